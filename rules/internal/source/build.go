@@ -1,0 +1,432 @@
+package source
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// slab is how many nodes are allocated at a time.
+const slab = 128
+
+// smallMap is the number of keys up to which comparing each with each is
+// cheaper than a table.
+const smallMap = 12
+
+// A builder turns the library's nodes into ours, in one pass, and looks for what
+// YAML read differently from what the person meant.
+type builder struct {
+	file     *file
+	raw      map[int]int // start and end of values that are taken as they were typed
+	problems []Problem
+	free     []Node
+	count    int
+	full     bool // MaxNodes was hit and has been reported
+	deep     bool // MaxDepth, too
+
+	// The library's positions come in the order of the file: the last one that
+	// was looked up is a good place to start from.
+	line, col, offset int
+}
+
+// document builds the root. It is nil if there is none.
+func (b *builder) document(doc *yaml.Node) *Node {
+	if doc.Kind != yaml.DocumentNode || len(doc.Content) == 0 {
+		b.report(0, 0, CheckDocument, "the file holds no YAML document", "write the policy here; it begins with `ralph: 1`")
+		return nil
+	}
+	return b.node(doc.Content[0], 0, false)
+}
+
+// node builds one node and what is below it. Flow tells that it stands between
+// brackets.
+func (b *builder) node(y *yaml.Node, depth int, flow bool) *Node {
+	n := b.alloc()
+	n.file = b.file
+	n.offset = b.seek(y.Line, y.Column)
+	n.Start = Pos{y.Line, y.Column}
+	n.Comment = y.LineComment
+	switch y.Kind {
+	case yaml.MappingNode:
+		n.Kind, n.Tag = Map, "!!map"
+	case yaml.SequenceNode:
+		n.Kind, n.Tag = List, "!!seq"
+	case yaml.AliasNode:
+		b.alias(n, y)
+		return n
+	default:
+		n.Value, n.Tag = y.Value, y.Tag
+	}
+	n.Style = style(y)
+	if c := b.byteAt(n.offset); c == '!' || c == '&' {
+		b.properties(n, y)
+	}
+	if n.Kind == Scalar {
+		b.scalar(n, flow)
+		return n
+	}
+	if depth == MaxDepth {
+		if !b.deep {
+			b.deep = true
+			b.report(n.offset, n.offset+1, CheckDepth,
+				fmt.Sprintf("more than %d maps and lists inside one another", MaxDepth), "write it flatter")
+		}
+		return n
+	}
+	flow = n.Style == Flow
+	if n.Kind == List {
+		n.Items = make([]*Node, 0, len(y.Content))
+		for _, item := range y.Content {
+			if b.full {
+				break
+			}
+			n.Items = append(n.Items, b.node(item, depth+1, flow))
+		}
+		return n
+	}
+	n.Fields = make([]Field, 0, len(y.Content)/2)
+	for i := 0; i+1 < len(y.Content) && !b.full; i += 2 {
+		key := b.node(y.Content[i], depth+1, flow)
+		b.key(key, y.Content[i])
+		n.Fields = append(n.Fields, Field{key, b.node(y.Content[i+1], depth+1, flow)})
+	}
+	b.duplicates(n)
+	return n
+}
+
+// alloc takes a node from the slab.
+func (b *builder) alloc() *Node {
+	if len(b.free) == 0 {
+		b.free = make([]Node, slab)
+	}
+	n := &b.free[0]
+	b.free = b.free[1:]
+	b.count++
+	if b.count > MaxNodes && !b.full {
+		b.full = true
+		b.report(0, 0, CheckSize, fmt.Sprintf("more than %d values", MaxNodes), "split the file and include the parts")
+	}
+	return n
+}
+
+// seek is the byte offset of a line and column as the library counts them.
+func (b *builder) seek(line, col int) int {
+	if line < 1 || line > len(b.file.lines) {
+		return 0
+	}
+	start := int(b.file.lines[line-1])
+	if b.file.ascii {
+		return min(start+col-1, len(b.file.text))
+	}
+	if line != b.line || col < b.col {
+		b.line, b.col, b.offset = line, 1, start
+	}
+	for ; b.col < col && b.offset < len(b.file.text); b.col++ {
+		_, size := utf8.DecodeRuneInString(b.file.text[b.offset:])
+		b.offset += size
+	}
+	return b.offset
+}
+
+func (b *builder) byteAt(offset int) byte {
+	if offset < len(b.file.text) {
+		return b.file.text[offset]
+	}
+	return 0
+}
+
+func (b *builder) report(start, end int, check, message, help string) {
+	b.problems = append(b.problems, b.file.problem(start, end, check, message, help))
+}
+
+func (f *file) problem(start, end int, check, message, help string) Problem {
+	return Problem{Start: f.pos(start), End: f.pos(max(start, end)), Check: check, Message: message, Help: help}
+}
+
+// alias reports an alias. It is not followed, so it cannot multiply.
+func (b *builder) alias(n *Node, y *yaml.Node) {
+	n.Value, n.Tag = "*"+y.Value, "!!str"
+	b.report(n.offset, n.offset+len(n.Value), CheckAlias,
+		fmt.Sprintf("`*%s` is a YAML alias; a policy has none", y.Value),
+		"write it out, or quote the whole value if a `*` was meant")
+}
+
+// properties reports the tag and anchor in front of a node, and moves the node
+// behind them. What a person meant by `!done and x` was no tag: such a plain value
+// is taken as it was typed.
+func (b *builder) properties(n *Node, y *yaml.Node) {
+	text, start := b.file.text, n.offset
+	wrong := false
+	end, at := start, start
+	for at < len(text) && (text[at] == '!' || text[at] == '&') {
+		end = at + property(text[at:])
+		switch word := text[at:end]; {
+		case word[0] == '&':
+			wrong = true
+			b.report(at, end, CheckAlias,
+				fmt.Sprintf("`%s` is a YAML anchor; a policy has none", word),
+				"remove it, or quote the whole value if a `&` was meant")
+		case !b.knownTag(word, y):
+			wrong = true
+			b.reportTag(at, end, n)
+		}
+		at = skipSpace(text, end)
+	}
+	if n.Kind == Scalar && n.Style == Plain && n.Value == "" {
+		at = end
+	}
+	switch {
+	case !wrong:
+		if n.Tag == "!!float" || n.Tag == "!!int" || n.Tag == "!!bool" || n.Tag == "!!null" {
+			b.typed(n, start, end)
+		}
+	case n.Kind == Scalar && n.Style == Plain && strings.HasPrefix(text[at:], n.Value) && !strings.Contains(text[start:at], "\n"):
+		n.Value, n.Tag = text[start:at+len(n.Value)], "!!str"
+		return
+	case n.Kind == Scalar:
+		n.Tag = "!!str"
+	}
+	n.offset = at
+	n.Start = b.file.pos(at)
+}
+
+// property is the length of the tag or anchor that text begins with.
+func property(text string) int {
+	if n := strings.IndexAny(text, " \t\r\n"); n >= 0 {
+		text = text[:n]
+	}
+	// An anchor and a short tag end before the commas and brackets of { } and [ ].
+	if n := strings.IndexAny(text, ",{}"); n > 0 {
+		text = text[:n]
+	}
+	return len(text)
+}
+
+// knownTag reports whether a tag says what YAML means by it and this package
+// understands.
+func (b *builder) knownTag(word string, y *yaml.Node) bool {
+	switch word {
+	case "!!str", "!!int", "!!float", "!!bool", "!!null":
+		return y.Kind == yaml.ScalarNode
+	case "!!map":
+		return y.Kind == yaml.MappingNode
+	case "!!seq":
+		return y.Kind == yaml.SequenceNode
+	}
+	return false
+}
+
+func (b *builder) reportTag(start, end int, n *Node) {
+	word := b.file.text[start:end]
+	rest := strings.TrimLeft(word, "!")
+	switch {
+	case n.Kind != Scalar || n.Style != Plain || strings.HasPrefix(word, "!!"):
+		b.report(start, end, CheckTag,
+			fmt.Sprintf("the YAML tag `%s` means nothing in a policy", word), "remove it")
+	default:
+		if rest == "" {
+			rest, _, _ = strings.Cut(n.Value, "\n")
+		}
+		b.report(start, end, CheckTag, fmt.Sprintf("`%s` is a YAML tag here", word), negation(rest))
+	}
+}
+
+// negation is the help for a value that begins with a `!`.
+func negation(rest string) string {
+	const quote = "quote the whole expression"
+	if rest == "" || strings.ContainsAny(rest, " \t") {
+		return "write `not` for `!`, or " + quote
+	}
+	return fmt.Sprintf("write `not %s`, or %s", rest, quote)
+}
+
+// typed checks that an explicit tag agrees with the value: the library finds out
+// only when it decodes.
+func (b *builder) typed(n *Node, start, end int) {
+	bare := yaml.Node{Kind: yaml.ScalarNode, Value: n.Value}
+	if got := bare.ShortTag(); got == n.Tag || got == "!!int" && n.Tag == "!!float" {
+		return
+	}
+	b.report(start, end, CheckTag, fmt.Sprintf("`%s` is not what the tag `%s` says", n.Value, n.Tag), "remove the tag")
+	n.Tag = "!!str"
+}
+
+// scalar looks for the traps of scalars, and settles the tags of YAML 1.2.
+func (b *builder) scalar(n *Node, flow bool) {
+	switch n.Tag {
+	case "!!timestamp", "!!merge": // of YAML 1.1
+		n.Tag = "!!str"
+	}
+	switch n.Style {
+	case Plain:
+		if end, ok := b.raw[n.offset]; ok {
+			n.Value, n.Tag = unfold(b.file.text[n.offset:end]), "!!str"
+			return
+		}
+		b.cut(n, flow)
+	case SingleQuoted, DoubleQuoted:
+		b.swallowed(n)
+	}
+}
+
+// cut looks for a plain expression that ends too early: with brackets open,
+// before a ` #` or, between brackets, a comma.
+func (b *builder) cut(n *Node, flow bool) {
+	if n.Comment == "" && !flow || !strings.ContainsAny(n.Value, "([{\"'") {
+		return
+	}
+	end := n.end()
+	text := b.file.text
+	next := end
+	for next < len(text) && (text[next] == ' ' || text[next] == '\t') {
+		next++
+	}
+	switch {
+	case next >= len(text):
+	case text[next] == '#':
+		stop := b.file.lineEnd(next)
+		if !torn(n.Value, text[next:stop]) {
+			return
+		}
+		b.reportCut(next, stop)
+		if !strings.Contains(text[n.offset:end], "\n") && !flow {
+			n.Value, n.Tag, n.Comment = strings.TrimRight(text[n.offset:stop], " \t"), "!!str", ""
+			n.places.Store(nil)
+		}
+	case text[next] == ',' && flow && open(n.Value) == '(':
+		b.report(next, next+1, CheckFlow, "the `,` ends the value here, before its `(` is closed",
+			"quote the whole value, or write it on a line of its own without { } and [ ]")
+	}
+}
+
+// reportCut reports the comment from start to end that was part of a value.
+func (b *builder) reportCut(start, end int) {
+	b.problems = append(b.problems, b.file.cutProblem(start, end))
+}
+
+func (f *file) cutProblem(start, end int) Problem {
+	return f.problem(start, end, CheckComment, "a ` #` starts a comment and cuts the value off here",
+		"quote the whole value, or put it into a |- block")
+}
+
+// swallowed looks for a quoted scalar that runs into the lines below because its
+// closing quote is missing: the library goes on to the next quote, wherever that
+// stands.
+func (b *builder) swallowed(n *Node) {
+	text := b.file.text
+	if closedOnLine(text[n.offset:]) {
+		return
+	}
+	first, end := b.file.lineAt(n.offset), n.end()
+	indent := b.file.parentIndent(first, n.offset)
+	for line := first + 1; line < len(b.file.lines) && int(b.file.lines[line]) < end; line++ {
+		s, e := b.file.line(line)
+		rest := strings.TrimLeft(text[s:e], " ")
+		if rest == "" || e-s-len(rest) > indent {
+			continue
+		}
+		b.report(n.offset, n.offset+1, CheckSyntax,
+			fmt.Sprintf("the quote opened here is closed only in line %d", b.file.lineAt(end-1)+1),
+			"close it on this line, or indent the lines that belong to it")
+		return
+	}
+}
+
+// parentIndent is the column of the key or dash that the value at offset in this
+// line belongs to: lines that are not indented deeper are not part of the value.
+func (f *file) parentIndent(line, offset int) int {
+	start, _ := f.line(line)
+	before := f.text[start:offset]
+	indent := len(before) - len(strings.TrimLeft(before, " "))
+	if strings.TrimLeft(before, " ") == "" {
+		return indent - 1 // it starts the line: its parent is above and to the left
+	}
+	for strings.HasPrefix(before[indent:], "- ") {
+		rest := strings.TrimLeft(before[indent+2:], " ")
+		if rest == "" {
+			break
+		}
+		indent = len(before) - len(rest)
+	}
+	return indent
+}
+
+// key checks that a key is text.
+func (b *builder) key(key *Node, y *yaml.Node) {
+	end := key.end()
+	switch {
+	case y.Tag == "!!merge":
+		b.report(key.offset, end, CheckAlias, "`<<` is a YAML merge key; a policy has none", "write the fields out")
+	case y.Kind == yaml.AliasNode:
+	case key.Kind != Scalar:
+		b.report(key.offset, end, CheckKey, fmt.Sprintf("a %s as a key", key.Kind), "write a name as the key, or quote the whole value")
+	case key.Tag == "!!null" && key.Value == "":
+		b.report(key.offset, end, CheckKey, "a key is missing before the `:`", "write a name as the key, or quote the whole value")
+	case key.Tag != "!!str":
+		b.report(key.offset, end, CheckKey, fmt.Sprintf("the key `%s` is not text but a %s", key.Value, tagName(key.Tag)),
+			fmt.Sprintf("quote it: %q", key.Value))
+	}
+}
+
+// tagName is the name of a scalar's type for people.
+func tagName(tag string) string {
+	switch tag {
+	case "!!int", "!!float":
+		return "number"
+	case "!!bool":
+		return "boolean"
+	}
+	return strings.TrimPrefix(tag, "!!")
+}
+
+// duplicates reports the keys that a map gives more than once.
+func (b *builder) duplicates(n *Node) {
+	if len(n.Fields) <= smallMap {
+		for i, f := range n.Fields {
+			for _, g := range n.Fields[:i] {
+				if f.Key.Value == g.Key.Value && f.Key.Kind == Scalar && g.Key.Kind == Scalar {
+					b.duplicate(f.Key, g.Key)
+					break
+				}
+			}
+		}
+		return
+	}
+	first := make(map[string]*Node, len(n.Fields))
+	for _, f := range n.Fields {
+		if f.Key.Kind != Scalar {
+			continue
+		}
+		if g := first[f.Key.Value]; g != nil {
+			b.duplicate(f.Key, g)
+			continue
+		}
+		first[f.Key.Value] = f.Key
+	}
+}
+
+func (b *builder) duplicate(key, earlier *Node) {
+	b.report(key.offset, key.end(), CheckDuplicate, fmt.Sprintf("duplicate key `%s`", key.Value),
+		fmt.Sprintf("it is given first at %s; keep one of the two", earlier.Start))
+}
+
+// style is the style of one of the library's nodes.
+func style(y *yaml.Node) Style {
+	switch s := y.Style; {
+	case s&yaml.DoubleQuotedStyle != 0:
+		return DoubleQuoted
+	case s&yaml.SingleQuotedStyle != 0:
+		return SingleQuoted
+	case s&yaml.LiteralStyle != 0:
+		return Literal
+	case s&yaml.FoldedStyle != 0:
+		return Folded
+	case s&yaml.FlowStyle != 0:
+		return Flow
+	case y.Kind == yaml.ScalarNode:
+		return Plain
+	}
+	return Block
+}

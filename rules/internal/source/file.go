@@ -1,0 +1,211 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+const bom = "\xef\xbb\xbf"
+
+// A file is the text of one document with the table of its lines.
+type file struct {
+	text  string  // without byte order mark, cut behind the first document
+	lines []int32 // byte offset at which each line starts
+	ascii bool    // columns are bytes
+}
+
+// newFile checks that the bytes are text that editors and the YAML parser see
+// in the same way. It returns nil if they are not.
+func newFile(src []byte) (*file, []Problem) {
+	if len(src) > MaxSize {
+		return nil, []Problem{{
+			Start: Pos{1, 1}, End: Pos{1, 1}, Check: CheckSize,
+			Message: fmt.Sprintf("the file has %d bytes, more than the %d that are read", len(src), MaxSize),
+			Help:    "split it and include the parts",
+		}}
+	}
+	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
+		return nil, []Problem{{
+			Start: Pos{1, 1}, End: Pos{1, 1}, Check: CheckEncoding,
+			Message: "the file is UTF-16", Help: "save it as UTF-8",
+		}}
+	}
+	f := &file{text: string(bytes.TrimPrefix(src, []byte(bom))), ascii: true}
+	f.lines = make([]int32, 1, 1+strings.Count(f.text, "\n"))
+	if problems := f.scan(); problems != nil {
+		return nil, problems
+	}
+	cut, problems := f.oneDocument()
+	f.text = f.text[:cut]
+	return f, problems
+}
+
+// scan fills the line table and looks for characters that break lines for YAML
+// and not for editors, or that nobody can see.
+func (f *file) scan() (problems []Problem) {
+	text := f.text
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case c == '\n':
+			i++
+			f.lines = append(f.lines, int32(i))
+			continue
+		case c >= ' ' && c < 0x7f || c == '\t':
+			i++
+			continue
+		case c == '\r' && i+1 < len(text) && text[i+1] == '\n':
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if message, help := unreadable(r, size); message != "" {
+			if len(problems) < maxProblems {
+				at := f.pos(i)
+				problems = append(problems, Problem{
+					Start: at, End: Pos{at.Line, at.Col + 1}, Check: CheckEncoding,
+					Message: message, Help: help,
+				})
+			}
+		}
+		f.ascii = false
+		i += size
+	}
+	return problems
+}
+
+// unreadable says what is wrong with a rune that must not stand in a file.
+func unreadable(r rune, size int) (message, help string) {
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return "this byte is not UTF-8", "save the file as UTF-8"
+	case r == 0:
+		return "the file holds a NUL byte", "save it as UTF-8 text"
+	case r == '\r':
+		return "a carriage return without a line feed", "end lines with a line feed, or with both"
+	case r == 0x85, r == 0x2028, r == 0x2029:
+		return fmt.Sprintf("U+%04X ends a line for YAML, but not for editors", r),
+			fmt.Sprintf("remove it, or write \\u%04x between double quotes", r)
+	case r == 0xfeff:
+		return "a byte order mark within the text", "remove it; editors do not show it"
+	case r < ' ', r >= 0x7f && r < 0xa0, r == 0xfffe, r == 0xffff:
+		return fmt.Sprintf("the control character U+%04X", r),
+			fmt.Sprintf("remove it, or write \\u%04x between double quotes", r)
+	}
+	return "", ""
+}
+
+// pos is the position of the byte at offset.
+func (f *file) pos(offset int) Pos {
+	n := sort.Search(len(f.lines), func(i int) bool { return int(f.lines[i]) > offset })
+	start := int(f.lines[n-1])
+	if f.ascii {
+		return Pos{n, offset - start + 1}
+	}
+	return Pos{n, utf8.RuneCountInString(f.text[start:offset]) + 1}
+}
+
+// line is the byte range of line n (from 0) without its line end.
+func (f *file) line(n int) (start, end int) {
+	start, end = int(f.lines[n]), len(f.text)
+	if n+1 < len(f.lines) {
+		end = min(end, int(f.lines[n+1])-1)
+	}
+	start = min(start, end)
+	if end > start && f.text[end-1] == '\r' && end < len(f.text) {
+		end--
+	}
+	return start, end
+}
+
+// lineAt is the number (from 0) of the line that holds the byte at offset.
+func (f *file) lineAt(offset int) int {
+	return sort.Search(len(f.lines), func(i int) bool { return int(f.lines[i]) > offset }) - 1
+}
+
+// lineEnd is the offset at which the line of the byte at offset ends.
+func (f *file) lineEnd(offset int) int {
+	_, end := f.line(f.lineAt(offset))
+	return max(offset, end)
+}
+
+// oneDocument finds where the first document ends, and complains about a second.
+func (f *file) oneDocument() (cut int, problems []Problem) {
+	started, ended := false, false
+	if !strings.Contains(f.text, "---") && !strings.Contains(f.text, "...") {
+		return len(f.text), nil
+	}
+	for n, start := range f.lines {
+		rest := f.text[start:]
+		switch {
+		case marker(rest, "..."):
+			if !ended {
+				ended, cut = true, int(start)
+			}
+			continue
+		case marker(rest, "---"):
+			if !started && !ended {
+				started = true
+				continue
+			}
+			ended = true
+		case started && !ended:
+			continue
+		default:
+			s, e := f.line(n)
+			line := strings.TrimLeft(f.text[s:e], " \t")
+			if line == "" || line[0] == '#' || line[0] == '%' && !started {
+				continue
+			}
+			if !ended {
+				started = true
+				continue
+			}
+		}
+		if cut == 0 {
+			cut = int(start)
+		}
+		_, end := f.line(n)
+		return cut, []Problem{{
+			Start: Pos{n + 1, 1}, End: f.pos(end), Check: CheckDocument,
+			Message: "a second YAML document starts here",
+			Help:    "keep one document in a file; if this line belongs to a text, indent it",
+		}}
+	}
+	if !ended {
+		cut = len(f.text)
+	}
+	return cut, nil
+}
+
+// marker reports whether the line that begins text is the document marker m.
+func marker(text, m string) bool {
+	if !strings.HasPrefix(text, m) {
+		return false
+	}
+	return len(text) == len(m) || strings.IndexByte(" \t\r\n", text[len(m)]) >= 0
+}
+
+// Line is the line n (from 1) of src without its line end and, for the first
+// line, without byte order mark: what a snippet shows. It is "" if there is no
+// such line. Bytes that are not UTF-8 stay as they are.
+func Line(src []byte, n int) string {
+	src = bytes.TrimPrefix(src, []byte(bom))
+	for ; n > 1; n-- {
+		i := bytes.IndexByte(src, '\n')
+		if i < 0 {
+			return ""
+		}
+		src = src[i+1:]
+	}
+	if n < 1 {
+		return ""
+	}
+	if i := bytes.IndexByte(src, '\n'); i >= 0 {
+		src = bytes.TrimSuffix(src[:i], []byte("\r"))
+	}
+	return string(src)
+}

@@ -1,0 +1,190 @@
+package source
+
+import (
+	"math"
+	"sync/atomic"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Kind tells what a node is. The zero Kind is Scalar.
+type Kind uint8
+
+// The kinds of nodes.
+const (
+	Scalar Kind = iota // Value holds its text
+	Map                // Fields holds its entries
+	List               // Items holds its elements
+)
+
+// String is "scalar", "map" or "list".
+func (k Kind) String() string {
+	switch k {
+	case Map:
+		return "map"
+	case List:
+		return "list"
+	}
+	return "scalar"
+}
+
+// Style tells how a node is written.
+type Style uint8
+
+// The styles of scalars, then those of maps and lists.
+const (
+	Plain        Style = iota // a b
+	SingleQuoted              // 'a b'
+	DoubleQuoted              // "a b"
+	Literal                   // |
+	Folded                    // >
+	Flow                      // {a: b} or [a, b]
+	Block                     // one entry a line
+)
+
+// A Node is a map, a list or a scalar. Nodes are not changed after Parse and may
+// be used by many goroutines at once. They must not be copied.
+type Node struct {
+	Kind    Kind
+	Style   Style
+	Start   Pos     // of its first character: the quote, the |, the [, or the first key
+	Tag     string  // "!!str", "!!int", "!!float", "!!bool", "!!null", "!!map" or "!!seq"
+	Value   string  // a scalar's decoded text
+	Fields  []Field // a map's entries in the order of the file
+	Items   []*Node // a list's elements
+	Comment string  // the comment behind it on its line, with its #
+
+	file   *file
+	offset int // of Start in file.text
+	places atomic.Pointer[places]
+}
+
+// A Field is one entry of a map. Key is a scalar unless a problem says otherwise;
+// neither is nil.
+type Field struct{ Key, Value *Node }
+
+// Get is the value under the key, the first if it is there twice. It is nil if
+// there is none, or if n is nil or no map.
+func (n *Node) Get(key string) *Node {
+	if n == nil {
+		return nil
+	}
+	for _, f := range n.Fields {
+		if f.Key.Kind == Scalar && f.Key.Value == key {
+			return f.Value
+		}
+	}
+	return nil
+}
+
+// At is the position in the file of the rune at this offset of Value, counted in
+// runes. A rune that an escape stands for is where the escape starts; a space or
+// line feed that comes from the end of a line is there. The offset just behind
+// the last rune is allowed; line feeds that end a block text are not counted as
+// text, so it is on their line, not below. An offset out of range is taken for
+// the nearest one. For maps, lists and nodes without source it is Start.
+//
+// The table is built at the first call and kept.
+func (n *Node) At(offset int) Pos {
+	if n.Kind != Scalar || n.file == nil {
+		return n.Start
+	}
+	return n.file.pos(n.table().at(n.Value, offset))
+}
+
+// End is the position just behind the node: behind the closing quote of a quoted
+// scalar, behind the last character of another scalar, and where the last child
+// ends for a map or list.
+func (n *Node) End() Pos {
+	if n.file == nil {
+		return n.Start
+	}
+	return n.file.pos(n.end())
+}
+
+// end is the offset of End.
+func (n *Node) end() int {
+	for {
+		switch {
+		case n.Kind == Map && len(n.Fields) > 0:
+			n = n.Fields[len(n.Fields)-1].Value
+		case n.Kind == List && len(n.Items) > 0:
+			n = n.Items[len(n.Items)-1]
+		case n.Kind == Scalar:
+			return n.table().end
+		default:
+			return n.emptyEnd()
+		}
+	}
+}
+
+// emptyEnd is behind the bracket that closes an empty map or list.
+func (n *Node) emptyEnd() int {
+	if n.Style != Flow || n.offset >= len(n.file.text) {
+		return n.offset
+	}
+	end := skipSpace(n.file.text, n.offset+1)
+	if end < len(n.file.text) && (n.file.text[end] == '}' || n.file.text[end] == ']') {
+		return end + 1
+	}
+	return n.offset + 1
+}
+
+// table is the map from Value to the file. Two goroutines may build it at the
+// same time; they build the same.
+func (n *Node) table() *places {
+	if t := n.places.Load(); t != nil {
+		return t
+	}
+	t := locate(n)
+	n.places.Store(t)
+	return t
+}
+
+// Decode is the node as a plain value: map[string]any, []any, string, int,
+// float64, bool or nil. An integer that does not fit an int is a float64. Of a key
+// given twice, which is a problem already, the last one counts.
+func (n *Node) Decode() any {
+	if n == nil {
+		return nil
+	}
+	switch n.Kind {
+	case Map:
+		m := make(map[string]any, len(n.Fields))
+		for _, f := range n.Fields {
+			m[f.Key.Value] = f.Value.Decode()
+		}
+		return m
+	case List:
+		list := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			list[i] = item.Decode()
+		}
+		return list
+	}
+	if n.Tag == "!!str" || n.Tag == "" {
+		return n.Value
+	}
+	// The library resolved the tag from the text, so it reads the text too:
+	// 0x1F, 1_000, .inf and the like stay what they were there.
+	scalar := yaml.Node{Kind: yaml.ScalarNode, Tag: n.Tag, Value: n.Value}
+	var v any
+	if err := scalar.Decode(&v); err != nil {
+		return n.Value
+	}
+	switch v := v.(type) {
+	case int64:
+		if int64(int(v)) != v {
+			return float64(v)
+		}
+		return int(v)
+	case uint64:
+		if v > math.MaxInt {
+			return float64(v)
+		}
+		return int(v)
+	case int, float64, bool, nil:
+		return v
+	}
+	return n.Value
+}
