@@ -1,0 +1,32 @@
+package host
+
+// copilot has two dialects: the case in which the event is registered selects the case of the keys. In camelCase an input
+// does not name its event, so the event is told by the keys that only it has. A main agent's last text is in no input.
+func copilot() *Host {
+	return &Host{
+		Name: Copilot,
+		recognise: func(in object) bool {
+			_, stamp := in["timestamp"].(int)
+			camel := stamp && in.has("sessionId") && !in.has("hookEventName") && !in.has("hook_event_name")
+			return camel || in.has("stopReason") || in.has("stop_reason") || in.within(".copilot")
+		},
+		refine: func(in object, ev *Event) {
+			if ev.AgentType == "" {
+				ev.AgentType = in.text("agent_name", "agentName")
+			}
+			if in.text("hook_event_name", "hookEventName") != "" {
+				return
+			}
+			switch stops := in.has("stopReason") || in.has("stop_reason") || in.has("stop_hook_active"); {
+			case stops && ev.AgentType != "":
+				ev.Name = SubagentStop
+			case stops:
+				ev.Name = Stop
+			case in.has("prompt"):
+				ev.Name = UserPromptSubmit
+			default:
+				ev.Name = Unnamed
+			}
+		},
+	}
+}

@@ -1,0 +1,33 @@
+package host
+
+// cursor counts the continuations itself, names a conversation instead of a session and roots instead of a directory,
+// and goes on with a message instead of a decision. It shows no notices, so they go where its hook log is: to stderr.
+func cursor() *Host {
+	return &Host{
+		Name: Cursor,
+		recognise: func(in object) bool {
+			return in.has("cursor_version") || in.has("conversation_id") && (in.has("loop_count") || in.has("generation_id"))
+		},
+		refine: func(in object, ev *Event) {
+			if roots, ok := in["workspace_roots"].([]any); ok && ev.Cwd == "" && len(roots) > 0 {
+				ev.Cwd, _ = roots[0].(string)
+			}
+			if ev.Name == Stop {
+				switch in.text("status") {
+				case "aborted", "error":
+					ev.Name = StopFailure // the person or an error ended the turn; nobody wants it to go on
+				}
+			}
+			ev.NewTurn = ev.Name == Stop && ev.LoopCount == 0
+			if ev.Active == FlagAbsent {
+				ev.StopHookActive = ev.LoopCount > 0
+			}
+		},
+		dialect: func(r Reply, b *body) Reply {
+			if r.Continue {
+				b.Followup = r.Reason
+			}
+			return r
+		},
+	}
+}

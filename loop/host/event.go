@@ -1,0 +1,73 @@
+package host
+
+// The names under which events are told, whatever the host calls them. Other events keep the host's name.
+const (
+	Stop             = "Stop"             // the agent is about to end its turn
+	SubagentStop     = "SubagentStop"     // an agent that the agent started is about to end
+	StopFailure      = "StopFailure"      // the turn ended by an error or by the person, not by the agent
+	UserPromptSubmit = "UserPromptSubmit" // the person sent a prompt
+	Unnamed          = "Unnamed"          // the host does not name the event, and it is none of the above
+)
+
+// Event is one hook input, under Claude Code's names on every host. What the input does not say, or says with a value of
+// the wrong type, is the zero value; no field is ever guessed.
+type Event struct {
+	Host string // the name of the host that decoded it; "" is the portable host
+	Name string // the event; an input that names none is a Stop
+
+	SessionID      string
+	TurnID         string // the host's own id of the turn: prompt_id of Claude Code and Qwen, turn_id of Codex
+	Cwd            string // the agent's working directory, as the host wrote it; it follows the agent's cd
+	PermissionMode string
+	Prompt         string // what the person asked; hosts tell it with few events
+	AgentID        string // the subagent, with SubagentStop
+	AgentType      string
+
+	// LastAssistantMessage is the agent's final text. Claude Code gives only the last block of it, and nothing when the
+	// agent ended without a text. Of Gemini, which repeats the texts of all continuations, it is taken from the first
+	// stop of a prompt only; the transcript has the others.
+	LastAssistantMessage string
+
+	TranscriptPath      string // the session file of the main agent, also with SubagentStop
+	AgentTranscriptPath string // the session file of the subagent
+
+	StopHookActive bool // a hook has made the agent go on in this turn already; on Cursor, LoopCount says so
+	Active         Flag // how StopHookActive stood in the input
+	LoopCount      int  // the continuations that Cursor counts, -1 where none are told
+
+	BackgroundTasks []map[string]any // each has at least the texts id, type, status and description
+	SessionCrons    []map[string]any // each has at least the texts id, schedule and prompt, and the bool recurring
+
+	// Turn tells one turn of a session from the next: it stays the same through all continuations of one prompt. It is
+	// TurnID where the host has one, and a digest of the prompt on Gemini, where two equal prompts in a row therefore
+	// look like one turn. "" means that the host gives no way to tell; see NewTurn.
+	Turn string
+
+	// NewTurn is true where the input itself says that a turn begins: Cursor counts 0 continuations, or a host without
+	// Turn says that no hook is active. An absent flag says nothing.
+	NewTurn bool
+
+	// Raw is the whole input. Whole numbers are int, others float64; a number too large for both is its text, as a
+	// json.Number.
+	Raw map[string]any
+}
+
+// Flag is how a boolean stood in the input.
+type Flag int
+
+// The values of a [Flag].
+const (
+	FlagAbsent Flag = iota // absent, null, or neither true nor false
+	FlagFalse
+	FlagTrue
+)
+
+func (f Flag) String() string {
+	switch f {
+	case FlagFalse:
+		return "false"
+	case FlagTrue:
+		return "true"
+	}
+	return "absent"
+}

@@ -1,0 +1,76 @@
+// Package host speaks each coding agent's hook protocol: the JSON that the host writes on stdin becomes an [Event],
+// and a [Reply] becomes the bytes and the exit status in which that host wants to hear it.
+//
+// It promises four things. Nothing that a host sends makes it panic. An answer is one JSON object or nothing: any other
+// byte on stdout would silently turn the answer off. The answer has no key that the host refuses. And the exit status of
+// a JSON answer is always 0, because hosts disagree on every other one.
+//
+// It reads no environment, no clock and no file, and it knows no policies. It does not shorten a reason: hosts show
+// about 10,000 characters of it whole and treat longer ones each in its own way.
+//
+// Start with [Detect]:
+//
+//	h := host.Detect(stdin)
+//	ev, err := h.Decode(stdin)
+//	…
+//	answer := h.Encode(host.Reply{Event: ev.Name, Continue: true, Reason: "Task 2 is next."})
+package host
+
+// The names of the hosts that are known. The portable host, which stands for every other one, has the name "".
+const (
+	ClaudeCode = "claude-code"
+	Codex      = "codex"
+	Gemini     = "gemini"
+	Qwen       = "qwen"
+	Copilot    = "copilot"
+	Cursor     = "cursor"
+	Droid      = "droid"
+	VSCode     = "vscode"
+)
+
+// Host is one host's protocol. Its methods are pure functions and safe for concurrent use. Get one from [Detect] or
+// [Lookup]; the zero Host is the portable one.
+type Host struct {
+	Name string // one of the constants above, or "" for the portable host
+
+	recognise func(in object) bool                // whether the input is this host's
+	refine    func(in object, ev *Event)          // what this host says in its own way; nil: nothing
+	dialect   func(r Reply, b *body) (rest Reply) // how this host wants to be answered; nil: the portable form
+}
+
+// hosts lists every host that is known, those with the most telling marks first: [Detect] asks them in this order.
+// Paths of session files come last, since a person can keep them anywhere.
+func hosts() []*Host {
+	return []*Host{gemini(), cursor(), codex(), copilot(), vscode(), qwen(), droid(), claudeCode()}
+}
+
+// Detect tells the host by the hook input alone. The environment is no help (several hosts set CLAUDE_PROJECT_DIR), nor
+// is the file that registered the hook (several hosts run the hooks in .claude/settings.json).
+// The result is never nil: an input that no host is known to write, or that is no JSON object, gives the portable host.
+func Detect(payload []byte) *Host {
+	in, err := parse(payload)
+	if err != nil {
+		return &Host{}
+	}
+	for _, h := range hosts() {
+		if h.recognise(in) {
+			return h
+		}
+	}
+	return &Host{}
+}
+
+// Lookup gives the host of that name, one of [Names].
+func Lookup(name string) (*Host, bool) {
+	for _, h := range hosts() {
+		if h.Name == name {
+			return h, true
+		}
+	}
+	return nil, false
+}
+
+// Names lists the hosts that are known, in the order in which a person would look for them.
+func Names() []string {
+	return []string{ClaudeCode, Codex, Gemini, Qwen, Copilot, Cursor, Droid, VSCode}
+}

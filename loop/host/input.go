@@ -1,0 +1,184 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// MaxInput is the size in bytes up to which a hook input is read.
+const MaxInput = 16 << 20
+
+// InputError says why a hook input cannot be followed. Nothing of the input is repeated in it.
+type InputError struct {
+	Message string // what is wrong, and what was expected
+}
+
+func (e *InputError) Error() string { return "hook input: " + e.Message }
+
+// object is a decoded hook input. Its getters read a value of the wrong type as an absent one: hosts change their
+// payloads without notice, and an answer to what is understood is better than none.
+type object map[string]any
+
+// parse reads the one JSON object that a hook input is. A byte order mark before it, and white space or zero bytes
+// behind it, are passed over: hosts on Windows have been seen to write them.
+func parse(payload []byte) (object, error) {
+	if len(payload) > MaxInput {
+		return nil, &InputError{fmt.Sprintf("it has %d bytes; at most %d are read", len(payload), MaxInput)}
+	}
+	doc := bytes.TrimPrefix(payload, []byte("\ufeff"))
+	doc = bytes.TrimRight(doc, " \t\r\n\x00")
+	if len(bytes.TrimLeft(doc, " \t\r\n")) == 0 {
+		return nil, &InputError{"it is empty; a host sends one JSON object on stdin"}
+	}
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, &InputError{"it is not JSON: " + explain(err)}
+	}
+	if end := dec.InputOffset(); end < int64(len(doc)) {
+		return nil, &InputError{fmt.Sprintf("something stands behind the JSON value, from byte %d on; one JSON object was expected", end+1)}
+	}
+	in, ok := v.(map[string]any)
+	if !ok {
+		return nil, &InputError{"it is " + kind(v) + "; one JSON object was expected"}
+	}
+	for k, v := range in {
+		in[k] = plain(v)
+	}
+	return in, nil
+}
+
+func explain(err error) string {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("%s (byte %d)", syntax.Error(), syntax.Offset)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ends in the middle of a value"
+	}
+	return err.Error()
+}
+
+func kind(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case string:
+		return "a string"
+	case []any:
+		return "a list"
+	}
+	return "a number"
+}
+
+// plain turns numbers into Go's own, in place. The nesting is bounded by the decoder.
+func plain(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			v[k] = plain(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = plain(e)
+		}
+	case json.Number:
+		if n, err := strconv.Atoi(v.String()); err == nil {
+			return n
+		}
+		if f, err := v.Float64(); err == nil && !math.IsInf(f, 0) {
+			return f
+		}
+	}
+	return v
+}
+
+func (in object) has(key string) bool { _, ok := in[key]; return ok }
+
+// text is the first of the keys whose value is a text.
+func (in object) text(keys ...string) string {
+	for _, k := range keys {
+		if s, ok := in[k].(string); ok {
+			return s
+		}
+	}
+	return ""
+}
+
+// flag reads a boolean, also one that is written as a text.
+func (in object) flag(key string) Flag {
+	switch v := in[key].(type) {
+	case bool:
+		if v {
+			return FlagTrue
+		}
+		return FlagFalse
+	case string:
+		switch {
+		case strings.EqualFold(v, "true"):
+			return FlagTrue
+		case strings.EqualFold(v, "false"):
+			return FlagFalse
+		}
+	}
+	return FlagAbsent
+}
+
+// count is a whole number from 0 up, or -1.
+func (in object) count(key string) int {
+	switch n := in[key].(type) {
+	case int:
+		if n >= 0 {
+			return n
+		}
+	case float64:
+		if n >= 0 && n == math.Trunc(n) && n <= math.MaxInt32 {
+			return int(n)
+		}
+	}
+	return -1
+}
+
+// objects lists those elements under the first of the keys that holds a list which are objects, each copied and with a
+// text under each of the names.
+func (in object) objects(keys, texts []string) []map[string]any {
+	for _, k := range keys {
+		list, ok := in[k].([]any)
+		if !ok {
+			continue
+		}
+		var all []map[string]any
+		for _, e := range list {
+			m, ok := e.(map[string]any)
+			if !ok {
+				continue
+			}
+			whole := make(map[string]any, len(m)+len(texts))
+			for k, v := range m {
+				whole[k] = v
+			}
+			for _, name := range texts {
+				whole[name] = object(m).text(name)
+			}
+			all = append(all, whole)
+		}
+		return all
+	}
+	return nil
+}
+
+// within reports whether the host keeps its session files in the folder of that name (".claude"), judged by the path of
+// the transcript in either kind of slashes.
+func (in object) within(folder string) bool {
+	path := strings.ReplaceAll(in.text("transcript_path", "transcriptPath"), `\`, "/")
+	return strings.Contains(path, "/"+folder+"/")
+}

@@ -1,0 +1,128 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Reply is what a verdict says to the host. The zero Reply lets the agent stop and says nothing.
+type Reply struct {
+	Event    string   // the event that is answered, as in [Event].Name; "" is a Stop
+	Continue bool     // make the agent go on; counts for Stop and SubagentStop only
+	Reason   string   // what the agent is told when it goes on
+	Notice   string   // what the person is told, either way
+	Context  string   // what the agent is told beside the person's prompt; counts for UserPromptSubmit only
+	Log      []string // finished lines for stderr
+}
+
+// Answer is what the hook process writes and how it ends.
+type Answer struct {
+	Stdout, Stderr []byte // empty, or ending in a newline
+	Status         int
+}
+
+// Encode gives the JSON answer in this host's dialect. A continue is one object with the reason; a stop is nothing at
+// all, or an object with the notice. The status is always 0. Bytes that are not UTF-8 become U+FFFD.
+//
+// A context goes only to the hosts that are known to take one, and a notice goes to stderr where the host has no way to
+// show it. Reason counts as it is, but a blank one, which would make some hosts drop the whole answer, becomes
+// "Continue.".
+func (h *Host) Encode(r Reply) Answer {
+	r = sane(r)
+	var b body
+	rest := r
+	if h.dialect != nil {
+		rest = h.dialect(r, &b)
+	} else {
+		rest = portable(r, &b)
+	}
+	return Answer{Stdout: b.encode(), Stderr: lines(rest.Log, rest.Notice)}
+}
+
+// EncodeExitCode gives the answer by exit status, for hosts and wrappers that read no JSON: stdout is empty; to continue
+// is status 2 with the reason and nothing else on stderr; to stop is status 0 with log lines and notice on stderr.
+// There is no way to tell a context.
+func EncodeExitCode(r Reply) Answer {
+	r = sane(r)
+	if r.Continue {
+		return Answer{Stderr: lines(nil, r.Reason), Status: 2}
+	}
+	return Answer{Stderr: lines(r.Log, r.Notice)}
+}
+
+// sane drops what the event cannot carry.
+func sane(r Reply) Reply {
+	r.Continue = r.Continue && decides(r.Event)
+	if r.Continue && strings.TrimSpace(r.Reason) == "" {
+		r.Reason = "Continue."
+	}
+	if r.Event != UserPromptSubmit || strings.TrimSpace(r.Context) == "" {
+		r.Context = ""
+	}
+	if strings.TrimSpace(r.Notice) == "" {
+		r.Notice = ""
+	}
+	return r
+}
+
+// body is the union of all answers; every host is given those keys only that it knows.
+type body struct {
+	Decision string    `json:"decision,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Followup string    `json:"followup_message,omitempty"`
+	Notice   string    `json:"systemMessage,omitempty"`
+	Specific *specific `json:"hookSpecificOutput,omitempty"`
+}
+
+type specific struct {
+	Event    string `json:"hookEventName"`
+	Decision string `json:"decision,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Context  string `json:"additionalContext,omitempty"`
+}
+
+// encode writes one object and a newline, or nothing. Signs like < are written as themselves, since some hosts show the
+// bytes to the person.
+func (b body) encode() []byte {
+	if b == (body{}) {
+		return nil
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(b); err != nil {
+		return nil // texts always encode; were it otherwise, silence lets the agent stop
+	}
+	return out.Bytes()
+}
+
+// portable fills in the form that every host with a JSON answer understands. It returns what is left to tell.
+func portable(r Reply, b *body) Reply {
+	if r.Continue {
+		b.Decision, b.Reason = "block", r.Reason
+	}
+	b.Notice, r.Notice = r.Notice, ""
+	return r
+}
+
+// withContext is the portable form with the note to a prompt that Claude Code introduced.
+func withContext(event string) func(Reply, *body) Reply {
+	return func(r Reply, b *body) Reply {
+		if r.Context != "" {
+			b.Specific = &specific{Event: event, Context: r.Context}
+		}
+		return portable(r, b)
+	}
+}
+
+// lines writes each text on lines of its own.
+func lines(log []string, last string) []byte {
+	var out []byte
+	for _, s := range append(log[:len(log):len(log)], last) {
+		if s = strings.TrimRight(s, "\r\n"); s != "" {
+			out = append(append(out, s...), '\n')
+		}
+	}
+	return out
+}
