@@ -1,0 +1,374 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+)
+
+// Op is what a change does to a file.
+type Op uint8
+
+const (
+	OpSet     Op = iota // set the values of Change.Sets; the zero value
+	OpDelete            // remove the file; of a link, only the link
+	OpArchive           // move the file to .ralph/archive/TIME/path; a link that led to it is removed
+)
+
+// order says when to do it among the changes to other files.
+func (o Op) order() int {
+	switch o {
+	case OpArchive:
+		return 1
+	case OpDelete:
+		return 2
+	}
+	return 0
+}
+
+// A Change is one thing to do to one file of the project.
+type Change struct {
+	Path    string
+	Format  Format // of the file, for OpSet
+	Version string // the Doc.Version that the change is based on
+	Op      Op
+	Sets    []Set
+
+	// Expect may look at the new bytes of the file before anything is written
+	// and refuse them with an error.
+	Expect func([]byte) error
+
+	// At names the folder of an archived file; the zero time is now.
+	At time.Time
+}
+
+// Apply makes all changes, or none as far as the file system allows. It first
+// reads every file, compares its version, renders and verifies the new bytes
+// and writes them beside the file; only then are files replaced, removed and
+// moved, each after its version was compared once more. If that fails half
+// way, what was done is taken back.
+//
+// The error is a [*ChangedError] (errors.Is ErrChanged) if a file is not as it
+// was read, an [*EditError] if a change would harm the file, a [*PathError] if
+// the path cannot be used, a [*WriteError] if the system refused, or the
+// error of ctx or of Expect.
+//
+// A replaced file keeps its permissions. If the path is a link, the file that
+// it leads to is replaced and the link stays. Changes to one file are made in
+// order. Removing a file that was not there when it was read, and is not
+// there now, does nothing.
+func (r *Root) Apply(ctx context.Context, changes []Change) error {
+	targets, err := r.plan(ctx, changes)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		for _, t := range targets {
+			t.cleanUp()
+		}
+	}()
+	archives := archiver{root: r.root}
+	for _, t := range targets {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := t.prepare(&archives); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, t := range targets {
+		if err := t.unchanged(); err != nil {
+			return err
+		}
+	}
+	// What is removed cannot always be put back as it was, so it comes last.
+	slices.SortStableFunc(targets, func(a, b *target) int { return a.end.order() - b.end.order() })
+	for i, t := range targets {
+		err := t.commit()
+		if err == nil {
+			continue
+		}
+		for j := i - 1; j >= 0; j-- {
+			if undo := targets[j].undo(); undo != nil {
+				return &WriteError{Path: t.loc.shown, Op: t.verb(), Partial: true, Err: err}
+			}
+		}
+		return err
+	}
+	return nil
+}
+
+// A target is one file with all that is to be done to it.
+type target struct {
+	root    *Root
+	loc     location
+	was     raw
+	link    bool   // the path itself is a link
+	entry   string // where the path itself is, with the links on the way resolved
+	edited  []byte // nil if no value is set
+	end     Op     // OpDelete or OpArchive if the file goes away
+	at      time.Time
+	nothing bool // there is nothing to do
+
+	temp    string // the new bytes, waiting beside the file
+	archive string // where the file is moved
+}
+
+func (t *target) verb() string {
+	switch t.end {
+	case OpDelete:
+		return "delete"
+	case OpArchive:
+		return "archive"
+	}
+	return "write"
+}
+
+func (t *target) failed(err error) error {
+	return &WriteError{Path: t.loc.shown, Op: t.verb(), Err: err}
+}
+
+func (t *target) refuse(message string) error {
+	return &EditError{Path: t.loc.shown, Message: message}
+}
+
+// plan reads every file once and renders its new bytes.
+func (r *Root) plan(ctx context.Context, changes []Change) ([]*target, error) {
+	var targets []*target
+	byPlace := map[string]*target{}
+	for _, c := range changes {
+		loc, err := r.locate(c.Path)
+		if err != nil {
+			return nil, err
+		}
+		if loc.home {
+			return nil, &PathError{Path: c.Path, Message: "lies in the home directory, where nothing is ever changed"}
+		}
+		was := r.fetchWithin(ctx, loc, 0)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if was.version != c.Version {
+			return nil, &ChangedError{Path: loc.shown}
+		}
+		place := was.place
+		if place == "" {
+			place = loc.rel
+		}
+		t := byPlace[place]
+		if t == nil {
+			t = &target{root: r, loc: loc, was: was}
+			if was.place != "" {
+				if err := t.lookAtEntry(); err != nil {
+					return nil, err
+				}
+			}
+			byPlace[place] = t
+			targets = append(targets, t)
+		}
+		if err := t.add(c); err != nil {
+			return nil, err
+		}
+	}
+	return targets, nil
+}
+
+// lookAtEntry finds out whether the path itself is a link.
+func (t *target) lookAtEntry() error {
+	entry, err := t.root.entry(t.loc)
+	if err != nil {
+		return t.failed(err)
+	}
+	t.entry = entry
+	info, err := t.root.root.Lstat(entry)
+	t.link = err == nil && info.Mode()&fs.ModeSymlink != 0
+	return nil
+}
+
+// add joins one more change to those of the file.
+func (t *target) add(c Change) error {
+	if t.end != OpSet {
+		return t.refuse("it is removed before this change")
+	}
+	if t.was.place == "" {
+		if c.Op != OpSet && t.was.quiet {
+			t.nothing = true
+			return nil
+		}
+		return t.refuse("it " + t.was.problem)
+	}
+	switch c.Op {
+	case OpSet:
+		if t.was.status != OK {
+			return t.refuse("it " + t.was.problem)
+		}
+		src := t.was.data
+		if t.edited != nil {
+			src = t.edited
+		}
+		edited, err := Edit(src, c.Format, c.Sets)
+		var refused *EditError
+		if errors.As(err, &refused) {
+			refused.Path = t.loc.shown
+			return refused
+		}
+		t.edited = edited
+	case OpDelete, OpArchive:
+		t.end, t.at = c.Op, c.At
+	default:
+		return t.refuse(fmt.Sprintf("there is no operation %d", c.Op))
+	}
+	if c.Expect != nil && c.Op == OpSet {
+		return c.Expect(t.edited)
+	}
+	return nil
+}
+
+// prepare does all that can fail and that nobody sees.
+func (t *target) prepare(archives *archiver) error {
+	if t.nothing {
+		return nil
+	}
+	root := t.root.root
+	if t.edited != nil && t.end != OpDelete {
+		temp, err := writeTemp(root, t.was.place, t.edited, t.was.mode.Perm())
+		if err != nil {
+			return t.failed(err)
+		}
+		t.temp = temp
+	}
+	if t.end == OpArchive {
+		name, err := archives.reserve(t.loc.rel, t.at)
+		if err != nil {
+			return t.failed(err)
+		}
+		t.archive = name
+	}
+	return nil
+}
+
+// unchanged compares the file with what was read.
+func (t *target) unchanged() error {
+	if t.root.fetch(t.loc).version != t.was.version {
+		return &ChangedError{Path: t.loc.shown}
+	}
+	return nil
+}
+
+// commit makes the change, with the comparison as the last step before it.
+func (t *target) commit() error {
+	if t.nothing {
+		return nil
+	}
+	if err := t.unchanged(); err != nil {
+		return err
+	}
+	if err := t.swap(); err != nil {
+		return t.failed(err)
+	}
+	return nil
+}
+
+func (t *target) swap() error {
+	root := t.root.root
+	switch t.end {
+	case OpDelete:
+		if err := root.Remove(t.entry); err != nil {
+			return err
+		}
+		syncDir(root, path.Dir(t.entry))
+		return nil
+	case OpArchive:
+		from := t.was.place
+		if t.temp != "" {
+			from = t.temp // the archive gets the new bytes
+		}
+		if err := root.Rename(from, t.archive); err != nil {
+			return err
+		}
+		if t.temp != "" {
+			t.temp = ""
+			if err := root.Remove(t.was.place); err != nil {
+				root.Remove(t.archive)
+				return err
+			}
+		}
+		if t.link {
+			// It leads nowhere now. Leaving it would do no harm either.
+			root.Remove(t.entry)
+		}
+		syncDir(root, path.Dir(t.archive))
+		syncDir(root, path.Dir(t.was.place))
+		return nil
+	}
+	if err := root.Rename(t.temp, t.was.place); err != nil {
+		return err
+	}
+	t.temp = ""
+	syncDir(root, path.Dir(t.was.place))
+	return nil
+}
+
+// undo puts the old file back after commit, unless somebody has put something
+// else there.
+func (t *target) undo() error {
+	if t.nothing {
+		return nil
+	}
+	root := t.root.root
+	if t.end == OpSet {
+		if t.root.fetch(t.loc).version != versionOf(t.was.place, t.edited) {
+			return &ChangedError{Path: t.loc.shown}
+		}
+		return t.restore()
+	}
+	if _, err := root.Lstat(t.was.place); err == nil || t.link {
+		return &ChangedError{Path: t.loc.shown} // a link is not made anew
+	}
+	if t.end == OpArchive && t.edited == nil {
+		return root.Rename(t.archive, t.was.place)
+	}
+	if err := t.restore(); err != nil {
+		return err
+	}
+	if t.end == OpArchive {
+		root.Remove(t.archive)
+	}
+	return nil
+}
+
+// restore writes the bytes that were read.
+func (t *target) restore() error {
+	root := t.root.root
+	if t.was.status != OK {
+		return fs.ErrInvalid // they are not all of the file
+	}
+	temp, err := writeTemp(root, t.was.place, t.was.data, t.was.mode.Perm())
+	if err != nil {
+		return err
+	}
+	if err := root.Rename(temp, t.was.place); err != nil {
+		root.Remove(temp)
+		return err
+	}
+	syncDir(root, path.Dir(t.was.place))
+	return nil
+}
+
+// cleanUp removes what was prepared and not used.
+func (t *target) cleanUp() {
+	root := t.root.root
+	if t.temp != "" {
+		root.Remove(t.temp)
+	}
+	if t.archive != "" {
+		removeEmpty(root, path.Dir(t.archive))
+	}
+}

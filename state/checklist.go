@@ -1,0 +1,256 @@
+package state
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+)
+
+// An Item is one task of a Markdown task list: a list item with a checkbox.
+type Item struct {
+	Text string   // its first line without mark and checkbox; tags stay
+	Done bool     // the box is ticked
+	Tags []string // the [WORD]s in capitals in the first line, in order, without brackets; nil if none
+
+	// Depth counts the list items that the task is nested in, with or without
+	// a checkbox; 0 is the top.
+	Depth int
+
+	Section string // the text of the nearest heading above; "" if there is none
+
+	// Source is the item as it is written with all that is indented below it,
+	// its lines ended by \n but the last. Blank lines inside are kept, those
+	// at the end are not.
+	Source string
+
+	Line int // where it begins, from 1
+}
+
+// parseChecklist finds the tasks of a Markdown text. Fenced code holds none.
+func parseChecklist(src []byte) []Item {
+	if m, err := splitFrontMatter(src); err == nil {
+		// Blank lines in its place keep the numbers of those that follow.
+		head := len(src) - len(m.body)
+		src = append(bytes.Repeat([]byte("\n"), bytes.Count(src[:head], []byte("\n"))), m.body...)
+	}
+	p := checklistParser{text: strings.ReplaceAll(string(trimBOM(src)), "\r\n", "\n")}
+	for start := 0; start < len(p.text); {
+		end := len(p.text)
+		if i := strings.IndexByte(p.text[start:], '\n'); i >= 0 {
+			end = start + i
+		}
+		p.number++
+		p.line(start, end)
+		start = end + 1
+	}
+	p.close(-1)
+	return p.items
+}
+
+// A checklistParser reads line by line. Nesting is by indentation alone: what
+// stands further right than an item belongs to it.
+type checklistParser struct {
+	text    string // all of it, with \n alone at the end of a line
+	items   []Item
+	open    []openItem // the list items that the current line may belong to
+	fence   string     // the characters that opened the current fence; "" outside
+	inside  int        // column of the list item that holds the fence, -1 if none
+	section string
+	prose   string // the line above, if it may become a heading by being underlined
+	number  int    // of the current line, from 1
+	last    int    // where the latest line that is not blank ends
+}
+
+type openItem struct {
+	column int
+	task   int // index in items, -1 without checkbox
+	start  int // where its first line begins
+}
+
+// line reads text[start:end].
+func (p *checklistParser) line(start, end int) {
+	line := p.text[start:end]
+	text := strings.TrimLeft(line, " \t")
+	if strings.TrimSpace(text) == "" {
+		p.prose = ""
+		return
+	}
+	column := width(line[:len(line)-len(text)])
+	above := p.prose
+	p.prose = ""
+
+	mark, rest := cutMark(text)
+	done, label, isTask := cutBox(rest, mark)
+	if p.fence != "" {
+		// A fence that nobody closed ends with the item that holds it.
+		if !isTask || column > p.inside {
+			if closesFence(text, p.fence) {
+				p.fence = ""
+			}
+			p.last = end
+			return
+		}
+		p.fence = ""
+	}
+
+	p.close(column)
+	p.last = end
+	if fence := opensFence(text); fence != "" {
+		p.fence, p.inside = fence, -1
+		if len(p.open) > 0 {
+			p.inside = p.open[len(p.open)-1].column
+		}
+		return
+	}
+	if mark != "" {
+		item := openItem{column: column, task: -1, start: start}
+		if isTask {
+			item.task = len(p.items)
+			p.items = append(p.items, Item{
+				Text:    label,
+				Done:    done,
+				Tags:    tagsOf(label),
+				Depth:   len(p.open),
+				Section: p.section,
+				Line:    p.number,
+			})
+		}
+		p.open = append(p.open, item)
+		return
+	}
+	if len(p.open) > 0 {
+		return // part of an item
+	}
+	switch heading, ok := cutHeading(text); {
+	case ok && column <= 3:
+		p.section = heading
+	case above != "" && column <= 3 && isUnderline(text):
+		p.section = above
+	default:
+		p.prose = strings.TrimSpace(text)
+	}
+}
+
+// close ends the items that a line at column no longer belongs to; -1 ends all.
+func (p *checklistParser) close(column int) {
+	for len(p.open) > 0 {
+		top := p.open[len(p.open)-1]
+		if column > top.column {
+			return
+		}
+		if top.task >= 0 {
+			// A part of the text, not a copy: nested items would copy each other.
+			p.items[top.task].Source = p.text[top.start:p.last]
+		}
+		p.open = p.open[:len(p.open)-1]
+	}
+}
+
+// width is how far an indentation reaches, with tab stops every four columns.
+func width(indent string) int {
+	column := 0
+	for _, c := range indent {
+		if c == '\t' {
+			column += 4 - column%4
+		} else {
+			column++
+		}
+	}
+	return column
+}
+
+// cutMark splits the mark of a list item (-, *, + or a number) from the rest.
+func cutMark(text string) (mark, rest string) {
+	size := 1
+	if strings.IndexByte("-*+", text[0]) < 0 {
+		size = len(text) - len(strings.TrimLeft(text, decimals)) + 1
+		if size == 1 || size > 10 || size > len(text) || (text[size-1] != '.' && text[size-1] != ')') {
+			return "", text
+		}
+	}
+	if len(text) > size && text[size] != ' ' && text[size] != '\t' {
+		return "", text
+	}
+	return text[:size], strings.TrimLeft(text[size:], " \t")
+}
+
+// cutBox splits the checkbox from the rest of a list item's first line.
+func cutBox(rest, mark string) (done bool, label string, ok bool) {
+	if mark == "" || len(rest) < 3 || rest[0] != '[' || rest[2] != ']' {
+		return false, "", false
+	}
+	if len(rest) > 3 && rest[3] != ' ' && rest[3] != '\t' {
+		return false, "", false // a link, or text that only looks like a box
+	}
+	switch rest[1] {
+	case ' ':
+	case 'x', 'X':
+		done = true
+	default:
+		return false, "", false
+	}
+	return done, strings.TrimSpace(rest[3:]), true
+}
+
+// tagsOf finds the words in capitals that stand in brackets.
+func tagsOf(label string) []string {
+	var tags []string
+	for {
+		_, rest, ok := strings.Cut(label, "[")
+		if !ok {
+			return tags
+		}
+		label = rest
+		if word, _, ok := strings.Cut(rest, "]"); ok && isTag(word) {
+			tags = append(tags, word)
+		}
+	}
+}
+
+func isTag(word string) bool {
+	for i, c := range word {
+		switch {
+		case unicode.IsUpper(c):
+		case i > 0 && (unicode.IsDigit(c) || c == '_' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return word != ""
+}
+
+// opensFence gives the characters that open fenced code, or "".
+func opensFence(text string) string {
+	for _, c := range []string{"`", "~"} {
+		rest := strings.TrimLeft(text, c)
+		if size := len(text) - len(rest); size >= 3 && (c == "~" || !strings.Contains(rest, "`")) {
+			return text[:size]
+		}
+	}
+	return ""
+}
+
+func closesFence(text, fence string) bool {
+	text = strings.TrimRight(text, " \t")
+	return len(text) >= len(fence) && strings.Trim(text, fence[:1]) == ""
+}
+
+// cutHeading gives the text of a heading that is marked by number signs.
+func cutHeading(text string) (string, bool) {
+	rest := strings.TrimLeft(text, "#")
+	size := len(text) - len(rest)
+	if size == 0 || size > 6 || (rest != "" && rest[0] != ' ' && rest[0] != '\t') {
+		return "", false
+	}
+	rest = strings.TrimSpace(rest)
+	if bare := strings.TrimRight(rest, "#"); bare == "" || strings.HasSuffix(bare, " ") || strings.HasSuffix(bare, "\t") {
+		rest = strings.TrimSpace(bare)
+	}
+	return rest, true
+}
+
+// isUnderline reports whether a line makes the one above it a heading.
+func isUnderline(text string) bool {
+	text = strings.TrimRight(text, " \t")
+	return strings.Trim(text, "=") == "" || strings.Trim(text, "-") == ""
+}

@@ -1,0 +1,122 @@
+package state
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	cleanStamp    = "cleaned"
+	cleanInterval = 24 * time.Hour
+
+	// A temporary file of ralph's own lives for milliseconds.
+	maxTempAge = time.Hour
+)
+
+// Clean forgets loops that are long over: it removes memories, and locks that
+// nobody holds, if they were not touched for older before now. It does so at
+// most once a day, never waits, and may run in several processes at once. What
+// it cannot remove stays for another time; the error wraps a [*StoreError] with
+// the first reason.
+func (s *Store) Clean(now time.Time, older time.Duration) error {
+	if s.dir == "" {
+		return nil
+	}
+	stamp := s.path(cleanStamp)
+	info, err := os.Stat(stamp)
+	switch {
+	case err == nil:
+		if age := now.Sub(info.ModTime()); age >= 0 && age < cleanInterval {
+			return nil
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return &StoreError{Path: stamp, Op: "clean", Err: err}
+	default:
+		if _, err := os.Stat(s.dir); err != nil {
+			return nil // nothing was ever written
+		}
+	}
+	// The stamp comes first: a clean-up that fails is not tried at every event.
+	if err := touch(stamp, now); err != nil {
+		return &StoreError{Path: stamp, Op: "clean", Err: err}
+	}
+	return errors.Join(
+		s.cleanDir(memoryDir, memorySuffix, now.Add(-older), s.removeMemory),
+		s.cleanDir(memoryDir, ".tmp", now.Add(-maxTempAge), removeTemp),
+		s.cleanDir(lockDir, lockSuffix, now.Add(-older), removeLock),
+	)
+}
+
+// cleanDir calls remove for the files of a directory that were last touched
+// before a time.
+func (s *Store) cleanDir(dir, suffix string, before time.Time, remove func(path string, before time.Time) error) error {
+	entries, err := os.ReadDir(s.path(dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &StoreError{Path: s.path(dir), Op: "clean", Err: err}
+	}
+	var first error
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), suffix) {
+			continue
+		}
+		info, err := entry.Info()
+		if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(before) {
+			continue
+		}
+		path := filepath.Join(s.path(dir), entry.Name())
+		if err := remove(path, before); err != nil && !errors.Is(err, fs.ErrNotExist) && first == nil {
+			first = &StoreError{Path: path, Op: "clean", Err: err}
+		}
+	}
+	return first
+}
+
+// removeMemory removes a memory unless it is just being saved.
+func (s *Store) removeMemory(path string, before time.Time) error {
+	if err := s.ensure("clean", lockDir); err != nil {
+		return err
+	}
+	l, err := tryLockFile(s.path(lockDir, fileName(memoryLock(filepath.Base(path)), lockSuffix)))
+	if err != nil || l == nil {
+		return err
+	}
+	defer l.Unlock()
+	if info, err := os.Stat(path); err != nil || !info.ModTime().Before(before) {
+		return err
+	}
+	return os.Remove(path)
+}
+
+func removeTemp(path string, _ time.Time) error { return os.Remove(path) }
+
+// removeLock removes a lock file that nobody holds, so that nobody can come to
+// hold it meanwhile: where open files can be removed it is held, and whoever
+// opened it before and locks it after sees that it is gone; elsewhere the
+// removal fails if anybody has it open.
+func removeLock(path string, _ time.Time) error {
+	l, err := tryLockFile(path)
+	if err != nil || l == nil {
+		return err
+	}
+	if !openFilesGo {
+		l.Unlock()
+		return os.Remove(path)
+	}
+	defer l.Unlock()
+	return os.Remove(path)
+}
+
+func touch(path string, at time.Time) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Chtimes(path, at, at)
+}

@@ -1,0 +1,21 @@
+// Package state reads and edits the files of a project, and keeps ralph's own
+// memory, locks and decision log.
+//
+// It promises four things. Nothing outside the project is read or written:
+// links are resolved first, what they lead to must lie beneath the root, and
+// every access then goes through [os.Root]. Reading never fails: a [Doc] says
+// whether there is a document, and if not, why, in words for a person. An edit
+// changes the bytes of the values it was asked to change and no others; the
+// result is decoded again and compared before anything is written. A write is
+// whole or absent: a temporary file, fsync, a comparison with what was read,
+// and a rename, so killing the process leaves the old file or the new one.
+//
+// It leaves out what the content means: schemas, rules and hosts are the
+// business of other packages. It does not lock by itself when it edits a
+// project: [Root.Apply] compares versions as its last step, which leaves a
+// window of microseconds. Processes of ralph close it among themselves by
+// holding [Store.Lock] around Apply.
+//
+// Start with [OpenRoot] and [Root.Read]; change files with [Root.Apply]. What
+// belongs to ralph and not to the project is behind [OpenStore].
+package state

@@ -1,0 +1,276 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// A Set puts a value at a place inside a document.
+type Set struct {
+	// Path leads to the value: strings name fields, ints count elements from
+	// 0. All of it but the last field must exist already.
+	Path []any
+
+	// Value is nil, a bool, an int, a float64, a string, or a []any or
+	// map[string]any of these.
+	Value any
+}
+
+// Edit gives src with the values of sets, made one after another. Only the
+// bytes of those values change. A field that is absent becomes the last one of
+// its object, in the style of the file; of duplicate keys the last is changed,
+// since it is the one that counts.
+//
+// The result was decoded again: it holds the values asked for, and everything
+// else is as it was. If that cannot be had, Edit fails with an [*EditError].
+// Formats other than JSON and FrontMatter cannot be edited.
+func Edit(src []byte, f Format, sets []Set) ([]byte, error) {
+	if f != JSON && f != FrontMatter {
+		return nil, &EditError{Message: "a value inside " + f.String() + " cannot be set, only inside JSON and front matter"}
+	}
+	if len(src) > MaxFileSize {
+		return nil, &EditError{Message: "is too big: more than 8 MiB"}
+	}
+	for _, set := range sets {
+		edited, err := editOne(src, f, set)
+		if err != nil {
+			return nil, &EditError{Pointer: schema.PointerOf(set.Path), Message: err.Error()}
+		}
+		src = edited
+	}
+	if len(src) > MaxFileSize {
+		return nil, &EditError{Message: "would become too big: more than 8 MiB"}
+	}
+	return src, nil
+}
+
+// An editable is a document that can be compared before and after.
+type editable struct {
+	value map[string]any
+	body  []byte
+}
+
+func editOne(src []byte, f Format, set Set) ([]byte, error) {
+	set, err := cleanSet(set)
+	if err != nil {
+		return nil, err
+	}
+	before, err := decodeEditable(src, f)
+	if err != nil {
+		return nil, err
+	}
+	want, err := asked(set.Value, f)
+	if err != nil {
+		return nil, err
+	}
+	model, err := assign(before.value, set.Path, want)
+	if err != nil {
+		return nil, err
+	}
+
+	var edited []byte
+	if f == JSON {
+		edited, err = spliceJSON(src, set)
+	} else {
+		edited, err = spliceFrontMatter(src, set)
+	}
+	if err != nil {
+		return nil, err
+	}
+
+	after, err := decodeEditable(edited, f)
+	if err != nil || !reflect.DeepEqual(any(after.value), model) || !bytes.Equal(after.body, before.body) {
+		return nil, errByHand
+	}
+	return edited, nil
+}
+
+// errByHand is for spots that an edit would harm.
+var errByHand = fmt.Errorf("it is written in a way that cannot be edited without harming the rest; repair it by hand")
+
+func decodeEditable(src []byte, f Format) (editable, error) {
+	if f == JSON {
+		doc, err := decodeJSON(src)
+		if err != nil {
+			return editable{}, fmt.Errorf("the file %w", err)
+		}
+		return editable{value: doc.Value.(map[string]any)}, nil
+	}
+	m, err := decodeFrontMatter(src)
+	if err != nil {
+		return editable{}, fmt.Errorf("the file %w", err)
+	}
+	return editable{value: m.value, body: m.body}, nil
+}
+
+// asked is a value to be set as it will be decoded from the edited file.
+func asked(v any, f Format) (any, error) {
+	text, err := encodeJSON(v)
+	if err != nil {
+		return nil, err
+	}
+	if f == FrontMatter {
+		return flowValue(v), nil
+	}
+	parsed, err := schema.ParseJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	return parsed.Document().Value, nil
+}
+
+// flowValue is v with its numbers as scalarValue will read them.
+func flowValue(v any) any {
+	switch v := v.(type) {
+	case float64:
+		return coreValue(string(must(encodeJSON(v))))
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = flowValue(v[i])
+		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name := range v {
+			object[name] = flowValue(v[name])
+		}
+		return object
+	}
+	return v
+}
+
+// must is for what was encoded before without an error.
+func must(b []byte, _ error) []byte { return b }
+
+// encodeJSON writes a value in one line, without the escapes that are meant
+// for web pages.
+func encodeJSON(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// cleanSet refuses what no document can hold, and copies the rest with bytes
+// that are not UTF-8 replaced.
+func cleanSet(set Set) (Set, error) {
+	if len(set.Path) == 0 {
+		return Set{}, fmt.Errorf("there is no path: name the field to set")
+	}
+	path := make([]any, len(set.Path))
+	for i, part := range set.Path {
+		switch part := part.(type) {
+		case string:
+			path[i] = cleanText(part)
+		case int:
+			path[i] = part
+		default:
+			return Set{}, fmt.Errorf("a path consists of text and whole numbers, not of %T", part)
+		}
+	}
+	value, err := cleanValue(set.Value, 0)
+	return Set{Path: path, Value: value}, err
+}
+
+func cleanText(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+
+func cleanValue(v any, depth int) (any, error) {
+	if depth > schema.MaxDepth {
+		return nil, fmt.Errorf("the value is nested deeper than %d levels", schema.MaxDepth)
+	}
+	switch v := v.(type) {
+	case nil, bool, int:
+		return v, nil
+	case string:
+		return cleanText(v), nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%v is not a number that a file can hold", v)
+		}
+		return v, nil
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			cleaned, err := cleanValue(item, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list[i] = cleaned
+		}
+		return list, nil
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name, item := range v {
+			cleaned, err := cleanValue(item, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			object[cleanText(name)] = cleaned
+		}
+		return object, nil
+	}
+	return nil, fmt.Errorf("a value of type %T cannot be written", v)
+}
+
+// assign gives a copy of v with the value at path replaced; what path does not
+// touch is shared. Errors say why the path leads nowhere.
+func assign(v any, path []any, value any) (any, error) {
+	if len(path) == 0 {
+		return value, nil
+	}
+	switch key := path[0].(type) {
+	case string:
+		object, ok := v.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("there is no object that could have the field %q, but %s", key, kindOf(v))
+		}
+		old, ok := object[key]
+		if !ok && len(path) > 1 {
+			return nil, fmt.Errorf("there is no field %q", key)
+		}
+		changed, err := assign(old, path[1:], value)
+		if err != nil {
+			return nil, err
+		}
+		copied := make(map[string]any, len(object)+1)
+		for name, v := range object {
+			copied[name] = v
+		}
+		copied[key] = changed
+		return copied, nil
+	case int:
+		list, ok := v.([]any)
+		if !ok {
+			return nil, fmt.Errorf("there is no list that could have an element %d, but %s", key, kindOf(v))
+		}
+		if key < 0 || key >= len(list) {
+			return nil, fmt.Errorf("there is no element %d in a list of %d", key, len(list))
+		}
+		changed, err := assign(list[key], path[1:], value)
+		if err != nil {
+			return nil, err
+		}
+		copied := append([]any(nil), list...)
+		copied[key] = changed
+		return copied, nil
+	}
+	return nil, fmt.Errorf("a path consists of text and whole numbers, not of %T", path[0])
+}
+
+// splice replaces src[start:end].
+func splice(src []byte, start, end int, text []byte) []byte {
+	out := make([]byte, 0, len(src)-(end-start)+len(text))
+	out = append(out, src[:start]...)
+	out = append(out, text...)
+	return append(out, src[end:]...)
+}

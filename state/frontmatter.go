@@ -1,0 +1,186 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// maxMatterSize caps the YAML between the fences. It is meant for a handful of
+// fields; the body behind it may be as large as any file.
+const maxMatterSize = 256 << 10
+
+var (
+	errNoFrontMatter = errors.New("has no front matter: its first line is not ---")
+	errUnclosed      = errors.New("has no front matter: no second line of --- closes it")
+)
+
+// A matter is front matter that was split off and understood.
+type matter struct {
+	yaml    []byte // between the fences, without their line breaks
+	offset  int    // where yaml begins in the file
+	newline string // the line break after the opening fence
+	body    []byte // behind the closing fence's line break
+
+	fields *yaml.Node // the mapping; nil if there are no fields
+	value  map[string]any
+}
+
+// splitFrontMatter finds the fences: a first line of three dashes, behind a
+// byte order mark if there is one, and the next such line. Blanks may follow
+// the dashes.
+func splitFrontMatter(src []byte) (*matter, error) {
+	rest := trimBOM(src)
+	at := len(src) - len(rest)
+	line, size := cutLine(rest)
+	if !isFence(line) {
+		return nil, errNoFrontMatter
+	}
+	m := &matter{offset: at + size, newline: "\n"}
+	if bytes.HasSuffix(rest[:size], []byte("\r\n")) {
+		m.newline = "\r\n"
+	}
+	for at += size; at < len(src); at += size {
+		line, size = cutLine(src[at:])
+		if isFence(line) {
+			m.yaml = src[m.offset:at]
+			m.body = src[at+size:]
+			return m, nil
+		}
+	}
+	return nil, errUnclosed
+}
+
+// cutLine gives the first line without its line break, and its size with it.
+func cutLine(src []byte) (line []byte, size int) {
+	end := bytes.IndexByte(src, '\n')
+	if end < 0 {
+		return src, len(src)
+	}
+	return src[:end], end + 1
+}
+
+func isFence(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("---")) && len(bytes.TrimRight(line[3:], " \t\r")) == 0
+}
+
+// decodeFrontMatter splits and understands. It fails with errNoFrontMatter or
+// errUnclosed if there is none, and with a *syntaxError if its YAML is broken.
+func decodeFrontMatter(src []byte) (*matter, error) {
+	m, err := splitFrontMatter(src)
+	if err != nil {
+		return nil, err
+	}
+	if len(m.yaml) > maxMatterSize {
+		return nil, fmt.Errorf("has front matter that is too big: more than %d KiB", maxMatterSize>>10)
+	}
+	if err := legible(m.yaml); err != nil {
+		return nil, err
+	}
+	if m.fields, err = parseYAML(m.yaml); err != nil {
+		return nil, err
+	}
+	m.value = map[string]any{}
+	if m.fields == nil {
+		return m, nil
+	}
+	value, err := readYAML(m.fields)
+	if err != nil {
+		return nil, err
+	}
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("has front matter that is not a list of fields (key: value) but %s", kindOf(value))
+	}
+	m.value = fields
+	return m, nil
+}
+
+// document makes the fields available with positions in the whole file.
+func (m *matter) document() schema.Document {
+	return schema.Document{
+		Value: m.value,
+		Position: func(pointer string) (line, col int) {
+			n, ok := nodeAt(m.fields, pointer)
+			if !ok {
+				return 0, 0
+			}
+			return n.Line + 1, n.Column // the fence is the first line
+		},
+		Text: func(pointer string) (string, bool) {
+			n, ok := nodeAt(m.fields, pointer)
+			if !ok || n.Kind != yaml.ScalarNode || n.Style != 0 || isNull(n) {
+				return "", false
+			}
+			return n.Value, true
+		},
+	}
+}
+
+// legible refuses bytes that no YAML may contain, in words that name them.
+func legible(src []byte) error {
+	line := 2 // the fence is the first
+	for len(src) > 0 {
+		r, size := utf8.DecodeRune(src)
+		switch {
+		case r == 0:
+			return &syntaxError{fmt.Sprintf("has a NUL byte in its front matter, in line %d", line)}
+		case r == utf8.RuneError && size == 1:
+			return &syntaxError{fmt.Sprintf("has bytes that are not UTF-8 in its front matter, in line %d", line)}
+		case r == '\n':
+			line++
+		}
+		src = src[size:]
+	}
+	return nil
+}
+
+// parseYAML gives the value of the one document in src, or nil if there is
+// nothing but comments.
+func parseYAML(src []byte) (n *yaml.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the library's promise is not ours
+			n, err = nil, &syntaxError{fmt.Sprintf("has front matter that is not valid YAML: %v", p)}
+		}
+	}()
+	dec := yaml.NewDecoder(bytes.NewReader(src))
+	var doc yaml.Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, yamlError(err)
+	}
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		if err != nil {
+			return nil, yamlError(err)
+		}
+		return nil, &syntaxError{"has front matter of more than one YAML document"}
+	}
+	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
+		return nil, nil
+	}
+	return doc.Content[0], nil
+}
+
+// yamlError puts the library's message into a sentence. Its line numbers count
+// from the first line behind the fence, and may be off by one.
+func yamlError(err error) error {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, ok := strings.CutPrefix(message, "line "); ok {
+		if number, what, ok := strings.Cut(rest, ": "); ok {
+			if line, err := strconv.Atoi(number); err == nil {
+				message = fmt.Sprintf("near line %d: %s", line+1, what)
+			}
+		}
+	}
+	return &syntaxError{"has front matter that is not valid YAML: " + message}
+}

@@ -1,0 +1,104 @@
+package state
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	lockDir    = "locks"
+	lockSuffix = ".lock"
+)
+
+// Waiting for a lock asks again after a short while, and less often the longer
+// it takes.
+const (
+	lockPollFirst = time.Millisecond
+	lockPollMost  = 16 * time.Millisecond
+)
+
+// Lock takes the locks of all names, waiting for each until ctx is done. Names
+// are of any form, such as the absolute paths of files. They are taken in
+// order and each once, so that two callers with the same names in another
+// order cannot wait for each other; a caller that holds locks must not call
+// Lock again.
+//
+// Locks keep out other processes as well as other goroutines. They end with
+// the process, however it ends. The returned function releases them; calling
+// it again does nothing. The error is a [*StoreError] that wraps ctx's error
+// if the time was up. On network disks that do not support locks, none are
+// kept.
+func (s *Store) Lock(ctx context.Context, names []string) (unlock func(), err error) {
+	if err := s.ensure("lock", lockDir); err != nil {
+		return nil, err
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	names = slices.Compact(names)
+
+	var held []*flock.Flock
+	release := func() {
+		for _, l := range slices.Backward(held) {
+			l.Unlock()
+		}
+		held = nil
+	}
+	for _, name := range names {
+		l, err := lockFile(ctx, s.path(lockDir, fileName(name, lockSuffix)))
+		if err != nil {
+			release()
+			return nil, err
+		}
+		held = append(held, l)
+	}
+	return release, nil
+}
+
+// lockFile waits for the lock on a file.
+func lockFile(ctx context.Context, path string) (*flock.Flock, error) {
+	for pause := lockPollFirst; ; pause = min(2*pause, lockPollMost) {
+		if err := ctx.Err(); err != nil {
+			return nil, &StoreError{Path: path, Op: "lock", Err: err}
+		}
+		l, err := tryLockFile(path)
+		if err != nil {
+			return nil, &StoreError{Path: path, Op: "lock", Err: err}
+		}
+		if l != nil {
+			return l, nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause/2 + rand.N(pause)): // apart from those who also wait
+		}
+	}
+}
+
+// tryLockFile takes the lock on a file if it is free, else it gives nil.
+func tryLockFile(path string) (*flock.Flock, error) {
+	l := flock.New(path)
+	if ok, err := l.TryLock(); err != nil || !ok {
+		return nil, err
+	}
+	// A clean-up may have removed the file between opening and locking it.
+	// Then the lock is one that nobody else will ever look at.
+	opened, err := l.Stat()
+	if err == nil {
+		var there os.FileInfo
+		if there, err = os.Stat(path); err == nil && os.SameFile(opened, there) {
+			now := time.Now()
+			os.Chtimes(path, now, now) // in use, hence not stale
+			return l, nil
+		}
+	}
+	l.Unlock()
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	return nil, nil
+}

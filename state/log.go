@@ -1,0 +1,197 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+const (
+	logName    = "decisions.jsonl"
+	logRotated = "decisions.jsonl.1"
+)
+
+// MaxLogSize is how large the decision log grows before it is rotated: it
+// becomes decisions.jsonl.1, and the one of that name before it is dropped.
+const MaxLogSize = 8 << 20
+
+// MaxLogLine is how long a line of the decision log may be.
+const MaxLogLine = 1 << 20
+
+// AppendLog adds one decision, a JSON object, to the decision log. It is
+// written in one piece, so that decisions of several processes never mix. Line
+// breaks in it, which in JSON can only be white space, become blanks. Errors
+// are [*StoreError].
+func (s *Store) AppendLog(line []byte) error {
+	if err := s.ensure("log"); err != nil {
+		return err
+	}
+	path := s.path(logName)
+	fail := func(err error) error { return &StoreError{Path: path, Op: "log", Err: err} }
+	if len(line) > MaxLogLine {
+		return fail(fmt.Errorf("the decision takes %d bytes, more than %d", len(line), MaxLogLine))
+	}
+	f, size, err := s.openLog()
+	if err != nil {
+		return fail(err)
+	}
+	defer f.Close()
+
+	record := make([]byte, 0, len(line)+2)
+	if size > 0 {
+		// A line that a full disk tore must not take this one with it.
+		var last [1]byte
+		if _, err := f.ReadAt(last[:], size-1); err == nil && last[0] != '\n' {
+			record = append(record, '\n')
+		}
+	}
+	for _, c := range line {
+		if c == '\n' || c == '\r' {
+			c = ' '
+		}
+		record = append(record, c)
+	}
+	record = append(record, '\n')
+	if _, err := f.Write(record); err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+// openLog opens the log for one more line, after rotating it if it is full.
+func (s *Store) openLog() (f *os.File, size int64, err error) {
+	path := s.path(logName)
+	for attempt := 0; ; attempt++ {
+		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			return nil, 0, err
+		}
+		info, err := f.Stat()
+		if err != nil {
+			f.Close()
+			return nil, 0, err
+		}
+		if info.Size() < MaxLogSize || attempt > 0 || !s.rotateLog() {
+			return f, info.Size(), nil
+		}
+		f.Close()
+	}
+}
+
+// rotateLog moves a full log away. It gives false if another process is at it,
+// or if it cannot be done now; the log then grows a little more. A process
+// that has the old file open writes its line there, and nothing is lost.
+func (s *Store) rotateLog() bool {
+	if s.ensure("log", lockDir) != nil {
+		return false
+	}
+	l, err := tryLockFile(s.path(lockDir, fileName("log", lockSuffix)))
+	if err != nil || l == nil {
+		return false
+	}
+	defer l.Unlock()
+	info, err := os.Stat(s.path(logName))
+	if err != nil || info.Size() < MaxLogSize {
+		return true // somebody else did
+	}
+	return os.Rename(s.path(logName), s.path(logRotated)) == nil
+}
+
+// ReadLog gives the latest n decisions that match, the newest last, from the
+// log and the rotated one; n of 0 or less is all. It reads from the end and no
+// further than it must. Lines that are not whole JSON are skipped, and match
+// does not see them; a nil match takes all. The lines have no line break, and
+// are the caller's. An absent log is empty.
+func (s *Store) ReadLog(match func(line []byte) bool, n int) ([][]byte, error) {
+	if s.dir == "" {
+		return nil, nil
+	}
+	var found [][]byte
+	take := func(line []byte) bool {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && line[0] == '{' && json.Valid(line) && (match == nil || match(line)) {
+			found = append(found, bytes.Clone(line))
+		}
+		return n <= 0 || len(found) < n
+	}
+	fail := func(name string, err error) error {
+		return &StoreError{Path: s.path(name), Op: "read", Err: err}
+	}
+	var seen []os.FileInfo
+	for _, name := range []string{logName, logRotated} {
+		f, info, err := openToRead(s.path(name))
+		if err != nil {
+			return nil, fail(name, err)
+		}
+		if f == nil {
+			continue
+		}
+		defer f.Close()
+		// Rotated just now: it is the file that was read under its old name.
+		if len(seen) > 0 && os.SameFile(seen[0], info) {
+			continue
+		}
+		seen = append(seen, info)
+		more, err := backward(f, info.Size(), take)
+		if err != nil {
+			return nil, fail(name, err)
+		}
+		if !more {
+			break
+		}
+	}
+	slices.Reverse(found)
+	return found, nil
+}
+
+// openToRead opens a file; nil if there is none.
+func openToRead(path string) (*os.File, os.FileInfo, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// backward hands the lines of the first size bytes of a file to take, the last
+// first, until take has enough. It reports whether take wanted more.
+func backward(f *os.File, size int64, take func(line []byte) bool) (more bool, err error) {
+	const chunk = 64 << 10
+	var tail []byte // the beginning of a line whose rest was not read yet
+	for end := size; end > 0; {
+		start := max(end-chunk, 0)
+		block := make([]byte, end-start, int(end-start)+len(tail))
+		if _, err := f.ReadAt(block, start); err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		block = append(block, tail...)
+		for {
+			i := bytes.LastIndexByte(block, '\n')
+			if i < 0 {
+				break
+			}
+			if !take(block[i+1:]) {
+				return false, nil
+			}
+			block = block[:i]
+		}
+		tail, end = block, start
+		if len(tail) > 2*MaxLogLine {
+			tail = nil // no line of ours is as long
+		}
+	}
+	return take(tail), nil
+}

@@ -1,0 +1,183 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	memoryDir    = "memory"
+	memorySuffix = ".json"
+
+	maxMemorySize = 4 << 20
+
+	// saveTimeout bounds the wait for another process that saves the same
+	// memory, which takes it less than a millisecond.
+	saveTimeout = 2 * time.Second
+)
+
+// MaxGiven is how many times of one rule a memory keeps, see [Memory.Trim].
+const MaxGiven = 1000
+
+// maxGivenRules bounds how many rules a memory keeps times of.
+const maxGivenRules = 1000
+
+// A Memory is what a loop remembers from one event to the next. A row is the
+// continuations given one after another within one turn.
+type Memory struct {
+	Turn          string             `json:"turn,omitempty"`          // the turn that the row belongs to
+	Continuations int                `json:"continuations,omitempty"` // in this row
+	Total         int                `json:"total,omitempty"`         // in this session
+	Progress      string             `json:"progress,omitempty"`      // fingerprint of the progress at the latest continuation
+	Same          int                `json:"same,omitempty"`          // how many of the row's latest continuations had that progress
+	Since         time.Time          `json:"since,omitzero"`          // the row's first continuation; zero if none
+	Latest        time.Time          `json:"latest,omitzero"`         // the row's latest continuation; zero if none
+	Given         map[string][]Given `json:"given,omitempty"`         // rule to the times that it was in a verdict, oldest first
+}
+
+// Given is one time that a rule was in a verdict.
+type Given struct {
+	At   time.Time `json:"at"`
+	Turn string    `json:"turn,omitempty"`
+}
+
+// Trim forgets all but the latest keep times of every rule. SaveMemory trims
+// to MaxGiven by itself; trim to less if no rule asks for more.
+func (m *Memory) Trim(keep int) {
+	keep = max(keep, 0)
+	for rule, times := range m.Given {
+		switch {
+		case keep == 0 || len(times) == 0:
+			delete(m.Given, rule)
+		case len(times) > keep:
+			m.Given[rule] = append([]Given(nil), times[len(times)-keep:]...)
+		}
+	}
+}
+
+// LoadMemory reads the memory of key, which is of any form. Absence is the
+// zero Memory with version "". A memory that cannot be understood is the zero
+// Memory too, with a [*StoreError] that says so and a version that lets
+// SaveMemory replace it: the caller goes on.
+func (s *Store) LoadMemory(key string) (m Memory, version string, err error) {
+	if s.dir == "" {
+		return Memory{}, "", nil
+	}
+	path := s.path(memoryDir, fileName(key, memorySuffix))
+	data, err := readMemory(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Memory{}, "", nil
+	case err != nil:
+		return Memory{}, "", &StoreError{Path: path, Op: "read", Err: err}
+	}
+	version = versionOf(key, data)
+	if err := json.Unmarshal(data, &m); err != nil {
+		return Memory{}, version, &StoreError{Path: path, Op: "read", Err: fmt.Errorf("the memory of this loop is damaged and starts anew: %w", err)}
+	}
+	return m, version, nil
+}
+
+// SaveMemory writes the memory of key if it is still of the given version,
+// else it fails with a [*ChangedError]. It is atomic among all processes, but
+// not synced to the disk: after a power failure a memory may be an older one.
+// Other errors are [*StoreError].
+func (s *Store) SaveMemory(key string, m Memory, version string) error {
+	if err := s.ensure("write", memoryDir); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), saveTimeout)
+	defer cancel()
+	file := fileName(key, memorySuffix)
+	unlock, err := s.Lock(ctx, []string{memoryLock(file)})
+	if err != nil {
+		return err
+	}
+	defer unlock()
+
+	path := s.path(memoryDir, file)
+	current := ""
+	switch data, err := readMemory(path); {
+	case err == nil:
+		current = versionOf(key, data)
+	case !errors.Is(err, fs.ErrNotExist):
+		return &StoreError{Path: path, Op: "read", Err: err}
+	}
+	if current != version {
+		return &ChangedError{Path: key}
+	}
+	m.Given = boundedGiven(m.Given)
+	data, err := json.Marshal(m)
+	if err != nil {
+		return &StoreError{Path: path, Op: "write", Err: err}
+	}
+	if err := replaceOwn(path, append(data, '\n')); err != nil {
+		return &StoreError{Path: path, Op: "write", Err: err}
+	}
+	return nil
+}
+
+// memoryLock is the name of the lock that guards a memory file while it is
+// compared and replaced. It is taken last and held briefly, so that whoever
+// holds other locks may wait for it.
+func memoryLock(file string) string { return "memory\x00" + file }
+
+// boundedGiven is a copy that is small enough to be kept. If there are too
+// many rules, those that were given longest ago are forgotten.
+func boundedGiven(given map[string][]Given) map[string][]Given {
+	if len(given) == 0 {
+		return nil
+	}
+	m := Memory{Given: make(map[string][]Given, len(given))}
+	for rule, times := range given {
+		m.Given[rule] = times
+	}
+	m.Trim(MaxGiven)
+	for len(m.Given) > maxGivenRules {
+		oldest := ""
+		for rule, times := range m.Given {
+			if oldest == "" || times[len(times)-1].At.Before(m.Given[oldest][len(m.Given[oldest])-1].At) {
+				oldest = rule
+			}
+		}
+		delete(m.Given, oldest)
+	}
+	return m.Given
+}
+
+func readMemory(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxMemorySize+1))
+	if err == nil && len(data) > maxMemorySize {
+		data = data[:0] // as damaged as a memory can be
+	}
+	return data, err
+}
+
+// replaceOwn writes one of ralph's own files by way of a temporary one.
+func replaceOwn(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "new-*.tmp") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}

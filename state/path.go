@@ -1,0 +1,91 @@
+package state
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// A location is a path that passed the rules, not yet looked at on the disk.
+type location struct {
+	shown string // for people and archives: cleaned, slash-separated, "~/" in front if it lies in the home directory
+	rel   string // the same relative to its base
+	home  bool   // beneath the home directory, hence read only
+}
+
+// locate applies the rules for paths: slash-separated and relative to the
+// root; "~/" in front for the home directory; absolute only if beneath the
+// root. It does not touch the disk.
+func (r *Root) locate(given string) (location, error) {
+	refuse := func(message string) (location, error) {
+		return location{}, &PathError{Path: given, Message: message}
+	}
+	p := filepath.ToSlash(given)
+	switch {
+	case p == "":
+		return refuse("is empty")
+	case strings.IndexByte(p, 0) >= 0:
+		return refuse("contains a NUL byte")
+	case climbs(p):
+		return refuse(`contains "..": name the file relative to the project`)
+	}
+
+	var loc location
+	if p == "~" || strings.HasPrefix(p, "~/") {
+		loc.home = true
+		p = strings.TrimLeft(strings.TrimPrefix(p, "~"), "/")
+	} else if abs := filepath.FromSlash(p); filepath.IsAbs(abs) {
+		rel, ok := beneath(r.dir, abs)
+		if !ok {
+			rel, ok = beneath(r.given, abs)
+		}
+		if !ok {
+			return refuse("lies outside the project")
+		}
+		p = rel
+	} else if strings.HasPrefix(p, "/") {
+		return refuse("lies outside the project")
+	}
+
+	loc.rel = path.Clean("./" + p)
+	if !filepath.IsLocal(filepath.FromSlash(loc.rel)) {
+		return refuse("is not a name that this system allows inside a project")
+	}
+	loc.shown = loc.rel
+	if loc.home {
+		loc.shown = "~/" + loc.rel
+		if loc.rel == "." {
+			loc.shown = "~"
+		}
+	}
+	return loc, nil
+}
+
+// climbs reports whether a slash-separated path has a ".." in it.
+func climbs(p string) bool {
+	for part := range strings.SplitSeq(p, "/") {
+		if part == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// beneath gives abs relative to base, slash-separated, if it lies there.
+func beneath(base, abs string) (string, bool) {
+	rel, err := filepath.Rel(base, abs)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// homeDir is where "~/" leads, with links resolved.
+func homeDir() (string, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(home)
+}

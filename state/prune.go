@@ -1,0 +1,82 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Prune removes the regular files beneath the root that match a pattern and
+// were last changed more than older before now. It gives their paths, also
+// those removed before an error.
+//
+// In the pattern, * and ? stay within a name, ** goes through directories,
+// {a,b} and [abc] choose, and \ makes the next character literal. Links are
+// neither removed nor followed. A file that vanishes meanwhile is no error;
+// one that cannot be removed is a [*WriteError], after the others were tried.
+// A pattern that is not one, or leaves the root, is a [*PathError].
+func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now time.Time) (removed []string, err error) {
+	if err := checkGlob(glob); err != nil {
+		return nil, err
+	}
+	fsys := r.root.FS()
+	var failed error
+	walkErr := doublestar.GlobWalk(fsys, glob, func(name string, entry fs.DirEntry) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if r.throughLink(name) {
+			return nil
+		}
+		info, err := r.root.Lstat(name)
+		if err != nil || !info.Mode().IsRegular() || now.Sub(info.ModTime()) <= older {
+			return nil
+		}
+		switch err := r.root.Remove(name); {
+		case err == nil:
+			removed = append(removed, name)
+		case !errors.Is(err, fs.ErrNotExist):
+			failed = errors.Join(failed, &WriteError{Path: name, Op: "prune", Err: err})
+		}
+		return nil
+	}, doublestar.WithNoFollow())
+	return removed, errors.Join(walkErr, failed)
+}
+
+// throughLink reports whether a directory on the way to name is a link.
+func (r *Root) throughLink(name string) bool {
+	for i := range len(name) {
+		if name[i] != '/' {
+			continue
+		}
+		info, err := r.root.Lstat(name[:i])
+		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func checkGlob(glob string) error {
+	refuse := func(message string) error { return &PathError{Path: glob, Message: message} }
+	switch {
+	case glob == "":
+		return refuse("is empty")
+	case strings.IndexByte(glob, 0) >= 0:
+		return refuse("contains a NUL byte")
+	case climbs(glob):
+		return refuse(`contains "..": name files relative to the project`)
+	case strings.HasPrefix(glob, "/"), filepath.IsAbs(glob):
+		return refuse("is absolute: name files relative to the project")
+	case strings.HasPrefix(glob, "~/"):
+		return refuse("lies in the home directory, where nothing is ever changed")
+	case !doublestar.ValidatePattern(glob):
+		return refuse("is not a pattern: a bracket or brace is not closed, or it ends with \\")
+	}
+	return nil
+}

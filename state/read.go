@@ -1,0 +1,351 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// MaxFileSize is how many bytes of a file are read. A larger file is invalid.
+const MaxFileSize = 8 << 20
+
+// DefaultTimeout bounds the reading of one file, see [File.Timeout].
+const DefaultTimeout = 2 * time.Second
+
+// settlePoll is how often a file that does not parse yet is read again.
+const settlePoll = 20 * time.Millisecond
+
+// Status says what became of a document.
+type Status uint8
+
+const (
+	OK      Status = iota // there is a document and it is well formed
+	Missing               // there is no document to judge
+	Invalid               // bytes were read, and they are not what they should be
+)
+
+// String gives "ok", "missing" or "invalid".
+func (s Status) String() string {
+	switch s {
+	case OK:
+		return "ok"
+	case Missing:
+		return "missing"
+	case Invalid:
+		return "invalid"
+	}
+	return "status " + strconv.Itoa(int(s))
+}
+
+// Format is how the bytes of a file are understood.
+type Format uint8
+
+const (
+	Text        Format = iota // trimmed text; the zero value
+	JSON                      // one JSON object
+	FrontMatter               // Markdown behind YAML between two lines of three dashes
+	Checklist                 // a Markdown task list
+)
+
+// String gives the name of the format for people.
+func (f Format) String() string {
+	switch f {
+	case Text:
+		return "text"
+	case JSON:
+		return "JSON"
+	case FrontMatter:
+		return "front matter"
+	case Checklist:
+		return "checklist"
+	}
+	return "format " + strconv.Itoa(int(f))
+}
+
+// A File says what to read, and how.
+type File struct {
+	Path   string // see [Root] for what is accepted
+	Format Format
+
+	// Settle is how long to wait for somebody who is still writing: only while
+	// the bytes do not parse and the file is younger than this, and never
+	// longer in all. Zero never waits.
+	Settle time.Duration
+
+	// Timeout bounds each reading of the file; 0 is DefaultTimeout. A file
+	// that takes longer is missing.
+	Timeout time.Duration
+
+	// Now is the clock by which the age of the file is judged; nil is
+	// time.Now. It may stand still: waiting is measured by itself.
+	Now func() time.Time
+}
+
+// A Doc is what was found where a document was expected. Which of the fields
+// below Document is filled depends on the format; all are empty unless the
+// status is OK.
+type Doc struct {
+	Status Status
+
+	// Quiet is set for a missing document whose absence is nothing special: no
+	// such file, a text that is empty, no front matter. Any other reason
+	// deserves to be told to the person.
+	Quiet bool
+
+	// Problem says in one line why the document is missing or invalid, as the
+	// rest of a sentence that starts with its path, with line:col of the
+	// document where known: "is not valid JSON: 3:14: unexpected end". It
+	// never contains an absolute path.
+	Problem string
+
+	Path string // for people: cleaned, relative to the root, or with "~/" in front
+
+	// Version is opaque: equal if and only if the content and the place that
+	// the path leads to are equal. It is empty if there is no file. Hand it to
+	// [Root.Apply].
+	Version string
+
+	ModTime time.Time // zero if there is no file
+
+	// Document holds the fields of JSON and of front matter: its Value is a
+	// map[string]any, with positions that count lines of the whole file. The
+	// Value is nil for the other formats.
+	Document schema.Document
+
+	Text  string // Text: the content without white space around it and without byte order mark
+	Body  string // FrontMatter: what follows the line that closes it, as it is
+	Items []Item // Checklist: its items in the order of the file
+}
+
+// Read reads a file. It never fails: what is wrong is said by the Doc.
+func (r *Root) Read(ctx context.Context, f File) Doc {
+	loc, err := r.locate(f.Path)
+	if err != nil {
+		doc := Doc{Status: Missing, Path: f.Path, Problem: "cannot be used"}
+		var refused *PathError
+		if errors.As(err, &refused) {
+			doc.Problem = "has an unusable path: it " + refused.Message
+		}
+		return doc
+	}
+	now := f.Now
+	if now == nil {
+		now = time.Now
+	}
+	began, start := now(), time.Now()
+	for {
+		raw := r.fetchWithin(ctx, loc, f.Timeout)
+		doc, parsed := raw.decode(f.Format)
+		doc.Path = loc.shown
+		if parsed {
+			return doc
+		}
+		waited := time.Since(start)
+		age := max(began.Add(waited).Sub(doc.ModTime), 0)
+		if waited >= f.Settle || age >= f.Settle {
+			return doc
+		}
+		select {
+		case <-ctx.Done():
+			return doc
+		case <-time.After(min(settlePoll, f.Settle-waited)):
+		}
+	}
+}
+
+// A raw is the content of a file before it is understood, or the reason why
+// there is none (status is not OK).
+type raw struct {
+	status  Status
+	quiet   bool
+	problem string
+	data    []byte
+	version string
+	mod     time.Time
+	mode    fs.FileMode
+	place   string // rel of the place; empty if there is no file
+}
+
+func absent() raw {
+	return raw{status: Missing, quiet: true, problem: "does not exist"}
+}
+
+func missing(problem string) raw { return raw{status: Missing, problem: problem} }
+
+// fetchWithin reads the file, but gives up after the timeout: a network disk
+// may hang in a way that no read can be told to stop. The goroutine is then
+// left behind until the system lets it go.
+func (r *Root) fetchWithin(ctx context.Context, loc location, timeout time.Duration) raw {
+	if timeout <= 0 {
+		timeout = DefaultTimeout
+	}
+	if ctx.Err() != nil {
+		return missing("was not read: out of time")
+	}
+	done := make(chan raw, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- missing(fmt.Sprintf("cannot be read: %v", p))
+			}
+		}()
+		done <- r.fetch(loc)
+	}()
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case got := <-done:
+		return got
+	case <-timer.C:
+		return missing("took longer than " + timeout.String() + " to read")
+	case <-ctx.Done():
+		return missing("was not read: out of time")
+	}
+}
+
+// fetch reads the file at loc.
+func (r *Root) fetch(loc location) raw {
+	at, err := r.resolve(loc)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return absent()
+	case errors.Is(err, errOutside):
+		if loc.home {
+			return missing("is a link that leads outside the home directory")
+		}
+		return missing("is a link that leads outside the project")
+	case errors.Is(err, syscall.ELOOP):
+		return missing("is a link that leads round in a circle")
+	case err != nil:
+		return missing("cannot be read: " + reason(err))
+	}
+	defer at.close()
+
+	// Looking before opening: opening a device may already do something.
+	info, err := at.root.Lstat(at.rel)
+	if err == nil && info.Mode().IsRegular() {
+		var f *os.File
+		if f, err = at.root.OpenFile(at.rel, os.O_RDONLY|openNonblocking, 0); err == nil {
+			defer f.Close()
+			return readRegular(f, at)
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return absent()
+	case err != nil:
+		return missing("cannot be read: " + reason(err))
+	}
+	return missing(notAFile(info.Mode()))
+}
+
+func readRegular(f *os.File, at place) raw {
+	info, err := f.Stat()
+	if err != nil {
+		return missing("cannot be read: " + reason(err))
+	}
+	if !info.Mode().IsRegular() { // swapped since it was looked at
+		return missing(notAFile(info.Mode()))
+	}
+	buf := bytes.NewBuffer(make([]byte, 0, min(info.Size(), MaxFileSize)+bytes.MinRead))
+	if _, err := buf.ReadFrom(io.LimitReader(f, MaxFileSize+1)); err != nil {
+		return missing("cannot be read: " + reason(err))
+	}
+	data := buf.Bytes()
+	got := raw{
+		data:    data,
+		version: versionOf(at.id, data),
+		mod:     info.ModTime(),
+		mode:    info.Mode(),
+		place:   at.rel,
+	}
+	if len(data) > MaxFileSize {
+		got.status, got.problem = Invalid, "is too big: more than 8 MiB"
+		got.version += "+" + strconv.FormatInt(info.Size(), 10)
+	}
+	return got
+}
+
+func notAFile(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "is a directory, not a file"
+	case mode&fs.ModeNamedPipe != 0:
+		return "is a named pipe, not a file"
+	case mode&fs.ModeSocket != 0:
+		return "is a socket, not a file"
+	case mode&fs.ModeSymlink != 0:
+		return "is a link that changed while it was read"
+	}
+	return "is not a regular file"
+}
+
+// versionOf names a content at a place.
+func versionOf(place string, data []byte) string {
+	h := sha256.New()
+	io.WriteString(h, place)
+	h.Write([]byte{0})
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// decode understands the bytes. Parsed is false only if they do not parse,
+// which waiting for the writer may mend.
+func (r raw) decode(format Format) (doc Doc, parsed bool) {
+	doc = Doc{Status: r.status, Quiet: r.quiet, Problem: r.problem, Version: r.version, ModTime: r.mod}
+	if r.status != OK {
+		return doc, true
+	}
+	switch format {
+	case Text:
+		doc.Text = strings.TrimSpace(string(trimBOM(r.data)))
+		if doc.Text == "" {
+			doc.Status, doc.Quiet, doc.Problem = Missing, true, "is empty"
+		}
+		return doc, true
+	case Checklist:
+		doc.Items = parseChecklist(r.data)
+		return doc, true
+	case JSON:
+		object, err := decodeJSON(r.data)
+		if err != nil {
+			doc.Status, doc.Problem = Invalid, err.Error()
+			return doc, !errors.As(err, new(*syntaxError))
+		}
+		doc.Document = object
+		return doc, true
+	case FrontMatter:
+		matter, err := decodeFrontMatter(r.data)
+		switch {
+		case errors.Is(err, errNoFrontMatter), errors.Is(err, errUnclosed):
+			doc.Status, doc.Quiet, doc.Problem = Missing, true, err.Error()
+			begun := errors.Is(err, errUnclosed) || len(r.data) == 0
+			return doc, !begun
+		case err != nil:
+			doc.Status, doc.Problem = Invalid, err.Error()
+			return doc, !errors.As(err, new(*syntaxError))
+		}
+		doc.Document = matter.document()
+		doc.Body = string(matter.body)
+		return doc, true
+	}
+	doc.Status, doc.Problem = Invalid, "cannot be read as "+format.String()
+	return doc, true
+}
+
+// trimBOM drops a byte order mark.
+func trimBOM(src []byte) []byte { return bytes.TrimPrefix(src, bom) }
+
+var bom = []byte("\xef\xbb\xbf")

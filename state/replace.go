@@ -1,0 +1,118 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"strconv"
+	"time"
+)
+
+// archiveDir is where archived files go, in folders named by time.
+const archiveDir = ".ralph/archive"
+
+// archiveTime is how those folders are named.
+const archiveTime = "20060102T150405Z"
+
+// writeTemp writes data beside the file it is meant to replace, so that a
+// rename puts it there in one step. It is on the disk when writeTemp returns,
+// and gone if it fails.
+func writeTemp(root *os.Root, place string, data []byte, mode fs.FileMode) (name string, err error) {
+	f, name, err := createTemp(root, path.Dir(place))
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			root.Remove(name)
+		}
+	}()
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return name, errors.Join(err, f.Close())
+}
+
+func createTemp(root *os.Root, dir string) (*os.File, string, error) {
+	for range 100 {
+		name := path.Join(dir, ".ralph-"+strconv.FormatUint(rand.Uint64(), 36)+".tmp")
+		f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, name, err
+		}
+	}
+	return nil, "", fs.ErrExist
+}
+
+// syncDir makes a rename durable. That it may fail on some file systems is no
+// reason to take the rename back.
+func syncDir(root *os.Root, dir string) {
+	if !dirsNeedSync {
+		return
+	}
+	if d, err := root.Open(dir); err == nil {
+		d.Sync()
+		d.Close()
+	}
+}
+
+// An archiver finds places for the files that are archived together.
+type archiver struct {
+	root    *os.Root
+	folders map[string]string // folder that was made, by the time that it was made for
+}
+
+// reserve makes the folder for a file and gives its new name.
+func (a *archiver) reserve(rel string, at time.Time) (string, error) {
+	if at.IsZero() {
+		at = time.Now()
+	}
+	stamp := at.UTC().Format(archiveTime)
+	folder, ok := a.folders[stamp]
+	if !ok {
+		var err error
+		if folder, err = a.makeFolder(stamp); err != nil {
+			return "", err
+		}
+		if a.folders == nil {
+			a.folders = map[string]string{}
+		}
+		a.folders[stamp] = folder
+	}
+	name := path.Join(folder, rel)
+	return name, a.root.MkdirAll(path.Dir(name), 0o755)
+}
+
+// makeFolder makes a folder that nobody else uses.
+func (a *archiver) makeFolder(stamp string) (string, error) {
+	if err := a.root.MkdirAll(archiveDir, 0o755); err != nil {
+		return "", err
+	}
+	for n := 1; n <= 1000; n++ {
+		folder := path.Join(archiveDir, stamp)
+		if n > 1 {
+			folder = fmt.Sprintf("%s-%d", folder, n)
+		}
+		if err := a.root.Mkdir(folder, 0o755); !errors.Is(err, fs.ErrExist) {
+			return folder, err
+		}
+	}
+	return "", fs.ErrExist
+}
+
+// removeEmpty removes a folder of the archive and those above it that nothing
+// was put into.
+func removeEmpty(root *os.Root, dir string) {
+	for ; dir != archiveDir && dir != "."; dir = path.Dir(dir) {
+		if root.Remove(dir) != nil { // not empty, as it should be
+			return
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package state
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"syscall"
+)
+
+// A Root is a project directory. Links in its own path are resolved once, when
+// it is opened. Every access goes through [os.Root] after the links of the
+// target were resolved, so that nothing outside the directory is ever read or
+// written; a link that leads to another place inside works.
+//
+// Its methods take paths that are slash-separated and relative to the root.
+// Absolute paths are accepted if they lie beneath the root. A path that starts
+// with "~/" is resolved beneath the home directory, and can only be read. An
+// empty path, "..", and a NUL byte are refused with a [*PathError].
+//
+// A Root is safe for concurrent use.
+type Root struct {
+	dir   string // resolved, absolute
+	given string // absolute as given, for absolute paths spelled through a link
+	root  *os.Root
+}
+
+// OpenRoot opens a project directory. It fails with a [*PathError] if dir is
+// not a directory that can be opened. Close it when done.
+func OpenRoot(dir string) (*Root, error) {
+	if dir == "" {
+		return nil, &PathError{Path: dir, Message: "is empty: name the project directory"}
+	}
+	given, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, &PathError{Path: dir, Message: reason(err)}
+	}
+	resolved, err := filepath.EvalSymlinks(given)
+	if err != nil {
+		return nil, &PathError{Path: dir, Message: "cannot be used as the project directory: " + reason(err)}
+	}
+	root, err := os.OpenRoot(resolved)
+	if err != nil {
+		return nil, &PathError{Path: dir, Message: "cannot be used as the project directory: " + reason(err)}
+	}
+	return &Root{dir: resolved, given: given, root: root}, nil
+}
+
+// Dir is the absolute path of the project directory, with links resolved.
+func (r *Root) Dir() string { return r.dir }
+
+// Close gives the directory back to the system. Later calls of other methods
+// report that the project was closed.
+func (r *Root) Close() error { return r.root.Close() }
+
+// Exists reports whether there is something at path: a file, a directory or
+// anything else, following links, beneath the root. Whatever cannot be looked
+// at does not exist.
+func (r *Root) Exists(path string) bool {
+	_, ok := r.stat(path)
+	return ok
+}
+
+// IsDir reports whether path is a directory, following links, beneath the root.
+func (r *Root) IsDir(path string) bool {
+	info, ok := r.stat(path)
+	return ok && info.IsDir()
+}
+
+func (r *Root) stat(path string) (fs.FileInfo, bool) {
+	loc, err := r.locate(path)
+	if err != nil {
+		return nil, false
+	}
+	at, err := r.resolve(loc)
+	if err != nil {
+		return nil, false
+	}
+	defer at.close()
+	info, err := at.root.Lstat(at.rel)
+	return info, err == nil
+}
+
+// A place is where a location leads once all links are resolved.
+type place struct {
+	root *os.Root
+	rel  string // slash-separated, without links, relative to root
+	id   string // tells places apart: rel, with "~/" in front beneath the home directory
+	own  bool   // root was opened for this place alone
+}
+
+func (p place) close() {
+	if p.own {
+		p.root.Close()
+	}
+}
+
+// errOutside says that links lead out of the directory.
+var errOutside = errors.New("a link leads outside the project")
+
+// resolve follows the links of a location. It fails with [errOutside] if they
+// lead out, with an error that is fs.ErrNotExist if nothing is there, and with
+// syscall.ELOOP if they go round in a circle. The place must be closed.
+func (r *Root) resolve(loc location) (place, error) {
+	base := r.dir
+	if loc.home {
+		home, err := homeDir()
+		if err != nil {
+			return place{}, err
+		}
+		base = home
+	}
+	rel, err := follow(base, loc.rel)
+	if err != nil {
+		return place{}, err
+	}
+	if !loc.home {
+		return place{root: r.root, rel: rel, id: rel}, nil
+	}
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return place{}, err
+	}
+	return place{root: root, rel: rel, id: "~/" + rel, own: true}, nil
+}
+
+// entry is the directory entry itself: links on the way to it are resolved,
+// a link in the last place is not.
+func (r *Root) entry(loc location) (string, error) {
+	dir, err := follow(r.dir, path.Dir(loc.rel))
+	if err != nil {
+		return "", err
+	}
+	return path.Join(dir, path.Base(loc.rel)), nil
+}
+
+// follow resolves the links of rel beneath base.
+func follow(base, rel string) (string, error) {
+	abs, err := filepath.EvalSymlinks(filepath.Join(base, filepath.FromSlash(rel)))
+	var system *fs.PathError
+	switch {
+	case err == nil:
+	case errors.Is(err, syscall.ENOTDIR):
+		return "", fs.ErrNotExist // a file where a directory would have to be
+	case errors.As(err, &system):
+		return "", err
+	default:
+		return "", syscall.ELOOP // the one error of EvalSymlinks that is not the system's
+	}
+	resolved, ok := beneath(base, abs)
+	if !ok {
+		return "", errOutside
+	}
+	return resolved, nil
+}

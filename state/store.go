@@ -1,0 +1,85 @@
+package state
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// A Store is ralph's own directory: locks, the memory of loops, and the
+// decision log. It never lies in a project. The directory is made with mode
+// 0700 when something is first written to it.
+//
+// A Store is safe for concurrent use, by several processes too.
+type Store struct{ dir string }
+
+// OpenStore uses dir, which need not exist yet. With an empty dir reading
+// finds nothing, and every write fails with a [*StoreError].
+func OpenStore(dir string) *Store { return &Store{dir: dir} }
+
+// Dir is the directory; "" if there is none.
+func (s *Store) Dir() string { return s.dir }
+
+// DefaultStoreDir says where the directory belongs: RALPH_STATE_DIR if it is
+// set, else "ralph" in the system's place for the state of a user's programs.
+// That is XDG_STATE_HOME or ~/.local/state, on macOS ~/Library/Application
+// Support, on Windows %LocalAppData%. It fails if the environment names none.
+func DefaultStoreDir(getenv func(string) string) (string, error) {
+	return defaultStoreDir(runtime.GOOS, getenv)
+}
+
+func defaultStoreDir(goos string, getenv func(string) string) (string, error) {
+	if dir := getenv("RALPH_STATE_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	base, needs := "", "HOME"
+	switch goos {
+	case "windows":
+		base, needs = getenv("LocalAppData"), "LocalAppData"
+	case "darwin", "ios":
+		if home := getenv("HOME"); home != "" {
+			base = filepath.Join(home, "Library", "Application Support")
+		}
+	default:
+		base = getenv("XDG_STATE_HOME")
+		if !filepath.IsAbs(base) { // the specification has relative ones ignored
+			base = ""
+		}
+		if home := getenv("HOME"); base == "" && home != "" {
+			base = filepath.Join(home, ".local", "state")
+		}
+	}
+	if base == "" {
+		return "", fmt.Errorf("there is no place for ralph's state: set RALPH_STATE_DIR or %s", needs)
+	}
+	return filepath.Join(base, "ralph"), nil
+}
+
+var errNoStore = errors.New("there is no directory for ralph's state: set RALPH_STATE_DIR")
+
+// path joins names to the directory.
+func (s *Store) path(names ...string) string {
+	return filepath.Join(append([]string{s.dir}, names...)...)
+}
+
+// ensure makes a directory inside the store, or the store itself.
+func (s *Store) ensure(op string, names ...string) error {
+	if s.dir == "" {
+		return &StoreError{Op: op, Err: errNoStore}
+	}
+	dir := s.path(names...)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return &StoreError{Path: dir, Op: op, Err: err}
+	}
+	return nil
+}
+
+// fileName turns a key of any form into a name that every file system takes.
+func fileName(key, suffix string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:16]) + suffix
+}

@@ -1,0 +1,13 @@
+//go:build !unix
+
+package state
+
+// openNonblocking is for systems whose named pipes lie in the file tree.
+const openNonblocking = 0
+
+// dirsNeedSync says whether a rename is durable only after the directory was
+// synced too.
+const dirsNeedSync = false
+
+// openFilesGo says whether a file can be removed while it is open.
+const openFilesGo = false
