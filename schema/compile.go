@@ -1,0 +1,557 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits of a schema's inside. Whoever exceeds them has generated the schema, or has set a trap.
+const (
+	maxErrors    = 100    // errors that are collected before the first is chosen
+	maxChain     = 64     // schemas that judge the same value one inside another
+	maxPerValue  = 10_000 // schemas that judge the same value in all
+	maxPerSchema = 50_000 // values that a schema given as a value is made of
+)
+
+// compiler turns a decoded schema into nodes.
+type compiler struct {
+	name    string
+	draft   draft
+	root    any
+	nodes   map[string]*node
+	pending []*node // nodes whose $ref is not resolved yet
+	ids     []string
+	unknown []Violation
+	errs    []*CompileError
+	size    int
+}
+
+func build(name string, v any, position func(string) (int, int)) (*Schema, error) {
+	c := &compiler{name: name, draft: draft2020, nodes: make(map[string]*node)}
+	s := &Schema{name: name}
+	if c.root = c.canonical(v, "", 0); len(c.errs) == 0 {
+		c.readDraft()
+		s.root = c.node(c.root, "")
+		c.resolve()
+	}
+	if len(c.errs) == 0 {
+		c.weigh()
+	}
+	if len(c.errs) == 0 {
+		d := &deriver{compiler: c, memo: make(map[*node]*Type), opaque: make(map[*Type]bool)}
+		s.typ = d.typeOf(s.root)
+		s.widened = d.widenings()
+	}
+	if err := c.first(position); err != nil {
+		return nil, err
+	}
+	for i := range c.unknown {
+		c.unknown[i].Line, c.unknown[i].Col = position(c.unknown[i].Pointer)
+	}
+	slices.SortFunc(c.unknown, compareViolations)
+	s.nodes, s.unknown = c.nodes, c.unknown
+	s.covered = covers(s.root, make(map[*node]bool))
+	return s, nil
+}
+
+func (c *compiler) fail(at, format string, args ...any) {
+	if len(c.errs) < maxErrors {
+		c.errs = append(c.errs, &CompileError{Name: c.name, Pointer: at, Message: fmt.Sprintf(format, args...)})
+	}
+}
+
+// first is the error that stands first in the document. Maps are walked in random order, so there is a choice.
+func (c *compiler) first(position func(string) (int, int)) error {
+	if len(c.errs) == 0 {
+		return nil
+	}
+	for _, e := range c.errs {
+		for at := e.Pointer; ; at = parent(at) {
+			if e.Line, e.Col = position(at); e.Line > 0 || at == "" {
+				break
+			}
+		}
+	}
+	return slices.MinFunc(c.errs, func(a, b *CompileError) int {
+		return compareViolations(Violation{a.Pointer, a.Line, a.Col, a.Message}, Violation{b.Pointer, b.Line, b.Col, b.Message})
+	})
+}
+
+// canonical copies a decoded schema with numbers as int or float64, the only two forms that the rest knows.
+func (c *compiler) canonical(v any, at string, depth int) any {
+	if c.size++; depth > MaxDepth || c.size > maxPerSchema {
+		if len(c.errs) == 0 {
+			c.fail(at, "the schema is too big: at most %d values, %d levels deep, are read", maxPerSchema, MaxDepth)
+		}
+		return nil
+	}
+	switch v := v.(type) {
+	case nil, bool, string:
+		return v
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for key, value := range v {
+			m[key] = c.canonical(value, child(at, key), depth+1)
+		}
+		return m
+	case []any:
+		list := make([]any, len(v))
+		for i, value := range v {
+			list[i] = c.canonical(value, element(at, i), depth+1)
+		}
+		return list
+	}
+	n, exact, ok := number(v)
+	switch {
+	case !ok:
+		c.fail(at, "expected a JSON value, got %v of Go's type %T", v, v)
+	case !exact:
+		// A bound may lie beyond the integers that values are saturated at.
+		f, err := strconv.ParseFloat(fmt.Sprint(v), 64)
+		if err != nil {
+			c.fail(at, "the number %s is too big", show(fmt.Sprint(v)))
+		}
+		return f
+	}
+	return n
+}
+
+func (c *compiler) readDraft() {
+	m, _ := c.root.(map[string]any)
+	if address, ok := m["$schema"].(string); ok {
+		if c.draft, ok = draftOf(address); !ok {
+			c.fail("/$schema", "unknown draft %s, expected such as %q or %q", show(address),
+				"https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#")
+			c.draft = draft2020
+		}
+	}
+}
+
+// node compiles the schema at a place in the document.
+func (c *compiler) node(doc any, at string) *node {
+	n := &node{at: at, covered: c.draft >= draft6}
+	c.nodes[at] = n
+	switch doc := doc.(type) {
+	case bool:
+		if c.draft < draft6 {
+			c.fail(at, "expected a schema, which is an object in draft 4, got %v", doc)
+		}
+		n.always = &doc
+		return n
+	case map[string]any:
+		n.keywords = doc
+	default:
+		c.fail(at, "expected a schema, which is an object, got %s", show(doc))
+		return n
+	}
+	_, n.refOnly = n.keywords["$ref"]
+	n.refOnly = n.refOnly && c.draft < draft2019
+	for name, value := range n.keywords {
+		kw, ok := keywordOf(name)
+		if !ok {
+			c.reportUnknown(name, at)
+			continue
+		}
+		n.covered = n.covered && kw.covered
+		c.keyword(n, kw, value, child(at, name))
+	}
+	if n.refOnly {
+		*n = node{at: at, keywords: n.keywords, refOnly: true, covered: c.draft >= draft6}
+	}
+	if n.has("$ref") {
+		c.pending = append(c.pending, n)
+	}
+	return n
+}
+
+func (c *compiler) reportUnknown(name, at string) {
+	if strings.HasPrefix(name, "x-") || len(c.unknown) == maxErrors {
+		return // a keyword that says that it is nobody's business
+	}
+	known := make([]string, len(keywords))
+	for i := range keywords {
+		known[i] = keywords[i].name
+	}
+	message := fmt.Sprintf("unknown keyword %s, it has no effect", show(name))
+	if near := nearest(name, known); near != "" {
+		message += fmt.Sprintf("; did you mean %q?", near)
+	}
+	c.unknown = append(c.unknown, Violation{Pointer: child(at, name), Message: message})
+}
+
+// keyword checks the form of one keyword's value and takes from it what the node holds.
+func (c *compiler) keyword(n *node, kw keyword, value any, at string) {
+	switch kw.shape {
+	case aText, aReference:
+		if c.text(value, at) {
+			c.textKeyword(n, kw.name, value.(string), at)
+		}
+	case aFlag:
+		if _, ok := value.(bool); !ok {
+			c.fail(at, "expected true or false, got %s", show(value))
+		}
+	case aNumber, aLimit, aPositive, aCount:
+		c.numberKeyword(n, kw, value, at)
+	case aList, aValueSet:
+		c.list(n, kw, value, at)
+	case anything:
+		if kw.name == "const" {
+			n.values = []any{value}
+		}
+	case typeNames:
+		c.typeKeyword(n, value, at)
+	case names:
+		n.required = c.names(value, at)
+		if c.draft == draft4 && len(n.required) == 0 {
+			c.fail(at, "expected at least one name, as draft 4 demands")
+		}
+	case namesMap:
+		for key, v := range c.object(value, at) {
+			c.names(v, child(at, key))
+		}
+	case anObject:
+		c.object(value, at)
+	case aPattern:
+		if c.text(value, at) {
+			n.pattern = c.pattern(value.(string), at)
+		}
+	default:
+		c.schemas(n, kw, value, at)
+	}
+}
+
+func (c *compiler) textKeyword(n *node, name, value, at string) {
+	switch name {
+	case "$id", "id":
+		if name == "id" && c.draft > draft4 {
+			return
+		}
+		// References are local, so nothing is called by this name; the library would resolve them against it.
+		delete(n.keywords, name)
+		if n.at != "" {
+			c.ids = append(c.ids, n.at)
+		}
+	case "$recursiveRef", "$dynamicRef":
+		if !strings.HasPrefix(value, "#") {
+			c.fail(at, "expected a reference within this document, such as \"#\", got %s", show(value))
+		}
+	case "format":
+		if !knowsFormat(value) && len(c.unknown) < maxErrors {
+			message := fmt.Sprintf("unknown format %s, it is not checked", show(value))
+			if near := nearest(value, formats()); near != "" {
+				message += fmt.Sprintf("; did you mean %q?", near)
+			}
+			c.unknown = append(c.unknown, Violation{Pointer: at, Message: message})
+		}
+	}
+}
+
+func (c *compiler) numberKeyword(n *node, kw keyword, value any, at string) {
+	if _, flag := value.(bool); flag && kw.shape == aLimit && c.draft == draft4 {
+		return
+	}
+	var bound float64
+	switch v := value.(type) {
+	case int:
+		bound = float64(v)
+	case float64:
+		bound = v
+	default:
+		c.fail(at, "expected a number, got %s", show(value))
+		return
+	}
+	switch {
+	case kw.shape == aCount && (bound < 0 || bound != math.Trunc(bound) || bound > maxInt):
+		c.fail(at, "expected a whole number from 0, got %s", show(value))
+	case kw.shape == aPositive && bound <= 0:
+		c.fail(at, "expected a number greater than 0, got %s", show(value))
+	case kw.shape == aLimit && c.draft == draft4:
+		c.fail(at, "expected true or false, as draft 4 demands, got %s", show(value))
+	}
+	n.limits = append(n.limits, limit{kw.name, bound})
+}
+
+func (c *compiler) list(n *node, kw keyword, value any, at string) {
+	list, ok := value.([]any)
+	if !ok {
+		c.fail(at, "expected a list, got %s", show(value))
+		return
+	}
+	if kw.shape != aValueSet {
+		return
+	}
+	if len(list) == 0 {
+		c.fail(at, "expected at least one value")
+	}
+	if c.draft < draft2019 {
+		for i := range min(len(list), 1000) {
+			if contains(list[:i], list[i]) {
+				c.fail(element(at, i), "%s stands in the list twice", show(list[i]))
+			}
+		}
+	}
+	if n.values == nil { // const says more
+		n.values = list
+	}
+}
+
+func (c *compiler) typeKeyword(n *node, value any, at string) {
+	all := []any{value}
+	if list, ok := value.([]any); ok {
+		if all = list; len(list) == 0 {
+			c.fail(at, "expected at least one type")
+		}
+	}
+	for i, v := range all {
+		place := at
+		if len(all) > 1 {
+			place = element(at, i)
+		}
+		name, _ := v.(string)
+		switch k := kindNamed(name); {
+		case k == Any:
+			message := "expected a type: array, boolean, integer, null, number, object or string; got " + show(v)
+			if near := nearest(name, []string{"array", "boolean", "integer", "null", "number", "object", "string"}); near != "" {
+				message += fmt.Sprintf("; did you mean %q?", near)
+			}
+			c.fail(place, "%s", message)
+		case n.kinds.has(k):
+			c.fail(place, "%q stands in the list twice", name)
+		default:
+			n.kinds.add(k)
+		}
+	}
+}
+
+// schemas compiles the schemas that a keyword holds.
+func (c *compiler) schemas(n *node, kw keyword, value any, at string) {
+	switch kw.shape {
+	case schemaMap, patternMap, schemaOrNames:
+		m := c.object(value, at)
+		nodes := make(map[string]*node, len(m))
+		for key, v := range m {
+			if kw.shape == patternMap {
+				c.pattern(key, child(at, key))
+			}
+			if _, list := v.([]any); list && kw.shape == schemaOrNames {
+				c.names(v, child(at, key))
+				continue
+			}
+			nodes[key] = c.node(v, child(at, key))
+		}
+		switch kw.name {
+		case "properties":
+			n.fields = nodes
+		case "dependentSchemas", "dependencies":
+			for _, key := range slices.Sorted(maps.Keys(nodes)) {
+				n.branches = append(n.branches, nodes[key])
+			}
+		}
+	case schemaList:
+		nodes := c.schemaList(value, at)
+		switch kw.name {
+		case "allOf":
+			n.allOf = nodes
+		case "anyOf", "oneOf":
+			n.branches = append(n.branches, nodes...)
+		}
+	case schemaOrList:
+		if _, list := value.([]any); list && c.draft < draft2020 {
+			c.schemaList(value, at)
+			n.covered = false
+			return
+		}
+		n.items = c.node(value, at)
+	case aSchema:
+		if flag, ok := value.(bool); ok && (kw.name == "additionalProperties" || kw.name == "additionalItems") {
+			n.closed = n.closed || (!flag && kw.name == "additionalProperties")
+			return
+		}
+		sub := c.node(value, at)
+		switch kw.name {
+		case "additionalProperties":
+			n.extra = sub
+		case "if", "then", "else":
+			n.branches = append(n.branches, sub)
+		case "not":
+			n.not = sub
+		}
+	}
+}
+
+func (c *compiler) schemaList(value any, at string) []*node {
+	list, ok := value.([]any)
+	if !ok || len(list) == 0 {
+		c.fail(at, "expected a list of at least one schema, got %s", show(value))
+		return nil
+	}
+	nodes := make([]*node, len(list))
+	for i, v := range list {
+		nodes[i] = c.node(v, element(at, i))
+	}
+	return nodes
+}
+
+func (c *compiler) text(value any, at string) bool {
+	_, ok := value.(string)
+	if !ok {
+		c.fail(at, "expected text, got %s", show(value))
+	}
+	return ok
+}
+
+func (c *compiler) object(value any, at string) map[string]any {
+	m, ok := value.(map[string]any)
+	if !ok {
+		c.fail(at, "expected an object, got %s", show(value))
+	}
+	return m
+}
+
+func (c *compiler) names(value any, at string) []string {
+	list, ok := value.([]any)
+	if !ok {
+		c.fail(at, "expected a list of names, got %s", show(value))
+		return nil
+	}
+	seen := make(map[string]bool, len(list))
+	all := make([]string, 0, len(list))
+	for i, v := range list {
+		name, ok := v.(string)
+		switch {
+		case !ok:
+			c.fail(element(at, i), "expected a name, which is text, got %s", show(v))
+			continue
+		case seen[name]:
+			c.fail(element(at, i), "%s stands in the list twice", show(name))
+		}
+		seen[name] = true
+		all = append(all, name)
+	}
+	return all
+}
+
+func (c *compiler) pattern(expr, at string) *regexp.Regexp {
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		c.fail(at, "expected a regular expression in RE2 syntax, without lookarounds and backreferences: %s",
+			strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	return re
+}
+
+// resolve finds the targets of all references. A target that is no schema by its place becomes a node then and there, and
+// may hold references of its own.
+func (c *compiler) resolve() {
+	for len(c.pending) > 0 && len(c.errs) < maxErrors {
+		n := c.pending[0]
+		c.pending = c.pending[1:]
+		ref, at := n.text("$ref"), child(n.at, "$ref")
+		if _, ok := draftOf(ref); ok {
+			n.covered = false
+			continue
+		}
+		for _, id := range c.ids {
+			if within(n.at, id) {
+				c.fail(at, "a $ref beneath a nested $id is not supported, remove the $id at %s", id)
+			}
+		}
+		target, err := url.PathUnescape(strings.TrimPrefix(ref, "#"))
+		switch {
+		case !strings.HasPrefix(ref, "#"):
+			c.fail(at, "nothing is loaded: expected a reference within this document, such as \"#/$defs/name\", got %s", show(ref))
+		case err != nil || (target != "" && target[0] != '/'):
+			c.fail(at, "expected \"#\" or \"#/\" and a JSON pointer, got %s", show(ref))
+		default:
+			if target == "/" { // the library takes "#/" for "#"
+				target = ""
+			}
+			n.ref = c.target(SplitPointer(target))
+			if n.ref == nil {
+				c.fail(at, "there is no %s in this document", show(ref))
+			}
+		}
+	}
+}
+
+func (c *compiler) target(path []string) *node {
+	at := ""
+	for _, segment := range path {
+		at = child(at, segment)
+	}
+	if n, ok := c.nodes[at]; ok {
+		return n
+	}
+	v, ok := valueAt(c.root, path)
+	if !ok {
+		return nil
+	}
+	return c.node(v, at)
+}
+
+// valueAt returns what lies at path in a decoded document.
+func valueAt(v any, path []string) (any, bool) {
+	for _, segment := range path {
+		switch container := v.(type) {
+		case map[string]any:
+			item, ok := container[segment]
+			if !ok {
+				return nil, false
+			}
+			v = item
+		case []any:
+			i, err := strconv.Atoi(segment)
+			if err != nil || !isIndex(segment) || i >= len(container) {
+				return nil, false
+			}
+			v = container[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// weight is what it takes to judge one value by a node, not counting the parts of the value.
+type weight struct {
+	busy         bool
+	chain, total int
+}
+
+// weigh refuses nodes that refer to themselves without going deeper into the value, which would never end, and nodes that
+// would judge one value again and again: twenty definitions, each of which refers twice to the next, judge it a million
+// times.
+func (c *compiler) weigh() {
+	seen := make(map[*node]weight, len(c.nodes))
+	for _, at := range slices.Sorted(maps.Keys(c.nodes)) {
+		c.weighOne(c.nodes[at], seen)
+	}
+}
+
+func (c *compiler) weighOne(n *node, seen map[*node]weight) weight {
+	if w, ok := seen[n]; ok {
+		if w.busy {
+			c.fail(n.at, "the schema refers to itself without end")
+		}
+		return w
+	}
+	seen[n] = weight{busy: true}
+	w := weight{total: 1}
+	for _, sub := range n.inPlace() {
+		s := c.weighOne(sub, seen)
+		w.chain = max(w.chain, s.chain)
+		w.total = min(w.total+s.total, maxPerValue+1)
+	}
+	w.chain++
+	if w.chain == maxChain+1 || (w.chain <= maxChain && w.total > maxPerValue) {
+		c.fail(n.at, "too many schemas judge the same value here: at most %d, %d inside one another", maxPerValue, maxChain)
+	}
+	seen[n] = w
+	return w
+}

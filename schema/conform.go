@@ -1,0 +1,311 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// conformer copies a value into the form that its type describes: numbers normalised, text read as the number or bool that
+// it spells, absent what is null and must not be. It judges kinds only, and leaves the rest to the checkers, which want
+// to see the value without defaults and with what is unusable.
+type conformer struct {
+	text func(pointer string) (string, bool) // Document.Text; may be nil
+
+	path     []string    // where the conformer is
+	unusable []Violation // without positions
+	inexact  []Violation // numbers that were saturated, without positions
+	holes    []hole      // where the unusable values are
+	tooDeep  bool
+}
+
+// maxUnusable is how much in an object or list may be unusable before all of it is. Who has more has another file in front
+// of him than the schema means, and lists of a million findings help nobody.
+const maxUnusable = 1000
+
+// hole is the place of a value that rules must not see.
+type hole struct {
+	pointer string
+	object  map[string]any // the container, if it is an object
+	key     string
+	list    []any // the container, if it is a list
+	index   int
+}
+
+func (c *conformer) pointer() string {
+	at := ""
+	for _, segment := range c.path {
+		at = child(at, segment)
+	}
+	return at
+}
+
+func (c *conformer) reject(format string, args ...any) {
+	c.unusable = append(c.unusable, Violation{Pointer: c.pointer(), Message: fmt.Sprintf(format, args...)})
+}
+
+func (c *conformer) saturated(n any) {
+	if len(c.inexact) < maxUnusable {
+		c.inexact = append(c.inexact, Violation{Pointer: c.pointer(), Message: fmt.Sprintf("the number is too big, it counts as %v", n)})
+	}
+}
+
+// conform returns the copy. It is not ok, and a copy of the value as it is, if the kind is wrong. Null where null is not
+// allowed is such a case too: fields must be looked at before, see absent.
+func (c *conformer) conform(t *Type, v any) (any, bool) {
+	if t.unknown() {
+		return c.normalise(v), !c.tooDeep
+	}
+	if n, exact, ok := number(v); ok {
+		if v = n; !exact && t.allows(Int) {
+			c.saturated(n)
+		}
+	}
+	unusable, holes := len(c.unusable), len(c.holes)
+	switch container := v.(type) {
+	case map[string]any:
+		if t.allows(Object) {
+			if out, ok := c.object(t, container); ok {
+				return out, true
+			}
+			c.unusable, c.holes = c.unusable[:unusable], c.holes[:holes]
+			c.reject("has more than %d fields and elements that are unusable", maxUnusable)
+			return c.normalise(v), false
+		}
+	case []any:
+		if t.allows(Array) {
+			if out, ok := c.list(t, container); ok {
+				return out, true
+			}
+			c.unusable, c.holes = c.unusable[:unusable], c.holes[:holes]
+			c.reject("has more than %d fields and elements that are unusable", maxUnusable)
+			return c.normalise(v), false
+		}
+	default:
+		if v, ok := c.scalar(t, v); ok {
+			return v, true
+		}
+	}
+	found := c.normalise(v)
+	expected := t.String()
+	if t.Enum != nil {
+		expected = (&Type{Kind: t.Kind, Kinds: t.Kinds, Nullable: t.Nullable}).String()
+	}
+	c.reject("expected %s, got %s", expected, describe(found))
+	return found, false
+}
+
+// describe names a value's kind and, if that fits on a line, the value.
+func describe(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case []any, map[string]any:
+		return show(v)
+	}
+	return kindOf(v).String() + " " + show(v)
+}
+
+// scalar reads v, whose numbers are normalised, as a value of t.
+func (c *conformer) scalar(t *Type, v any) (any, bool) {
+	kind := kindOf(v)
+	if _, exact, _ := number(v); kind == Any || (kind == Number && !exact) {
+		v, kind = fmt.Sprint(v), String // what JSON does not have, such as YAML's dates and infinity
+	}
+	if t.allows(kind) {
+		return v, true
+	}
+	if t.allows(String) && v != nil && c.text != nil {
+		if text, ok := c.text(c.pointer()); ok {
+			return text, true
+		}
+	}
+	text, ok := v.(string)
+	if !ok {
+		return nil, false
+	}
+	if n, exact, ok := spelledNumber(text); ok && t.allows(kindOf(n)) {
+		if !exact {
+			c.saturated(n)
+		}
+		return n, true
+	}
+	if b, ok := spelledBool(text); ok && t.allows(Bool) {
+		return b, true
+	}
+	return nil, false
+}
+
+// object is not ok if too much in it is unusable, or if it is too deep.
+func (c *conformer) object(t *Type, m map[string]any) (out map[string]any, ok bool) {
+	out = make(map[string]any, max(len(m), len(t.Fields)))
+	if c.full() {
+		return out, false
+	}
+	most := len(c.unusable) + maxUnusable
+	for key, v := range m {
+		field := t.Fields[key]
+		if field == nil {
+			field = t.Extra
+		}
+		if v == nil && field.absent() {
+			continue
+		}
+		c.path = append(c.path, key)
+		out[key] = c.normaliseOr(field, v, hole{object: out, key: key})
+		c.path = c.path[:len(c.path)-1]
+		if c.tooDeep || len(c.unusable) > most {
+			return out, false
+		}
+	}
+	for name, field := range t.Fields {
+		if _, ok := out[name]; !ok && !field.Optional && !field.HasDefault {
+			c.path = append(c.path, name)
+			c.reject("is required but absent")
+			c.path = c.path[:len(c.path)-1]
+		}
+	}
+	return out, len(c.unusable) <= most
+}
+
+// list is like object.
+func (c *conformer) list(t *Type, list []any) (out []any, ok bool) {
+	out = make([]any, len(list))
+	if c.full() {
+		return out, false
+	}
+	most := len(c.unusable) + maxUnusable
+	for i, v := range list {
+		c.path = append(c.path, strconv.Itoa(i))
+		out[i] = c.normaliseOr(t.Elem, v, hole{list: out, index: i})
+		c.path = c.path[:len(c.path)-1]
+		if c.tooDeep || len(c.unusable) > most {
+			return out, false
+		}
+	}
+	return out, true
+}
+
+// normaliseOr conforms v to t if there is a type, and notes the hole if it does not fit.
+func (c *conformer) normaliseOr(t *Type, v any, h hole) any {
+	if t == nil {
+		return c.normalise(v)
+	}
+	v, ok := c.conform(t, v)
+	if !ok {
+		h.pointer = c.pointer()
+		c.holes = append(c.holes, h)
+	}
+	return v
+}
+
+// absent says that null in a field of type t is the same as no field: it has a default, or may not be null.
+func (t *Type) absent() bool { return t != nil && (t.HasDefault || !t.allows(Null)) }
+
+// normalise copies a value that has no type.
+func (c *conformer) normalise(v any) any {
+	switch v := v.(type) {
+	case nil, bool, string:
+		return v
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		if c.full() {
+			return out
+		}
+		for key, item := range v {
+			c.path = append(c.path, key)
+			out[key] = c.normalise(item)
+			c.path = c.path[:len(c.path)-1]
+			if c.tooDeep {
+				break
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		if c.full() {
+			return out
+		}
+		for i, item := range v {
+			c.path = append(c.path, "0") // nobody asks which element
+			out[i] = c.normalise(item)
+			c.path = c.path[:len(c.path)-1]
+			if c.tooDeep {
+				break
+			}
+		}
+		return out
+	}
+	if n, _, ok := number(v); ok {
+		return n
+	}
+	return fmt.Sprint(v)
+}
+
+// full says that the value is deeper than MaxDepth. Callers cap what they parse; this is for values that were made by
+// hand, which may even contain themselves.
+func (c *conformer) full() bool {
+	c.tooDeep = c.tooDeep || len(c.path) >= MaxDepth
+	return c.tooDeep
+}
+
+// fill puts defaults where fields of v are absent, in place, and returns v, or a default if v is nil.
+func fill(t *Type, v any) any {
+	if t == nil {
+		return v
+	}
+	switch container := v.(type) {
+	case nil:
+		if t.HasDefault {
+			return clone(t.Default)
+		}
+	case map[string]any:
+		for key, item := range container {
+			if field := t.Fields[key]; field == nil && t.Extra != nil && item != nil {
+				container[key] = fill(t.Extra, item)
+			}
+		}
+		for name, field := range t.Fields {
+			item, ok := container[name]
+			if filled := fill(field, item); ok || field.HasDefault {
+				container[name] = filled
+			}
+		}
+	case []any:
+		for i, item := range container {
+			if item != nil {
+				container[i] = fill(t.Elem, item)
+			}
+		}
+	}
+	return v
+}
+
+// dig takes the unusable values out of the document.
+func dig(holes []hole) {
+	for _, h := range holes {
+		if h.object != nil {
+			delete(h.object, h.key)
+		} else {
+			h.list[h.index] = nil
+		}
+	}
+}
+
+// clone copies a normalised value.
+func clone(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, item := range v {
+			out[key] = clone(item)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = clone(item)
+		}
+		return out
+	}
+	return v
+}

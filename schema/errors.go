@@ -1,0 +1,64 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Limits of what is read. They keep every parser and every recursion of this package far from the end of the stack.
+const (
+	MaxSchemaSize   = 256 << 10 // bytes of a schema document
+	MaxDocumentSize = 8 << 20   // bytes of a JSON document
+	MaxDepth        = 1000      // arrays and objects inside one another, in schemas and documents
+)
+
+// CompileError says why a schema cannot be used.
+type CompileError struct {
+	Name      string // the schema's name, as given to Compile or FromValue
+	Line, Col int    // where in its source; from 1, columns count characters; 0, 0 for schemas made from a value
+	Pointer   string // JSON pointer of the place in the schema; "" is its root
+	Message   string // what was expected there, what was found, and what to do about it
+}
+
+// Error is one line: the name, the place, the message.
+func (e *CompileError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Name)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Col)
+	}
+	b.WriteString(": ")
+	b.WriteString(e.Message)
+	if e.Pointer != "" {
+		b.WriteString(" (at " + e.Pointer + ")")
+	}
+	return b.String()
+}
+
+// SyntaxError says why a text is not one JSON document.
+type SyntaxError struct {
+	Line, Col int    // from 1, columns count characters
+	Message   string // what was found and what was expected
+}
+
+// Error is one line: line:col: message.
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Col, e.Message) }
+
+// Violation is one way in which a document or a schema is not as it should be.
+type Violation struct {
+	Pointer   string // JSON pointer (RFC 6901, not percent-encoded) of the value; of an absent field, where it should be
+	Line, Col int    // from 1; of an absent field, those of the object that lacks it; 0, 0 if unknown
+	Message   string // what is wrong there; a clause without subject, such as `expected int, got text "abc"`
+}
+
+// String is one line: the place, the pointer, the message.
+func (v Violation) String() string {
+	var b strings.Builder
+	if v.Line > 0 {
+		fmt.Fprintf(&b, "%d:%d: ", v.Line, v.Col)
+	}
+	if v.Pointer != "" {
+		b.WriteString(v.Pointer + ": ")
+	}
+	return b.String() + v.Message
+}

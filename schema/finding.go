@@ -1,0 +1,160 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxWarnings is how many warnings one Check gives.
+const maxWarnings = 1000
+
+// findings words what keyword of n has against the value v at a place. Most keywords have one thing to say; required and
+// additionalProperties say one per field. Keywords without words of their own say nothing.
+func (n *node) findings(keyword, at string, v any) []Violation {
+	one := func(format string, args ...any) []Violation {
+		return []Violation{{Pointer: at, Message: fmt.Sprintf(format, args...)}}
+	}
+	switch keyword {
+	case "":
+		return one("is not allowed here")
+	case "type":
+		return one("expected %s, got %s", joinKinds(n.kinds.list()), describe(v))
+	case "const":
+		return one("is %s, expected %s", show(v), show(n.keywords[keyword]))
+	case "enum":
+		return one("is %s, expected %s", show(v), oneOf(n.keywords[keyword]))
+	case "pattern":
+		return one("is %s, expected text that matches %s", show(v), n.text(keyword))
+	case "format":
+		return one("is %s, expected the format %s", show(v), n.text(keyword))
+	case "required":
+		return n.missing(at, v)
+	case "additionalProperties":
+		return n.surplus(at, v)
+	}
+	bound := show(n.keywords[keyword])
+	switch keyword {
+	case "minimum":
+		return one("is %s, expected at least %s", show(v), bound)
+	case "maximum":
+		return one("is %s, expected at most %s", show(v), bound)
+	case "exclusiveMinimum":
+		return one("is %s, expected more than %s", show(v), bound)
+	case "exclusiveMaximum":
+		return one("is %s, expected less than %s", show(v), bound)
+	case "multipleOf":
+		return one("is %s, expected a multiple of %s", show(v), bound)
+	case "minLength", "minItems", "minProperties":
+		return one("has %s, expected at least %s", size(v), bound)
+	case "maxLength", "maxItems", "maxProperties":
+		return one("has %s, expected at most %s", size(v), bound)
+	}
+	return nil
+}
+
+func (n *node) missing(at string, v any) []Violation {
+	m, _ := v.(map[string]any)
+	var all []Violation
+	for _, name := range n.required {
+		if _, ok := m[name]; !ok && len(all) < maxWarnings {
+			all = append(all, Violation{Pointer: child(at, name), Message: "is required but absent"})
+		}
+	}
+	return all
+}
+
+// surplus names the fields that a closed object has too many. It cannot word the case of patternProperties beside it.
+func (n *node) surplus(at string, v any) []Violation {
+	m, _ := v.(map[string]any)
+	if n.has("patternProperties") {
+		return nil
+	}
+	known := slices.Sorted(maps.Keys(n.fields))
+	expected := "expected none"
+	if len(known) > 0 {
+		expected = "expected " + strings.Join(known[:min(len(known), 20)], ", ")
+	}
+	var all []Violation
+	for name := range m {
+		if n.fields[name] != nil || len(all) == maxWarnings {
+			continue
+		}
+		message := "is not a field of this object, " + expected
+		if near := nearest(name, known); near != "" {
+			message += fmt.Sprintf("; did you mean %q?", near)
+		}
+		all = append(all, Violation{Pointer: child(at, name), Message: message})
+	}
+	return all
+}
+
+func oneOf(values any) string {
+	list, _ := values.([]any)
+	words := make([]string, 0, len(list))
+	for _, v := range list[:min(len(list), 20)] {
+		words = append(words, show(v))
+	}
+	if len(list) > len(words) {
+		return "one of " + strings.Join(words, ", ") + fmt.Sprintf(" or %d others", len(list)-len(words))
+	}
+	if last := len(words) - 1; last > 0 {
+		return "one of " + strings.Join(words[:last], ", ") + " or " + words[last]
+	}
+	return strings.Join(words, "")
+}
+
+// size is how many characters, elements or fields a value has.
+func size(v any) string {
+	count := func(n int, one, many string) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return strconv.Itoa(n) + " " + many
+	}
+	switch v := v.(type) {
+	case string:
+		return count(utf8.RuneCountInString(v), "character", "characters")
+	case []any:
+		return count(len(v), "element", "elements")
+	case map[string]any:
+		return count(len(v), "field", "fields")
+	}
+	return show(v)
+}
+
+// compareViolations orders by position, what has none last, then by pointer, then by message. Pointers are compared by
+// their segments, and indexes as numbers.
+func compareViolations(a, b Violation) int {
+	known := func(v Violation) int {
+		if v.Line > 0 {
+			return 0
+		}
+		return 1
+	}
+	if d := known(a) - known(b); d != 0 {
+		return d
+	}
+	if d := a.Line - b.Line; d != 0 {
+		return d
+	}
+	if d := a.Col - b.Col; d != 0 {
+		return d
+	}
+	if d := comparePointers(a.Pointer, b.Pointer); d != 0 {
+		return d
+	}
+	return strings.Compare(a.Message, b.Message)
+}
+
+func comparePointers(a, b string) int {
+	return slices.CompareFunc(strings.Split(a, "/"), strings.Split(b, "/"), func(x, y string) int {
+		if isIndex(x) && isIndex(y) && len(x) != len(y) {
+			return len(x) - len(y)
+		}
+		return strings.Compare(x, y)
+	})
+}

@@ -1,0 +1,101 @@
+package schema
+
+import "regexp"
+
+// node is one schema within a schema document: its keywords, and the nodes that they hold or refer to.
+type node struct {
+	at       string         // its JSON pointer
+	always   *bool          // what a boolean schema says to every value; nil for all others
+	keywords map[string]any // as written, numbers as int or float64
+	covered  bool           // the own checker knows all keywords of this node (it says nothing about its children)
+	refOnly  bool           // everything beside $ref is to be ignored, as before draft 2019-09
+
+	kinds    kindSet          // type
+	values   []any            // enum, const
+	limits   []limit          // minimum, maxLength, …
+	pattern  *regexp.Regexp   // pattern
+	required []string         // required
+	fields   map[string]*node // properties
+	extra    *node            // additionalProperties, if it is a schema
+	closed   bool             // additionalProperties is false
+	items    *node            // items, if it holds for each element
+
+	ref      *node   // $ref, if it is local
+	allOf    []*node // what must hold too
+	branches []*node // what may hold: anyOf, oneOf, if, then, else, dependentSchemas
+	not      *node   // what must not hold
+}
+
+// inPlace lists the nodes that judge the same value as n, not a part of it.
+func (n *node) inPlace() []*node {
+	all := append([]*node{}, n.allOf...)
+	all = append(all, n.branches...)
+	if n.ref != nil {
+		all = append(all, n.ref)
+	}
+	if n.not != nil {
+		all = append(all, n.not)
+	}
+	return all
+}
+
+// has says whether the keyword stands in the node and counts.
+func (n *node) has(keyword string) bool {
+	_, ok := n.keywords[keyword]
+	return ok && (!n.refOnly || keyword == "$ref")
+}
+
+// text is an annotation such as description, or "".
+func (n *node) text(keyword string) string {
+	s, _ := n.keywords[keyword].(string)
+	return s
+}
+
+// limit is a keyword that bounds a value by a number.
+type limit struct {
+	keyword string
+	bound   float64
+}
+
+// kindSet is a set of kinds; the empty set is no restriction.
+type kindSet uint16
+
+func (s *kindSet) add(k Kind)     { *s |= 1 << k }
+func (s kindSet) has(k Kind) bool { return s&(1<<k) != 0 }
+
+// admits says whether a value of kind k, which is not Any, satisfies the set.
+func (s kindSet) admits(k Kind) bool {
+	return s == 0 || s.has(k) || (k == Int && s.has(Number))
+}
+
+// list returns the kinds in their order; int is left out where number stands.
+func (s kindSet) list() []Kind {
+	var kinds []Kind
+	for k := Null; k <= Object; k++ {
+		if s.has(k) && !(k == Int && s.has(Number)) {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+// kindNamed is the kind that JSON Schema calls by this name; Any if there is none.
+func kindNamed(name string) Kind {
+	switch name {
+	case "null":
+		return Null
+	case "boolean":
+		return Bool
+	case "integer":
+		return Int
+	case "number":
+		return Number
+	case "string":
+		return String
+	case "array":
+		return Array
+	case "object":
+		return Object
+	}
+	return Any
+}

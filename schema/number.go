@@ -1,0 +1,129 @@
+package schema
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// maxInt is the greatest integer that JSON's readers agree on, 2^53-1. Integers beyond it are saturated: a counter that
+// somebody blew up stays huge instead of wrapping round.
+const maxInt = 1<<53 - 1
+
+// number returns v as the number that rules see: int if it is integral, saturated at ±maxInt (and then exact is false),
+// else float64. ok is false if v is no number, or is NaN or infinite.
+func number(v any) (n any, exact, ok bool) {
+	switch v := v.(type) {
+	case int:
+		return saturate(int64(v))
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, false, false
+		}
+		return whole(v)
+	case json.Number:
+		return decimal(string(v))
+	case int64:
+		return saturate(v)
+	case int32:
+		return saturate(int64(v))
+	case uint64:
+		return saturate(int64(min(v, math.MaxInt64)))
+	case uint:
+		return saturate(int64(min(uint64(v), math.MaxInt64)))
+	case uint32:
+		return saturate(int64(v))
+	case float32:
+		return number(float64(v))
+	}
+	return nil, false, false
+}
+
+func saturate(i int64) (any, bool, bool) {
+	switch {
+	case i > maxInt:
+		return maxInt, false, true
+	case i < -maxInt:
+		return -maxInt, false, true
+	}
+	return int(i), true, true
+}
+
+// whole turns an integral float, of any size, into an int.
+func whole(f float64) (any, bool, bool) {
+	switch {
+	case f > maxInt:
+		return maxInt, false, true
+	case f < -maxInt:
+		return -maxInt, false, true
+	case f == math.Trunc(f):
+		return int(f), true, true
+	}
+	return f, true, true
+}
+
+// decimal reads a number as people and JSON write it: "10", "-2.5", "1e1", and "08", which is eight. Unlike strconv it
+// knows no hexadecimal, no underscores, no infinity.
+func decimal(s string) (any, bool, bool) {
+	if !isDecimal(s) {
+		return nil, false, false
+	}
+	if len(s) <= 15 {
+		if i, err := strconv.Atoi(s); err == nil {
+			return i, true, true
+		}
+	}
+	// Out of range is ±Inf, which whole saturates.
+	f, _ := strconv.ParseFloat(s, 64)
+	return whole(f)
+}
+
+// isDecimal matches ^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$.
+func isDecimal(s string) bool {
+	digits := func() bool {
+		n := 0
+		for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+			n++
+		}
+		s = s[n:]
+		return n > 0
+	}
+	sign := func() {
+		if s != "" && (s[0] == '+' || s[0] == '-') {
+			s = s[1:]
+		}
+	}
+	sign()
+	if !digits() {
+		return false
+	}
+	if s != "" && s[0] == '.' {
+		if s = s[1:]; !digits() {
+			return false
+		}
+	}
+	if s != "" && (s[0] == 'e' || s[0] == 'E') {
+		s = s[1:]
+		if sign(); !digits() {
+			return false
+		}
+	}
+	return s == ""
+}
+
+// spelledNumber reads text that spells a number, white space around it allowed.
+func spelledNumber(s string) (n any, exact, ok bool) { return decimal(strings.TrimSpace(s)) }
+
+// spelledBool reads text that spells a bool: true or false in any letter case, white space around it allowed. YAML 1.1's
+// yes, no, on and off are text, as in YAML 1.2.
+func spelledBool(s string) (b, ok bool) {
+	s = strings.TrimSpace(s)
+	switch {
+	case strings.EqualFold(s, "true"):
+		return true, true
+	case strings.EqualFold(s, "false"):
+		return false, true
+	}
+	return false, false
+}

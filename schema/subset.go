@@ -1,0 +1,178 @@
+package schema
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// checker judges normalised values by the keywords that nearly all schemas make do with. It finds exactly what the library
+// finds, and in words of its own; which schemas it covers is decided when they are compiled.
+type checker struct {
+	path     []string
+	findings []Violation // without positions
+}
+
+// covers says whether the checker knows every keyword that can be reached from n.
+func covers(n *node, seen map[*node]bool) bool {
+	if n == nil || seen[n] {
+		return true
+	}
+	seen[n] = true
+	if n.always == nil && !n.covered {
+		return false
+	}
+	if !covers(n.ref, seen) || !covers(n.extra, seen) || !covers(n.items, seen) {
+		return false
+	}
+	for _, sub := range n.allOf {
+		if !covers(sub, seen) {
+			return false
+		}
+	}
+	for _, sub := range n.fields {
+		if !covers(sub, seen) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *checker) find(n *node, keyword string, v any) {
+	if len(c.findings) > maxWarnings {
+		return
+	}
+	at := ""
+	for _, segment := range c.path {
+		at = child(at, segment)
+	}
+	c.findings = append(c.findings, n.findings(keyword, at, v)...)
+}
+
+func (c *checker) check(n *node, v any) {
+	if n.always != nil {
+		if !*n.always {
+			c.find(n, "", v)
+		}
+		return
+	}
+	kind := kindOf(v)
+	if !n.kinds.admits(kind) {
+		c.find(n, "type", v)
+		return // what else is wrong with it is of no interest
+	}
+	// Both at once: enum and const may stand side by side.
+	for _, keyword := range [...]string{"const", "enum"} {
+		if n.has(keyword) && !n.lists(keyword, v) {
+			c.find(n, keyword, v)
+		}
+	}
+	for _, l := range n.limits {
+		if l.broken(v) {
+			c.find(n, l.keyword, v)
+		}
+	}
+	switch v := v.(type) {
+	case string:
+		if n.pattern != nil && !n.pattern.MatchString(v) {
+			c.find(n, "pattern", v)
+		}
+	case map[string]any:
+		c.object(n, v)
+	case []any:
+		if n.items != nil {
+			for i, item := range v {
+				c.path = append(c.path, strconv.Itoa(i))
+				c.check(n.items, item)
+				c.path = c.path[:len(c.path)-1]
+			}
+		}
+	}
+	if n.ref != nil {
+		c.check(n.ref, v)
+	}
+	for _, sub := range n.allOf {
+		c.check(sub, v)
+	}
+}
+
+func (c *checker) object(n *node, m map[string]any) {
+	for _, name := range n.required {
+		if _, ok := m[name]; !ok {
+			c.find(n, "required", m)
+			break
+		}
+	}
+	refused := false
+	for key, item := range m {
+		sub := n.fields[key]
+		if sub == nil {
+			sub = n.extra
+			refused = refused || n.closed
+		}
+		if sub != nil {
+			c.path = append(c.path, key)
+			c.check(sub, item)
+			c.path = c.path[:len(c.path)-1]
+		}
+	}
+	if refused {
+		c.find(n, "additionalProperties", m)
+	}
+}
+
+// lists says whether v is among the values that enum or const allow.
+func (n *node) lists(keyword string, v any) bool {
+	if keyword == "const" {
+		return equal(n.keywords[keyword], v)
+	}
+	list, _ := n.keywords[keyword].([]any)
+	return contains(list, v)
+}
+
+// broken says whether v breaks the limit. Values of other kinds than the limit is meant for never do.
+func (l limit) broken(v any) bool {
+	var size float64
+	switch v := v.(type) {
+	case int:
+		size = float64(v)
+	case float64:
+		size = v
+	case string:
+		switch l.keyword {
+		case "minLength":
+			return float64(utf8.RuneCountInString(v)) < l.bound
+		case "maxLength":
+			return float64(utf8.RuneCountInString(v)) > l.bound
+		}
+		return false
+	case []any:
+		switch l.keyword {
+		case "minItems":
+			return float64(len(v)) < l.bound
+		case "maxItems":
+			return float64(len(v)) > l.bound
+		}
+		return false
+	case map[string]any:
+		switch l.keyword {
+		case "minProperties":
+			return float64(len(v)) < l.bound
+		case "maxProperties":
+			return float64(len(v)) > l.bound
+		}
+		return false
+	default:
+		return false
+	}
+	switch l.keyword {
+	case "minimum":
+		return size < l.bound
+	case "maximum":
+		return size > l.bound
+	case "exclusiveMinimum":
+		return size <= l.bound
+	case "exclusiveMaximum":
+		return size >= l.bound
+	}
+	return false
+}

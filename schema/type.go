@@ -1,0 +1,221 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Kind is what a value basically is.
+type Kind uint8
+
+// The kinds. An Int is a Number too.
+const (
+	Any    Kind = iota // any value, nil included
+	Null               // nil
+	Bool               // bool
+	Int                // int
+	Number             // int or float64; integral values are int
+	String             // string
+	Array              // []any
+	Object             // map[string]any
+)
+
+// String is the name of the kind in messages: "anything", "null", "bool", "int", "number", "text", "list", "object".
+func (k Kind) String() string {
+	switch k {
+	case Null:
+		return "null"
+	case Bool:
+		return "bool"
+	case Int:
+		return "int"
+	case Number:
+		return "number"
+	case String:
+		return "text"
+	case Array:
+		return "list"
+	case Object:
+		return "object"
+	}
+	return "anything"
+}
+
+// Type is what is known about a value before it is read. The zero Type is anything. Types are shared and must not be
+// changed.
+type Type struct {
+	Kind Kind
+	// Kinds are the kinds that are allowed where the schema lists several and Kind therefore is Any; nil is all of them.
+	Kinds []Kind
+	// Nullable says that null is allowed beside Kind, or beside Kinds.
+	Nullable bool
+	// Optional is set on the type of a field that has no default and is not required: it may be absent, and is nil then.
+	Optional bool
+	// Fields are the declared fields of an Object. Required fields that nothing else declares are among them, as anything.
+	Fields map[string]*Type
+	// Open says that an Object may have other fields.
+	Open bool
+	// Extra is the type of the other fields of an Object; nil is anything.
+	Extra *Type
+	// Elem is the type of the elements of an Array; nil is anything.
+	Elem *Type
+	// Enum is the closed set of values: string, int, float64, bool, nil, lists and objects; nil is no such set. A default
+	// need not be in it.
+	Enum []any
+	// Default stands in for an absent or null value if HasDefault is set; it is complete in itself, as Complete makes it.
+	Default    any
+	HasDefault bool
+	// Min and Max are the bounds of an Int or a Number, both inclusive; exclusive bounds of an Int are moved by one, those
+	// of a Number are given as they are. nil is no bound.
+	Min, Max *float64
+	// Doc is the schema's description.
+	Doc string
+}
+
+// String is the type in words, for messages: "text", "int", "list of int", "object", `"a" | "b"`, "text or null",
+// "int or text", "anything".
+func (t *Type) String() string {
+	if t == nil {
+		return Any.String()
+	}
+	if t.Enum != nil {
+		values := make([]string, len(t.Enum))
+		for i, v := range t.Enum {
+			values[i] = show(v)
+		}
+		return strings.Join(values, " | ")
+	}
+	words := t.Kind.String()
+	switch {
+	case t.Kind == Any && t.Kinds != nil:
+		words = joinKinds(t.Kinds)
+	case t.Kind == Array && t.Elem != nil && t.Elem.Enum != nil:
+		words = "list of (" + t.Elem.String() + ")"
+	case t.Kind == Array && t.Elem != nil && !t.Elem.unknown():
+		words = "list of " + t.Elem.String()
+	}
+	if t.Nullable && t.Kind != Null && !t.unknown() {
+		words += " or null"
+	}
+	return words
+}
+
+// At walks from an object or list to what lies in it: a field's name, and for the elements of a list "*" or an index. It
+// returns nil if the schema declares no such field, or if there are no fields or elements at all. An element of a list
+// whose elements are not declared is anything.
+func (t *Type) At(path ...string) *Type {
+	for _, segment := range path {
+		if t == nil {
+			return nil
+		}
+		switch t.Kind {
+		case Object:
+			if field, ok := t.Fields[segment]; ok {
+				t = field
+			} else {
+				t = t.Extra
+			}
+		case Array:
+			switch {
+			case segment != "*" && !isIndex(segment):
+				return nil
+			case t.Elem == nil:
+				t = &Type{}
+			default:
+				t = t.Elem
+			}
+		default:
+			return nil
+		}
+	}
+	return t
+}
+
+// unknown says that the type allows everything.
+func (t *Type) unknown() bool { return t.Kind == Any && t.Kinds == nil }
+
+// allows says whether values of kind k, which is not Any, satisfy the type as far as their kind goes.
+func (t *Type) allows(k Kind) bool {
+	if t.unknown() || (k == Null && t.Nullable) || t.Kind == k || (t.Kind == Number && k == Int) {
+		return true
+	}
+	for _, allowed := range t.Kinds {
+		if allowed == k || (allowed == Number && k == Int) {
+			return true
+		}
+	}
+	return false
+}
+
+// kindOf is the kind of a normalised value: nil, bool, int, float64, string, []any or map[string]any.
+func kindOf(v any) Kind {
+	switch v.(type) {
+	case nil:
+		return Null
+	case bool:
+		return Bool
+	case int:
+		return Int
+	case float64:
+		return Number
+	case string:
+		return String
+	case []any:
+		return Array
+	case map[string]any:
+		return Object
+	}
+	return Any
+}
+
+func joinKinds(kinds []Kind) string {
+	words := make([]string, len(kinds))
+	for i, k := range kinds {
+		words[i] = k.String()
+	}
+	return strings.Join(words, " or ")
+}
+
+func isIndex(segment string) bool {
+	for _, c := range []byte(segment) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return segment != ""
+}
+
+// show is a value as it stands in messages: JSON, at most 40 characters of it.
+func show(v any) string {
+	const most = 40
+	var text string
+	switch v := v.(type) {
+	case string:
+		// Cut first: the text may be megabytes long.
+		if utf8.RuneCountInString(v) > most {
+			v = string([]rune(v[:min(len(v), 4*most)])[:most-1]) + "…"
+		}
+		text = quote(v)
+		return text
+	case []any:
+		return fmt.Sprintf("a list of %d", len(v))
+	case map[string]any:
+		return fmt.Sprintf("an object with %d fields", len(v))
+	case nil:
+		return "null"
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// quote is fmt's %q, but for characters that people can read.
+func quote(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	// A string never fails to encode.
+	_ = enc.Encode(s)
+	return strings.TrimSuffix(b.String(), "\n")
+}
