@@ -1,0 +1,116 @@
+package transcript
+
+import "strings"
+
+// feedback begins the message by which Claude Code tells the agent why it goes on.
+const feedback = "Stop hook feedback:"
+
+// claude reads a record of Claude Code, and of the hosts that took over its form. It writes one record a content block;
+// those of one message share its id. Nearly everything that is not the agent's is a user record: prompts, results of
+// tools, what hooks and commands say, notifications, and the summary of a conversation that grew too long.
+func (r *record) claude(role string, subagent bool) entry {
+	e := entry{kind: noise, turn: r.promptID}
+	if r.sidechain && !subagent {
+		return entry{kind: noise} // older versions wrote subagents into the main file
+	}
+	if role == "tool_result" || r.toolUseResult.there() {
+		e.kind = result // without a look at what may be megabytes
+		return e
+	}
+	m := readMessage(r.message)
+	if role == "" {
+		role = m.role
+	}
+	switch role {
+	case "assistant":
+		if r.apiError || m.model == "<synthetic>" {
+			return e
+		}
+		e.kind, e.id = assistant, m.id
+		e.texts, e.tools = m.texts, m.tools
+		e.tokens, e.open = m.tokens, m.stopReason == "tool_use"
+	case "user":
+		e.texts = m.texts
+		first := ""
+		if len(m.texts) > 0 {
+			first = strings.TrimSpace(m.texts[0])
+		}
+		switch {
+		case m.result:
+			e.kind = result
+		case r.compact:
+		case r.meta && strings.HasPrefix(first, feedback):
+			e.kind = continuation
+		case r.meta, first == "" && !m.media, foreign(r.origin):
+		case hasAnyPrefix(first, "<local-command-", "<task-notification>", "<bash-stdout>", "<bash-stderr>"):
+			// what the host reports; a <command-name>, however, is what the person typed
+		default:
+			e.kind = prompt
+		}
+	}
+	return e
+}
+
+// foreign reports whether a message comes from somebody else than the person.
+func foreign(origin value) bool {
+	kind := member(origin, "kind").text()
+	return kind != "" && kind != "human"
+}
+
+type message struct {
+	blocks
+	id, role, model, stopReason string
+	tokens                      int
+}
+
+func readMessage(v value) message {
+	var m message
+	var content, usage value
+	if !v.fields(func(key []byte, v value) {
+		switch string(key) {
+		case "id":
+			m.id = v.text()
+		case "role":
+			m.role = v.text()
+		case "model":
+			m.model = v.text()
+		case "stop_reason":
+			m.stopReason = v.text()
+		case "content", "parts": // Qwen Code has parts
+			content = v
+		case "usage":
+			usage = v
+		}
+	}) {
+		return message{}
+	}
+	m.blocks = readBlocks(content)
+	usage.fields(func(key []byte, v value) {
+		switch string(key) {
+		case "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens":
+			m.tokens += v.int()
+		}
+	})
+	return m
+}
+
+// attached reads an attachment: the reason to go on also comes as one, where a hook gave it as additional context.
+func (r *record) attached() entry {
+	e := entry{kind: noise}
+	var typ, event string
+	var content value
+	r.attachment.fields(func(key []byte, v value) {
+		switch string(key) {
+		case "type":
+			typ = v.text()
+		case "hookEvent":
+			event = v.text()
+		case "content":
+			content = v
+		}
+	})
+	if typ == "hook_additional_context" && (event == "Stop" || event == "SubagentStop") && !r.sidechain {
+		e.kind, e.texts = continuation, readBlocks(content).texts
+	}
+	return e
+}

@@ -1,0 +1,127 @@
+package transcript
+
+import "bytes"
+
+// kind is what a record is to the conversation.
+type kind uint8
+
+const (
+	unknown      kind = iota // no record of a format that is known
+	noise                    // a known record that is no part of the conversation
+	prompt                   // the person's words
+	continuation             // what a hook told the agent when it made it go on
+	assistant                // a message of the agent, or a part of one
+	result                   // what a tool gave back
+)
+
+// entry is what one record tells.
+type entry struct {
+	kind   kind
+	id     string   // the message that the record is a part of; "" if it stands for itself
+	texts  []string // the texts that are not blank
+	tools  []string // the tools that are called
+	tokens int      // the size of the context with this message, 0 if it is not told
+	turn   string   // the host's id of the turn, "" if it is not told
+	open   bool     // the message is not finished with this record
+
+	rewritten bool // a newer record with the same id stands for this one
+}
+
+// begins reports whether the agent's current turn begins with the entry.
+func (e entry) begins() bool { return e.kind == prompt || e.kind == continuation }
+
+// speaks reports whether the entry is seen in a turn.
+func (e entry) speaks() bool {
+	switch e.kind {
+	case prompt, continuation:
+		return true
+	case assistant:
+		return len(e.texts) > 0 || len(e.tools) > 0
+	}
+	return false
+}
+
+// record is the top level of one line, with the fields of all formats.
+type record struct {
+	typ, role string
+	id        string
+	promptID  string
+
+	message, content, payload, data, attachment value
+	origin, toolUseResult, toolCalls, tokens    value
+	displayContent                              value
+
+	sidechain, meta, compact, apiError bool
+}
+
+// parse reads one line. Lines that are no JSON object, torn ones among them, and records of unknown types are unknown.
+// With subagent, records that are marked as a subagent's are read as the main agent's.
+func parse(line []byte, subagent bool) entry {
+	line = clean(line)
+	if !bytes.HasPrefix(line, []byte("{")) {
+		return entry{}
+	}
+	var r record
+	if !value(line).fields(r.set) {
+		return entry{}
+	}
+	switch {
+	case r.typ == "gemini", r.typ == "user" && r.content != nil && r.message == nil:
+		return r.gemini()
+	case r.message != nil && (r.typ == "user" || r.typ == "assistant" || r.typ == "tool_result"):
+		return r.claude(r.typ, subagent)
+	case r.message != nil && (r.typ == "" || r.typ == "message"):
+		// Droid and Cursor write Claude Code's messages in records of their own
+		return r.claude(r.role, subagent)
+	case r.typ == "attachment":
+		return r.attached()
+	case r.payload != nil && r.typ != "":
+		return r.codex()
+	case r.data != nil && r.typ != "":
+		return r.copilot()
+	case r.typ == "user", r.typ == "assistant", r.typ == "system", r.typ == "summary":
+		return entry{kind: noise}
+	}
+	return entry{}
+}
+
+func (r *record) set(key []byte, v value) {
+	switch string(key) {
+	case "type":
+		r.typ = v.text()
+	case "role":
+		r.role = v.text()
+	case "id":
+		r.id = v.text()
+	case "promptId":
+		r.promptID = v.text()
+	case "message":
+		r.message = v
+	case "content":
+		r.content = v
+	case "payload":
+		r.payload = v
+	case "data":
+		r.data = v
+	case "attachment":
+		r.attachment = v
+	case "origin":
+		r.origin = v
+	case "toolUseResult":
+		r.toolUseResult = v
+	case "toolCalls":
+		r.toolCalls = v
+	case "tokens":
+		r.tokens = v
+	case "displayContent":
+		r.displayContent = v
+	case "isSidechain":
+		r.sidechain = v.isTrue()
+	case "isMeta":
+		r.meta = v.isTrue()
+	case "isCompactSummary":
+		r.compact = v.isTrue()
+	case "isApiErrorMessage":
+		r.apiError = v.isTrue()
+	}
+}

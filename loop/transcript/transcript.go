@@ -1,0 +1,336 @@
+// Package transcript reads a coding agent's session file from its end, and says what the agent itself said and did in
+// its current turn.
+//
+// It promises that the cost depends on the turn and not on the file: blocks are read backwards, doubling from 64 KiB,
+// until the last human prompt or continuation is found or the byte budget is spent, so a file of 500 MB costs what one
+// of 1 MB costs. It promises that the agent's own words are only that: no prompt, no tool output, no injected text, no
+// thinking, no subagent, no compaction summary, no message of a failed request. And nothing in a file makes it panic:
+// torn, foreign, deeply nested or huge records are passed over.
+//
+// Session files are no contract of the hosts: records of unknown types are skipped, and a file may lag behind the
+// agent. It reads the files of Claude Code (and of those that took over its format), Codex, Gemini CLI, Qwen Code and
+// Copilot CLI, told apart record by record, and plain text. It knows neither hook inputs nor policies, and it never
+// writes.
+//
+// Start with [Read], then ask [Words] and the marker functions:
+//
+//	s, err := transcript.Read(ctx, path, transcript.Options{})
+//	…
+//	done := transcript.Said(transcript.Words(s, lastMessage), "ALL_TASKS_COMPLETE")
+package transcript
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// PlainLines is how many lines from the end of a plain text file are taken for the agent's own words.
+const PlainLines = 500
+
+// DefaultMaxBytes is how much of a file is read at most where [Options].MaxBytes is 0.
+const DefaultMaxBytes = 8 << 20
+
+// Options say how to read. The zero Options are ready for use.
+type Options struct {
+	// Open opens the file; nil opens it on disk, refusing whatever is no regular file without waiting for it.
+	Open func(path string) (File, error)
+
+	// MaxBytes bounds what is read of the file in all; 0 means DefaultMaxBytes. A record that does not lie within it
+	// whole is not seen.
+	MaxBytes int64
+
+	// LastMessage is the agent's final text where the host told it with the hook input. It is what Last answers.
+	LastMessage string
+
+	// Turn is the turn that the host named in the hook input. Where the file names a turn too (Claude Code's does) and
+	// it is another one, the file lags behind: then nothing in it belongs to the current turn. "" makes no difference,
+	// nor does any turn where the file is a subagent's.
+	Turn string
+
+	// Subagent says that the file is a subagent's own, in which every record bears the mark by which a subagent's
+	// records are kept apart elsewhere. Files with the name agent-*.jsonl are read so in any case.
+	Subagent bool
+}
+
+// Turn is one contribution to the conversation.
+type Turn struct {
+	Role  string   // "user" for a human prompt or a continuation, "assistant" for one message of the agent
+	Text  string   // its texts, joined by newlines; "" where a message only called tools
+	Tools []string // the names of the tools that the message called, in order
+}
+
+// Session is what was read of a session file. It is safe for concurrent use.
+type Session struct {
+	options Options
+	path    string
+
+	mu      sync.Mutex
+	tail    *tail
+	entries []entry // the newest first
+	seen    map[string]bool
+
+	bound  int    // how many of the entries are of the current turn
+	found  bool   // whether the entry at bound begins it
+	plain  bool   // no session of records but text
+	text   string // that text
+	turn   string // the turn that the newest record names
+	tokens int
+}
+
+// Read reads the current turn from the end of the file at path. The error is a [*ReadError]: the file is absent, is no
+// regular file, cannot be read, or ctx was done. An empty file, and one in which nothing is understood, are sessions
+// without a word. A file without a single known record is plain text unless it begins like JSON.
+//
+// Later calls of Turns may read on; they stay within ctx and the byte budget, and take what they cannot read for absent.
+func Read(ctx context.Context, path string, o Options) (*Session, error) {
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	if base := filepath.Base(path); strings.HasPrefix(base, "agent-") && strings.HasSuffix(base, ".jsonl") {
+		o.Subagent = true
+	}
+	s := &Session{options: o, path: path, seen: map[string]bool{}}
+	file, size, err := open(path, o.Open)
+	if err != nil {
+		return nil, &ReadError{Path: path, Err: err}
+	}
+	defer file.Close()
+	s.tail = newTail(file, size, o.MaxBytes, ctx.Err)
+	if err := s.readTurn(); err != nil {
+		return nil, &ReadError{Path: path, Err: err}
+	}
+	return s, nil
+}
+
+// readTurn reads back to the record that begins the current turn.
+func (s *Session) readTurn() error {
+	structured, err := s.tail.beginsObject()
+	if err != nil {
+		return err
+	}
+	var lines []string // of what may be plain text, the last first
+	for first := true; structured || len(lines) < PlainLines; first = false {
+		line, ok, err := s.tail.line()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if first && len(line) == 0 {
+			continue // behind the last newline
+		}
+		e := parse(line, s.options.Subagent)
+		structured = structured || e.kind != unknown
+		if !structured {
+			lines = append(lines, plainLine(line))
+			continue
+		}
+		s.add(e)
+		if s.turn == "" {
+			s.turn = e.turn
+		}
+		if e.begins() {
+			s.found = true
+			break
+		}
+		s.bound = len(s.entries)
+	}
+	if !structured {
+		s.plain, s.text = true, joinBackwards(lines)
+	}
+	for _, e := range s.entries {
+		if e.tokens > 0 {
+			s.tokens = e.tokens
+			break
+		}
+	}
+	return nil
+}
+
+// add keeps an entry unless it tells nothing, or is an old form of one that was written again.
+func (s *Session) add(e entry) {
+	if e.kind == unknown || e.kind == noise && e.tokens == 0 {
+		return
+	}
+	if e.rewritten && e.id != "" {
+		if s.seen[e.id] {
+			return
+		}
+		s.seen[e.id] = true
+	}
+	s.entries = append(s.entries, e)
+}
+
+// current are the entries of the current turn, the newest first.
+func (s *Session) current() []entry {
+	if s.lags() {
+		return nil
+	}
+	return s.entries[:s.bound]
+}
+
+// lags reports whether the file is known to end in another turn than the one that was asked about.
+func (s *Session) lags() bool {
+	return s.options.Turn != "" && s.turn != "" && s.turn != s.options.Turn && !s.options.Subagent
+}
+
+// Own lists the agent's own words in the current turn, that is since the last human prompt or continuation, oldest
+// first, one text a block. Of a plain text file they are its last 500 lines, as one text. Texts that are blank are left
+// out.
+func (s *Session) Own() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.own()
+}
+
+func (s *Session) own() []string {
+	if s.plain {
+		if strings.TrimSpace(s.text) == "" {
+			return nil
+		}
+		return []string{s.text}
+	}
+	var texts []string
+	current := s.current()
+	for i := len(current) - 1; i >= 0; i-- {
+		if current[i].kind == assistant {
+			texts = append(texts, current[i].texts...)
+		}
+	}
+	return texts
+}
+
+// Tools lists the names of the tools that the agent called in the current turn, in order, repeated calls too.
+func (s *Session) Tools() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var tools []string
+	current := s.current()
+	for i := len(current) - 1; i >= 0; i-- {
+		tools = append(tools, current[i].tools...)
+	}
+	return tools
+}
+
+// Tokens is the size of the context with the agent's last reply in this turn: what was sent, from the cache or not, and
+// what came back. 0 means that the file does not tell.
+func (s *Session) Tokens() int { return s.tokens }
+
+// Last is the agent's final text in the current turn: Options.LastMessage where the host told one, else the last of
+// Own; "" if the agent has said nothing yet.
+func (s *Session) Last() string {
+	if strings.TrimSpace(s.options.LastMessage) != "" {
+		return s.options.LastMessage
+	}
+	own := s.Own()
+	if len(own) == 0 {
+		return ""
+	}
+	return own[len(own)-1]
+}
+
+// Cut reports whether the byte budget was spent before the beginning of the current turn was found. All that was read
+// still belongs to it.
+func (s *Session) Cut() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.found && s.tail.cut
+}
+
+// Bytes is how much of the file has been read.
+func (s *Session) Bytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tail.read
+}
+
+// Turns lists the last n turns of the conversation, also those before the current one, oldest first. A turn is a human
+// prompt, a continuation, or one message of the agent, whose blocks may lie in several records; messages with neither
+// text nor tools, and all that is no turn of the conversation, are left out. Of a plain text file there is one turn, the
+// agent's. It may read on in the file, within the byte budget; what is not there gives fewer turns.
+func (s *Session) Turns(n int) []Turn {
+	if n <= 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plain {
+		own := s.own()
+		if own == nil {
+			return nil
+		}
+		return []Turn{{Role: "assistant", Text: own[0]}}
+	}
+	s.readTurns(n)
+	turns := assemble(s.entries)
+	return turns[max(0, len(turns)-n):]
+}
+
+// readTurns reads on until there are more than n turns: the oldest one may lack records of its own message.
+func (s *Session) readTurns(n int) {
+	if s.tail.done || count(s.entries) > n {
+		return
+	}
+	file, size, err := open(s.path, s.options.Open)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	if !s.tail.resume(file, size) {
+		return
+	}
+	for turns := count(s.entries); turns <= n; {
+		line, ok, err := s.tail.line()
+		if err != nil || !ok {
+			return
+		}
+		before := len(s.entries)
+		s.add(parse(line, s.options.Subagent))
+		if len(s.entries) > before && s.entries[before].speaks() {
+			turns = count(s.entries)
+		}
+	}
+}
+
+// count is len(assemble(entries)) without the texts.
+func count(entries []entry) int {
+	n, id := 0, ""
+	for _, e := range entries {
+		switch {
+		case !e.speaks():
+		case e.kind != assistant:
+			n, id = n+1, ""
+		case e.id == "" || e.id != id:
+			n, id = n+1, e.id
+		}
+	}
+	return n
+}
+
+// assemble makes turns of entries that stand newest first.
+func assemble(entries []entry) []Turn {
+	var turns []Turn
+	id := ""
+	for i := len(entries) - 1; i >= 0; i-- {
+		e := entries[i]
+		text := strings.Join(e.texts, "\n")
+		switch {
+		case !e.speaks():
+		case e.kind != assistant:
+			turns, id = append(turns, Turn{Role: "user", Text: text}), ""
+		case e.id != "" && e.id == id:
+			last := &turns[len(turns)-1]
+			if last.Text != "" && text != "" {
+				last.Text += "\n"
+			}
+			last.Text += text
+			last.Tools = append(last.Tools, e.tools...)
+		default:
+			turns, id = append(turns, Turn{Role: "assistant", Text: text, Tools: append([]string(nil), e.tools...)}), e.id
+		}
+	}
+	return turns
+}
