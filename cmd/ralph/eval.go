@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// maxInput bounds what is read from stdin, in bytes.
+const maxInput = 16 << 20
+
+// evalFlags are the flags of eval; explain shares those that find a decision.
+type evalFlags struct {
+	policies []string
+	input    string
+	project  string
+	host     string
+	set      []string
+	answer   string
+	dryRun   bool
+	verdict  string
+	private  bool
+	deadline time.Duration
+}
+
+func (f *evalFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file` or name of a shipped one; may be repeated (default .ralph/policy.yaml)")
+	fl.StringVar(&f.project, "project", "", "project root `dir` (default: CLAUDE_PROJECT_DIR where the event lies in it, else the event's cwd)")
+	fl.StringVar(&f.host, "host", "", "host `name`; told by the input if absent ("+strings.Join(host.Names(), ", ")+")")
+	fl.StringArrayVar(&f.set, "set", nil, "value of a param, as `name=value`; may be repeated")
+}
+
+func (a *app) evalCommand() *cobra.Command {
+	var f evalFlags
+	cmd := &cobra.Command{
+		Use:   "eval",
+		Short: "Answer a hook: the event as JSON on stdin, the answer on stdout",
+		Long: "eval is the Stop hook. It reads the event from stdin, decides by the policies, applies\n" +
+			"their effects, and writes the answer in the host's form. Whatever goes wrong, the agent\n" +
+			"may stop and a line on stderr says why. The exit status is 0, but for --answer exit-code,\n" +
+			"where 2 tells the agent to go on.",
+		Example: "  ralph eval --policy speckit\n" +
+			"  ralph eval --policy speckit --set reentry=progress\n" +
+			"  ralph eval --policy .ralph/policy.yaml --input event.json --dry-run --verdict -",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.eval(cmd.Context(), f)
+			return nil
+		},
+	}
+	f.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVarP(&f.input, "input", "i", "-", "`file` with the event, - for stdin")
+	fl.StringVar(&f.answer, "answer", "json", "form of the answer: json, or exit-code (2 and the reason on stderr: go on)")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and keep no log")
+	fl.StringVar(&f.verdict, "verdict", "", "write the full verdict as JSON to `file`, - for stderr")
+	fl.BoolVar(&f.private, "log-private", false, "keep prompts, transcript texts and environment values in log and verdict")
+	fl.DurationVar(&f.deadline, "deadline", loop.DefaultDeadline, "time for everything; then the agent may stop")
+	return cmd
+}
+
+// eval never fails: what goes wrong is answered.
+func (a *app) eval(ctx context.Context, f evalFlags) {
+	a.hook = true
+	out := &answerer{stdout: a.stdout, stderr: a.stderr}
+	defer func() {
+		if r := recover(); r != nil {
+			out.write(host.Detect(nil).Encode(loop.Trouble("", fmt.Sprintf("internal error: %v", r))))
+		}
+		a.status = out.status
+	}()
+	if f.deadline <= 0 {
+		f.deadline = loop.DefaultDeadline
+	}
+	// The loop has its own deadline; this one catches what it cannot see.
+	stop := watchdog(f.deadline+time.Second, out, fmt.Sprintf("no answer within %s, the agent may stop", f.deadline))
+	defer stop()
+	if _, off := loop.Off("", a.getenv); off {
+		return
+	}
+	input, err := a.readInput(f.input)
+	if err != nil {
+		out.write(host.Detect(nil).Encode(loop.Trouble("", err.Error())))
+		return
+	}
+	h, ev, err := decode(input, f.host)
+	if err != nil {
+		out.write(encode(h, f.answer, loop.Trouble("", err.Error())))
+		return
+	}
+	reply, decisions := a.decide(ctx, ev, f)
+	if f.verdict != "" {
+		if err := a.writeVerdict(f, decisions); err != nil {
+			reply.Log = append(reply.Log, "[ralph] "+err.Error())
+		}
+	}
+	out.write(encode(h, f.answer, reply))
+}
+
+func (a *app) readInput(name string) ([]byte, error) {
+	r := a.stdin
+	if name != "-" && name != "" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("the event cannot be read: %w", err)
+		}
+		defer f.Close()
+		r = f
+	}
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, io.LimitReader(r, maxInput+1)); err != nil {
+		return nil, fmt.Errorf("the event cannot be read: %w", err)
+	}
+	if b.Len() > maxInput {
+		return nil, fmt.Errorf("the event is larger than %d MiB", maxInput>>20)
+	}
+	return b.Bytes(), nil
+}
+
+func decode(input []byte, name string) (*host.Host, host.Event, error) {
+	h := host.Detect(input)
+	if name != "" {
+		named, ok := host.Lookup(name)
+		if !ok {
+			return h, host.Event{}, fmt.Errorf("unknown host %q, expected one of %s", name, strings.Join(host.Names(), ", "))
+		}
+		h = named
+	}
+	ev, err := h.Decode(input)
+	return h, ev, err
+}
+
+func encode(h *host.Host, answer string, r host.Reply) host.Answer {
+	switch answer {
+	case "json":
+		return h.Encode(r)
+	case "exit-code":
+		return host.EncodeExitCode(r)
+	}
+	return h.Encode(loop.Trouble(r.Event, fmt.Sprintf("--answer is json or exit-code, not %q", answer)))
+}
+
+// decide runs every policy on the event. Policies that cannot be loaded are told
+// and stop only themselves.
+func (a *app) decide(ctx context.Context, ev host.Event, f evalFlags) (host.Reply, []*loop.Decision) {
+	root, err := loop.FindRoot(ev, f.project, a.getenv)
+	if err != nil {
+		return loop.Trouble(ev.Name, err.Error()), nil
+	}
+	if _, off := loop.Off(root, a.getenv); off {
+		return host.Reply{Event: ev.Name}, nil
+	}
+	names := f.policies
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	var loops []*loop.Loop
+	var trouble []host.Reply
+	for _, name := range names {
+		l, err := a.loop(root, name, f)
+		if err != nil {
+			trouble = append(trouble, loop.Trouble(ev.Name, err.Error()))
+			continue
+		}
+		loops = append(loops, l)
+	}
+	var decisions []*loop.Decision
+	if f.dryRun {
+		for _, l := range loops {
+			d := l.Decide(ctx, ev)
+			d.Close()
+			decisions = append(decisions, d)
+		}
+	} else if len(loops) > 0 {
+		decisions = loop.NewGate(loops...).Run(ctx, ev)
+	}
+	reply := loop.Reply(ev, decisions)
+	for _, t := range trouble {
+		reply.Notice = strings.TrimPrefix(reply.Notice+"\n"+t.Notice, "\n")
+		reply.Log = append(reply.Log, t.Log...)
+	}
+	return reply, decisions
+}
+
+// loop finds and loads one policy.
+func (a *app) loop(root, name string, f evalFlags) (*loop.Loop, error) {
+	p, err := findPolicy(root, name)
+	if err != nil {
+		return nil, err
+	}
+	program, diags, err := loadPolicy(root, p, f.set, true)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.name, err)
+	}
+	if program == nil {
+		first := firstError(diags)
+		return nil, fmt.Errorf("the policy %s cannot be used, run ralph check %s\n%s", p.name, p.name, first)
+	}
+	opts := []loop.Option{loop.WithRoot(root), loop.WithName(p.name), loop.WithEnv(a.getenv), loop.WithDeadline(f.deadline)}
+	if f.private {
+		opts = append(opts, loop.WithPrivate())
+	}
+	return loop.New(program, opts...)
+}
+
+func firstError(diags rules.Diagnostics) string {
+	for _, d := range diags {
+		if d.Severity == rules.Error {
+			return d.String()
+		}
+	}
+	return ""
+}
+
+func (a *app) writeVerdict(f evalFlags, decisions []*loop.Decision) error {
+	records := make([]loop.Record, len(decisions))
+	for i, d := range decisions {
+		records[i] = d.Record(f.private)
+	}
+	b, err := json.MarshalIndent(records, "", "  ")
+	if err != nil {
+		return err
+	}
+	b = append(b, '\n')
+	if f.verdict == "-" {
+		_, err = a.stderr.Write(b)
+		return err
+	}
+	if err := os.WriteFile(filepath.Clean(f.verdict), b, 0o600); err != nil {
+		return errors.New("the verdict cannot be written: " + err.Error())
+	}
+	return nil
+}

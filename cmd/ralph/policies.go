@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// policy is a policy file that was found.
+type policy struct {
+	name    string // under which its memory, its log and its settings are kept
+	fsys    fs.FS
+	file    string // in fsys
+	shipped bool
+}
+
+// builtins lists the names of the shipped policies.
+func builtins() []string {
+	var names []string
+	entries, _ := fs.ReadDir(examples.FS, ".")
+	for _, e := range entries {
+		if _, err := fs.Stat(examples.FS, e.Name()+"/"+e.Name()+".yaml"); err == nil {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// findPolicy looks a policy up, as a person names it:
+//
+//	NAME       .ralph/NAME.yaml of the project, else the shipped policy NAME
+//	NAME.yaml  that file of the project, else the shipped policy NAME
+//	a path     beneath the project, or absolute
+//	""         .ralph/policy.yaml
+func findPolicy(root, name string) (policy, error) {
+	if name == "" {
+		name = ".ralph/policy.yaml"
+	}
+	isPath := strings.ContainsAny(name, `/\`) || filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml"
+	file := name
+	if !isPath {
+		file = ".ralph/" + name + ".yaml"
+	}
+	abs := filepath.FromSlash(file)
+	if !filepath.IsAbs(abs) {
+		abs = filepath.Join(root, abs)
+	}
+	if info, err := os.Stat(abs); err == nil && info.Mode().IsRegular() {
+		if rel, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(rel) {
+			rel = filepath.ToSlash(rel)
+			return policy{name: rel, fsys: os.DirFS(root), file: rel}, nil
+		}
+		return policy{name: filepath.ToSlash(abs), fsys: os.DirFS(filepath.Dir(abs)), file: filepath.Base(abs)}, nil
+	}
+	short := strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
+	if slices.Contains(builtins(), short) {
+		return policy{name: short, fsys: examples.FS, file: short + "/" + short + ".yaml", shipped: true}, nil
+	}
+	return policy{}, fmt.Errorf("there is no policy %s: neither the file %s nor a shipped policy of that name (%s)",
+		name, filepath.ToSlash(file), strings.Join(builtins(), ", "))
+}
+
+// settings are the values of params: those of .ralph/config.yaml under the
+// policy's name, and over them those of --set.
+func settings(root string, p policy, set []string) (map[string]string, error) {
+	values, err := configured(filepath.Join(root, ".ralph", "config.yaml"), p)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range set {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("--set takes name=value, not %q", s)
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
+const maxConfigSize = 256 << 10
+
+func configured(file string, p policy) (map[string]string, error) {
+	values := map[string]string{}
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return values, nil
+	}
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxConfigSize {
+		return nil, fmt.Errorf("%s cannot be used: it is not a readable file of at most %d KiB", filepath.Base(file), maxConfigSize>>10)
+	}
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var doc struct {
+		Set map[string]map[string]yaml.Node `yaml:"set"`
+	}
+	if err := yaml.Unmarshal(src, &doc); err != nil {
+		return nil, fmt.Errorf(".ralph/config.yaml: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	base := strings.TrimSuffix(filepath.Base(p.name), filepath.Ext(p.name))
+	for _, key := range []string{base, p.name} {
+		for name, node := range doc.Set[key] {
+			if node.Kind != yaml.ScalarNode {
+				return nil, fmt.Errorf(".ralph/config.yaml:%d:%d: the value of %s must be one text, number or boolean", node.Line, node.Column, name)
+			}
+			values[name] = node.Value
+		}
+	}
+	return values, nil
+}
+
+// loadPolicy reads a policy as a hook does: texts compile when they are needed.
+func loadPolicy(root string, p policy, set []string, lazy bool) (*rules.Program, rules.Diagnostics, error) {
+	values, err := settings(root, p, set)
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg := loop.Config()
+	cfg.Set, cfg.LazyTexts = values, lazy
+	program, diags := rules.Load(p.fsys, p.file, cfg)
+	return program, diags, nil
+}

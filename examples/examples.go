@@ -1,0 +1,14 @@
+// Package examples holds the policies that ship with ralph: one folder a system,
+// with its policy, its tests and a demo project, and guards/ with rules that other
+// policies include as ralph:guards/NAME.
+//
+// The files are embedded so that `--policy speckit` works without any of them on
+// disk. The package holds nothing else; embed/ shows programs that use the SDK.
+package examples
+
+import "embed"
+
+// FS holds the shipped policies as NAME/NAME.yaml and the guards as guards/NAME.yaml.
+//
+//go:embed speckit/speckit.yaml specum/specum.yaml stravinsky/stravinsky.yaml guards/*.yaml
+var FS embed.FS

@@ -1,0 +1,58 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/schema"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// Loop runs one policy. It is safe for concurrent use.
+type Loop struct {
+	program  *rules.Program
+	name     string
+	project  string
+	now      func() time.Time
+	getenv   func(string) string
+	store    *state.Store
+	writeLog func([]byte) error
+	ownLog   bool
+	private  bool
+	deadline time.Duration
+	sources  map[string]Source
+	open     *schema.Schema // of facts without a schema: it only normalises numbers
+}
+
+// New makes a loop of a program. Without options it finds the project by the
+// event, takes clock and environment from the process, and keeps memory, locks
+// and decision log in the user's state directory.
+func New(p *rules.Program, opts ...Option) (*Loop, error) {
+	if p == nil {
+		return nil, errors.New("there is no program: rules.Load gives none when a diagnostic is an error")
+	}
+	l := &Loop{program: p}
+	for _, o := range opts {
+		if err := o(l); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if l.open, err = schema.FromValue("open", true); err != nil {
+		return nil, err
+	}
+	return l, l.defaults()
+}
+
+// Program gives the policy that the loop runs.
+func (l *Loop) Program() *rules.Program { return l.program }
+
+// Hook answers one call of a hook: it decodes stdin, decides, applies, and encodes
+// the answer in the host's dialect. h may be nil; the host is then told by the
+// input. Hook never panics and never continues on an error.
+func (l *Loop) Hook(ctx context.Context, h *host.Host, stdin []byte) host.Answer {
+	return NewGate(l).Hook(ctx, h, stdin)
+}

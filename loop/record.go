@@ -1,0 +1,122 @@
+package loop
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// Record is one line of the decision log. Prompts, transcripts, environment values
+// and the texts for the agent are not in it unless the loop was made with
+// [WithPrivate].
+type Record struct {
+	Time    time.Time    `json:"time"`
+	Policy  string       `json:"policy"`
+	Root    string       `json:"root,omitempty"`
+	Host    string       `json:"host,omitempty"`
+	Event   string       `json:"event"`
+	Session string       `json:"session,omitempty"`
+	Agent   string       `json:"agent,omitempty"`
+	Turn    string       `json:"turn,omitempty"`
+	Action  rules.Action `json:"action"`
+	Rule    string       `json:"rule,omitempty"`
+	At      string       `json:"at,omitempty"` // file:line:col of the rule
+	Reason  string       `json:"reason,omitempty"`
+	Bound   string       `json:"bound,omitempty"`
+	Skipped string       `json:"skipped,omitempty"`
+	Error   string       `json:"error,omitempty"`
+	Applied bool         `json:"applied"`
+	Row     RowRecord    `json:"row"`
+	Notices []string     `json:"notices,omitempty"`
+	Log     []string     `json:"log,omitempty"`
+	Effects []string     `json:"effects,omitempty"`
+	Trace   rules.Trace  `json:"trace"`
+	TookNS  int64        `json:"took_ns"`
+}
+
+// RowRecord is the loop memory that a decision was made on.
+type RowRecord struct {
+	Continuations int    `json:"continuations"`
+	Total         int    `json:"total"`
+	Progress      string `json:"progress,omitempty"`
+}
+
+// Record gives the decision as the log keeps it.
+func (d *Decision) Record(private bool) Record {
+	v := d.Verdict
+	r := Record{
+		Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name,
+		Session: d.Event.SessionID, Agent: d.Event.AgentID, Turn: d.Event.Turn,
+		Action: v.Action, Rule: v.Rule, At: v.Pos.String(), Reason: v.Reason, Bound: v.Bound,
+		Skipped: d.Skipped, Applied: d.Applied, Notices: d.Notices, Log: d.Log, Trace: v.Trace, TookNS: int64(d.Took),
+	}
+	if d.Err != nil {
+		r.Error = d.Err.Error()
+	}
+	if v.Action == rules.Continue && !private {
+		r.Reason = fmt.Sprintf("(%d bytes)", len(v.Reason))
+	}
+	if d.gatherer != nil {
+		s := d.gatherer.mem.session
+		r.Row = RowRecord{Continuations: s.Continuations, Total: s.Total, Progress: v.Progress}
+	}
+	for _, part := range v.Parts {
+		for _, e := range part.Effects {
+			r.Effects = append(r.Effects, describe(e))
+		}
+	}
+	for _, e := range v.Finally {
+		r.Effects = append(r.Effects, "finally "+describe(e))
+	}
+	return r
+}
+
+func describe(e rules.Effect) string {
+	switch e.Kind {
+	case rules.SetEffect:
+		value, err := json.Marshal(e.Value)
+		if err != nil {
+			value = []byte("?")
+		}
+		return fmt.Sprintf("set %s %s = %s", e.File, pathText(e.Path), value)
+	case rules.PruneEffect:
+		return fmt.Sprintf("prune %s older than %s", e.Glob, e.Older)
+	case rules.LogEffect:
+		return "log"
+	}
+	return fmt.Sprintf("%s %s", e.Kind, e.File)
+}
+
+func pathText(path []any) string {
+	s := ""
+	for i, step := range path {
+		switch step := step.(type) {
+		case int:
+			s += fmt.Sprintf("[%d]", step)
+		default:
+			if i > 0 {
+				s += "."
+			}
+			s += fmt.Sprint(step)
+		}
+	}
+	return s
+}
+
+// record appends the decision to the log. Decisions that nobody made, because
+// loops are off or the event is not the policy's, are not kept.
+func (l *Loop) record(d *Decision) error {
+	if l.writeLog == nil || d.Skipped != "" {
+		return nil
+	}
+	line, err := json.Marshal(d.Record(l.private))
+	if err != nil {
+		return fmt.Errorf("the decision log: %w", err)
+	}
+	if err := l.writeLog(line); err != nil {
+		return fmt.Errorf("the decision log: %w", err)
+	}
+	return nil
+}

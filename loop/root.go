@@ -1,0 +1,82 @@
+package loop
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/loop/host"
+)
+
+// RootError says why there is no project root for an event.
+type RootError struct {
+	Dir    string // what was tried, "" if the event names no directory
+	Reason string
+}
+
+// Error says it in a sentence.
+func (e *RootError) Error() string {
+	if e.Dir == "" {
+		return "no project directory: " + e.Reason
+	}
+	return fmt.Sprintf("the project directory %s cannot be used: %s", e.Dir, e.Reason)
+}
+
+// FindRoot gives the project root of an event: project if it is given, else
+// CLAUDE_PROJECT_DIR where the event's directory lies in it (agents change their
+// directory, the session's project stays), else the event's directory. It does
+// not search upwards: a file of some parent folder must not run a loop here.
+func FindRoot(ev host.Event, project string, getenv func(string) string) (string, error) {
+	if project != "" {
+		return directory(project)
+	}
+	if ev.Cwd == "" {
+		return "", &RootError{Reason: "the hook input has no cwd; --project names one"}
+	}
+	cwd, err := directory(ev.Cwd)
+	if err != nil {
+		return "", err
+	}
+	if session := getenv("CLAUDE_PROJECT_DIR"); session != "" {
+		if dir, err := directory(session); err == nil && beneath(dir, cwd) {
+			return dir, nil
+		}
+	}
+	return cwd, nil
+}
+
+func directory(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", &RootError{Dir: dir, Reason: "it cannot be made absolute"}
+	}
+	resolved, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", &RootError{Dir: dir, Reason: "it does not exist"}
+	}
+	if info, err := os.Stat(resolved); err != nil || !info.IsDir() {
+		return "", &RootError{Dir: dir, Reason: "it is not a directory"}
+	}
+	return resolved, nil
+}
+
+// beneath reports whether dir is root or lies in it.
+func beneath(root, dir string) bool {
+	rel, err := filepath.Rel(root, dir)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// Off reports whether loops are switched off, and by what: the variable RALPH_OFF
+// (not empty, 0 or false) or the file .ralph/off of the project.
+func Off(root string, getenv func(string) string) (string, bool) {
+	switch v := strings.ToLower(strings.TrimSpace(getenv("RALPH_OFF"))); v {
+	case "", "0", "false":
+	default:
+		return "RALPH_OFF is set", true
+	}
+	if _, err := os.Lstat(filepath.Join(root, ".ralph", "off")); err == nil {
+		return "the file .ralph/off exists", true
+	}
+	return "", false
+}

@@ -1,0 +1,148 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Pos is a place in a policy file. Line and Col count from 1, Col in runes of
+// the line. The zero Pos means that the place is not known.
+type Pos struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Col  int    `json:"col"`
+}
+
+// IsValid reports whether p names a place.
+func (p Pos) IsValid() bool { return p.Line > 0 }
+
+// String gives the compiler form file:line:col.
+func (p Pos) String() string {
+	if !p.IsValid() {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+}
+
+// Severity tells whether a finding keeps a policy from being loaded.
+type Severity uint8
+
+// The severities. The zero Severity is Error, so that a diagnostic that forgets
+// to say is not overlooked.
+const (
+	Error   Severity = iota // the policy cannot be used
+	Warning                 // the policy can be used, but probably does not mean this
+)
+
+// String gives the name that is printed.
+func (s Severity) String() string {
+	if s == Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// MarshalText writes the severity as its name, for JSON.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Related is another place that a diagnostic speaks of.
+type Related struct {
+	Pos     Pos    `json:"pos"`
+	Message string `json:"message"`
+}
+
+// Diagnostic is one finding about a policy.
+type Diagnostic struct {
+	Pos      Pos       `json:"pos"`      // first character of what is meant
+	End      Pos       `json:"end"`      // just behind its last character
+	Severity Severity  `json:"severity"` //
+	Check    string    `json:"check"`    // id of the check, such as unknown-key
+	Message  string    `json:"message"`  // what is wrong and what was expected, lower case
+	Help     string    `json:"help,omitempty"`
+	Related  []Related `json:"related,omitempty"`
+	Line     string    `json:"line,omitempty"` // the source line at Pos
+}
+
+// String gives the one-line form: file:line:col: message [check].
+func (d Diagnostic) String() string {
+	sev := ""
+	if d.Severity == Warning {
+		sev = "warning: "
+	}
+	return fmt.Sprintf("%s: %s%s [%s]", d.Pos, sev, d.Message, d.Check)
+}
+
+// Diagnostics are all findings of one load, sorted by place. It is an error so
+// that it can be returned as one; nil means that nothing was found.
+type Diagnostics []Diagnostic
+
+// Error joins the findings, one a line.
+func (ds Diagnostics) Error() string {
+	lines := make([]string, len(ds))
+	for i, d := range ds {
+		lines[i] = d.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// HasErrors reports whether any finding keeps the policy from being used.
+func (ds Diagnostics) HasErrors() bool {
+	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
+}
+
+// sorted orders findings by file, place and check, and drops repeated ones.
+func (ds Diagnostics) sorted() Diagnostics {
+	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
+		return cmp.Or(
+			cmp.Compare(a.Pos.File, b.Pos.File),
+			cmp.Compare(a.Pos.Line, b.Pos.Line),
+			cmp.Compare(a.Pos.Col, b.Pos.Col),
+			cmp.Compare(a.Check, b.Check),
+			cmp.Compare(a.Message, b.Message),
+		)
+	})
+	return slices.CompactFunc(ds, func(a, b Diagnostic) bool {
+		return a.Pos == b.Pos && a.Check == b.Check && a.Message == b.Message
+	})
+}
+
+// Format renders the findings as a compiler does: the one-line form, the source
+// line, a line of carets under the span, and the help.
+//
+//	speckit.yaml:37:17: unknown field "phaze" in state [unknown-field]
+//	   |
+//	37 |     when: state.phaze != "execution"
+//	   |                 ^~~~~
+//	   = help: did you mean "phase"?
+func (ds Diagnostics) Format() string {
+	var b strings.Builder
+	for _, d := range ds {
+		d.format(&b)
+	}
+	return b.String()
+}
+
+func (d Diagnostic) format(b *strings.Builder) {
+	fmt.Fprintln(b, d)
+	margin := ""
+	if d.Line != "" {
+		num := fmt.Sprint(d.Pos.Line)
+		margin = strings.Repeat(" ", len(num)+1)
+		fmt.Fprintf(b, "%s|\n%s | %s\n", margin, num, strings.ReplaceAll(d.Line, "\t", " "))
+		width := 1
+		if d.End.Line == d.Pos.Line && d.End.Col > d.Pos.Col {
+			width = d.End.Col - d.Pos.Col
+		} else if d.End.Line > d.Pos.Line {
+			width = max(1, len([]rune(d.Line))-d.Pos.Col+1)
+		}
+		fmt.Fprintf(b, "%s| %s^%s\n", margin, strings.Repeat(" ", d.Pos.Col-1), strings.Repeat("~", width-1))
+	}
+	if d.Help != "" {
+		fmt.Fprintf(b, "%s= help: %s\n", margin, d.Help)
+	}
+	for _, r := range d.Related {
+		fmt.Fprintf(b, "%s= note: %s (%s)\n", margin, r.Message, r.Pos)
+	}
+}

@@ -1,0 +1,313 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"time"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/checker/nature"
+	exprcompiler "github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
+	exprfile "github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/optimizer"
+	exprparser "github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// This file is the only one that calls expr's conf, checker, optimizer and
+// compiler packages, which are public but not stable. They are used directly
+// because expr.Compile copies its table of builtins for every expression, which
+// costs more than the compilation itself. TestExprUpgrade fails loudly when an
+// upgrade changes what is relied on here.
+
+// Caps on one expression. A million opening parentheses overflow the stack of
+// expr's parser, which no recover can catch, so the length is bounded first.
+const (
+	maxExprLength = 4 << 10
+	maxExprNodes  = 1000
+)
+
+// memoryBudget bounds what one evaluation may allocate, in elements. It does not
+// see the growth of texts; those are bounded by the size of inputs and source.
+const memoryBudget = 200_000
+
+// engine compiles expressions of one program. It is not safe for concurrent use.
+type engine struct {
+	conf *conf.Config
+}
+
+func newEngine() *engine {
+	c := conf.CreateNew()
+	c.MaxNodes = maxExprNodes
+	c.Strict = true
+	c.Env = nature.NatureOf(map[string]any{})
+	if c.Env.TypeData == nil {
+		c.Env.TypeData = new(nature.TypeData)
+	}
+	c.Env.Fields = map[string]nature.Nature{}
+	c.Env.Strict = true
+	for _, f := range functions() {
+		c.Functions[f.Name] = f
+	}
+	return &engine{conf: c}
+}
+
+// fork gives an engine for another goroutine. It knows what is declared now.
+func (e *engine) fork() *engine {
+	c := *e.conf
+	c.NtCache = nature.Cache{}
+	c.Env.TypeData = new(nature.TypeData)
+	c.Env.Fields = maps.Clone(e.conf.Env.Fields)
+	return &engine{conf: &c}
+}
+
+// declare makes key known to expressions.
+func (e *engine) declare(key string, n nature.Nature) { e.conf.Env.Fields[key] = n }
+
+// knows reports whether key was declared to this engine.
+func (e *engine) knows(key string) bool {
+	_, ok := e.conf.Env.Fields[key]
+	return ok
+}
+
+// override makes the parser leave calls of a builtin to the resolver.
+func (e *engine) override(name string) {
+	e.conf.Env.Fields[name] = natureOfGo(reflect.TypeFor[time.Time]())
+}
+
+// builtinNames are the functions that expressions have without ralph's doing.
+func builtinNames() []string { return builtin.Names }
+
+func isBuiltin(name string) bool { _, ok := builtin.Index[name]; return ok }
+
+// exprError is a problem at a rune offset of an expression.
+type exprError struct {
+	from, to int
+	message  string
+}
+
+func toExprError(err error, length int) *exprError {
+	var fe *exprfile.Error
+	if errors.As(err, &fe) {
+		to := fe.To
+		if to <= fe.From {
+			to = fe.From + 1
+		}
+		return &exprError{fe.From, to, fe.Message}
+	}
+	return &exprError{0, length, err.Error()}
+}
+
+func (e *engine) parse(src string) (*exprparser.Tree, *exprError) {
+	length := utf8.RuneCountInString(src)
+	if len(src) > maxExprLength {
+		return nil, &exprError{0, length, fmt.Sprintf("the expression is longer than %d bytes", maxExprLength)}
+	}
+	tree, err := exprparser.ParseWithConfig(src, e.conf)
+	if err != nil {
+		return nil, toExprError(err, length)
+	}
+	return tree, nil
+}
+
+// check types one leaf of a tree.
+func (e *engine) check(leaf *exprparser.Tree) (nature.Nature, *exprError) {
+	if _, err := checker.Check(leaf, e.conf); err != nil {
+		return nature.Nature{}, toExprError(err, 0)
+	}
+	return *leaf.Node.Nature(), nil
+}
+
+// compile makes a program of a checked leaf. The leaf must not be used after.
+func (e *engine) compile(leaf *exprparser.Tree) (*vm.Program, *exprError) {
+	if err := optimizer.Optimize(&leaf.Node, e.conf); err != nil {
+		return nil, toExprError(err, 0)
+	}
+	p, err := exprcompiler.Compile(leaf, e.conf)
+	if err != nil {
+		return nil, toExprError(err, 0)
+	}
+	return p, nil
+}
+
+// natureOf gives the type that expressions see for data of a schema type. What
+// can be nil at run time is anything: expr's typed code would fail on it.
+func natureOf(t *schema.Type) nature.Nature {
+	if t == nil || t.Nullable || t.Optional {
+		return nature.Nature{}
+	}
+	switch t.Kind {
+	case schema.Bool:
+		return nature.FromType(reflect.TypeFor[bool]())
+	case schema.Int:
+		return nature.FromType(reflect.TypeFor[int]())
+	case schema.String:
+		return nature.FromType(reflect.TypeFor[string]())
+	case schema.Array:
+		n := nature.NatureOf([]any{})
+		if n.TypeData == nil {
+			n.TypeData = new(nature.TypeData)
+		}
+		elem := natureOf(t.Elem)
+		n.Ref = &elem
+		return n
+	case schema.Object:
+		n := nature.NatureOf(map[string]any{})
+		if len(t.Fields) == 0 && t.Extra == nil {
+			return n
+		}
+		if n.TypeData == nil {
+			n.TypeData = new(nature.TypeData)
+		}
+		n.Strict = t.Extra == nil
+		n.Fields = make(map[string]nature.Nature, len(t.Fields))
+		for name, f := range t.Fields {
+			n.Fields[name] = natureOf(f)
+		}
+		if t.Extra != nil {
+			extra := natureOf(t.Extra)
+			n.DefaultMapValue = &extra
+		}
+		return n
+	}
+	// Number too: a value such as 2.0 may be an int or a float64, and expr's
+	// comparison of a declared float with an int at run time fails.
+	return nature.Nature{}
+}
+
+func natureOfGo(t reflect.Type) nature.Nature { return nature.FromType(t) }
+
+func isBool(n nature.Nature) bool { return n.Kind == reflect.Bool }
+
+func isUnknown(n nature.Nature) bool {
+	return n.Type == nil && !n.Nil || n.Kind == reflect.Interface
+}
+
+// sameNature reports whether two branches of a conditional have one type.
+func sameNature(a, b nature.Nature) bool {
+	return a.Type == b.Type && a.Kind == b.Kind && a.Ref == nil && b.Ref == nil && a.Kind != reflect.Map
+}
+
+// run evaluates a compiled leaf over names. machine is reused between calls.
+func run(machine *vm.VM, p *vm.Program, names map[string]any) (any, *exprError) {
+	machine.MemoryBudget = memoryBudget
+	v, err := machine.Run(p, names)
+	if err != nil {
+		return nil, toExprError(err, 0)
+	}
+	return v, nil
+}
+
+// children calls f with the address of each direct child of n, so that a child
+// can be replaced.
+func children(n ast.Node, f func(*ast.Node)) {
+	each := func(list []ast.Node) {
+		for i := range list {
+			f(&list[i])
+		}
+	}
+	opt := func(p *ast.Node) {
+		if *p != nil {
+			f(p)
+		}
+	}
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		f(&n.Node)
+	case *ast.BinaryNode:
+		f(&n.Left)
+		f(&n.Right)
+	case *ast.ChainNode:
+		f(&n.Node)
+	case *ast.MemberNode:
+		f(&n.Node)
+		f(&n.Property)
+	case *ast.SliceNode:
+		f(&n.Node)
+		opt(&n.From)
+		opt(&n.To)
+	case *ast.CallNode:
+		f(&n.Callee)
+		each(n.Arguments)
+	case *ast.BuiltinNode:
+		each(n.Arguments)
+	case *ast.PredicateNode:
+		f(&n.Node)
+	case *ast.ConditionalNode:
+		f(&n.Cond)
+		f(&n.Exp1)
+		f(&n.Exp2)
+	case *ast.VariableDeclaratorNode:
+		f(&n.Value)
+		f(&n.Expr)
+	case *ast.SequenceNode:
+		each(n.Nodes)
+	case *ast.ArrayNode:
+		each(n.Nodes)
+	case *ast.MapNode:
+		each(n.Pairs)
+	case *ast.PairNode:
+		f(&n.Key)
+		f(&n.Value)
+	}
+}
+
+// span gives the runes of src that n and all below it cover. The location of a
+// node is that of its operator or name, so the ends are found among its children
+// and by closing what brackets they leave open.
+func span(src []rune, n ast.Node) (from, to int) {
+	from, to = n.Location().From, n.Location().To
+	var widen func(ast.Node)
+	widen = func(n ast.Node) {
+		children(n, func(c *ast.Node) {
+			l := (*c).Location()
+			if l.To > 0 {
+				from, to = min(from, l.From), max(to, l.To)
+			}
+			widen(*c)
+		})
+	}
+	widen(n)
+	from, to = max(0, min(from, len(src))), max(0, min(to, len(src)))
+	return from, closeBrackets(src, from, to)
+}
+
+func closeBrackets(src []rune, from, to int) int {
+	depth := 0
+	var quoted rune
+	for i := from; i < len(src); i++ {
+		if i >= to && depth <= 0 && quoted == 0 {
+			return max(to, from)
+		}
+		c := src[i]
+		switch {
+		case quoted != 0:
+			if c == '\\' && quoted != '`' {
+				i++
+			} else if c == quoted {
+				quoted = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quoted = c
+		case c == '(' || c == '[' || c == '{':
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			depth--
+			if i >= to && depth == 0 {
+				return i + 1
+			}
+			if i >= to && depth < 0 {
+				return to
+			}
+		}
+	}
+	return max(to, min(len(src), to))
+}

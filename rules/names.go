@@ -1,0 +1,167 @@
+package rules
+
+import (
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// NameInfo describes one of the names that every policy has.
+type NameInfo struct {
+	Name    string // whole path, such as transcript.last
+	Doc     string
+	Private bool // its value is not shown in traces unless asked for
+
+	typ    *schema.Type // of plain data
+	goType reflect.Type // of functions, times and durations
+	askRow bool         // comes from the loop memory
+}
+
+// Names lists the names that every policy has, without env.NAME, which is open.
+func Names() []NameInfo {
+	text := &schema.Type{Kind: schema.String}
+	boolean := &schema.Type{Kind: schema.Bool}
+	integer := &schema.Type{Kind: schema.Int}
+	texts := &schema.Type{Kind: schema.Array, Elem: text}
+	object := func(fields ...string) *schema.Type {
+		t := &schema.Type{Kind: schema.Object, Fields: map[string]*schema.Type{}}
+		for _, f := range fields {
+			t.Fields[f] = text
+		}
+		return t
+	}
+	task := object("id", "type", "status", "description")
+	cron := object("id", "schedule", "prompt")
+	cron.Fields["recurring"] = boolean
+	data := func(name string, t *schema.Type, doc string) NameInfo { return NameInfo{Name: name, typ: t, Doc: doc} }
+	private := func(n NameInfo) NameInfo { n.Private = true; return n }
+	native := func(name string, v any, doc string) NameInfo {
+		return NameInfo{Name: name, goType: reflect.TypeOf(v), Doc: doc}
+	}
+	row := func(name string, v any, doc string) NameInfo { n := native(name, v, doc); n.askRow = true; return n }
+	ask := func(string) bool { return false }
+	return []NameInfo{
+		data("session_id", text, "Session of the agent."),
+		data("turn_id", text, "Turn within the session, where the host tells it."),
+		data("cwd", text, "Directory that the agent is in."),
+		data("hook_event_name", text, "Event, under Claude Code's name on every host."),
+		data("permission_mode", text, "Permission mode of the session, such as plan."),
+		data("stop_hook_active", boolean, "The host says that this turn was continued before."),
+		private(data("last_assistant_message", text, "What the agent wrote last.")),
+		data("transcript_path", text, "File of the session."),
+		data("agent_id", text, "Subagent that stops; empty for the main agent."),
+		data("agent_type", text, "Kind of agent that stops."),
+		data("background_tasks", &schema.Type{Kind: schema.Array, Elem: task}, "Work that still runs."),
+		data("session_crons", &schema.Type{Kind: schema.Array, Elem: cron}, "Wake-ups that are set."),
+		private(data("prompt", text, "Prompt of the person, on UserPromptSubmit.")),
+		data("host", text, "Host program, such as claude-code; empty if unknown."),
+		private(data("hook.raw", &schema.Type{}, "The hook input as it came, untyped.")),
+		data("project", text, "Root directory of the project."),
+
+		native("said", ask, "The agent itself wrote this marker alone on a line."),
+		native("promised", ask, "The agent itself wrote this inside <promise>…</promise>."),
+		native("mentions", ask, "The agent's own words contain this, whatever the case."),
+
+		private(data("transcript.last", text, "The agent's last text.")),
+		private(data("transcript.texts", texts, "The agent's own texts since the last prompt or continuation.")),
+		private(native("transcript.turns", func(int) []any { return nil }, "The last n turns, each with role and text.")),
+		data("transcript.tools", texts, "Names of the tools used in this turn."),
+		data("transcript.tokens", integer, "Context size of the last reply."),
+
+		row("loop.continuations", 0, "Continuations in this row."),
+		row("loop.total", 0, "Continuations in this session."),
+		row("loop.repeats", 0, "Latest continuations with the same progress as now."),
+		row("loop.elapsed", time.Duration(0), "Time since the first continuation of the row."),
+		row("loop.step", time.Duration(0), "Time since the latest continuation."),
+
+		native("now", time.Time{}, "Time of the event."),
+		native("exists", ask, "There is a file or folder at this path of the project."),
+		native("isdir", ask, "There is a folder at this path of the project."),
+		native("which", func(string) string { return "" }, "Where this program is, or empty."),
+	}
+}
+
+// names indexes the names of one program by their whole path.
+type names struct {
+	byName     map[string]*NameInfo
+	namespaces map[string][]string // transcript → its members
+}
+
+func newNames() *names {
+	all := Names()
+	n := &names{byName: make(map[string]*NameInfo, len(all)), namespaces: map[string][]string{"env": nil}}
+	for i := range all {
+		n.byName[all[i].Name] = &all[i]
+		if space, member, ok := strings.Cut(all[i].Name, "."); ok {
+			n.namespaces[space] = append(n.namespaces[space], member)
+		}
+	}
+	return n
+}
+
+// zero gives what a name is when the world has nothing to say.
+func (n *NameInfo) zero() any {
+	if n.goType != nil {
+		return reflect.Zero(n.goType).Interface()
+	}
+	switch n.typ.Kind {
+	case schema.String:
+		return ""
+	case schema.Bool:
+		return false
+	case schema.Int:
+		return 0
+	case schema.Array:
+		return []any{}
+	}
+	return nil
+}
+
+// asks are the forms that ask how a fact stands, without reading through it.
+func asks() map[string]reflect.Type {
+	return map[string]reflect.Type{
+		"missing": reflect.TypeFor[bool](),
+		"invalid": reflect.TypeFor[bool](),
+		"ok":      reflect.TypeFor[bool](),
+		"problem": reflect.TypeFor[string](),
+		"path":    reflect.TypeFor[string](),
+		"age":     reflect.TypeFor[time.Duration](),
+	}
+}
+
+// flat lists the names without members that are not functions, and the groups.
+func (n *names) flat() []string {
+	var out []string
+	for name, info := range n.byName {
+		if !strings.Contains(name, ".") && info.goType == nil {
+			out = append(out, name)
+		}
+	}
+	for space := range n.namespaces {
+		out = append(out, space)
+	}
+	return out
+}
+
+// functions lists the names that are called.
+func (n *names) functions() []string {
+	out := []string{"cut", "bullets"}
+	for name, info := range n.byName {
+		if info.goType != nil && !strings.Contains(name, ".") {
+			out = append(out, name)
+		}
+	}
+	for name := range asks() {
+		out = append(out, name)
+	}
+	return out
+}
+
+// taken reports whether a policy may not declare this name itself.
+func (n *names) taken(name string) bool {
+	_, space := n.namespaces[name]
+	_, asked := asks()[name]
+	return space || asked || n.byName[name] != nil || name == "cut" || name == "bullets" || isBuiltin(name)
+}
