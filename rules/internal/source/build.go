@@ -25,6 +25,7 @@ type builder struct {
 	count    int
 	full     bool // MaxNodes was hit and has been reported
 	deep     bool // MaxDepth, too
+	broken   bool // the tree holds what nobody meant
 
 	// The library's positions come in the order of the file: the last one that
 	// was looked up is a good place to start from.
@@ -37,7 +38,11 @@ func (b *builder) document(doc *yaml.Node) *Node {
 		b.report(0, 0, CheckDocument, "the file holds no YAML document", "write the policy here; it begins with `ralph: 1`")
 		return nil
 	}
-	return b.node(doc.Content[0], 0, false)
+	root := b.node(doc.Content[0], 0, false)
+	if b.broken {
+		return nil
+	}
+	return root
 }
 
 // node builds one node and what is below it. Flow tells that it stands between
@@ -45,8 +50,7 @@ func (b *builder) document(doc *yaml.Node) *Node {
 func (b *builder) node(y *yaml.Node, depth int, flow bool) *Node {
 	n := b.alloc()
 	n.file = b.file
-	n.offset = b.seek(y.Line, y.Column)
-	n.Start = Pos{y.Line, y.Column}
+	n.offset, n.Start = b.seek(y.Line, y.Column)
 	n.Comment = y.LineComment
 	switch y.Kind {
 	case yaml.MappingNode:
@@ -60,8 +64,12 @@ func (b *builder) node(y *yaml.Node, depth int, flow bool) *Node {
 		n.Value, n.Tag = y.Value, y.Tag
 	}
 	n.Style = style(y)
-	if c := b.byteAt(n.offset); c == '!' || c == '&' {
+	if b.hasProperty(n.offset) {
 		b.properties(n, y)
+	}
+	if end, ok := b.raw[n.offset]; ok && n.Kind == Scalar {
+		n.Value, n.Tag, n.Comment = unfold(b.file.text[n.offset:end]), "!!str", ""
+		return n
 	}
 	if n.Kind == Scalar {
 		b.scalar(n, flow)
@@ -92,6 +100,9 @@ func (b *builder) node(y *yaml.Node, depth int, flow bool) *Node {
 		b.key(key, y.Content[i])
 		n.Fields = append(n.Fields, Field{key, b.node(y.Content[i+1], depth+1, flow)})
 	}
+	if len(n.Fields) == 1 {
+		b.split(n)
+	}
 	b.duplicates(n)
 	return n
 }
@@ -111,30 +122,35 @@ func (b *builder) alloc() *Node {
 	return n
 }
 
-// seek is the byte offset of a line and column as the library counts them.
-func (b *builder) seek(line, col int) int {
-	if line < 1 || line > len(b.file.lines) {
-		return 0
+// seek is the byte offset of a line and column as the library counts them. It
+// counts a line behind the last one; such a place is the end of the text.
+func (b *builder) seek(line, col int) (int, Pos) {
+	f := b.file
+	if line < 1 || line > len(f.lines) || int(f.lines[line-1])+col-1 > len(f.text) {
+		return len(f.text), f.pos(len(f.text))
 	}
-	start := int(b.file.lines[line-1])
-	if b.file.ascii {
-		return min(start+col-1, len(b.file.text))
+	start := int(f.lines[line-1])
+	if f.ascii {
+		return start + col - 1, Pos{line, col}
 	}
 	if line != b.line || col < b.col {
 		b.line, b.col, b.offset = line, 1, start
 	}
-	for ; b.col < col && b.offset < len(b.file.text); b.col++ {
-		_, size := utf8.DecodeRuneInString(b.file.text[b.offset:])
+	for ; b.col < col && b.offset < len(f.text); b.col++ {
+		_, size := utf8.DecodeRuneInString(f.text[b.offset:])
 		b.offset += size
 	}
-	return b.offset
+	return b.offset, Pos{line, b.col}
 }
 
-func (b *builder) byteAt(offset int) byte {
-	if offset < len(b.file.text) {
-		return b.file.text[offset]
+// hasProperty reports whether a tag or anchor stands at offset, and not a text
+// that is taken as it was typed.
+func (b *builder) hasProperty(offset int) bool {
+	if offset >= len(b.file.text) || b.file.text[offset] != '!' && b.file.text[offset] != '&' {
+		return false
 	}
-	return 0
+	_, raw := b.raw[offset]
+	return !raw
 }
 
 func (b *builder) report(start, end int, check, message, help string) {
@@ -160,7 +176,7 @@ func (b *builder) properties(n *Node, y *yaml.Node) {
 	text, start := b.file.text, n.offset
 	wrong := false
 	end, at := start, start
-	for at < len(text) && (text[at] == '!' || text[at] == '&') {
+	for b.hasProperty(at) {
 		end = at + property(text[at:])
 		switch word := text[at:end]; {
 		case word[0] == '&':
@@ -192,13 +208,16 @@ func (b *builder) properties(n *Node, y *yaml.Node) {
 	n.Start = b.file.pos(at)
 }
 
-// property is the length of the tag or anchor that text begins with.
+// property is the length of the tag, anchor or alias that text begins with.
 func property(text string) int {
-	if n := strings.IndexAny(text, " \t\r\n"); n >= 0 {
-		text = text[:n]
+	if text[0] != '!' {
+		n := 1
+		for n < len(text) && (text[n] < 0x80 && isWord(text[n]) || text[n] == '-') {
+			n++
+		}
+		return n
 	}
-	// An anchor and a short tag end before the commas and brackets of { } and [ ].
-	if n := strings.IndexAny(text, ",{}"); n > 0 {
+	if n := strings.IndexAny(text, " \t\r\n"); n >= 0 {
 		text = text[:n]
 	}
 	return len(text)
@@ -261,10 +280,6 @@ func (b *builder) scalar(n *Node, flow bool) {
 	}
 	switch n.Style {
 	case Plain:
-		if end, ok := b.raw[n.offset]; ok {
-			n.Value, n.Tag = unfold(b.file.text[n.offset:end]), "!!str"
-			return
-		}
 		b.cut(n, flow)
 	case SingleQuoted, DoubleQuoted:
 		b.swallowed(n)
@@ -301,6 +316,22 @@ func (b *builder) cut(n *Node, flow bool) {
 	}
 }
 
+// split looks for an expression that a `: ` made into a map: its key ends with a
+// bracket or quote open, or in the middle of a `? :`.
+func (b *builder) split(n *Node) {
+	key, value := n.Fields[0].Key, n.Fields[0].Value
+	if n.Style != Block || key.Style != Plain || open(key.Value) == 0 && !strings.Contains(key.Value, " ? ") {
+		return
+	}
+	text, end := b.file.text, value.end()
+	colon := skipSpace(text, key.end())
+	b.report(colon, colon+1, CheckSyntax, "the `: ` makes the text before it a key", helpQuote)
+	if value.Kind == Scalar && value.Style == Plain && !strings.Contains(text[n.offset:end], "\n") {
+		n.Kind, n.Style, n.Tag, n.Fields = Scalar, Plain, "!!str", nil
+		n.Value, n.Comment = text[n.offset:end], value.Comment
+	}
+}
+
 // reportCut reports the comment from start to end that was part of a value.
 func (b *builder) reportCut(start, end int) {
 	b.problems = append(b.problems, b.file.cutProblem(start, end))
@@ -327,6 +358,7 @@ func (b *builder) swallowed(n *Node) {
 		if rest == "" || e-s-len(rest) > indent {
 			continue
 		}
+		b.broken = true
 		b.report(n.offset, n.offset+1, CheckSyntax,
 			fmt.Sprintf("the quote opened here is closed only in line %d", b.file.lineAt(end-1)+1),
 			"close it on this line, or indent the lines that belong to it")
@@ -355,19 +387,24 @@ func (f *file) parentIndent(line, offset int) int {
 
 // key checks that a key is text.
 func (b *builder) key(key *Node, y *yaml.Node) {
-	end := key.end()
+	var message, help string
+	check := CheckKey
 	switch {
 	case y.Tag == "!!merge":
-		b.report(key.offset, end, CheckAlias, "`<<` is a YAML merge key; a policy has none", "write the fields out")
-	case y.Kind == yaml.AliasNode:
+		check, message, help = CheckAlias, "`<<` is a YAML merge key; a policy has none", "write the fields out"
+	case y.Kind == yaml.AliasNode: // reported already
+		return
 	case key.Kind != Scalar:
-		b.report(key.offset, end, CheckKey, fmt.Sprintf("a %s as a key", key.Kind), "write a name as the key, or quote the whole value")
-	case key.Tag == "!!null" && key.Value == "":
-		b.report(key.offset, end, CheckKey, "a key is missing before the `:`", "write a name as the key, or quote the whole value")
-	case key.Tag != "!!str":
-		b.report(key.offset, end, CheckKey, fmt.Sprintf("the key `%s` is not text but a %s", key.Value, tagName(key.Tag)),
-			fmt.Sprintf("quote it: %q", key.Value))
+		message, help = fmt.Sprintf("a %s as a key", key.Kind), "write a name as the key, or quote the whole value"
+	case key.Tag == "!!str":
+		return
+	case key.Value == "":
+		message, help = "a key is missing before the `:`", "write a name as the key, or quote the whole value"
+	default:
+		message = fmt.Sprintf("the key `%s` is not text but a %s", key.Value, tagName(key.Tag))
+		help = fmt.Sprintf("quote it: %q", key.Value)
 	}
+	b.report(key.offset, key.end(), check, message, help)
 }
 
 // tagName is the name of a scalar's type for people.

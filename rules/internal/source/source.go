@@ -16,7 +16,9 @@
 package source
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -125,8 +127,18 @@ func decode(text string) (doc *yaml.Node, err error) {
 		}
 	}()
 	doc = new(yaml.Node)
-	if err := yaml.Unmarshal([]byte(text), doc); err != nil {
+	d := yaml.NewDecoder(strings.NewReader(text))
+	if err := d.Decode(doc); err != nil && err != io.EOF {
 		return nil, err
 	}
-	return doc, nil
+	// The library stops where the first value is complete, even if that is in the
+	// middle of a line: a key that is indented less than the first would be lost.
+	switch err := d.Decode(new(yaml.Node)); err {
+	case io.EOF:
+		return doc, nil
+	case nil:
+		return nil, errors.New("yaml: there is text behind the end of the value")
+	default:
+		return nil, err
+	}
 }

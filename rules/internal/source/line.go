@@ -1,0 +1,105 @@
+package source
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// key finds the key that a line of a block map begins with: its length and the
+// index of its colon, or -1 if there is none.
+func key(line string) (length, at int) {
+	switch line[0] {
+	case '"', '\'':
+		if !closedOnLine(line) {
+			return 0, -1
+		}
+		end := 1 + quotedLength(line[1:], line[0])
+		rest := strings.TrimLeft(line[end:], " \t")
+		if rest == "" || rest[0] != ':' || len(rest) > 1 && !isSpace(rest[1]) {
+			return 0, -1
+		}
+		return end, len(line) - len(rest)
+	case '[', '{', '|', '>', '@', '`', '%', '*', '&', '!':
+		return 0, -1
+	}
+	stop := len(line)
+	if i := comment(line); i >= 0 {
+		stop = i
+	}
+	at = colon(line[:stop])
+	if at < 0 {
+		return 0, -1
+	}
+	return len(strings.TrimRight(line[:at], " \t")), at
+}
+
+// quotedLength is the length of a quoted text behind its opening quote, closing
+// quote included.
+func quotedLength(text string, quote byte) int {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && quote == '"':
+			i++
+		case c == quote && quote == '\'' && i+1 < len(text) && text[i+1] == quote:
+			i++
+		case c == quote:
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// colon is the index of the first `:` in the text that ends a key for YAML, or -1.
+func colon(text string) int {
+	for i := 0; i < len(text); i++ {
+		if text[i] == ':' && (i+1 == len(text) || isSpace(text[i+1])) {
+			return i
+		}
+	}
+	return -1
+}
+
+// comment is the index of the first `#` in the text that begins a comment, or -1.
+func comment(text string) int {
+	for i := 1; i < len(text); i++ {
+		if text[i] == '#' && (text[i-1] == ' ' || text[i-1] == '\t') {
+			return i
+		}
+	}
+	return -1
+}
+
+// isName reports whether text looks like the key of a policy or schema.
+func isName(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; !isWord(c) && c != '-' && c != '$' {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// clip shortens a text for a message.
+func clip(text string) string {
+	const most = 32
+	text = strings.TrimSpace(text)
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	n := 0
+	for i := range text {
+		if n++; n > most {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// quoteByte is a character in the quotes of a message.
+func quoteByte(c byte) string {
+	if c == '`' {
+		return "a backtick"
+	}
+	return fmt.Sprintf("`%c`", c)
+}
