@@ -129,10 +129,6 @@ func (d *Decision) fail(err error) {
 		trace = d.Verdict.Trace
 	}
 	d.Verdict = &rules.Verdict{Failed: true, Reason: err.Error(), Trace: trace}
-	d.Notices, d.Log = nil, nil
-	message, _, _ := strings.Cut(err.Error(), "\n")
-	d.notice("ralph", d.Policy+": "+message)
-	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
-		d.Log = append(d.Log, "[ralph] "+line)
-	}
+	t := Trouble(d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
+	d.Notices, d.Log = []string{t.Notice}, t.Log
 }

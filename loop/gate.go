@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -28,12 +29,12 @@ func (g *Gate) Hook(ctx context.Context, h *host.Host, stdin []byte) (answer hos
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			answer = h.Encode(Trouble("", fmt.Sprintf("internal error: %v\n%s", r, debug.Stack())))
+			answer = h.Encode(Trouble("", fmt.Errorf("internal error: %v\n%s", r, debug.Stack())))
 		}
 	}()
 	ev, err := h.Decode(stdin)
 	if err != nil {
-		return h.Encode(Trouble("", err.Error()))
+		return h.Encode(Trouble("", err))
 	}
 	return h.Encode(Reply(ev, g.Run(ctx, ev)))
 }
@@ -105,11 +106,19 @@ func Reply(ev host.Event, decisions []*Decision) host.Reply {
 }
 
 // Trouble is the reply when no policy could be asked: the agent may stop, and the
-// person hears why.
-func Trouble(event, message string) host.Reply {
+// person hears why. What is merely no event of a project (an empty input, one that
+// names no usable directory) goes to the person alone and not to stderr, which
+// some hosts show as an error of the hook.
+func Trouble(event string, err error) host.Reply {
+	message := strings.TrimSpace(err.Error())
 	first, _, _ := strings.Cut(message, "\n")
 	r := host.Reply{Event: event, Notice: "[ralph] " + first}
-	for line := range strings.SplitSeq(strings.TrimSpace(message), "\n") {
+	var root *RootError
+	var input *host.InputError
+	if errors.As(err, &root) || errors.As(err, &input) && !input.Garbled {
+		return r
+	}
+	for line := range strings.SplitSeq(message, "\n") {
 		r.Log = append(r.Log, "[ralph] "+line)
 	}
 	return r

@@ -24,6 +24,9 @@ func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now 
 	if err := checkGlob(glob); err != nil {
 		return nil, err
 	}
+	for strings.HasPrefix(glob, "./") { // io/fs knows no such names
+		glob = strings.TrimLeft(glob[2:], "/")
+	}
 	fsys := r.root.FS()
 	var failed error
 	walkErr := doublestar.GlobWalk(fsys, glob, func(name string, entry fs.DirEntry) error {

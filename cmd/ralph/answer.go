@@ -35,16 +35,16 @@ func (a *answerer) write(ans host.Answer) {
 }
 
 // answerTrouble lets the agent stop and says why, without any policy.
-func (a *app) answerTrouble(message string) {
+func (a *app) answerTrouble(err error) {
 	out := &answerer{stdout: a.stdout, stderr: a.stderr}
-	out.write(host.Detect(nil).Encode(loop.Trouble("", message)))
+	out.write(host.Detect(nil).Encode(loop.Trouble("", err)))
 }
 
 // watchdog lets the agent go when all else hangs, be it a read of stdin. It ends
 // the process, since what hangs cannot be told to end. stop calls it off.
-func watchdog(after time.Duration, out *answerer, message string) (stop func()) {
+func watchdog(after time.Duration, out *answerer, trouble error) (stop func()) {
 	t := time.AfterFunc(after, func() {
-		out.write(host.Detect(nil).Encode(loop.Trouble("", message)))
+		out.write(host.Detect(nil).Encode(loop.Trouble("", trouble)))
 		os.Exit(out.status)
 	})
 	return func() { t.Stop() }

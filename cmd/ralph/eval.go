@@ -79,7 +79,7 @@ func (a *app) eval(ctx context.Context, f evalFlags) {
 	out := &answerer{stdout: a.stdout, stderr: a.stderr}
 	defer func() {
 		if r := recover(); r != nil {
-			out.write(host.Detect(nil).Encode(loop.Trouble("", fmt.Sprintf("internal error: %v", r))))
+			out.write(host.Detect(nil).Encode(loop.Trouble("", fmt.Errorf("internal error: %v", r))))
 		}
 		a.status = out.status
 	}()
@@ -87,19 +87,19 @@ func (a *app) eval(ctx context.Context, f evalFlags) {
 		f.deadline = loop.DefaultDeadline
 	}
 	// The loop has its own deadline; this one catches what it cannot see.
-	stop := watchdog(f.deadline+time.Second, out, fmt.Sprintf("no answer within %s, the agent may stop", f.deadline))
+	stop := watchdog(f.deadline+time.Second, out, fmt.Errorf("no answer within %s, the agent may stop", f.deadline))
 	defer stop()
 	if _, off := loop.Off("", a.getenv); off {
 		return
 	}
 	input, err := a.readInput(f.input)
 	if err != nil {
-		out.write(host.Detect(nil).Encode(loop.Trouble("", err.Error())))
+		out.write(host.Detect(nil).Encode(loop.Trouble("", err)))
 		return
 	}
 	h, ev, err := decode(input, f.host)
 	if err != nil {
-		out.write(encode(h, f.answer, loop.Trouble("", err.Error())))
+		out.write(encode(h, f.answer, loop.Trouble("", err)))
 		return
 	}
 	reply, decisions := a.decide(ctx, ev, f)
@@ -151,7 +151,7 @@ func encode(h *host.Host, answer string, r host.Reply) host.Answer {
 	case "exit-code":
 		return host.EncodeExitCode(r)
 	}
-	return h.Encode(loop.Trouble(r.Event, fmt.Sprintf("--answer is json or exit-code, not %q", answer)))
+	return h.Encode(loop.Trouble(r.Event, fmt.Errorf("--answer is json or exit-code, not %q", answer)))
 }
 
 // decide runs every policy on the event. Policies that cannot be loaded are told
@@ -159,7 +159,7 @@ func encode(h *host.Host, answer string, r host.Reply) host.Answer {
 func (a *app) decide(ctx context.Context, ev host.Event, f evalFlags) (host.Reply, []*loop.Decision) {
 	root, err := loop.FindRoot(ev, f.project, a.getenv)
 	if err != nil {
-		return loop.Trouble(ev.Name, err.Error()), nil
+		return loop.Trouble(ev.Name, err), nil
 	}
 	if _, off := loop.Off(root, a.getenv); off {
 		return host.Reply{Event: ev.Name}, nil
@@ -173,7 +173,7 @@ func (a *app) decide(ctx context.Context, ev host.Event, f evalFlags) (host.Repl
 	for _, name := range names {
 		l, err := a.loop(root, name, f)
 		if err != nil {
-			trouble = append(trouble, loop.Trouble(ev.Name, err.Error()))
+			trouble = append(trouble, loop.Trouble(ev.Name, err))
 			continue
 		}
 		loops = append(loops, l)

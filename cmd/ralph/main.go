@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return a.status
 	case a.hook || len(args) > 0 && args[0] == "eval":
 		// Also a mistyped flag must not hold an agent, nor go unnoticed.
-		a.answerTrouble(err.Error())
+		a.answerTrouble(err)
 		return exitOK
 	}
 	fmt.Fprintf(stderr, "ralph: %s\n", strings.TrimSpace(err.Error()))

@@ -1,6 +1,9 @@
 package host
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Decode reads a hook input in this host's manner. The error is an [*InputError]; the Event is then empty but for Host.
 // Fields of the wrong type, unknown keys, bytes that are not UTF-8 and numbers of any size are no errors.
@@ -39,6 +42,9 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 		if ev.LastAssistantMessage == "" {
 			ev.LastAssistantMessage = lastMessage(in)
 		}
+		if _, told := in["cwd"]; !told && ev.Cwd == "" && hasLegacyMessage(in) {
+			ev.Cwd = "." // such hosts start their hooks in the project and do not name it
+		}
 		if ev.Turn == "" && ev.Active == FlagFalse && h.Name != Gemini {
 			ev.NewTurn = true // Gemini's flag stays false while the agent uses tools, so there it says nothing
 		}
@@ -67,6 +73,15 @@ func eventName(name string) string {
 // prompt it would erase what the person wrote.
 func decides(event string) bool { return event == "" || event == Stop || event == SubagentStop }
 
+// legacyMessageKeys are the keys under which older hosts and wrappers tell the agent's final text.
+func legacyMessageKeys() []string {
+	return []string{"response", "content", "message", "text", "assistant_response"}
+}
+
+func hasLegacyMessage(in object) bool {
+	return slices.ContainsFunc(legacyMessageKeys(), func(k string) bool { _, ok := in[k]; return ok })
+}
+
 // lastMessage is the agent's final text. Hosts and wrappers that came before last_assistant_message told it under other
 // names and in other shapes; the first of them that is there counts.
 func lastMessage(in object) string {
@@ -75,7 +90,7 @@ func lastMessage(in object) string {
 			return s
 		}
 	}
-	for _, k := range []string{"response", "content", "message", "text", "assistant_response"} {
+	for _, k := range legacyMessageKeys() {
 		if v, ok := in[k]; ok {
 			return textOf(v)
 		}

@@ -17,6 +17,7 @@ const MaxInput = 16 << 20
 // InputError says why a hook input cannot be followed. Nothing of the input is repeated in it.
 type InputError struct {
 	Message string // what is wrong, and what was expected
+	Garbled bool   // the bytes are not one JSON value; else they are, or nothing, but no event
 }
 
 func (e *InputError) Error() string { return "hook input: " + e.Message }
@@ -29,25 +30,25 @@ type object map[string]any
 // behind it, are passed over: hosts on Windows have been seen to write them.
 func parse(payload []byte) (object, error) {
 	if len(payload) > MaxInput {
-		return nil, &InputError{fmt.Sprintf("it has %d bytes; at most %d are read", len(payload), MaxInput)}
+		return nil, &InputError{fmt.Sprintf("it has %d bytes; at most %d are read", len(payload), MaxInput), true}
 	}
 	doc := bytes.TrimPrefix(payload, []byte("\ufeff"))
 	doc = bytes.TrimRight(doc, " \t\r\n\x00")
 	if len(bytes.TrimLeft(doc, " \t\r\n")) == 0 {
-		return nil, &InputError{"it is empty; a host sends one JSON object on stdin"}
+		return nil, &InputError{"it is empty; a host sends one JSON object on stdin", false}
 	}
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		return nil, &InputError{"it is not JSON: " + explain(err)}
+		return nil, &InputError{"it is not JSON: " + explain(err), true}
 	}
 	if end := dec.InputOffset(); end < int64(len(doc)) {
-		return nil, &InputError{fmt.Sprintf("something stands behind the JSON value, from byte %d on; one JSON object was expected", end+1)}
+		return nil, &InputError{fmt.Sprintf("something stands behind the JSON value, from byte %d on; one JSON object was expected", end+1), true}
 	}
 	in, ok := v.(map[string]any)
 	if !ok {
-		return nil, &InputError{"it is " + kind(v) + "; one JSON object was expected"}
+		return nil, &InputError{"it is " + kind(v) + "; one JSON object was expected", false}
 	}
 	for k, v := range in {
 		in[k] = plain(v)
