@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/ralph-sdk/ralph/schema"
@@ -30,6 +31,17 @@ func (s Status) String() string {
 
 // MarshalText writes the status as its word, for JSON.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (s *Status) UnmarshalText(b []byte) error {
+	for _, candidate := range []Status{OK, Missing, Invalid} {
+		if candidate.String() == string(b) {
+			*s = candidate
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown status %q", b)
+}
 
 // Value is what gathering a fact gave. V holds only the types that JSON knows,
 // with integers as int where the schema declares them: nil, bool, int, float64,

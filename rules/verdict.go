@@ -132,6 +132,17 @@ func (o Outcome) String() string {
 // MarshalText writes the outcome as its word, for JSON.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
+// UnmarshalText reads what MarshalText wrote.
+func (o *Outcome) UnmarshalText(b []byte) error {
+	for candidate := NotReached; candidate <= Holds; candidate++ {
+		if candidate.String() == string(b) {
+			*o = candidate
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown outcome %q", b)
+}
+
 // Trace tells how a verdict came about. Steps is always filled; the rest only by
 // Explain, since it costs.
 type Trace struct {
@@ -192,5 +203,8 @@ func short(v any) any {
 	if err != nil {
 		return fmt.Sprintf("(%T)", v)
 	}
-	return cut(string(b), 120)
+	if len(b) > 120 {
+		return cut(string(b), 120)
+	}
+	return json.RawMessage(b)
 }

@@ -1,7 +1,163 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
 	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/state"
 )
 
-func (a *app) explainCommand() *cobra.Command { return &cobra.Command{Use: "explain"} }
+type explainFlags struct {
+	evalFlags
+	format  string
+	session string
+	last    int
+}
+
+func (a *app) explainCommand() *cobra.Command {
+	var f explainFlags
+	cmd := &cobra.Command{
+		Use:   "explain",
+		Short: "Tell why a decision was what it was",
+		Long: "explain shows a decision: every rule that was reached, what it read, the value of each\n" +
+			"operand, the first one that kept it from holding, effects and timings. Without --input\n" +
+			"that is the last decision of this project in the decision log; with it the event is\n" +
+			"decided now, and nothing is changed. The exit status is 1 if the log holds no decision.",
+		Example: "  ralph explain\n" +
+			"  ralph explain --policy speckit --last 3\n" +
+			"  ralph explain --policy speckit --input event.json --format json",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.explain(cmd.Context(), f) },
+	}
+	f.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVarP(&f.input, "input", "i", "", "`file` with an event to decide now, - for stdin")
+	fl.StringVarP(&f.format, "format", "f", "text", "form of the explanation: text or json")
+	fl.StringVar(&f.session, "session", "", "only decisions of this session `id`")
+	fl.IntVarP(&f.last, "last", "n", 1, "how many decisions of the log")
+	fl.BoolVar(&f.private, "private", false, "show prompts, transcript texts and environment values (with --input)")
+	return cmd
+}
+
+func (a *app) explain(ctx context.Context, f explainFlags) error {
+	if f.format != "text" && f.format != "json" {
+		return fmt.Errorf("--format is text or json, not %q", f.format)
+	}
+	var records []loop.Record
+	var err error
+	if f.input != "" {
+		records, err = a.decideNow(ctx, f.evalFlags)
+	} else {
+		records, err = a.logged(f)
+	}
+	if err != nil {
+		return err
+	}
+	if f.format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(records); err != nil {
+			return err
+		}
+	}
+	if len(records) == 0 {
+		a.status = exitFindings
+		fmt.Fprintln(a.stderr, "ralph: the decision log holds no such decision")
+		return nil
+	}
+	if f.format == "text" {
+		for i, r := range records {
+			if i > 0 {
+				fmt.Fprintln(a.stdout)
+			}
+			if err := writeExplanation(a.stdout, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// decideNow decides the event of --input and changes nothing.
+func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error) {
+	f.dryRun, f.deadline = true, loop.DefaultDeadline
+	input, err := a.readInput(f.input)
+	if err != nil {
+		return nil, err
+	}
+	_, ev, err := decode(input, f.host)
+	if err != nil {
+		return nil, err
+	}
+	reply, decisions := a.decide(ctx, ev, f)
+	if len(decisions) == 0 {
+		if reply.Notice == "" {
+			return nil, errors.New("loops are switched off, by RALPH_OFF or the file .ralph/off")
+		}
+		return nil, errors.New(reply.Notice)
+	}
+	records := make([]loop.Record, len(decisions))
+	for i, d := range decisions {
+		records[i] = d.Record(f.private)
+	}
+	return records, nil
+}
+
+// logged finds the latest decisions of this project, oldest first.
+func (a *app) logged(f explainFlags) ([]loop.Record, error) {
+	dir, err := state.DefaultStoreDir(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	root, err := projectDir(f.project)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, name := range f.policies {
+		p, err := findPolicy(root, name)
+		if err != nil {
+			return nil, err
+		}
+		names[p.name] = true
+	}
+	var records []loop.Record
+	_, err = state.OpenStore(dir).ReadLog(func(line []byte) bool {
+		var r loop.Record
+		if json.Unmarshal(line, &r) != nil || r.Root != root ||
+			len(names) > 0 && !names[r.Policy] || f.session != "" && r.Session != f.session {
+			return false
+		}
+		records = append(records, r)
+		return true
+	}, max(1, f.last))
+	// The log is read from its end.
+	for i, j := 0, len(records)-1; i < j; i, j = i+1, j-1 {
+		records[i], records[j] = records[j], records[i]
+	}
+	return records, err
+}
+
+// projectDir is the project of a command that has no event: the flag, else the
+// working directory, links resolved as in the log.
+func projectDir(flag string) (string, error) {
+	if flag == "" {
+		var err error
+		if flag, err = os.Getwd(); err != nil {
+			return "", err
+		}
+	}
+	abs, err := filepath.Abs(flag)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// writeExplanation writes a decision for a person to read.
+func writeExplanation(w io.Writer, r loop.Record) error {
+	var b strings.Builder
+	verdict := r.Action.String()
+	if r.Rule != "" {
+		verdict += " by rule " + r.Rule
+		if r.At != "" {
+			verdict += " (" + r.At + ")"
+		}
+	} else if r.Skipped == "" && r.Error == "" {
+		verdict += ": no rule held"
+	}
+	fmt.Fprintf(&b, "%s  %s: %s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Policy, verdict)
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "  %-8s %s\n", name, strings.ReplaceAll(value, "\n", "\n           "))
+		}
+	}
+	line("reason", r.Reason)
+	line("skipped", r.Skipped)
+	line("error", r.Error)
+	line("event", strings.TrimSpace(strings.Join([]string{r.Event, cmp.Or(r.Host, "unknown host"), "session " + cmp.Or(r.Session, "unknown")}, ", ")))
+	line("row", fmt.Sprintf("%d continuations before this one, %d in the session%s", r.Row.Continuations, r.Row.Total, progress(r.Row.Progress)))
+	for _, n := range r.Notices {
+		line("notice", n)
+	}
+	for _, l := range r.Log {
+		line("log", l)
+	}
+	for _, e := range r.Effects {
+		line("effect", e)
+	}
+	if !r.Applied && len(r.Effects) > 0 {
+		line("", "(not applied)")
+	}
+	if len(r.Trace.Steps) > 0 {
+		b.WriteString("\nrules\n")
+	}
+	for i, s := range r.Trace.Steps {
+		writeStep(&b, i+1, s)
+	}
+	if len(r.Trace.Facts) > 0 {
+		b.WriteString("\nfacts\n")
+	}
+	for _, f := range r.Trace.Facts {
+		fmt.Fprintf(&b, "  %-12s %-8s %s%s  %s\n", f.Name, f.Status, cmp.Or(f.Path, f.Source), brackets(f.Problem), took(f.Took))
+	}
+	for _, warning := range r.Trace.Warnings {
+		fmt.Fprintf(&b, "\nwarning: %s\n", warning)
+	}
+	fmt.Fprintf(&b, "\ndecided in %s\n", took(time.Duration(r.TookNS)))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeStep(b *strings.Builder, n int, s rules.Step) {
+	fmt.Fprintf(b, "  %2d  %-13s %s", n, s.Outcome, s.Rule)
+	if s.Took > 0 {
+		fmt.Fprintf(b, "  %s", took(s.Took))
+	}
+	b.WriteByte('\n')
+	if len(s.Operands) == 0 && s.Because != "" {
+		fmt.Fprintf(b, "        %s\n", s.Because)
+	}
+	for _, o := range s.Operands {
+		value := "unknown"
+		if !o.Unknown {
+			value = jsonText(o.Value)
+		}
+		mark := " "
+		if o.Text == s.Because || o.Unknown {
+			mark = "▸" // what kept the rule from holding
+		}
+		fmt.Fprintf(b, "      %s %s  =  %s%s\n", mark, oneLine(o.Text), value, brackets(o.Problem))
+		for _, r := range o.Reads {
+			if r.Name == o.Text {
+				continue
+			}
+			fmt.Fprintf(b, "          %s = %s\n", oneLine(r.Name), cmp.Or(r.State, jsonText(r.Value)))
+		}
+	}
+}
+
+func progress(p string) string {
+	if p == "" {
+		return ""
+	}
+	return ", progress " + p
+}
+
+func brackets(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "  (" + oneLine(s) + ")"
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func jsonText(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func took(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	}
+	return d.Round(100 * time.Nanosecond).String()
+}
