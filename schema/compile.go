@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Limits of a schema's inside. Whoever exceeds them has generated the schema, or has set a trap.
@@ -25,11 +26,17 @@ type compiler struct {
 	draft   draft
 	root    any
 	nodes   map[string]*node
-	pending []*node // nodes whose $ref is not resolved yet
-	ids     []string
+	pending []reference
+	ids     []string // pointers of the nodes that have a nested $id
 	unknown []Violation
 	errs    []*CompileError
 	size    int
+}
+
+// reference is a keyword of a node that is not resolved yet.
+type reference struct {
+	from    *node
+	keyword string
 }
 
 func build(name string, v any, position func(string) (int, int)) (*Schema, error) {
@@ -92,11 +99,19 @@ func (c *compiler) canonical(v any, at string, depth int) any {
 		return nil
 	}
 	switch v := v.(type) {
-	case nil, bool, string:
+	case nil, bool:
+		return v
+	case string:
+		if !utf8.ValidString(v) {
+			c.fail(at, "expected text in UTF-8, got %q", v)
+		}
 		return v
 	case map[string]any:
 		m := make(map[string]any, len(v))
 		for key, value := range v {
+			if !utf8.ValidString(key) {
+				c.fail(at, "expected keys in UTF-8, got %q", key)
+			}
 			m[key] = c.canonical(value, child(at, key), depth+1)
 		}
 		return m
@@ -164,8 +179,10 @@ func (c *compiler) node(doc any, at string) *node {
 	if n.refOnly {
 		*n = node{at: at, keywords: n.keywords, refOnly: true, covered: c.draft >= draft6}
 	}
-	if n.has("$ref") {
-		c.pending = append(c.pending, n)
+	for _, keyword := range [...]string{"$ref", "$recursiveRef", "$dynamicRef"} {
+		if _, ok := n.keywords[keyword].(string); ok && n.has(keyword) {
+			c.pending = append(c.pending, reference{n, keyword})
+		}
 	}
 	return n
 }
@@ -208,9 +225,6 @@ func (c *compiler) keyword(n *node, kw keyword, value any, at string) {
 		c.typeKeyword(n, value, at)
 	case names:
 		n.required = c.names(value, at)
-		if c.draft == draft4 && len(n.required) == 0 {
-			c.fail(at, "expected at least one name, as draft 4 demands")
-		}
 	case namesMap:
 		for key, v := range c.object(value, at) {
 			c.names(v, child(at, key))
@@ -237,10 +251,6 @@ func (c *compiler) textKeyword(n *node, name, value, at string) {
 		if n.at != "" {
 			c.ids = append(c.ids, n.at)
 		}
-	case "$recursiveRef", "$dynamicRef":
-		if !strings.HasPrefix(value, "#") {
-			c.fail(at, "expected a reference within this document, such as \"#\", got %s", show(value))
-		}
 	case "format":
 		if !knowsFormat(value) && len(c.unknown) < maxErrors {
 			message := fmt.Sprintf("unknown format %s, it is not checked", show(value))
@@ -254,6 +264,10 @@ func (c *compiler) textKeyword(n *node, name, value, at string) {
 
 func (c *compiler) numberKeyword(n *node, kw keyword, value any, at string) {
 	if _, flag := value.(bool); flag && kw.shape == aLimit && c.draft == draft4 {
+		limited := map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[kw.name]
+		if !n.has(limited) {
+			c.fail(at, "expected %s beside it, as draft 4 demands", limited)
+		}
 		return
 	}
 	var bound float64
@@ -420,6 +434,9 @@ func (c *compiler) names(value any, at string) []string {
 		c.fail(at, "expected a list of names, got %s", show(value))
 		return nil
 	}
+	if c.draft == draft4 && len(list) == 0 {
+		c.fail(at, "expected at least one name, as draft 4 demands")
+	}
 	seen := make(map[string]bool, len(list))
 	all := make([]string, 0, len(list))
 	for i, v := range list {
@@ -450,16 +467,16 @@ func (c *compiler) pattern(expr, at string) *regexp.Regexp {
 // may hold references of its own.
 func (c *compiler) resolve() {
 	for len(c.pending) > 0 && len(c.errs) < maxErrors {
-		n := c.pending[0]
+		n, keyword := c.pending[0].from, c.pending[0].keyword
 		c.pending = c.pending[1:]
-		ref, at := n.text("$ref"), child(n.at, "$ref")
-		if _, ok := draftOf(ref); ok {
+		ref, at := n.text(keyword), child(n.at, keyword)
+		if _, ok := draftOf(ref); ok && keyword == "$ref" {
 			n.covered = false
 			continue
 		}
 		for _, id := range c.ids {
 			if within(n.at, id) {
-				c.fail(at, "a $ref beneath a nested $id is not supported, remove the $id at %s", id)
+				c.fail(at, "a %s beneath a nested $id is not supported, remove the $id at %s", keyword, id)
 			}
 		}
 		target, err := url.PathUnescape(strings.TrimPrefix(ref, "#"))
@@ -472,9 +489,14 @@ func (c *compiler) resolve() {
 			if target == "/" { // the library takes "#/" for "#"
 				target = ""
 			}
-			n.ref = c.target(SplitPointer(target))
-			if n.ref == nil {
+			to := c.target(SplitPointer(target))
+			switch {
+			case to == nil:
 				c.fail(at, "there is no %s in this document", show(ref))
+			case keyword == "$ref":
+				n.ref = to
+			default:
+				n.branches = append(n.branches, to)
 			}
 		}
 	}

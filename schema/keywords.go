@@ -131,7 +131,7 @@ func draftOf(address string) (draft, bool) {
 	if http, ok := strings.CutPrefix(address, "http://"); ok {
 		address = "https://" + http
 	}
-	address = strings.TrimSuffix(strings.TrimSuffix(address, "/"), "#")
+	address = strings.TrimSuffix(strings.TrimSuffix(address, "#/"), "#")
 	switch address {
 	case "https://json-schema.org/schema", "https://json-schema.org/draft/2020-12/schema":
 		return draft2020, true

@@ -22,7 +22,7 @@ type node struct {
 
 	ref      *node   // $ref, if it is local
 	allOf    []*node // what must hold too
-	branches []*node // what may hold: anyOf, oneOf, if, then, else, dependentSchemas
+	branches []*node // what may hold: anyOf, oneOf, if, then, else, dependentSchemas, $dynamicRef
 	not      *node   // what must not hold
 }
 

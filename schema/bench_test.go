@@ -1,0 +1,58 @@
+package schema_test
+
+import (
+	"testing"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+var benchState = []byte(`{
+  "featureId": "001", "name": "user-auth", "basePath": ".specify/specs/001-user-auth", "phase": "execution",
+  "taskIndex": 2, "totalTasks": 10, "taskIteration": 1, "maxTaskIterations": 5, "globalIteration": 7,
+  "maxGlobalIterations": 100, "awaitingApproval": false, "recoveryMode": false
+}`)
+
+// What a hook pays: one schema, one state file.
+func BenchmarkCompileAndCheck(b *testing.B) {
+	src, _ := schema.Shipped("speckit-state")
+	b.ReportAllocs()
+	for b.Loop() {
+		s, err := schema.Compile("speckit-state", src)
+		if err != nil {
+			b.Fatal(err)
+		}
+		check(b, s)
+	}
+}
+
+func BenchmarkCheck(b *testing.B) {
+	s := shipped(b, "speckit-state")
+	b.ReportAllocs()
+	for b.Loop() {
+		check(b, s)
+	}
+}
+
+// The same with a schema that only the library can judge.
+func BenchmarkCompileAndCheckWithLibrary(b *testing.B) {
+	src, _ := schema.Shipped("speckit-state")
+	src = append([]byte(`{"minContains": 0, `), src[1:]...)
+	b.ReportAllocs()
+	for b.Loop() {
+		s, err := schema.Compile("speckit-state", src)
+		if err != nil {
+			b.Fatal(err)
+		}
+		check(b, s)
+	}
+}
+
+func check(b *testing.B, s *schema.Schema) {
+	j, err := schema.ParseJSON(benchState)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if got := s.Check(j.Document()); got.Unusable != nil || got.Warnings != nil {
+		b.Fatal(got)
+	}
+}

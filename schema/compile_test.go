@@ -1,0 +1,198 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+func TestCompileErrors(t *testing.T) {
+	tests := []struct{ name, schema, want string }{
+		{"blank", " ", "s.json:1:1: not a JSON document: the document is blank, expected a JSON value such as {}"},
+		{"broken", "{\n  \"type\": }", "s.json:2:11: not a JSON document: unexpected '}'"},
+		{"no schema", `[]`, "s.json:1:1: expected a schema, which is an object, got a list of 0"},
+		{"a type that is none", "{\"properties\": {\n \"a\": {\"type\": \"int\"}}}",
+			`s.json:2:16: expected a type: array, boolean, integer, null, number, object or string; got "int" (at /properties/a/type)`},
+		{"nearly a type", `{"type": ["null", "strin"]}`,
+			`s.json:1:19: expected a type: array, boolean, integer, null, number, object or string; got "strin"; did you mean "string"? (at /type/1)`},
+		{"the first of many", `{"b": 1, "required": ["x", 3], "minLength": -1, "enum": []}`,
+			"s.json:1:28: expected a name, which is text, got 3 (at /required/1)"},
+		{"twice required", `{"required": ["x", "x"]}`, `s.json:1:20: "x" stands in the list twice (at /required/1)`},
+		{"properties as a list", `{"properties": ["a"]}`, "s.json:1:16: expected an object, got a list of 1 (at /properties)"},
+		{"items as a list", `{"items": [{}]}`, "s.json:1:11: expected a schema, which is an object, got a list of 1 (at /items)"},
+		{"no alternatives", `{"anyOf": []}`, "s.json:1:11: expected a list of at least one schema, got a list of 0 (at /anyOf)"},
+		{"a bound as text", `{"minimum": "0"}`, `s.json:1:13: expected a number, got "0" (at /minimum)`},
+		{"half a character", `{"maxLength": 1.5}`, "s.json:1:15: expected a whole number from 0, got 1.5 (at /maxLength)"},
+		{"multiples of nothing", `{"multipleOf": 0}`, "s.json:1:16: expected a number greater than 0, got 0 (at /multipleOf)"},
+		{"a number that no computer holds", `{"minimum": 1e5000000}`, `s.json:1:13: the number "1e5000000" is too big (at /minimum)`},
+		{"lookahead", `{"pattern": "(?!x)"}`,
+			"s.json:1:13: expected a regular expression in RE2 syntax, without lookarounds and backreferences: invalid or unsupported Perl syntax: `(?!` (at /pattern)"},
+		{"a default of a wrong type", `{"properties": {"a": {"type": "integer", "default": "none"}}}`,
+			`s.json:1:53: the default is not of its type: expected int, got text "none" (at /properties/a/default)`},
+		{"a wrong type inside a default", `{"items": {"type": "boolean"}, "default": [true, 3]}`,
+			"s.json:1:50: the default is not of its type: expected bool, got int 3 (at /default/1)"},
+		{"a default without a required field", `{"required": ["a"], "default": {}}`,
+			"s.json:1:32: the default is not of its type: is required but absent (at /default/a)"},
+
+		{"the network", `{"$ref": "https://example.com/schema.json"}`,
+			`s.json:1:10: nothing is loaded: expected a reference within this document, such as "#/$defs/name", got "https://example.com/schema.json" (at /$ref)`},
+		{"a file", `{"items": {"$ref": "file:///etc/passwd"}}`,
+			`s.json:1:20: nothing is loaded: expected a reference within this document, such as "#/$defs/name", got "file:///etc/passwd" (at /items/$ref)`},
+		{"a neighbour", `{"$ref": "other.json#/a"}`,
+			`s.json:1:10: nothing is loaded: expected a reference within this document, such as "#/$defs/name", got "other.json#/a" (at /$ref)`},
+		{"an anchor", `{"$ref": "#here", "$defs": {"a": {"$anchor": "here"}}}`, `s.json:1:10: expected "#" or "#/" and a JSON pointer, got "#here" (at /$ref)`},
+		{"nowhere", `{"$ref": "#/$defs/b", "$defs": {"a": {}}}`, `s.json:1:10: there is no "#/$defs/b" in this document (at /$ref)`},
+		{"what is no schema", `{"$ref": "#/required", "required": ["a"]}`, "s.json:1:36: expected a schema, which is an object, got a list of 1 (at /required)"},
+		{"itself", `{"$ref": "#"}`, "s.json:1:1: the schema refers to itself without end"},
+		{"each other", `{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"anyOf": [{"$ref": "#/$defs/a"}]}}}`,
+			"s.json:1:17: the schema refers to itself without end (at /$defs/a)"},
+		{"beneath an id", `{"$defs": {"a": {"$id": "x", "items": {"$ref": "#"}}}}`,
+			"s.json:1:48: a $ref beneath a nested $id is not supported, remove the $id at /$defs/a (at /$defs/a/items/$ref)"},
+		{"an unknown draft", `{"$schema": "http://json-schema.org/draft-08/schema#"}`,
+			`s.json:1:13: unknown draft "http://json-schema.org/draft-08/schema#", expected such as "https://json-schema.org/draft/2020-12/schema" or "http://json-schema.org/draft-07/schema#" (at /$schema)`},
+		{"draft 4 has no boolean schemas", `{"$schema": "http://json-schema.org/draft-04/schema#", "items": true}`,
+			"s.json:1:65: expected a schema, which is an object in draft 4, got true (at /items)"},
+
+		{"too long", `{"description": "` + strings.Repeat("x", schema.MaxSchemaSize) + `"}`,
+			"s.json:1:1: not a JSON document: the document has 262163 bytes, more than the 262144 that are read"},
+		{"too deep", strings.Repeat(`{"items":`, 1001),
+			"s.json:1:9001: not a JSON document: arrays and objects are nested deeper than 1000 levels"},
+		{"a chain", chain(70, `{"$ref": "#/$defs/%[1]d"}`),
+			"s.json:1:206: too many schemas judge the same value here: at most 10000, 64 inside one another (at /$defs/6)"},
+		{"an avalanche", chain(20, `{"allOf": [{"$ref": "#/$defs/%[1]d"}, {"$ref": "#/$defs/%[1]d"}]}`),
+			"s.json:1:1: too many schemas judge the same value here: at most 10000, 64 inside one another"},
+		{"an avalanche of defaults", chain(20, `{"default": {}, "properties": {"a": {"$ref": "#/$defs/%[1]d"}, "b": {"$ref": "#/$defs/%[1]d"}}}`),
+			"s.json:1:614: the default is too big: with the defaults inside it has more than 10000 values (at /$defs/6/default)"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := schema.Compile("s.json", []byte(tt.schema))
+			if err == nil {
+				t.Fatal("compiled")
+			}
+			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+			if failed := (*schema.CompileError)(nil); !errors.As(err, &failed) || failed.Name != "s.json" {
+				t.Errorf("error is %#v, want a *CompileError of s.json", err)
+			}
+		})
+	}
+}
+
+// chain makes n definitions that are written alike, each of which refers to the next by its number; the last is anything.
+func chain(n int, format string) string {
+	defs := make([]string, n)
+	for i := range defs {
+		defs[i] = fmt.Sprintf(`"%d": `, i) + fmt.Sprintf(format, i+1)
+	}
+	return fmt.Sprintf(`{"$ref": "#/$defs/0", "$defs": {%s, "%d": {}}}`, strings.Join(defs, ", "), n)
+}
+
+func TestUnknownWords(t *testing.T) {
+	s := mustCompile(t, `{
+  "propertis": {},
+  "properties": {"type": {"format": "datetime"}, "propertis": {"typ": "integer", "x-note": 1, "zzz": 2}}
+}`)
+	want := []string{
+		`2:16: /propertis: unknown keyword "propertis", it has no effect; did you mean "properties"?`,
+		`3:37: /properties/type/format: unknown format "datetime", it is not checked; did you mean "date-time"?`,
+		`3:71: /properties/propertis/typ: unknown keyword "typ", it has no effect; did you mean "type"?`,
+		`3:102: /properties/propertis/zzz: unknown keyword "zzz", it has no effect`,
+	}
+	if diff := cmp.Diff(want, lines(s.Unknown())); diff != "" {
+		t.Errorf("unknown (-want +got):\n%s", diff)
+	}
+}
+
+// A schema may come from YAML, whose numbers are of Go's types. It is the same schema.
+func TestFromValue(t *testing.T) {
+	value := map[string]any{
+		"properties": map[string]any{
+			"n": map[string]any{"type": "integer", "minimum": int64(1), "maximum": uint64(1 << 60), "default": 2.0, "enum": []any{1, 2.0, json.Number("3")}},
+		},
+	}
+	s, err := schema.FromValue("inline", value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, most := 1.0, float64(1<<60)
+	want := &schema.Type{Kind: schema.Int, Default: 2, HasDefault: true, Min: &one, Max: &most, Enum: []any{1, 2, 3}}
+	if diff := cmp.Diff(want, s.Type().At("n")); diff != "" {
+		t.Errorf("type of n (-want +got):\n%s", diff)
+	}
+	if err := s.Verify(); err != nil {
+		t.Error(err)
+	}
+	if s.Name() != "inline" {
+		t.Errorf("name is %q", s.Name())
+	}
+	for _, tt := range []struct {
+		value any
+		want  string
+	}{
+		{nil, "inline: expected a schema, which is an object, got null"},
+		{"text", `inline: expected a schema, which is an object, got "text"`},
+		{map[string]any{"default": struct{}{}}, "inline: expected a JSON value, got {} of Go's type struct {} (at /default)"},
+		{map[string]any{"const": "\xff"}, `inline: expected text in UTF-8, got "\xff" (at /const)`},
+		{map[string]any{"items": map[string]any{"type": 3}},
+			"inline: expected a type: array, boolean, integer, null, number, object or string; got 3 (at /items/type)"},
+	} {
+		_, err := schema.FromValue("inline", tt.value)
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("FromValue(%v): error %v, want %s", tt.value, err, tt.want)
+		}
+	}
+	loop := map[string]any{}
+	loop["items"] = loop
+	if _, err := schema.FromValue("inline", loop); err == nil {
+		t.Error("a value that contains itself was compiled")
+	}
+}
+
+// What only the library knows to be wrong is found by Verify, and told by Check, which goes on.
+func TestVerify(t *testing.T) {
+	s, err := schema.Compile("s.json", []byte(`{"$vocabulary": {"https://example.com/v": true}, "properties": {"a": {"type": "integer"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `unsupported vocab "https://example.com/v"`
+	if err := s.Verify(); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one that says %s", err, want)
+	}
+	got := s.Check(schema.Document{Value: map[string]any{"a": "1"}})
+	if diff := cmp.Diff(map[string]any{"a": 1}, got.Value); diff != "" {
+		t.Errorf("value (-want +got):\n%s", diff)
+	}
+	if len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0].Message, "cannot be checked: ") {
+		t.Errorf("warnings %v, want one that says that it cannot be checked", got.Warnings)
+	}
+}
+
+func TestConcurrentUse(t *testing.T) {
+	for _, src := range []string{`{"properties": {"a": {"minimum": 1}}}`, `{"properties": {"a": {"minimum": 1}}, "minProperties": 1, "not": {}}`} {
+		s, err := schema.Compile("s.json", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := mustParse(t, `{"a": 0}`)
+		results := make([]schema.Result, 8)
+		var all sync.WaitGroup
+		for i := range results {
+			all.Go(func() { results[i] = s.Check(doc) })
+		}
+		all.Wait()
+		for _, r := range results[1:] {
+			if diff := cmp.Diff(results[0], r); diff != "" {
+				t.Errorf("two results differ:\n%s", diff)
+			}
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package schema_test
+
+import (
+	"fmt"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// A state file that an agent wrote is seldom quite what its schema says. Numbers may be text, fields may be absent.
+func Example() {
+	s, err := schema.Compile("state.schema.json", []byte(`{
+		"properties": {
+			"phase":      {"enum": ["plan", "execution"], "default": "plan"},
+			"taskIndex":  {"type": "integer", "minimum": 0},
+			"totalTasks": {"type": "integer", "default": 0},
+			"owner":      {"type": "string"}
+		}
+	}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	doc, err := schema.ParseJSON([]byte("{\"taskIndex\": \"2\",\n \"phase\": \"excution\",\n \"owner\": 7}"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result := s.Check(doc.Document())
+	fmt.Println("value:   ", result.Value)
+	for _, v := range result.Unusable {
+		fmt.Println("unusable:", v)
+	}
+	for _, v := range result.Warnings {
+		fmt.Println("warning: ", v)
+	}
+	// Output:
+	// value:    map[phase:excution taskIndex:2 totalTasks:0]
+	// unusable: 3:11: /owner: expected text, got int 7
+	// warning:  2:11: /phase: is "excution", expected one of "plan" or "execution"
+}
+
+// Rules are checked against the type before there is any document.
+func ExampleType_At() {
+	src, _ := schema.Shipped("specum-state")
+	s, err := schema.Compile("specum-state", src)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.Type().At("taskIndex"))
+	fmt.Println(s.Type().At("granularity"))
+	fmt.Println(s.Type().At("fixTaskMap", "1.2", "fixTaskIds"))
+	fmt.Println(s.Type().At("taskIndx") == nil)
+	// Output:
+	// int
+	// "fine" | "coarse"
+	// list of text
+	// true
+}

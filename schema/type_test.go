@@ -1,0 +1,231 @@
+package schema_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+func TestTypeInWords(t *testing.T) {
+	tests := []struct{ schema, want string }{
+		{`{}`, "anything"},
+		{`true`, "anything"},
+		{`{"type": "string"}`, "text"},
+		{`{"type": "integer"}`, "int"},
+		{`{"type": "number"}`, "number"},
+		{`{"type": ["integer", "number"]}`, "number"},
+		{`{"type": "boolean"}`, "bool"},
+		{`{"type": "null"}`, "null"},
+		{`{"type": "object"}`, "object"},
+		{`{"properties": {}}`, "object"},
+		{`{"required": ["a"]}`, "object"},
+		{`{"additionalProperties": {}}`, "object"},
+		{`{"type": "array"}`, "list"},
+		{`{"items": {"type": "integer"}}`, "list of int"},
+		{`{"items": {"type": ["string", "null"]}}`, "list of text or null"},
+		{`{"items": {"enum": ["a", "b"]}}`, `list of ("a" | "b")`},
+		{`{"items": {}}`, "list"},
+		{`{"enum": ["a", "b"]}`, `"a" | "b"`},
+		{`{"enum": [1, 2.0, 2.5]}`, "1 | 2 | 2.5"},
+		{`{"enum": ["a", null]}`, `"a" | null`},
+		{`{"enum": ["a", 1], "type": "string"}`, `"a"`},
+		{`{"const": "a"}`, `"a"`},
+		{`{"type": ["string", "null"]}`, "text or null"},
+		{`{"type": ["array", "string"]}`, "text or list"},
+		{`{"type": ["array", "string", "null"]}`, "text or list or null"},
+		{`{"anyOf": [{"type": "string"}, {"type": "null"}]}`, "text or null"},
+		{`{"oneOf": [{"type": "null"}, {"$ref": "#/$defs/a"}], "$defs": {"a": {"type": "integer"}}}`, "int or null"},
+		{`{"anyOf": [{"type": "string"}, {"type": "integer"}]}`, "anything"},
+		{`{"type": "string", "anyOf": [{"minLength": 1}, {"pattern": "x"}]}`, "text"},
+		{`{"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}`, "text"},
+		{`{"allOf": [{"type": "number"}, {"type": ["integer", "string"]}]}`, "int"},
+		{`{"allOf": [{"type": ["string", "null"]}, {"enum": ["a", null]}]}`, `"a" | null`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.schema, func(t *testing.T) {
+			if got := mustCompile(t, tt.schema).Type().String(); got != tt.want {
+				t.Errorf("type is %s, want %s", got, tt.want)
+			}
+		})
+	}
+	if got := (*schema.Type)(nil).String(); got != "anything" {
+		t.Errorf("no type is %s, want anything", got)
+	}
+}
+
+func TestType(t *testing.T) {
+	bound := func(f float64) *float64 { return &f }
+	tests := []struct {
+		name, schema string
+		want         *schema.Type
+	}{
+		{"optional, required, defaulted, and required without a declaration",
+			`{"properties": {"a": {"type": "string"}, "b": {"type": "string"}, "c": {"type": "string", "default": "x"}}, "required": ["b", "d"]}`,
+			&schema.Type{Kind: schema.Object, Open: true, Fields: map[string]*schema.Type{
+				"a": {Kind: schema.String, Optional: true},
+				"b": {Kind: schema.String},
+				"c": {Kind: schema.String, Default: "x", HasDefault: true},
+				"d": {},
+			}}},
+		{"closed", `{"properties": {}, "additionalProperties": false}`,
+			&schema.Type{Kind: schema.Object, Fields: map[string]*schema.Type{}}},
+		{"others have a type", `{"additionalProperties": {"type": "boolean"}, "required": ["a"]}`,
+			&schema.Type{Kind: schema.Object, Open: true, Extra: &schema.Type{Kind: schema.Bool},
+				Fields: map[string]*schema.Type{"a": {Kind: schema.Bool}}}},
+		{"bounds of integers are inclusive", `{"type": "integer", "exclusiveMinimum": 0, "minimum": -5, "maximum": 9.5}`,
+			&schema.Type{Kind: schema.Int, Min: bound(1), Max: bound(9)}},
+		{"bounds of numbers are as they are", `{"type": "number", "exclusiveMaximum": 0.5}`,
+			&schema.Type{Kind: schema.Number, Max: bound(0.5)}},
+		{"a default outside the enum", `{"enum": ["a"], "default": ""}`,
+			&schema.Type{Kind: schema.String, Enum: []any{"a"}, Default: "", HasDefault: true}},
+		{"a default of null is none", `{"type": "string", "default": null}`, &schema.Type{Kind: schema.String}},
+		{"a default is read and completed", `{"default": {"n": "7"}, "properties": {"n": {"type": "integer"}, "l": {"default": [], "type": "array"}}}`,
+			&schema.Type{Kind: schema.Object, Open: true, Default: map[string]any{"n": 7, "l": []any{}}, HasDefault: true,
+				Fields: map[string]*schema.Type{
+					"n": {Kind: schema.Int, Optional: true},
+					"l": {Kind: schema.Array, Default: []any{}, HasDefault: true},
+				}}},
+		{"beside a reference", `{"$ref": "#/$defs/a", "description": "here", "default": 2, "$defs": {"a": {"type": "integer", "description": "there", "default": 1}}}`,
+			&schema.Type{Kind: schema.Int, Doc: "here", Default: 2, HasDefault: true}},
+		{"beside a reference in draft 7",
+			`{"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/a", "type": "string", "default": 2, "definitions": {"a": {"type": "integer"}}}`,
+			&schema.Type{Kind: schema.Int, Default: 2, HasDefault: true}},
+		{"objects are merged",
+			`{"properties": {"a": {"type": "number", "minimum": 1}}, "allOf": [
+				{"properties": {"a": {"type": "integer", "minimum": 2}, "b": {"type": "string"}}, "required": ["a"]},
+				{"$ref": "#/$defs/c"}],
+			  "$defs": {"c": {"properties": {"c": {"type": "boolean", "default": true}}, "description": "from c"}}}`,
+			&schema.Type{Kind: schema.Object, Open: true, Doc: "from c", Fields: map[string]*schema.Type{
+				"a": {Kind: schema.Int, Min: bound(2)},
+				"b": {Kind: schema.String, Optional: true},
+				"c": {Kind: schema.Bool, Default: true, HasDefault: true},
+			}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := mustCompile(t, tt.schema)
+			if diff := cmp.Diff(tt.want, s.Type()); diff != "" {
+				t.Errorf("type (-want +got):\n%s", diff)
+			}
+			if s.Widened() != nil {
+				t.Errorf("widened: %v", s.Widened())
+			}
+		})
+	}
+}
+
+// What cannot be typed is said, and its values are still checked as far as their kind goes.
+func TestWidened(t *testing.T) {
+	tests := []struct {
+		name, schema string
+		want         *schema.Type
+		widened      []schema.Widening
+	}{
+		{"alternatives", `{"anyOf": [{"type": "string"}, {"type": "integer"}]}`,
+			&schema.Type{}, []schema.Widening{{"/anyOf", "anyOf allows different types"}}},
+		{"a condition", `{"if": {"type": "string"}, "then": {"minLength": 1}}`,
+			&schema.Type{}, []schema.Widening{{"/if", "if allows different types"}}},
+		{"patterns alone", `{"type": "object", "patternProperties": {"^x": {"type": "integer"}}}`,
+			&schema.Type{Kinds: []schema.Kind{schema.Object}},
+			[]schema.Widening{{"/patternProperties", "fields whose names match a pattern are not typed"}}},
+		{"patterns beside fields", `{"properties": {"a": {"type": "integer"}}, "patternProperties": {"^x": {}}}`,
+			&schema.Type{Kind: schema.Object, Open: true, Fields: map[string]*schema.Type{"a": {Kind: schema.Int, Optional: true}}},
+			[]schema.Widening{{"/patternProperties", "fields whose names match a pattern are not typed"}}},
+		{"fields under a condition",
+			`{"properties": {"a": {"type": "object", "properties": {"x": {"type": "integer"}}}},
+			  "oneOf": [{"required": ["a"]}, {"properties": {"b": {"type": "string"}, "a": {"properties": {"y": {}}}}}]}`,
+			&schema.Type{Kind: schema.Object, Open: true, Fields: map[string]*schema.Type{
+				"a": {Kind: schema.Object, Open: true, Optional: true, Fields: map[string]*schema.Type{
+					"x": {Kind: schema.Int, Optional: true}, "y": {Optional: true}}},
+				"b": {Optional: true},
+			}},
+			[]schema.Widening{
+				{"/oneOf/1", `the field "b" is declared in some alternatives only`},
+				{"/oneOf/1/properties/a", `the field "y" is declared in some alternatives only`},
+			}},
+		{"a tree", `{"properties": {"name": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#"}}}}`,
+			&schema.Type{Kind: schema.Object, Open: true, Fields: map[string]*schema.Type{
+				"name":     {Kind: schema.String, Optional: true},
+				"children": {Kind: schema.Array, Elem: &schema.Type{}, Optional: true},
+			}},
+			[]schema.Widening{{"", "the schema contains itself, so from the second level on its type is not followed"}}},
+		{"a metaschema", `{"type": "object", "$ref": "https://json-schema.org/draft/2020-12/schema"}`,
+			&schema.Type{Kinds: []schema.Kind{schema.Object}}, []schema.Widening{{"/$ref", "metaschemas are not typed"}}},
+		{"a contradiction", `{"type": "string", "allOf": [{"type": "integer"}]}`,
+			&schema.Type{}, []schema.Widening{{"", "the parts of the schema allow no common type"}}},
+		{"merged with what is widened", `{"properties": {"a": {}}, "allOf": [{"oneOf": [{"properties": {"b": {}}}, {}]}]}`,
+			&schema.Type{Kinds: []schema.Kind{schema.Object}}, []schema.Widening{{"/allOf/0/oneOf", "oneOf allows different types"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := mustCompile(t, tt.schema)
+			if diff := cmp.Diff(tt.want, s.Type()); diff != "" {
+				t.Errorf("type (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.widened, s.Widened()); diff != "" {
+				t.Errorf("widened (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTypeAt(t *testing.T) {
+	typ := mustCompile(t, `{"properties": {
+		"specs":  {"type": "array", "items": {"properties": {"status": {"enum": ["pending", "done"]}}}},
+		"loose":  {"type": "array"},
+		"counts": {"additionalProperties": {"type": "integer"}},
+		"any":    {},
+		"text":   {"type": "string"}
+	}}`).Type()
+	tests := []struct {
+		path []string
+		want string // "" if there is no such field
+	}{
+		{nil, "object"},
+		{[]string{"specs"}, "list of object"},
+		{[]string{"specs", "*", "status"}, `"pending" | "done"`},
+		{[]string{"specs", "12", "status"}, `"pending" | "done"`},
+		{[]string{"specs", "status"}, ""},
+		{[]string{"specs", "*", "state"}, ""},
+		{[]string{"loose", "0"}, "anything"},
+		{[]string{"loose", "x"}, ""},
+		{[]string{"counts", "whatever"}, "int"},
+		{[]string{"any"}, "anything"},
+		{[]string{"any", "x"}, ""},
+		{[]string{"text", "x"}, ""},
+		{[]string{"absent"}, ""},
+		{[]string{"absent", "x"}, ""},
+	}
+	for _, tt := range tests {
+		got := ""
+		if at := typ.At(tt.path...); at != nil {
+			got = at.String()
+		}
+		if got != tt.want {
+			t.Errorf("At(%q) is %q, want %q", tt.path, got, tt.want)
+		}
+	}
+}
+
+func TestPointers(t *testing.T) {
+	tests := []struct {
+		path     []any
+		pointer  string
+		segments []string
+	}{
+		{nil, "", nil},
+		{[]any{"a", 0}, "/a/0", []string{"a", "0"}},
+		{[]any{"a/b", "~", "~1", ""}, "/a~1b/~0/~01/", []string{"a/b", "~", "~1", ""}},
+		{[]any{"é %", true}, "/é %/true", []string{"é %", "true"}},
+	}
+	for _, tt := range tests {
+		if got := schema.PointerOf(tt.path); got != tt.pointer {
+			t.Errorf("PointerOf(%q) = %q, want %q", tt.path, got, tt.pointer)
+		}
+		if diff := cmp.Diff(tt.segments, schema.SplitPointer(tt.pointer)); diff != "" {
+			t.Errorf("SplitPointer(%q) (-want +got):\n%s", tt.pointer, diff)
+		}
+	}
+}
