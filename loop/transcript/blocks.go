@@ -17,13 +17,13 @@ func readBlocks(content value) blocks {
 		b.add(s)
 		return b
 	}
-	content.elements(func(v value) {
-		if s, ok := v.decode(); ok {
+	for c := content.elements(); c.next(); {
+		if s, ok := c.value.decode(); ok {
 			b.add(s)
-			return
+		} else {
+			b.block(c.value)
 		}
-		b.block(v)
-	})
+	}
 	return b
 }
 
@@ -37,23 +37,21 @@ func (b *blocks) block(v value) {
 	var typ, name string
 	var text, call value
 	var thought, response bool
-	if !v.fields(func(key []byte, v value) {
-		switch string(key) {
+	for c := v.members(); c.next(); {
+		switch string(c.key) {
 		case "type":
-			typ = v.text()
+			typ = c.value.text()
 		case "text":
-			text = v
+			text = c.value
 		case "name":
-			name = v.text()
+			name = c.value.text()
 		case "thought":
-			thought = v.isTrue()
+			thought = c.value.isTrue()
 		case "functionCall":
-			call = v
+			call = c.value
 		case "functionResponse":
-			response = v.there()
+			response = c.value.there()
 		}
-	}) {
-		return
 	}
 	switch {
 	case typ == "text", typ == "output_text", typ == "input_text", typ == "" && !thought:
@@ -74,22 +72,22 @@ func (b *blocks) block(v value) {
 // member is the last of an object's members with that name, as decoders have it; nil if there is none.
 func member(object value, name string) value {
 	var found value
-	object.fields(func(key []byte, v value) {
-		if string(key) == name {
-			found = v
+	for c := object.members(); c.next(); {
+		if string(c.key) == name {
+			found = c.value
 		}
-	})
+	}
 	return found
 }
 
 // names lists the names of objects in a list.
 func names(list value) []string {
 	var all []string
-	list.elements(func(v value) {
-		if name := member(v, "name").text(); name != "" {
+	for c := list.elements(); c.next(); {
+		if name := member(c.value, "name").text(); name != "" {
 			all = append(all, name)
 		}
-	})
+	}
 	return all
 }
 

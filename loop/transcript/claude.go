@@ -13,8 +13,8 @@ func (r *record) claude(role string, subagent bool) entry {
 	if r.sidechain && !subagent {
 		return entry{kind: noise} // older versions wrote subagents into the main file
 	}
-	if role == "tool_result" || r.toolUseResult.there() {
-		e.kind = result // without a look at what may be megabytes
+	if role == "tool_result" || r.toolUseResult.there() || role == "user" && r.message.hasToken(`"tool_result"`) {
+		e.kind = result // without a further look at what may be megabytes
 		return e
 	}
 	m := readMessage(r.message)
@@ -40,12 +40,12 @@ func (r *record) claude(role string, subagent bool) entry {
 			e.kind = result
 		case r.compact:
 		case r.meta && strings.HasPrefix(first, feedback):
-			e.kind = continuation
+			e.kind = opening
 		case r.meta, first == "" && !m.media, foreign(r.origin):
 		case hasAnyPrefix(first, "<local-command-", "<task-notification>", "<bash-stdout>", "<bash-stderr>"):
 			// what the host reports; a <command-name>, however, is what the person typed
 		default:
-			e.kind = prompt
+			e.kind = opening
 		}
 	}
 	return e
@@ -66,31 +66,29 @@ type message struct {
 func readMessage(v value) message {
 	var m message
 	var content, usage value
-	if !v.fields(func(key []byte, v value) {
-		switch string(key) {
+	for c := v.members(); c.next(); {
+		switch string(c.key) {
 		case "id":
-			m.id = v.text()
+			m.id = c.value.text()
 		case "role":
-			m.role = v.text()
+			m.role = c.value.text()
 		case "model":
-			m.model = v.text()
+			m.model = c.value.text()
 		case "stop_reason":
-			m.stopReason = v.text()
+			m.stopReason = c.value.text()
 		case "content", "parts": // Qwen Code has parts
-			content = v
+			content = c.value
 		case "usage":
-			usage = v
+			usage = c.value
 		}
-	}) {
-		return message{}
 	}
 	m.blocks = readBlocks(content)
-	usage.fields(func(key []byte, v value) {
-		switch string(key) {
+	for c := usage.members(); c.next(); {
+		switch string(c.key) {
 		case "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens":
-			m.tokens += v.int()
+			m.tokens += c.value.int()
 		}
-	})
+	}
 	return m
 }
 
@@ -99,18 +97,18 @@ func (r *record) attached() entry {
 	e := entry{kind: noise}
 	var typ, event string
 	var content value
-	r.attachment.fields(func(key []byte, v value) {
-		switch string(key) {
+	for c := r.attachment.members(); c.next(); {
+		switch string(c.key) {
 		case "type":
-			typ = v.text()
+			typ = c.value.text()
 		case "hookEvent":
-			event = v.text()
+			event = c.value.text()
 		case "content":
-			content = v
+			content = c.value
 		}
-	})
+	}
 	if typ == "hook_additional_context" && (event == "Stop" || event == "SubagentStop") && !r.sidechain {
-		e.kind, e.texts = continuation, readBlocks(content).texts
+		e.kind, e.texts = opening, readBlocks(content).texts
 	}
 	return e
 }

@@ -8,20 +8,22 @@ func (r *record) codex() entry {
 	e := entry{kind: noise}
 	var typ, role, name string
 	var content, info value
-	if !r.payload.fields(func(key []byte, v value) {
-		switch string(key) {
+	c := r.payload.members()
+	for c.next() {
+		switch string(c.key) {
 		case "type":
-			typ = v.text()
+			typ = c.value.text()
 		case "role":
-			role = v.text()
+			role = c.value.text()
 		case "name":
-			name = v.text()
+			name = c.value.text()
 		case "content":
-			content = v
+			content = c.value
 		case "info":
-			info = v
+			info = c.value
 		}
-	}) {
+	}
+	if !c.whole {
 		return entry{}
 	}
 	if r.typ == "event_msg" && typ == "token_count" {
@@ -42,13 +44,11 @@ func (r *record) codex() entry {
 			first = strings.TrimSpace(b.texts[0])
 		}
 		switch {
-		case strings.HasPrefix(first, "<hook_prompt"):
-			e.kind = continuation
 		case first == "" && !b.media:
 		case hasAnyPrefix(first, "<environment_context>", "<user_instructions>", "<permissions instructions>", "<turn_aborted>", "<subagent_notification>", "# AGENTS.md instructions"):
 			// what the host tells the agent in the person's name
 		default:
-			e.kind = prompt
+			e.kind = opening // a continuation is a <hook_prompt …>
 		}
 	case strings.HasSuffix(typ, "_call_output"):
 		e.kind = result

@@ -1,21 +1,21 @@
 package transcript
 
-// copilot reads an event of Copilot CLI. A continuation is a user message as well, which begins a turn like any other.
+// copilot reads an event of Copilot CLI. A continuation is a user message like a prompt.
 func (r *record) copilot() entry {
 	e := entry{kind: noise}
-	var content, requests, parent, delivery value
-	if !r.data.fields(func(key []byte, v value) {
-		switch string(key) {
+	var content, requests, parent value
+	c := r.data.members()
+	for c.next() {
+		switch string(c.key) {
 		case "content":
-			content = v
+			content = c.value
 		case "toolRequests":
-			requests = v
+			requests = c.value
 		case "parentToolCallId":
-			parent = v
-		case "delivery":
-			delivery = v
+			parent = c.value
 		}
-	}) {
+	}
+	if !c.whole {
 		return entry{}
 	}
 	if parent.text() != "" {
@@ -24,10 +24,7 @@ func (r *record) copilot() entry {
 	switch r.typ {
 	case "user.message":
 		if e.texts = readBlocks(content).texts; len(e.texts) > 0 {
-			e.kind = prompt
-			if delivery.text() == "queued" {
-				e.kind = continuation
-			}
+			e.kind = opening
 		}
 	case "assistant.message":
 		e.kind, e.texts, e.tools = assistant, readBlocks(content).texts, names(requests)

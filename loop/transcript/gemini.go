@@ -1,7 +1,7 @@
 package transcript
 
 // gemini reads a record of Gemini CLI: a message that changes is written again, with the same id. A continuation is
-// told by the prompt that it stands for.
+// a user record like a prompt.
 func (r *record) gemini() entry {
 	b := readBlocks(r.content)
 	e := entry{id: r.id, texts: b.texts, rewritten: true}
@@ -11,12 +11,10 @@ func (r *record) gemini() entry {
 		e.tokens = member(r.tokens, "total").int()
 	case b.result:
 		e.kind = result
-	case r.displayContent.there():
-		e.kind = continuation
 	case len(b.texts) == 0 && !b.media:
 		e.kind = noise
 	default:
-		e.kind = prompt
+		e.kind = opening
 	}
 	return e
 }

@@ -6,12 +6,11 @@ import "bytes"
 type kind uint8
 
 const (
-	unknown      kind = iota // no record of a format that is known
-	noise                    // a known record that is no part of the conversation
-	prompt                   // the person's words
-	continuation             // what a hook told the agent when it made it go on
-	assistant                // a message of the agent, or a part of one
-	result                   // what a tool gave back
+	unknown   kind = iota // no record of a format that is known
+	noise                 // a known record that is no part of the conversation
+	opening               // a human prompt, or what a hook told the agent when it made it go on: a turn begins
+	assistant             // a message of the agent, or a part of one
+	result                // what a tool gave back
 )
 
 // entry is what one record tells.
@@ -27,13 +26,10 @@ type entry struct {
 	rewritten bool // a newer record with the same id stands for this one
 }
 
-// begins reports whether the agent's current turn begins with the entry.
-func (e entry) begins() bool { return e.kind == prompt || e.kind == continuation }
-
 // speaks reports whether the entry is seen in a turn.
 func (e entry) speaks() bool {
 	switch e.kind {
-	case prompt, continuation:
+	case opening:
 		return true
 	case assistant:
 		return len(e.texts) > 0 || len(e.tools) > 0
@@ -49,7 +45,6 @@ type record struct {
 
 	message, content, payload, data, attachment value
 	origin, toolUseResult, toolCalls, tokens    value
-	displayContent                              value
 
 	sidechain, meta, compact, apiError bool
 }
@@ -62,7 +57,11 @@ func parse(line []byte, subagent bool) entry {
 		return entry{}
 	}
 	var r record
-	if !value(line).fields(r.set) {
+	c := value(line).members()
+	for c.next() {
+		r.set(c.key, c.value)
+	}
+	if !c.whole {
 		return entry{}
 	}
 	switch {
@@ -113,8 +112,6 @@ func (r *record) set(key []byte, v value) {
 		r.toolCalls = v
 	case "tokens":
 		r.tokens = v
-	case "displayContent":
-		r.displayContent = v
 	case "isSidechain":
 		r.sidechain = v.isTrue()
 	case "isMeta":

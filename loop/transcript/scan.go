@@ -3,7 +3,7 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
+	"unicode/utf8"
 )
 
 // value is the bytes of one JSON value that nobody has looked into yet.
@@ -14,70 +14,79 @@ import (
 // needs no stack for nesting.
 type value []byte
 
-// fields calls f with each member of an object, in order; duplicates are all given. It reports whether the value is an
-// object that ends where the value ends; one that is torn has had f called for the members before the tear.
-func (v value) fields(f func(key []byte, v value)) bool {
+// cursor goes through the members of an object or the elements of a list, in order; duplicate keys are all given:
+//
+//	c := v.members()
+//	for c.next() {
+//		… c.key, c.value …
+//	}
+//	if !c.whole { … torn … }
+type cursor struct {
+	key   []byte // without quotes and escapes; nil in a list
+	value value
+	whole bool // the end was reached, and nothing stands behind it
+
+	of   value
+	at   int
+	last byte
+}
+
+// members is a cursor over an object; over any other value it gives nothing and is not whole.
+func (v value) members() cursor { return v.enter('{', '}') }
+
+// elements is a cursor over a list; over any other value it gives nothing and is not whole.
+func (v value) elements() cursor { return v.enter('[', ']') }
+
+func (v value) enter(first, last byte) cursor {
+	c := cursor{of: v, at: len(v), last: last}
 	i := v.skipSpace(0)
-	if i >= len(v) || v[i] != '{' {
-		return false
+	if i >= len(v) || v[i] != first {
+		return c
 	}
 	i = v.skipSpace(i + 1)
-	if i < len(v) && v[i] == '}' {
-		return v.skipSpace(i+1) == len(v)
+	if i < len(v) && v[i] == last {
+		c.whole = v.skipSpace(i+1) == len(v)
+		return c
 	}
-	for {
+	c.at = i
+	return c
+}
+
+func (c *cursor) next() bool {
+	i, v := c.at, c.of
+	c.at = len(v) // wherever this ends, there is no more, unless it says so
+	if i >= len(v) {
+		return false
+	}
+	if c.last == '}' {
 		end := v.endOfString(i)
 		if end < 0 {
 			return false
 		}
-		key := []byte(v[i+1 : end-1])
-		if bytes.IndexByte(key, '\\') >= 0 {
-			key = []byte(v[i:end].text())
+		if c.key = v[i+1 : end-1]; bytes.IndexByte(c.key, '\\') >= 0 {
+			c.key = []byte(v[i:end].text())
 		}
 		i = v.skipSpace(end)
 		if i >= len(v) || v[i] != ':' {
 			return false
 		}
 		i = v.skipSpace(i + 1)
-		end = v.endOfValue(i)
-		if end < 0 {
-			return false
-		}
-		f(key, v[i:end])
-		i = v.skipSpace(end)
-		if i >= len(v) {
-			return false
-		}
-		switch v[i] {
-		case ',':
-			i = v.skipSpace(i + 1)
-		case '}':
-			return v.skipSpace(i+1) == len(v)
-		default:
-			return false
-		}
 	}
-}
-
-// elements calls f with each element of a list, with none if the value is no list.
-func (v value) elements(f func(v value)) {
-	i := v.skipSpace(0)
-	if i >= len(v) || v[i] != '[' {
-		return
+	end := v.endOfValue(i)
+	if end < 0 {
+		return false
 	}
-	i = v.skipSpace(i + 1)
-	for i < len(v) && v[i] != ']' {
-		end := v.endOfValue(i)
-		if end < 0 {
-			return
-		}
-		f(v[i:end])
-		i = v.skipSpace(end)
-		if i >= len(v) || v[i] != ',' {
-			return
-		}
-		i = v.skipSpace(i + 1)
+	c.value = v[i:end]
+	i = v.skipSpace(end)
+	switch {
+	case i >= len(v):
+		// torn behind a value that is whole, as far as one can see
+	case v[i] == ',':
+		c.at = v.skipSpace(i + 1)
+	case v[i] == c.last:
+		c.whole = v.skipSpace(i+1) == len(v)
 	}
+	return true
 }
 
 // decode is the value of a string; false for any other value.
@@ -86,14 +95,14 @@ func (v value) decode() (string, bool) {
 		return "", false
 	}
 	inner := v[1 : len(v)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
-		return strings.ToValidUTF8(string(inner), "\ufffd"), true
+	switch {
+	case bytes.IndexByte(inner, '\\') >= 0:
+		var s string
+		return s, json.Unmarshal(v, &s) == nil
+	case !utf8.Valid(inner):
+		return string([]rune(string(inner))), true // U+FFFD for every odd byte, as decoders have it
 	}
-	var s string
-	if json.Unmarshal(v, &s) != nil {
-		return "", false
-	}
-	return s, true
+	return string(inner), true
 }
 
 // text is the value of a string, "" for any other value.
@@ -118,6 +127,21 @@ func (v value) int() int {
 		n = n*10 + int(c-'0')
 	}
 	return n
+}
+
+// hasToken reports whether the string stands somewhere in the value as a whole, be it as a key or as a value: a quote
+// that is no escaped one begins a string there, since nothing but punctuation follows the end of one.
+func (v value) hasToken(quoted string) bool {
+	for from := 0; ; {
+		i := bytes.Index(v[from:], []byte(quoted))
+		if i < 0 {
+			return false
+		}
+		if i += from; i == 0 || v[i-1] != '\\' {
+			return true
+		}
+		from = i + 1
+	}
 }
 
 // skipSpace is the index of the first byte from i on that is no white space.
@@ -177,11 +201,20 @@ func (v value) endOfValue(i int) int {
 		return -1
 	}
 	start := i
-	for i < len(v) && bytes.IndexByte([]byte(",:]} \t\r\n\"[{"), v[i]) < 0 {
+	for i < len(v) && !punctuation(v[i]) {
 		i++
 	}
 	if i == start {
 		return -1
 	}
 	return i
+}
+
+// punctuation reports whether the byte ends a number or a literal.
+func punctuation(c byte) bool {
+	switch c {
+	case ',', ':', ']', '}', ' ', '\t', '\r', '\n', '"', '[', '{':
+		return true
+	}
+	return false
 }

@@ -123,6 +123,8 @@ func TestOwn(t *testing.T) {
 		{"the title of an old conversation", []string{line(m{"type": "summary", "summary": "DONE"}), user("go"), agent("a")}, []string{"a"}},
 		{"output of a local command", []string{user("go"), agent("a"), user("<local-command-stdout>DONE</local-command-stdout>"), agent("b")}, []string{"a", "b"}},
 		{"a notification", []string{user("go"), agent("a"), with(user("<task-notification>DONE"), m{"origin": m{"kind": "task-notification"}}), agent("b")}, []string{"a", "b"}},
+		{"a notification of a version without origins", []string{user("go"), agent("a"), user("<task-notification>DONE"), agent("b")}, []string{"a", "b"}},
+		{"a tool's result as a text", []string{user("go"), agent("a"), with(user("DONE"), m{"toolUseResult": "DONE"}), agent("b")}, []string{"a", "b"}},
 		{"another origin than the person", []string{user("go"), agent("a"), with(user("DONE"), m{"origin": m{"kind": "peer"}}), agent("b")}, []string{"a", "b"}},
 		{"the person by origin", []string{agent("DONE"), with(user("go"), m{"origin": m{"kind": "human"}}), agent("a")}, []string{"a"}},
 

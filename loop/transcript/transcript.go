@@ -132,7 +132,7 @@ func (s *Session) readTurn() error {
 		if s.turn == "" {
 			s.turn = e.turn
 		}
-		if e.begins() {
+		if e.kind == opening {
 			s.found = true
 			break
 		}
@@ -271,7 +271,11 @@ func (s *Session) Turns(n int) []Turn {
 
 // readTurns reads on until there are more than n turns: the oldest one may lack records of its own message.
 func (s *Session) readTurns(n int) {
-	if s.tail.done || count(s.entries) > n {
+	var turns counter
+	for _, e := range s.entries {
+		turns.add(e)
+	}
+	if s.tail.done || turns.n > n {
 		return
 	}
 	file, size, err := open(s.path, s.options.Open)
@@ -282,32 +286,33 @@ func (s *Session) readTurns(n int) {
 	if !s.tail.resume(file, size) {
 		return
 	}
-	for turns := count(s.entries); turns <= n; {
+	for turns.n <= n {
 		line, ok, err := s.tail.line()
 		if err != nil || !ok {
 			return
 		}
-		before := len(s.entries)
+		known := len(s.entries)
 		s.add(parse(line, s.options.Subagent))
-		if len(s.entries) > before && s.entries[before].speaks() {
-			turns = count(s.entries)
+		for _, e := range s.entries[known:] {
+			turns.add(e)
 		}
 	}
 }
 
-// count is len(assemble(entries)) without the texts.
-func count(entries []entry) int {
-	n, id := 0, ""
-	for _, e := range entries {
-		switch {
-		case !e.speaks():
-		case e.kind != assistant:
-			n, id = n+1, ""
-		case e.id == "" || e.id != id:
-			n, id = n+1, e.id
-		}
+// counter counts the turns that assemble makes of the entries that were added, the newest first.
+type counter struct {
+	n  int
+	id string // the message of the entry that was added last
+}
+
+func (c *counter) add(e entry) {
+	switch {
+	case !e.speaks():
+	case e.kind != assistant:
+		c.n, c.id = c.n+1, ""
+	case e.id == "" || e.id != c.id:
+		c.n, c.id = c.n+1, e.id
 	}
-	return n
 }
 
 // assemble makes turns of entries that stand newest first.

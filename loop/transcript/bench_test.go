@@ -1,0 +1,29 @@
+package transcript_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/loop/transcript"
+)
+
+// The usual turn, a turn of 20,000 records, and one that spends the whole budget on tools' results.
+func BenchmarkRead(b *testing.B) {
+	long := strings.Repeat("word ", 200)
+	for _, c := range []struct{ name, data string }{
+		{"usual", strings.Repeat(user("old")+agent(long), 2000) + user("go") + strings.Repeat(agent(long, tool("Bash"))+result(long), 20) + agent("DONE")},
+		{"records", user("go") + strings.Repeat(agent("step"), 20_000) + agent("DONE")},
+		{"results", user("go") + strings.Repeat(agent("step")+result(strings.Repeat(`a "line" of output`+"\n", 1000)), 500) + agent("DONE")},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			path := file(b, c.data)
+			b.ReportAllocs()
+			for b.Loop() {
+				s, err := transcript.Read(b.Context(), path, transcript.Options{})
+				if err != nil || !transcript.Said(transcript.Words(s, ""), "DONE") {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
