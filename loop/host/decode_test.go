@@ -118,6 +118,23 @@ func TestEventNames(t *testing.T) {
 	}
 }
 
+// Hosts that tell the last message under an older name start their hooks in the project and do not name it.
+func TestCwdOfOlderHosts(t *testing.T) {
+	for input, want := range map[string]string{
+		`{"response":"a"}`:                                       ".",
+		`{"response":"a","cwd":"/w"}`:                            "/w",
+		`{"response":"a","cwd":""}`:                              "",
+		`{"response":"a","cwd":5}`:                               "",
+		`{"last_assistant_message":"a"}`:                         "",
+		`{"hook_event_name":"Notification","message":"waiting"}`: "",
+		`{}`: "",
+	} {
+		if got := decode(t, input).Cwd; got != want {
+			t.Errorf("%s: Cwd %q, want %q", input, got, want)
+		}
+	}
+}
+
 // Fields of the wrong type are absent, whatever stands in them.
 func TestWrongTypes(t *testing.T) {
 	for _, v := range []string{`null`, `5`, `1e400`, `true`, `[]`, `["x"]`, `{}`, `{"a":1}`} {
@@ -148,6 +165,8 @@ func TestRaw(t *testing.T) {
 }
 
 func TestInputErrors(t *testing.T) {
+	// Nothing at all, and a JSON value that is no object, are no event; everything else is garbled.
+	noEvent := map[string]bool{"nothing": true, "white space": true, "zero bytes": true, "a mark alone": true, "null": true, "number": true, "text": true, "list": true, "boolean": true}
 	for _, c := range []struct{ name, input, want string }{
 		{"nothing", "", "hook input: it is empty; a host sends one JSON object on stdin"},
 		{"white space", " \r\n\t", "hook input: it is empty; a host sends one JSON object on stdin"},
@@ -177,6 +196,9 @@ func TestInputErrors(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.want, err.Error()); diff != "" {
 				t.Error(diff)
+			}
+			if inputError.Garbled == noEvent[c.name] {
+				t.Errorf("Garbled = %v", inputError.Garbled)
 			}
 			if diff := cmp.Diff(host.Event{LoopCount: -1}, ev); diff != "" {
 				t.Errorf("the event is not empty:\n%s", diff)

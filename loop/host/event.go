@@ -10,14 +10,14 @@ const (
 )
 
 // Event is one hook input, under Claude Code's names on every host. What the input does not say, or says with a value of
-// the wrong type, is the zero value; no field is ever guessed.
+// the wrong type, is the zero value; no field but Cwd is ever guessed.
 type Event struct {
 	Host string // the name of the host that decoded it; "" is the portable host
 	Name string // the event; an input that names none is a Stop
 
 	SessionID      string
 	TurnID         string // the host's own id of the turn: prompt_id of Claude Code and Qwen, turn_id of Codex
-	Cwd            string // the agent's working directory, as the host wrote it; it follows the agent's cd
+	Cwd            string // the agent's working directory, as the host wrote it; it follows the agent's cd. "." is the hook's own
 	PermissionMode string
 	Prompt         string // what the person asked; hosts tell it with few events
 	AgentID        string // the subagent, with SubagentStop
