@@ -73,6 +73,8 @@ func TestCheckReadsFields(t *testing.T) {
 		{`{"type": "integer"}`, `"2\n3"`, nil, `expected int, got text "2\n3"`, ""},
 		{`{"type": "integer"}`, `"0x3"`, nil, `expected int, got text "0x3"`, ""},
 		{`{"type": "integer"}`, `"1_000"`, nil, `expected int, got text "1_000"`, ""},
+		{`{"type": "integer"}`, `"2."`, nil, `expected int, got text "2."`, ""},
+		{`{"type": "integer"}`, `"2e"`, nil, `expected int, got text "2e"`, ""},
 		{`{"type": "integer"}`, `"Infinity"`, nil, `expected int, got text "Infinity"`, ""},
 		{`{"type": "integer"}`, `true`, nil, "expected int, got bool true", ""},
 		{`{"type": "integer"}`, `[1]`, nil, "expected int, got a list of 1", ""},
@@ -102,6 +104,10 @@ func TestCheckReadsFields(t *testing.T) {
 		{`{"enum": ["a", "b", "c"]}`, `"d"`, "d", "", `is "d", expected one of "a", "b" or "c"`},
 		{`{"enum": ["a"]}`, `3`, nil, `expected text, got int 3`, ""},
 		{`{"enum": [1, 2]}`, `"2"`, 2, "", ""},
+		{`{"enum": ["00","01","02","03","04","05","06","07","08","09","10","11","12","13","14","15","16","17","18","19","20","21"]}`, `"x"`, "x", "",
+			`is "x", expected one of "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19" or 2 others`},
+		{`{"maxLength": 3}`, `"` + strings.Repeat("é", 50) + `"`, strings.Repeat("é", 50), "", "has 50 characters, expected at most 3"},
+		{`{"const": "a"}`, `"` + strings.Repeat("é", 50) + `"`, strings.Repeat("é", 50), "", `is "` + strings.Repeat("é", 39) + `…", expected "a"`},
 		{`{"const": "a"}`, `"b"`, "b", "", `is "b", expected "a"`},
 
 		{`{"type": ["string", "null"]}`, `null`, nil, "", ""},
@@ -329,6 +335,9 @@ func TestCheckForeignValues(t *testing.T) {
 	}{
 		{"int64", map[string]any{"i": int64(math.MaxInt64)}, map[string]any{"i": 1<<53 - 1}, nil},
 		{"uint64", map[string]any{"i": uint64(math.MaxUint64)}, map[string]any{"i": 1<<53 - 1}, nil},
+		{"the least int64", map[string]any{"i": int64(math.MinInt64)}, map[string]any{"i": -(1<<53 - 1)}, nil},
+		{"small types", map[string]any{"i": int32(3), "n": float32(0.5), "x": []any{uint(1), uint32(2)}},
+			map[string]any{"i": 3, "n": 0.5, "x": []any{1, 2}}, nil},
 		{"infinity", map[string]any{"n": math.Inf(1), "x": math.NaN()}, map[string]any{"x": "NaN"}, []string{`/n: expected number, got text "+Inf"`}},
 		{"other types are text", map[string]any{"s": struct{ A int }{1}, "x": []string{"a"}}, map[string]any{"s": "{1}", "x": "[a]"}, nil},
 	}
@@ -359,6 +368,7 @@ func TestCheckLeavesDocumentAlone(t *testing.T) {
 	}
 }
 
+// Too much of what nobody means, and too deep for anybody.
 func TestCheckDepthAndAmount(t *testing.T) {
 	recursive := `{"$ref": "#/$defs/list", "$defs": {"list": {"type": "array", "items": {"$ref": "#/$defs/list"}}}}`
 	itself := []any{nil}
@@ -376,6 +386,10 @@ func TestCheckDepthAndAmount(t *testing.T) {
 			schema.Result{Unusable: []schema.Violation{{Message: "is nested deeper than 1000 levels"}}}},
 		{"the same without a type", `{}`, itself,
 			schema.Result{Unusable: []schema.Violation{{Message: "is nested deeper than 1000 levels"}}}},
+		{"objects that nobody means", `{"properties": {"l": {"additionalProperties": {"items": {"type": "integer"}}}}}`,
+			map[string]any{"l": map[string]any{"a": many[:700], "b": many[:700]}},
+			schema.Result{Value: map[string]any{}, Unusable: []schema.Violation{{Pointer: "/l",
+				Message: "has more than 1000 fields and elements that are unusable"}}}},
 		{"what nobody means", `{"properties": {"l": {"items": {"type": "integer"}}}}`, map[string]any{"l": many},
 			schema.Result{Value: map[string]any{}, Unusable: []schema.Violation{{Pointer: "/l",
 				Message: "has more than 1000 fields and elements that are unusable"}}}},

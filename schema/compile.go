@@ -42,7 +42,7 @@ type reference struct {
 func build(name string, v any, position func(string) (int, int)) (*Schema, error) {
 	c := &compiler{name: name, draft: draft2020, nodes: make(map[string]*node)}
 	s := &Schema{name: name}
-	if c.root = c.canonical(v, "", 0); len(c.errs) == 0 {
+	if c.root = c.canonical(v, make([]any, 0, 16)); len(c.errs) == 0 {
 		c.readDraft()
 		s.root = c.node(c.root, "")
 		c.resolve()
@@ -91,10 +91,10 @@ func (c *compiler) first(position func(string) (int, int)) error {
 }
 
 // canonical copies a decoded schema with numbers as int or float64, the only two forms that the rest knows.
-func (c *compiler) canonical(v any, at string, depth int) any {
-	if c.size++; depth > MaxDepth || c.size > maxPerSchema {
+func (c *compiler) canonical(v any, path []any) any {
+	if c.size++; len(path) > MaxDepth || c.size > maxPerSchema {
 		if len(c.errs) == 0 {
-			c.fail(at, "the schema is too big: at most %d values, %d levels deep, are read", maxPerSchema, MaxDepth)
+			c.fail(PointerOf(path), "the schema is too big: at most %d values, %d levels deep, are read", maxPerSchema, MaxDepth)
 		}
 		return nil
 	}
@@ -103,34 +103,34 @@ func (c *compiler) canonical(v any, at string, depth int) any {
 		return v
 	case string:
 		if !utf8.ValidString(v) {
-			c.fail(at, "expected text in UTF-8, got %q", v)
+			c.fail(PointerOf(path), "expected text in UTF-8, got %q", v)
 		}
 		return v
 	case map[string]any:
 		m := make(map[string]any, len(v))
 		for key, value := range v {
 			if !utf8.ValidString(key) {
-				c.fail(at, "expected keys in UTF-8, got %q", key)
+				c.fail(PointerOf(path), "expected keys in UTF-8, got %q", key)
 			}
-			m[key] = c.canonical(value, child(at, key), depth+1)
+			m[key] = c.canonical(value, append(path, key))
 		}
 		return m
 	case []any:
 		list := make([]any, len(v))
 		for i, value := range v {
-			list[i] = c.canonical(value, element(at, i), depth+1)
+			list[i] = c.canonical(value, append(path, i))
 		}
 		return list
 	}
 	n, exact, ok := number(v)
 	switch {
 	case !ok:
-		c.fail(at, "expected a JSON value, got %v of Go's type %T", v, v)
+		c.fail(PointerOf(path), "expected a JSON value, got %v of Go's type %T", v, v)
 	case !exact:
 		// A bound may lie beyond the integers that values are saturated at.
 		f, err := strconv.ParseFloat(fmt.Sprint(v), 64)
 		if err != nil {
-			c.fail(at, "the number %s is too big", show(fmt.Sprint(v)))
+			c.fail(PointerOf(path), "the number %s is too big", show(fmt.Sprint(v)))
 		}
 		return f
 	}
@@ -169,7 +169,7 @@ func (c *compiler) node(doc any, at string) *node {
 	n.refOnly = n.refOnly && c.draft < draft2019
 	for name, value := range n.keywords {
 		kw, ok := keywordOf(name)
-		if !ok {
+		if !ok || (name == "id" && c.draft > draft4) {
 			c.reportUnknown(name, at)
 			continue
 		}
@@ -243,9 +243,6 @@ func (c *compiler) keyword(n *node, kw keyword, value any, at string) {
 func (c *compiler) textKeyword(n *node, name, value, at string) {
 	switch name {
 	case "$id", "id":
-		if name == "id" && c.draft > draft4 {
-			return
-		}
 		// References are local, so nothing is called by this name; the library would resolve them against it.
 		delete(n.keywords, name)
 		if n.at != "" {

@@ -57,6 +57,21 @@ func TestCompileErrors(t *testing.T) {
 			"s.json:1:48: a $ref beneath a nested $id is not supported, remove the $id at /$defs/a (at /$defs/a/items/$ref)"},
 		{"an unknown draft", `{"$schema": "http://json-schema.org/draft-08/schema#"}`,
 			`s.json:1:13: unknown draft "http://json-schema.org/draft-08/schema#", expected such as "https://json-schema.org/draft/2020-12/schema" or "http://json-schema.org/draft-07/schema#" (at /$schema)`},
+		{"text as a flag", `{"uniqueItems": "yes"}`, `s.json:1:17: expected true or false, got "yes" (at /uniqueItems)`},
+		{"text as a list", `{"enum": "a"}`, `s.json:1:10: expected a list, got "a" (at /enum)`},
+		{"a list as text", `{"description": ["a"]}`, "s.json:1:17: expected text, got a list of 1 (at /description)"},
+		{"a name as names", `{"required": "a"}`, `s.json:1:14: expected a list of names, got "a" (at /required)`},
+		{"a type twice", `{"type": ["null", "null"]}`, `s.json:1:19: "null" stands in the list twice (at /type/1)`},
+		{"an element that is not there", `{"$ref": "#/allOf/2", "allOf": [{}, {}]}`, `s.json:1:10: there is no "#/allOf/2" in this document (at /$ref)`},
+		{"a part of a text", `{"$ref": "#/title/2", "title": "x"}`, `s.json:1:10: there is no "#/title/2" in this document (at /$ref)`},
+		{"draft 4 wants names", `{"$schema": "http://json-schema.org/draft-04/schema#", "dependencies": {"a": []}}`,
+			"s.json:1:78: expected at least one name, as draft 4 demands (at /dependencies/a)"},
+		{"draft 4 wants flags", `{"$schema": "http://json-schema.org/draft-04/schema#", "exclusiveMaximum": 3}`,
+			"s.json:1:76: expected true or false, as draft 4 demands, got 3 (at /exclusiveMaximum)"},
+		{"draft 4 wants what is to be exclusive", `{"$schema": "http://json-schema.org/draft-04/schema#", "exclusiveMaximum": true}`,
+			"s.json:1:76: expected maximum beside it, as draft 4 demands (at /exclusiveMaximum)"},
+		{"before 2019 enums were sets", `{"$schema": "http://json-schema.org/draft-06/schema#", "enum": [1, "a", 1.0]}`,
+			"s.json:1:73: 1 stands in the list twice (at /enum/2)"},
 		{"draft 4 has no boolean schemas", `{"$schema": "http://json-schema.org/draft-04/schema#", "items": true}`,
 			"s.json:1:65: expected a schema, which is an object in draft 4, got true (at /items)"},
 
@@ -99,13 +114,14 @@ func chain(n int, format string) string {
 func TestUnknownWords(t *testing.T) {
 	s := mustCompile(t, `{
   "propertis": {},
-  "properties": {"type": {"format": "datetime"}, "propertis": {"typ": "integer", "x-note": 1, "zzz": 2}}
+  "properties": {"type": {"format": "datetime"}, "propertis": {"typ": "integer", "x-note": 1, "zzz": 2, "id": 3}}
 }`)
 	want := []string{
 		`2:16: /propertis: unknown keyword "propertis", it has no effect; did you mean "properties"?`,
 		`3:37: /properties/type/format: unknown format "datetime", it is not checked; did you mean "date-time"?`,
 		`3:71: /properties/propertis/typ: unknown keyword "typ", it has no effect; did you mean "type"?`,
 		`3:102: /properties/propertis/zzz: unknown keyword "zzz", it has no effect`,
+		`3:111: /properties/propertis/id: unknown keyword "id", it has no effect; did you mean "$id"?`,
 	}
 	if diff := cmp.Diff(want, lines(s.Unknown())); diff != "" {
 		t.Errorf("unknown (-want +got):\n%s", diff)
@@ -142,6 +158,7 @@ func TestFromValue(t *testing.T) {
 		{"text", `inline: expected a schema, which is an object, got "text"`},
 		{map[string]any{"default": struct{}{}}, "inline: expected a JSON value, got {} of Go's type struct {} (at /default)"},
 		{map[string]any{"const": "\xff"}, `inline: expected text in UTF-8, got "\xff" (at /const)`},
+		{map[string]any{"properties": map[string]any{"\xff": true}}, `inline: expected keys in UTF-8, got "\xff" (at /properties)`},
 		{map[string]any{"items": map[string]any{"type": 3}},
 			"inline: expected a type: array, boolean, integer, null, number, object or string; got 3 (at /items/type)"},
 	} {
@@ -166,6 +183,14 @@ func TestVerify(t *testing.T) {
 	const want = `unsupported vocab "https://example.com/v"`
 	if err := s.Verify(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want one that says %s", err, want)
+	}
+	broken, err := schema.Compile("s.json", []byte(`{"items": {"$anchor": "1 a"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const complaint = "s.json: does not match pattern '^[A-Za-z_][-A-Za-z0-9._]*$' (at /items/$anchor)"
+	if err := broken.Verify(); err == nil || err.Error() != complaint {
+		t.Errorf("error %v, want %s", err, complaint)
 	}
 	got := s.Check(schema.Document{Value: map[string]any{"a": "1"}})
 	if diff := cmp.Diff(map[string]any{"a": 1}, got.Value); diff != "" {

@@ -8,6 +8,9 @@ func nearest(word string, candidates []string) string {
 	}
 	best, limit := "", min(max(len(word)/3, 1)+1, len(word))
 	for _, c := range candidates {
+		if c == word {
+			continue // whoever asks has a reason not to take it
+		}
 		if d := distance(word, c, limit); d < limit {
 			best, limit = c, d
 		}

@@ -41,6 +41,9 @@ func TestTypeInWords(t *testing.T) {
 		{`{"type": "string", "anyOf": [{"minLength": 1}, {"pattern": "x"}]}`, "text"},
 		{`{"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}`, "text"},
 		{`{"allOf": [{"type": "number"}, {"type": ["integer", "string"]}]}`, "int"},
+		{`{"allOf": [{"enum": ["a", "b", "c"]}, {"enum": ["c", "b"]}]}`, `"b" | "c"`},
+		{`{"allOf": [{"items": {"type": "number"}}, {"items": {"type": "integer"}}]}`, "list of int"},
+		{`{"allOf": [{"$ref": "#/allOf/1"}, {"type": "string"}]}`, "text"},
 		{`{"allOf": [{"type": ["string", "null"]}, {"enum": ["a", null]}]}`, `"a" | null`},
 	}
 	for _, tt := range tests {
