@@ -123,20 +123,32 @@ func items(list []state.Item) []any {
 	return out
 }
 
-// transcript reads the end of the session file, at the first need of it.
+// transcript reads the end of the session file, at the first need of it. A
+// subagent has a file of its own where the host names it; the other is its
+// parent's.
 func (g *gatherer) transcript(ctx context.Context) *transcript.Session {
-	if !g.read {
-		g.read = true
-		if g.ev.TranscriptPath != "" {
-			s, err := transcript.Read(ctx, g.ev.TranscriptPath, transcript.Options{LastMessage: g.ev.LastAssistantMessage})
-			if err != nil {
-				g.problem = err.Error()
-			} else {
-				g.session = s
-			}
-		}
+	if g.read {
+		return g.session
 	}
-	return g.session
+	g.read = true
+	path := g.ev.TranscriptPath
+	o := transcript.Options{LastMessage: g.ev.LastAssistantMessage}
+	if g.ev.Name == host.SubagentStop && g.ev.AgentTranscriptPath != "" {
+		path, o.Subagent = g.ev.AgentTranscriptPath, true
+	}
+	if g.ev.Host == host.ClaudeCode {
+		o.Turn = g.ev.Turn // its files name the prompt, so one that lags is recognised
+	}
+	if path == "" {
+		return nil
+	}
+	s, err := transcript.Read(ctx, path, o)
+	if err != nil {
+		g.problem = err.Error()
+		return nil
+	}
+	g.session = s
+	return s
 }
 
 // words are the agent's own words since the last prompt or continuation.
