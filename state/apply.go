@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -102,7 +103,19 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 		}
 		return err
 	}
+	r.sweepTemps(targets)
 	return nil
+}
+
+// sweepTemps removes what killed processes left beside the files.
+func (r *Root) sweepTemps(targets []*target) {
+	seen := map[string]bool{}
+	for _, t := range targets {
+		if dir := path.Dir(t.was.place); t.end == OpSet && t.edited != nil && !seen[dir] {
+			seen[dir] = true
+			sweepTemps(r.root, dir)
+		}
+	}
 }
 
 // A target is one file with all that is to be done to it.
@@ -182,7 +195,7 @@ func (r *Root) plan(ctx context.Context, changes []Change) ([]*target, error) {
 
 // lookAtEntry finds out whether the path itself is a link.
 func (t *target) lookAtEntry() error {
-	entry, err := t.root.entry(t.loc)
+	entry, err := entry(t.root.dir, t.loc)
 	if err != nil {
 		return t.failed(err)
 	}
@@ -233,6 +246,9 @@ func (t *target) add(c Change) error {
 
 // prepare does all that can fail and that nobody sees.
 func (t *target) prepare(archives *archiver) error {
+	if t.end == OpSet && bytes.Equal(t.edited, t.was.data) {
+		t.nothing = true // the values are there already
+	}
 	if t.nothing {
 		return nil
 	}

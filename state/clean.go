@@ -12,9 +12,6 @@ import (
 const (
 	cleanStamp    = "cleaned"
 	cleanInterval = 24 * time.Hour
-
-	// A temporary file of ralph's own lives for milliseconds.
-	maxTempAge = time.Hour
 )
 
 // Clean forgets loops that are long over: it removes memories, and locks that

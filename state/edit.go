@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -37,99 +38,100 @@ func Edit(src []byte, f Format, sets []Set) ([]byte, error) {
 	if len(src) > MaxFileSize {
 		return nil, &EditError{Message: "is too big: more than 8 MiB"}
 	}
+	before, err := decodeEditable(src, f)
+	if err != nil {
+		return nil, &EditError{Message: "the file " + err.Error()}
+	}
 	for _, set := range sets {
-		edited, err := editOne(src, f, set)
+		after, err := before.with(set)
 		if err != nil {
 			return nil, &EditError{Pointer: schema.PointerOf(set.Path), Message: err.Error()}
 		}
-		src = edited
+		before = after
 	}
-	if len(src) > MaxFileSize {
+	if len(before.src) > MaxFileSize {
 		return nil, &EditError{Message: "would become too big: more than 8 MiB"}
 	}
-	return src, nil
+	return before.src, nil
 }
 
-// An editable is a document that can be compared before and after.
+// An editable is a document together with its bytes.
 type editable struct {
-	value map[string]any
-	body  []byte
+	src    []byte
+	value  map[string]any
+	matter *matter // nil for JSON
 }
-
-func editOne(src []byte, f Format, set Set) ([]byte, error) {
-	set, err := cleanSet(set)
-	if err != nil {
-		return nil, err
-	}
-	before, err := decodeEditable(src, f)
-	if err != nil {
-		return nil, err
-	}
-	want, err := asked(set.Value, f)
-	if err != nil {
-		return nil, err
-	}
-	model, err := assign(before.value, set.Path, want)
-	if err != nil {
-		return nil, err
-	}
-
-	var edited []byte
-	if f == JSON {
-		edited, err = spliceJSON(src, set)
-	} else {
-		edited, err = spliceFrontMatter(src, set)
-	}
-	if err != nil {
-		return nil, err
-	}
-
-	after, err := decodeEditable(edited, f)
-	if err != nil || !reflect.DeepEqual(any(after.value), model) || !bytes.Equal(after.body, before.body) {
-		return nil, errByHand
-	}
-	return edited, nil
-}
-
-// errByHand is for spots that an edit would harm.
-var errByHand = fmt.Errorf("it is written in a way that cannot be edited without harming the rest; repair it by hand")
 
 func decodeEditable(src []byte, f Format) (editable, error) {
 	if f == JSON {
 		doc, err := decodeJSON(src)
 		if err != nil {
-			return editable{}, fmt.Errorf("the file %w", err)
+			return editable{}, err
 		}
-		return editable{value: doc.Value.(map[string]any)}, nil
+		return editable{src: src, value: doc.Value.(map[string]any)}, nil
 	}
 	m, err := decodeFrontMatter(src)
 	if err != nil {
-		return editable{}, fmt.Errorf("the file %w", err)
+		return editable{}, err
 	}
-	return editable{value: m.value, body: m.body}, nil
+	return editable{src: src, value: m.value, matter: m}, nil
 }
 
-// asked is a value to be set as it will be decoded from the edited file.
-func asked(v any, f Format) (any, error) {
-	text, err := encodeJSON(v)
+// with gives the document with one value set. What the text became is not
+// believed before it was decoded and compared with what was asked for.
+func (e editable) with(set Set) (editable, error) {
+	set, err := cleanSet(set)
 	if err != nil {
-		return nil, err
+		return editable{}, err
 	}
-	if f == FrontMatter {
-		return flowValue(v), nil
+	format, want, body := JSON, any(nil), []byte(nil)
+	if e.matter != nil {
+		format, want, body = FrontMatter, flowValue(set.Value), e.matter.body
+	} else if want, err = jsonValue(set.Value); err != nil {
+		return editable{}, err
 	}
-	parsed, err := schema.ParseJSON(text)
+	model, err := assign(e.value, set.Path, want)
+	if err != nil {
+		return editable{}, err
+	}
+
+	var edited []byte
+	if format == JSON {
+		edited, err = spliceJSON(e.src, set)
+	} else {
+		edited, err = spliceFrontMatter(e.src, e.matter, set)
+	}
+	if err != nil {
+		return editable{}, err
+	}
+
+	after, err := decodeEditable(edited, format)
+	if err != nil || !reflect.DeepEqual(any(after.value), model) {
+		return editable{}, errByHand
+	}
+	if after.matter != nil && !bytes.Equal(after.matter.body, body) {
+		return editable{}, errByHand
+	}
+	return after, nil
+}
+
+// errByHand is for spots that an edit would harm.
+var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; repair it by hand")
+
+// jsonValue is v as it will be decoded from JSON.
+func jsonValue(v any) (any, error) {
+	parsed, err := schema.ParseJSON(encodeJSON(v))
 	if err != nil {
 		return nil, err
 	}
 	return parsed.Document().Value, nil
 }
 
-// flowValue is v with its numbers as scalarValue will read them.
+// flowValue is v as it will be decoded from YAML: whole numbers are ints.
 func flowValue(v any) any {
 	switch v := v.(type) {
 	case float64:
-		return coreValue(string(must(encodeJSON(v))))
+		return coreValue(string(encodeJSON(v)))
 	case []any:
 		list := make([]any, len(v))
 		for i := range v {
@@ -146,19 +148,16 @@ func flowValue(v any) any {
 	return v
 }
 
-// must is for what was encoded before without an error.
-func must(b []byte, _ error) []byte { return b }
-
-// encodeJSON writes a value in one line, without the escapes that are meant
-// for web pages.
-func encodeJSON(v any) ([]byte, error) {
+// encodeJSON writes a value that cleanValue let through in one line, without
+// the escapes that are meant for web pages.
+func encodeJSON(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return nil, err
+		return nil // no JSON at all, which no later check takes for the value
 	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }
 
 // cleanSet refuses what no document can hold, and copies the rest with bytes

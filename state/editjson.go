@@ -19,10 +19,7 @@ type member struct {
 func spliceJSON(src []byte, set Set) ([]byte, error) {
 	s := jsonText(src)
 	at := s.space(len(src) - len(trimBOM(src)))
-	text, err := encodeJSON(set.Value)
-	if err != nil {
-		return nil, err
-	}
+	text := encodeJSON(set.Value)
 	for i, part := range set.Path {
 		members, end := s.members(at)
 		found := -1
@@ -38,7 +35,7 @@ func spliceJSON(src []byte, set Set) ([]byte, error) {
 				}
 			}
 			if found < 0 && s[at] == '{' && i == len(set.Path)-1 {
-				return s.addField(at, end, members, key, text)
+				return s.addField(at, end, members, encodeJSON(key), text), nil
 			}
 		}
 		if found < 0 {
@@ -122,13 +119,9 @@ func (s jsonText) skip(i int) int {
 // addField puts a field behind the last one of the object that begins at
 // open and ends at end, in the style of its neighbours, or of the file if it
 // has none.
-func (s jsonText) addField(open, end int, members []member, name string, value []byte) ([]byte, error) {
-	key, err := encodeJSON(name)
-	if err != nil {
-		return nil, err
-	}
+func (s jsonText) addField(open, end int, members []member, key, value []byte) []byte {
 	if len(members) == 0 {
-		return s.fillObject(open, end, key, value), nil
+		return s.fillObject(open, end, key, value)
 	}
 	last := members[len(members)-1]
 	colon := s[last.keyEnd:last.value]
@@ -141,7 +134,7 @@ func (s jsonText) addField(open, end int, members []member, name string, value [
 		}
 	}
 	text := bytes.Join([][]byte{{','}, before, key, colon, value}, nil)
-	return splice(s, last.end, last.end, text), nil
+	return splice(s, last.end, last.end, text)
 }
 
 // before gives the white space in front of i, without blank lines.

@@ -13,11 +13,7 @@ import (
 // spliceFrontMatter replaces the bytes of one value, or adds one line in front
 // of the closing fence. The caller decodes the result and compares: what is
 // found here by looking at the text need not be proven here.
-func spliceFrontMatter(src []byte, set Set) ([]byte, error) {
-	m, err := decodeFrontMatter(src)
-	if err != nil {
-		return nil, fmt.Errorf("the file %w", err)
-	}
+func spliceFrontMatter(src []byte, m *matter, set Set) ([]byte, error) {
 	edit := yamlEdit{src: m.yaml}
 	start, end, text, err := edit.splice(m, set)
 	if err != nil {
@@ -122,8 +118,7 @@ func (e yamlEdit) span(key, value *yaml.Node, flow bool) (start, end int, err er
 	if start, err = e.offset(value); err != nil {
 		return 0, 0, err
 	}
-	line, _ := cutLine(e.src[start:])
-	line = bytes.TrimRight(line, "\r")
+	line, _ := cutYAMLLine(e.src[start:])
 	size := 0
 	switch {
 	case value.Kind != yaml.ScalarNode && value.Style&yaml.FlowStyle != 0:
@@ -156,7 +151,7 @@ func (e yamlEdit) emptySpan(key *yaml.Node) (start, end int, err error) {
 	if start, err = e.offset(key); err != nil {
 		return 0, 0, err
 	}
-	line, _ := cutLine(e.src[start:])
+	line, _ := cutYAMLLine(e.src[start:])
 	size := 0
 	switch {
 	case key.Style&yaml.DoubleQuotedStyle != 0:
@@ -272,7 +267,7 @@ func flowSize(line []byte) int {
 func renderYAML(v any, style yaml.Style, flow bool) string {
 	text, ok := v.(string)
 	if !ok {
-		return jsonForYAML(string(must(encodeJSON(v))))
+		return jsonForYAML(string(encodeJSON(v)))
 	}
 	switch {
 	case style&yaml.SingleQuotedStyle != 0 && printable(text):
@@ -280,7 +275,7 @@ func renderYAML(v any, style yaml.Style, flow bool) string {
 	case style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) == 0 && plainIsSafe(text):
 		return text
 	}
-	return jsonForYAML(string(must(encodeJSON(text))))
+	return jsonForYAML(string(encodeJSON(text)))
 }
 
 // jsonForYAML escapes the characters that JSON allows raw and YAML reads as

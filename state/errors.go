@@ -123,6 +123,9 @@ func reason(err error) string {
 		case *os.SyscallError:
 			err = e.Err
 		default:
+			if err.Error() == "path escapes from parent" { // os.Root has no name for it
+				return errOutside.Error()
+			}
 			return err.Error()
 		}
 	}

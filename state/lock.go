@@ -2,6 +2,8 @@ package state
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -42,7 +44,12 @@ func (s *Store) Lock(ctx context.Context, names []string) (unlock func(), err er
 	names = slices.Compact(names)
 
 	var held []*flock.Flock
+	passOn := func() {
+		s.handover.Lock()
+		defer s.handover.Unlock()
+	}
 	release := func() {
+		passOn()
 		for _, l := range slices.Backward(held) {
 			l.Unlock()
 		}
@@ -56,6 +63,7 @@ func (s *Store) Lock(ctx context.Context, names []string) (unlock func(), err er
 		}
 		held = append(held, l)
 	}
+	passOn()
 	return release, nil
 }
 
@@ -85,20 +93,30 @@ func tryLockFile(path string) (*flock.Flock, error) {
 	if ok, err := l.TryLock(); err != nil || !ok {
 		return nil, err
 	}
-	// A clean-up may have removed the file between opening and locking it.
-	// Then the lock is one that nobody else will ever look at.
-	opened, err := l.Stat()
-	if err == nil {
-		var there os.FileInfo
-		if there, err = os.Stat(path); err == nil && os.SameFile(opened, there) {
-			now := time.Now()
-			os.Chtimes(path, now, now) // in use, hence not stale
-			return l, nil
-		}
-	}
-	l.Unlock()
-	if err != nil && !os.IsNotExist(err) {
+	ok, err := guards(l, path)
+	if err != nil || !ok {
+		l.Unlock()
 		return nil, err
 	}
-	return nil, nil
+	now := time.Now()
+	os.Chtimes(path, now, now) // in use, hence not stale
+	return l, nil
+}
+
+// guards reports whether the file that l has locked is the one at path. A
+// clean-up may have removed it between opening and locking; then the lock is
+// one that nobody else will ever look at.
+func guards(l *flock.Flock, path string) (bool, error) {
+	locked, err := l.Stat()
+	if err != nil {
+		return false, err
+	}
+	there, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return os.SameFile(locked, there), nil
 }

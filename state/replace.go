@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -40,9 +41,35 @@ func writeTemp(root *os.Root, place string, data []byte, mode fs.FileMode) (name
 	return name, errors.Join(err, f.Close())
 }
 
+// Temporary files are named so that they are known for ours.
+const tempPrefix, tempSuffix = ".ralph-", ".tmp"
+
+// A temporary file lives for milliseconds. One that is as old as this was left
+// behind by a process that was killed.
+const maxTempAge = time.Hour
+
+// sweepTemps removes the temporary files that were left behind in dir.
+func sweepTemps(root *os.Root, dir string) {
+	d, err := root.Open(dir)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1)
+	for _, name := range names {
+		if !strings.HasPrefix(name, tempPrefix) || !strings.HasSuffix(name, tempSuffix) {
+			continue
+		}
+		info, err := root.Lstat(path.Join(dir, name))
+		if err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > maxTempAge {
+			root.Remove(path.Join(dir, name))
+		}
+	}
+}
+
 func createTemp(root *os.Root, dir string) (*os.File, string, error) {
 	for range 100 {
-		name := path.Join(dir, ".ralph-"+strconv.FormatUint(rand.Uint64(), 36)+".tmp")
+		name := path.Join(dir, tempPrefix+strconv.FormatUint(rand.Uint64(), 36)+tempSuffix)
 		f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, name, err

@@ -68,6 +68,33 @@ func (r *Root) IsDir(path string) bool {
 	return ok && info.IsDir()
 }
 
+// Target is the absolute path of what path leads to once links are resolved,
+// as far as it exists. Two paths of one file have one target, which makes it
+// the name to lock. The error is a [*PathError].
+func (r *Root) Target(path string) (string, error) {
+	loc, err := r.locate(path)
+	if err != nil {
+		return "", err
+	}
+	base := r.dir
+	if loc.home {
+		if base, err = homeDir(); err != nil {
+			return "", &PathError{Path: path, Message: "there is no home directory: " + reason(err)}
+		}
+	}
+	rel, err := follow(base, loc.rel)
+	switch {
+	case errors.Is(err, errOutside):
+		return "", &PathError{Path: path, Message: errOutside.Error()}
+	case err != nil:
+		rel = loc.rel
+		if entry, err := entry(base, loc); err == nil {
+			rel = entry
+		}
+	}
+	return filepath.Join(base, filepath.FromSlash(rel)), nil
+}
+
 func (r *Root) stat(path string) (fs.FileInfo, bool) {
 	loc, err := r.locate(path)
 	if err != nil {
@@ -127,8 +154,8 @@ func (r *Root) resolve(loc location) (place, error) {
 
 // entry is the directory entry itself: links on the way to it are resolved,
 // a link in the last place is not.
-func (r *Root) entry(loc location) (string, error) {
-	dir, err := follow(r.dir, path.Dir(loc.rel))
+func entry(base string, loc location) (string, error) {
+	dir, err := follow(base, path.Dir(loc.rel))
 	if err != nil {
 		return "", err
 	}

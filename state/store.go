@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 )
 
 // A Store is ralph's own directory: locks, the memory of loops, and the
@@ -15,7 +16,13 @@ import (
 // 0700 when something is first written to it.
 //
 // A Store is safe for concurrent use, by several processes too.
-type Store struct{ dir string }
+type Store struct {
+	dir string
+
+	// handover is passed from whoever releases a lock to whoever takes it, in
+	// the terms of Go's memory model, which knows nothing of locked files.
+	handover sync.Mutex
+}
 
 // OpenStore uses dir, which need not exist yet. With an empty dir reading
 // finds nothing, and every write fails with a [*StoreError].

@@ -1,0 +1,84 @@
+package state
+
+import (
+	"os"
+	"testing"
+)
+
+const benchState = `{
+  "phase": "execution",
+  "taskIndex": 3,
+  "totalTasks": 12,
+  "globalIteration": 4,
+  "maxGlobalIterations": 100
+}
+`
+
+func benchRoot(b *testing.B, name, content string) *Root {
+	b.Helper()
+	dir := b.TempDir()
+	root, err := OpenRoot(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { root.Close() })
+	if err := os.WriteFile(dir+"/"+name, []byte(content), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	return root
+}
+
+func BenchmarkReadJSON(b *testing.B) {
+	root := benchRoot(b, "state.json", benchState)
+	b.ReportAllocs()
+	for b.Loop() {
+		if doc := root.Read(b.Context(), File{Path: "state.json", Format: JSON}); doc.Status != OK {
+			b.Fatal(doc.Problem)
+		}
+	}
+}
+
+func BenchmarkReadFrontMatter(b *testing.B) {
+	root := benchRoot(b, "loop.md", "---\niteration_count: 1\nmax_iterations: 10\nactive: true\n---\n\nGoal\n")
+	b.ReportAllocs()
+	for b.Loop() {
+		if doc := root.Read(b.Context(), File{Path: "loop.md", Format: FrontMatter}); doc.Status != OK {
+			b.Fatal(doc.Problem)
+		}
+	}
+}
+
+func BenchmarkApply(b *testing.B) {
+	root := benchRoot(b, "state.json", benchState)
+	for n := 0; b.Loop(); n++ {
+		doc := root.Read(b.Context(), File{Path: "state.json", Format: JSON})
+		err := root.Apply(b.Context(), []Change{{Path: "state.json", Format: JSON, Version: doc.Version, Sets: []Set{set(n, "taskIndex")}}})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkSaveMemory(b *testing.B) {
+	s := OpenStore(b.TempDir())
+	for b.Loop() {
+		m, version, err := s.LoadMemory("k")
+		if err != nil {
+			b.Fatal(err)
+		}
+		m.Total++
+		if err := s.SaveMemory("k", m, version); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkAppendLog(b *testing.B) {
+	s := OpenStore(b.TempDir())
+	line := []byte(`{"rule":"next-task","verdict":"continue"}`)
+	for b.Loop() {
+		if err := s.AppendLog(line); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,328 @@
+package state
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The table of what becomes of a file: the status, whether the reason is worth
+// telling, and the reason as the rest of a sentence.
+func TestRead(t *testing.T) {
+	deep := strings.Repeat("[", 100_000)
+	tests := []struct {
+		name    string
+		format  Format
+		content string
+
+		status  Status
+		quiet   bool
+		problem string
+		value   any    // of the Document
+		text    string // Text, or Body of front matter
+	}{
+		{name: "text", content: "\ufeff \n\u00a0\u2003demo\n\n", text: "demo"},
+		{name: "text keeps bytes that are no UTF-8", content: " a\xff\xfeb ", text: "a\xff\xfeb"},
+		{name: "empty text", content: "", status: Missing, quiet: true, problem: "is empty"},
+		{name: "blank text", content: "\ufeff \r\n\t", status: Missing, quiet: true, problem: "is empty"},
+		{name: "big text", content: strings.Repeat("x", MaxFileSize+1), status: Invalid, problem: "is too big: more than 8 MiB"},
+
+		{name: "json", format: JSON, content: "\ufeff{\"a\": true, \"a\": null, \"b\": {}}\r\n", value: map[string]any{"a": nil, "b": map[string]any{}}},
+		{name: "empty json", format: JSON, content: "", status: Invalid, problem: "is not valid JSON: 1:1: "},
+		{name: "blank json", format: JSON, content: "\n \n", status: Invalid, problem: "is not valid JSON: 1:1: "},
+		{name: "torn json", format: JSON, content: "{\"a\": 1,\n  \"b\": tr", status: Invalid, problem: "is not valid JSON: 2:10: "},
+		{name: "two documents", format: JSON, content: "{}\n{}", status: Invalid, problem: "is not valid JSON: 2:1: "},
+		{name: "json null", format: JSON, content: "null", status: Invalid, problem: "is not a JSON object but null"},
+		{name: "json list", format: JSON, content: "[1]", status: Invalid, problem: "is not a JSON object but a list"},
+		{name: "json number", format: JSON, content: "3", status: Invalid, problem: "is not a JSON object but a number"},
+		{name: "json text", format: JSON, content: `"{}"`, status: Invalid, problem: "is not a JSON object but text"},
+		{name: "json true", format: JSON, content: "true", status: Invalid, problem: "is not a JSON object but true or false"},
+		{name: "deep json", format: JSON, content: deep, status: Invalid, problem: "is not valid JSON: 1:1001: "},
+		{name: "big json", format: JSON, content: `{"a": "` + strings.Repeat("x", MaxFileSize) + `"}`, status: Invalid, problem: "is too big: more than 8 MiB"},
+
+		{name: "front matter", format: FrontMatter, content: "---\na: 1\n---\nbody\n---\n", value: map[string]any{"a": 1}, text: "body\n---\n"},
+		{name: "front matter, CRLF and BOM", format: FrontMatter, content: "\ufeff--- \r\na: x\r\n---\t\r\n\r\nbody", value: map[string]any{"a": "x"}, text: "\r\nbody"},
+		{name: "front matter without body", format: FrontMatter, content: "---\na: 1\n---", value: map[string]any{"a": 1}},
+		{name: "empty front matter", format: FrontMatter, content: "---\n---\nx", value: map[string]any{}, text: "x"},
+		{name: "front matter of comments", format: FrontMatter, content: "---\n# a\n\n---\n", value: map[string]any{}},
+		{name: "body that is no UTF-8", format: FrontMatter, content: "---\na: 1\n---\n\xff\x00", value: map[string]any{"a": 1}, text: "\xff\x00"},
+		{name: "no front matter", format: FrontMatter, content: "# Title\n---\n", status: Missing, quiet: true, problem: "has no front matter: its first line is not ---"},
+		{name: "four dashes", format: FrontMatter, content: "----\na: 1\n----\n", status: Missing, quiet: true, problem: "has no front matter: its first line is not ---"},
+		{name: "empty file", format: FrontMatter, content: "", status: Missing, quiet: true, problem: "has no front matter: its first line is not ---"},
+		{name: "front matter that never closes", format: FrontMatter, content: "---\na: 1\n", status: Missing, quiet: true, problem: "has no front matter: no second line of --- closes it"},
+		{name: "front matter of one fence", format: FrontMatter, content: "---", status: Missing, quiet: true, problem: "has no front matter: no second line of --- closes it"},
+		{name: "broken yaml", format: FrontMatter, content: "---\na: [1\nb: 2\n---\n", status: Invalid, problem: "has front matter that is not valid YAML: near line "},
+		{name: "open quote", format: FrontMatter, content: "---\na: \"x\n---\n", status: Invalid, problem: "has front matter that is not valid YAML: "},
+		{name: "list as front matter", format: FrontMatter, content: "---\n- a\n---\n", status: Invalid, problem: "has front matter that is not a list of fields (key: value) but a list"},
+		{name: "word as front matter", format: FrontMatter, content: "---\na\n---\n", status: Invalid, problem: "has front matter that is not a list of fields (key: value) but text"},
+		{name: "two yaml documents", format: FrontMatter, content: "---\na: 1\n--- b\n---\n", status: Invalid, problem: "has front matter of more than one YAML document"},
+		{name: "NUL in front matter", format: FrontMatter, content: "---\na: 1\x00\n---\n", status: Invalid, problem: "has a NUL byte in its front matter, in line 2"},
+		{name: "front matter that is no UTF-8", format: FrontMatter, content: "---\na: 1\nb: \xff\n---\n", status: Invalid, problem: "has bytes that are not UTF-8 in its front matter, in line 3"},
+		{name: "big front matter", format: FrontMatter, content: "---\na: " + strings.Repeat("x", maxMatterSize) + "\n---\n", status: Invalid, problem: "has front matter that is too big: more than 256 KiB"},
+		{name: "deep front matter", format: FrontMatter, content: "---\na: " + deep + "\n---\n", status: Invalid, problem: "has front matter that "},
+
+		{name: "unknown format", format: 99, content: "x", status: Invalid, problem: "cannot be read as format 99"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := newProject(t, map[string]string{"dir/file": test.content})
+			doc := p.read("dir/file", test.format)
+			if doc.Status != test.status || doc.Quiet != test.quiet || !strings.HasPrefix(doc.Problem, test.problem) || (test.problem == "") != (doc.Problem == "") {
+				t.Errorf("got %v, quiet %v, %q; want %v, quiet %v, %q", doc.Status, doc.Quiet, doc.Problem, test.status, test.quiet, test.problem)
+			}
+			if diff := cmp.Diff(test.value, doc.Document.Value); diff != "" {
+				t.Errorf("value (-want +got):\n%s", diff)
+			}
+			if got := doc.Text + doc.Body; got != test.text {
+				t.Errorf("text %q, want %q", got, test.text)
+			}
+			if doc.Path != "dir/file" || doc.Version == "" || doc.ModTime.IsZero() {
+				t.Errorf("path %q, version %q, modified %v", doc.Path, doc.Version, doc.ModTime)
+			}
+		})
+	}
+}
+
+// What is not a file that can be read is missing. Only plain absence is quiet.
+func TestReadOddFiles(t *testing.T) {
+	outside := newProject(t, map[string]string{"secret": "secret"})
+	p := newProject(t, map[string]string{"file": "inside", "dir/x": "x"})
+	p.link("to-file", "file")
+	p.link("absolute-to-file", p.path("file"))
+	p.link("to-dir", "dir")
+	p.link("dangling", "nowhere")
+	p.link("circle", "circle")
+	p.link("out", outside.path("secret"))
+	p.link("out-by-dots", "../"+outside.path("secret")[1:])
+	p.link("out-dir", outside.Dir())
+
+	tests := []struct {
+		path    string
+		text    string
+		quiet   bool
+		problem string
+	}{
+		{path: "to-file", text: "inside"},
+		{path: "absolute-to-file", text: "inside"},
+		{path: "to-dir/x", text: "x"},
+		{path: "absent", quiet: true, problem: "does not exist"},
+		{path: "file/below", quiet: true, problem: "does not exist"},
+		{path: "dangling", quiet: true, problem: "does not exist"},
+		{path: "dir", problem: "is a directory, not a file"},
+		{path: "to-dir", problem: "is a directory, not a file"},
+		{path: "circle", problem: "is a link that leads round in a circle"},
+		{path: "circle/x", problem: "is a link that leads round in a circle"},
+		{path: "out", problem: "is a link that leads outside the project"},
+		{path: "out-dir/secret", problem: "is a link that leads outside the project"},
+		{path: strings.Repeat("x", 20_000), problem: "cannot be read: the path is too long"},
+		{path: "../x", problem: `has an unusable path: it contains "..": name the file relative to the project`},
+		{path: "", problem: "has an unusable path: it is empty"},
+	}
+	for _, test := range tests {
+		t.Run(shorten(test.path), func(t *testing.T) {
+			doc := p.read(test.path, Text)
+			want := Doc{Status: Missing, Quiet: test.quiet, Problem: test.problem}
+			if test.problem == "" {
+				want = Doc{Text: test.text}
+			}
+			got := Doc{Status: doc.Status, Quiet: doc.Quiet, Problem: doc.Problem, Text: doc.Text}
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			if (doc.Version == "") != (doc.Status == Missing) {
+				t.Errorf("version %q of a file that is %v", doc.Version, doc.Status)
+			}
+			if strings.Contains(doc.Problem, outside.Dir()) {
+				t.Errorf("the problem names a path outside: %q", doc.Problem)
+			}
+		})
+	}
+	if doc := p.read("out-by-dots", Text); doc.Status != Missing {
+		t.Errorf("a link that climbs out: %+v", doc)
+	}
+}
+
+func TestReadWithoutPermission(t *testing.T) {
+	if os.Getuid() <= 0 {
+		t.Skip("permissions do not bind this user")
+	}
+	p := newProject(t, map[string]string{"file": "x", "dir/x": "x"})
+	for _, name := range []string{"file", "dir"} {
+		if err := os.Chmod(p.path(name), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer os.Chmod(p.path("dir"), 0o700)
+	for _, name := range []string{"file", "dir/x"} {
+		if doc := p.read(name, JSON); doc.Status != Missing || doc.Quiet || doc.Problem != "cannot be read: permission denied" {
+			t.Errorf("%s: %v, quiet %v, %q", name, doc.Status, doc.Quiet, doc.Problem)
+		}
+	}
+}
+
+// A version tells contents apart, and places, and nothing else.
+func TestVersion(t *testing.T) {
+	p := newProject(t, map[string]string{"a": "one", "b": "one"})
+	p.link("link", "a")
+	a := p.version("a")
+	if a != p.version("./a") || a != p.version("link") {
+		t.Error("the version depends on the spelling of the path")
+	}
+	if a == p.version("b") {
+		t.Error("two files have one version")
+	}
+	p.write("a", "two")
+	if a == p.version("a") {
+		t.Error("the version did not change with the content")
+	}
+	p.write("a", "one")
+	if a != p.version("a") {
+		t.Error("the same content has two versions")
+	}
+	if p.version("absent") != "" {
+		t.Error("an absent file has a version")
+	}
+}
+
+func TestReadOutOfTime(t *testing.T) {
+	p := newProject(t, map[string]string{"a": "x"})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	doc := p.Read(ctx, File{Path: "a"})
+	if doc.Status != Missing || doc.Quiet || doc.Problem != "was not read: out of time" {
+		t.Errorf("got %+v", doc)
+	}
+}
+
+func TestReadAfterClose(t *testing.T) {
+	p := newProject(t, map[string]string{"a": "x"})
+	p.Close()
+	if doc := p.read("a", Text); doc.Status != Missing || doc.Problem != "cannot be read: the project was closed" {
+		t.Errorf("got %+v", doc)
+	}
+}
+
+// Positions count lines and columns of the whole file, and the source text of
+// plain scalars is at hand where the value is of another type.
+func TestDocumentOfFrontMatter(t *testing.T) {
+	p := newProject(t, map[string]string{"s.md": strings.Join([]string{
+		"---",
+		"promise: 42",
+		"on: yes",
+		`quoted: "7"`,
+		"none: null",
+		"base: &b {deep: [x, 0x1F]}",
+		"alias: *b",
+		"merged:",
+		"  <<: *b",
+		"promise: 043",
+		"---",
+		"body",
+	}, "\n")})
+	doc := p.read("s.md", FrontMatter)
+	base := map[string]any{"deep": []any{"x", 31}}
+	want := map[string]any{
+		"promise": 43, "on": "yes", "quoted": "7", "none": nil,
+		"base": base, "alias": base, "merged": base,
+	}
+	if diff := cmp.Diff(any(want), doc.Document.Value); diff != "" {
+		t.Errorf("value (-want +got):\n%s", diff)
+	}
+	type at struct {
+		Line, Col int
+		Text      string
+		Plain     bool
+	}
+	for pointer, want := range map[string]at{
+		"/promise":       {10, 10, "043", true}, // the last one counts
+		"/on":            {3, 5, "yes", true},
+		"/quoted":        {4, 9, "", false},
+		"/none":          {5, 7, "", false},
+		"/base/deep/1":   {6, 21, "0x1F", true},
+		"/alias/deep/1":  {6, 21, "0x1F", true},
+		"/merged/deep/0": {6, 18, "x", true},
+		"/absent":        {},
+		"/base/deep/2":   {},
+		"/base/deep/x":   {},
+	} {
+		var got at
+		got.Line, got.Col = doc.Document.Position(pointer)
+		got.Text, got.Plain = doc.Document.Text(pointer)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", pointer, diff)
+		}
+	}
+}
+
+// A file that is being written is waited for, and no other.
+func TestSettle(t *testing.T) {
+	const long = time.Minute // longer than any test: waiting for it would hang
+	now := func() time.Time { return time.Now() }
+	tests := []struct {
+		name    string
+		format  Format
+		content string
+		age     time.Duration
+		settle  time.Duration
+		status  Status
+	}{
+		{"well formed", JSON, "{}", 0, long, OK},
+		{"well formed but no object", JSON, "[]", 0, long, Invalid},
+		{"text is never torn", Text, "", 0, long, Missing},
+		{"list is never torn", Checklist, "", 0, long, OK},
+		{"no front matter", FrontMatter, "# Title\n", 0, long, Missing},
+		{"old", JSON, "{", time.Hour, long, Invalid},
+		{"old front matter", FrontMatter, "---\na: 1", time.Hour, long, Missing},
+		{"not asked to wait", JSON, "{", 0, 0, Invalid},
+		{"from the future, for a moment", JSON, "{", -time.Hour, 30 * time.Millisecond, Invalid},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := newProject(t, map[string]string{"f": test.content})
+			p.age("f", test.age)
+			doc := p.Read(t.Context(), File{Path: "f", Format: test.format, Settle: test.settle, Now: now})
+			if doc.Status != test.status {
+				t.Errorf("got %v: %s", doc.Status, doc.Problem)
+			}
+		})
+	}
+
+	for format, parts := range map[Format][2]string{
+		JSON:        {`{"a": `, `1}`},
+		FrontMatter: {"---\na: 1\n", "---\nbody"},
+	} {
+		for _, first := range []string{parts[0], ""} {
+			t.Run("waits for "+format.String(), func(t *testing.T) {
+				p := newProject(t, map[string]string{"f": first})
+				reads := make(chan struct{}, 1)
+				clock := func() time.Time { // asked once, when reading begins
+					reads <- struct{}{}
+					return time.Now()
+				}
+				go func() {
+					<-reads
+					time.Sleep(3 * settlePoll)
+					os.WriteFile(p.path("f"), []byte(parts[0]+parts[1]), 0o644)
+				}()
+				doc := p.Read(t.Context(), File{Path: "f", Format: format, Settle: long, Now: clock})
+				if doc.Status != OK {
+					t.Errorf("got %v: %s", doc.Status, doc.Problem)
+				}
+			})
+		}
+	}
+
+	t.Run("gives up with the context", func(t *testing.T) {
+		p := newProject(t, map[string]string{"f": "{"})
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		doc := p.Read(ctx, File{Path: "f", Format: JSON, Settle: long})
+		if doc.Status == OK {
+			t.Error("a torn file is ok")
+		}
+	})
+}

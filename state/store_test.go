@@ -1,0 +1,479 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDefaultStoreDir(t *testing.T) {
+	abs := func(path string) string { // an absolute path on this system
+		full, err := filepath.Abs(filepath.FromSlash(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return full
+	}
+	home := abs("/home/ann")
+	tests := []struct {
+		name, goos string
+		env        map[string]string
+		want       string // "" for an error
+	}{
+		{"named", "linux", map[string]string{"RALPH_STATE_DIR": abs("/x"), "XDG_STATE_HOME": abs("/y"), "HOME": home}, abs("/x")},
+		{"linux", "linux", map[string]string{"HOME": home}, filepath.Join(home, ".local", "state", "ralph")},
+		{"linux, XDG", "linux", map[string]string{"HOME": home, "XDG_STATE_HOME": abs("/y")}, filepath.Join(abs("/y"), "ralph")},
+		{"linux, relative XDG", "linux", map[string]string{"HOME": home, "XDG_STATE_HOME": "y"}, filepath.Join(home, ".local", "state", "ralph")},
+		{"linux, no home", "linux", nil, ""},
+		{"macOS", "darwin", map[string]string{"HOME": home, "XDG_STATE_HOME": abs("/y")}, filepath.Join(home, "Library", "Application Support", "ralph")},
+		{"macOS, no home", "darwin", nil, ""},
+		{"Windows", "windows", map[string]string{"LocalAppData": home}, filepath.Join(home, "ralph")},
+		{"Windows, nothing", "windows", map[string]string{"HOME": home}, ""},
+	}
+	for _, test := range tests {
+		got, err := defaultStoreDir(test.goos, func(name string) string { return test.env[name] })
+		if got != test.want || (err == nil) != (test.want != "") {
+			t.Errorf("%s: %q, %v; want %q", test.name, got, err, test.want)
+		}
+	}
+}
+
+// Without a directory nothing is remembered, and whoever wants to is told.
+func TestStoreWithoutDirectory(t *testing.T) {
+	s := OpenStore("")
+	if m, version, err := s.LoadMemory("k"); version != "" || err != nil || m.Total != 0 {
+		t.Errorf("LoadMemory = %v, %q, %v", m, version, err)
+	}
+	if lines, err := s.ReadLog(nil, 0); lines != nil || err != nil {
+		t.Errorf("ReadLog = %v, %v", lines, err)
+	}
+	if err := s.Clean(time.Now(), 0); err != nil {
+		t.Errorf("Clean = %v", err)
+	}
+	_, lockErr := s.Lock(t.Context(), []string{"x"})
+	for name, err := range map[string]error{"Lock": lockErr, "SaveMemory": s.SaveMemory("k", Memory{}, ""), "AppendLog": s.AppendLog([]byte("{}"))} {
+		if !errors.As(err, new(*StoreError)) || !strings.Contains(err.Error(), "set RALPH_STATE_DIR") {
+			t.Errorf("%s = %v; want a StoreError", name, err)
+		}
+	}
+}
+
+// Reading makes nothing; what is written only its user can read.
+func TestStoreIsPrivate(t *testing.T) {
+	s := OpenStore(filepath.Join(t.TempDir(), "a", "ralph"))
+	s.LoadMemory("k")
+	s.ReadLog(nil, 0)
+	s.Clean(time.Now(), 0)
+	if _, err := os.Stat(s.Dir()); !os.IsNotExist(err) {
+		t.Errorf("the directory was made for nothing: %v", err)
+	}
+	if err := s.SaveMemory("k", Memory{Total: 1}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AppendLog([]byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS == "windows" {
+		return
+	}
+	filepath.WalkDir(s.Dir(), func(path string, d os.DirEntry, err error) error {
+		info, err := d.Info()
+		if err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+		return nil
+	})
+}
+
+func TestMemory(t *testing.T) {
+	s := OpenStore(t.TempDir())
+	at := time.Date(2026, 11, 20, 9, 30, 0, 5, time.UTC)
+	want := Memory{
+		Turn: "t", Continuations: 2, Total: 3, Progress: "p", Same: 1, Since: at, Latest: at.Add(time.Second),
+		Given: map[string][]Given{"rule": {{At: at, Turn: "t"}, {At: at.Add(time.Second)}}},
+	}
+	if m, version, err := s.LoadMemory("k"); err != nil || version != "" || !cmp.Equal(m, Memory{}) {
+		t.Fatalf("absent: %v, %q, %v", m, version, err)
+	}
+	if err := s.SaveMemory("k", want, ""); err != nil {
+		t.Fatal(err)
+	}
+	got, version, err := s.LoadMemory("k")
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+	if m, _, _ := s.LoadMemory("another/key\x00" + strings.Repeat("x", 1000)); m.Total != 0 {
+		t.Error("two keys share a memory")
+	}
+
+	for _, stale := range []string{"", "x"} {
+		err := s.SaveMemory("k", Memory{}, stale)
+		if !errors.Is(err, ErrChanged) || !errors.As(err, new(*ChangedError)) {
+			t.Errorf("SaveMemory with version %q = %v; want ErrChanged", stale, err)
+		}
+	}
+	if err := s.SaveMemory("k", Memory{Total: 4}, version); err != nil {
+		t.Fatal(err)
+	}
+	if m, _, _ := s.LoadMemory("k"); m.Total != 4 || m.Given != nil {
+		t.Errorf("got %+v", m)
+	}
+	if entries, _ := os.ReadDir(s.path(memoryDir)); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// A damaged memory is said to be damaged, once: it can be replaced.
+func TestMemoryDamaged(t *testing.T) {
+	for _, content := range []string{"", "{", "[]", `{"total": "x"}`, "\x00", strings.Repeat(" ", maxMemorySize+1)} {
+		s := OpenStore(t.TempDir())
+		if err := s.SaveMemory("k", Memory{Total: 1}, ""); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(s.path(memoryDir, fileName("k", memorySuffix)), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m, version, err := s.LoadMemory("k")
+		if !errors.As(err, new(*StoreError)) || !strings.Contains(err.Error(), "damaged") || !cmp.Equal(m, Memory{}) {
+			t.Errorf("%.20q: %+v, %v", content, m, err)
+		}
+		if err := s.SaveMemory("k", Memory{Total: 2}, version); err != nil {
+			t.Errorf("%.20q cannot be replaced: %v", content, err)
+		}
+		if m, _, err := s.LoadMemory("k"); err != nil || m.Total != 2 {
+			t.Errorf("after %.20q: %+v, %v", content, m, err)
+		}
+	}
+}
+
+// A memory stays small however long a loop runs.
+func TestMemoryIsBounded(t *testing.T) {
+	at := time.Unix(0, 0).UTC()
+	m := Memory{Given: map[string][]Given{"empty": {}}}
+	for i := range MaxGiven + 10 {
+		m.Given["often"] = append(m.Given["often"], Given{At: at.Add(time.Duration(i))})
+		m.Given[fmt.Sprint("rule-", i)] = []Given{{At: at.Add(time.Duration(i))}}
+	}
+	s := OpenStore(t.TempDir())
+	if err := s.SaveMemory("k", m, ""); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := s.LoadMemory("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	often := got.Given["often"]
+	if len(often) != MaxGiven || !often[0].At.Equal(at.Add(10)) {
+		t.Errorf("%d times, the first at %v", len(often), often[0].At)
+	}
+	if _, first := got.Given["rule-0"]; first || len(got.Given) != maxGivenRules {
+		t.Errorf("%d rules, the oldest among them: %v", len(got.Given), first)
+	}
+	if len(m.Given["often"]) != MaxGiven+10 {
+		t.Error("the caller's memory was changed")
+	}
+
+	got.Trim(1)
+	if diff := cmp.Diff([]Given{{At: at.Add(MaxGiven + 9)}}, got.Given["often"]); diff != "" {
+		t.Errorf("after Trim(1) (-want +got):\n%s", diff)
+	}
+	got.Trim(0)
+	if len(got.Given) != 0 {
+		t.Errorf("after Trim(0): %d rules", len(got.Given))
+	}
+}
+
+// Goroutines of one process exclude each other too, whatever the order of the
+// names, and names given twice.
+func TestLock(t *testing.T) {
+	s := OpenStore(t.TempDir())
+	var wg sync.WaitGroup
+	count := 0
+	for i := range 20 {
+		names := []string{"a", "b", "a"}
+		if i%2 == 0 {
+			names = []string{"b", "a"}
+		}
+		wg.Go(func() {
+			unlock, err := s.Lock(t.Context(), names)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			count++ // the race detector watches
+			unlock()
+			unlock()
+		})
+	}
+	wg.Wait()
+	if count != 20 {
+		t.Errorf("counted %d", count)
+	}
+}
+
+func TestLockGivesUp(t *testing.T) {
+	s := OpenStore(t.TempDir())
+	unlock, err := s.Lock(t.Context(), []string{"b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := s.Lock(ctx, []string{"a", "b"}); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*StoreError)) {
+		t.Errorf("error %v", err)
+	}
+	// The one that was to be had is free again.
+	for _, name := range []string{"a", "b"} {
+		if name == "b" {
+			unlock()
+		}
+		again, err := s.Lock(t.Context(), []string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again()
+	}
+}
+
+// A lock on a file that was removed or replaced excludes nobody.
+func TestLockOnRemovedFile(t *testing.T) {
+	if !openFilesGo {
+		t.Skip("open files cannot be removed here")
+	}
+	path := filepath.Join(t.TempDir(), "x.lock")
+	l := flock.New(path)
+	defer l.Unlock()
+	if ok, err := l.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	check := func(want bool) {
+		t.Helper()
+		if got, err := guards(l, path); got != want || err != nil {
+			t.Errorf("guards = %v, %v; want %v", got, err, want)
+		}
+	}
+	check(true)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	check(false)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check(false)
+}
+
+// While locks are taken and cleaned away at once, they still exclude.
+func TestLockDuringClean(t *testing.T) {
+	s := OpenStore(t.TempDir())
+	if err := s.ensure("lock", lockDir); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	var cleaner, workers sync.WaitGroup
+	for range 2 {
+		cleaner.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					removeLock(s.path(lockDir, fileName("x", lockSuffix)), time.Time{})
+				}
+			}
+		})
+	}
+	var inside, count atomic.Int32
+	for range 4 {
+		workers.Go(func() {
+			for range 100 {
+				unlock, err := s.Lock(t.Context(), []string{"x"})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if inside.Add(1) != 1 {
+					t.Error("two hold one lock")
+				}
+				runtime.Gosched()
+				count.Add(1)
+				inside.Add(-1)
+				unlock()
+			}
+		})
+	}
+	workers.Wait()
+	close(done)
+	cleaner.Wait()
+	if count.Load() != 400 {
+		t.Errorf("counted %d", count.Load())
+	}
+}
+
+func TestClean(t *testing.T) {
+	const older = 30 * 24 * time.Hour
+	s := OpenStore(t.TempDir())
+	now := time.Now()
+	put := func(age time.Duration, names ...string) {
+		t.Helper()
+		path := s.path(names...)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(older+time.Hour, memoryDir, "old.json")
+	put(older+time.Hour, memoryDir, "busy.json")
+	put(older-time.Hour, memoryDir, "new.json")
+	put(2*time.Hour, memoryDir, "new-1.tmp")
+	put(time.Second, memoryDir, "new-2.tmp")
+	put(older+time.Hour, lockDir, "old.lock")
+	put(older-time.Hour, lockDir, "new.lock")
+	put(older+time.Hour, memoryDir, "note.txt")
+	put(older+time.Hour, logName)
+
+	unlock, err := s.Lock(t.Context(), []string{memoryLock("busy.json"), "held"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(older+time.Hour, lockDir, fileName("held", lockSuffix)) // held, however old it looks
+	if err := s.Clean(now, older); err != nil {
+		t.Fatal(err)
+	}
+	has := func(names ...string) bool {
+		_, err := os.Stat(s.path(names...))
+		return err == nil
+	}
+	for _, gone := range [][]string{{memoryDir, "old.json"}, {memoryDir, "new-1.tmp"}, {lockDir, "old.lock"}} {
+		if has(gone...) {
+			t.Errorf("%v is still there", gone)
+		}
+	}
+	for _, kept := range [][]string{{memoryDir, "busy.json"}, {memoryDir, "new.json"}, {memoryDir, "new-2.tmp"}, {lockDir, "new.lock"}, {lockDir, fileName("held", lockSuffix)}, {memoryDir, "note.txt"}, {logName}} {
+		if !has(kept...) {
+			t.Errorf("%v is gone", kept)
+		}
+	}
+	unlock()
+
+	// Once a day is enough.
+	put(older+time.Hour, memoryDir, "old.json")
+	for after, left := range map[time.Duration]bool{time.Hour: true, 23 * time.Hour: true} {
+		if err := s.Clean(now.Add(after), older); err != nil || has(memoryDir, "old.json") != left {
+			t.Errorf("after %v: error %v", after, err)
+		}
+	}
+	if err := s.Clean(now.Add(25*time.Hour), older); err != nil || has(memoryDir, "old.json") || has(memoryDir, "busy.json") {
+		t.Errorf("the next day: error %v", err)
+	}
+}
+
+func TestLog(t *testing.T) {
+	s := OpenStore(t.TempDir())
+	if lines, err := s.ReadLog(nil, 5); lines != nil || err != nil {
+		t.Errorf("absent: %q, %v", lines, err)
+	}
+	for i := range 5 {
+		if err := s.AppendLog(fmt.Appendf(nil, "{\"i\":\n%d}", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A line that was torn by a full disk, and one that a person put there.
+	f, err := os.OpenFile(s.path(logName), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString("\nnote\n{\"i\": \"to")
+	f.Close()
+	if err := s.AppendLog([]byte(`{"i": 5}`)); err != nil {
+		t.Fatal(err)
+	}
+
+	even := func(line []byte) bool { return bytes.ContainsAny(line, "024") }
+	tests := []struct {
+		name  string
+		match func([]byte) bool
+		n     int
+		want  []string
+	}{
+		{"the latest", nil, 1, []string{`{"i": 5}`}},
+		{"some", nil, 2, []string{`{"i": 4}`, `{"i": 5}`}},
+		{"that match", even, 2, []string{`{"i": 2}`, `{"i": 4}`}},
+		{"all that match", even, 0, []string{`{"i": 0}`, `{"i": 2}`, `{"i": 4}`}},
+		{"more than there are", nil, 9, []string{`{"i": 0}`, `{"i": 1}`, `{"i": 2}`, `{"i": 3}`, `{"i": 4}`, `{"i": 5}`}},
+		{"none", func([]byte) bool { return false }, 3, nil},
+	}
+	for _, test := range tests {
+		lines, err := s.ReadLog(test.match, test.n)
+		var got []string
+		for _, line := range lines {
+			got = append(got, string(line))
+		}
+		if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
+			t.Errorf("%s: error %v (-want +got):\n%s", test.name, err, diff)
+		}
+	}
+
+	if err := s.AppendLog(make([]byte, MaxLogLine+1)); !errors.As(err, new(*StoreError)) {
+		t.Errorf("a line that is too long: %v", err)
+	}
+}
+
+// The log is read through the rotated file, over lines longer than what is
+// read at once, and no line is given twice.
+func TestLogRotation(t *testing.T) {
+	s := OpenStore(t.TempDir())
+	const size = 300 << 10
+	total := 2*MaxLogSize/size + 5
+	for i := range total {
+		if err := s.AppendLog(fmt.Appendf(nil, `{"i":%d,"pad":%q}`, i, padding[:size])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{logName, logRotated} {
+		if info, err := os.Stat(s.path(name)); err != nil || info.Size() > MaxLogSize+size+100 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	lines, err := s.ReadLog(nil, 0)
+	if err != nil || len(lines) < MaxLogSize/size || len(lines) >= total {
+		t.Fatalf("%d lines, %v", len(lines), err)
+	}
+	for i, line := range lines {
+		if want := fmt.Sprintf(`{"i":%d,`, total-len(lines)+i); !bytes.HasPrefix(line, []byte(want)) {
+			t.Errorf("line %d is %.20s, want %s", i, line, want)
+		}
+	}
+}
+
+// A store that cannot be written says so, with what stands in the way.
+func TestStoreThatCannotBeWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := OpenStore(filepath.Join(file, "ralph"))
+	_, lockErr := s.Lock(t.Context(), []string{"x"})
+	for name, err := range map[string]error{"Lock": lockErr, "SaveMemory": s.SaveMemory("k", Memory{}, ""), "AppendLog": s.AppendLog([]byte("{}"))} {
+		if !errors.As(err, new(*StoreError)) {
+			t.Errorf("%s = %v; want a StoreError", name, err)
+		}
+	}
+}
