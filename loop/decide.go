@@ -92,6 +92,9 @@ func (d *Decision) evaluate(ctx context.Context) {
 	g.paths = nil
 	g.mem.load(l.store, d.Event, d.Time, countsProject(l.program))
 	d.Verdict = l.program.EvalWith(ctx, g, rules.Options{Event: d.Event.Name, Traced: true, Clear: l.private})
+	if g.problem != "" {
+		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "transcript: "+g.problem)
+	}
 	d.Notices, d.Log = nil, nil
 	for _, part := range d.Verdict.Parts {
 		d.tellPart(l.program.Prefix, part)
