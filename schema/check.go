@@ -6,7 +6,7 @@ import (
 )
 
 // maxLocated is how many violations of a list are given a position: each costs a walk through the document.
-const maxLocated = 100
+const maxLocated = 25
 
 // Result is a document as its schema reads it.
 type Result struct {
@@ -20,7 +20,7 @@ type Result struct {
 	Unusable []Violation
 	// Warnings lists values that are of their type and still not as the schema says: enum, pattern, range, length, format
 	// and so on; numbers that were saturated; and required fields that are absent, also those that are in Unusable.
-	// At most 1000. Sorted by position, then pointer. Only the first 100 of each list have a position.
+	// At most 1000. Sorted by position, then pointer. Only the first 25 of each list have a position.
 	Warnings []Violation
 }
 

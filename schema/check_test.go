@@ -411,6 +411,12 @@ func TestCheckDepthAndAmount(t *testing.T) {
 			}
 		}
 	})
+	t.Run("too much for the library", func(t *testing.T) {
+		got := mustCompile(t, `{"items": {"format": "date"}}`).Check(schema.Document{Value: make([]any, 50_000)})
+		if diff := cmp.Diff([]string{"cannot be checked: it has more than 50000 values"}, lines(got.Warnings)); diff != "" {
+			t.Errorf("warnings (-want +got):\n%s", diff)
+		}
+	})
 	t.Run("warnings are counted too", func(t *testing.T) {
 		got := mustCompile(t, `{"items": {"const": 1}}`).Check(schema.Document{Value: []any(func() []any {
 			list := make([]any, 5000)

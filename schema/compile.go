@@ -525,8 +525,8 @@ func valueAt(v any, path []string) (any, bool) {
 			}
 			v = item
 		case []any:
-			i, err := strconv.Atoi(segment)
-			if err != nil || !isIndex(segment) || i >= len(container) {
+			i := elementIndex(segment)
+			if i < 0 || i >= len(container) {
 				return nil, false
 			}
 			v = container[i]

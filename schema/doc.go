@@ -8,8 +8,8 @@
 //     bool as that value, and defaults in place of absent and null fields. What it returns always has the declared type.
 //   - Findings. A field of a wrong type is left out and listed in [Result.Unusable]; a wrong value is kept and listed in
 //     [Result.Warnings]. Each has a JSON pointer and, where the document knows it, line and column.
-//   - Safety. No input makes it panic or run away: size and depth are capped before anything is parsed, and nothing is ever
-//     fetched, neither over the network nor from a file.
+//   - Safety. No input makes it panic: size and depth are capped before anything is parsed. Nothing is ever fetched, neither
+//     over the network nor from a file.
 //
 // It leaves out reading files, YAML, and anything about policies. Remote references, anchors and bundled schemas (a $ref
 // beneath a nested $id) are refused when the schema is compiled.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -134,17 +135,15 @@ func locateFrom(src []byte, start int, path []string) (at, end int, ok bool) {
 	if len(path) == 0 || start >= len(src) || (src[start] != '{' && src[start] != '[') {
 		return start, skipValue(src, start), len(path) == 0 && start < len(src)
 	}
-	object := src[start] == '{'
+	object, wanted := src[start] == '{', elementIndex(path[0])
 	i := skipSpace(src, start+1)
 	for n := 0; i < len(src) && src[i] != '}' && src[i] != ']'; n++ {
-		var match bool
+		match := n == wanted
 		if object {
 			key := i
 			i = skipString(src, i)
 			match = keyIs(src[key:i], path[0])
 			i = skipSpace(src, skipSpace(src, i)+1) // the colon
-		} else {
-			match = indexIs(path[0], n)
 		}
 		if match {
 			at, i, ok = locateFrom(src, i, path[1:])
@@ -158,23 +157,20 @@ func locateFrom(src []byte, start int, path []string) (at, end int, ok bool) {
 	return at, min(i+1, len(src)), ok
 }
 
+// elementIndex is the index that a pointer's segment means, or -1.
+func elementIndex(segment string) int {
+	if i, err := strconv.Atoi(segment); err == nil && isIndex(segment) && (segment == "0" || segment[0] != '0') {
+		return i
+	}
+	return -1
+}
+
 func keyIs(quoted []byte, key string) bool {
 	if bytes.IndexByte(quoted, '\\') < 0 && utf8.Valid(quoted) {
 		return len(quoted) >= 2 && string(quoted[1:len(quoted)-1]) == key
 	}
 	var s string
 	return json.Unmarshal(quoted, &s) == nil && s == key
-}
-
-func indexIs(segment string, n int) bool {
-	i := 0
-	for _, c := range []byte(segment) {
-		if c < '0' || c > '9' || i > n {
-			return false
-		}
-		i = i*10 + int(c-'0')
-	}
-	return segment != "" && i == n && (segment[0] != '0' || len(segment) == 1)
 }
 
 // skipValue returns the offset after the value that starts at i.
@@ -190,14 +186,11 @@ func skipValue(src []byte, i int) int {
 		case '}', ']':
 			depth--
 			i++
-		case ',', ':', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return i
-			}
+		case ',', ':', ' ', '\t', '\r', '\n': // between the items of a container
 			i++
 			continue
 		default:
-			for i < len(src) && strings.IndexByte(",:]} \t\r\n", src[i]) < 0 {
+			for i < len(src) && !ends(src[i]) {
 				i++
 			}
 		}
@@ -206,6 +199,11 @@ func skipValue(src []byte, i int) int {
 		}
 	}
 	return len(src)
+}
+
+// ends says whether c ends a number or a word.
+func ends(c byte) bool {
+	return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\n' || c == '\r' || c == '\t'
 }
 
 // skipString returns the offset after the string whose opening quote is at i.

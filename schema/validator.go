@@ -69,8 +69,15 @@ func (s *Schema) compile() (*jsonschema.Schema, *CompileError) {
 	return nil, s.failure("", strings.TrimPrefix(err.Error(), "jsonschema: "))
 }
 
+// maxConsulted is how many values a document may have that the library is asked about. It keeps whatever it finds until
+// it is done, a kilobyte apiece.
+const maxConsulted = 50_000
+
 // consult asks the library about a normalised value. Violations have no positions.
 func (s *Schema) consult(v any) (found []Violation) {
+	if countValues(v, maxConsulted) > maxConsulted {
+		return []Violation{{Message: fmt.Sprintf("cannot be checked: it has more than %d values", maxConsulted)}}
+	}
 	compiled, failed := s.lib()
 	if failed != nil {
 		return []Violation{{Message: "cannot be checked: " + failed.Error()}}
