@@ -64,6 +64,22 @@ func (c *compiler) needs(s *symbol) []*symbol {
 				add(seg.hole)
 			}
 		}
+		if s.fact.question != nil {
+			for _, seg := range s.fact.question.segs {
+				add(seg.hole)
+			}
+		}
+		for _, o := range s.fact.texts {
+			segs := []segment(nil)
+			if o.text != nil {
+				segs = o.text.segs
+			} else {
+				segs = o.arg.segs
+			}
+			for _, seg := range segs {
+				add(seg.hole)
+			}
+		}
 	case letSymbol:
 		add(s.let.root)
 	case askSymbol:
@@ -119,7 +135,8 @@ func (c *compiler) checkProgram(doc *document, sc *scope) {
 // checkFacts tells of facts whose fields nobody can check.
 func (c *compiler) checkFacts() {
 	for _, f := range c.program.facts {
-		if f.Source.Schema && f.Schema == nil {
+		// What a program prints need not be JSON, and a text has no fields.
+		if f.Source.Schema && f.Schema == nil && !f.Source.Argv && f.Options["parse"] != "text" {
 			c.warnAt(f.Pos, f.Pos, "no-schema", "add schema: with the fields that rules read", "the fact %q has no schema, so its fields are not checked", f.Name)
 		}
 	}

@@ -414,16 +414,7 @@ func (ev *evaluation) fact(f *Fact) *Value {
 // gather asks the world for a fact, once.
 func (ev *evaluation) gather(s *symbol) truth {
 	f := s.fact
-	v, args := Value{}, make([]string, len(f.args))
-	for i, a := range f.args {
-		text, problem, quiet := ev.argument(a)
-		if problem != "" {
-			v = Value{Status: Missing, Problem: problem, Quiet: quiet}
-			args = nil
-			break
-		}
-		args[i] = text
-	}
+	args, v := ev.arguments(f)
 	var start time.Time
 	if ev.opts.Traced {
 		start = time.Now()
@@ -455,6 +446,37 @@ func (ev *evaluation) gather(s *symbol) truth {
 	}
 	ev.names[s.key] = v.V
 	return known
+}
+
+// arguments works out what a source is asked. args is nil if it cannot be; the
+// value then says why the fact is missing.
+func (ev *evaluation) arguments(f *Fact) (args []string, v Value) {
+	args = make([]string, 0, len(f.args)+len(f.texts)+1)
+	add := func(p *path) bool {
+		text, problem, quiet := ev.argument(p)
+		if problem != "" {
+			v = Value{Status: Missing, Problem: problem, Quiet: quiet}
+			return false
+		}
+		args = append(args, text)
+		return true
+	}
+	if f.question != nil {
+		args = append(args, ev.render(f.question))
+	}
+	for _, a := range f.args {
+		if !add(a) {
+			return nil, v
+		}
+	}
+	for _, o := range f.texts {
+		if o.text != nil {
+			args = append(args, ev.render(o.text))
+		} else if !add(o.arg) {
+			return nil, v
+		}
+	}
+	return args, v
 }
 
 func violation(fact string, w schema.Violation) string {

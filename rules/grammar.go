@@ -26,7 +26,7 @@ const (
 	shapeEvents                  // a list of event names
 	shapeGate                    // first or all
 	shapePer                     // prompt, session or project
-	shapeParse                   // json, frontmatter or text
+	shapeWord                    // one of the words that a source names
 	shapeAny                     // any value
 	shapeSchema                  // a JSON Schema, or the name of one
 	shapeFact                    // the name of a fact
@@ -185,7 +185,7 @@ func PolicySchema(sources []SourceKind) []byte {
 		shapeEvents:   map[string]any{"type": "array", "minItems": 1, "items": text},
 		shapeGate:     map[string]any{"enum": []any{"first", "all"}},
 		shapePer:      map[string]any{"enum": []any{"prompt", "session", "project"}},
-		shapeParse:    map[string]any{"enum": []any{"json", "frontmatter", "text"}},
+		shapeWord:     text,
 		shapeAny:      map[string]any{},
 		shapeSchema:   map[string]any{"type": []any{"string", "object", "boolean"}},
 		shapeWords:    map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": []any{"string", "number"}}},

@@ -162,8 +162,21 @@ func (c *compiler) declare(doc *document, prefix string, values map[string]any) 
 		if s == nil || s.kind != factSymbol || s.fact.sym != s {
 			continue
 		}
-		for _, n := range d.args {
-			s.fact.args = append(s.fact.args, c.newPath(sc, n, d.kind))
+		if d.kind.Text {
+			s.fact.question = c.newText(sc, d.args[0])
+		} else {
+			for _, n := range d.args {
+				s.fact.args = append(s.fact.args, c.newPath(sc, n, d.kind))
+			}
+		}
+		for _, o := range d.kind.texts() {
+			switch n := d.texts[o.Name]; {
+			case n == nil:
+			case o.Kind == OptionText:
+				s.fact.texts = append(s.fact.texts, optionText{name: o.Name, text: c.newText(sc, n)})
+			default:
+				s.fact.texts = append(s.fact.texts, optionText{name: o.Name, arg: c.newPath(sc, n, SourceKind{})})
+			}
 		}
 	}
 	return sc
@@ -223,7 +236,7 @@ func (c *compiler) declareFact(sc *scope, d factDecl) {
 	}
 	f := &Fact{
 		Name: sc.prefix + d.name, Source: d.kind, Settle: d.settle, Timeout: d.timeout,
-		Pos: c.place(sc.file, d.key.Start),
+		Options: d.options, Pos: c.place(sc.file, d.key.Start),
 	}
 	sym := &symbol{kind: factSymbol, name: f.Name, key: f.Name, fact: f, pos: f.Pos, typ: d.kind.Value}
 	f.sym = sym
@@ -233,12 +246,15 @@ func (c *compiler) declareFact(sc *scope, d factDecl) {
 			sym.typ = f.Schema.Type()
 		}
 	}
+	if d.kind.Around != nil {
+		sym.typ = d.kind.Around(sym.typ)
+	}
 	if d.kind.Name == "frontmatter" {
 		sym.typ = withBody(sym.typ)
 	}
 	if d.deflt != nil {
 		f.HasDefault, f.Default = true, d.deflt.Decode()
-		if f.Schema != nil {
+		if f.Schema != nil && d.kind.Around == nil {
 			f.Default = f.Schema.Complete(f.Default)
 		}
 		if m, ok := f.Default.(map[string]any); ok && d.kind.Name == "frontmatter" {
@@ -513,7 +529,7 @@ func (c *compiler) judged(root *cond, seen map[*symbol]bool) bool {
 			}
 			seen[s] = true
 			switch s.kind {
-			case factSymbol:
+			case factSymbol, askSymbol: // asking how a judge's fact stands asks the judge
 				found = s.fact.Source.Name == "judge"
 			case letSymbol:
 				found = c.judged(s.let.root, seen)

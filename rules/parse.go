@@ -319,8 +319,12 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 	what := "a " + f.kind.Name + " fact"
 	ks := slices.Concat(keys{{f.kind.Name, f.kind.argument(), ""}}, f.kind.options(), factOptionKeys())
 	p.fields(n, what, ks, func(k, v *source.Node) {
+		if o, ok := f.kind.option(k.Value); ok {
+			p.option(&f, o, v)
+			return
+		}
 		switch k.Value {
-		case "schema":
+		case f.kind.schemaKey():
 			f.schema = v
 		case "default":
 			f.deflt = v
@@ -338,7 +342,39 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 		p.errorf(f.inline, "inline", "add schema, so that the names of its fields are known", "inline needs a schema")
 		f.inline = nil
 	}
+	if f.kind.Returns && f.schema == nil {
+		p.errorf(name, "fact-returns", "add returns: {properties: {done: {type: boolean}}, required: [done]}", "the fact %q needs returns, the schema of the answer", name.Value)
+		return f, false
+	}
 	return f, len(f.args) > 0
+}
+
+// option reads an option that only this kind of source takes.
+func (p *parser) option(f *factDecl, o SourceOption, v *source.Node) {
+	switch o.Kind {
+	case OptionCount:
+		n := p.count(v, o.Name)
+		if n == 0 && v.Value == "0" {
+			p.errorf(v, "bad-value", "", "%s is a whole number, 1 or more, not 0", o.Name)
+		}
+		f.setOption(o.Name, n)
+	case OptionWord:
+		f.setOption(o.Name, o.Words[p.word(v, o.Name, o.Words)])
+	default:
+		if t := p.scalar(v, o.Name); t != nil {
+			if f.texts == nil {
+				f.texts = map[string]*source.Node{}
+			}
+			f.texts[o.Name] = t
+		}
+	}
+}
+
+func (f *factDecl) setOption(name string, v any) {
+	if f.options == nil {
+		f.options = map[string]any{}
+	}
+	f.options[name] = v
 }
 
 func firstKey(n *source.Node) string {
@@ -351,6 +387,9 @@ func firstKey(n *source.Node) string {
 func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
 	if !k.Argv {
 		if t := p.scalar(n, "the argument of "+k.Name); t != nil {
+			if len(k.Words) > 0 {
+				p.word(t, k.Name, k.Words)
+			}
 			return []*source.Node{t}
 		}
 		return nil
@@ -360,10 +399,16 @@ func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
 		return nil
 	}
 	var out []*source.Node
-	for _, item := range n.Items {
-		if t := p.scalar(item, "an argument"); t != nil {
-			out = append(out, t)
+	for i, item := range n.Items {
+		t := p.scalar(item, "an argument")
+		if t == nil {
+			return nil // reported: without it the others would stand in the wrong place
 		}
+		if i == 0 && (strings.Contains(t.Value, "${") || strings.TrimSpace(t.Value) == "") {
+			p.errorf(t, "exec-program", "name the program itself; only its arguments have holes", "the program of %s stands in the policy, whatever the facts are", k.Name)
+			return nil
+		}
+		out = append(out, t)
 	}
 	return out
 }

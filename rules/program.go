@@ -67,9 +67,22 @@ type Fact struct {
 	Default    any // completed by the schema
 	Pos        Pos
 
-	sym   *symbol
-	args  []*path
-	asked atomic.Bool // some rule asks whether it is invalid
+	// Options are those of the source that stand fast: int for a count, string for
+	// a word. What has holes is handed to [Facts] with each event.
+	Options map[string]any
+
+	sym      *symbol
+	args     []*path
+	question *text // the argument of a source whose argument is a text
+	texts    []optionText
+	asked    atomic.Bool // some rule asks whether it is invalid
+}
+
+// optionText is an option with holes: a text, or an argument.
+type optionText struct {
+	name string
+	text *text
+	arg  *path
 }
 
 type finally struct {

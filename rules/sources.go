@@ -21,11 +21,84 @@ type SourceKind struct {
 	// Glob says that the argument is a pattern: glob characters in holes are escaped too.
 	Glob bool
 
+	// Text says that the argument is told to somebody and decides nothing by its
+	// form: a hole that cannot be worked out is written as (?), as in all texts.
+	Text bool
+	// Words are the only arguments that there are; nil means any.
+	Words []string
+
 	Schema   bool         // takes schema, and with it inline
+	Returns  bool         // takes returns, a schema that must be there
 	Settle   bool         // takes settle
 	Editable bool         // its file can be changed by set
 	File     bool         // its file can be deleted and archived
 	Value    *schema.Type // type of the value when there is no schema; nil means anything
+
+	// Options are what the source takes beside schema, settle and what every fact
+	// takes.
+	Options []SourceOption
+	// Around gives the type of the value from that of the document that the schema
+	// declares, where the one holds the other: a glob is a list of such documents.
+	// document is nil if there is no schema. nil means that both are the same.
+	Around func(document *schema.Type) *schema.Type
+}
+
+// SourceOption is an option that one kind of source takes.
+type SourceOption struct {
+	Name string
+	Doc  string // one sentence, for the schema of policies
+	Kind OptionKind
+	// Words are the values of a word, the first of which is the default.
+	Words []string
+}
+
+// OptionKind tells what an option takes.
+type OptionKind uint8
+
+// The kinds of options.
+const (
+	// OptionText is a text with holes; a hole that cannot be worked out is (?).
+	OptionText OptionKind = iota
+	// OptionArgument is a text with holes; a hole that cannot be worked out makes
+	// the fact missing, as in an argument.
+	OptionArgument
+	// OptionCount is a whole number, 1 or more.
+	OptionCount
+	// OptionWord is one of a few words.
+	OptionWord
+)
+
+func (o SourceOption) shape() shape {
+	switch o.Kind {
+	case OptionCount:
+		return shapeInt
+	case OptionWord:
+		return shapeWord
+	}
+	return shapeTemplate
+}
+
+// texts lists the options whose values are worked out for each event.
+func (s SourceKind) texts() []SourceOption {
+	return slices.DeleteFunc(slices.Clone(s.Options), func(o SourceOption) bool {
+		return o.Kind != OptionText && o.Kind != OptionArgument
+	})
+}
+
+func (s SourceKind) option(name string) (SourceOption, bool) {
+	i := slices.IndexFunc(s.Options, func(o SourceOption) bool { return o.Name == name })
+	if i < 0 {
+		return SourceOption{}, false
+	}
+	return s.Options[i], true
+}
+
+// schemaKey is the key under which the source takes its schema.
+func (s SourceKind) schemaKey() string {
+	if s.Returns {
+		return "returns"
+	}
+	return "schema"
 }
 
 func (s SourceKind) argument() shape {
@@ -43,11 +116,17 @@ func (s SourceKind) options() keys {
 	if s.Schema {
 		ks = append(ks, key{"schema", shapeSchema, "JSON Schema of the document: a file beside the policy, ralph:NAME, or inline."})
 	}
+	if s.Returns {
+		ks = append(ks, key{"returns", shapeSchema, "JSON Schema of the answer: a file beside the policy, ralph:NAME, or inline."})
+	}
 	if s.Schema && s.Editable {
 		ks = append(ks, key{"inline", shapeBool, "The fields of this fact are names too."})
 	}
 	if s.Settle {
 		ks = append(ks, key{"settle", shapeDuration, "How long to wait for a file that was just written and does not parse yet."})
+	}
+	for _, o := range s.Options {
+		ks = append(ks, key{o.Name, o.shape(), o.Doc})
 	}
 	return ks
 }
@@ -55,20 +134,73 @@ func (s SourceKind) options() keys {
 // Sources gives the sources that ralph has itself.
 func Sources() []SourceKind {
 	text := &schema.Type{Kind: schema.String}
-	item := &schema.Type{Kind: schema.Object, Fields: map[string]*schema.Type{
-		"text":    text,
-		"done":    {Kind: schema.Bool},
-		"tags":    {Kind: schema.Array, Elem: text},
-		"depth":   {Kind: schema.Int},
-		"section": text,
-		"source":  text,
-		"line":    {Kind: schema.Int},
-	}}
+	boolean := &schema.Type{Kind: schema.Bool}
+	integer := &schema.Type{Kind: schema.Int}
+	anything := &schema.Type{}
+	listOf := func(t *schema.Type) *schema.Type { return &schema.Type{Kind: schema.Array, Elem: t} }
+	object := func(fields map[string]*schema.Type) *schema.Type {
+		return &schema.Type{Kind: schema.Object, Fields: fields}
+	}
+	// within is the type of a document in a field of something larger.
+	within := func(document *schema.Type) *schema.Type {
+		if document == nil {
+			return anything
+		}
+		return document
+	}
+	item := object(map[string]*schema.Type{
+		"text": text, "done": boolean, "tags": listOf(text), "depth": integer, "section": text, "source": text, "line": integer,
+	})
+	task := object(map[string]*schema.Type{
+		"id": text, "subject": text, "description": text, "status": text, "activeForm": text, "owner": text,
+		"blocks": listOf(text), "blockedBy": listOf(text),
+	})
+	task.Extra = anything
 	return []SourceKind{
 		{Name: "text", Doc: "A text file, trimmed.", Path: true, Settle: true, File: true, Value: text},
 		{Name: "json", Doc: "A JSON file that holds an object.", Path: true, Schema: true, Settle: true, Editable: true, File: true},
 		{Name: "frontmatter", Doc: "The YAML front matter of a file; .body is the text below it.", Path: true, Schema: true, Settle: true, Editable: true, File: true},
-		{Name: "checklist", Doc: "The task list items of a Markdown file.", Path: true, Settle: true, File: true, Value: &schema.Type{Kind: schema.Array, Elem: item}},
+		{Name: "checklist", Doc: "The task list items of a Markdown file.", Path: true, Settle: true, File: true, Value: listOf(item)},
+		{
+			Name: "glob", Doc: "The files that match a pattern; those that cannot be read are left out and told by problem(fact).",
+			Path: true, Glob: true, Schema: true,
+			Options: []SourceOption{
+				{Name: "parse", Kind: OptionWord, Words: []string{"json", "frontmatter", "text"}, Doc: "How each file is read; json if absent."},
+				{Name: "max", Kind: OptionCount, Doc: "How many files are read at most; 1000 if absent."},
+			},
+			Around: func(document *schema.Type) *schema.Type {
+				return listOf(object(map[string]*schema.Type{"path": text, "name": text, "age": anything, "value": within(document)}))
+			},
+		},
+		{
+			Name: "git", Doc: "What git says of a path: repo, branch, head, dirty, changed, ahead, behind.", Path: true,
+			Value: object(map[string]*schema.Type{
+				"repo": boolean, "branch": text, "head": text, "dirty": boolean, "changed": listOf(text), "ahead": integer, "behind": integer,
+			}),
+		},
+		{
+			Name: "exec", Doc: "What a program printed; its arguments are a list and never a shell line.", Argv: true, Schema: true,
+			Options: []SourceOption{{Name: "stdin", Kind: OptionText, Doc: "What the program reads from its standard input."}},
+			Around: func(document *schema.Type) *schema.Type {
+				return object(map[string]*schema.Type{
+					"code": integer, "stdout": text, "stderr": text, "lines": listOf(text), "json": within(document),
+				})
+			},
+		},
+		{
+			Name: "tasks", Doc: "The task list of the host: claude.", Words: []string{"claude"}, Value: listOf(task),
+			Options: []SourceOption{{Name: "list", Kind: OptionArgument, Doc: "Name of the list; that of the session if absent or empty."}},
+		},
+		{
+			Name: "judge", Doc: "A model's answer to a question about the end of the conversation.", Text: true, Returns: true,
+			Options: []SourceOption{
+				{Name: "api", Kind: OptionWord, Words: []string{"anthropic", "openai"}, Doc: "Wire format of the model's service; anthropic if absent."},
+				{Name: "model", Kind: OptionArgument, Doc: "Name of the model."},
+				{Name: "system", Kind: OptionText, Doc: "Who the model is and what it goes by."},
+				{Name: "turns", Kind: OptionCount, Doc: "How many turns of the conversation it is shown; 5 if absent."},
+				{Name: "max_tokens", Kind: OptionCount, Doc: "How long its answer may be; 1024 if absent."},
+			},
+		},
 	}
 }
 

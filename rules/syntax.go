@@ -49,7 +49,8 @@ type factDecl struct {
 	settle  time.Duration
 	timeout time.Duration
 	inline  *source.Node            // nil unless true
-	options map[string]*source.Node // of sources that are not ralph's own
+	texts   map[string]*source.Node // options that are worked out for each event
+	options map[string]any          // options that stand fast: int or string
 }
 
 type letDecl struct {

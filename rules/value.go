@@ -45,7 +45,7 @@ func (s *Status) UnmarshalText(b []byte) error {
 
 // Value is what gathering a fact gave. V holds only the types that JSON knows,
 // with integers as int where the schema declares them: nil, bool, int, float64,
-// string, []any, map[string]any.
+// string, []any, map[string]any. The age of a file in a list is a time.Duration.
 type Value struct {
 	Status  Status
 	V       any
@@ -66,6 +66,7 @@ type Value struct {
 type Facts interface {
 	// Fact gathers one declared fact. args are its rendered arguments: the path
 	// or pattern of a file source, the argument list of exec, one text otherwise.
+	// Behind them stand the options that have holes, see [Fact.Split].
 	Fact(ctx context.Context, decl *Fact, args []string) Value
 
 	// Name gives the value of one of ralph's own names, see Names. Names with
@@ -79,6 +80,23 @@ type Facts interface {
 	// Given tells in how many verdicts rule has been within its window, for
 	// unless_repeated.
 	Given(ctx context.Context, rule *Rule) int
+}
+
+// Split takes apart what [Facts] is handed: the arguments of the source, and its
+// options that have holes, rendered, by name. Options that the policy leaves out
+// are not among them.
+func (f *Fact) Split(args []string) (arguments []string, options map[string]string) {
+	n := max(0, len(args)-len(f.texts))
+	for i, o := range f.texts {
+		if n+i >= len(args) {
+			break
+		}
+		if options == nil {
+			options = make(map[string]string, len(f.texts))
+		}
+		options[o.name] = args[n+i]
+	}
+	return args[:n], options
 }
 
 // Row is the loop memory that rules read as loop.continuations and so on. A row
