@@ -96,10 +96,14 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 		if err == nil {
 			continue
 		}
-		for j := i - 1; j >= 0; j-- {
-			if undo := targets[j].undo(); undo != nil {
-				return &WriteError{Path: t.loc.shown, Op: t.verb(), Partial: true, Err: err}
-			}
+		partial := false
+		for _, done := range slices.Backward(targets[:i]) {
+			partial = done.undo() != nil || partial
+		}
+		if partial {
+			// Not wrapped: whoever decides again on ErrChanged would make
+			// some of the changes twice.
+			return &WriteError{Path: t.loc.shown, Op: t.verb(), Partial: true, Err: errors.New(err.Error())}
 		}
 		return err
 	}

@@ -200,23 +200,26 @@ func tagsOf(label string) []string {
 		if !ok {
 			return tags
 		}
-		label = rest
-		if word, _, ok := strings.Cut(rest, "]"); ok && isTag(word) {
+		word := rest[:tagSize(rest)]
+		label = rest[len(word):]
+		if word != "" && strings.HasPrefix(label, "]") {
 			tags = append(tags, word)
 		}
 	}
 }
 
-func isTag(word string) bool {
-	for i, c := range word {
+// tagSize is how many bytes of text can be a tag: a capital, and then capitals,
+// digits, _ and -.
+func tagSize(text string) int {
+	for i, c := range text {
 		switch {
 		case unicode.IsUpper(c):
 		case i > 0 && (unicode.IsDigit(c) || c == '_' || c == '-'):
 		default:
-			return false
+			return i
 		}
 	}
-	return word != ""
+	return len(text)
 }
 
 // opensFence gives the characters that open fenced code, or "".

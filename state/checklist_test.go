@@ -149,6 +149,21 @@ func TestChecklistDeeplyNested(t *testing.T) {
 	}
 }
 
+// A large file takes a moment, whatever is in it: time that
+// grew with the square of its size would never end.
+func TestChecklistHuge(t *testing.T) {
+	for _, unit := range []string{"[", "- ", "- [ ] ", "- [ ] x\n", "\n", "#", "`", "```\n", "~~~~\n- [ ] x\n", "A]", "- [ ] [A", "x\n", "x\n===\n", " ", "\t", "\r", "1", "*"} {
+		for _, first := range []string{"", "- [ ] ", "  - [ ] x\n```\n"} {
+			src := first + strings.Repeat(unit, (MaxFileSize-len(first))/len(unit)/32)
+			for _, item := range parseChecklist([]byte(src)) {
+				if item.Line < 1 {
+					t.Fatalf("a task in line %d", item.Line)
+				}
+			}
+		}
+	}
+}
+
 func FuzzChecklist(f *testing.F) {
 	for _, seed := range []string{
 		"# A\n- [ ] a [P]\n  b\n\t- [x] c\n", "```\n- [ ] a\n", "- [ ] a\n  ~~~\n- [ ] b\n~~~\n", "\ufeff---\n---\n1. [X]\r\n\r\n  \r\n", "Title\n===\n* [ ] x\r",

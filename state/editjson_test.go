@@ -79,6 +79,18 @@ func TestEditJSON(t *testing.T) {
 	}
 }
 
+// A large file takes a moment to edit, see TestChecklistHuge.
+func TestEditJSONHuge(t *testing.T) {
+	for _, unit := range []string{" ", "\n", `"k":1,`, `"k":{},`, `"l":[[],"]"],`, `"a":{"b":1},`} {
+		src := "{" + strings.Repeat(unit, (1<<17)/len(unit)) + `"a": {"b": 1}}`
+		want := strings.TrimSuffix(src, "1}}") + `2, "c": 3}}`
+		got, err := Edit([]byte(src), JSON, []Set{set(2, "a", "b"), set(3, "a", "c")})
+		if err != nil || string(got) != want {
+			t.Errorf("%q: error %v, %d bytes, want %d", unit, err, len(got), len(want))
+		}
+	}
+}
+
 func TestEditOtherFormats(t *testing.T) {
 	for _, format := range []Format{Text, Checklist, 99} {
 		if got, err := Edit([]byte("x"), format, nil); !errors.As(err, new(*EditError)) {

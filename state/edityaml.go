@@ -202,15 +202,17 @@ func (e yamlEdit) offset(n *yaml.Node) (int, error) {
 // cutYAMLLine is cutLine for the line breaks that the YAML library counts:
 // besides \n and \r\n also a lone \r, and three of Unicode.
 func cutYAMLLine(src []byte) (line []byte, size int) {
-	for i, r := range string(src) {
+	for i := 0; i < len(src); i += size {
+		var r rune
+		r, size = utf8.DecodeRune(src[i:])
 		switch r {
 		case '\r':
 			if i+1 < len(src) && src[i+1] == '\n' {
-				return src[:i], i + 2
+				size++
 			}
-			return src[:i], i + 1
+			return src[:i], i + size
 		case '\n', '\u0085', '\u2028', '\u2029':
-			return src[:i], i + utf8.RuneLen(r)
+			return src[:i], i + size
 		}
 	}
 	return src, len(src)

@@ -84,6 +84,21 @@ func TestEditFrontMatter(t *testing.T) {
 	}
 }
 
+// Much front matter takes a moment to edit, see TestChecklistHuge.
+func TestEditFrontMatterHuge(t *testing.T) {
+	for _, unit := range []string{"# c\n", "\n", "\r", "# \u0085", "k: v\n", "- x\n"} {
+		first := ""
+		if unit[0] == '-' {
+			first = "list:\n"
+		}
+		filler := first + strings.Repeat(unit, maxMatterSize/4/len(unit))
+		got, err := Edit([]byte("---\n"+filler+"\na: 1\n---\n"), FrontMatter, []Set{set(2, "a"), set(3, "b")})
+		if want := "---\n" + filler + "\na: 2\nb: 3\n---\n"; err != nil || string(got) != want {
+			t.Errorf("%q: error %v, %d bytes, want %d", unit, err, len(got), len(want))
+		}
+	}
+}
+
 func TestEditWithoutFrontMatter(t *testing.T) {
 	for src, want := range map[string]string{
 		"# Title\n":     "the file has no front matter: its first line is not ---",

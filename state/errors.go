@@ -111,7 +111,7 @@ func reason(err error) string {
 		return "the path is too long"
 	case errors.Is(err, syscall.ELOOP):
 		return "its links lead round in a circle"
-	case errors.Is(err, fs.ErrClosed), errors.Is(err, os.ErrClosed):
+	case errors.Is(err, fs.ErrClosed):
 		return "the project was closed"
 	}
 	for {

@@ -33,8 +33,10 @@ const (
 // Locks keep out other processes as well as other goroutines. They end with
 // the process, however it ends. The returned function releases them; calling
 // it again does nothing. The error is a [*StoreError] that wraps ctx's error
-// if the time was up. On network disks that do not support locks, none are
-// kept.
+// if the time was up.
+//
+// SaveMemory and AppendLog may be called while holding locks. Not every
+// network disk keeps locks between machines.
 func (s *Store) Lock(ctx context.Context, names []string) (unlock func(), err error) {
 	if err := s.ensure("lock", lockDir); err != nil {
 		return nil, err
@@ -44,12 +46,8 @@ func (s *Store) Lock(ctx context.Context, names []string) (unlock func(), err er
 	names = slices.Compact(names)
 
 	var held []*flock.Flock
-	passOn := func() {
-		s.handover.Lock()
-		defer s.handover.Unlock()
-	}
 	release := func() {
-		passOn()
+		s.passOn()
 		for _, l := range slices.Backward(held) {
 			l.Unlock()
 		}
@@ -63,8 +61,14 @@ func (s *Store) Lock(ctx context.Context, names []string) (unlock func(), err er
 		}
 		held = append(held, l)
 	}
-	passOn()
+	s.passOn()
 	return release, nil
+}
+
+// passOn orders what is done under a lock after what was done under it before.
+func (s *Store) passOn() {
+	s.handover.Lock()
+	defer s.handover.Unlock()
 }
 
 // lockFile waits for the lock on a file.
