@@ -1,0 +1,35 @@
+// Command minimal answers a Stop hook with a policy that is part of the program.
+package main
+
+import (
+	"context"
+	"embed"
+	"io"
+	"log"
+	"os"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+//go:embed policy.yaml
+var policies embed.FS
+
+func main() {
+	program, findings := rules.Load(policies, "policy.yaml", loop.Config())
+	if program == nil {
+		log.Fatal(findings)
+	}
+	l, err := loop.New(program)
+	if err != nil {
+		log.Fatal(err)
+	}
+	input, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer := l.Hook(context.Background(), nil, input)
+	os.Stderr.Write(answer.Stderr)
+	os.Stdout.Write(answer.Stdout)
+	os.Exit(answer.Status)
+}

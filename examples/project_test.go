@@ -1,0 +1,263 @@
+package examples_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// files are the files of a project by their path, with slashes.
+type files map[string]string
+
+// event are the fields of a hook input that a test cares about.
+type event map[string]any
+
+// project is a project in a temporary folder, with a shipped policy and a clock
+// that stands still until it is moved.
+type project struct {
+	t    testing.TB
+	dir  string
+	loop *loop.Loop
+	now  time.Time
+}
+
+// newProject writes the files and loads the policy. set gives values of its params.
+func newProject(t testing.TB, policy string, set map[string]string, content files) *project {
+	t.Helper()
+	cfg := loop.Config()
+	cfg.Set = set
+	program, findings := rules.Load(examples.FS, policy+"/"+policy+".yaml", cfg)
+	if program == nil {
+		t.Fatal(findings)
+	}
+	p := &project{t: t, dir: t.TempDir(), now: time.Now()}
+	l, err := loop.New(program,
+		loop.WithName(policy),
+		loop.WithRoot(p.dir),
+		loop.WithStore(filepath.Join(t.TempDir(), "state")),
+		loop.WithClock(func() time.Time { return p.now }),
+		loop.WithEnv(func(string) string { return "" }),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.loop = l
+	p.write(content)
+	return p
+}
+
+// write writes files that were last changed some minutes ago.
+func (p *project) write(content files) {
+	p.t.Helper()
+	for name, text := range content {
+		path := filepath.Join(p.dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			p.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			p.t.Fatal(err)
+		}
+		p.age(name, 10*time.Minute)
+	}
+}
+
+// age sets how long ago a file was last changed.
+func (p *project) age(name string, d time.Duration) {
+	p.t.Helper()
+	at := p.now.Add(-d)
+	if err := os.Chtimes(filepath.Join(p.dir, filepath.FromSlash(name)), at, at); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// read gives every file of the project.
+func (p *project) read() files {
+	p.t.Helper()
+	out := files{}
+	err := filepath.WalkDir(p.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(p.dir, path)
+		out[filepath.ToSlash(rel)] = string(data)
+		return err
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+// stop sends a Stop event through the whole line, from the bytes of the hook input
+// to the decision that is answered. more changes fields of the first stop of a
+// prompt; nil removes one.
+func (p *project) stop(more event) *loop.Decision {
+	p.t.Helper()
+	in := event{
+		"session_id": "s1", "hook_event_name": "Stop", "cwd": p.dir, "permission_mode": "default",
+		"stop_hook_active": false, "last_assistant_message": "Done for now.",
+	}
+	maps.Copy(in, more)
+	maps.DeleteFunc(in, func(_ string, v any) bool { return v == nil })
+	data, err := json.Marshal(in)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	ev, err := host.Detect(data).Decode(data)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	d, err := p.loop.Apply(p.t.Context(), p.loop.Decide(p.t.Context(), ev))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return d
+}
+
+// outcome is what a decision says and does.
+type outcome struct {
+	Verdict string   // "continue RULE" or "stop RULE"
+	Says    []string // what the reason contains
+	Notice  string   // whole, or its beginning and …
+	Log     []string
+	Changed files // files whose content changed; "(removed)" for those that are gone
+}
+
+// situation is a row of a decision table.
+type situation struct {
+	name  string
+	set   map[string]string
+	files files // over those of the table
+	event event // over the first stop of a prompt
+	want  outcome
+}
+
+// check makes the project of each situation, lets the agent stop in it once, and
+// compares.
+func check(t *testing.T, policy string, base files, table []situation) {
+	t.Helper()
+	for _, s := range table {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			all := maps.Clone(base)
+			maps.Copy(all, s.files)
+			maps.DeleteFunc(all, func(_, text string) bool { return text == absent })
+			p := newProject(t, policy, s.set, all)
+			if session, ok := s.event["transcript"].(string); ok {
+				path := filepath.Join(t.TempDir(), "session.jsonl")
+				if err := os.WriteFile(path, []byte(session), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				s.event = maps.Clone(s.event)
+				delete(s.event, "transcript")
+				s.event["transcript_path"] = path
+			}
+			d := p.stop(s.event)
+			if diff := cmp.Diff(s.want, told(d, s.want, all, p.read())); diff != "" {
+				t.Errorf("(-want +got)\n%s\nthe whole reason:\n%s", diff, d.Verdict.Reason)
+			}
+		})
+	}
+}
+
+// absent stands for a file that the base of a table has and a situation has not.
+const absent = "\x00absent"
+
+// told writes a decision as an outcome. Of reason and notice it keeps what is
+// asked for.
+func told(d *loop.Decision, want outcome, before, after files) outcome {
+	o := outcome{Verdict: d.Verdict.Action.String() + " " + d.Verdict.Rule, Log: d.Log, Notice: strings.Join(d.Notices, "\n")}
+	if start, ok := strings.CutSuffix(want.Notice, "…"); ok && strings.HasPrefix(o.Notice, start) {
+		o.Notice = want.Notice
+	}
+	for _, s := range want.Says {
+		if strings.Contains(d.Verdict.Reason, s) {
+			o.Says = append(o.Says, s)
+		}
+	}
+	for name, text := range after {
+		if before[name] != text {
+			o.change(name, text)
+		}
+	}
+	for name := range before {
+		if _, ok := after[name]; !ok {
+			o.change(name, "(removed)")
+		}
+	}
+	return o
+}
+
+func (o *outcome) change(name, text string) {
+	if o.Changed == nil {
+		o.Changed = files{}
+	}
+	o.Changed[name] = text
+}
+
+// The records of a session file, as Claude Code writes them.
+
+func session(records ...any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	for _, r := range records {
+		if err := enc.Encode(r); err != nil {
+			panic(err)
+		}
+	}
+	return b.String()
+}
+
+func person(text string) event {
+	return event{"type": "user", "isSidechain": false, "message": event{"role": "user", "content": text}}
+}
+
+// feedback is the reason of a hook, as the host hands it to the agent.
+func feedback(reason string) event {
+	r := person("Stop hook feedback:\n" + reason)
+	r["isMeta"] = true
+	return r
+}
+
+func agent(blocks ...any) event {
+	content := make([]any, len(blocks))
+	for i, b := range blocks {
+		if text, ok := b.(string); ok {
+			b = event{"type": "text", "text": text}
+		}
+		content[i] = b
+	}
+	return event{"type": "assistant", "isSidechain": false, "message": event{"role": "assistant", "content": content}}
+}
+
+func subagent(text string) event {
+	r := agent(text)
+	r["isSidechain"] = true
+	return r
+}
+
+func thinking(text string) event { return event{"type": "thinking", "thinking": text} }
+
+func toolUse(input string) event {
+	return event{"type": "tool_use", "id": "t1", "name": "Bash", "input": event{"command": input}}
+}
+
+func toolResult(text string) event {
+	return event{"type": "user", "isSidechain": false, "message": event{"role": "user", "content": []any{
+		event{"type": "tool_result", "tool_use_id": "t1", "content": text},
+	}}}
+}

@@ -1,0 +1,102 @@
+package examples_test
+
+import (
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// No shipped policy has a finding: neither an error nor a warning.
+func TestShippedPoliciesAreClean(t *testing.T) {
+	policies, err := fs.Glob(examples.FS, "*/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range policies {
+		if strings.HasPrefix(name, "guards/") {
+			continue // they are read where a policy includes them
+		}
+		t.Run(name, func(t *testing.T) {
+			program, findings := rules.Load(examples.FS, name, loop.Config())
+			if len(findings) > 0 {
+				t.Error(findings.Format())
+			}
+			if program != nil && program.Description == "" {
+				t.Error("it does not say what it is for")
+			}
+		})
+	}
+	for _, dir := range []string{"embed/minimal", "embed/source"} {
+		t.Run(dir, func(t *testing.T) {
+			cfg := loop.Config()
+			if dir == "embed/source" {
+				cfg.Sources = []rules.SourceKind{{Name: "coverage", Path: true}}
+			}
+			if _, findings := rules.Load(os.DirFS(dir), "policy.yaml", cfg); len(findings) > 0 {
+				t.Error(findings.Format())
+			}
+		})
+	}
+}
+
+// Every guard says on its first line what it is for, and a policy can use it
+// with nothing but the params that have no default.
+func TestGuards(t *testing.T) {
+	with := map[string]string{"limit": "{used: loop.total, limit: 5}"}
+	guards, err := fs.Glob(examples.FS, "guards/*.yaml")
+	if err != nil || len(guards) == 0 {
+		t.Fatal(guards, err)
+	}
+	for _, file := range guards {
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "guards/"), ".yaml")
+		t.Run(name, func(t *testing.T) {
+			src, err := fs.ReadFile(examples.FS, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(string(src), "# "+name+": ") {
+				t.Errorf("its first line does not begin with # %s:", name)
+			}
+			policy := "ralph: 1\nlimits: {repeats: 3}\nrules:\n  - include: ralph:guards/" + name + "\n"
+			if w := with[name]; w != "" {
+				policy += "    with: " + w + "\n"
+			}
+			policy += "  - name: go-on\n    continue: Go on.\n"
+			dir := t.TempDir()
+			if err := os.WriteFile(dir+"/policy.yaml", []byte(policy), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if _, findings := rules.Load(os.DirFS(dir), "policy.yaml", loop.Config()); len(findings) > 0 {
+				t.Error(findings.Format())
+			}
+		})
+	}
+}
+
+// The demo projects are worked on by their policies as they are.
+func TestDemosGoOn(t *testing.T) {
+	for policy, rule := range map[string]string{"speckit": "next-task", "specum": "next-task", "stravinsky": "go-on"} {
+		t.Run(policy, func(t *testing.T) {
+			content := files{}
+			demo := os.DirFS(policy + "/demo")
+			err := fs.WalkDir(demo, ".", func(name string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				data, err := fs.ReadFile(demo, name)
+				content[name] = string(data)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := newProject(t, policy, nil, content)
+			expect(t, p.stop(nil), "continue "+rule)
+		})
+	}
+}

@@ -1,0 +1,160 @@
+package examples_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const loopFile = ".stravinsky/continuation-loop.md"
+
+// goal is what stands below the front matter of every loop file here.
+const goal = "\nGoal: make the tests pass\n- Run them\n\n---\nnot: front matter\n---\n"
+
+func loopAt(fields string) string { return "---\n" + fields + "---\n" + goal }
+
+// The agent is reminded until its promise is heard or the count is up.
+func TestStravinsky(t *testing.T) {
+	const fields = "iteration_count: 3\nmax_iterations: 10\ncompletion_promise: \"All tests passing\"\nactive: true\n"
+	counted := func(n string) files {
+		return files{loopFile: strings.Replace(loopAt(fields), "count: 3", "count: "+n, 1)}
+	}
+	goesOn := outcome{
+		Verdict: "continue go-on",
+		Says: []string{
+			"[SYSTEM REMINDER - CONTINUATION LOOP ACTIVE]\n", "this is iteration 4 of 10",
+			"state the completion promise: All tests passing", "Goal: make the tests pass\n- Run them",
+		},
+		Changed: counted("4"),
+	}
+	ended := files{loopFile: "(removed)"}
+	promised := outcome{Verdict: "stop promise", Notice: "Continuation loop ended, completion promise detected after 3 iterations", Changed: ended}
+	last := func(text string) event { return event{"last_assistant_message": text} }
+
+	check(t, "stravinsky", files{loopFile: loopAt(fields)}, []situation{
+		{name: "a reminder", want: goesOn},
+		{name: "a reminder, whatever the host has counted", event: event{"stop_hook_active": true}, want: goesOn},
+		{name: "no loop file", files: files{loopFile: absent}, want: outcome{Verdict: "stop no-loop"}},
+		{name: "no front matter", files: files{loopFile: "a goal, but no loop\n"}, want: outcome{Verdict: "stop no-loop"}},
+		{
+			name:  "broken front matter",
+			files: files{loopFile: loopAt("iteration_count: [1\n")},
+			want:  outcome{Verdict: "stop unreadable", Notice: "No continuation loop: " + loopFile + " cannot be read, …"},
+		},
+		{name: "switched off", files: files{loopFile: loopAt("active: false\n")}, want: outcome{Verdict: "stop inactive"}},
+		{name: "switched off with a capital", files: files{loopFile: loopAt("active: False\n")}, want: outcome{Verdict: "stop inactive"}},
+		{
+			name:  "a subagent still runs",
+			event: event{"background_tasks": []any{event{"id": "b1", "type": "subagent", "status": "running"}}},
+			want:  outcome{Verdict: "stop waiting/background"},
+		},
+
+		// The stop itself is counted before the limit is looked at.
+		{
+			name: "the count reaches the limit", files: counted("9"),
+			want: outcome{Verdict: "stop limit", Notice: "Continuation loop ended, max iterations (10) reached", Changed: ended},
+		},
+		{name: "one below the limit", files: counted("8"), want: outcome{Verdict: "continue go-on", Changed: counted("9")}},
+		{
+			name: "no round is allowed", files: files{loopFile: loopAt("max_iterations: 0\n")},
+			want: outcome{Verdict: "stop limit", Notice: "Continuation loop ended, max iterations (0) reached", Changed: ended},
+		},
+
+		// Whatever is left out has a safe value, and counting adds what it needs.
+		{
+			name: "an empty front matter but for a goal", files: files{loopFile: loopAt("goal: x\n")},
+			want: outcome{Verdict: "continue go-on", Says: []string{"iteration 2 of 10", "state the completion promise\n"},
+				Changed: files{loopFile: loopAt("goal: x\niteration_count: 2\n")}},
+		},
+		{
+			name:  "comments, unknown fields and CRLF survive",
+			files: files{loopFile: "---\r\n# mine\r\niteration_count: 1   # rounds\r\nowner: {name: Ada}\r\n---\r\nGoal\r\n"},
+			want: outcome{Verdict: "continue go-on",
+				Changed: files{loopFile: "---\r\n# mine\r\niteration_count: 2   # rounds\r\nowner: {name: Ada}\r\n---\r\nGoal\r\n"}},
+		},
+
+		// The promise may stand anywhere in the agent's own words, and nowhere else.
+		{name: "promise kept", event: last("Now all tests PASSING, and I am glad."), want: promised},
+		{name: "a part of the promise", event: last("tests passing"), want: goesOn},
+		{
+			name: "promise before a last tool call",
+			event: event{"last_assistant_message": nil, "transcript": session(
+				person("go"), agent("All tests passing"), agent(toolUse("git commit")), toolResult("done"))},
+			want: promised,
+		},
+		{
+			name: "promise asked for by the loop, printed by a tool, given for the last prompt",
+			event: event{"transcript": session(
+				person("fix a"), agent("All tests passing"), person("fix b until all tests passing"), agent(toolUse("echo All tests passing")),
+				toolResult("All tests passing"), feedback("State the promise: All tests passing"), agent("Two still fail."))},
+			want: goesOn,
+		},
+		{name: "no promise is never kept", files: files{loopFile: loopAt("completion_promise: \"\"\n")}, event: last(""), want: outcome{
+			Verdict: "continue go-on", Changed: files{loopFile: loopAt("completion_promise: \"\"\niteration_count: 2\n")}}},
+
+		// Several promises.
+		{
+			name: "one of several", files: files{loopFile: loopAt("completion_promise: \"all green | feature done |\"\n")}, event: last("Feature done."),
+			want: outcome{Verdict: "stop promise", Notice: "Continuation loop ended, completion promise detected after 1 iterations", Changed: ended},
+		},
+		{
+			name: "none of several", files: files{loopFile: loopAt("completion_promise: \"all green|feature done|\"\n")}, event: last("Some green."),
+			want: outcome{Verdict: "continue go-on", Changed: files{loopFile: loopAt("completion_promise: \"all green|feature done|\"\niteration_count: 2\n")}},
+		},
+
+		// Milestones are told to the person.
+		{
+			name: "half way", files: counted("4"),
+			want: outcome{Verdict: "continue go-on", Notice: "Continuation loop at iteration 5 of 10", Changed: counted("5")},
+		},
+		{
+			name: "a milestone", files: files{loopFile: loopAt("iteration_count: 6\nmilestones: [3, 7]\n")},
+			want: outcome{Verdict: "continue go-on", Notice: "Continuation loop at iteration 7 of 10",
+				Changed: files{loopFile: loopAt("iteration_count: 7\nmilestones: [3, 7]\n")}},
+		},
+	})
+}
+
+// A whole loop counts every stop and takes its file away at the end.
+func TestStravinskyWholeLoop(t *testing.T) {
+	p := newProject(t, "stravinsky", nil, files{loopFile: loopAt("iteration_count: 1\nmax_iterations: 4\n")})
+	expect(t, p.stop(nil), "continue go-on", "iteration 2 of 4")
+	diff(t, files{loopFile: loopAt("iteration_count: 2\nmax_iterations: 4\n")}, p.read())
+	expect(t, p.stop(event{"stop_hook_active": true}), "continue go-on", "iteration 3 of 4")
+	expect(t, p.stop(event{"stop_hook_active": true}), "stop limit")
+	diff(t, files{}, p.read())
+	expect(t, p.stop(event{"stop_hook_active": true}), "stop no-loop")
+}
+
+// A loop file can bound the time of one round, which pauses the loop, and of all
+// rounds, which ends it.
+func TestStravinskyTimeLimits(t *testing.T) {
+	const fields = "iteration_count: 1\nmax_iterations: 90\niteration_timeout: 10m\ntotal_timeout: 25m\nactive: true\n"
+	active := event{"prompt_id": "p1", "stop_hook_active": true}
+	p := newProject(t, "stravinsky", nil, files{loopFile: loopAt(fields)})
+	expect(t, p.stop(active), "continue go-on")
+	p.now = p.now.Add(9 * time.Minute)
+	expect(t, p.stop(active), "continue go-on")
+	p.now = p.now.Add(11 * time.Minute)
+	d := p.stop(active)
+	expect(t, d, "stop iteration-time")
+	paused := strings.NewReplacer("count: 1", "count: 3", "active: true", "active: false").Replace(loopAt(fields))
+	diff(t, outcome{
+		Verdict: "stop iteration-time",
+		Notice:  "Continuation loop paused, the last iteration took 11m0s; set active to true in " + loopFile + " to go on",
+		Changed: files{loopFile: paused},
+	}, told(d, outcome{}, files{loopFile: loopAt(fields)}, p.read()))
+	expect(t, p.stop(active), "stop inactive")
+
+	p = newProject(t, "stravinsky", nil, files{loopFile: loopAt(fields)})
+	expect(t, p.stop(active), "continue go-on")
+	for range 3 {
+		p.now = p.now.Add(8 * time.Minute)
+		expect(t, p.stop(active), "continue go-on")
+	}
+	p.now = p.now.Add(2 * time.Minute)
+	d = p.stop(active)
+	expect(t, d, "stop total-time")
+	diff(t, []string{"Continuation loop ended after 26m0s"}, d.Notices)
+	diff(t, files{}, p.read())
+}
