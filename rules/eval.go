@@ -432,7 +432,7 @@ func (ev *evaluation) gather(s *symbol) truth {
 	}
 	if v.Status == Missing && f.HasDefault {
 		if !v.Quiet {
-			ev.tell("%s: %s", f.Name, v.Problem)
+			ev.tell("%s: %s", f.Name, v.sentence())
 		}
 		v.Status, v.V, v.Version = OK, f.Default, ""
 	}
@@ -440,7 +440,7 @@ func (ev *evaluation) gather(s *symbol) truth {
 	if v.Status != OK {
 		ev.why = fmt.Sprintf("%s is %s", f.Name, v.Status)
 		if v.Problem != "" {
-			ev.why += ": " + v.Problem
+			ev.why += ": " + v.sentence()
 		}
 		return unknown
 	}
@@ -658,9 +658,9 @@ func (ev *evaluation) tellFacts() {
 		v := ev.slots[f.sym.slot].value
 		switch {
 		case v.Status == Missing && !v.Quiet:
-			ev.tell("%s is missing: %s", f.Name, v.Problem)
+			ev.tell("%s: %s", f.Name, v.sentence())
 		case v.Status == Invalid && !f.asked.Load():
-			ev.tell("%s cannot be used: %s", f.Name, v.Problem)
+			ev.tell("%s: %s", f.Name, v.sentence())
 		}
 	}
 }

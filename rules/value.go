@@ -49,7 +49,7 @@ func (s *Status) UnmarshalText(b []byte) error {
 type Value struct {
 	Status  Status
 	V       any
-	Problem string    // why it is missing or invalid; for lists, the bad elements
+	Problem string    // why it is missing or invalid, to be read behind Path; for lists, the bad elements
 	Quiet   bool      // missing in a way that nobody needs to be told of, such as an absent file
 	Path    string    // the file, as people know it; "" if there is none
 	Version string    // opaque; equal versions mean equal content
@@ -57,6 +57,14 @@ type Value struct {
 
 	Unusable []schema.Violation // fields whose type is wrong: reading one is an error
 	Warnings []schema.Violation // values outside their schema: told in the trace only
+}
+
+// sentence says what is wrong with the value and where.
+func (v *Value) sentence() string {
+	if v.Path == "" {
+		return v.Problem
+	}
+	return v.Path + " " + v.Problem
 }
 
 // Facts is the one seam between a policy and the world. Real files, literals of
