@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
+	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -16,184 +18,133 @@ import (
 // takes no lock changed a file meanwhile.
 const maxRounds = 8
 
+var (
+	errRestless = errors.New("its files change faster than can be decided")
+	errClosed   = errors.New("the decision was applied or closed before; an event is decided anew with Decide")
+)
+
 // Apply makes a decision true: memory, effects, decision log, in this order. If a
 // file or the memory changed since the decision was made, it is made again under
-// the locks of all that it reads, so the result may differ: answer the decision
-// that Apply returns. An error means that the policy could not be followed; the
-// decision then lets the agent stop and says why.
+// the locks of all that it changes, so the result may differ: answer the decision
+// that Apply returns, which is d. An error means that the policy could not be
+// followed; the decision then lets the agent stop and says why.
 //
-// ctx bounds the waiting for locks. Apply releases what d holds open.
-func (l *Loop) Apply(ctx context.Context, d *Decision) (out *Decision, err error) {
+// ctx bounds the waiting for locks; when it is done, nothing is changed any more.
+// Apply releases what d holds open, and can be called once. It never panics.
+func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
+	l.apply(ctx, d)
+	l.keep(d)
+	return d, d.Err
+}
+
+// apply is Apply but for the decision log.
+func (l *Loop) apply(ctx context.Context, d *Decision) {
 	defer d.Close()
-	defer func() {
-		if r := recover(); r != nil {
-			d.fail(fmt.Errorf("internal error: %v\n%s", r, debug.Stack()))
-		}
-		if logErr := l.record(d); logErr != nil && d.gatherer != nil {
-			d.notice(l.program.Prefix, logErr.Error())
-		}
-		out, err = d, d.Err
-	}()
+	defer d.rescue()
 	if d.gatherer == nil || d.Err != nil {
-		return d, d.Err
+		return
+	}
+	if d.gatherer.root == nil {
+		d.fail(errClosed)
+		return
 	}
 	if err := l.commit(ctx, d); err != nil {
 		d.fail(err)
-		return d, err
+		return
 	}
 	d.Applied = true
 	l.finish(ctx, d)
-	return d, nil
+}
+
+// rescue turns a panic into a decision that lets the agent stop.
+func (d *Decision) rescue() {
+	if r := recover(); r != nil {
+		d.fail(fmt.Errorf("internal error: %v\n%s", r, debug.Stack()))
+	}
 }
 
 // commit writes memory and effects, deciding again where that is needed.
 func (l *Loop) commit(ctx context.Context, d *Decision) error {
-	if d.Event.Name == "UserPromptSubmit" || !l.writes(d) {
+	if !l.writes(d) {
 		return nil
 	}
-	held := map[string]bool{}
+	var names []string
 	for range maxRounds {
-		names := l.lockNames(d)
-		for _, n := range names {
-			held[n] = true
-		}
-		unlock, err := l.store.Lock(ctx, names)
-		if err != nil {
-			return fmt.Errorf("ralph's own directory cannot be used, so the loop cannot be counted: %w", err)
-		}
-		again, err := l.commitLocked(ctx, d, held)
-		unlock()
-		if err != nil {
+		names = append(names, l.lockNames(d)...)
+		done, err := l.commitLocked(ctx, d, names)
+		if done || err != nil {
 			return err
 		}
-		if !again {
-			return nil
-		}
 	}
-	return errors.New("the files of this loop change faster than they can be decided on")
+	return errRestless
 }
 
-// commitLocked writes while the locks are held. It reports true if the decision
-// now reads files whose locks are not held.
-func (l *Loop) commitLocked(ctx context.Context, d *Decision, held map[string]bool) (again bool, err error) {
+// commitLocked writes under the locks of these names. It is not done if the
+// decision, made again, needs more of them; nothing is written then.
+func (l *Loop) commitLocked(ctx context.Context, d *Decision, names []string) (done bool, err error) {
+	unlock, err := l.store.Lock(ctx, names)
+	if err != nil {
+		return false, fmt.Errorf("ralph's own directory cannot be used, so the loop cannot be counted: %w", err)
+	}
+	defer unlock()
 	g := d.gatherer
-	if g.mem.stale(l.store) {
+	switch {
+	case g.mem.stale(l.store):
+		g.mem.load(l.store, d.Event)
+		d.evaluate(ctx)
+	case d.moved(ctx):
 		d.evaluate(ctx)
 	}
-	original := g.mem
 	for range maxRounds {
-		for _, n := range l.lockNames(d) {
-			if !held[n] {
-				return true, nil
-			}
-		}
-		if err := original.save(l.store, d.Verdict, l.program, d.Time); err != nil {
-			return false, fmt.Errorf("the loop cannot be counted, so it ends: %w", err)
-		}
-		err := g.root.Apply(ctx, changes(d.Verdict))
-		if err == nil {
+		if slices.ContainsFunc(l.lockNames(d), func(n string) bool { return !slices.Contains(names, n) }) {
 			return false, nil
 		}
-		if !errors.Is(err, state.ErrChanged) {
-			return false, fmt.Errorf("the changes of rule %s cannot be made, so the loop ends: %w", d.Verdict.Rule, err)
+		if ctx.Err() != nil {
+			return false, interrupted(ctx)
 		}
-		// Somebody who takes no lock wrote between reading and writing. The count
-		// that was just saved is this very event's: the next save replaces it.
+		if err := g.mem.save(l.store, d.Verdict, l.program, d.Time); err != nil {
+			return false, fmt.Errorf("the loop cannot be counted, so it ends: %w", err)
+		}
+		err := g.root.Apply(ctx, d.changes())
+		if err == nil {
+			return true, nil
+		}
+		// What was counted for a verdict that is not to be is taken back. That it
+		// may fail where the disk does is told by the error at hand.
+		_ = g.mem.restore(l.store)
+		if !errors.Is(err, state.ErrChanged) {
+			return false, fmt.Errorf("the changes of this verdict cannot be made, so the loop ends: %w", err)
+		}
 		d.evaluate(ctx)
-		version, projectVersion := g.mem.version, g.mem.projectVersion
-		g.mem = original
-		g.mem.version, g.mem.projectVersion = version, projectVersion
-		original = g.mem
 	}
-	return false, errors.New("the files of this loop change faster than they can be decided on")
+	return false, errRestless
 }
 
 // writes reports whether a decision changes memory or files.
 func (l *Loop) writes(d *Decision) bool {
-	_, _, changed, projectChanged := d.gatherer.mem.after(d.Verdict, l.program, d.Time)
-	return changed || projectChanged || len(changes(d.Verdict)) > 0
+	return d.gatherer.mem.changes(d.Verdict, l.program, d.Time) || d.Event.Name != host.UserPromptSubmit && len(d.changes()) > 0
 }
 
 // lockNames names the locks of a decision: its memory and the files it changes.
 func (l *Loop) lockNames(d *Decision) []string {
 	g := d.gatherer
-	names := []string{"memory/" + g.mem.key}
-	if countsProject(l.program) {
-		names = append(names, "memory/"+g.mem.projectKey)
+	names := []string{"memory/" + g.mem.session.key}
+	if g.mem.project.key != "" {
+		names = append(names, "memory/"+g.mem.project.key)
 	}
-	for _, c := range changes(d.Verdict) {
-		names = append(names, filepath.Join(d.Root, filepath.FromSlash(c.Path)))
+	for _, c := range d.changes() {
+		name, err := g.root.Target(c.Path) // several paths may lead to one file
+		if err != nil {
+			name = filepath.Join(d.Root, filepath.FromSlash(c.Path))
+		}
+		names = append(names, name)
 	}
 	return names
 }
 
-// changes groups the effects of a verdict by file, in order.
-func changes(v *rules.Verdict) []state.Change {
-	var out []state.Change
-	at := map[string]int{}
-	for _, part := range v.Parts {
-		for _, e := range part.Effects {
-			switch e.Kind {
-			case rules.SetEffect:
-				set := state.Set{Path: e.Path, Value: e.Value}
-				if i, ok := at[e.File]; ok && out[i].Op == state.OpSet {
-					out[i].Sets = append(out[i].Sets, set)
-					continue
-				}
-				format := state.JSON
-				if e.Source == "frontmatter" {
-					format = state.FrontMatter
-				}
-				at[e.File] = len(out)
-				out = append(out, state.Change{Path: e.File, Format: format, Version: e.Version, Op: state.OpSet, Sets: []state.Set{set}})
-			case rules.DeleteEffect, rules.ArchiveEffect:
-				op := state.OpDelete
-				if e.Kind == rules.ArchiveEffect {
-					op = state.OpArchive
-				}
-				// What becomes of the file counts; values set in it before do not.
-				if i, ok := at[e.File]; ok {
-					out[i] = state.Change{Path: e.File, Version: e.Version, Op: op}
-					continue
-				}
-				at[e.File] = len(out)
-				out = append(out, state.Change{Path: e.File, Version: e.Version, Op: op})
-			}
-		}
-	}
-	return out
-}
-
-// stale reports whether the memory on disk is no longer what was decided on.
-func (m *memory) stale(s *state.Store) bool {
-	_, version, err := s.LoadMemory(m.key)
-	if err == nil && version != m.version {
-		return true
-	}
-	if m.projectVersion == "" {
-		_, version, err = s.LoadMemory(m.projectKey)
-		return err == nil && version != ""
-	}
-	_, version, err = s.LoadMemory(m.projectKey)
-	return err == nil && version != m.projectVersion
-}
-
-// save writes the memory as it is after a verdict.
-func (m *memory) save(s *state.Store, v *rules.Verdict, p *rules.Program, now time.Time) error {
-	session, project, changed, projectChanged := m.after(v, p, now)
-	if changed {
-		if err := s.SaveMemory(m.key, session, m.version); err != nil {
-			return err
-		}
-	}
-	if projectChanged {
-		return s.SaveMemory(m.projectKey, project, m.projectVersion)
-	}
-	return nil
-}
-
-// finish does what follows an applied verdict: prunes of rules and of finally.
-// It is best effort: a file that cannot be removed today is removed tomorrow.
+// finish does what follows a decision that was applied: prunes of rules and of
+// finally. It is best effort: a file that cannot be removed today is removed
+// tomorrow.
 func (l *Loop) finish(ctx context.Context, d *Decision) {
 	var effects []rules.Effect
 	for _, part := range d.Verdict.Parts {
@@ -210,7 +161,7 @@ func (l *Loop) finish(ctx context.Context, d *Decision) {
 				d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "prune "+e.Glob+": "+err.Error())
 			}
 		case rules.LogEffect:
-			d.tellPart(l.program.Prefix, rules.Part{Log: e.Text})
+			d.logLines(e.Text)
 		}
 	}
 	_ = l.store.Clean(d.Time, memoryAge) // an old memory that stays does no harm

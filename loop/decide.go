@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -12,31 +11,31 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// Decision is what a loop says to one event. Its zero value lets the agent stop.
+// Decision is what a loop says to one event. Get one from [Loop.Decide]. It is
+// not safe for concurrent use.
 type Decision struct {
 	Policy  string // name of the policy
 	Event   host.Event
-	Time    time.Time // of the event, by the loop's clock
-	Root    string    // project root, "" if there is none
-	Verdict *rules.Verdict
-	Skipped string        // why the rules were not tried: loops are off, the event is not listed
-	Notices []string      // for the person, in order; filled by Apply too
-	Log     []string      // finished lines for stderr
-	Applied bool          // effects and memory are on disk
-	Err     error         // the policy could not be followed; the verdict then lets go
-	Took    time.Duration // of deciding
+	Time    time.Time      // of the event, by the loop's clock
+	Root    string         // project root, "" if there is none
+	Verdict *rules.Verdict // never nil
+	Skipped string         // why the rules were not tried: loops are off, the event is not listed
+	Notices []string       // for the person, in order; Apply adds to them
+	Notes   []string       // for the agent beside the prompt, on UserPromptSubmit only
+	Log     []string       // finished lines for stderr; Apply adds to them
+	Applied bool           // effects and memory are on disk
+	Err     error          // the policy could not be followed; the verdict then lets go
+	Took    time.Duration  // of deciding
 
+	prefix   string // of log lines, without brackets
 	gatherer *gatherer
-	stamp    state.Memory // the session memory that the decision was made on
 }
 
 // Continue reports whether the agent goes on.
-func (d *Decision) Continue() bool {
-	return d.Verdict != nil && d.Verdict.Action == rules.Continue
-}
+func (d *Decision) Continue() bool { return d.Verdict.Action == rules.Continue }
 
 // Close releases what the decision holds open. Apply does it too; only those who
-// stop at Decide need it.
+// stop at Decide need it. A closed decision can be read, but not applied.
 func (d *Decision) Close() {
 	if d.gatherer != nil && d.gatherer.root != nil {
 		d.gatherer.root.Close()
@@ -44,94 +43,116 @@ func (d *Decision) Close() {
 	}
 }
 
-// Decide works out what to say to an event and changes nothing. It never fails:
-// what keeps the policy from being followed is in the decision's Err, which lets
-// the agent stop.
-func (l *Loop) Decide(ctx context.Context, ev host.Event) (d *Decision) {
-	d = &Decision{Policy: l.name, Event: ev, Time: l.now(), Verdict: &rules.Verdict{}}
+// Decide works out what to say to an event and changes nothing. It never fails
+// and never panics: what keeps the policy from being followed is in the decision's
+// Err, which lets the agent stop. That ctx is done before the decision is made is
+// such an error.
+func (l *Loop) Decide(ctx context.Context, ev host.Event) *Decision {
+	d := l.decision(ev)
 	start := time.Now()
-	defer func() {
-		if r := recover(); r != nil {
-			d.fail(fmt.Errorf("internal error: %v\n%s", r, debug.Stack()))
-		}
-		d.Took = time.Since(start)
-	}()
+	l.decide(ctx, d)
+	d.Took = time.Since(start)
+	return d
+}
+
+// decision is one that lets the agent stop.
+func (l *Loop) decision(ev host.Event) *Decision {
+	return &Decision{Policy: l.name, Event: ev, Verdict: &rules.Verdict{}, prefix: l.program.Prefix}
+}
+
+func (l *Loop) decide(ctx context.Context, d *Decision) {
+	defer d.rescue()
+	d.Time = l.now()
 	if why, off := Off("", l.getenv); off {
 		d.Skipped = why
-		return d
+		return
 	}
-	if !l.program.Handles(ev.Name) {
-		d.Skipped = "the policy does not decide " + ev.Name
-		return d
+	if !l.program.Handles(d.Event.Name) {
+		d.Skipped = "the policy does not decide " + d.Event.Name
+		return
 	}
-	dir, err := FindRoot(ev, l.project, l.getenv)
+	dir, err := FindRoot(d.Event, l.project, l.getenv)
 	if err != nil {
 		d.fail(err)
-		return d
+		return
 	}
 	d.Root = dir
 	if why, off := Off(dir, l.getenv); off {
 		d.Skipped = why
-		return d
+		return
 	}
 	root, err := state.OpenRoot(dir)
 	if err != nil {
 		d.fail(err)
-		return d
+		return
 	}
-	g := &gatherer{loop: l, ev: ev, now: d.Time, root: root}
-	g.mem.key, g.mem.projectKey = memoryKeys(ev, dir, l.name)
+	g := &gatherer{loop: l, ev: d.Event, now: d.Time, root: root}
 	d.gatherer = g
+	g.mem = memoryOf(d.Event, dir, l.name, l.program)
+	g.mem.load(l.store, d.Event)
 	d.evaluate(ctx)
-	return d
+	if ctx.Err() != nil {
+		d.fail(interrupted(ctx))
+	}
 }
 
-// evaluate reads memory and files and tries the rules.
+// interrupted says that the time was up.
+func interrupted(ctx context.Context) error {
+	err := context.Cause(ctx)
+	if _, ok := err.(*LateError); ok {
+		return err
+	}
+	return fmt.Errorf("the decision was interrupted: %w", err)
+}
+
+// evaluate reads the files and tries the rules.
 func (d *Decision) evaluate(ctx context.Context) {
 	g, l := d.gatherer, d.gatherer.loop
-	g.paths = nil
-	g.mem.load(l.store, d.Event, d.Time, countsProject(l.program))
 	d.Verdict = l.program.EvalWith(ctx, g, rules.Options{Event: d.Event.Name, Traced: true, Clear: l.private})
 	if g.problem != "" {
 		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "transcript: "+g.problem)
 	}
-	d.Notices, d.Log = nil, nil
+	d.Notices, d.Notes, d.Log = nil, nil, nil
 	for _, part := range d.Verdict.Parts {
-		d.tellPart(l.program.Prefix, part)
+		if part.Notice != "" {
+			d.Notices = append(d.Notices, part.Notice)
+		}
+		switch {
+		case part.Note == "":
+		case d.Event.Name == host.UserPromptSubmit:
+			d.Notes = append(d.Notes, part.Note)
+		default:
+			d.Notices = append(d.Notices, part.Note)
+		}
+		d.logLines(part.Log)
 	}
 	for _, p := range d.Verdict.Problems {
-		d.notice(l.program.Prefix, p)
+		d.notice(p)
 	}
 	if g.mem.problem != "" {
-		d.notice(l.program.Prefix, g.mem.problem)
+		d.notice(g.mem.problem)
 	}
 }
 
-func (d *Decision) tellPart(prefix string, part rules.Part) {
-	for _, s := range []string{part.Notice, part.Note} {
-		if s != "" {
-			d.Notices = append(d.Notices, s)
-		}
+// logLines adds a text to the lines for stderr, each with the policy's prefix.
+func (d *Decision) logLines(text string) {
+	if text == "" {
+		return
 	}
-	if part.Log != "" {
-		for line := range strings.SplitSeq(part.Log, "\n") {
-			d.Log = append(d.Log, "["+prefix+"] "+line)
-		}
+	for line := range strings.SplitSeq(text, "\n") {
+		d.Log = append(d.Log, "["+d.prefix+"] "+line)
 	}
 }
 
-func (d *Decision) notice(prefix, message string) {
-	d.Notices = append(d.Notices, "["+prefix+"] "+message)
+// notice tells the person something that no rule says.
+func (d *Decision) notice(message string) {
+	d.Notices = append(d.Notices, "["+d.prefix+"] "+message)
 }
 
 // fail lets the agent stop and keeps the reason.
 func (d *Decision) fail(err error) {
 	d.Err = err
-	trace := rules.Trace{}
-	if d.Verdict != nil {
-		trace = d.Verdict.Trace
-	}
-	d.Verdict = &rules.Verdict{Failed: true, Reason: err.Error(), Trace: trace}
-	t := Trouble(d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
-	d.Notices, d.Log = []string{t.Notice}, t.Log
+	d.Verdict = &rules.Verdict{Failed: true, Reason: err.Error(), Trace: d.Verdict.Trace}
+	t := trouble(d.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
+	d.Notices, d.Notes, d.Log = []string{t.Notice}, nil, t.Log
 }

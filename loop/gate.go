@@ -2,11 +2,10 @@ package loop
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop/host"
@@ -22,16 +21,25 @@ type Gate struct {
 // NewGate makes a gate of loops, which answer in this order.
 func NewGate(loops ...*Loop) *Gate { return &Gate{loops: slices.Clone(loops)} }
 
+// LateError says that a policy did not decide in time.
+type LateError struct {
+	After time.Duration // the deadline
+}
+
+func (e *LateError) Error() string {
+	return fmt.Sprintf("no decision within %s, the agent may stop", e.After)
+}
+
 // Hook answers one call of a hook, see [Loop.Hook].
 func (g *Gate) Hook(ctx context.Context, h *host.Host, stdin []byte) (answer host.Answer) {
+	defer func() {
+		if r := recover(); r != nil {
+			answer = (&host.Host{}).Encode(Trouble("", fmt.Errorf("internal error: %v\n%s", r, debug.Stack())))
+		}
+	}()
 	if h == nil {
 		h = host.Detect(stdin)
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			answer = h.Encode(Trouble("", fmt.Errorf("internal error: %v\n%s", r, debug.Stack())))
-		}
-	}()
 	ev, err := h.Decode(stdin)
 	if err != nil {
 		return h.Encode(Trouble("", err))
@@ -39,87 +47,58 @@ func (g *Gate) Hook(ctx context.Context, h *host.Host, stdin []byte) (answer hos
 	return h.Encode(Reply(ev, g.Run(ctx, ev)))
 }
 
-// Run decides an event with every policy and applies what they say. It returns
-// when all are done or when the longest of their deadlines is over; policies that
-// are late then let the agent go.
+// Run decides an event with every policy, applies what they say and keeps it in
+// their decision logs. It returns when all are done or when the longest of their
+// deadlines is over; policies that are late by then let the agent go, and change
+// nothing later.
 func (g *Gate) Run(ctx context.Context, ev host.Event) []*Decision {
 	var deadline time.Duration
 	for _, l := range g.loops {
 		deadline = max(deadline, l.deadline)
 	}
-	ctx, cancel := context.WithTimeout(ctx, deadline)
+	ctx, cancel := context.WithTimeoutCause(ctx, deadline, &LateError{deadline})
 	defer cancel()
-	done := make(chan *Decision, len(g.loops)) // buffered: a late policy must not wait for a reader
+
+	// A decision is kept and answered by whoever claims it first: the policy, or
+	// we on its behalf when the time is up.
+	claimed := make([]atomic.Bool, len(g.loops))
+	done := make(chan *Decision, len(g.loops)) // a late policy must not wait for a reader
 	go func() {
-		for _, l := range g.loops {
-			done <- l.run(ctx, ev)
+		for i, l := range g.loops {
+			d := l.run(ctx, ev)
+			if !claimed[i].CompareAndSwap(false, true) {
+				return
+			}
+			l.keep(d)
+			done <- d
 		}
 	}()
-	var out []*Decision
-	for _, l := range g.loops {
+	out := make([]*Decision, 0, len(g.loops))
+	for i, l := range g.loops {
 		select {
 		case d := <-done:
 			out = append(out, d)
 			continue
 		case <-ctx.Done():
 		}
-		d := &Decision{Policy: l.name, Event: ev, Time: l.now()}
-		d.fail(fmt.Errorf("no decision within %s, the agent may stop", deadline))
+		if !claimed[i].CompareAndSwap(false, true) {
+			out = append(out, <-done) // it was made in time, and is being logged
+			continue
+		}
+		d := l.decision(ev)
+		d.Time = l.now()
+		d.fail(interrupted(ctx))
+		l.keep(d)
 		out = append(out, d)
 	}
 	return out
 }
 
-// run is Decide and Apply. It never panics.
+// run is Decide and Apply but for the decision log.
 func (l *Loop) run(ctx context.Context, ev host.Event) *Decision {
-	d, _ := l.Apply(ctx, l.Decide(ctx, ev)) // the error is in the decision
+	ctx, cancel := context.WithTimeoutCause(ctx, l.deadline, &LateError{l.deadline})
+	defer cancel()
+	d := l.Decide(ctx, ev)
+	l.apply(ctx, d)
 	return d
-}
-
-// Reply joins the decisions on one event into what its host is to hear.
-func Reply(ev host.Event, decisions []*Decision) host.Reply {
-	r := host.Reply{Event: ev.Name}
-	var reasons, notices []string
-	for _, d := range decisions {
-		if d.Continue() {
-			r.Continue = true
-			reason := d.Verdict.Reason
-			if len(decisions) > 1 {
-				reason = "[" + d.Policy + "]\n" + reason
-			}
-			reasons = append(reasons, reason)
-		}
-		for _, n := range d.Notices {
-			if !slices.Contains(notices, n) {
-				notices = append(notices, n)
-			}
-		}
-		r.Log = append(r.Log, d.Log...)
-	}
-	r.Reason = strings.Join(reasons, "\n\n")
-	if ev.Name == "UserPromptSubmit" {
-		r.Context = strings.Join(notices, "\n")
-	} else {
-		r.Notice = strings.Join(notices, "\n")
-	}
-	return r
-}
-
-// Trouble is the reply when no policy could be asked: the agent may stop, and the
-// person hears why. What is merely no event of a project (an empty input, one that
-// names no usable directory) goes to the person alone and not to stderr, which
-// some hosts show as an error of the hook.
-func Trouble(event string, err error) host.Reply {
-	message := strings.TrimSpace(err.Error())
-	first, _, _ := strings.Cut(message, "\n")
-	r := host.Reply{Event: event, Notice: "[ralph] " + first}
-	var root *RootError
-	var input *host.InputError
-	if errors.As(err, &root) || errors.As(err, &input) && !input.Garbled {
-		return r
-	}
-	for line := range strings.SplitSeq(message, "\n") {
-		r.Log = append(r.Log, "[ralph] "+line)
-	}
-	return r
 }

@@ -3,6 +3,7 @@ package loop
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,46 +18,67 @@ import (
 // memory is the loop memory of one event: that of its session, and that of the
 // project for rules which count per project.
 type memory struct {
-	key, projectKey         string
-	session, project        state.Memory
-	version, projectVersion string
-	turn                    string // of this event
-	problem                 string // the memory could not be read
+	session, project ledger
+	now              state.Memory // of the session, as this event finds it
+	turn             string       // of this event
+	prompt           bool         // the event is a prompt, at which nothing is decided
+	problem          string       // the memory could not be read
 }
 
-// memoryKeys names the memories of an event. They hang on the policy's name and
+// ledger is one memory file.
+type ledger struct {
+	key     string // "" if it is not used
+	loaded  state.Memory
+	version string // of loaded
+	written bool   // by us, since it was loaded
+}
+
+// memoryOf names the memories of an event. They hang on the policy's name and
 // never on its content: a loop that is edited while it runs is the same loop.
-func memoryKeys(ev host.Event, root, policy string) (session, project string) {
+func memoryOf(ev host.Event, root, policy string, p *rules.Program) memory {
 	key := func(parts ...string) string {
 		sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 		return hex.EncodeToString(sum[:12])
 	}
-	return key("session", ev.Host, ev.SessionID, ev.AgentID, root, policy), key("project", root, policy)
+	m := memory{prompt: ev.Name == host.UserPromptSubmit}
+	m.session.key = key("session", ev.Host, ev.SessionID, ev.AgentID, root, policy)
+	if countsProject(p) {
+		m.project.key = key("project", root, policy)
+	}
+	return m
 }
 
-// load reads the memory of an event. A memory that cannot be read counts as empty
-// and is told: a loop must not stand still because a file of ralph's own broke.
-func (m *memory) load(s *state.Store, ev host.Event, now time.Time, counted bool) {
-	var err error
-	if m.session, m.version, err = s.LoadMemory(m.key); err != nil {
-		m.problem = err.Error()
-	}
-	if counted {
-		if m.project, m.projectVersion, err = s.LoadMemory(m.projectKey); err != nil {
+// load reads the memory and finds out which turn the event belongs to. A memory
+// that cannot be read counts as empty and is told: a loop must not stand still
+// because a file of ralph's own broke.
+func (m *memory) load(s *state.Store, ev host.Event) {
+	m.problem = ""
+	for _, f := range []*ledger{&m.session, &m.project} {
+		if err := f.load(s); err != nil {
 			m.problem = err.Error()
 		}
 	}
+	m.now = m.session.loaded
 	m.turn = ev.Turn
 	if m.turn == "" {
-		m.turn = m.session.Turn
+		m.turn = m.now.Turn
 		if ev.NewTurn {
-			m.turn = "t" + strconv.FormatInt(now.UnixNano(), 36)
+			m.turn = nextTurn(m.now.Turn)
 		}
 	}
-	if m.turn != m.session.Turn {
-		endRow(&m.session)
-		m.session.Turn = m.turn
+	if m.turn != m.now.Turn {
+		endRow(&m.now)
+		m.now.Turn = m.turn
 	}
+}
+
+// nextTurn names a turn of a host that has no names for them: #1, #2, …
+func nextTurn(turn string) string {
+	n := 0
+	if count, ok := strings.CutPrefix(turn, "#"); ok {
+		n, _ = strconv.Atoi(count) // a name of somebody else starts at 1
+	}
+	return "#" + strconv.Itoa(n+1)
 }
 
 // endRow forgets the row, but neither the total nor what rules have said.
@@ -65,9 +87,81 @@ func endRow(m *state.Memory) {
 	m.Since, m.Latest = time.Time{}, time.Time{}
 }
 
+func (f *ledger) load(s *state.Store) (err error) {
+	if f.key == "" {
+		return nil
+	}
+	f.loaded, f.version, err = s.LoadMemory(f.key)
+	f.written = false
+	return err
+}
+
+func (f *ledger) stale(s *state.Store) bool {
+	if f.key == "" {
+		return false
+	}
+	_, version, _ := s.LoadMemory(f.key) // what cannot be read cannot be saved either, which is told then
+	return version != f.version
+}
+
+func (f *ledger) save(s *state.Store, m state.Memory) error {
+	if err := s.SaveMemory(f.key, m, f.version); err != nil {
+		return err
+	}
+	f.written = true
+	return nil
+}
+
+// restore puts back what was loaded. The lock that was held for save must be
+// held still.
+func (f *ledger) restore(s *state.Store) error {
+	if !f.written {
+		return nil
+	}
+	_, version, err := s.LoadMemory(f.key)
+	if err == nil {
+		err = s.SaveMemory(f.key, f.loaded, version)
+	}
+	if err == nil {
+		_, f.version, err = s.LoadMemory(f.key)
+	}
+	f.written = err != nil
+	return err
+}
+
+// stale reports whether the memory on disk is no longer what was decided on.
+func (m *memory) stale(s *state.Store) bool { return m.session.stale(s) || m.project.stale(s) }
+
+// changes reports whether the memory is another one after a verdict.
+func (m *memory) changes(v *rules.Verdict, p *rules.Program, now time.Time) bool {
+	_, _, session, project := m.after(v, p, now)
+	return session || project
+}
+
+// save writes the memory as it is after a verdict.
+func (m *memory) save(s *state.Store, v *rules.Verdict, p *rules.Program, now time.Time) error {
+	session, project, changed, projectChanged := m.after(v, p, now)
+	if changed {
+		if err := m.session.save(s, session); err != nil {
+			return err
+		}
+	}
+	if projectChanged {
+		if err := m.project.save(s, project); err != nil {
+			return errors.Join(err, m.session.restore(s))
+		}
+	}
+	return nil
+}
+
+// restore takes back what save wrote.
+func (m *memory) restore(s *state.Store) error {
+	return errors.Join(m.session.restore(s), m.project.restore(s))
+}
+
 // row gives the memory as rules see it.
 func (m *memory) row(now time.Time) rules.Row {
-	s := &m.session
+	s := &m.now
 	r := rules.Row{Continuations: s.Continuations, Total: s.Total, Progress: s.Progress, Same: s.Same}
 	if s.Continuations > 0 {
 		r.Elapsed, r.Step = max(0, now.Sub(s.Since)), max(0, now.Sub(s.Latest))
@@ -77,9 +171,9 @@ func (m *memory) row(now time.Time) rules.Row {
 
 // given counts the verdicts that a rule has been in, within its window.
 func (m *memory) given(r *rules.Rule, now time.Time) int {
-	from := m.session.Given
+	from := m.now.Given
 	if r.Unless.Per == rules.PerProject {
-		from = m.project.Given
+		from = m.project.loaded.Given
 	}
 	n := 0
 	for _, g := range from[r.Name] {
@@ -96,8 +190,14 @@ func (m *memory) given(r *rules.Rule, now time.Time) int {
 
 // after gives the memories as they are after a verdict, and whether they changed.
 func (m *memory) after(v *rules.Verdict, p *rules.Program, now time.Time) (session, project state.Memory, changed, projectChanged bool) {
-	session, project = m.session, m.project
+	session, project = m.now, m.project.loaded
+	// A turn that nothing was said in needs no memory: most stops of most agents
+	// write nothing.
+	before := m.session.loaded
+	changed = m.turn != before.Turn && (before.Continuations > 0 || len(before.Given) > 0)
 	switch {
+	case m.prompt:
+		// Nothing was decided.
 	case v.Action == rules.Continue:
 		if session.Continuations == 0 {
 			session.Since = now

@@ -3,9 +3,11 @@ package loop
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // Record is one line of the decision log. Prompts, transcripts, environment values
@@ -30,6 +32,7 @@ type Record struct {
 	Applied bool         `json:"applied"`
 	Row     RowRecord    `json:"row"`
 	Notices []string     `json:"notices,omitempty"`
+	Notes   []string     `json:"notes,omitempty"`
 	Log     []string     `json:"log,omitempty"`
 	Effects []string     `json:"effects,omitempty"`
 	Trace   rules.Trace  `json:"trace"`
@@ -50,7 +53,7 @@ func (d *Decision) Record(private bool) Record {
 		Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name,
 		Session: d.Event.SessionID, Agent: d.Event.AgentID, Turn: d.Event.Turn,
 		Action: v.Action, Rule: v.Rule, At: v.Pos.String(), Reason: v.Reason, Bound: v.Bound,
-		Skipped: d.Skipped, Applied: d.Applied, Notices: d.Notices, Log: d.Log, Trace: v.Trace, TookNS: int64(d.Took),
+		Skipped: d.Skipped, Applied: d.Applied, Notices: d.Notices, Notes: d.Notes, Log: d.Log, Trace: v.Trace, TookNS: int64(d.Took),
 	}
 	if d.Err != nil {
 		r.Error = d.Err.Error()
@@ -59,7 +62,7 @@ func (d *Decision) Record(private bool) Record {
 		r.Reason = fmt.Sprintf("(%d bytes)", len(v.Reason))
 	}
 	if d.gatherer != nil {
-		s := d.gatherer.mem.session
+		s := d.gatherer.mem.now
 		r.Row = RowRecord{Continuations: s.Continuations, Total: s.Total, Progress: v.Progress}
 	}
 	for _, part := range v.Parts {
@@ -105,18 +108,42 @@ func pathText(path []any) string {
 	return s
 }
 
-// record appends the decision to the log. Decisions that nobody made, because
-// loops are off or the event is not the policy's, are not kept.
-func (l *Loop) record(d *Decision) error {
+// keep appends the decision to the log. Decisions that nobody made, because loops
+// are off or the event is not the policy's, are not kept. A log that cannot be
+// written is told, and does no harm.
+func (l *Loop) keep(d *Decision) {
 	if l.writeLog == nil || d.Skipped != "" {
-		return nil
+		return
 	}
-	line, err := json.Marshal(d.Record(l.private))
+	defer func() {
+		if r := recover(); r != nil {
+			d.notice(fmt.Sprintf("the decision log: internal error: %v", r))
+		}
+	}()
+	line, err := logLine(d.Record(l.private))
+	if err == nil {
+		err = l.writeLog(line)
+	}
 	if err != nil {
-		return fmt.Errorf("the decision log: %w", err)
+		d.notice("the decision is not in the log: " + err.Error())
 	}
-	if err := l.writeLog(line); err != nil {
-		return fmt.Errorf("the decision log: %w", err)
+}
+
+// logLine makes a line that the log takes. A policy of very many rules loses
+// first the operands of its trace, then all but its end.
+func logLine(r Record) ([]byte, error) {
+	line, err := json.Marshal(r)
+	if err != nil || len(line) <= state.MaxLogLine {
+		return line, err
 	}
-	return nil
+	r.Trace.Warnings = append(slices.Clone(r.Trace.Warnings), "the trace is shortened: it was too long for the log")
+	r.Trace.Steps = slices.Clone(r.Trace.Steps)
+	for i := range r.Trace.Steps {
+		r.Trace.Steps[i].Operands = nil
+	}
+	if line, err = json.Marshal(r); err != nil || len(line) <= state.MaxLogLine {
+		return line, err
+	}
+	r.Trace.Steps = r.Trace.Steps[max(0, len(r.Trace.Steps)-100):]
+	return json.Marshal(r)
 }

@@ -35,15 +35,17 @@ func FindRoot(ev host.Event, project string, getenv func(string) string) (string
 		return "", &RootError{Reason: "the hook input has no cwd; --project names one"}
 	}
 	cwd, err := directory(ev.Cwd)
-	if err != nil {
-		return "", err
-	}
 	if session := getenv("CLAUDE_PROJECT_DIR"); session != "" {
-		if dir, err := directory(session); err == nil && beneath(dir, cwd) {
+		dir, sessionErr := directory(session)
+		switch {
+		case sessionErr != nil:
+		case err == nil && beneath(dir, cwd):
 			return dir, nil
+		case err != nil && (beneath(dir, ev.Cwd) || beneath(session, ev.Cwd)):
+			return dir, nil // the agent removed the directory that it is in
 		}
 	}
-	return cwd, nil
+	return cwd, err
 }
 
 func directory(dir string) (string, error) {
@@ -68,12 +70,16 @@ func beneath(root, dir string) bool {
 }
 
 // Off reports whether loops are switched off, and by what: the variable RALPH_OFF
-// (not empty, 0 or false) or the file .ralph/off of the project.
+// (not empty, 0 or false) or the file .ralph/off of the project. With an empty root
+// only the variable is asked.
 func Off(root string, getenv func(string) string) (string, bool) {
 	switch v := strings.ToLower(strings.TrimSpace(getenv("RALPH_OFF"))); v {
 	case "", "0", "false":
 	default:
 		return "RALPH_OFF is set", true
+	}
+	if root == "" {
+		return "", false
 	}
 	if _, err := os.Lstat(filepath.Join(root, ".ralph", "off")); err == nil {
 		return "the file .ralph/off exists", true
