@@ -137,7 +137,7 @@ func TestSpeckit(t *testing.T) {
 		{
 			name:  "a pointer out of the project",
 			files: files{speckitPointer: "../../outside"},
-			want:  outcome{Verdict: "stop no-feature", Notice: "[ralph-speckit] state …"},
+			want:  outcome{Verdict: "stop no-feature", Notice: "[ralph-speckit] state…"},
 		},
 		{
 			name:  "a command in the place of a number",
@@ -162,7 +162,7 @@ func TestSpeckitCorruptState(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, "speckit", nil, files{speckitPointer: "001-demo", speckitState: text})
-			expect(t, p.stop(event{"prompt_id": "p1"}), "continue corrupt-state", "ERROR: Corrupt state file at "+speckitState, "Recovery options")
+			expect(t, p.stop(event{"prompt_id": "p1"}), "continue corrupt-state", "ERROR: Corrupt state file", speckitState, "Recovery options")
 			expect(t, p.stop(event{"prompt_id": "p1", "stop_hook_active": true}), "stop reentry/continued-before")
 			expect(t, p.stop(event{"prompt_id": "p2", "stop_hook_active": true}), "continue corrupt-state")
 		})

@@ -177,7 +177,7 @@ func TestSpecum(t *testing.T) {
 				"victim/.epic-state.json": `{"specs": [{"name": "demo", "status": "pending"}]}`,
 			},
 			event: event{"last_assistant_message": "ALL_TASKS_COMPLETE"},
-			want:  outcome{Verdict: "stop all-done", Notice: "[ralph-specum] epic …", Log: allDone.Log},
+			want:  outcome{Verdict: "stop all-done", Notice: "[ralph-specum] epic…", Log: allDone.Log},
 		},
 		{
 			name: "an epic that cannot be read",
@@ -187,14 +187,14 @@ func TestSpecum(t *testing.T) {
 				specumEpic:            `{"specs": [`,
 			},
 			event: event{"last_assistant_message": "ALL_TASKS_COMPLETE"},
-			want:  outcome{Verdict: "stop all-done", Notice: "[ralph-specum] epic …", Log: allDone.Log},
+			want:  outcome{Verdict: "stop all-done", Notice: "[ralph-specum] epic…", Log: allDone.Log},
 		},
 
 		// Pointers stay beneath the project.
 		{
 			name:  "a pointer out of the project",
 			files: files{specumPointer: "./../lab"},
-			want:  outcome{Verdict: "stop no-spec", Notice: "[ralph-specum] state …"},
+			want:  outcome{Verdict: "stop no-spec", Notice: "[ralph-specum] state…"},
 		},
 		{
 			name: "a pointer that names a folder",

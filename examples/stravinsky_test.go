@@ -39,7 +39,7 @@ func TestStravinsky(t *testing.T) {
 		{
 			name:  "broken front matter",
 			files: files{loopFile: loopAt("iteration_count: [1\n")},
-			want:  outcome{Verdict: "stop unreadable", Notice: "No continuation loop: " + loopFile + " cannot be read, …"},
+			want:  outcome{Verdict: "stop unreadable", Notice: "No continuation loop: " + loopFile + " …"},
 		},
 		{name: "switched off", files: files{loopFile: loopAt("active: false\n")}, want: outcome{Verdict: "stop inactive"}},
 		{name: "switched off with a capital", files: files{loopFile: loopAt("active: False\n")}, want: outcome{Verdict: "stop inactive"}},
