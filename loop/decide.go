@@ -57,7 +57,11 @@ func (l *Loop) Decide(ctx context.Context, ev host.Event) *Decision {
 
 // decision is one that lets the agent stop.
 func (l *Loop) decision(ev host.Event) *Decision {
-	return &Decision{Policy: l.name, Event: ev, Verdict: &rules.Verdict{}, prefix: l.program.Prefix}
+	d := &Decision{Policy: l.name, Event: ev, Verdict: &rules.Verdict{}, prefix: "ralph"}
+	if l.program != nil {
+		d.prefix = l.program.Prefix
+	}
+	return d
 }
 
 func (l *Loop) decide(ctx context.Context, d *Decision) {
@@ -67,7 +71,7 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 		d.Skipped = why
 		return
 	}
-	if !l.program.Handles(d.Event.Name) {
+	if l.broken == nil && !l.program.Handles(d.Event.Name) {
 		d.Skipped = "the policy does not decide " + d.Event.Name
 		return
 	}
@@ -79,6 +83,10 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 	d.Root = dir
 	if why, off := Off(dir, l.getenv); off {
 		d.Skipped = why
+		return
+	}
+	if l.broken != nil {
+		d.fail(l.broken)
 		return
 	}
 	root, err := state.OpenRoot(dir)

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop/host"
@@ -14,6 +15,7 @@ import (
 // Loop runs one policy. It is safe for concurrent use.
 type Loop struct {
 	program  *rules.Program
+	broken   error // why there is no program
 	name     string
 	project  string
 	now      func() time.Time
@@ -25,6 +27,10 @@ type Loop struct {
 	deadline time.Duration
 	sources  map[string]Source
 	open     *schema.Schema // of facts without a schema: it only normalises numbers
+
+	trusts    func([]rules.File) bool // nil: what ships with ralph, and what was approved
+	trustOnce sync.Once
+	isTrusted bool
 }
 
 // New makes a loop of a program. Without options it finds the project by the
@@ -34,7 +40,20 @@ func New(p *rules.Program, opts ...Option) (*Loop, error) {
 	if p == nil {
 		return nil, errors.New("there is no program: rules.Load gives none when a diagnostic is an error")
 	}
-	l := &Loop{program: p}
+	return (&Loop{program: p, name: p.Name}).with(opts)
+}
+
+// Broken makes a loop of a policy that could not be loaded, so that it takes its
+// place among others: at every event it lets the agent stop and says why, also in
+// the decision log. Options are those of [New].
+func Broken(name string, why error, opts ...Option) (*Loop, error) {
+	if why == nil {
+		return nil, errors.New("a broken policy needs a reason")
+	}
+	return (&Loop{broken: why, name: name}).with(opts)
+}
+
+func (l *Loop) with(opts []Option) (*Loop, error) {
 	for _, o := range opts {
 		if err := o(l); err != nil {
 			return nil, err
@@ -44,10 +63,11 @@ func New(p *rules.Program, opts ...Option) (*Loop, error) {
 	if l.open, err = schema.FromValue("open", true); err != nil {
 		return nil, err
 	}
-	return l, l.defaults()
+	l.defaults()
+	return l, nil
 }
 
-// Program gives the policy that the loop runs.
+// Program gives the policy that the loop runs; nil if it is broken.
 func (l *Loop) Program() *rules.Program { return l.program }
 
 // Hook answers one call of a hook: it decodes stdin, decides, applies, and encodes

@@ -120,12 +120,15 @@ type Source interface {
 
 // Query is what a source is asked.
 type Query struct {
-	Fact  *rules.Fact // its declaration
-	Args  []string    // its argument, rendered: one text, or the words of a list
-	Event host.Event
-	Root  *state.Root // files beneath the project
-	Env   func(string) string
-	Now   time.Time // of the event
+	Fact *rules.Fact // its declaration
+	Args []string    // its argument, rendered: one text, or the words of a list
+	// Options are its options that have holes, rendered, by name; those without
+	// holes stand in Fact.Options.
+	Options map[string]string
+	Event   host.Event
+	Root    *state.Root // files beneath the project
+	Env     func(string) string
+	Now     time.Time // of the event
 }
 
 // Config is the configuration with which programs for a loop are loaded: the
@@ -138,7 +141,8 @@ func Config(sources ...Source) rules.Config {
 	return c
 }
 
-func (l *Loop) defaults() error {
+// defaults fills in what no option set.
+func (l *Loop) defaults() {
 	if l.now == nil {
 		l.now = time.Now
 	}
@@ -147,9 +151,6 @@ func (l *Loop) defaults() error {
 	}
 	if l.deadline == 0 {
 		l.deadline = DefaultDeadline
-	}
-	if l.name == "" {
-		l.name = l.program.Name
 	}
 	if l.store == nil {
 		dir, err := state.DefaultStoreDir(l.getenv)
@@ -161,5 +162,4 @@ func (l *Loop) defaults() error {
 	if !l.ownLog {
 		l.writeLog = l.store.AppendLog
 	}
-	return nil
 }

@@ -1,51 +1,102 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 )
 
+// The forms of an answer.
+const (
+	answerJSON     = "json"
+	answerExitCode = "exit-code"
+)
+
 // answerer writes the answer to the host, once. Whatever comes later is dropped:
 // a second answer would turn the first into garbage.
 type answerer struct {
-	once   sync.Once
-	stdout io.Writer
-	stderr io.Writer
+	stdout, stderr io.Writer
+	form           string
+
+	mu     sync.Mutex
+	host   *host.Host
+	done   bool
 	status int
 }
 
-func (a *answerer) write(ans host.Answer) {
-	a.once.Do(func() {
-		a.status = ans.Status
-		// stderr first: hosts read stdout as the end of the answer.
-		if len(ans.Stderr) > 0 {
-			a.stderr.Write(ans.Stderr)
-		}
-		if len(ans.Stdout) > 0 {
-			if _, err := a.stdout.Write(ans.Stdout); err != nil {
-				io.WriteString(a.stderr, "[ralph] the answer could not be written, so the agent may stop: "+err.Error()+"\n")
-			}
-		}
-	})
+func newAnswerer(stdout, stderr io.Writer, form string) *answerer {
+	return &answerer{stdout: stdout, stderr: stderr, form: form, host: &host.Host{}}
 }
 
-// answerTrouble lets the agent stop and says why, without any policy.
-func (a *app) answerTrouble(err error) {
-	out := &answerer{stdout: a.stdout, stderr: a.stderr}
-	out.write(host.Detect(nil).Encode(loop.Trouble("", err)))
+// speak sets the host whose dialect the answer is in; before that it is portable.
+func (o *answerer) speak(h *host.Host) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.host = h
 }
 
-// watchdog lets the agent go when all else hangs, be it a read of stdin. It ends
-// the process, since what hangs cannot be told to end. stop calls it off.
-func watchdog(after time.Duration, out *answerer, trouble error) (stop func()) {
-	t := time.AfterFunc(after, func() {
-		out.write(host.Detect(nil).Encode(loop.Trouble("", trouble)))
-		os.Exit(out.status)
-	})
-	return func() { t.Stop() }
+// write writes the answer, unless one was written, and gives the exit status. It
+// returns when the answer is out, whoever writes it.
+func (o *answerer) write(r host.Reply) (status int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.writeLocked(r)
+	return o.status
+}
+
+func (o *answerer) writeLocked(r host.Reply) {
+	if o.done {
+		return
+	}
+	answer := o.host.Encode(r)
+	if o.form == answerExitCode {
+		answer = host.EncodeExitCode(r)
+	}
+	o.done, o.status = true, answer.Status
+	// stderr first: hosts read stdout as the end of the answer.
+	if len(answer.Stderr) > 0 {
+		if _, err := o.stderr.Write(answer.Stderr); err != nil && answer.Status != exitOK {
+			o.status = exitOK // an agent that nobody can tell why is not held
+		}
+	}
+	if len(answer.Stdout) > 0 {
+		if _, err := o.stdout.Write(answer.Stdout); err != nil {
+			fmt.Fprintf(o.stderr, "[ralph] the answer could not be written, so the agent may stop: %v\n", err)
+		}
+	}
+}
+
+// watch lets the agent go when all else hangs, be it a read of stdin. It ends the
+// process, since what hangs cannot be told to end. stop calls it off.
+func (o *answerer) watch(after time.Duration, trouble error) (stop func() bool) {
+	return time.AfterFunc(after, func() {
+		if !o.mu.TryLock() {
+			// The answer is being written, to a host that may have gone.
+			time.Sleep(writeGrace)
+			os.Exit(exitOK)
+		}
+		defer o.mu.Unlock()
+		if o.done {
+			return // the process is about to end by itself
+		}
+		o.writeLocked(loop.Trouble("", trouble))
+		os.Exit(o.status)
+	}).Stop
+}
+
+// writeGrace is how long the writing of an answer may take beyond the deadline.
+const writeGrace = time.Second
+
+// survivePipes keeps a host that closed its end of a pipe from killing the process:
+// the write then fails, and the exit status stays ours. The signal is caught and
+// not ignored, because programs that are started would inherit that.
+func survivePipes() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 }

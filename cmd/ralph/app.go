@@ -1,20 +1,54 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"io"
+	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/loop"
 )
 
-// app is one run of the program.
+// app is one run of the program: all that it reads and writes.
 type app struct {
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
-	getenv func(string) string
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+	getenv  func(string) string
+	sources []loop.Source // beside ralph's own
 
 	hook   bool // a host waits for the answer: nothing may fail
 	status int
+}
+
+// run is the whole program as a function. Its result is the exit status.
+func (a *app) run(ctx context.Context, args []string) (status int) {
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(a.stderr, "[ralph] internal error: %v\n%s", r, debug.Stack())
+			status = exitFailed
+			if a.hook {
+				status = exitOK // the agent may stop
+			}
+		}
+	}()
+	cmd := a.command()
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return a.status
+	case a.hook || len(args) > 0 && args[0] == "eval":
+		// Also a mistyped flag must not hold an agent, nor go unnoticed.
+		survivePipes()
+		newAnswerer(a.stdout, a.stderr, answerJSON).write(loop.Trouble("", fmt.Errorf("%w; see ralph eval --help", err)))
+		return exitOK
+	}
+	fmt.Fprintf(a.stderr, "ralph: %s\n", strings.TrimSpace(err.Error()))
+	return exitFailed
 }
 
 func (a *app) command() *cobra.Command {

@@ -41,21 +41,24 @@ func (a *app) check(names []string, format, project string, set []string) error 
 		}
 	}
 	if len(names) == 0 {
-		names = []string{""}
+		names = []string{defaultPolicy}
 	}
-	all := rules.Diagnostics{}
+	all := rules.Diagnostics{} // not nil: it is written as JSON
 	for _, name := range names {
 		p, err := findPolicy(project, name)
-		if err != nil {
-			return err
+		var diags rules.Diagnostics
+		if err == nil {
+			_, diags, err = a.loadPolicy(project, p, set, false)
 		}
-		_, diags, err := loadPolicy(project, p, set, false)
 		if err != nil {
-			return err
+			// The others are checked all the same.
+			fmt.Fprintf(a.stderr, "ralph: %s: %v\n", name, err)
+			a.status = exitFailed
+			continue
 		}
 		all = append(all, diags...)
 	}
-	if len(all) > 0 {
+	if len(all) > 0 && a.status == exitOK {
 		a.status = exitFindings
 	}
 	if format == "json" {

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -38,7 +38,7 @@ type evalFlags struct {
 
 func (f *evalFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file` or name of a shipped one; may be repeated (default .ralph/policy.yaml)")
+	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file` or name of a shipped one; may be repeated (default "+defaultPolicy+")")
 	fl.StringVar(&f.project, "project", "", "project root `dir` (default: CLAUDE_PROJECT_DIR where the event lies in it, else the event's cwd)")
 	fl.StringVar(&f.host, "host", "", "host `name`; told by the input if absent ("+strings.Join(host.Names(), ", ")+")")
 	fl.StringArrayVar(&f.set, "set", nil, "value of a param, as `name=value`; may be repeated")
@@ -65,7 +65,7 @@ func (a *app) evalCommand() *cobra.Command {
 	f.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.input, "input", "i", "-", "`file` with the event, - for stdin")
-	fl.StringVar(&f.answer, "answer", "json", "form of the answer: json, or exit-code (2 and the reason on stderr: go on)")
+	fl.StringVar(&f.answer, "answer", answerJSON, "form of the answer: json, or exit-code (2 and the reason on stderr: go on)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and keep no log")
 	fl.StringVar(&f.verdict, "verdict", "", "write the full verdict as JSON to `file`, - for stderr")
 	fl.BoolVar(&f.private, "log-private", false, "keep prompts, transcript texts and environment values in log and verdict")
@@ -76,39 +76,58 @@ func (a *app) evalCommand() *cobra.Command {
 // eval never fails: what goes wrong is answered.
 func (a *app) eval(ctx context.Context, f evalFlags) {
 	a.hook = true
-	out := &answerer{stdout: a.stdout, stderr: a.stderr}
+	survivePipes()
+	out := newAnswerer(a.stdout, a.stderr, f.answer)
 	defer func() {
 		if r := recover(); r != nil {
-			out.write(host.Detect(nil).Encode(loop.Trouble("", fmt.Errorf("internal error: %v", r))))
+			a.status = out.write(loop.Trouble("", fmt.Errorf("internal error: %v\n%s", r, debug.Stack())))
 		}
-		a.status = out.status
 	}()
-	if f.deadline <= 0 {
-		f.deadline = loop.DefaultDeadline
-	}
-	// The loop has its own deadline; this one catches what it cannot see.
-	stop := watchdog(f.deadline+time.Second, out, fmt.Errorf("no answer within %s, the agent may stop", f.deadline))
-	defer stop()
 	if _, off := loop.Off("", a.getenv); off {
 		return
 	}
+	if err := f.validate(); err != nil {
+		a.status = out.write(loop.Trouble("", err))
+		return
+	}
+	// The loop has its own deadline; this one catches what it cannot see.
+	stop := out.watch(f.deadline+time.Second, &loop.LateError{After: f.deadline})
+	defer stop()
+	a.status = out.write(a.answer(ctx, f, out))
+}
+
+func (f *evalFlags) validate() error {
+	switch {
+	case f.answer != answerJSON && f.answer != answerExitCode:
+		return fmt.Errorf("--answer is json or exit-code, not %q", f.answer)
+	case f.deadline <= 0:
+		return fmt.Errorf("--deadline is a time such as 25s, not %s", f.deadline)
+	}
+	return nil
+}
+
+// answer works out what to say to the event on the input.
+func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply {
 	input, err := a.readInput(f.input)
 	if err != nil {
-		out.write(host.Detect(nil).Encode(loop.Trouble("", err)))
-		return
+		return loop.Trouble("", err)
 	}
 	h, ev, err := decode(input, f.host)
+	out.speak(h)
 	if err != nil {
-		out.write(encode(h, f.answer, loop.Trouble("", err)))
-		return
+		return loop.Trouble("", err)
 	}
-	reply, decisions := a.decide(ctx, ev, f)
+	decisions, err := a.decide(ctx, ev, f)
+	if err != nil {
+		return loop.Trouble(ev.Name, err)
+	}
+	reply := loop.Reply(ev, decisions)
 	if f.verdict != "" {
 		if err := a.writeVerdict(f, decisions); err != nil {
 			reply.Log = append(reply.Log, "[ralph] "+err.Error())
 		}
 	}
-	out.write(encode(h, f.answer, reply))
+	return reply
 }
 
 func (a *app) readInput(name string) ([]byte, error) {
@@ -144,77 +163,64 @@ func decode(input []byte, name string) (*host.Host, host.Event, error) {
 	return h, ev, err
 }
 
-func encode(h *host.Host, answer string, r host.Reply) host.Answer {
-	switch answer {
-	case "json":
-		return h.Encode(r)
-	case "exit-code":
-		return host.EncodeExitCode(r)
-	}
-	return h.Encode(loop.Trouble(r.Event, fmt.Errorf("--answer is json or exit-code, not %q", answer)))
-}
-
-// decide runs every policy on the event. Policies that cannot be loaded are told
-// and stop only themselves.
-func (a *app) decide(ctx context.Context, ev host.Event, f evalFlags) (host.Reply, []*loop.Decision) {
+// decide runs every policy on the event. There are no decisions if loops are
+// switched off.
+func (a *app) decide(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.Decision, error) {
 	root, err := loop.FindRoot(ev, f.project, a.getenv)
-	if err != nil {
-		return loop.Trouble(ev.Name, err), nil
-	}
-	if _, off := loop.Off(root, a.getenv); off {
-		return host.Reply{Event: ev.Name}, nil
-	}
-	names := f.policies
-	if len(names) == 0 {
-		names = []string{""}
-	}
-	var loops []*loop.Loop
-	var trouble []host.Reply
-	for _, name := range names {
-		l, err := a.loop(root, name, f)
-		if err != nil {
-			trouble = append(trouble, loop.Trouble(ev.Name, err))
-			continue
-		}
-		loops = append(loops, l)
-	}
-	var decisions []*loop.Decision
-	if f.dryRun {
-		for _, l := range loops {
-			d := l.Decide(ctx, ev)
-			d.Close()
-			decisions = append(decisions, d)
-		}
-	} else if len(loops) > 0 {
-		decisions = loop.NewGate(loops...).Run(ctx, ev)
-	}
-	reply := loop.Reply(ev, decisions)
-	for _, t := range trouble {
-		reply.Notice = strings.TrimPrefix(reply.Notice+"\n"+t.Notice, "\n")
-		reply.Log = append(reply.Log, t.Log...)
-	}
-	return reply, decisions
-}
-
-// loop finds and loads one policy.
-func (a *app) loop(root, name string, f evalFlags) (*loop.Loop, error) {
-	p, err := findPolicy(root, name)
 	if err != nil {
 		return nil, err
 	}
-	program, diags, err := loadPolicy(root, p, f.set, true)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.name, err)
+	if _, off := loop.Off(root, a.getenv); off {
+		return nil, nil
 	}
-	if program == nil {
-		first := firstError(diags)
-		return nil, fmt.Errorf("the policy %s cannot be used, run ralph check %s\n%s", p.name, p.name, first)
+	names := f.policies
+	if len(names) == 0 {
+		names = []string{defaultPolicy}
 	}
-	opts := []loop.Option{loop.WithRoot(root), loop.WithName(p.name), loop.WithEnv(a.getenv), loop.WithDeadline(f.deadline)}
+	var loops []*loop.Loop
+	for _, name := range names {
+		l, err := a.loop(root, name, f)
+		if err != nil {
+			return nil, err
+		}
+		loops = append(loops, l)
+	}
+	if !f.dryRun {
+		return loop.NewGate(loops...).Run(ctx, ev), nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, &loop.LateError{After: f.deadline})
+	defer cancel()
+	var decisions []*loop.Decision
+	for _, l := range loops {
+		d := l.Decide(ctx, ev)
+		d.Close()
+		decisions = append(decisions, d)
+	}
+	return decisions, nil
+}
+
+// loop makes the loop of one policy. One that cannot be used stops only itself:
+// its loop lets the agent go and says why.
+func (a *app) loop(root, name string, f evalFlags) (*loop.Loop, error) {
+	opts := []loop.Option{loop.WithRoot(root), loop.WithEnv(a.getenv), loop.WithDeadline(f.deadline)}
 	if f.private {
 		opts = append(opts, loop.WithPrivate())
 	}
-	return loop.New(program, opts...)
+	p, err := findPolicy(root, name)
+	if err != nil {
+		return loop.Broken(name, err, opts...)
+	}
+	program, diags, err := a.loadPolicy(root, p, f.set, true)
+	if err == nil && program == nil {
+		err = fmt.Errorf("the policy cannot be used, run ralph check %s\n%s", name, firstError(diags))
+	}
+	if err != nil {
+		return loop.Broken(p.name, err, opts...)
+	}
+	for _, s := range a.sources {
+		opts = append(opts, loop.WithSource(s))
+	}
+	return loop.New(program, append(opts, loop.WithName(p.name))...)
 }
 
 func firstError(diags rules.Diagnostics) string {
@@ -241,7 +247,7 @@ func (a *app) writeVerdict(f evalFlags, decisions []*loop.Decision) error {
 		return err
 	}
 	if err := os.WriteFile(filepath.Clean(f.verdict), b, 0o600); err != nil {
-		return errors.New("the verdict cannot be written: " + err.Error())
+		return fmt.Errorf("the verdict cannot be written: %w", err)
 	}
 	return nil
 }

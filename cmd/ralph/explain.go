@@ -97,12 +97,12 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 	if err != nil {
 		return nil, err
 	}
-	reply, decisions := a.decide(ctx, ev, f)
+	decisions, err := a.decide(ctx, ev, f)
+	if err != nil {
+		return nil, err
+	}
 	if len(decisions) == 0 {
-		if reply.Notice == "" {
-			return nil, errors.New("loops are switched off, by RALPH_OFF or the file .ralph/off")
-		}
-		return nil, errors.New(reply.Notice)
+		return nil, errors.New("loops are switched off, by RALPH_OFF or the file .ralph/off")
 	}
 	records := make([]loop.Record, len(decisions))
 	for i, d := range decisions {
@@ -125,11 +125,11 @@ func (a *app) logged(f explainFlags) ([]loop.Record, error) {
 	for _, name := range f.policies {
 		p, err := findPolicy(root, name)
 		if err != nil {
-			return nil, err
+			p.name = name // it may be gone since
 		}
 		names[p.name] = true
 	}
-	var records []loop.Record
+	records := []loop.Record{} // not nil: it is written as JSON
 	_, err = state.OpenStore(dir).ReadLog(func(line []byte) bool {
 		var r loop.Record
 		if json.Unmarshal(line, &r) != nil || r.Root != root ||

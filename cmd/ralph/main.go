@@ -8,20 +8,27 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
-	"strings"
 )
 
 func main() {
-	// A host reads exit status 2 as "block", and 2 is what a Go program dies with.
-	// What can be recovered is; what cannot, such as a stack overflow, must die by
-	// a signal instead.
-	debug.SetTraceback("crash")
-	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	protect()
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
+	os.Exit(a.run(context.Background(), os.Args[1:]))
 }
+
+// protect sees to it that the process never ends with status 2 by accident. A host
+// reads that as "block", and a Go program dies with it. What can be recovered is;
+// what cannot, such as a stack overflow, has to die by a signal instead, and long
+// before it has taken the machine's memory.
+func protect() {
+	debug.SetTraceback("crash")
+	debug.SetMaxStack(maxStack)
+}
+
+// maxStack is far more than the limits of every parser let a goroutine use.
+const maxStack = 128 << 20
 
 // The exit statuses. None of them is 2, which belongs to `--answer exit-code`.
 const (
@@ -29,31 +36,3 @@ const (
 	exitFindings = 1 // check found something, explain found no decision
 	exitFailed   = 3 // the command could not do its work
 )
-
-// run is the whole program as a function: what it reads and writes are its
-// parameters, its exit status the result.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv}
-	defer func() {
-		if r := recover(); r != nil {
-			fmt.Fprintf(stderr, "[ralph] internal error: %v\n%s", r, debug.Stack())
-			status = exitFailed
-			if a.hook {
-				status = exitOK // the agent may stop
-			}
-		}
-	}()
-	cmd := a.command()
-	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(ctx)
-	switch {
-	case err == nil:
-		return a.status
-	case a.hook || len(args) > 0 && args[0] == "eval":
-		// Also a mistyped flag must not hold an agent, nor go unnoticed.
-		a.answerTrouble(err)
-		return exitOK
-	}
-	fmt.Fprintf(stderr, "ralph: %s\n", strings.TrimSpace(err.Error()))
-	return exitFailed
-}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,16 +39,15 @@ func builtins() []string {
 	return names
 }
 
+// defaultPolicy is the policy of those who name none.
+const defaultPolicy = ".ralph/policy.yaml"
+
 // findPolicy looks a policy up, as a person names it:
 //
 //	NAME       .ralph/NAME.yaml of the project, else the shipped policy NAME
 //	NAME.yaml  that file of the project, else the shipped policy NAME
 //	a path     beneath the project, or absolute
-//	""         .ralph/policy.yaml
 func findPolicy(root, name string) (policy, error) {
-	if name == "" {
-		name = ".ralph/policy.yaml"
-	}
 	isPath := strings.ContainsAny(name, `/\`) || filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml"
 	file := name
 	if !isPath {
@@ -66,14 +68,14 @@ func findPolicy(root, name string) (policy, error) {
 	if slices.Contains(builtins(), short) {
 		return policy{name: short, fsys: examples.FS, file: short + "/" + short + ".yaml", shipped: true}, nil
 	}
-	return policy{}, fmt.Errorf("there is no policy %s: neither the file %s nor a shipped policy of that name (%s)",
-		name, filepath.ToSlash(file), strings.Join(builtins(), ", "))
+	return policy{}, fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
+		filepath.ToSlash(file), strings.Join(builtins(), ", "))
 }
 
 // settings are the values of params: those of .ralph/config.yaml under the
 // policy's name, and over them those of --set.
 func settings(root string, p policy, set []string) (map[string]string, error) {
-	values, err := configured(filepath.Join(root, ".ralph", "config.yaml"), p)
+	values, err := configured(root, p)
 	if err != nil {
 		return nil, err
 	}
@@ -87,32 +89,41 @@ func settings(root string, p policy, set []string) (map[string]string, error) {
 	return values, nil
 }
 
+// configFile holds the values of params, by policy: set: {POLICY: {name: value}}.
+const configFile = ".ralph/config.yaml"
+
 const maxConfigSize = 256 << 10
 
-func configured(file string, p policy) (map[string]string, error) {
+// configured reads the values for one policy. They stand under its file name
+// without folder and extension, or under the name that eval takes, which goes
+// before.
+func configured(root string, p policy) (map[string]string, error) {
 	values := map[string]string{}
+	file := filepath.Join(root, filepath.FromSlash(configFile))
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return values, nil
 	}
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxConfigSize {
-		return nil, fmt.Errorf("%s cannot be used: it is not a readable file of at most %d KiB", filepath.Base(file), maxConfigSize>>10)
+		return nil, fmt.Errorf("%s cannot be used: a readable file of at most %d KiB was expected", configFile, maxConfigSize>>10)
 	}
 	src, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s cannot be read: %w", configFile, err)
 	}
 	var doc struct {
 		Set map[string]map[string]yaml.Node `yaml:"set"`
 	}
-	if err := yaml.Unmarshal(src, &doc); err != nil {
-		return nil, fmt.Errorf(".ralph/config.yaml: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	dec := yaml.NewDecoder(bytes.NewReader(src))
+	dec.KnownFields(true)
+	if err := dec.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: set: {POLICY: {name: value}} was expected: %s", configFile, strings.TrimPrefix(err.Error(), "yaml: "))
 	}
-	base := strings.TrimSuffix(filepath.Base(p.name), filepath.Ext(p.name))
+	base := strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
 	for _, key := range []string{base, p.name} {
 		for name, node := range doc.Set[key] {
 			if node.Kind != yaml.ScalarNode {
-				return nil, fmt.Errorf(".ralph/config.yaml:%d:%d: the value of %s must be one text, number or boolean", node.Line, node.Column, name)
+				return nil, fmt.Errorf("%s:%d:%d: the value of %s must be one text, number or boolean", configFile, node.Line, node.Column, name)
 			}
 			values[name] = node.Value
 		}
@@ -121,12 +132,12 @@ func configured(file string, p policy) (map[string]string, error) {
 }
 
 // loadPolicy reads a policy as a hook does: texts compile when they are needed.
-func loadPolicy(root string, p policy, set []string, lazy bool) (*rules.Program, rules.Diagnostics, error) {
+func (a *app) loadPolicy(root string, p policy, set []string, lazy bool) (*rules.Program, rules.Diagnostics, error) {
 	values, err := settings(root, p, set)
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg := loop.Config()
+	cfg := loop.Config(a.sources...)
 	cfg.Set, cfg.LazyTexts = values, lazy
 	program, diags := rules.Load(p.fsys, p.file, cfg)
 	return program, diags, nil
