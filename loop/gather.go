@@ -28,44 +28,71 @@ type gatherer struct {
 	problem  string // why there is no session
 	gathered map[*rules.Fact]rules.Value
 	paths    []string // files that were read, for their locks
+	judged   []JudgeRecord
 }
 
 // Fact gathers one declared fact.
 func (g *gatherer) Fact(ctx context.Context, decl *rules.Fact, args []string) rules.Value {
+	q := Query{Fact: decl, Event: g.ev, Root: g.root, Env: g.loop.getenv, Now: g.now}
+	q.Args, q.Options = decl.Split(args)
 	if s := g.loop.sources[decl.Source.Name]; s != nil {
-		v, ok := g.gathered[decl]
-		if !ok {
-			v = g.external(ctx, s, decl, args)
-			if g.gathered == nil {
-				g.gathered = map[*rules.Fact]rules.Value{}
-			}
-			g.gathered[decl] = v
-		}
-		return v
+		return g.once(decl, func() rules.Value { return g.external(ctx, s, q) })
 	}
-	format, ok := map[string]state.Format{
-		"text": state.Text, "json": state.JSON, "frontmatter": state.FrontMatter, "checklist": state.Checklist,
-	}[decl.Source.Name]
+	switch decl.Source.Name {
+	case "text":
+		return g.file(ctx, q, state.Text)
+	case "json":
+		return g.file(ctx, q, state.JSON)
+	case "frontmatter":
+		return g.file(ctx, q, state.FrontMatter)
+	case "checklist":
+		return g.file(ctx, q, state.Checklist)
+	case "glob":
+		return g.glob(ctx, q)
+	case "tasks":
+		return g.tasks(ctx, q)
+	case "git":
+		return g.once(decl, func() rules.Value { return g.git(ctx, q) })
+	case "exec":
+		return g.once(decl, func() rules.Value { return g.exec(ctx, q) })
+	case "judge":
+		return g.once(decl, func() rules.Value { return g.judge(ctx, q) })
+	}
+	return rules.Value{Status: rules.Missing, Problem: "this program has no source " + decl.Source.Name}
+}
+
+// once keeps what a source gave for the evaluations of this event that follow.
+func (g *gatherer) once(decl *rules.Fact, gather func() rules.Value) rules.Value {
+	v, ok := g.gathered[decl]
 	if !ok {
-		return rules.Value{Status: rules.Missing, Problem: "this program has no source " + decl.Source.Name}
+		v = gather()
+		if g.gathered == nil {
+			g.gathered = map[*rules.Fact]rules.Value{}
+		}
+		g.gathered[decl] = v
 	}
+	return v
+}
+
+// file reads the one file of a fact.
+func (g *gatherer) file(ctx context.Context, q Query, format state.Format) rules.Value {
 	doc := g.root.Read(ctx, state.File{
-		Path: args[0], Format: format, Settle: decl.Settle, Timeout: decl.Timeout,
+		Path: q.Args[0], Format: format, Settle: q.Fact.Settle, Timeout: q.Fact.Timeout,
 		Now: func() time.Time { return g.now },
 	})
 	g.paths = append(g.paths, doc.Path)
-	return g.value(decl, format, doc)
+	return g.value(q.Fact, format, doc)
 }
 
-func (g *gatherer) external(ctx context.Context, s Source, decl *rules.Fact, args []string) rules.Value {
-	if decl.Timeout > 0 {
+func (g *gatherer) external(ctx context.Context, s Source, q Query) rules.Value {
+	if q.Fact.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, decl.Timeout)
+		ctx, cancel = context.WithTimeout(ctx, q.Fact.Timeout)
 		defer cancel()
 	}
-	v := s.Gather(ctx, Query{Fact: decl, Args: args, Event: g.ev, Root: g.root, Env: g.loop.getenv, Now: g.now})
-	if v.Status == rules.OK && decl.Schema != nil {
-		r := decl.Schema.Check(schema.Document{Value: v.V})
+	v := s.Gather(ctx, q)
+	if v.Status == rules.OK && q.Fact.Schema != nil && q.Fact.Source.Around == nil {
+		r := q.Fact.Schema.Check(schema.Document{Value: v.V})
 		v.V, v.Unusable, v.Warnings = r.Value, r.Unusable, r.Warnings
 	}
 	return v
@@ -138,6 +165,9 @@ func (g *gatherer) transcript(ctx context.Context) *transcript.Session {
 	}
 	if g.ev.Host == host.ClaudeCode {
 		o.Turn = g.ev.Turn // its files name the prompt, so one that lags is recognised
+	}
+	if path == "" && (g.ev.Host == host.ClaudeCode || g.ev.Host == "") {
+		path = sessionFile(g.ev.SessionID, g.loop.getenv)
 	}
 	if path == "" {
 		return nil

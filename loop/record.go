@@ -14,29 +14,30 @@ import (
 // and the texts for the agent are not in it unless the loop was made with
 // [WithPrivate].
 type Record struct {
-	Time    time.Time    `json:"time"`
-	Policy  string       `json:"policy"`
-	Root    string       `json:"root,omitempty"`
-	Host    string       `json:"host,omitempty"`
-	Event   string       `json:"event"`
-	Session string       `json:"session,omitempty"`
-	Agent   string       `json:"agent,omitempty"`
-	Turn    string       `json:"turn,omitempty"`
-	Action  rules.Action `json:"action"`
-	Rule    string       `json:"rule,omitempty"`
-	At      string       `json:"at,omitempty"` // file:line:col of the rule
-	Reason  string       `json:"reason,omitempty"`
-	Bound   string       `json:"bound,omitempty"`
-	Skipped string       `json:"skipped,omitempty"`
-	Error   string       `json:"error,omitempty"`
-	Applied bool         `json:"applied"`
-	Row     RowRecord    `json:"row"`
-	Notices []string     `json:"notices,omitempty"`
-	Notes   []string     `json:"notes,omitempty"`
-	Log     []string     `json:"log,omitempty"`
-	Effects []string     `json:"effects,omitempty"`
-	Trace   rules.Trace  `json:"trace"`
-	TookNS  int64        `json:"took_ns"`
+	Time    time.Time     `json:"time"`
+	Policy  string        `json:"policy"`
+	Root    string        `json:"root,omitempty"`
+	Host    string        `json:"host,omitempty"`
+	Event   string        `json:"event"`
+	Session string        `json:"session,omitempty"`
+	Agent   string        `json:"agent,omitempty"`
+	Turn    string        `json:"turn,omitempty"`
+	Action  rules.Action  `json:"action"`
+	Rule    string        `json:"rule,omitempty"`
+	At      string        `json:"at,omitempty"` // file:line:col of the rule
+	Reason  string        `json:"reason,omitempty"`
+	Bound   string        `json:"bound,omitempty"`
+	Skipped string        `json:"skipped,omitempty"`
+	Error   string        `json:"error,omitempty"`
+	Applied bool          `json:"applied"`
+	Row     RowRecord     `json:"row"`
+	Notices []string      `json:"notices,omitempty"`
+	Notes   []string      `json:"notes,omitempty"`
+	Log     []string      `json:"log,omitempty"`
+	Effects []string      `json:"effects,omitempty"`
+	Judges  []JudgeRecord `json:"judges,omitempty"`
+	Trace   rules.Trace   `json:"trace"`
+	TookNS  int64         `json:"took_ns"`
 }
 
 // RowRecord is the loop memory that a decision was made on.

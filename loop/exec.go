@@ -1,0 +1,110 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+const execTimeout = 10 * time.Second
+
+// exec runs a program and gives what it printed. How it ended is a value: a rule
+// asks for its code.
+func (g *gatherer) exec(ctx context.Context, q Query) rules.Value {
+	if problem := g.loop.distrust(q.Fact); problem != "" {
+		return rules.Value{Status: rules.Missing, Problem: problem}
+	}
+	timeout := timeoutOf(q.Fact, execTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	f := process{argv: q.Args, dir: q.Root.Dir(), stdin: q.Options["stdin"]}.run(ctx)
+	switch {
+	case !f.found:
+		return absent("there is no program " + q.Args[0])
+	case f.late:
+		return rules.Value{Status: rules.Missing, Problem: fmt.Sprintf("%s did not end within %s", q.Args[0], timeout)}
+	case f.err != nil:
+		return rules.Value{Status: rules.Missing, Problem: fmt.Sprintf("%s cannot be run: %s", q.Args[0], f.err)}
+	}
+	stdout := f.stdout.text()
+	v := rules.Value{Problem: strings.Join(cutStreams(f), ", ")}
+	document, problem := any(nil), ""
+	if q.Fact.Schema == nil {
+		if doc, err := schema.ParseJSON(f.stdout.kept); err == nil {
+			document = g.loop.open.Check(doc.Document()).Value
+		}
+	} else {
+		document, problem = printed(q.Fact.Schema, f, &v)
+	}
+	if problem != "" {
+		// Code and text of a program that failed are still worth reading.
+		v.Unusable = append(v.Unusable, schema.Violation{Pointer: "/json", Message: problem})
+	}
+	v.V = map[string]any{
+		"code": f.code, "stdout": stdout, "stderr": f.stderr.text(), "lines": lines(stdout), "json": document,
+	}
+	return v
+}
+
+// printed reads what a program printed by the schema of the fact.
+func printed(s *schema.Schema, f finished, v *rules.Value) (document any, problem string) {
+	switch {
+	case f.stdout.cut:
+		return nil, fmt.Sprintf("the output is longer than %d MiB", maxOutput>>20)
+	case strings.TrimSpace(string(f.stdout.kept)) == "":
+		return nil, "the program printed nothing"
+	}
+	doc, err := schema.ParseJSON(f.stdout.kept)
+	if err != nil {
+		return nil, "the output is not JSON: " + err.Error()
+	}
+	r := s.Check(doc.Document())
+	for _, w := range r.Unusable {
+		w.Pointer = "/json" + w.Pointer
+		v.Unusable = append(v.Unusable, w)
+	}
+	for _, w := range r.Warnings {
+		w.Pointer = "/json" + w.Pointer
+		v.Warnings = append(v.Warnings, w)
+	}
+	return r.Value, ""
+}
+
+func cutStreams(f finished) []string {
+	var notes []string
+	for _, s := range []struct {
+		name string
+		cut  bool
+	}{{"stdout", f.stdout.cut}, {"stderr", f.stderr.cut}} {
+		if s.cut {
+			notes = append(notes, fmt.Sprintf("%s is cut off after %d MiB", s.name, maxOutput>>20))
+		}
+	}
+	return notes
+}
+
+// lines are the lines of an output, without the empty ones at its end.
+func lines(s string) []any {
+	s = strings.TrimRight(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	if s == "" {
+		return []any{}
+	}
+	return texts(strings.Split(s, "\n"))
+}
+
+// absent is a fact that is missing in a way that nobody needs to be told of.
+func absent(why string) rules.Value {
+	return rules.Value{Status: rules.Missing, Quiet: true, Problem: why}
+}
+
+// timeoutOf is how long a fact may take.
+func timeoutOf(f *rules.Fact, usual time.Duration) time.Duration {
+	if f.Timeout > 0 {
+		return f.Timeout
+	}
+	return usual
+}

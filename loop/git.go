@@ -1,0 +1,110 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+const gitTimeout = 2 * time.Second
+
+// git asks the git program how a path of the project stands. It takes no lock
+// that the agent could be waiting for, and asks nobody for a password. The paths
+// of changed are relative to the repository, as git has them.
+func (g *gatherer) git(ctx context.Context, q Query) rules.Value {
+	timeout := timeoutOf(q.Fact, gitTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	f := process{
+		argv: []string{
+			"git", "--no-optional-locks", "--literal-pathspecs", "status", "--porcelain=v2", "--branch", "-z",
+			"--untracked-files=normal", "--", q.Args[0],
+		},
+		dir: q.Root.Dir(),
+		// Whoever runs the agent from a hook of git has these set to another repository.
+		env: []string{"GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"},
+	}.run(ctx)
+	said, _, _ := strings.Cut(strings.TrimSpace(f.stderr.text()), "\n")
+	missing := func(why string) rules.Value { return rules.Value{Status: rules.Missing, Problem: why, Path: q.Args[0]} }
+	switch {
+	case !f.found:
+		return absent("there is no program git")
+	case f.late:
+		return missing(fmt.Sprintf("git did not answer within %s", timeout))
+	case f.err != nil:
+		return missing("git cannot be run: " + f.err.Error())
+	case f.code != 0 && strings.Contains(said, "not a git repository"):
+		return absent("there is no git repository")
+	case f.code != 0:
+		return missing(fmt.Sprintf("git ended with status %d: %s", f.code, said))
+	}
+	v := rules.Value{V: gitStatus(f.stdout.text()), Path: q.Args[0]}
+	if f.stdout.cut {
+		v.Problem = fmt.Sprintf("more has changed than %d MiB of names", maxOutput>>20)
+	}
+	return v
+}
+
+// gitStatus reads the second porcelain format with NUL behind every entry.
+func gitStatus(out string) map[string]any {
+	branch, head := "", ""
+	ahead, behind := 0, 0
+	var changed []string
+	entries := strings.Split(out, "\x00")
+	for i := 0; i < len(entries); i++ {
+		kind, rest, _ := strings.Cut(entries[i], " ")
+		switch kind {
+		case "#":
+			name, value, _ := strings.Cut(rest, " ")
+			switch {
+			case name == "branch.oid" && value != "(initial)":
+				head = value
+			case name == "branch.head" && value != "(detached)":
+				branch = value
+			case name == "branch.ab":
+				plus, minus, _ := strings.Cut(value, " ")
+				ahead, behind = count(plus), count(minus)
+			}
+		case "1":
+			changed = append(changed, field(rest, 7))
+		case "2":
+			changed = append(changed, field(rest, 8))
+			i++ // the name that it had stands in an entry of its own
+		case "u":
+			changed = append(changed, field(rest, 9))
+		case "?":
+			changed = append(changed, rest)
+		}
+	}
+	slices.Sort(changed)
+	changed = slices.DeleteFunc(slices.Compact(changed), func(s string) bool { return s == "" })
+	return map[string]any{
+		"repo": true, "branch": branch, "head": head, "dirty": len(changed) > 0, "changed": texts(changed),
+		"ahead": ahead, "behind": behind,
+	}
+}
+
+// field is what follows n fields that end with a space each; "" if there is no such.
+func field(s string, n int) string {
+	for range n {
+		_, rest, ok := strings.Cut(s, " ")
+		if !ok {
+			return ""
+		}
+		s = rest
+	}
+	return s
+}
+
+func count(s string) int {
+	n, err := strconv.Atoi(strings.TrimLeft(s, "+-"))
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,177 @@
+package judge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The wire formats.
+const (
+	Anthropic = "anthropic" // messages, https://api.anthropic.com
+	OpenAI    = "openai"    // chat completions, https://api.openai.com/v1
+)
+
+// MaxResponse is how many bytes of a response are read. A longer one is no answer.
+const MaxResponse = 1 << 20
+
+// DefaultMaxTokens bounds the answer where [Request].MaxTokens is 0.
+const DefaultMaxTokens = 1024
+
+// Request is one question.
+type Request struct {
+	API     string // Anthropic, which "" means too, or OpenAI
+	BaseURL string // of the service; "" means the one that the API is named after
+	Key     string // goes into a header; only a service of one's own that speaks OpenAI's format needs none
+	Model   string // as the service names it
+
+	System    string // who the model is and what it goes by; may be empty
+	Question  string
+	Turns     []Turn          // of the conversation, the oldest first; see [Excerpt] for what is shown of them
+	Schema    json.RawMessage // JSON Schema of the answer, an object; empty means any object
+	MaxTokens int             // of the answer; 0 means DefaultMaxTokens
+}
+
+// Turn is what one side said until the other one spoke.
+type Turn struct {
+	Role string // "user" or "assistant"
+	Text string // with the use of tools and their results in short, in order
+}
+
+// Answer is what the model said.
+type Answer struct {
+	Value        map[string]any // numbers are json.Number; not yet held against the schema
+	Text         string         // as the model wrote it, with whatever stood around the object
+	Model        string         // as the service names it
+	InputTokens  int            // as the service counts them; 0 if it does not
+	OutputTokens int
+}
+
+// The bounds of trying again: a service that is busy now may be less so in a moment, and one that is down will not
+// answer any better for being asked often.
+const (
+	maxTries   = 3
+	firstPause = 250 * time.Millisecond
+)
+
+// Ask asks the model. The deadline of ctx covers everything; without one the question may take as long as the service
+// does. c may be nil; what it says about redirects does not count, for none is followed. Every error is an [*Error]; with
+// one of the kind BadAnswer there may be an answer that has no value but the tokens that it took.
+//
+// A service that is busy (status 429, 503 or 529) or that no connection can be made to is asked again, three times in
+// all, while time lasts. A service that refuses the form in which the schema of the answer is sent is asked once more
+// without it: the question states the schema in words too.
+func Ask(ctx context.Context, c *http.Client, r Request) (*Answer, error) {
+	w, err := r.wire()
+	if err != nil {
+		return nil, err
+	}
+	client := http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableKeepAlives: true,
+	}}
+	if c != nil {
+		client = *c
+	}
+	// A redirect would carry the key to an address that nobody named.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+	structured := true
+	pause := firstPause
+	for try := 1; ; try++ {
+		body, err := json.Marshal(w.body(r, structured))
+		if err != nil {
+			return nil, &Error{Kind: BadRequest, Message: "the schema of the answer is no JSON", Err: err}
+		}
+		response, wait, err := send(ctx, &client, w, body)
+		if err == nil {
+			return w.answer(response)
+		}
+		var failed *Error
+		if !errors.As(err, &failed) {
+			return nil, err
+		}
+		switch {
+		case failed.Status == http.StatusBadRequest && structured && w.refusesSchema(failed.Message):
+			structured = false
+			continue
+		case !failed.passing() || try == maxTries:
+			return nil, failed
+		}
+		wait = max(wait, pause)
+		pause *= 3
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait {
+			return nil, failed // the reason is worth more than a time-out
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, failed
+		}
+	}
+}
+
+// send makes one request. wait is how long the service asks to be left alone.
+func send(ctx context.Context, client *http.Client, w *wire, body []byte) (response []byte, wait time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, strings.NewReader(string(body)))
+	if err != nil {
+		return nil, 0, &Error{Kind: BadRequest, Message: "the address " + w.host + " cannot be used", Err: err}
+	}
+	req.Header = w.header
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, 0, w.unreachable(ctx, err)
+	}
+	defer resp.Body.Close()
+	response, err = io.ReadAll(io.LimitReader(resp.Body, MaxResponse+1))
+	switch {
+	case err != nil:
+		return nil, 0, w.unreachable(ctx, err)
+	case resp.StatusCode != http.StatusOK:
+		return nil, retryAfter(resp.Header), &Error{Kind: BadStatus, Status: resp.StatusCode, Message: w.complaint(resp.StatusCode, response)}
+	case len(response) > MaxResponse:
+		return nil, 0, &Error{Kind: BadAnswer, Message: fmt.Sprintf("%s sent more than %d KiB", w.host, MaxResponse>>10)}
+	}
+	return response, 0, nil
+}
+
+func retryAfter(h http.Header) time.Duration {
+	seconds, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || seconds < 0 || seconds > 3600 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// unreachable is the error of a request that got no response.
+func (w *wire) unreachable(ctx context.Context, err error) *Error {
+	if ctx.Err() != nil {
+		return &Error{Kind: Timeout, Message: w.host + " did not answer in time", Err: ctx.Err()}
+	}
+	reason := err
+	var inURL *url.Error
+	if errors.As(err, &inURL) {
+		reason = inURL.Err // without the address, which may hold a password
+	}
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return &Error{Kind: Timeout, Message: w.host + " did not answer in time", Err: reason}
+	}
+	return &Error{Kind: Unreachable, Message: w.host + " cannot be reached: " + oneLine(reason.Error(), 200), Err: reason}
+}
+
+// oneLine makes a text from elsewhere fit for a message: one line of at most n bytes.
+func oneLine(s string, n int) string {
+	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\ufffd"), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

@@ -1,0 +1,244 @@
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// wire is how one service is spoken to.
+type wire struct {
+	url    string
+	host   string // for messages
+	header http.Header
+
+	body          func(r Request, structured bool) any
+	answer        func(response []byte) (*Answer, error)
+	refusesSchema func(complaint string) bool
+}
+
+// wire checks what can be checked before anything is sent.
+func (r *Request) wire() (*wire, error) {
+	w := &wire{header: http.Header{"Content-Type": {"application/json"}, "User-Agent": {"ralph"}}}
+	key := strings.TrimSpace(r.Key)
+	base := strings.TrimSpace(r.BaseURL)
+	own := base != ""
+	path := ""
+	switch r.API {
+	case "", Anthropic:
+		path = "/v1/messages"
+		w.body, w.answer = anthropicBody, anthropicAnswer
+		w.refusesSchema = mentions("output_config", "output_format", "json_schema", "schema")
+		if !own {
+			base = "https://api.anthropic.com"
+		}
+		if key == "" {
+			return nil, &Error{Kind: NoKey, Message: "there is no API key"}
+		}
+		w.header.Set("X-Api-Key", key)
+		w.header.Set("Anthropic-Version", "2023-06-01")
+	case OpenAI:
+		path = "/chat/completions"
+		w.body = func(r Request, structured bool) any { return openAIBody(r, structured, own) }
+		w.answer = openAIAnswer
+		w.refusesSchema = mentions("response_format", "json_schema", "schema")
+		if !own {
+			base = "https://api.openai.com/v1"
+			if key == "" {
+				return nil, &Error{Kind: NoKey, Message: "there is no API key"}
+			}
+		}
+		if key != "" {
+			w.header.Set("Authorization", "Bearer "+key)
+		}
+	default:
+		return nil, &Error{Kind: BadRequest, Message: fmt.Sprintf("the API is %s or %s, not %q", Anthropic, OpenAI, r.API)}
+	}
+	if r.Model == "" {
+		return nil, &Error{Kind: BadRequest, Message: "no model is named"}
+	}
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, &Error{Kind: BadRequest, Message: "the base address of the service is no http or https address"}
+	}
+	w.host = u.Host
+	w.url = strings.TrimRight(u.String(), "/") + path
+	return w, nil
+}
+
+func mentions(words ...string) func(string) bool {
+	return func(complaint string) bool {
+		for _, word := range words {
+			if strings.Contains(complaint, word) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// complaint says what an error status means.
+func (w *wire) complaint(status int, body []byte) string {
+	said := ""
+	var e struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(body, &e) == nil && len(e.Error) > 0 {
+		var detail struct {
+			Message string `json:"message"`
+		}
+		if json.Unmarshal(e.Error, &detail) != nil || detail.Message == "" {
+			_ = json.Unmarshal(e.Error, &detail.Message) // some servers send a mere text
+		}
+		said = oneLine(detail.Message, 200)
+	}
+	message := fmt.Sprintf("%s answered with status %d", w.host, status)
+	if status >= 300 && status < 400 {
+		message += ", a redirect, which is not followed"
+	} else if text := http.StatusText(status); text != "" {
+		message += " (" + text + ")"
+	}
+	if said != "" {
+		message += ": " + said
+	}
+	return message
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+func (r *Request) maxTokens() int {
+	if r.MaxTokens > 0 {
+		return r.MaxTokens
+	}
+	return DefaultMaxTokens
+}
+
+func anthropicBody(r Request, structured bool) any {
+	type format struct {
+		Type   string          `json:"type"`
+		Schema json.RawMessage `json:"schema"`
+	}
+	type config struct {
+		Format format `json:"format"`
+	}
+	body := struct {
+		Model     string    `json:"model"`
+		MaxTokens int       `json:"max_tokens"`
+		System    string    `json:"system"`
+		Messages  []message `json:"messages"`
+		Output    *config   `json:"output_config,omitempty"`
+	}{Model: r.Model, MaxTokens: r.maxTokens(), System: r.system(), Messages: []message{{"user", r.prompt()}}}
+	if structured && len(r.Schema) > 0 {
+		body.Output = &config{format{"json_schema", r.Schema}}
+	}
+	return body
+}
+
+func anthropicAnswer(response []byte) (*Answer, error) {
+	var doc struct {
+		Model   string `json:"model"`
+		Content []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"content"`
+		StopReason string `json:"stop_reason"`
+		Usage      struct {
+			Input  int `json:"input_tokens"`
+			Cached int `json:"cache_read_input_tokens"`
+			Output int `json:"output_tokens"`
+		} `json:"usage"`
+	}
+	if err := json.Unmarshal(response, &doc); err != nil {
+		return nil, &Error{Kind: BadAnswer, Message: "the service sent something else than its format", Err: err}
+	}
+	var text strings.Builder
+	for _, block := range doc.Content {
+		if block.Type == "text" {
+			text.WriteString(block.Text)
+		}
+	}
+	a := &Answer{
+		Text: text.String(), Model: doc.Model, InputTokens: doc.Usage.Input + doc.Usage.Cached, OutputTokens: doc.Usage.Output,
+	}
+	if doc.StopReason == "refusal" {
+		return a, &Error{Kind: BadAnswer, Message: "the model refused to answer"}
+	}
+	return finish(a, doc.StopReason == "max_tokens")
+}
+
+// openAIBody is a chat completion. OpenAI's own service has another name for the bound of the answer than the servers
+// that took over its format.
+func openAIBody(r Request, structured, own bool) any {
+	type schema struct {
+		Name   string          `json:"name"`
+		Strict bool            `json:"strict"`
+		Schema json.RawMessage `json:"schema"`
+	}
+	type format struct {
+		Type   string `json:"type"`
+		Schema schema `json:"json_schema"`
+	}
+	body := struct {
+		Model       string    `json:"model"`
+		MaxTokens   int       `json:"max_tokens,omitempty"`
+		MaxComplete int       `json:"max_completion_tokens,omitempty"`
+		Messages    []message `json:"messages"`
+		Format      *format   `json:"response_format,omitempty"`
+	}{Model: r.Model, Messages: []message{{"system", r.system()}, {"user", r.prompt()}}}
+	if own {
+		body.MaxTokens = r.maxTokens()
+	} else {
+		body.MaxComplete = r.maxTokens()
+	}
+	if structured && len(r.Schema) > 0 {
+		body.Format = &format{"json_schema", schema{"answer", true, r.Schema}}
+	}
+	return body
+}
+
+func openAIAnswer(response []byte) (*Answer, error) {
+	var doc struct {
+		Model   string `json:"model"`
+		Choices []struct {
+			Message struct {
+				Content string `json:"content"`
+				Refusal string `json:"refusal"`
+			} `json:"message"`
+			FinishReason string `json:"finish_reason"`
+		} `json:"choices"`
+		Usage struct {
+			Input  int `json:"prompt_tokens"`
+			Output int `json:"completion_tokens"`
+		} `json:"usage"`
+	}
+	if err := json.Unmarshal(response, &doc); err != nil {
+		return nil, &Error{Kind: BadAnswer, Message: "the service sent something else than its format", Err: err}
+	}
+	if len(doc.Choices) == 0 {
+		return nil, &Error{Kind: BadAnswer, Message: "the answer is empty"}
+	}
+	first := doc.Choices[0]
+	a := &Answer{Text: first.Message.Content, Model: doc.Model, InputTokens: doc.Usage.Input, OutputTokens: doc.Usage.Output}
+	if first.Message.Refusal != "" {
+		return a, &Error{Kind: BadAnswer, Message: "the model refused to answer"}
+	}
+	return finish(a, first.FinishReason == "length")
+}
+
+// finish finds the object in an answer. Also one that is of no use was paid for, so its tokens are told with the error.
+func finish(a *Answer, cutOff bool) (*Answer, error) {
+	v, err := object(a.Text)
+	if err != nil {
+		if cutOff {
+			err.Message += "; it was cut off at max_tokens"
+		}
+		return a, err
+	}
+	a.Value = v
+	return a, nil
+}

@@ -1,0 +1,109 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxOutput is how much is kept of what a program prints, of each stream.
+const maxOutput = 1 << 20
+
+// afterExit is how long the output of a program that has ended is waited for: a
+// child that it left running may hold it open for ever.
+const afterExit = 200 * time.Millisecond
+
+// process is a program to run in the project.
+type process struct {
+	argv  []string
+	dir   string
+	env   []string // on top of what children of ralph get
+	stdin string
+}
+
+// finished is what became of a program.
+type finished struct {
+	code           int
+	stdout, stderr output
+	found          bool  // there is such a program
+	late           bool  // it was ended because its time was over
+	err            error // it could not be run
+}
+
+// run runs a program to its end, or ends it with all its children when ctx ends.
+func (p process) run(ctx context.Context) finished {
+	f := finished{stdout: output{left: maxOutput}, stderr: output{left: maxOutput}}
+	program, err := p.program()
+	if err != nil {
+		return f
+	}
+	f.found = true
+	cmd := exec.CommandContext(ctx, program, p.argv[1:]...)
+	cmd.Args[0] = p.argv[0]
+	cmd.Dir = p.dir
+	cmd.Env = append(childEnv(), p.env...)
+	cmd.Stdin = strings.NewReader(p.stdin)
+	cmd.Stdout, cmd.Stderr = &f.stdout, &f.stderr
+	cmd.WaitDelay = afterExit
+	alone(cmd)
+	err = cmd.Run()
+	var status *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		f.late = true
+	case err == nil, errors.Is(err, exec.ErrWaitDelay), errors.As(err, &status):
+		f.code = cmd.ProcessState.ExitCode()
+	case cmd.ProcessState != nil: // it ended, but did not read all of its input
+		f.code = cmd.ProcessState.ExitCode()
+	case errors.Is(err, os.ErrNotExist):
+		f.found = false
+	default:
+		f.err = err
+	}
+	return f
+}
+
+// program finds the file to run: a name in PATH, or a path of the project.
+func (p process) program() (string, error) {
+	name := filepath.FromSlash(p.argv[0])
+	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
+		name = filepath.Join(p.dir, name)
+	}
+	return exec.LookPath(name)
+}
+
+// childEnv is the environment of programs that a policy runs. A hook inside of
+// them must not ask for a decision again.
+func childEnv() []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return strings.EqualFold(name, "RALPH_OFF")
+	})
+	return append(env, "RALPH_OFF=1")
+}
+
+// output keeps the beginning of what is written to it and forgets the rest.
+type output struct {
+	kept []byte
+	left int
+	cut  bool
+}
+
+var _ io.Writer = (*output)(nil)
+
+func (o *output) Write(b []byte) (int, error) {
+	n := min(len(b), o.left)
+	o.kept = append(o.kept, b[:n]...)
+	o.left -= n
+	o.cut = o.cut || n < len(b)
+	return len(b), nil
+}
+
+// text is what was kept, as text that everybody can read.
+func (o *output) text() string { return strings.ToValidUTF8(string(o.kept), "\ufffd") }

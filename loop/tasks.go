@@ -1,0 +1,165 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/ralph-sdk/ralph/loop/transcript"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// maxTasks is how many tasks of a list are read.
+const maxTasks = 1000
+
+// tasks reads the task list of the session, or the one that the policy names. No
+// list is missing, an empty list is empty: where the host has no task tools there
+// is nothing to conclude from the absence of tasks.
+func (g *gatherer) tasks(ctx context.Context, q Query) rules.Value {
+	name, own := q.Options["list"], false
+	if name == "" {
+		if name, own = q.Env("CLAUDE_CODE_TASK_LIST_ID"), true; name == "" {
+			name = q.Event.SessionID
+		}
+	}
+	switch {
+	case name == "":
+		return absent("there is no task list: the event names no session")
+	case !isName(name):
+		return rules.Value{Status: rules.Missing, Problem: fmt.Sprintf("%q cannot be the name of a task list", cutText(name, 60))}
+	}
+	if dir := claudeDir(q.Env); dir != "" {
+		folder := filepath.Join(dir, "tasks", name)
+		if info, err := os.Stat(folder); err == nil && info.IsDir() {
+			return g.taskFiles(ctx, q, folder, name)
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return rules.Value{Status: rules.Missing, Problem: "the task list " + name + " cannot be read"}
+		}
+	}
+	if !own {
+		return absent("there is no task list " + name)
+	}
+	if s := g.transcript(ctx); s != nil {
+		if list, ok := s.Tasks(ctx); ok {
+			return rules.Value{V: toldTasks(list)}
+		}
+	}
+	return absent("the session has no task list")
+}
+
+// taskFiles reads the folder of a list, which holds one file a task.
+func (g *gatherer) taskFiles(ctx context.Context, q Query, folder, name string) rules.Value {
+	cannot := func(err error) rules.Value {
+		return rules.Value{Status: rules.Missing, Problem: fmt.Sprintf("the task list %s cannot be read: %s", name, err)}
+	}
+	root, err := state.OpenRoot(folder)
+	if err != nil {
+		return cannot(err)
+	}
+	defer root.Close()
+	docs, more, err := root.ReadAll(ctx, state.File{Path: "*.json", Format: state.JSON, Timeout: q.Fact.Timeout}, maxTasks)
+	if err != nil {
+		return cannot(err)
+	}
+	var bad badFiles
+	list := make([]map[string]any, 0, len(docs))
+	for _, doc := range docs {
+		value, problem := element(g.loop.open, state.JSON, doc)
+		task, _ := value.(map[string]any)
+		if problem == "" {
+			problem = completeTask(task)
+		}
+		if problem != "" {
+			bad.add(doc.Path, problem)
+			continue
+		}
+		list = append(list, task)
+	}
+	if more > 0 {
+		bad.lines = append(bad.lines, fmt.Sprintf("%d more tasks than the %d that are read", more, maxTasks))
+	}
+	slices.SortStableFunc(list, byNumber)
+	return rules.Value{V: objects(list), Problem: bad.String(), Path: name}
+}
+
+// byNumber orders tasks as the host counts them: 2 before 10.
+func byNumber(a, b map[string]any) int {
+	x, errX := strconv.Atoi(a["id"].(string))
+	y, errY := strconv.Atoi(b["id"].(string))
+	if errX != nil || errY != nil {
+		return 0 // as the files are called
+	}
+	return x - y
+}
+
+// completeTask gives a task the fields that rules may read, in their types, and
+// tells what keeps it from having them. What else it has stays.
+func completeTask(task map[string]any) (problem string) {
+	if s, _ := task["subject"].(string); s == "" {
+		if title, ok := task["title"].(string); ok { // as some writers call it
+			task["subject"] = title
+		}
+	}
+	for _, name := range []string{"id", "subject", "description", "status", "activeForm", "owner"} {
+		text, ok := plainText(task[name])
+		if !ok {
+			return name + " is not a text"
+		}
+		task[name] = text
+	}
+	for _, name := range []string{"blocks", "blockedBy"} {
+		list, ok := task[name].([]any)
+		if !ok && task[name] != nil {
+			return name + " is not a list"
+		}
+		ids := make([]any, len(list))
+		for i, v := range list {
+			if ids[i], ok = plainText(v); !ok {
+				return name + " is not a list of texts"
+			}
+		}
+		task[name] = ids
+	}
+	return ""
+}
+
+func plainText(v any) (string, bool) {
+	switch v := v.(type) {
+	case nil:
+		return "", true
+	case string:
+		return v, true
+	case int:
+		return strconv.Itoa(v), true
+	case json.Number:
+		return v.String(), true
+	}
+	return "", false
+}
+
+// toldTasks are tasks that a session file tells of.
+func toldTasks(list []transcript.Task) []any {
+	out := make([]any, len(list))
+	for i, t := range list {
+		out[i] = map[string]any{
+			"id": t.ID, "subject": t.Subject, "description": t.Description, "status": t.Status, "activeForm": t.ActiveForm,
+			"owner": t.Owner, "blocks": texts(t.Blocks), "blockedBy": texts(t.BlockedBy),
+		}
+	}
+	return out
+}
+
+// cutText shortens a text for a message.
+func cutText(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,75 @@
+package loop
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// WithTrust sets who says whether a policy may run programs and ask models, by the
+// files that it is made of. Without it those that ship with ralph may, and those
+// whose content a person approved, see [TrustKey]. A program that brings its own
+// policy says yes to it here.
+func WithTrust(trusted func(files []rules.File) bool) Option {
+	return func(l *Loop) error {
+		l.trusts = trusted
+		return nil
+	}
+}
+
+// TrustKey names the content of a policy and of all that it includes, names and
+// bytes, for the approvals of the store. Any change gives another key.
+func TrustKey(files []rules.File) string {
+	h := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(h, "%d %d\n%s\n", len(f.Name), len(f.Src), f.Name)
+		h.Write(f.Src)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// NeedsTrust reports whether the facts of a source are gathered only for policies
+// that are trusted: they run programs, or send the conversation away.
+func NeedsTrust(source string) bool { return source == "exec" || source == "judge" }
+
+// trusted reports whether the policy of the loop may do so. It is worked out when
+// it is first asked for, since most policies never ask.
+func (l *Loop) trusted() bool {
+	l.trustOnce.Do(func() {
+		files := l.program.Files
+		switch {
+		case l.trusts != nil:
+			l.isTrusted = l.trusts(files)
+		default:
+			l.isTrusted = shipped(files) || l.store.Approved(TrustKey(files))
+		}
+	})
+	return l.isTrusted
+}
+
+// distrust says why a fact may not be gathered, "" if it may.
+func (l *Loop) distrust(f *rules.Fact) string {
+	if l.trusted() {
+		return ""
+	}
+	does := "runs a program"
+	if f.Source.Name == "judge" {
+		does = "sends the conversation to a model"
+	}
+	return fmt.Sprintf("it %s, and nobody has approved that yet: read %s, then run: ralph trust %s", does, l.name, l.name)
+}
+
+// shipped reports whether files are those that ship with ralph, to the byte.
+func shipped(files []rules.File) bool {
+	for _, f := range files {
+		src, err := examples.FS.ReadFile(strings.TrimPrefix(f.Name, "ralph:"))
+		if err != nil || string(src) != string(f.Src) {
+			return false
+		}
+	}
+	return len(files) > 0
+}

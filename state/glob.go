@@ -1,0 +1,207 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// ReadAll reads the files that a pattern matches, each as f says; f.Path is the
+// pattern and f.Settle is not used. The documents are sorted by path. Of more
+// than limit matches the first are read, and more tells how many there are
+// beside them; limit 0 means no limit. f.Timeout bounds the reading of all, not
+// of each: when it, or ctx, ends, the error says so and nothing is given.
+//
+// In the pattern, * and ? stay within a name, ** goes through directories,
+// {a,b} and [abc] choose, and \ makes the next character literal. With "~/" in
+// front it is matched beneath the home directory. Directories are no matches,
+// and neither are files that vanish meanwhile; every other match has a document
+// that says what is wrong with it. Links are not followed on the way, but a
+// match that is a link to a file beneath the root is read.
+//
+// A pattern that is not one, or leaves the root, is a [*PathError].
+func (r *Root) ReadAll(ctx context.Context, f File, limit int) (docs []Doc, more int, err error) {
+	pattern := f.Path
+	base, prefix := r, ""
+	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
+		home, err := homeDir()
+		if err != nil {
+			return nil, 0, &PathError{Path: f.Path, Message: "there is no home directory: " + reason(err)}
+		}
+		if base, err = OpenRoot(home); err != nil {
+			return nil, 0, err
+		}
+		defer base.Close()
+		pattern, prefix = strings.TrimLeft(rest, "/"), "~/"
+	}
+	if err := checkGlob(pattern); err != nil {
+		return nil, 0, err
+	}
+	for strings.HasPrefix(pattern, "./") { // io/fs knows no such names
+		pattern = strings.TrimLeft(pattern[2:], "/")
+	}
+	timeout := f.Timeout
+	if timeout <= 0 {
+		timeout = DefaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	type found struct {
+		docs []Doc
+		more int
+		err  error
+	}
+	done := make(chan found, 1)
+	go func() { // a network disk may hang in a way that no read can be told to stop
+		var all found
+		defer func() {
+			if p := recover(); p != nil {
+				all = found{err: fmt.Errorf("cannot be read: %v", p)}
+			}
+			done <- all
+		}()
+		all.docs, all.more, all.err = base.readMatches(ctx, pattern, f.Format, limit)
+	}()
+	select {
+	case all := <-done:
+		for i := range all.docs {
+			all.docs[i].Path = prefix + all.docs[i].Path
+		}
+		return all.docs, all.more, all.err
+	case <-ctx.Done():
+		return nil, 0, fmt.Errorf("took longer than %s to read", timeout)
+	}
+}
+
+func (r *Root) readMatches(ctx context.Context, pattern string, format Format, limit int) ([]Doc, int, error) {
+	names, err := r.matches(ctx, pattern)
+	if err != nil {
+		return nil, 0, err
+	}
+	more := 0
+	if limit > 0 && len(names) > limit {
+		more = len(names) - limit
+		names = names[:limit]
+	}
+	docs := make([]Doc, len(names))
+	workers := min(runtime.GOMAXPROCS(0), len(names)/filesPerWorker+1)
+	var wg sync.WaitGroup
+	for w := range workers {
+		// Neighbours lie in one directory, which is then opened once.
+		from, to := len(names)*w/workers, len(names)*(w+1)/workers
+		wg.Go(func() {
+			in := directory{root: r}
+			defer in.close()
+			for i := from; i < to && ctx.Err() == nil; i++ {
+				docs[i] = in.read(names[i], format)
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, 0, errors.New("was not read: out of time")
+	}
+	docs = slices.DeleteFunc(docs, func(d Doc) bool { return d.Path == "" })
+	return docs, more, nil
+}
+
+// filesPerWorker is how many files are worth a goroutine of their own.
+const filesPerWorker = 32
+
+// maxMatches bounds what a pattern may match before the walk is given up.
+const maxMatches = 200_000
+
+// matches lists what a pattern matches, without directories, sorted.
+func (r *Root) matches(ctx context.Context, pattern string) ([]string, error) {
+	var names []string
+	err := doublestar.GlobWalk(r.root.FS(), pattern, func(name string, entry fs.DirEntry) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return nil
+		}
+		if len(names) == maxMatches {
+			return fmt.Errorf("matches more than %d files", maxMatches)
+		}
+		names = append(names, name)
+		return nil
+	}, doublestar.WithNoFollow())
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// directory reads files that lie beside one another without walking to each of
+// them from the root.
+type directory struct {
+	root *Root
+	name string
+	dir  *os.Root // nil if name cannot be opened, or was not yet
+}
+
+func (d *directory) close() {
+	if d.dir != nil {
+		d.dir.Close()
+		d.dir = nil
+	}
+}
+
+// read gives the document at name; its Path is "" if there is none any more, or
+// if it is a directory.
+func (d *directory) read(name string, format Format) (doc Doc) {
+	defer func() {
+		if p := recover(); p != nil {
+			doc = Doc{Status: Missing, Path: name, Problem: fmt.Sprintf("cannot be read: %v", p)}
+		}
+	}()
+	got, ok := d.fetch(name)
+	if !ok { // a link, or nothing that can simply be opened
+		got = d.root.fetch(location{shown: name, rel: name})
+	}
+	doc, _ = got.decode(format)
+	doc.Path = name
+	if doc.Status == Missing && doc.Version == "" && (doc.Quiet || doc.Problem == notAFile(fs.ModeDir)) {
+		return Doc{}
+	}
+	return doc
+}
+
+// fetch reads a regular file of the directory that was opened.
+func (d *directory) fetch(name string) (raw, bool) {
+	parent := path.Dir(name)
+	if d.dir == nil || parent != d.name {
+		d.close()
+		dir, err := d.root.root.OpenRoot(parent)
+		if err != nil || d.root.throughLink(name) {
+			if err == nil {
+				dir.Close()
+			}
+			return raw{}, false
+		}
+		d.name, d.dir = parent, dir
+	}
+	base := path.Base(name)
+	info, err := d.dir.Lstat(base) // opening a device may already do something
+	if err != nil || !info.Mode().IsRegular() {
+		return raw{}, false
+	}
+	f, err := d.dir.OpenFile(base, os.O_RDONLY|openNonblocking, 0)
+	if err != nil {
+		return raw{}, false
+	}
+	defer f.Close()
+	return readRegular(f, place{root: d.root.root, rel: name, id: name}), true
+}
