@@ -1,0 +1,279 @@
+package solve_test
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ralph-sdk/ralph/rules/internal/solve"
+)
+
+// world is a space small enough to try every value of every variable.
+type world struct {
+	space   *solve.Space
+	choices []solve.Var
+	sizes   []int
+	numbers []solve.Var // each 0 … top, with or without the solver knowing it
+	top     int
+	opaque  []solve.Var // of two values
+}
+
+// condition is a formula and what it means.
+type condition struct {
+	formula *solve.Formula
+	holds   func(map[solve.Var]int) bool
+	text    string
+}
+
+func drawWorld(t *rapid.T) world {
+	w := world{space: solve.NewSpace(), top: 3}
+	for range rapid.IntRange(0, 3).Draw(t, "choices") {
+		size := rapid.IntRange(1, 3).Draw(t, "size")
+		w.choices = append(w.choices, w.space.Choice(size, rapid.IntRange(0, size-1).Draw(t, "prefer")))
+		w.sizes = append(w.sizes, size)
+	}
+	for range rapid.IntRange(0, 4).Draw(t, "numbers") {
+		w.numbers = append(w.numbers, w.space.Int(0, w.top, rapid.IntRange(-1, w.top+1).Draw(t, "prefer")))
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "opaque") {
+		w.opaque = append(w.opaque, w.space.Opaque(2))
+	}
+	return w
+}
+
+// drawCondition makes a formula together with its meaning.
+func (w world) draw(t *rapid.T, depth int) condition {
+	kinds := []string{"true", "false"}
+	if len(w.choices) > 0 {
+		kinds = append(kinds, "choice", "choice")
+	}
+	if len(w.numbers) > 0 {
+		kinds = append(kinds, "bound", "difference", "difference")
+	}
+	if len(w.opaque) > 0 {
+		kinds = append(kinds, "opaque")
+	}
+	if depth > 0 {
+		kinds = append(kinds, "and", "or", "not", "and", "or", "not")
+	}
+	switch kind := rapid.SampledFrom(kinds).Draw(t, "kind"); kind {
+	case "true":
+		return condition{solve.True(), func(map[solve.Var]int) bool { return true }, "true"}
+	case "false":
+		return condition{solve.False(), func(map[solve.Var]int) bool { return false }, "false"}
+	case "choice":
+		i := rapid.IntRange(0, len(w.choices)-1).Draw(t, "which")
+		v, x := w.choices[i], rapid.IntRange(0, w.sizes[i]-1).Draw(t, "value")
+		return condition{solve.In(v, x), func(m map[solve.Var]int) bool { return m[v] == x }, fmt.Sprintf("c%d=%d", v, x)}
+	case "opaque":
+		v := rapid.SampledFrom(w.opaque).Draw(t, "which")
+		return condition{solve.In(v, 1), func(m map[solve.Var]int) bool { return m[v] == 1 }, fmt.Sprintf("o%d", v)}
+	case "bound", "difference":
+		x, y := rapid.SampledFrom(w.numbers).Draw(t, "x"), solve.Zero
+		if kind == "difference" {
+			y = rapid.SampledFrom(w.numbers).Draw(t, "y")
+		} else if rapid.Bool().Draw(t, "lower") {
+			x, y = y, x
+		}
+		c := rapid.IntRange(-w.top-1, w.top+1).Draw(t, "c")
+		return condition{solve.AtMost(x, y, c), func(m map[solve.Var]int) bool { return m[x]-m[y] <= c }, fmt.Sprintf("n%d-n%d<=%d", x, y, c)}
+	case "not":
+		a := w.draw(t, depth-1)
+		return condition{solve.Not(a.formula), func(m map[solve.Var]int) bool { return !a.holds(m) }, "not(" + a.text + ")"}
+	default:
+		a, b := w.draw(t, depth-1), w.draw(t, depth-1)
+		if kind == "and" {
+			return condition{solve.And(a.formula, b.formula), func(m map[solve.Var]int) bool { return a.holds(m) && b.holds(m) }, "(" + a.text + " and " + b.text + ")"}
+		}
+		return condition{solve.Or(a.formula, b.formula), func(m map[solve.Var]int) bool { return a.holds(m) || b.holds(m) }, "(" + a.text + " or " + b.text + ")"}
+	}
+}
+
+// all calls f with every assignment of the given variables on top of m, until it
+// says no.
+func (w world) all(vars []solve.Var, m map[solve.Var]int, f func(map[solve.Var]int) bool) bool {
+	if len(vars) == 0 {
+		return f(m)
+	}
+	v, n := vars[0], w.top+1
+	for i, c := range w.choices {
+		if c == v {
+			n = w.sizes[i]
+		}
+	}
+	for _, o := range w.opaque {
+		if o == v {
+			n = 2
+		}
+	}
+	for x := range n {
+		m[v] = x
+		if !w.all(vars[1:], m, f) {
+			return false
+		}
+	}
+	return true
+}
+
+// truth finds the right answer by trying everything: sat if some values of what
+// is known satisfy all conditions whatever the opaque choices are, maybe if that
+// takes certain opaque choices.
+func (w world) truth(conds []condition) solve.Status {
+	holds := func(m map[solve.Var]int) bool {
+		for _, c := range conds {
+			if !c.holds(m) {
+				return false
+			}
+		}
+		return true
+	}
+	status := solve.Unsat
+	known := append(append([]solve.Var{}, w.choices...), w.numbers...)
+	w.all(known, map[solve.Var]int{}, func(m map[solve.Var]int) bool {
+		always := w.all(w.opaque, m, holds)
+		never := w.all(w.opaque, m, func(m map[solve.Var]int) bool { return !holds(m) })
+		switch {
+		case always:
+			status = solve.Sat
+		case !never && status == solve.Unsat:
+			status = solve.Maybe
+		}
+		return status != solve.Sat
+	})
+	return status
+}
+
+const plenty = 1 << 20
+
+// TestSolveAgreesWithTryingEverything is what the package promises: the answer
+// is exact, and the values of a Sat satisfy every condition.
+func TestSolveAgreesWithTryingEverything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		var kept, asked []condition
+		for range rapid.IntRange(0, 4).Draw(t, "kept") {
+			kept = append(kept, w.draw(t, 3))
+		}
+		sv := solve.NewSolver(w.space)
+		for _, c := range kept {
+			sv.Add(c.formula)
+		}
+		// Several questions, to see that none leaves traces.
+		for range rapid.IntRange(1, 3).Draw(t, "questions") {
+			asked = nil
+			var fs []*solve.Formula
+			for range rapid.IntRange(0, 3).Draw(t, "asked") {
+				c := w.draw(t, 3)
+				asked, fs = append(asked, c), append(fs, c.formula)
+			}
+			conds := append(append([]condition{}, kept...), asked...)
+			got, want := sv.Solve(plenty, fs...), w.truth(conds)
+			// A tautology over opaque choices, o or not o, may look like a guess.
+			if got.Status != want && !(got.Status == solve.Maybe && want == solve.Sat && len(w.opaque) > 0) {
+				t.Fatalf("the answer is %s, should be %s:\n%s", got.Status, want, texts(conds))
+			}
+			if got.Status != solve.Sat {
+				continue
+			}
+			m := map[solve.Var]int{}
+			for _, v := range append(append([]solve.Var{}, w.choices...), w.numbers...) {
+				m[v], _ = got.Value(v)
+			}
+			w.all(w.opaque, m, func(m map[solve.Var]int) bool {
+				for _, c := range conds {
+					if !c.holds(m) {
+						t.Fatalf("the witness %v breaks %s", m, c.text)
+					}
+				}
+				return true
+			})
+		}
+	})
+}
+
+func texts(conds []condition) (s string) {
+	for _, c := range conds {
+		s += c.text + "\n"
+	}
+	return s
+}
+
+// TestSolveOutOfSteps: an answer that costs too much is no answer.
+func TestSolveOutOfSteps(t *testing.T) {
+	sp := solve.NewSpace()
+	// Seven numbers, all different, between 0 and 5: unsatisfiable, and hard to
+	// see for a search that knows only differences.
+	var vars []solve.Var
+	for range 7 {
+		vars = append(vars, sp.Int(0, 5, 0))
+	}
+	sv := solve.NewSolver(sp)
+	for i, x := range vars {
+		for _, y := range vars[:i] {
+			sv.Add(solve.Or(solve.AtMost(x, y, -1), solve.AtMost(y, x, -1)))
+		}
+	}
+	if got := sv.Solve(100); got.Status != solve.GaveUp {
+		t.Errorf("after 100 steps the answer is %s, should be gave up", got.Status)
+	}
+	if got := sv.Solve(1 << 24); got.Status != solve.Unsat {
+		t.Errorf("with all the steps it needs the answer is %s, should be unsat", got.Status)
+	}
+}
+
+func TestSolve(t *testing.T) {
+	sp := solve.NewSpace()
+	phase := sp.Choice(3, 1)
+	index, total := sp.Int(0, 1000, 0), sp.Int(0, 1000, 3)
+	mood := sp.Opaque(2)
+	atLeast := func(x solve.Var, c int) *solve.Formula { return solve.AtMost(solve.Zero, x, -c) }
+	for _, tt := range []struct {
+		name string
+		ask  []*solve.Formula
+		want solve.Status
+		at   map[solve.Var]int // values of the witness
+	}{
+		{"nothing is asked", nil, solve.Sat, map[solve.Var]int{phase: 1, index: 0, total: 3}},
+		{"the preferred value is kept if it may be", []*solve.Formula{solve.In(phase, 0, 1)}, solve.Sat, map[solve.Var]int{phase: 1}},
+		{"and left if it may not", []*solve.Formula{solve.In(phase, 0, 2)}, solve.Sat, map[solve.Var]int{phase: 0}},
+		{"two values of one choice", []*solve.Formula{solve.In(phase, 0), solve.In(phase, 1)}, solve.Unsat, nil},
+		{"bounds that cross", []*solve.Formula{atLeast(index, 5), solve.AtMost(index, solve.Zero, 4)}, solve.Unsat, nil},
+		{"a bound of the declaration", []*solve.Formula{atLeast(index, 1001)}, solve.Unsat, nil},
+		{"a circle of comparisons", []*solve.Formula{solve.AtMost(index, total, -1), solve.AtMost(total, index, 0)}, solve.Unsat, nil},
+		{"a number beside another", []*solve.Formula{solve.AtMost(total, index, -1)}, solve.Sat, map[solve.Var]int{index: 1, total: 0}},
+		{"a guess", []*solve.Formula{solve.In(mood, 1)}, solve.Maybe, nil},
+		{"a guess that is not needed", []*solve.Formula{solve.Or(solve.In(mood, 1), solve.In(phase, 2))}, solve.Sat, map[solve.Var]int{phase: 2}},
+		{"a guess that does not help", []*solve.Formula{solve.In(mood, 1), solve.In(mood, 0)}, solve.Unsat, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := solve.NewSolver(sp).Solve(plenty, tt.ask...)
+			if got.Status != tt.want {
+				t.Fatalf("the answer is %s, should be %s", got.Status, tt.want)
+			}
+			for v, want := range tt.at {
+				if x, _ := got.Value(v); x != want {
+					t.Errorf("variable %d is %d, should be %d", v, x, want)
+				}
+			}
+		})
+	}
+}
+
+// ExampleSolver finds a state in which work is left though the phase is over.
+func ExampleSolver() {
+	sp := solve.NewSpace()
+	phase := sp.Choice(2, 0) // 0 is planning, 1 is execution
+	index, total := sp.Int(0, 1000, 0), sp.Int(0, 1000, 0)
+
+	sv := solve.NewSolver(sp)
+	sv.Add(solve.AtMost(index, total, -1))                   // index < total
+	sv.Add(solve.Not(solve.In(phase, 1)))                    // not execution
+	r := sv.Solve(1000, solve.AtMost(solve.Zero, index, -3)) // index >= 3
+
+	p, _ := r.Value(phase)
+	i, _ := r.Value(index)
+	n, _ := r.Value(total)
+	fmt.Println(r.Status, p, i, n)
+	// Output: sat 0 3 4
+}
