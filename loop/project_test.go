@@ -1,0 +1,202 @@
+package loop_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// project is a project in a temporary folder. Its clock stands still until it is
+// moved, its environment is empty, and its decision log is kept in memory.
+type project struct {
+	t     testing.TB
+	dir   string
+	store string
+	env   map[string]string
+	now   time.Time
+	lines []string // of the decision log
+}
+
+func newProject(t testing.TB, files map[string]string) *project {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &project{
+		t: t, dir: dir, store: filepath.Join(t.TempDir(), "state"), env: map[string]string{},
+		now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
+	}
+	for name, content := range files {
+		p.write(name, content)
+	}
+	return p
+}
+
+func (p *project) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
+
+func (p *project) write(name, content string) {
+	p.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(p.path(name)), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(p.path(name), []byte(content), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *project) read(name string) string {
+	p.t.Helper()
+	b, err := os.ReadFile(p.path(name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// loop makes a loop of a policy text. Further options go before those of the project.
+func (p *project) loop(policy string, opts ...loop.Option) *loop.Loop {
+	p.t.Helper()
+	return p.named("policy.yaml", policy, nil, opts...)
+}
+
+func (p *project) named(name, policy string, sources []loop.Source, opts ...loop.Option) *loop.Loop {
+	p.t.Helper()
+	program, diags := rules.Load(fstest.MapFS{name: {Data: []byte(policy)}}, name, loop.Config(sources...))
+	if program == nil {
+		p.t.Fatalf("%s", diags.Format())
+	}
+	all := []loop.Option{
+		loop.WithStore(p.store),
+		loop.WithClock(func() time.Time { return p.now }),
+		loop.WithEnv(func(name string) string { return p.env[name] }),
+		loop.WithLog(func(line []byte) error { p.lines = append(p.lines, string(line)); return nil }),
+	}
+	for _, s := range sources {
+		all = append(all, loop.WithSource(s))
+	}
+	l, err := loop.New(program, append(all, opts...)...)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return l
+}
+
+// stop is an event of a host that names no turns and says nothing of hooks.
+func (p *project) stop() host.Event {
+	return host.Event{Name: host.Stop, SessionID: "s", Cwd: p.dir, LoopCount: -1}
+}
+
+// turn is an event of a host that names its turns.
+func (p *project) turn(name string) host.Event {
+	ev := p.stop()
+	ev.Turn = name
+	return ev
+}
+
+// run decides an event and applies what was decided.
+func (p *project) run(l *loop.Loop, ev host.Event) *loop.Decision {
+	p.t.Helper()
+	d, err := l.Apply(p.t.Context(), l.Decide(p.t.Context(), ev))
+	if (err != nil) != (d.Err != nil) {
+		p.t.Errorf("Apply gives the error %v, the decision has %v", err, d.Err)
+	}
+	if d.Err != nil && d.Continue() {
+		p.t.Errorf("the agent goes on although %v", d.Err)
+	}
+	return d
+}
+
+// said is what a decision says: the reason to go on, or "stop" and the rule.
+func said(d *loop.Decision) string {
+	if d.Continue() {
+		return d.Verdict.Reason
+	}
+	return strings.TrimSpace("stop " + d.Verdict.Rule)
+}
+
+// answer is a hook's answer in the portable form.
+type answer struct {
+	Decision      string `json:"decision"`
+	Reason        string `json:"reason"`
+	SystemMessage string `json:"systemMessage"`
+	Specific      struct {
+		Context string `json:"additionalContext"`
+	} `json:"hookSpecificOutput"`
+}
+
+// decoded reads an answer, which is nothing or one JSON object with status 0.
+func decoded(t testing.TB, a host.Answer) (out answer) {
+	t.Helper()
+	if a.Status != 0 {
+		t.Errorf("status %d", a.Status)
+	}
+	if len(a.Stdout) > 0 {
+		if err := json.Unmarshal(a.Stdout, &out); err != nil {
+			t.Fatalf("%v in %s", err, a.Stdout)
+		}
+	}
+	return out
+}
+
+// input is a hook input with these fields, of a session in the project.
+func (p *project) input(fields map[string]any) []byte {
+	p.t.Helper()
+	all := map[string]any{"session_id": "s", "cwd": p.dir, "hook_event_name": "Stop"}
+	for name, v := range fields {
+		all[name] = v
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return b
+}
+
+// records decodes the decision log.
+func (p *project) records() []loop.Record {
+	p.t.Helper()
+	var all []loop.Record
+	for _, line := range p.lines {
+		var r loop.Record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			p.t.Fatalf("%v in %s", err, line)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func decode(t testing.TB, b []byte, into any) {
+	t.Helper()
+	if err := json.Unmarshal(b, into); err != nil {
+		t.Fatalf("%v in %s", err, b)
+	}
+}
+
+// entries lists the files beneath a directory, which need not exist.
+func entries(t testing.TB, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if os.IsNotExist(err) {
+			return nil
+		}
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(dir, path)
+			names = append(names, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
