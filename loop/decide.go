@@ -116,7 +116,11 @@ func interrupted(ctx context.Context) error {
 // evaluate reads the files and tries the rules.
 func (d *Decision) evaluate(ctx context.Context) {
 	g, l := d.gatherer, d.gatherer.loop
-	d.Verdict = l.program.EvalWith(ctx, g, rules.Options{Event: d.Event.Name, Traced: true, Clear: l.private})
+	var facts rules.Facts = g
+	if l.around != nil {
+		facts = l.around(d.Event, g)
+	}
+	d.Verdict = l.program.EvalWith(ctx, facts, rules.Options{Event: d.Event.Name, Traced: true, Clear: l.private})
 	if g.problem != "" {
 		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "transcript: "+g.problem)
 	}

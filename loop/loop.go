@@ -26,7 +26,8 @@ type Loop struct {
 	private  bool
 	deadline time.Duration
 	sources  map[string]Source
-	open     *schema.Schema // of facts without a schema: it only normalises numbers
+	around   func(host.Event, rules.Facts) rules.Facts // nil: nothing stands between rules and world
+	open     *schema.Schema                            // of facts without a schema: it only normalises numbers
 
 	trusts    func([]rules.File) bool // nil: what ships with ralph, and what was approved
 	trustOnce sync.Once

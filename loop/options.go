@@ -110,6 +110,17 @@ func WithSource(s Source) Option {
 	}
 }
 
+// WithFacts puts around between the rules and the world: for each evaluation it is
+// handed the event and the world, which gathers as usual, and what it gives is
+// asked instead. Tests and simulations stand in for facts, names and the loop
+// memory with it; what it answers itself is not gathered.
+func WithFacts(around func(ev host.Event, world rules.Facts) rules.Facts) Option {
+	return func(l *Loop) error {
+		l.around = around
+		return nil
+	}
+}
+
 // Source gathers the values of facts of one kind. Gather is called at most once
 // for each fact of an event, with a context that ends at the fact's timeout. It
 // must not panic; absent and invalid are values, not errors.
