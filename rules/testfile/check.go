@@ -1,0 +1,70 @@
+package testfile
+
+import (
+	"slices"
+
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+)
+
+// Check compares the names in the tests with those of the policy: facts that are
+// given or expected to be read, and rules. All findings are errors.
+func (f *File) Check(p *rules.Program) rules.Diagnostics {
+	var facts, names []string
+	for _, d := range p.Facts() {
+		facts = append(facts, d.Name)
+	}
+	for _, r := range p.Rules {
+		names = append(names, r.Name)
+	}
+	for _, limit := range []string{"continuations", "repeats", "elapsed", "total"} {
+		names = append(names, "limits."+limit)
+	}
+	var out rules.Diagnostics
+	fail := func(at rules.Pos, kind, name string, known []string) {
+		if slices.Contains(known, name) {
+			return
+		}
+		help := didYouMean(name, known)
+		if help == "" {
+			help = "it has " + quoted(known)
+		}
+		d := rules.Diagnostic{
+			Pos: at, End: at, Check: CheckUnknown, Help: help,
+			Message: "the policy has no " + kind + " " + quoted([]string{name}), Line: source.Line(f.src, at.Line),
+		}
+		d.End.Col += len([]rune(name))
+		if !slices.ContainsFunc(out, func(o rules.Diagnostic) bool { return o.Pos == at && o.Message == d.Message }) {
+			out = append(out, d)
+		}
+	}
+	for _, t := range f.Tests {
+		g := t.Given
+		for name := range g.Facts {
+			fail(g.at["fact "+name], "fact", name, facts)
+		}
+		for _, given := range []map[string]string{g.Missing, g.Invalid} {
+			for name := range given {
+				fail(g.at["fact "+name], "fact", name, facts)
+			}
+		}
+		for name := range g.Repeated {
+			fail(g.at["rule "+name], "rule", name, names)
+		}
+		for _, list := range []Optional[[]string]{t.Expect.Read, t.Expect.Unread} {
+			for _, name := range list.Value {
+				fail(list.Pos, "fact", name, facts)
+			}
+		}
+		if r := t.Expect.Rule; r.Value != "" {
+			fail(r.Pos, "rule", r.Value, names)
+		}
+	}
+	slices.SortFunc(out, func(a, b rules.Diagnostic) int {
+		if a.Pos.Line != b.Pos.Line {
+			return a.Pos.Line - b.Pos.Line
+		}
+		return a.Pos.Col - b.Pos.Col
+	})
+	return out
+}

@@ -1,0 +1,230 @@
+package testfile
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+)
+
+func (r *reader) expect(n *source.Node) Expect {
+	var e Expect
+	before, any := len(r.diags), false
+	r.fields(n, "expect", expectKeys(), func(key string, v *source.Node) {
+		any = true
+		at := r.pos(v.Start)
+		switch key {
+		case "continue", "stop":
+			action := rules.Stop
+			if key == "continue" {
+				action = rules.Continue
+			}
+			if e.Action.Given {
+				r.errorf(v, CheckValue, "keep the one that is meant", "a verdict is continue or stop, not both")
+				return
+			}
+			e.Action = Optional[rules.Action]{true, action, at}
+			if b, ok := v.Decode().(bool); ok && b {
+				return
+			}
+			if b, ok := v.Decode().(bool); ok && !b {
+				r.errorf(v, CheckValue, "write the verdict that is expected", "%s is a text or true, not false", key)
+				return
+			}
+			e.Text = r.patterns(v, key)
+		case "rule":
+			e.Rule = Optional[string]{true, r.text(v, key), at}
+		case "reason":
+			e.Reason = r.patterns(v, key)
+		case "notice":
+			e.Notice = r.patterns(v, key)
+		case "note":
+			e.Note = r.patterns(v, key)
+		case "log":
+			e.Log = r.patterns(v, key)
+		case "effects":
+			e.Effects = Optional[[]string]{true, r.effects(v, key), at}
+		case "finally":
+			e.Finally = Optional[[]string]{true, r.effects(v, key), at}
+		case "files":
+			e.Files = Optional[map[string]Content]{true, r.results(v), at}
+		case "read":
+			e.Read = Optional[[]string]{true, r.texts(v, key), at}
+		case "unread":
+			e.Unread = Optional[[]string]{true, r.texts(v, key), at}
+		}
+	})
+	if !any && len(r.diags) == before {
+		r.errorf(n, CheckNothing, "add for example rule: NAME", "the test expects nothing")
+	}
+	return e
+}
+
+// patterns reads one pattern or a list of them. A single empty text means that
+// nothing is expected to be said.
+func (r *reader) patterns(n *source.Node, what string) Texts {
+	out := Texts{Given: true, Pos: r.pos(n.Start)}
+	nodes := []*source.Node{n}
+	if n.Kind == source.List {
+		nodes = n.Items
+	}
+	for _, item := range nodes {
+		text := r.text(item, what)
+		if strings.TrimSpace(text) == "" {
+			if n.Kind == source.List {
+				r.errorf(item, CheckValue, "an empty text occurs in every text", "an item of %s is empty", what)
+			}
+			continue
+		}
+		p := Pattern{Text: text}
+		if body, ok := expression(text); ok {
+			re, err := regexp.Compile(body)
+			if err != nil {
+				r.errorf(item, CheckValue, "", "%s is no regular expression: %v", text, err)
+				continue
+			}
+			p.Regexp = re
+		}
+		out.Value = append(out.Value, p)
+	}
+	return out
+}
+
+// expression takes the regular expression out of /…/.
+func expression(text string) (string, bool) {
+	if len(text) > 2 && text[0] == '/' && text[len(text)-1] == '/' {
+		return text[1 : len(text)-1], true
+	}
+	return "", false
+}
+
+func (r *reader) results(n *source.Node) map[string]Content {
+	out := map[string]Content{}
+	if n.Kind == source.Map && len(n.Fields) == 0 {
+		return out
+	}
+	r.named(n, "files", func(k, v *source.Node) {
+		switch {
+		case isNull(v):
+			out[k.Value] = Content{Gone: true}
+		case v.Kind == source.List:
+			out[k.Value] = Content{Parts: r.patterns(v, "the content of "+k.Value).Value}
+		default:
+			out[k.Value] = Content{Whole: true, Text: r.text(v, "the content of "+k.Value)}
+		}
+	})
+	return out
+}
+
+// effects reads a list of effects in the form of a policy.
+func (r *reader) effects(n *source.Node, what string) []string {
+	out := []string{}
+	r.items(n, what, func(item *source.Node) {
+		r.fields(item, "an effect", effectKeys(), func(key string, v *source.Node) {
+			switch key {
+			case "set":
+				out = append(out, r.set(v))
+			case "prune":
+				out = append(out, r.prune(v))
+			default:
+				out = append(out, key+" "+r.text(v, key))
+			}
+		})
+	})
+	return out
+}
+
+// set reads an assignment and writes it as EffectText does.
+func (r *reader) set(n *source.Node) string {
+	left, right, ok := strings.Cut(r.text(n, "set"), "=")
+	if !ok {
+		r.errorf(n, CheckValue, "write fact.field = value", "set takes an assignment, not %q", n.Value)
+		return ""
+	}
+	right = strings.TrimSpace(right)
+	if len(right) >= 2 && right[0] == '\'' && right[len(right)-1] == '\'' {
+		right = right[1 : len(right)-1]
+		return "set " + strings.TrimSpace(left) + " = " + jsonText(right)
+	}
+	var v any
+	if err := json.Unmarshal([]byte(right), &v); err != nil {
+		r.errorf(n, CheckValue, "write a number, true, false, null, a text in quotes, a list or an object", "the value %s is not JSON", right)
+		return ""
+	}
+	return "set " + strings.TrimSpace(left) + " = " + jsonText(v)
+}
+
+func (r *reader) prune(n *source.Node) string {
+	if n.Kind != source.Map {
+		return "prune " + r.text(n, "prune")
+	}
+	var glob string
+	var older time.Duration
+	hasOlder := false
+	r.fields(n, "prune", pruneKeys(), func(key string, v *source.Node) {
+		if key == "glob" {
+			glob = r.text(v, key)
+		} else {
+			older, hasOlder = r.span(v, key), true
+		}
+	})
+	if !hasOlder {
+		return "prune " + glob
+	}
+	return "prune " + glob + " older than " + older.String()
+}
+
+// EffectText writes an effect in the one form in which tests compare effects:
+//
+//	set epic.specs[1].status = "completed"
+//	delete plan
+//	archive plan
+//	prune tmp/*.md older than 1h0m0s
+//	log the text
+func EffectText(e rules.Effect) string {
+	switch e.Kind {
+	case rules.SetEffect:
+		return "set " + e.Fact + pathText(e.Path) + " = " + jsonText(e.Value)
+	case rules.PruneEffect:
+		return "prune " + e.Glob + " older than " + e.Older.String()
+	case rules.LogEffect:
+		return "log " + e.Text
+	}
+	return e.Kind.String() + " " + e.Fact
+}
+
+// SameEffect reports whether an effect is the one that a test asks for. A prune
+// that the test gives no age matches any age.
+func SameEffect(want string, got rules.Effect) bool {
+	text := EffectText(got)
+	if want == text {
+		return true
+	}
+	return got.Kind == rules.PruneEffect && want == "prune "+got.Glob
+}
+
+func pathText(path []any) string {
+	var b strings.Builder
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			b.WriteString("." + step)
+		default:
+			b.WriteString("[" + jsonText(step) + "]")
+		}
+	}
+	return b.String()
+}
+
+func jsonText(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "?"
+	}
+	return strings.TrimSpace(b.String())
+}

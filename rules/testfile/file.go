@@ -1,0 +1,146 @@
+package testfile
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// File is one file of tests.
+type File struct {
+	Name   string // as diagnostics show it
+	Policy string // the policy that is tested: a path relative to the file, or a shipped name; "" is the one beside it
+	Tests  []Test // with what the file gives to all of them already merged in
+
+	src    []byte
+	common Given
+	policy rules.Pos
+}
+
+// PolicyPos is where the file names its policy; its beginning if it does not.
+func (f *File) PolicyPos() rules.Pos { return f.policy }
+
+// Test is one situation and what is expected of the policy in it.
+type Test struct {
+	Name   string
+	Pos    rules.Pos
+	Given  Given
+	Event  string // Stop if the file does not say
+	Expect Expect
+}
+
+// Given is the situation of a test. What it does not name is absent, or has its
+// zero value; nothing is taken from the machine that the test runs on.
+type Given struct {
+	Facts   map[string]any    // literal values, which go through the schemas of their facts
+	Missing map[string]string // facts that are missing, and why; "" is plain absence
+	Invalid map[string]string // facts that are invalid, and why
+	Files   map[string]Source // files of the project, by slash-separated path; a path that ends in / is a folder
+
+	Transcript []Message      // the session as records, the oldest first
+	Text       string         // the session as plain text
+	Spoken     bool           // there is a transcript, in either form
+	Input      map[string]any // fields of the hook input, under Claude Code's names
+	Host       string         // which host fires the hook; "" is none that is known
+
+	Env      map[string]string
+	Now      time.Time // of the event; the zero time leaves it to the runner
+	Exists   []string  // paths for which exists() holds, beside those of Files
+	IsDir    []string  // paths for which isdir() and exists() hold
+	Which    []string  // programs that which() finds
+	Loop     *Loop     // the loop memory; nil is that of a first stop
+	Repeated map[string]int
+	Set      map[string]string // values of params
+
+	at map[string]rules.Pos // where things are given: "fact state", "repeated ask"
+}
+
+// Source is a file of the project.
+type Source struct {
+	Text string
+	Age  time.Duration // since it was last changed; the reader puts ten minutes if the test does not say
+	none bool          // the test takes away what the file gives
+}
+
+// DefaultAge is how old the files of a test are unless it says otherwise: old
+// enough that nobody takes them for half written.
+const DefaultAge = 10 * time.Minute
+
+// Role tells who contributed a message to the session.
+type Role string
+
+// The roles, which are the keys of a transcript's items.
+const (
+	User         Role = "user"         // what the person wrote
+	Assistant    Role = "assistant"    // what the agent wrote
+	Tool         Role = "tool"         // the name of a tool that the agent used
+	Result       Role = "result"       // what a tool gave back
+	Continuation Role = "continuation" // what a Stop hook told the agent
+	Subagent     Role = "subagent"     // what an agent of the agent wrote
+)
+
+// Message is one contribution to the session.
+type Message struct {
+	Role Role
+	Text string
+}
+
+// Loop is the loop memory as rules see it. Fields that the test leaves out follow
+// from the others: repeats need as many continuations, these as large a total.
+type Loop struct {
+	Continuations, Total, Repeats int
+	Elapsed, Step                 time.Duration
+}
+
+// Expect is what a test expects. Whatever it leaves out may be anything.
+type Expect struct {
+	Action  Optional[rules.Action]
+	Rule    Optional[string] // "" means that no rule decided
+	Text    Texts            // of continue or stop: the reason
+	Reason  Texts            // the same, whatever the action
+	Notice  Texts
+	Note    Texts
+	Log     Texts
+	Effects Optional[[]string]           // in the form of [EffectText]
+	Finally Optional[[]string]           //
+	Files   Optional[map[string]Content] // all files that the decision changes
+	Read    Optional[[]string]           // facts that must have been read
+	Unread  Optional[[]string]           // facts that must not have been read
+}
+
+// Optional is a value that a test may leave out.
+type Optional[T any] struct {
+	Given bool
+	Value T
+	Pos   rules.Pos
+}
+
+// Texts are patterns that a text must match, all of them. An empty list that is
+// given means that there must be no text.
+type Texts = Optional[[]Pattern]
+
+// Pattern is a text that must occur in another, or a regular expression that must
+// match somewhere in it.
+type Pattern struct {
+	Text   string         // as it was written
+	Regexp *regexp.Regexp // nil for a plain text
+}
+
+// Match reports whether the pattern occurs in s. A plain text is looked for as it
+// is, white space at its ends aside.
+func (p Pattern) Match(s string) bool {
+	if p.Regexp != nil {
+		return p.Regexp.MatchString(s)
+	}
+	return strings.Contains(s, strings.TrimSpace(p.Text))
+}
+
+// Content is what a file must be after the decision was applied.
+type Content struct {
+	Gone  bool      // it does not exist any more
+	Whole bool      // Text is its whole content
+	Text  string    //
+	Parts []Pattern // texts that must occur in it
+}

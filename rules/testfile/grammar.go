@@ -1,0 +1,215 @@
+package testfile
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// key is one key of a test file. The reader and the JSON Schema for editors are
+// made from the same tables.
+type key struct {
+	name   string
+	schema map[string]any
+	doc    string
+}
+
+type keys []key
+
+func (ks keys) names() []string {
+	names := make([]string, len(ks))
+	for i, k := range ks {
+		names[i] = k.name
+	}
+	return names
+}
+
+func (ks keys) has(name string) bool {
+	return slices.ContainsFunc(ks, func(k key) bool { return k.name == name })
+}
+
+func (ks keys) object() map[string]any {
+	properties := map[string]any{}
+	for _, k := range ks {
+		p := map[string]any{"description": k.doc}
+		for name, v := range k.schema {
+			p[name] = v
+		}
+		properties[k.name] = p
+	}
+	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
+}
+
+func typed(names ...any) map[string]any {
+	if len(names) == 1 {
+		return map[string]any{"type": names[0]}
+	}
+	return map[string]any{"type": names}
+}
+
+func listOf(item map[string]any) map[string]any {
+	return map[string]any{"type": "array", "items": item}
+}
+
+func mapOf(value map[string]any) map[string]any {
+	return map[string]any{"type": "object", "additionalProperties": value}
+}
+
+func either(schemas ...any) map[string]any { return map[string]any{"anyOf": schemas} }
+
+func fileKeys() keys {
+	return keys{
+		{"policy", typed("string"), "The policy that is tested: a path relative to this file, or the name of a shipped one; NAME.yaml for NAME_test.yaml if absent."},
+		{"given", givenKeys().object(), "What every test starts from; a test's own given goes over it."},
+		{"tests", map[string]any{"type": "array", "minItems": 1, "items": testObject()}, "The tests."},
+	}
+}
+
+func testObject() map[string]any {
+	o := testKeys().object()
+	o["required"] = []any{"name", "expect"}
+	return o
+}
+
+func testKeys() keys {
+	return keys{
+		{"name", typed("string"), "What the policy does here, as a sentence; unique in the file."},
+		{"given", givenKeys().object(), "The situation, over that of the file: objects are merged, null takes away."},
+		{"event", map[string]any{"enum": events()}, "The event; Stop if absent."},
+		{"expect", expectKeys().object(), "What the policy must say and do."},
+	}
+}
+
+func events() []any {
+	var out []any
+	for _, e := range rules.KnownEvents() {
+		out = append(out, e)
+	}
+	return out
+}
+
+func givenKeys() keys {
+	text := typed("string")
+	texts := either(text, listOf(text))
+	words := either(listOf(text), mapOf(text))
+	return slices.Concat(keys{
+		{"facts", mapOf(map[string]any{}), "Values of facts; they go through the schemas."},
+		{"missing", words, "Facts that are missing: a list, or a map from fact to reason."},
+		{"invalid", words, "Facts that are invalid: a map from fact to reason, or a list."},
+		{"files", mapOf(either(typed("string", "null"), sourceKeys().object())), "Files of the project, by path; a path that ends in / is a folder."},
+		{"transcript", either(text, listOf(messageKeys().object())), "The session, the oldest message first, or as plain text."},
+		{"env", mapOf(typed("string", "number", "boolean", "null")), "Environment variables; all others are unset."},
+		{"now", text, "Time of the event, such as 2026-01-31T12:00:00Z."},
+		{"loop", loopKeys().object(), "The loop memory."},
+		{"repeated", mapOf(map[string]any{"type": "integer", "minimum": 0}), "In how many verdicts rules with unless_repeated have been."},
+		{"set", mapOf(typed("string", "number", "boolean")), "Values of params."},
+		{"exists", texts, "Paths for which exists() holds, beside the files."},
+		{"isdir", texts, "Paths for which isdir() holds, beside the files."},
+		{"which", texts, "Programs that which() finds; all others are not there."},
+		{"input", mapOf(map[string]any{}), "Further fields of the hook input."},
+	}, inputKeys())
+}
+
+// inputKeys are the names of the hook input that a test can give.
+func inputKeys() keys {
+	text, objects := typed("string"), listOf(typed("object"))
+	return keys{
+		{"host", text, "The host, such as codex; none that is known if absent."},
+		{"session_id", text, "Session of the agent; test if absent."},
+		{"turn_id", text, "Turn within the session."},
+		{"cwd", text, "Directory that the agent is in; the project if absent."},
+		{"permission_mode", text, "Permission mode; default if absent."},
+		{"stop_hook_active", typed("boolean"), "This turn was continued before; false if absent."},
+		{"last_assistant_message", text, "What the agent wrote last; the end of the transcript if absent."},
+		{"agent_id", text, "Subagent that stops."},
+		{"agent_type", text, "Kind of agent that stops."},
+		{"background_tasks", objects, "Work that still runs."},
+		{"session_crons", objects, "Wake-ups that are set."},
+		{"prompt", text, "Prompt of the person, on UserPromptSubmit."},
+	}
+}
+
+func sourceKeys() keys {
+	return keys{
+		{"text", typed("string"), "Content of the file."},
+		{"age", typed("string"), "How long ago it was changed, such as 5s; 10m if absent."},
+	}
+}
+
+func messageKeys() keys {
+	text := typed("string")
+	return keys{
+		{string(User), text, "What the person wrote."},
+		{string(Assistant), text, "What the agent wrote."},
+		{string(Tool), text, "Name of a tool that the agent used."},
+		{string(Result), text, "What a tool gave back."},
+		{string(Continuation), text, "What a Stop hook told the agent."},
+		{string(Subagent), text, "What an agent of the agent wrote."},
+	}
+}
+
+func loopKeys() keys {
+	count, span := map[string]any{"type": "integer", "minimum": 0}, typed("string")
+	return keys{
+		{"continuations", count, "Continuations in this row."},
+		{"total", count, "Continuations in this session."},
+		{"repeats", count, "Latest continuations with the same progress as now."},
+		{"elapsed", span, "Time since the first continuation of the row, such as 5m."},
+		{"step", span, "Time since the latest continuation."},
+	}
+}
+
+func expectKeys() keys {
+	text := typed("string")
+	texts := either(text, listOf(text))
+	verdict := either(typed("string", "boolean"), listOf(text))
+	effects := listOf(effectKeys().object())
+	return keys{
+		{"continue", verdict, "The agent goes on, and is told this: a text that occurs, /a regular expression/, a list of them, or true."},
+		{"stop", verdict, "The agent may stop, for this reason: as continue."},
+		{"rule", text, "The rule that decides; an empty text means none."},
+		{"reason", texts, "The reason, whatever the verdict."},
+		{"notice", texts, "What the person is told, notes included; an empty text means nothing."},
+		{"note", texts, "What note rules tell; an empty text means nothing."},
+		{"log", texts, "Lines for stderr; an empty text means none."},
+		{"effects", effects, "All changes that the rules ask for, in order."},
+		{"finally", effects, "All that is done after the verdict."},
+		{"files", mapOf(either(typed("string", "null"), listOf(text))), "All files that change: path to whole content, to a list of texts in it, or to null for a file that is gone."},
+		{"read", listOf(text), "Facts that were read."},
+		{"unread", listOf(text), "Facts that were not read."},
+	}
+}
+
+func effectKeys() keys {
+	text := typed("string")
+	return keys{
+		{"set", text, "fact.field = value"},
+		{"delete", text, "Name of a fact."},
+		{"archive", text, "Name of a fact."},
+		{"prune", either(text, pruneKeys().object()), "Pattern of the files."},
+		{"log", text, "Only in finally: a log line."},
+	}
+}
+
+func pruneKeys() keys {
+	text := typed("string")
+	return keys{
+		{"glob", text, "Which files."},
+		{"older", text, "How long ago they were changed, at least."},
+	}
+}
+
+// Schema gives the JSON Schema of test files, for editors. It is made from the
+// tables that Parse uses.
+func Schema() []byte {
+	o := fileKeys().object()
+	o["required"] = []any{"tests"}
+	o["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	o["title"] = "tests of a ralph policy"
+	b, err := json.MarshalIndent(o, "", "  ")
+	if err != nil { // only literals of this file are marshalled
+		panic(err)
+	}
+	return append(b, '\n')
+}
