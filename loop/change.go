@@ -18,7 +18,8 @@ func (d *Decision) changes() []state.Change {
 			switch e.Kind {
 			case rules.SetEffect:
 				set := state.Set{Path: e.Path, Value: e.Value}
-				if i, ok := sets[e.File]; ok {
+				_, ended := ends[e.File] // a set behind that is refused by the state package
+				if i, ok := sets[e.File]; ok && !ended {
 					out[i].Sets = append(out[i].Sets, set)
 					continue
 				}

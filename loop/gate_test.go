@@ -1,0 +1,320 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// source is a fact source made of a function.
+type source struct {
+	name   string
+	gather func(context.Context, loop.Query) rules.Value
+}
+
+func (s source) Kind() rules.SourceKind { return rules.SourceKind{Name: s.name, Doc: "A test's."} }
+
+func (s source) Gather(ctx context.Context, q loop.Query) rules.Value { return s.gather(ctx, q) }
+
+// asking is a policy that goes on when its source has been asked.
+func asking(name string) string {
+	return "ralph: 1\nfacts: {it: {" + name + ": x}}\nrules: [{name: go, when: it == 1, continue: on}]"
+}
+
+// Several policies answer one hook: each has its own memory, any of them may say
+// that the agent goes on, and one that fails stops only itself.
+func TestGate(t *testing.T) {
+	p := newProject(t, map[string]string{"n.json": `{"n": 1}`})
+	panicking := source{"boom", func(context.Context, loop.Query) rules.Value { panic("boom") }}
+	broken, err := loop.Broken("broken", errors.New("no such policy"), loop.WithStore(p.store), loop.WithEnv(func(string) string { return "" }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := loop.NewGate(
+		p.named("stops.yaml", "ralph: 1\nrules: [{name: s, stop: enough, notice: same, log: stopping}]", nil),
+		p.named("first.yaml", "ralph: 1\nprefix: one\nrules: [{name: go, continue: 'row ${loop.continuations}', notice: same, log: going}]", nil),
+		broken,
+		p.named("panics.yaml", asking("boom"), []loop.Source{panicking}),
+		p.named("second.yaml", "ralph: 1\nlimits: {continuations: 1}\nrules: [{name: go, continue: 'its row ${loop.continuations}'}]", nil),
+	)
+	first := g.Hook(t.Context(), nil, p.input(map[string]any{"prompt_id": "a"}))
+	got := decoded(t, first)
+	if want := "[first.yaml]\nrow 0\n\n[second.yaml]\nits row 0"; got.Decision != "block" || got.Reason != want {
+		t.Errorf("%s %q", got.Decision, got.Reason)
+	}
+	want := "same\n[ralph] broken: no such policy\n[ralph] panics.yaml: internal error: boom"
+	if diff := cmp.Diff(want, got.SystemMessage); diff != "" {
+		t.Errorf("notices (-want +got):\n%s", diff)
+	}
+	for _, line := range []string{"[ralph] stopping\n[one] going\n", "[ralph] broken: no such policy\n", "[ralph] panics.yaml: internal error: boom\n"} {
+		if !strings.Contains(string(first.Stderr), line) {
+			t.Errorf("no %q in stderr: %s", line, first.Stderr)
+		}
+	}
+	got = decoded(t, g.Hook(t.Context(), nil, p.input(map[string]any{"prompt_id": "a"})))
+	if want := "[first.yaml]\nrow 1"; got.Reason != want {
+		t.Errorf("the second time %q, want %q", got.Reason, want)
+	}
+}
+
+// Where one policy answers, its reason stands alone.
+func TestGateOfOne(t *testing.T) {
+	p := newProject(t, nil)
+	got := decoded(t, p.loop("ralph: 1\nrules: [{name: go, continue: on}]").Hook(t.Context(), nil, p.input(nil)))
+	if diff := cmp.Diff(answer{Decision: "block", Reason: "on"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A source that hangs, whatever its context says, does not hold the hook beyond the
+// deadline. The policy before it is heard, and what comes back late changes nothing.
+func TestDeadline(t *testing.T) {
+	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
+	var lines safeLines
+	release, returned := make(chan struct{}), make(chan struct{})
+	hanging := source{"hang", func(context.Context, loop.Query) rules.Value {
+		<-release
+		close(returned)
+		return rules.Value{V: 1}
+	}}
+	quick := loop.WithDeadline(50 * time.Millisecond)
+	log := loop.WithLog(lines.add)
+	g := loop.NewGate(
+		p.named("first.yaml", "ralph: 1\nrules: [{name: go, continue: on}]", nil, quick, log),
+		p.named("hangs.yaml", strings.Replace(asking("hang"), "facts: {", "facts: {state: {json: state.json}, ", 1)+
+			"\n", []loop.Source{hanging}, quick, log),
+		p.named("counter.yaml", counterPolicy, nil, quick, log),
+	)
+	got := decoded(t, g.Hook(t.Context(), nil, p.input(nil)))
+	if want := "[first.yaml]\non"; got.Reason != want {
+		t.Errorf("reason %q, want %q", got.Reason, want)
+	}
+	for _, name := range []string{"hangs.yaml", "counter.yaml"} {
+		if want := "[ralph] " + name + ": no decision within 50ms, the agent may stop"; !strings.Contains(got.SystemMessage, want) {
+			t.Errorf("no %q in %q", want, got.SystemMessage)
+		}
+	}
+	if n := lines.count(); n != 3 {
+		t.Errorf("%d lines in the decision log, want one for each policy", n)
+	}
+	close(release)
+	<-returned
+	// Whatever the late policy does now, a policy that is decided anew finds no trace of it.
+	d := p.run(p.named("hangs.yaml", "ralph: 1\nrules: [{name: go, continue: 'row ${loop.continuations}'}]", nil), p.stop())
+	if said(d) != "row 0" || p.read("state.json") != `{"n": 1}` {
+		t.Errorf("%q, file %s", said(d), p.read("state.json"))
+	}
+	if n := lines.count(); n != 3 {
+		t.Errorf("%d lines in the decision log after the late one came back", n)
+	}
+}
+
+// safeLines collects lines from several goroutines.
+type safeLines struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (s *safeLines) add(line []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lines = append(s.lines, string(line))
+	return nil
+}
+
+func (s *safeLines) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.lines)
+}
+
+// Whatever a part of the world does, Hook answers, and the answer lets the agent go.
+func TestHookNeverPanics(t *testing.T) {
+	boom := func(context.Context, loop.Query) rules.Value { panic("boom") }
+	goOn := "ralph: 1\nrules: [{name: go, continue: on}]"
+	for _, c := range []struct {
+		name string
+		loop func(p *project) *loop.Loop
+	}{
+		{"source", func(p *project) *loop.Loop { return p.named("p.yaml", asking("it"), []loop.Source{source{"it", boom}}) }},
+		{"clock", func(p *project) *loop.Loop {
+			return p.loop(goOn, loop.WithClock(func() time.Time { panic("boom") }))
+		}},
+		{"environment", func(p *project) *loop.Loop {
+			return p.loop(goOn, loop.WithEnv(func(string) string { panic("boom") }))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProject(t, nil)
+			out := c.loop(p).Hook(t.Context(), nil, p.input(nil))
+			got := decoded(t, out)
+			if got.Decision != "" || !strings.Contains(got.SystemMessage, "internal error: boom") || !strings.Contains(string(out.Stderr), "internal error: boom") {
+				t.Errorf("stdout %s, stderr %s", out.Stdout, out.Stderr)
+			}
+		})
+	}
+	t.Run("host", func(t *testing.T) {
+		p := newProject(t, nil)
+		if got := decoded(t, p.loop(goOn).Hook(t.Context(), &host.Host{}, []byte("{"))); got.Decision != "" || got.SystemMessage == "" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// What is no event of a project is told to the person alone: some hosts show every
+// line of stderr as an error of the hook.
+func TestHookOfNoEvent(t *testing.T) {
+	p := newProject(t, nil)
+	l := p.loop("ralph: 1\nrules: [{name: go, continue: on}]")
+	for _, c := range []struct {
+		stdin  string
+		notice string
+		stderr bool
+	}{
+		{"", "it is empty", false},
+		{"null", "it is null", false},
+		{`{}`, "has no cwd", false},
+		{`{"cwd": "/no/such/folder"}`, "does not exist", false},
+		{"garbage", "it is not JSON", true},
+		{`{"cwd"`, "ends in the middle", true},
+		{`{} {}`, "something stands behind", true},
+	} {
+		out := l.Hook(t.Context(), nil, []byte(c.stdin))
+		got := decoded(t, out)
+		if got.Decision != "" || !strings.Contains(got.SystemMessage, c.notice) || (len(out.Stderr) > 0) != c.stderr {
+			t.Errorf("%q: stdout %s, stderr %s", c.stdin, out.Stdout, out.Stderr)
+		}
+	}
+}
+
+// Loops are switched off before anything else is read, be it the policy's facts.
+func TestOff(t *testing.T) {
+	for _, c := range []struct {
+		name, env string
+		file      bool
+		off       bool
+	}{
+		{"variable", "1", false, true},
+		{"any text", "please", false, true},
+		{"empty", "", false, false},
+		{"zero", "0", false, false},
+		{"false", " False ", false, false},
+		{"file", "", true, true},
+		{"file against a variable that says no", "0", true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProject(t, nil)
+			p.env["RALPH_OFF"] = c.env
+			if c.file {
+				p.write(".ralph/off", "")
+			}
+			asked := 0
+			d := p.run(p.named("p.yaml", asking("ask"), []loop.Source{counting{&asked}}), p.stop())
+			if off := d.Skipped != ""; off != c.off || off != (asked == 0) || off != (len(p.lines) == 0) {
+				t.Errorf("skipped %q, asked %d times, log %q", d.Skipped, asked, p.lines)
+			}
+		})
+	}
+}
+
+// An event that the policy does not list gathers, writes and logs nothing.
+func TestEventNotListed(t *testing.T) {
+	p := newProject(t, nil)
+	asked := 0
+	l := p.named("p.yaml", asking("ask"), []loop.Source{counting{&asked}})
+	for _, name := range []string{host.SubagentStop, host.StopFailure, host.UserPromptSubmit, "SessionEnd"} {
+		ev := p.stop()
+		ev.Name = name
+		d := p.run(l, ev)
+		if d.Continue() || asked > 0 || d.Skipped == "" || len(d.Notices)+len(d.Log) > 0 || len(p.lines) > 0 || len(entries(t, p.store)) > 0 {
+			t.Errorf("%s: skipped %q, asked %d, notices %q, log %q", name, d.Skipped, asked, d.Notices, p.lines)
+		}
+	}
+}
+
+// A Loop may be used by many goroutines at once; each event is counted once.
+func TestConcurrentUse(t *testing.T) {
+	const goroutines, each = 8, 8
+	p := newProject(t, map[string]string{"state.json": `{"n": 0}`})
+	l := p.loop(counterPolicy, loop.WithLog(nil))
+	var wg sync.WaitGroup
+	reasons := make(chan string, goroutines*each)
+	for range goroutines {
+		wg.Go(func() {
+			for range each {
+				reasons <- decoded(t, l.Hook(t.Context(), nil, p.input(nil))).Reason
+			}
+		})
+	}
+	wg.Wait()
+	close(reasons)
+	seen := map[string]bool{}
+	for r := range reasons {
+		if seen[r] {
+			t.Errorf("%q was said twice", r)
+		}
+		seen[r] = true
+	}
+	for i := range goroutines * each {
+		if want := fmt.Sprintf("n is %d, row %d", i, i); !seen[want] {
+			t.Errorf("nobody said %q", want)
+		}
+	}
+	if want := fmt.Sprintf(`{"n": %d}`, goroutines*each); p.read("state.json") != want {
+		t.Errorf("file %s, want %s", p.read("state.json"), want)
+	}
+}
+
+// A broken policy says so at every event, also in the log.
+func TestBroken(t *testing.T) {
+	p := newProject(t, nil)
+	l, err := loop.Broken("mine", errors.New("it is broken\nat line 3"), loop.WithStore(p.store),
+		loop.WithEnv(func(name string) string { return p.env[name] }), loop.WithLog(func(line []byte) error { p.lines = append(p.lines, string(line)); return nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := l.Hook(t.Context(), nil, p.input(nil))
+	if got := decoded(t, out); got.Decision != "" || got.SystemMessage != "[ralph] mine: it is broken" {
+		t.Errorf("%+v", got)
+	}
+	if want := "[ralph] mine: it is broken\n[ralph] at line 3\n"; string(out.Stderr) != want {
+		t.Errorf("stderr %q, want %q", out.Stderr, want)
+	}
+	if r := p.records(); len(r) != 1 || r[0].Error != "it is broken\nat line 3" || r[0].Policy != "mine" || r[0].Root != p.dir {
+		t.Errorf("log %+v", r)
+	}
+	p.env["RALPH_OFF"] = "1"
+	if out := l.Hook(t.Context(), nil, p.input(nil)); len(out.Stdout)+len(out.Stderr) > 0 {
+		t.Errorf("switched off: stdout %s, stderr %s", out.Stdout, out.Stderr)
+	}
+	if _, err := loop.Broken("mine", nil); err == nil {
+		t.Error("a broken policy without a reason")
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	if _, err := loop.New(nil); err == nil {
+		t.Error("no program")
+	}
+	program, _ := rules.Load(os.DirFS(newProject(t, map[string]string{"p.yaml": "ralph: 1\nrules: []"}).dir), "p.yaml", loop.Config())
+	for name, o := range map[string]loop.Option{
+		"empty root":  loop.WithRoot(""),
+		"no deadline": loop.WithDeadline(0),
+		"no source":   loop.WithSource(nil),
+	} {
+		if l, err := loop.New(program, o); err == nil || l != nil {
+			t.Errorf("%s: loop %v, error %v", name, l, err)
+		}
+	}
+}

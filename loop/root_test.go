@@ -1,0 +1,93 @@
+package loop_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+)
+
+// Where a project is: the flag, else the session's directory if the event lies in
+// it, else the event's directory, and never a folder above.
+func TestFindRoot(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string { return filepath.Join(base, filepath.FromSlash(name)) }
+	for _, dir := range []string{"project/sub/deep", "project-2", "elsewhere"} {
+		if err := os.MkdirAll(in(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(in("file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(in("project"), in("link")); err != nil {
+		t.Skip("no links here:", err)
+	}
+	for _, c := range []struct {
+		name, flag, session, cwd string
+		want                     string // "" is an error
+	}{
+		{"the event's directory", "", "", "project/sub", "project/sub"},
+		{"no search upwards", "", "", "project/sub/deep", "project/sub/deep"},
+		{"the agent went down", "", "project", "project/sub/deep", "project"},
+		{"the agent went away", "", "project", "elsewhere", "elsewhere"},
+		{"a name that begins alike", "", "project", "project-2", "project-2"},
+		{"the flag goes before", "elsewhere", "project", "project/sub", "elsewhere"},
+		{"links are resolved", "", "link", "project/sub", "project"},
+		{"on both sides", "", "project", "link/sub", "project"},
+		{"a session directory that is gone", "", "gone", "project", "project"},
+		{"the agent removed its directory", "", "project", "project/removed", "project"},
+		{"through a link too", "", "link", "link/removed", "project"},
+		{"nothing to go by", "", "", "", ""},
+		{"a directory that is gone", "", "", "gone", ""},
+		{"and lies elsewhere", "", "project", "gone", ""},
+		{"a file", "", "", "file", ""},
+		{"a flag that leads nowhere", "gone", "project", "project", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			abs := func(name string) string {
+				if name == "" {
+					return ""
+				}
+				return in(name)
+			}
+			env := func(name string) string {
+				if name == "CLAUDE_PROJECT_DIR" {
+					return abs(c.session)
+				}
+				return ""
+			}
+			got, err := loop.FindRoot(host.Event{Cwd: abs(c.cwd)}, abs(c.flag), env)
+			var refused *loop.RootError
+			if c.want == "" {
+				if !errors.As(err, &refused) {
+					t.Errorf("%q, error %v", got, err)
+				}
+				return
+			}
+			if err != nil || got != in(c.want) {
+				t.Errorf("%q, error %v, want %q", got, err, in(c.want))
+			}
+		})
+	}
+}
+
+// Without a project only the variable can switch loops off, not a file of whatever
+// directory the process is in.
+func TestOffWithoutProject(t *testing.T) {
+	p := newProject(t, map[string]string{".ralph/off": ""})
+	t.Chdir(p.dir)
+	none := func(string) string { return "" }
+	if why, off := loop.Off("", none); off {
+		t.Error(why)
+	}
+	if why, off := loop.Off(p.dir, none); !off || why == "" {
+		t.Errorf("%v %q", off, why)
+	}
+}
