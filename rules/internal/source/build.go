@@ -26,6 +26,7 @@ type builder struct {
 	full     bool // MaxNodes was hit and has been reported
 	deep     bool // MaxDepth, too
 	broken   bool // the tree holds what nobody meant
+	torn     bool // as it does where a comma cut an expression
 
 	// The library's positions come in the order of the file: the last one that
 	// was looked up is a good place to start from.
@@ -154,7 +155,9 @@ func (b *builder) hasProperty(offset int) bool {
 }
 
 func (b *builder) report(start, end int, check, message, help string) {
-	b.problems = append(b.problems, b.file.problem(start, end, check, message, help))
+	if len(b.problems) < maxProblems {
+		b.problems = append(b.problems, b.file.problem(start, end, check, message, help))
+	}
 }
 
 func (f *file) problem(start, end int, check, message, help string) Problem {
@@ -184,7 +187,7 @@ func (b *builder) properties(n *Node, y *yaml.Node) {
 			b.report(at, end, CheckAlias,
 				fmt.Sprintf("`%s` is a YAML anchor; a policy has none", word),
 				"remove it, or quote the whole value if a `&` was meant")
-		case !b.knownTag(word, y):
+		case tagKind(word) != y.Kind:
 			wrong = true
 			b.reportTag(at, end, n)
 		}
@@ -223,18 +226,18 @@ func property(text string) int {
 	return len(text)
 }
 
-// knownTag reports whether a tag says what YAML means by it and this package
-// understands.
-func (b *builder) knownTag(word string, y *yaml.Node) bool {
-	switch word {
+// tagKind is the kind of node that a tag is for, if it is one of those that say
+// what YAML means anyway, or 0.
+func tagKind(tag string) yaml.Kind {
+	switch tag {
 	case "!!str", "!!int", "!!float", "!!bool", "!!null":
-		return y.Kind == yaml.ScalarNode
+		return yaml.ScalarNode
 	case "!!map":
-		return y.Kind == yaml.MappingNode
+		return yaml.MappingNode
 	case "!!seq":
-		return y.Kind == yaml.SequenceNode
+		return yaml.SequenceNode
 	}
-	return false
+	return 0
 }
 
 func (b *builder) reportTag(start, end int, n *Node) {
@@ -292,8 +295,11 @@ func (b *builder) cut(n *Node, flow bool) {
 	if n.Comment == "" && !flow || !strings.ContainsAny(n.Value, "([{\"'") {
 		return
 	}
-	end := n.end()
 	text := b.file.text
+	end := n.offset + len(n.Value)
+	if !strings.HasPrefix(text[n.offset:], n.Value) { // on several lines
+		end = n.end()
+	}
 	next := end
 	for next < len(text) && (text[next] == ' ' || text[next] == '\t') {
 		next++
@@ -305,14 +311,14 @@ func (b *builder) cut(n *Node, flow bool) {
 		if !torn(n.Value, text[next:stop]) {
 			return
 		}
-		b.reportCut(next, stop)
+		b.report(next, stop, CheckComment, messageCut, helpQuote)
 		if !strings.Contains(text[n.offset:end], "\n") && !flow {
 			n.Value, n.Tag, n.Comment = strings.TrimRight(text[n.offset:stop], " \t"), "!!str", ""
 			n.places.Store(nil)
 		}
 	case text[next] == ',' && flow && open(n.Value) == '(':
-		b.report(next, next+1, CheckFlow, "the `,` ends the value here, before its `(` is closed",
-			"quote the whole value, or write it on a line of its own without { } and [ ]")
+		b.torn = true
+		b.report(next, next+1, CheckFlow, messageComma, helpComma)
 	}
 }
 
@@ -330,16 +336,6 @@ func (b *builder) split(n *Node) {
 		n.Kind, n.Style, n.Tag, n.Fields = Scalar, Plain, "!!str", nil
 		n.Value, n.Comment = text[n.offset:end], value.Comment
 	}
-}
-
-// reportCut reports the comment from start to end that was part of a value.
-func (b *builder) reportCut(start, end int) {
-	b.problems = append(b.problems, b.file.cutProblem(start, end))
-}
-
-func (f *file) cutProblem(start, end int) Problem {
-	return f.problem(start, end, CheckComment, "a ` #` starts a comment and cuts the value off here",
-		"quote the whole value, or put it into a |- block")
 }
 
 // swallowed looks for a quoted scalar that runs into the lines below because its

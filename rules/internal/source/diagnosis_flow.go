@@ -46,10 +46,16 @@ type flowReader struct {
 	at     int
 	parent int
 
-	open  []byte // the brackets around at
-	fresh bool   // a value or key may begin
-	colon bool   // the entry has its key
-	json  bool   // a quoted or bracketed key was read: its colon needs no space
+	open  []bracket // those around at
+	fresh bool      // a value or key may begin
+	colon bool      // the entry has its key
+	ended bool      // a quoted or bracketed value was read: nothing may follow in its entry
+}
+
+// A bracket is one that is open.
+type bracket struct {
+	sign  byte
+	colon bool // it stands behind the key of an entry
 }
 
 // read returns the offset behind the closing bracket, or -1 if there is none.
@@ -69,11 +75,12 @@ func (r *flowReader) read() int {
 			r.at = r.file.lineEnd(r.at)
 		case c == ',':
 			r.at++
-			r.fresh, r.colon, r.json = true, false, false
+			r.fresh, r.colon, r.ended = true, false, false
 		case c == ']' || c == '}':
-			if r.open[len(r.open)-1] != opener(c) {
+			last := r.open[len(r.open)-1]
+			if last.sign != opener(c) {
 				r.broken = true
-				r.report(r.at, r.at+1, fmt.Sprintf("`%c` closes a `%c`", c, r.open[len(r.open)-1]),
+				r.report(r.at, r.at+1, fmt.Sprintf("`%c` closes a `%c`", c, last.sign),
 					"close the brackets in the order in which they were opened")
 				return -1
 			}
@@ -82,16 +89,20 @@ func (r *flowReader) read() int {
 			if len(r.open) == 0 {
 				return r.at
 			}
-			r.fresh, r.colon, r.json = false, false, true
+			r.fresh, r.colon, r.ended = false, last.colon, true
 		case (c == '[' || c == '{') && r.fresh:
-			r.open = append(r.open, c)
+			r.open = append(r.open, bracket{c, r.colon})
 			r.at++
-			r.colon = false
-		case c == ':' && (r.json || r.blank(r.at+1)):
+			r.colon, r.ended = false, false
+		case c == ':' && (r.ended && !r.colon || r.blank(r.at+1)):
 			r.at++
-			r.fresh, r.colon, r.json = true, true, false
+			r.fresh, r.colon, r.ended = true, true, false
+		case !r.fresh && (r.ended || r.colon && r.pair()):
+			r.broken = true
+			r.report(r.at, r.at+1, "a `,` is missing before this", "end the entry above with a comma")
+			r.fresh, r.colon, r.ended = true, false, false
 		case !r.fresh:
-			r.at++ // told already, or behind a value
+			r.at++ // a plain value goes on
 		default:
 			r.fresh = false
 			r.token()
@@ -111,6 +122,17 @@ func (r *flowReader) below() bool {
 	return colon >= 0 || strings.HasPrefix(r.file.text[start:], "- ")
 }
 
+// pair reports whether an entry with a key begins at at, the first on its line.
+func (r *flowReader) pair() bool {
+	n := r.file.lineAt(r.at)
+	start, end, _ := r.lineAt(n)
+	if start != r.at {
+		return false
+	}
+	length, at := key(r.file.text[start:end])
+	return at >= 0 && isName(r.file.text[start:start+length])
+}
+
 // blank reports whether a line or the text ends at i, or a blank stands there.
 func (r *flowReader) blank(i int) bool {
 	return i >= len(r.file.text) || isSpace(r.file.text[i])
@@ -120,84 +142,110 @@ func (r *flowReader) blank(i int) bool {
 // the entry.
 func (r *flowReader) token() {
 	text, start := r.file.text, r.at
-	whole := span{start, r.entryEnd(start)}
 	switch c := text[start]; {
 	case c == '"' || c == '\'':
-		stop, bad := r.unquote(start, r.parent)
-		if bad >= 0 {
-			r.badEscape(bad)
-		}
-		if stop < 0 {
-			r.unclosed(start)
-			r.at = r.file.lineEnd(start)
+		r.quoted()
+	case c == '!':
+		whole := r.entry(start)
+		if word := property(text[start:whole.end]); tagKind(text[start:start+word]) != 0 {
+			r.at, r.fresh = start+word, true
 			return
 		}
-		r.at, r.json = stop, !r.colon
-		next := skipSpace(text, stop)
-		if next < len(text) && strings.IndexByte(",]}:", text[next]) < 0 && next < whole.end {
-			r.mend(next, whole.end, whole,
-				fmt.Sprintf("the value ends with its quote, but `%s` follows", clip(text[next:whole.end])),
-				"quote the whole value, with the other kind of quotes")
-			r.at = whole.end
-		}
-	case c == '!':
 		r.tagProblem(start, start+property(text[start:whole.end]))
 		r.raw = append(r.raw, whole)
 		r.at = whole.end
 	case strings.IndexByte("*&%@`|>", c) >= 0:
-		r.mend(start, start+1, whole, fmt.Sprintf("a plain value cannot begin with %s", quoteByte(c)), helpFlow)
-		r.at = whole.end
-	case c == '-' && start+1 < len(text) && isSpace(text[start+1]):
-		r.mend(start, start+1, whole, "a plain value cannot begin with `- `", helpFlow)
-		r.at = whole.end
+		r.skip(start, start+1, start, fmt.Sprintf("a plain value cannot begin with %s", quoteByte(c)))
+	case c == '-' && r.blank(start+1):
+		r.skip(start, start+1, start, "a plain value cannot begin with `- `")
 	default:
-		r.plain(whole)
+		r.plain()
 	}
 }
 
+// skip reports what stands from start to end within the value that begins at
+// value, and goes on behind it. An end of 0 is that of the value.
+func (r *flowReader) skip(start, end, value int, message string) {
+	whole := r.entry(value)
+	if end == 0 {
+		end = whole.end
+	}
+	r.mend(start, end, whole, message, helpFlow)
+	r.at = max(whole.end, start+1)
+}
+
+// quoted reads a scalar between quotes.
+func (r *flowReader) quoted() {
+	text, start := r.file.text, r.at
+	stop, bad := r.unquote(start, r.parent)
+	if bad >= 0 {
+		r.badEscape(bad)
+	}
+	if stop < 0 {
+		r.unclosed(start)
+		r.at = r.file.lineEnd(start)
+		return
+	}
+	r.at, r.ended = stop, true
+	next := skipSpace(text, stop)
+	if next == len(text) || strings.IndexByte(",]}:", text[next]) >= 0 || next > r.file.lineEnd(stop) {
+		return
+	}
+	r.skip(next, 0, start, fmt.Sprintf("the value ends with its quote, but `%s` follows", clip(text[next:r.entry(start).end])))
+}
+
 // plain reads a scalar without quotes.
-func (r *flowReader) plain(whole span) {
-	text := r.file.text
-	for i := whole.start; i < len(text); i++ {
+func (r *flowReader) plain() {
+	text, start := r.file.text, r.at
+	for i := start; i < len(text); i++ {
 		switch c := text[i]; {
+		case c == ',' && open(text[start:i]) == '(':
+			whole := r.entry(start)
+			r.problems = append(r.problems, r.file.problem(i, i+1, CheckFlow, messageComma, helpComma))
+			r.raw = append(r.raw, whole)
+			r.at = max(whole.end, i+1)
+			return
 		case c == ',' || c == ']' || c == '}' || c == '\n':
 			r.at = i
 			return
-		case c == '[' || c == '{' || c == '?' && i > whole.start:
-			if c == '[' || c == '{' {
-				if name := text[whole.start:i]; !r.colon && len(name) > 1 && isName(name[:len(name)-1]) && name[len(name)-1] == ':' {
-					r.broken = true
-					r.report(whole.start, i, fmt.Sprintf("a space is missing behind `%s`", name), fmt.Sprintf("write `%s %c`", name, c))
-					r.at, r.colon, r.fresh = i, true, true
-					return
-				}
-			}
-			r.mend(i, i+1, whole, fmt.Sprintf("a `%c` cannot stand in a plain value between brackets", c), helpFlow)
-			r.at = max(whole.end, i+1)
+		case (c == '[' || c == '{') && r.tightKey(text[start:i]):
+			r.broken = true
+			r.report(start, i, fmt.Sprintf("a space is missing behind `%s`", text[start:i]),
+				fmt.Sprintf("write `%s %c`", text[start:i], c))
+			r.at, r.colon, r.fresh = i, true, true
 			return
-		case c == '#' && i > whole.start && isSpace(text[i-1]):
-			if end := r.file.lineEnd(i); torn(text[whole.start:i], text[i:end]) {
-				r.problems = append(r.problems, r.file.cutProblem(i, end))
+		case c == '[' || c == '{' || c == '?' && i > start:
+			r.skip(i, i+1, start, fmt.Sprintf("a `%c` cannot stand in a plain value between brackets", c))
+			return
+		case c == '#' && i > start && isSpace(text[i-1]):
+			if end := r.file.lineEnd(i); torn(text[start:i], text[i:end]) {
+				r.problems = append(r.problems, r.file.problem(i, end, CheckComment, messageCut, helpQuote))
 				r.broken = true
 			}
 			r.at = i
 			return
 		case c == ':' && r.blank(i+1):
-			if !r.colon && !strings.Contains(text[whole.start:i], "? ") {
+			if !r.colon && !strings.Contains(text[start:i], "? ") {
 				r.at = i
 				return
 			}
-			r.mend(i, i+1, whole, colonMessage(text[whole.start:i], text[i+1:]), helpFlow)
-			r.at = max(whole.end, i+1)
+			r.skip(i, i+1, start, colonMessage(text[start:i], text[i+1:]))
 			return
 		}
 	}
 	r.at = len(text)
 }
 
-// entryEnd is where the entry that begins at at ends: at the comma or bracket
-// outside of its own quotes and brackets, or with the line.
-func (r *flowReader) entryEnd(at int) int {
+// tightKey reports whether text is a key with its colon, to which the value was
+// joined.
+func (r *flowReader) tightKey(text string) bool {
+	name, ok := strings.CutSuffix(text, ":")
+	return ok && !r.colon && isName(name)
+}
+
+// entry is the value that begins at at, as it was meant: up to the comma or
+// bracket outside of its own quotes and brackets, or to the end of the line.
+func (r *flowReader) entry(at int) span {
 	text, depth := r.file.text, 0
 	end := r.file.lineEnd(at)
 	i := at
@@ -224,5 +272,5 @@ scan:
 			}
 		}
 	}
-	return at + len(strings.TrimRight(text[at:i], " \t"))
+	return span{at, at + len(strings.TrimRight(text[at:i], " \t"))}
 }

@@ -48,16 +48,18 @@ func newFile(src []byte) (*file, []Problem) {
 func (f *file) scan() (problems []Problem) {
 	text := f.text
 	for i := 0; i < len(text); {
-		c := text[i]
-		switch {
+		for i < len(text) && text[i] >= ' ' && text[i] < 0x7f {
+			i++
+		}
+		if i == len(text) {
+			break
+		}
+		switch c := text[i]; {
 		case c == '\n':
 			i++
 			f.lines = append(f.lines, int32(i))
 			continue
-		case c >= ' ' && c < 0x7f || c == '\t':
-			i++
-			continue
-		case c == '\r' && i+1 < len(text) && text[i+1] == '\n':
+		case c == '\t', c == '\r' && i+1 < len(text) && text[i+1] == '\n':
 			i++
 			continue
 		}

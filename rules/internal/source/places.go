@@ -8,9 +8,10 @@ import (
 
 // places maps the runes of a scalar's value to bytes of the file.
 type places struct {
-	runs []run // ordered by value; the first starts at 0 unless the value is empty
-	last int   // where the offset behind the last rune is
-	end  int   // just behind the scalar, closing quote included
+	runs  []run // ordered by value; the first starts at 0 unless the value is empty
+	ascii bool  // runes of the value are bytes
+	last  int   // where the offset behind the last rune is
+	end   int   // just behind the scalar, closing quote included
 }
 
 // A run is a stretch of the value. Its runes stand one after another in the file,
@@ -33,6 +34,9 @@ func (p *places) at(value string, offset int) int {
 	}
 	r := p.runs[i]
 	at := r.value
+	if p.ascii {
+		at, offset = min(at+max(offset-r.rune, 0), len(value)), 0
+	}
 	for ; offset > r.rune && at < len(value); offset-- {
 		_, size := utf8.DecodeRuneInString(value[at:])
 		at += size
@@ -78,6 +82,7 @@ func locate(n *Node) *places {
 			l.point(l.last, len(l.value)-l.done)
 		}
 	}
+	l.ascii = l.rune == l.done
 	return &l.places
 }
 
@@ -125,11 +130,10 @@ func (l *locator) feed(want byte, src int) {
 func (l *locator) plain(at int) {
 	text := l.file.text
 	for l.done < len(l.value) && at < len(text) && !l.lost {
-		n := strings.IndexAny(text[at:], " \t\r\n")
-		if n < 0 {
-			n = len(text) - at
+		n := min(len(l.value)-l.done, len(text)-at)
+		if i := strings.IndexAny(text[at:at+n], " \t\r\n"); i >= 0 {
+			n = i
 		}
-		n = min(n, len(l.value)-l.done)
 		l.exact(at, n)
 		at += n
 		if l.done < len(l.value) && !l.lost {

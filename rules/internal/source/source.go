@@ -97,10 +97,17 @@ func Parse(src []byte) (root *Node, problems []Problem) {
 	}
 	doc, err := decode(f.text)
 	if err != nil {
-		root, problems = f.recover(err, problems)
+		root, problems = f.explain(err, problems)
 	} else {
 		b := builder{file: f, problems: problems}
 		root = b.document(doc)
+		if b.torn {
+			// The library read half an expression here and the other half there.
+			// Reading it once more as a broken text puts them together.
+			if whole, all := f.explain(errTorn, problems); whole != nil {
+				root, b.problems = whole, all
+			}
+		}
 		problems = b.problems
 	}
 	slices.SortStableFunc(problems, func(p, q Problem) int {
@@ -117,6 +124,8 @@ func Parse(src []byte) (root *Node, problems []Problem) {
 	}
 	return root, problems
 }
+
+var errTorn = errors.New("an expression is torn")
 
 // decode lets the YAML library read the text. Its parser reports some errors by
 // panicking; one that it does not catch itself must not reach the caller.

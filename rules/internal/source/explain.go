@@ -7,22 +7,22 @@ import (
 	"unicode"
 )
 
-// recover finds out why the library could not read the text: its errors have no
+// explain finds out why the library could not read the text: its errors have no
 // column and often the wrong line. Where all that is wrong is a value that should
 // have been quoted, the tree is built as if it were.
-func (f *file) recover(cause error, problems []Problem) (*Node, []Problem) {
+func (f *file) explain(cause error, problems []Problem) (*Node, []Problem) {
 	d := &diagnosis{file: f}
 	d.read()
 	problems = append(problems, d.problems...)
 	if len(d.problems) == 0 {
-		return nil, append(problems, f.unexplained(cause))
+		return nil, append(problems, d.unexplained(cause))
 	}
 	if d.broken {
 		return nil, problems
 	}
 	doc, err := decode(f.mask(d.raw))
 	if err != nil {
-		return nil, append(problems, f.unexplained(err))
+		return nil, append(problems, d.unexplained(err))
 	}
 	b := builder{file: f, problems: problems, raw: make(map[int]int, len(d.raw))}
 	for _, r := range d.raw {
@@ -31,8 +31,13 @@ func (f *file) recover(cause error, problems []Problem) (*Node, []Problem) {
 	return b.document(doc), b.problems
 }
 
-// unexplained is what the library says, at the line that it names.
-func (f *file) unexplained(err error) Problem {
+// unexplained is what the library says, at the line that it names, or what comes
+// to mind: an error on a line that looks empty.
+func (d *diagnosis) unexplained(err error) Problem {
+	f := d.file
+	if len(d.tabs) > 0 {
+		return f.problem(d.tabs[0].start, d.tabs[0].end, CheckSyntax, "a tab in the indentation, on a line without a value", "remove it")
+	}
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	n := 0
 	if rest, ok := strings.CutPrefix(message, "line "); ok {
