@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
@@ -24,7 +25,12 @@ func (g *gatherer) glob(ctx context.Context, q Query) rules.Value {
 	}
 	word, _ := q.Fact.Options["parse"].(string)
 	format := map[string]state.Format{"": state.JSON, "json": state.JSON, "frontmatter": state.FrontMatter, "text": state.Text}[word]
-	docs, more, err := q.Root.ReadAll(ctx, state.File{Path: q.Args[0], Format: format, Timeout: q.Fact.Timeout}, limit)
+	s := q.Fact.Schema
+	if s == nil {
+		s = g.loop.open
+	}
+	found, more, err := state.ReadAll(ctx, q.Root, state.File{Path: q.Args[0], Format: format, Timeout: q.Fact.Timeout}, limit,
+		func(doc state.Doc) element { return elementOf(s, format, doc) })
 	if err != nil {
 		v := rules.Value{Status: rules.Missing, Problem: err.Error(), Path: q.Args[0]}
 		var refused *state.PathError
@@ -33,22 +39,17 @@ func (g *gatherer) glob(ctx context.Context, q Query) rules.Value {
 		}
 		return v
 	}
-	s := q.Fact.Schema
-	if s == nil {
-		s = g.loop.open
-	}
 	var bad badFiles
-	list := make([]any, 0, len(docs))
-	for _, doc := range docs {
-		value, problem := element(s, format, doc)
-		if problem != "" {
-			bad.add(doc.Path, problem)
+	list := make([]any, 0, len(found))
+	for _, e := range found {
+		if e.problem != "" {
+			bad.add(e.path, e.problem)
 			continue
 		}
-		name := path.Base(doc.Path)
+		name := path.Base(e.path)
 		list = append(list, map[string]any{
-			"path": doc.Path, "name": strings.TrimSuffix(name, path.Ext(name)),
-			"age": max(0, q.Now.Sub(doc.ModTime)), "value": value,
+			"path": e.path, "name": strings.TrimSuffix(name, path.Ext(name)),
+			"age": max(0, q.Now.Sub(e.changed)), "value": e.value,
 		})
 	}
 	if more > 0 {
@@ -57,23 +58,37 @@ func (g *gatherer) glob(ctx context.Context, q Query) rules.Value {
 	return rules.Value{V: list, Problem: bad.String(), Path: q.Args[0]}
 }
 
-// element is the value of one file, or why it has none. Files are many and their
-// fields may be anybody's: a wrong type makes the whole element bad.
-func element(s *schema.Schema, format state.Format, doc state.Doc) (value any, problem string) {
+// element is what became of one file of a list.
+type element struct {
+	path    string
+	changed time.Time
+	value   any
+	problem string // why there is no value
+}
+
+// elementOf reads one file by the schema. Files are many and may be anybody's: a
+// wrong type makes the whole element bad.
+func elementOf(s *schema.Schema, format state.Format, doc state.Doc) element {
+	e := element{path: doc.Path, changed: doc.ModTime}
 	if format == state.Text && doc.Status != state.Invalid && doc.Version != "" {
-		return doc.Text, "" // a text that is empty is one too
+		e.value = doc.Text // a text that is empty is one too
+		return e
 	}
 	if doc.Status != state.OK {
-		return nil, doc.Problem
+		e.problem = doc.Problem
+		return e
 	}
 	r := s.Check(doc.Document)
 	if len(r.Unusable) > 0 {
-		return nil, strings.TrimPrefix(strings.TrimPrefix(r.Unusable[0].Pointer, "/")+": "+r.Unusable[0].Message, ": ")
+		u := r.Unusable[0]
+		e.problem = strings.TrimPrefix(strings.TrimPrefix(u.Pointer, "/")+": "+u.Message, ": ")
+		return e
 	}
 	if fields, ok := r.Value.(map[string]any); ok && format == state.FrontMatter {
 		fields["body"] = doc.Body
 	}
-	return r.Value, ""
+	e.value = r.Value
+	return e
 }
 
 // maxBad is how many bad files are named one by one.

@@ -64,20 +64,20 @@ func (g *gatherer) taskFiles(ctx context.Context, q Query, folder, name string) 
 		return cannot(err)
 	}
 	defer root.Close()
-	docs, more, err := root.ReadAll(ctx, state.File{Path: "*.json", Format: state.JSON, Timeout: q.Fact.Timeout}, maxTasks)
+	found, more, err := state.ReadAll(ctx, root, state.File{Path: "*.json", Format: state.JSON, Timeout: q.Fact.Timeout}, maxTasks,
+		func(doc state.Doc) element { return elementOf(g.loop.open, state.JSON, doc) })
 	if err != nil {
 		return cannot(err)
 	}
 	var bad badFiles
-	list := make([]map[string]any, 0, len(docs))
-	for _, doc := range docs {
-		value, problem := element(g.loop.open, state.JSON, doc)
-		task, _ := value.(map[string]any)
-		if problem == "" {
-			problem = completeTask(task)
+	list := make([]map[string]any, 0, len(found))
+	for _, e := range found {
+		task, _ := e.value.(map[string]any)
+		if e.problem == "" {
+			e.problem = completeTask(task)
 		}
-		if problem != "" {
-			bad.add(doc.Path, problem)
+		if e.problem != "" {
+			bad.add(e.path, e.problem)
 			continue
 		}
 		list = append(list, task)

@@ -15,11 +15,13 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// ReadAll reads the files that a pattern matches, each as f says; f.Path is the
-// pattern and f.Settle is not used. The documents are sorted by path. Of more
-// than limit matches the first are read, and more tells how many there are
-// beside them; limit 0 means no limit. f.Timeout bounds the reading of all, not
-// of each: when it, or ctx, ends, the error says so and nothing is given.
+// ReadAll reads the files that a pattern matches, each as f says, and makes
+// something of each document; f.Path is the pattern and f.Settle is not used.
+// What was made is sorted by path. Of more than limit matches the first are
+// read, and more tells how many there are beside them; limit 0 means no limit.
+// f.Timeout bounds the reading of all, not of each: when it, or ctx, ends, the
+// error says so and nothing is given. use is called from several goroutines, and
+// may still be when the time was over.
 //
 // In the pattern, * and ? stay within a name, ** goes through directories,
 // {a,b} and [abc] choose, and \ makes the next character literal. With "~/" in
@@ -29,7 +31,7 @@ import (
 // match that is a link to a file beneath the root is read.
 //
 // A pattern that is not one, or leaves the root, is a [*PathError].
-func (r *Root) ReadAll(ctx context.Context, f File, limit int) (docs []Doc, more int, err error) {
+func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Doc) T) (all []T, more int, err error) {
 	pattern := f.Path
 	base, prefix := r, ""
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
@@ -57,33 +59,33 @@ func (r *Root) ReadAll(ctx context.Context, f File, limit int) (docs []Doc, more
 	defer cancel()
 
 	type found struct {
-		docs []Doc
+		all  []T
 		more int
 		err  error
 	}
 	done := make(chan found, 1)
 	go func() { // a network disk may hang in a way that no read can be told to stop
-		var all found
+		var got found
 		defer func() {
 			if p := recover(); p != nil {
-				all = found{err: fmt.Errorf("cannot be read: %v", p)}
+				got = found{err: fmt.Errorf("cannot be read: %v", p)}
 			}
-			done <- all
+			done <- got
 		}()
-		all.docs, all.more, all.err = base.readMatches(ctx, pattern, f.Format, limit)
+		got.all, got.more, got.err = readMatches(ctx, base, pattern, f.Format, limit, func(d Doc) T {
+			d.Path = prefix + d.Path
+			return use(d)
+		})
 	}()
 	select {
-	case all := <-done:
-		for i := range all.docs {
-			all.docs[i].Path = prefix + all.docs[i].Path
-		}
-		return all.docs, all.more, all.err
+	case got := <-done:
+		return got.all, got.more, got.err
 	case <-ctx.Done():
 		return nil, 0, fmt.Errorf("took longer than %s to read", timeout)
 	}
 }
 
-func (r *Root) readMatches(ctx context.Context, pattern string, format Format, limit int) ([]Doc, int, error) {
+func readMatches[T any](ctx context.Context, r *Root, pattern string, format Format, limit int, use func(Doc) T) ([]T, int, error) {
 	names, err := r.matches(ctx, pattern)
 	if err != nil {
 		return nil, 0, err
@@ -93,26 +95,39 @@ func (r *Root) readMatches(ctx context.Context, pattern string, format Format, l
 		more = len(names) - limit
 		names = names[:limit]
 	}
-	docs := make([]Doc, len(names))
 	workers := min(runtime.GOMAXPROCS(0), len(names)/filesPerWorker+1)
+	parts := make([][]T, workers)
+	panics := make([]any, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
 		// Neighbours lie in one directory, which is then opened once.
-		from, to := len(names)*w/workers, len(names)*(w+1)/workers
+		share := names[len(names)*w/workers : len(names)*(w+1)/workers]
 		wg.Go(func() {
+			defer func() { panics[w] = recover() }()
 			in := directory{root: r}
 			defer in.close()
-			for i := from; i < to && ctx.Err() == nil; i++ {
-				docs[i] = in.read(names[i], format)
+			part := make([]T, 0, len(share))
+			for _, m := range share {
+				if ctx.Err() != nil {
+					return
+				}
+				if doc := in.read(m, format); doc.Path != "" {
+					part = append(part, use(doc))
+				}
 			}
+			parts[w] = part
 		})
 	}
 	wg.Wait()
-	if err := ctx.Err(); err != nil {
+	for _, p := range panics {
+		if p != nil {
+			return nil, 0, fmt.Errorf("cannot be read: %v", p)
+		}
+	}
+	if ctx.Err() != nil {
 		return nil, 0, errors.New("was not read: out of time")
 	}
-	docs = slices.DeleteFunc(docs, func(d Doc) bool { return d.Path == "" })
-	return docs, more, nil
+	return slices.Concat(parts...), more, nil
 }
 
 // filesPerWorker is how many files are worth a goroutine of their own.
@@ -121,9 +136,15 @@ const filesPerWorker = 32
 // maxMatches bounds what a pattern may match before the walk is given up.
 const maxMatches = 200_000
 
+// match is a name that a pattern matches.
+type match struct {
+	name    string
+	regular bool // as the directory says; a link, for one, is not
+}
+
 // matches lists what a pattern matches, without directories, sorted.
-func (r *Root) matches(ctx context.Context, pattern string) ([]string, error) {
-	var names []string
+func (r *Root) matches(ctx context.Context, pattern string) ([]match, error) {
+	var names []match
 	err := doublestar.GlobWalk(r.root.FS(), pattern, func(name string, entry fs.DirEntry) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -134,13 +155,13 @@ func (r *Root) matches(ctx context.Context, pattern string) ([]string, error) {
 		if len(names) == maxMatches {
 			return fmt.Errorf("matches more than %d files", maxMatches)
 		}
-		names = append(names, name)
+		names = append(names, match{name, entry.Type().IsRegular()})
 		return nil
 	}, doublestar.WithNoFollow())
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names)
+	slices.SortFunc(names, func(a, b match) int { return strings.Compare(a.name, b.name) })
 	return slices.Compact(names), nil
 }
 
@@ -161,18 +182,17 @@ func (d *directory) close() {
 
 // read gives the document at name; its Path is "" if there is none any more, or
 // if it is a directory.
-func (d *directory) read(name string, format Format) (doc Doc) {
-	defer func() {
-		if p := recover(); p != nil {
-			doc = Doc{Status: Missing, Path: name, Problem: fmt.Sprintf("cannot be read: %v", p)}
-		}
-	}()
-	got, ok := d.fetch(name)
-	if !ok { // a link, or nothing that can simply be opened
-		got = d.root.fetch(location{shown: name, rel: name})
+func (d *directory) read(m match, format Format) Doc {
+	var got raw
+	ok := false
+	if m.regular {
+		got, ok = d.fetch(m.name)
 	}
-	doc, _ = got.decode(format)
-	doc.Path = name
+	if !ok { // a link, or nothing that can simply be opened
+		got = d.root.fetch(location{shown: m.name, rel: m.name})
+	}
+	doc, _ := got.decode(format)
+	doc.Path = m.name
 	if doc.Status == Missing && doc.Version == "" && (doc.Quiet || doc.Problem == notAFile(fs.ModeDir)) {
 		return Doc{}
 	}
@@ -193,12 +213,7 @@ func (d *directory) fetch(name string) (raw, bool) {
 		}
 		d.name, d.dir = parent, dir
 	}
-	base := path.Base(name)
-	info, err := d.dir.Lstat(base) // opening a device may already do something
-	if err != nil || !info.Mode().IsRegular() {
-		return raw{}, false
-	}
-	f, err := d.dir.OpenFile(base, os.O_RDONLY|openNonblocking, 0)
+	f, err := d.dir.OpenFile(path.Base(name), os.O_RDONLY|openNonblocking, 0)
 	if err != nil {
 		return raw{}, false
 	}
