@@ -10,5 +10,6 @@ import "embed"
 
 // FS holds the shipped policies as NAME/NAME.yaml and the guards as guards/NAME.yaml.
 //
-//go:embed speckit/speckit.yaml specum/specum.yaml stravinsky/stravinsky.yaml guards/*.yaml
+//go:embed double-shot-latte/double-shot-latte.yaml ralph-wiggum/ralph-wiggum.yaml speckit/speckit.yaml specum/specum.yaml
+//go:embed stravinsky/stravinsky.yaml system3/system3.yaml todo-reminder/todo-reminder.yaml guards/*.yaml
 var FS embed.FS
