@@ -68,6 +68,7 @@ func Names() []NameInfo {
 		private(data("transcript.texts", texts, "The agent's own texts since the last prompt or continuation.")),
 		private(native("transcript.turns", func(int) []any { return nil }, "The last n turns, each with role and text.")),
 		data("transcript.tools", texts, "Names of the tools used in this turn."),
+		native("transcript.passed", ask, "This shell command ran in this turn, and passed the last time."),
 		data("transcript.tokens", integer, "Context size of the last reply."),
 
 		row("loop.continuations", 0, "Continuations in this row."),
