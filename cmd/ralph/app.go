@@ -67,6 +67,6 @@ func (a *app) command() *cobra.Command {
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.AddCommand(a.evalCommand(), a.checkCommand(), a.explainCommand(), a.versionCommand())
+	root.AddCommand(a.evalCommand(), a.checkCommand(), a.explainCommand(), a.trustCommand(), a.versionCommand())
 	return root
 }

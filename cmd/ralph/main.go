@@ -14,9 +14,14 @@ import (
 
 func main() {
 	protect()
+	debug.SetGCPercent(gcPercent)
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
 	os.Exit(a.run(context.Background(), os.Args[1:]))
 }
+
+// gcPercent lets the heap grow further than usual between collections: a process
+// that lives for milliseconds would spend more on them than they give back.
+const gcPercent = 400
 
 // protect sees to it that the process never ends with status 2 by accident. A host
 // reads that as "block", and a Go program dies with it. What can be recovered is;

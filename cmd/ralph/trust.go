@@ -1,0 +1,197 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+func (a *app) trustCommand() *cobra.Command {
+	var list, revoke bool
+	var project string
+	cmd := &cobra.Command{
+		Use:   "trust [POLICY]...",
+		Short: "Let a policy run programs and ask models",
+		Long: "trust approves policies whose facts run programs (exec) or send the conversation to a\n" +
+			"model (judge). Until then those facts are missing. What is approved is the content of the\n" +
+			"policy and of all that it includes: a change has to be approved again. Policies that ship\n" +
+			"with ralph need no approval. Read a policy before you approve it.",
+		Example: "  ralph trust .ralph/policy.yaml\n  ralph trust --list\n  ralph trust --revoke .ralph/policy.yaml",
+		RunE: func(_ *cobra.Command, args []string) error {
+			store, err := a.trustStore()
+			if err != nil {
+				return err
+			}
+			switch {
+			case list && (revoke || len(args) > 0):
+				return errors.New("--list stands alone")
+			case list:
+				return a.listTrust(store)
+			case len(args) == 0:
+				return errors.New("name the policy, or write --list")
+			}
+			if project == "" {
+				if project, err = os.Getwd(); err != nil {
+					return err
+				}
+			}
+			for _, name := range args {
+				act := a.trust
+				if revoke {
+					act = a.distrust
+				}
+				if err := act(store, project, name); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVarP(&list, "list", "l", false, "list what is approved")
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "take the approvals of the policy back, those of earlier contents too")
+	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	return cmd
+}
+
+func (a *app) trustStore() (*state.Store, error) {
+	dir, err := state.DefaultStoreDir(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	return state.OpenStore(dir), nil
+}
+
+// trust approves the content that a policy has now.
+func (a *app) trust(store *state.Store, project, name string) error {
+	p, err := findPolicy(project, name)
+	if err != nil {
+		return err
+	}
+	program, diags, err := a.loadPolicy(project, p, nil, true)
+	if err != nil {
+		return err
+	}
+	if program == nil {
+		return fmt.Errorf("it cannot be used, see ralph check\n%s", firstError(diags))
+	}
+	uses := sensitive(program)
+	switch {
+	case p.shipped:
+		fmt.Fprintf(a.stdout, "%s ships with ralph and needs no approval\n", p.name)
+		return nil
+	case len(uses) == 0:
+		fmt.Fprintf(a.stdout, "%s neither runs programs nor asks models, so it needs no approval\n", p.name)
+		return nil
+	}
+	if err := store.Approve(state.Approval{
+		Key: loop.TrustKey(program.Files), Names: approvedNames(project, name, program.Files), At: time.Now().UTC(),
+	}); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "%s is approved with this content. It may gather:\n", p.name)
+	for _, f := range uses {
+		fmt.Fprintf(a.stdout, "  %s: %s, %s\n", f.Pos, f.Name, map[string]string{"exec": "runs a program", "judge": "asks a model"}[f.Source.Name])
+	}
+	return nil
+}
+
+// sensitive are the facts that need an approval.
+func sensitive(p *rules.Program) []*rules.Fact {
+	return slices.DeleteFunc(p.Facts(), func(f *rules.Fact) bool { return !loop.NeedsTrust(f.Source.Name) })
+}
+
+// approvedNames are the files of a policy as people find them again: the policy by
+// its absolute path.
+func approvedNames(project, name string, files []rules.File) []string {
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name)
+	}
+	names[0] = policyPath(project, name)
+	return names
+}
+
+// policyPath is where the file of a policy lies, or would.
+func policyPath(project, name string) string {
+	path := filepath.FromSlash(name)
+	if !strings.ContainsAny(name, `/\`) && filepath.Ext(name) == "" {
+		path = filepath.Join(".ralph", path+".yaml")
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(project, path)
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved
+	}
+	return path
+}
+
+// distrust takes all approvals of a policy back. The file may have changed since,
+// may be broken, or may be gone.
+func (a *app) distrust(store *state.Store, project, name string) error {
+	approvals, err := store.Approvals()
+	if err != nil {
+		return err
+	}
+	key := ""
+	if p, err := findPolicy(project, name); err == nil && !p.shipped {
+		if program, _, err := a.loadPolicy(project, p, nil, true); err == nil && program != nil {
+			key = loop.TrustKey(program.Files)
+		}
+	}
+	path, n := policyPath(project, name), 0
+	for _, ap := range approvals {
+		if ap.Key != key && (len(ap.Names) == 0 || ap.Names[0] != path) {
+			continue
+		}
+		gone, err := store.Revoke(ap.Key)
+		if err != nil {
+			return err
+		}
+		if gone {
+			n++
+		}
+	}
+	if n == 0 {
+		a.status = exitFindings
+		fmt.Fprintf(a.stdout, "%s was not approved\n", name)
+		return nil
+	}
+	fmt.Fprintf(a.stdout, "%s is no longer approved\n", name)
+	return nil
+}
+
+func (a *app) listTrust(store *state.Store) error {
+	approvals, err := store.Approvals()
+	if err != nil {
+		return err
+	}
+	if len(approvals) == 0 {
+		fmt.Fprintln(a.stdout, "nothing is approved")
+	}
+	for _, ap := range approvals {
+		name := "?"
+		if len(ap.Names) > 0 {
+			name = ap.Names[0]
+		}
+		with := ""
+		if len(ap.Names) > 1 {
+			with = " with " + strings.Join(ap.Names[1:], ", ")
+		}
+		fmt.Fprintf(a.stdout, "%s  %.12s  %s%s\n", ap.At.Local().Format(time.DateTime), ap.Key, name, with)
+	}
+	return nil
+}
