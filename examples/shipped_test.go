@@ -5,6 +5,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/loop"
@@ -47,7 +50,6 @@ func TestShippedPoliciesAreClean(t *testing.T) {
 // Every guard says on its first line what it is for, and a policy can use it
 // with nothing but the params that have no default.
 func TestGuards(t *testing.T) {
-	with := map[string]string{"limit": "{used: loop.total, limit: 5}"}
 	guards, err := fs.Glob(examples.FS, "guards/*.yaml")
 	if err != nil || len(guards) == 0 {
 		t.Fatal(guards, err)
@@ -62,20 +64,42 @@ func TestGuards(t *testing.T) {
 			if !strings.HasPrefix(string(src), "# "+name+": ") {
 				t.Errorf("its first line does not begin with # %s:", name)
 			}
-			policy := "ralph: 1\nlimits: {repeats: 3}\nrules:\n  - include: ralph:guards/" + name + "\n"
-			if w := with[name]; w != "" {
-				policy += "    with: " + w + "\n"
+			include := map[string]any{"include": "ralph:guards/" + name}
+			if with := needed(t, src); len(with) > 0 {
+				include["with"] = with
 			}
-			policy += "  - name: go-on\n    continue: Go on.\n"
-			dir := t.TempDir()
-			if err := os.WriteFile(dir+"/policy.yaml", []byte(policy), 0o644); err != nil {
+			policy, err := yaml.Marshal(map[string]any{
+				"ralph": 1,
+				"rules": []any{include, map[string]any{"name": "done", "when": "stop_hook_active", "stop": "done"}},
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
-			if _, findings := rules.Load(os.DirFS(dir), "policy.yaml", loop.Config()); len(findings) > 0 {
-				t.Error(findings.Format())
+			fsys := fstest.MapFS{"policy.yaml": {Data: policy}}
+			if _, findings := rules.Load(fsys, "policy.yaml", loop.Config()); len(findings) > 0 {
+				t.Errorf("%s\n%s", findings.Format(), policy)
 			}
 		})
 	}
+}
+
+// needed gives an expression for each param of a guard that has no default.
+func needed(t *testing.T, guard []byte) map[string]string {
+	t.Helper()
+	var doc struct {
+		Params map[string]map[string]any
+	}
+	if err := yaml.Unmarshal(guard, &doc); err != nil {
+		t.Fatal(err)
+	}
+	byType := map[any]string{"integer": "loop.total", "number": "loop.total", "string": "session_id", "boolean": "stop_hook_active", "array": "transcript.texts"}
+	with := map[string]string{}
+	for name, param := range doc.Params {
+		if _, ok := param["default"]; !ok {
+			with[name] = byType[param["type"]]
+		}
+	}
+	return with
 }
 
 // The demo projects are worked on by their policies as they are.

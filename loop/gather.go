@@ -29,6 +29,8 @@ type gatherer struct {
 	gathered map[*rules.Fact]rules.Value
 	paths    []string // files that were read, for their locks
 	judged   []JudgeRecord
+	ran      []transcript.Command // in this turn, once ranRead
+	ranRead  bool
 }
 
 // Fact gathers one declared fact.
@@ -287,6 +289,16 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 			return []any{}
 		}
 		return texts(s.Tools())
+	case "passed":
+		return func(command string) bool {
+			if s == nil {
+				return false
+			}
+			if !g.ranRead {
+				g.ran, g.ranRead = s.Commands(ctx), true
+			}
+			return transcript.Passed(g.ran, command)
+		}
 	case "tokens":
 		if s == nil {
 			return 0
