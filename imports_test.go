@@ -35,6 +35,7 @@ func TestImports(t *testing.T) {
 		"loop/transcript":        {},
 		"loop/judge":             {},
 		"loop":                   {"examples", "loop/host", "loop/judge", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
+		"loop/policytest":        {"loop", "loop/host", "rules", "rules/testfile", "schema"},
 		"examples":               {},
 		"examples/embed/minimal": {"loop", "rules"},
 		"examples/embed/source":  {"loop", "rules", "schema", "state"},

@@ -1,0 +1,178 @@
+package policytest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/testfile"
+)
+
+// compare lists what is not as the test expects it.
+func (b *bench) compare(d *loop.Decision) []Failure {
+	e, v := b.test.Expect, d.Verdict
+	var out []Failure
+	fail := func(at rules.Pos, what, want, got string) {
+		out = append(out, Failure{Pos: at, What: what, Want: want, Got: got})
+	}
+	if d.Err != nil {
+		fail(b.test.Pos, "error", "", d.Err.Error())
+		return out
+	}
+	reason := v.Reason
+	if d.Skipped != "" {
+		reason = d.Skipped
+	}
+	verdict := v.Action.String()
+	if v.Rule != "" {
+		verdict += " by rule " + v.Rule
+	}
+	if e.Action.Given && e.Action.Value != v.Action {
+		fail(e.Action.Pos, "verdict", e.Action.Value.String(), verdict)
+	}
+	if e.Rule.Given && e.Rule.Value != v.Rule {
+		want := "rule " + e.Rule.Value
+		if e.Rule.Value == "" {
+			want = "no rule"
+		}
+		fail(e.Rule.Pos, "rule", want, verdict)
+	}
+	texts := func(what string, want testfile.Texts, got string) {
+		if !want.Given {
+			return
+		}
+		if len(want.Value) == 0 && strings.TrimSpace(got) != "" {
+			fail(want.Pos, what, "nothing", got)
+		}
+		for _, p := range want.Value {
+			if !p.Match(got) {
+				fail(want.Pos, what, strings.TrimSpace(p.Text), orNothing(got))
+			}
+		}
+	}
+	if !e.Action.Given || e.Action.Value == v.Action {
+		texts(e.Action.Value.String(), e.Text, reason)
+	}
+	texts("reason", e.Reason, reason)
+	texts("notice", e.Notice, strings.Join(slices.Concat(d.Notices, d.Notes), "\n"))
+	texts("note", e.Note, notes(v))
+	texts("log", e.Log, strings.Join(d.Log, "\n"))
+	effects := func(what string, want testfile.Optional[[]string], got []rules.Effect) {
+		if want.Given && !slices.EqualFunc(want.Value, got, testfile.SameEffect) {
+			fail(want.Pos, what, orNothing(strings.Join(want.Value, "\n")), orNothing(effectLines(got)))
+		}
+	}
+	var all []rules.Effect
+	for _, part := range v.Parts {
+		all = append(all, part.Effects...)
+	}
+	effects("effects", e.Effects, all)
+	effects("finally", e.Finally, v.Finally)
+	read := map[string]bool{}
+	for _, f := range v.Trace.Facts {
+		read[f.Name] = true
+	}
+	for _, name := range e.Read.Value {
+		if !read[name] {
+			fail(e.Read.Pos, "read", name+" is read", "it is left unread")
+		}
+	}
+	for _, name := range e.Unread.Value {
+		if read[name] {
+			fail(e.Unread.Pos, "unread", name+" is left unread", "it is read")
+		}
+	}
+	if e.Files.Given {
+		out = append(out, b.compareFiles(e.Files)...)
+	}
+	return out
+}
+
+func notes(v *rules.Verdict) string {
+	var all []string
+	for _, p := range v.Parts {
+		if p.Note != "" {
+			all = append(all, p.Note)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func orNothing(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return "nothing"
+	}
+	return s
+}
+
+func effectLines(effects []rules.Effect) string {
+	lines := make([]string, len(effects))
+	for i, e := range effects {
+		lines[i] = testfile.EffectText(e)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// compareFiles compares the files that changed with those that are expected to.
+func (b *bench) compareFiles(want testfile.Optional[map[string]testfile.Content]) []Failure {
+	var out []Failure
+	fail := func(path, want_, got string) {
+		out = append(out, Failure{Pos: want.Pos, What: "file " + path, Want: want_, Got: got})
+	}
+	if !b.applied {
+		return []Failure{{Pos: want.Pos, What: "files", Got: "no file can change: the fact whose file the rule changes is given under facts; give it under files"}}
+	}
+	after, err := snapshot(b.project)
+	if err != nil {
+		return []Failure{{Pos: want.Pos, What: "files", Got: err.Error()}}
+	}
+	for _, path := range slices.Sorted(maps.Keys(want.Value)) {
+		w := want.Value[path]
+		got, there := after[path]
+		switch {
+		case w.Gone && there:
+			fail(path, "no such file", got)
+		case w.Gone:
+			if _, was := b.before[path]; !was {
+				fail(path, "a file that is removed", "it was never there")
+			}
+		case !there:
+			fail(path, "a file", "there is none")
+		case w.Whole && got != w.Text:
+			fail(path, w.Text, got)
+		}
+		for _, p := range w.Parts {
+			if there && !p.Match(got) {
+				fail(path, strings.TrimSpace(p.Text), got)
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(after)) {
+		if _, named := want.Value[path]; !named && after[path] != b.before[path] {
+			fail(path, "it stays as it is", after[path])
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(b.before)) {
+		if _, named := want.Value[path]; !named {
+			if _, there := after[path]; !there {
+				fail(path, "it stays as it is", "it is gone")
+			}
+		}
+	}
+	return out
+}
+
+// hints say what a test gives in vain, which is the commonest reason of a failure
+// that nobody understands.
+func (b *bench) hints(d *loop.Decision) []string {
+	var out []string
+	for _, f := range d.Verdict.Trace.Facts {
+		if _, given := b.world.literals[f.Name]; given && !b.world.asked[f.Name] {
+			out = append(out, fmt.Sprintf("the value given for %s is not used, since its path cannot be worked out: %s", f.Name, f.Problem))
+		}
+	}
+	return out
+}

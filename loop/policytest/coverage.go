@@ -1,0 +1,124 @@
+package policytest
+
+import (
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// Coverage tells what the tests of one policy reached.
+type Coverage struct {
+	Policy string         `json:"policy"`
+	Rules  []RuleCoverage `json:"rules"`
+}
+
+// RuleCoverage tells how often the tests reached a rule, and in how many of them
+// it held.
+type RuleCoverage struct {
+	Rule     string            `json:"rule"`
+	Pos      rules.Pos         `json:"pos"`
+	Reached  int               `json:"reached"`
+	Held     int               `json:"held"`
+	Operands []OperandCoverage `json:"operands,omitempty"`
+}
+
+// OperandCoverage tells how often an operand was true, false and unknown.
+type OperandCoverage struct {
+	Text    string `json:"text"`
+	True    int    `json:"true"`
+	False   int    `json:"false"`
+	Unknown int    `json:"unknown"`
+}
+
+// Missed says which outcomes of the operand the tests did not see: "true",
+// "false", "true or false", or "". Unknown counts as false here, since it keeps a
+// rule from holding just the same.
+func (o OperandCoverage) Missed() string {
+	kept := o.False+o.Unknown > 0
+	switch {
+	case o.True == 0 && !kept:
+		return "true or false"
+	case o.True == 0:
+		return "true"
+	case !kept:
+		return "false"
+	}
+	return ""
+}
+
+// Cover adds up the results of the tests of one policy.
+func Cover(policy string, p *rules.Program, results []Result) Coverage {
+	c := Coverage{Policy: policy, Rules: make([]RuleCoverage, len(p.Rules))}
+	at := map[string]int{}
+	for i, r := range p.Rules {
+		c.Rules[i] = RuleCoverage{Rule: r.Name, Pos: r.Pos}
+		for _, text := range r.Operands() {
+			c.Rules[i].Operands = append(c.Rules[i].Operands, OperandCoverage{Text: text})
+		}
+		at[r.Name] = i
+	}
+	for _, result := range results {
+		for _, step := range result.Record.Trace.Steps {
+			if i, ok := at[step.Rule]; ok {
+				c.Rules[i].add(step)
+			}
+		}
+	}
+	return c
+}
+
+func (r *RuleCoverage) add(s rules.Step) {
+	r.Reached++
+	if s.Outcome == rules.Holds {
+		r.Held++
+	}
+	for _, seen := range s.Operands {
+		for i := range r.Operands {
+			o := &r.Operands[i]
+			if o.Text != seen.Text {
+				continue
+			}
+			switch holds, ok := seen.Value.(bool); {
+			case seen.Unknown:
+				o.Unknown++
+			case ok && holds:
+				o.True++
+			default:
+				o.False++
+			}
+		}
+	}
+}
+
+// Counts gives how much of the policy the tests covered: rules that held in some
+// test, and outcomes of operands that were seen, two of each.
+func (c Coverage) Counts() (held, rules, seen, outcomes int) {
+	for _, r := range c.Rules {
+		rules++
+		if r.Held > 0 {
+			held++
+		}
+		for _, o := range r.Operands {
+			outcomes += 2
+			switch o.Missed() {
+			case "":
+				seen += 2
+			case "true", "false":
+				seen++
+			}
+		}
+	}
+	return held, rules, seen, outcomes
+}
+
+// Percent is how much of all that can be covered was: rules and outcomes of
+// operands, counted together. A policy without rules is covered.
+func (c Coverage) Percent() float64 {
+	held, all, seen, outcomes := c.Counts()
+	return percent(held+seen, all+outcomes)
+}
+
+func percent(part, all int) float64 {
+	if all == 0 {
+		return 100
+	}
+	return 100 * float64(part) / float64(all)
+}

@@ -1,0 +1,217 @@
+package policytest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/testfile"
+)
+
+// defaultNow is the time of an event whose test does not care.
+func defaultNow() time.Time { return time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC) }
+
+// run runs one test in a project of its own.
+func (s *Suite) run(ctx context.Context, t testfile.Test) (r Result) {
+	start := time.Now()
+	r = Result{Name: t.Name, Pos: t.Pos}
+	defer func() { r.Took = time.Since(start) }()
+	impossible := func(err error) Result {
+		r.Failures = append(r.Failures, Failure{Pos: t.Pos, What: "given", Got: err.Error()})
+		return r
+	}
+	program := s.program
+	if len(t.Given.Set) > 0 {
+		var diags rules.Diagnostics
+		if program, diags = s.load(t.Given.Set); program == nil {
+			return impossible(errorsOf(diags))
+		}
+	}
+	b, err := newBench(t)
+	if err != nil {
+		return impossible(err)
+	}
+	defer b.close()
+	d, err := b.decide(ctx, program, s.policy)
+	if err != nil {
+		return impossible(err)
+	}
+	r.Record = d.Record(true)
+	r.Failures = b.compare(d)
+	r.Hints = b.hints(d)
+	return r
+}
+
+// bench is the world of one test: a project, a session, a store.
+type bench struct {
+	test    testfile.Test
+	dir     string // of everything
+	project string
+	now     time.Time
+	before  map[string]string
+	world   *world
+	applied bool
+}
+
+func newBench(t testfile.Test) (*bench, error) {
+	dir, err := os.MkdirTemp("", "ralph-test-")
+	if err != nil {
+		return nil, err
+	}
+	// The project is known by its resolved name, also where the temporary folder is a link.
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	b := &bench{test: t, dir: dir, project: filepath.Join(dir, "project"), now: t.Given.Now}
+	if b.now.IsZero() {
+		b.now = defaultNow()
+	}
+	if err := errors.Join(os.Mkdir(b.project, 0o755), b.write()); err != nil {
+		b.close()
+		return nil, err
+	}
+	if b.before, err = snapshot(b.project); err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *bench) close() { os.RemoveAll(b.dir) }
+
+// write makes the files of the project.
+func (b *bench) write() error {
+	for name, src := range b.test.Given.Files {
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return fmt.Errorf("the file %s does not lie in the project", name)
+		}
+		file := filepath.Join(b.project, filepath.FromSlash(name))
+		if strings.HasSuffix(name, "/") {
+			if err := os.MkdirAll(file, 0o755); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(src.Text), 0o644); err != nil {
+			return err
+		}
+		at := b.now.Add(-src.Age)
+		if err := os.Chtimes(file, at, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// event makes the hook input of the test and decodes it, as a hook does.
+func (b *bench) event() (host.Event, error) {
+	g := b.test.Given
+	in := map[string]any{
+		"session_id": "test", "hook_event_name": b.test.Event, "cwd": b.project,
+		"permission_mode": "default", "stop_hook_active": false,
+	}
+	if g.Spoken {
+		file, err := b.transcript()
+		if err != nil {
+			return host.Event{}, err
+		}
+		in["transcript_path"] = file
+		if last := lastWords(g.Transcript); last != "" {
+			in["last_assistant_message"] = last
+		}
+	}
+	maps.Copy(in, g.Input)
+	payload, err := json.Marshal(in)
+	if err != nil {
+		return host.Event{}, err
+	}
+	h := &host.Host{}
+	if g.Host != "" {
+		named, ok := host.Lookup(g.Host)
+		if !ok {
+			return host.Event{}, fmt.Errorf("unknown host %q, expected one of %s", g.Host, strings.Join(host.Names(), ", "))
+		}
+		h = named
+	}
+	ev, err := h.Decode(payload)
+	ev.Name = b.test.Event
+	return ev, err
+}
+
+// decide makes the decision and, where the effects are those of real files,
+// applies it.
+func (b *bench) decide(ctx context.Context, p *rules.Program, name string) (*loop.Decision, error) {
+	ev, err := b.event()
+	if err != nil {
+		return nil, err
+	}
+	if b.world, err = newWorld(b.test.Given, p, b.now); err != nil {
+		return nil, err
+	}
+	l, err := loop.New(p,
+		loop.WithName(name),
+		loop.WithRoot(b.project),
+		loop.WithStore(filepath.Join(b.dir, "state")),
+		loop.WithClock(func() time.Time { return b.now }),
+		loop.WithEnv(func(name string) string { return b.test.Given.Env[name] }),
+		loop.WithLog(nil),
+		loop.WithPrivate(),
+		loop.WithFacts(b.world.around),
+	)
+	if err != nil {
+		return nil, err
+	}
+	d := l.Decide(ctx, ev)
+	if d.Err != nil || d.Skipped != "" || b.editsLiterals(d) {
+		d.Close()
+		return d, nil
+	}
+	b.applied = true
+	d, _ = l.Apply(ctx, d) // the error is in the decision
+	return d, nil
+}
+
+// editsLiterals reports whether the decision changes a file that is not there,
+// because the test gives its value instead.
+func (b *bench) editsLiterals(d *loop.Decision) bool {
+	for _, part := range d.Verdict.Parts {
+		for _, e := range part.Effects {
+			if _, literal := b.test.Given.Facts[e.Fact]; literal {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// snapshot reads every file of a project, by its path with slashes. Ralph's own
+// archive counts too.
+func snapshot(dir string) (map[string]string, error) {
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		out[filepath.ToSlash(rel)] = string(data)
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,55 @@
+package policytest_test
+
+import (
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/policytest"
+)
+
+// Every policy that ships has tests beside it. They pass, every rule holds in one
+// of them, and every operand is seen true and seen false.
+func TestShippedPolicies(t *testing.T) {
+	examples := os.DirFS("../../examples")
+	policies, err := fs.Glob(examples, "*/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested := 0
+	for _, name := range policies {
+		if strings.HasSuffix(name, policytest.Suffix) || strings.HasPrefix(name, "guards/") || strings.HasPrefix(name, "embed/") {
+			continue
+		}
+		tested++
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := strings.TrimSuffix(name, ".yaml") + policytest.Suffix
+			suite, findings := policytest.Load(examples, file, loop.Config())
+			if suite == nil {
+				t.Fatal(findings.Format())
+			}
+			results := suite.Run(t.Context(), nil)
+			for _, r := range results {
+				for _, f := range r.Failures {
+					t.Errorf("%s: %s\n%v", r.Name, f, r.Hints)
+				}
+			}
+			for _, r := range policytest.Cover(suite.Policy(), suite.Program(), results).Rules {
+				if r.Held == 0 {
+					t.Errorf("%s: the rule %s holds in no test", r.Pos, r.Rule)
+				}
+				for _, o := range r.Operands {
+					if missed := o.Missed(); missed != "" {
+						t.Errorf("%s: no test of rule %s sees %s of: %s", r.Pos, r.Rule, missed, o.Text)
+					}
+				}
+			}
+		})
+	}
+	if tested < 3 {
+		t.Errorf("only %d policies were found", tested)
+	}
+}

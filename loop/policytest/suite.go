@@ -1,0 +1,149 @@
+package policytest
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/testfile"
+)
+
+// Suffix is what the name of a test file ends in: NAME_test.yaml stands beside
+// NAME.yaml.
+const Suffix = "_test.yaml"
+
+// Suite is a file of tests together with the policy that they test. It is safe
+// for concurrent use.
+type Suite struct {
+	file    *testfile.File
+	fsys    fs.FS  // that the policy is loaded from
+	policy  string // in fsys
+	cfg     rules.Config
+	program *rules.Program // with the values that all tests share
+
+	mu       sync.Mutex
+	programs map[string]*rules.Program // by the values of params
+}
+
+// Load reads the test file name of fsys and loads the policy that it tests, with
+// cfg as for a loop. The suite is nil if and only if there is a diagnostic: tests
+// of a policy that cannot be used prove nothing. Warnings about the policy are
+// left to those who check it.
+func Load(fsys fs.FS, name string, cfg rules.Config) (*Suite, rules.Diagnostics) {
+	src, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, rules.Diagnostics{{Pos: rules.Pos{File: name}, Check: "read", Message: "the tests cannot be read: " + reason(err)}}
+	}
+	file, diags := testfile.Parse(name, src)
+	if file == nil {
+		return nil, diags
+	}
+	s := &Suite{file: file, fsys: fsys, cfg: cfg, programs: map[string]*rules.Program{}}
+	if s.policy, err = s.find(); err != nil {
+		at := file.PolicyPos()
+		return nil, rules.Diagnostics{{Pos: at, End: at, Check: "read", Message: err.Error(),
+			Help: "name the policy: policy: path/to/policy.yaml, or policy: speckit for a shipped one"}}
+	}
+	program, diags := s.load(nil)
+	if program == nil {
+		return nil, errorsOf(diags)
+	}
+	s.program = program
+	if diags := file.Check(program); len(diags) > 0 {
+		return nil, diags
+	}
+	return s, nil
+}
+
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return err.Error()
+}
+
+func errorsOf(diags rules.Diagnostics) rules.Diagnostics {
+	return slices.DeleteFunc(diags, func(d rules.Diagnostic) bool { return d.Severity != rules.Error })
+}
+
+// find says which policy the file tests. Shipped ones are found by their names,
+// after a file of that name beside the tests.
+func (s *Suite) find() (string, error) {
+	dir := path.Dir(s.file.Name)
+	name := s.file.Policy
+	if name == "" {
+		name = strings.TrimSuffix(path.Base(s.file.Name), Suffix) + ".yaml"
+	}
+	beside := path.Join(dir, name)
+	if fs.ValidPath(beside) {
+		if info, err := fs.Stat(s.fsys, beside); err == nil && info.Mode().IsRegular() {
+			return beside, nil
+		}
+	}
+	short := strings.TrimSuffix(name, ".yaml")
+	if s.cfg.Shipped != nil && s.file.Policy != "" && !strings.Contains(short, "/") {
+		shipped := short + "/" + short + ".yaml"
+		if _, err := fs.Stat(s.cfg.Shipped, shipped); err == nil {
+			s.fsys = s.cfg.Shipped
+			return shipped, nil
+		}
+	}
+	return "", errors.New("there is no policy " + beside)
+}
+
+// load gives the program with these values of its params.
+func (s *Suite) load(set map[string]string) (*rules.Program, rules.Diagnostics) {
+	var key strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		key.WriteString(name + "\x00" + set[name] + "\x00")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.programs[key.String()]; p != nil {
+		return p, nil
+	}
+	cfg := s.cfg
+	cfg.Set = maps.Clone(s.cfg.Set)
+	for name, value := range set {
+		if cfg.Set == nil {
+			cfg.Set = map[string]string{}
+		}
+		cfg.Set[name] = value
+	}
+	p, diags := rules.Load(s.fsys, s.policy, cfg)
+	if p != nil {
+		s.programs[key.String()] = p
+	}
+	return p, diags
+}
+
+// Name is the name of the test file, as it was loaded.
+func (s *Suite) Name() string { return s.file.Name }
+
+// Policy is the file of the policy that is tested.
+func (s *Suite) Policy() string { return s.policy }
+
+// Program is the policy that is tested, with the params of its defaults.
+func (s *Suite) Program() *rules.Program { return s.program }
+
+// Len is the number of tests.
+func (s *Suite) Len() int { return len(s.file.Tests) }
+
+// Run runs the tests whose names match, in their order; a nil match runs all. It
+// never fails: a test that cannot be run is one that failed, and says why.
+func (s *Suite) Run(ctx context.Context, match func(name string) bool) []Result {
+	var out []Result
+	for _, t := range s.file.Tests {
+		if match == nil || match(t.Name) {
+			out = append(out, s.run(ctx, t))
+		}
+	}
+	return out
+}

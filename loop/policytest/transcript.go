@@ -1,0 +1,63 @@
+package policytest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/rules/testfile"
+)
+
+// transcript writes the session file, outside of the project: plain text as it
+// is, messages as Claude Code keeps them.
+func (b *bench) transcript() (string, error) {
+	g := b.test.Given
+	if g.Text != "" {
+		file := filepath.Join(b.dir, "session.txt")
+		return file, os.WriteFile(file, []byte(g.Text), 0o600)
+	}
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	for _, m := range g.Transcript {
+		if err := enc.Encode(record(m)); err != nil {
+			return "", err
+		}
+	}
+	file := filepath.Join(b.dir, "session.jsonl")
+	return file, os.WriteFile(file, []byte(out.String()), 0o600)
+}
+
+// record is one line of a session file.
+func record(m testfile.Message) map[string]any {
+	line := func(role string, content any) map[string]any {
+		return map[string]any{"type": role, "isSidechain": false, "message": map[string]any{"role": role, "content": content}}
+	}
+	block := func(kind, key string) []any { return []any{map[string]any{"type": kind, key: m.Text}} }
+	switch m.Role {
+	case testfile.Assistant:
+		return line("assistant", block("text", "text"))
+	case testfile.Tool:
+		return line("assistant", []any{map[string]any{"type": "tool_use", "id": "t", "name": m.Text, "input": map[string]any{}}})
+	case testfile.Result:
+		return line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": "t", "content": m.Text}})
+	case testfile.Continuation:
+		r := line("user", "Stop hook feedback:\n"+m.Text)
+		r["isMeta"] = true
+		return r
+	case testfile.Subagent:
+		r := line("assistant", block("text", "text"))
+		r["isSidechain"] = true
+		return r
+	}
+	return line("user", m.Text)
+}
+
+// lastWords is the agent's final text, as hosts tell it with the hook input: only
+// where the session ends in it.
+func lastWords(session []testfile.Message) string {
+	if len(session) == 0 || session[len(session)-1].Role != testfile.Assistant {
+		return ""
+	}
+	return session[len(session)-1].Text
+}

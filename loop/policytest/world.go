@@ -1,0 +1,124 @@
+package policytest
+
+import (
+	"context"
+	"fmt"
+	slashpath "path"
+	"slices"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/testfile"
+)
+
+// world is what the rules of a test see: its literals where it gives some, and
+// the real files of its project for the rest.
+type world struct {
+	rules.Facts
+	given    testfile.Given
+	literals map[string]rules.Value
+	asked    map[string]bool // facts that were asked for, that is whose arguments could be worked out
+}
+
+func newWorld(g testfile.Given, p *rules.Program, now time.Time) (*world, error) {
+	w := &world{given: g, literals: map[string]rules.Value{}, asked: map[string]bool{}}
+	for _, decl := range p.Facts() {
+		v, ok := g.Facts[decl.Name]
+		if !ok {
+			continue
+		}
+		value, err := literal(decl, v)
+		if err != nil {
+			return nil, fmt.Errorf("the fact %s: %w", decl.Name, err)
+		}
+		w.literals[decl.Name] = value
+	}
+	return w, nil
+}
+
+func (w *world) around(_ host.Event, real rules.Facts) rules.Facts {
+	w.Facts = real
+	return w
+}
+
+// Fact gives the literal of a fact, or reads its file. What is neither is missing:
+// a test must not depend on programs, services and repositories.
+func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules.Value {
+	w.asked[decl.Name] = true
+	path := ""
+	if arguments, _ := decl.Split(args); decl.Source.Path && len(arguments) > 0 {
+		path = slashpath.Clean(arguments[0]) // as readers of files show it
+	}
+	if why, ok := w.given.Missing[decl.Name]; ok {
+		v := rules.Value{Status: rules.Missing, Problem: why, Path: path}
+		if why == "" {
+			v.Problem, v.Quiet = "is given as missing", true
+		}
+		return v
+	}
+	if why, ok := w.given.Invalid[decl.Name]; ok {
+		if why == "" {
+			why = "is given as invalid"
+		}
+		return rules.Value{Status: rules.Invalid, Problem: why, Path: path}
+	}
+	if v, ok := w.literals[decl.Name]; ok {
+		v.Path = path
+		return v
+	}
+	if slices.Contains([]string{"text", "json", "frontmatter", "checklist", "glob"}, decl.Source.Name) {
+		return w.Facts.Fact(ctx, decl, args)
+	}
+	return rules.Value{Status: rules.Missing, Quiet: true, Problem: "is not given by the test"}
+}
+
+// Name gives one of ralph's own names.
+func (w *world) Name(ctx context.Context, name string) any {
+	v := w.Facts.Name(ctx, name)
+	switch name {
+	case "exists":
+		return either(v, slices.Concat(w.given.Exists, w.given.IsDir))
+	case "isdir":
+		return either(v, w.given.IsDir)
+	case "which":
+		return func(program string) string {
+			if slices.Contains(w.given.Which, program) {
+				return "/usr/bin/" + program
+			}
+			return ""
+		}
+	}
+	return v
+}
+
+// either asks the real project beside the paths of the test.
+func either(real any, paths []string) func(string) bool {
+	return func(path string) bool {
+		if slices.Contains(paths, path) {
+			return true
+		}
+		ask, ok := real.(func(string) bool)
+		return ok && ask(path)
+	}
+}
+
+// Row gives the loop memory.
+func (w *world) Row(ctx context.Context) rules.Row {
+	l := w.given.Loop
+	if l == nil {
+		return w.Facts.Row(ctx)
+	}
+	return rules.Row{
+		Continuations: l.Continuations, Total: l.Total, Same: l.Repeats, Elapsed: l.Elapsed, Step: l.Step,
+		Steady: true,
+	}
+}
+
+// Given tells in how many verdicts a rule has been.
+func (w *world) Given(ctx context.Context, r *rules.Rule) int {
+	if n, ok := w.given.Repeated[r.Name]; ok {
+		return n
+	}
+	return w.Facts.Given(ctx, r)
+}
