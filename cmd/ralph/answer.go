@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
@@ -94,9 +93,11 @@ func (o *answerer) watch(after time.Duration, trouble error) (stop func() bool) 
 // writeGrace is how long the writing of an answer may take beyond the deadline.
 const writeGrace = time.Second
 
-// survivePipes keeps a host that closed its end of a pipe from killing the process:
-// the write then fails, and the exit status stays ours. The signal is caught and
-// not ignored, because programs that are started would inherit that.
-func survivePipes() {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+// surviveWrites keeps a write that fails, such as to a host that closed its end of
+// the pipe, from killing the process: the exit status stays ours. The signals are
+// caught and not ignored, because programs that are started would inherit that.
+func surviveWrites() {
+	if signals := deadly(); len(signals) > 0 { // none would mean all
+		signal.Notify(make(chan os.Signal, 1), signals...)
+	}
 }

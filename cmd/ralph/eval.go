@@ -76,7 +76,7 @@ func (a *app) evalCommand() *cobra.Command {
 // eval never fails: what goes wrong is answered.
 func (a *app) eval(ctx context.Context, f evalFlags) {
 	a.hook = true
-	survivePipes()
+	surviveWrites()
 	out := newAnswerer(a.stdout, a.stderr, f.answer)
 	defer func() {
 		if r := recover(); r != nil {

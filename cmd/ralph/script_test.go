@@ -18,16 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMain makes the test binary the program itself when it is called by its name,
-// which is how the scripts call it.
-func TestMain(m *testing.M) {
-	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "ralph" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
-
 // Each script in testdata/script is a session at a terminal, with the files that it
 // finds written below it. It starts in an empty project and has a home, a state
 // directory and a PATH of its own, so that nothing of the person who runs the tests

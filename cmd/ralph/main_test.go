@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// The test binary is the command, too: called by one of these names it is ralph, or
+// a ralph whose sources misbehave in every way that there is.
+func TestMain(m *testing.M) {
+	switch strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") {
+	case "ralph":
+		main()
+	case "bad-ralph":
+		badMain()
+	}
+	os.Exit(m.Run())
+}
+
+func badMain() {
+	protect()
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, sources: []loop.Source{
+		bad{"panics", func() { panic("boom") }},
+		bad{"overflows", func() { overflow(0) }},
+		bad{"panics_elsewhere", func() {
+			go panic("boom")
+			select {}
+		}},
+		bad{"hangs", func() { select {} }},
+		bad{"spins", func() {
+			for {
+			}
+		}},
+	}}
+	os.Exit(a.run(context.Background(), os.Args[1:]))
+}
+
+// bad is a fact source that never gives a value.
+type bad struct {
+	name string
+	do   func()
+}
+
+func (b bad) Kind() rules.SourceKind { return rules.SourceKind{Name: b.name, Doc: "A test's."} }
+
+func (b bad) Gather(context.Context, loop.Query) rules.Value {
+	b.do()
+	return rules.Value{Status: rules.Missing}
+}
+
+// overflow needs all the stack that there is.
+func overflow(n int) int {
+	var frame [256]int
+	frame[n%256] = n
+	return overflow(n+1) + frame[(n+1)%256]
+}
+
+// hook is one call of a hook in a project of its own.
+type hook struct {
+	command string // "ralph" if empty
+	dir     string
+	store   string
+	args    []string
+	stdin   io.Reader // the event of a stop if nil
+	env     []string
+	stdout  io.Writer // result.stdout if nil
+	stderr  io.Writer
+}
+
+// result is how a process ended.
+type result struct {
+	stdout, stderr string
+	status         int // -1 if a signal ended it
+	state          *os.ProcessState
+}
+
+// newHook makes a project with these files; ralph eval is called with args.
+func newHook(t testing.TB, files map[string]string, args ...string) hook {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return hook{dir: dir, store: t.TempDir(), args: append([]string{"eval"}, args...)}
+}
+
+// event is the input of a stop in the project, with these fields changed.
+func (h hook) event(fields map[string]any) string {
+	all := map[string]any{"session_id": "s-1", "hook_event_name": "Stop", "cwd": h.dir, "stop_hook_active": false}
+	for name, v := range fields {
+		all[name] = v
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // texts always encode
+	}
+	return string(b)
+}
+
+func (h hook) cmd() *exec.Cmd {
+	name := h.command
+	if name == "" {
+		name = "ralph"
+	}
+	self, err := os.Executable()
+	if err != nil {
+		panic(err) // there is no test to run then
+	}
+	cmd := exec.Command(self, h.args...)
+	cmd.Args[0] = name
+	cmd.Dir = h.dir
+	cmd.Env = append(os.Environ(), "RALPH_STATE_DIR="+h.store, "RALPH_OFF=", "CLAUDE_PROJECT_DIR=")
+	cmd.Env = append(cmd.Env, h.env...)
+	cmd.Stdin = h.stdin
+	if h.stdin == nil {
+		cmd.Stdin = strings.NewReader(h.event(nil))
+	}
+	return cmd
+}
+
+func (h hook) run(t testing.TB) result {
+	t.Helper()
+	cmd := h.cmd()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = h.stdout, h.stderr
+	if h.stdout == nil {
+		cmd.Stdout = &stdout
+	}
+	if h.stderr == nil {
+		cmd.Stderr = &stderr
+	}
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode(), cmd.ProcessState}
+}
+
+// answer reads the one JSON object on stdout, or nothing.
+func (r result) answer(t testing.TB) (a struct{ Decision, Reason, SystemMessage string }) {
+	t.Helper()
+	if r.stdout == "" {
+		return a
+	}
+	dec := json.NewDecoder(strings.NewReader(r.stdout))
+	if err := dec.Decode(&a); err != nil {
+		t.Fatalf("%v in %q", err, r.stdout)
+	}
+	if dec.More() {
+		t.Errorf("more than one answer: %q", r.stdout)
+	}
+	return a
+}
+
+// letsGo checks that a hook let the agent stop and said why.
+func (r result) letsGo(t testing.TB, notice, stderr string) {
+	t.Helper()
+	a := r.answer(t)
+	if r.status != 0 || a.Decision != "" {
+		t.Errorf("status %d, decision %q", r.status, a.Decision)
+	}
+	if !strings.Contains(a.SystemMessage, notice) {
+		t.Errorf("notice %q, want %q in it", a.SystemMessage, notice)
+	}
+	if !strings.Contains(r.stderr, stderr) || r.stderr == "" && stderr != "" {
+		t.Errorf("stderr %q, want %q in it", r.stderr, stderr)
+	}
+}
