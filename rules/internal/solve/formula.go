@@ -98,6 +98,7 @@ type Formula struct {
 	kids []*Formula
 	not  *Formula
 	vars []Var // that occur in it, each once
+	size int   // atoms that are looked at to evaluate it
 }
 
 // True holds always.
@@ -111,7 +112,7 @@ func In(v Var, values ...int) *Formula {
 	if len(values) == 0 {
 		return False()
 	}
-	f := &Formula{op: in, v: v, vars: []Var{v}}
+	f := &Formula{op: in, v: v, vars: []Var{v}, size: 1}
 	for _, x := range values {
 		f.set.add(x)
 	}
@@ -126,7 +127,7 @@ func AtMost(x, y Var, c int) *Formula {
 		}
 		return False()
 	}
-	f := &Formula{op: atMost, v: x, w: y, c: c}
+	f := &Formula{op: atMost, v: x, w: y, c: c, size: 1}
 	for _, v := range []Var{x, y} {
 		if v != Zero {
 			f.vars = append(f.vars, v)
@@ -165,6 +166,7 @@ func join(op, neutral, deciding operator, fs []*Formula) *Formula {
 	out := &Formula{op: op, kids: kids}
 	for _, k := range kids {
 		out.vars = append(out.vars, k.vars...)
+		out.size = min(out.size+k.size, infinite)
 	}
 	slices.Sort(out.vars)
 	out.vars = slices.Compact(out.vars)
@@ -176,7 +178,7 @@ func Not(f *Formula) *Formula {
 	if f.not != nil {
 		return f.not
 	}
-	n := &Formula{v: f.v, w: f.w, c: f.c, set: f.set, vars: f.vars}
+	n := &Formula{v: f.v, w: f.w, c: f.c, set: f.set, vars: f.vars, size: f.size}
 	switch f.op {
 	case isTrue:
 		n.op = isFalse
@@ -204,6 +206,9 @@ func Not(f *Formula) *Formula {
 
 // Vars lists the variables that occur in f, each once. It must not be changed.
 func (f *Formula) Vars() []Var { return f.vars }
+
+// Size is how many atoms stand in f, those of shared parts counted each time.
+func (f *Formula) Size() int { return f.size }
 
 // IsTrue reports whether f holds by its form alone.
 func (f *Formula) IsTrue() bool { return f.op == isTrue }
