@@ -111,42 +111,69 @@ func (s *Store) ReadLog(match func(line []byte) bool, n int) ([][]byte, error) {
 	if s.dir == "" {
 		return nil, nil
 	}
+	f, info, err := openToRead(s.path(logName))
+	if err != nil {
+		return nil, &StoreError{Path: s.path(logName), Op: "read", Err: err}
+	}
+	var size int64
+	if f != nil {
+		defer f.Close()
+		size = info.Size()
+	}
+	return s.readLog(f, size, match, n)
+}
+
+// readLog reads the first size bytes of the log f, which may be nil, and the
+// rotated log before it.
+func (s *Store) readLog(f *os.File, size int64, match func(line []byte) bool, n int) ([][]byte, error) {
 	var found [][]byte
 	take := func(line []byte) bool {
-		line = bytes.TrimSpace(line)
-		if len(line) > 0 && line[0] == '{' && json.Valid(line) && (match == nil || match(line)) {
-			found = append(found, bytes.Clone(line))
+		if isDecision(line, match) {
+			found = append(found, bytes.Clone(bytes.TrimSpace(line)))
 		}
 		return n <= 0 || len(found) < n
 	}
 	fail := func(name string, err error) error {
 		return &StoreError{Path: s.path(name), Op: "read", Err: err}
 	}
-	var seen []os.FileInfo
-	for _, name := range []string{logName, logRotated} {
-		f, info, err := openToRead(s.path(name))
+	more := true
+	if f != nil {
+		var err error
+		if more, err = backward(f, size, take); err != nil {
+			return nil, fail(logName, err)
+		}
+	}
+	if more {
+		old, info, err := openToRead(s.path(logRotated))
 		if err != nil {
-			return nil, fail(name, err)
+			return nil, fail(logRotated, err)
 		}
-		if f == nil {
-			continue
-		}
-		defer f.Close()
-		// Rotated just now: it is the file that was read under its old name.
-		if len(seen) > 0 && os.SameFile(seen[0], info) {
-			continue
-		}
-		seen = append(seen, info)
-		more, err := backward(f, info.Size(), take)
-		if err != nil {
-			return nil, fail(name, err)
-		}
-		if !more {
-			break
+		if old != nil {
+			defer old.Close()
+			// Rotated just now: it is the file that was read under its old name.
+			if !sameFile(f, info) {
+				if _, err := backward(old, info.Size(), take); err != nil {
+					return nil, fail(logRotated, err)
+				}
+			}
 		}
 	}
 	slices.Reverse(found)
 	return found, nil
+}
+
+// isDecision reports whether a line is whole JSON that matches.
+func isDecision(line []byte, match func(line []byte) bool) bool {
+	line = bytes.TrimSpace(line)
+	return len(line) > 0 && line[0] == '{' && json.Valid(line) && (match == nil || match(line))
+}
+
+func sameFile(f *os.File, other os.FileInfo) bool {
+	if f == nil {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && os.SameFile(info, other)
 }
 
 // openToRead opens a file; nil if there is none.

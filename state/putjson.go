@@ -1,0 +1,376 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// PutJSON gives src, one JSON object, with the value at path, which is written as
+// JSON too and keeps its order of fields. A value that is there is replaced; an
+// absent field becomes the last of its object; the number of elements of a list
+// stands for one more. What is absent on the way to it is made: an object where
+// path goes on with a name, a list where it goes on with 0.
+//
+// New text stands in the style of the file: its indentation and line breaks, each
+// field on its own line where the others are, a list of plain values on one line.
+// No other byte changes. As with [Edit] the result was decoded again and compared;
+// what cannot be done so is an [*EditError].
+func PutJSON(src []byte, path []any, value []byte) ([]byte, error) {
+	return changeJSON(src, path, func(doc map[string]any) (model any, edited []byte, err error) {
+		parsed, err := schema.ParseJSON(value)
+		if err != nil {
+			return nil, nil, fmt.Errorf("the new value is not JSON: %w", err)
+		}
+		if model, err = putModel(doc, path, parsed.Document().Value); err != nil {
+			return nil, nil, err
+		}
+		edited, err = jsonText(src).put(path, bytes.TrimSpace(trimBOM(value)))
+		return model, edited, err
+	})
+}
+
+// CutJSON gives src, one JSON object, without the field or element at path, and
+// without the comma and the line that it leaves behind. No other byte changes. As
+// with [Edit] the result was decoded again and compared; what cannot be done so,
+// also because nothing is there, is an [*EditError].
+func CutJSON(src []byte, path []any) ([]byte, error) {
+	return changeJSON(src, path, func(doc map[string]any) (model any, edited []byte, err error) {
+		if model, err = cutModel(doc, path); err != nil {
+			return nil, nil, err
+		}
+		edited, err = jsonText(src).cut(path)
+		return model, edited, err
+	})
+}
+
+// changeJSON believes an edit only if the result decodes to what was asked for.
+func changeJSON(src []byte, path []any, edit func(map[string]any) (any, []byte, error)) ([]byte, error) {
+	if len(src) > MaxFileSize {
+		return nil, &EditError{Message: "is too big: more than 8 MiB"}
+	}
+	before, err := decodeEditable(src, JSON)
+	if err != nil {
+		return nil, &EditError{Message: "the file " + err.Error()}
+	}
+	refuse := func(err error) ([]byte, error) {
+		return nil, &EditError{Pointer: schema.PointerOf(path), Message: err.Error()}
+	}
+	for _, part := range path {
+		switch part.(type) {
+		case string, int:
+		default:
+			return refuse(fmt.Errorf("a path consists of text and whole numbers, not of %T", part))
+		}
+	}
+	if len(path) == 0 {
+		return refuse(errors.New("there is no path: name the field to change"))
+	}
+	model, edited, err := edit(before.value)
+	if err != nil {
+		return refuse(err)
+	}
+	if len(edited) > MaxFileSize {
+		return nil, &EditError{Message: "would become too big: more than 8 MiB"}
+	}
+	after, err := decodeEditable(edited, JSON)
+	if err != nil || !reflect.DeepEqual(any(after.value), model) {
+		return refuse(errByHand)
+	}
+	return edited, nil
+}
+
+// putModel is the decoded document with value at path. What path does not touch
+// is shared.
+func putModel(v any, path []any, value any) (any, error) {
+	if len(path) == 0 {
+		return value, nil
+	}
+	switch key := path[0].(type) {
+	case string:
+		object, ok := v.(map[string]any)
+		if !ok && v != nil {
+			return nil, fmt.Errorf("there is no object that could have the field %q, but %s", key, kindOf(v))
+		}
+		inner, err := putModel(object[key], path[1:], value)
+		if err != nil {
+			return nil, err
+		}
+		copied := make(map[string]any, len(object)+1)
+		for name, v := range object {
+			copied[name] = v
+		}
+		copied[key] = inner
+		return copied, nil
+	case int:
+		list, ok := v.([]any)
+		if !ok && v != nil {
+			return nil, fmt.Errorf("there is no list that could have an element %d, but %s", key, kindOf(v))
+		}
+		if key < 0 || key > len(list) {
+			return nil, fmt.Errorf("there is no element %d in a list of %d, nor is it the next", key, len(list))
+		}
+		copied := append([]any(nil), list...)
+		if key == len(list) {
+			copied = append(copied, nil)
+		}
+		inner, err := putModel(copied[key], path[1:], value)
+		if err != nil {
+			return nil, err
+		}
+		copied[key] = inner
+		return copied, nil
+	}
+	return nil, errByHand
+}
+
+// cutModel is the decoded document without what is at path.
+func cutModel(v any, path []any) (any, error) {
+	switch key := path[0].(type) {
+	case string:
+		object, ok := v.(map[string]any)
+		old, there := object[key]
+		if !ok || !there {
+			return nil, fmt.Errorf("there is no field %q", key)
+		}
+		copied := make(map[string]any, len(object))
+		for name, v := range object {
+			copied[name] = v
+		}
+		if len(path) == 1 {
+			delete(copied, key)
+			return copied, nil
+		}
+		inner, err := cutModel(old, path[1:])
+		copied[key] = inner
+		return copied, err
+	case int:
+		list, ok := v.([]any)
+		if !ok || key < 0 || key >= len(list) {
+			return nil, fmt.Errorf("there is no element %d", key)
+		}
+		copied := append([]any(nil), list...)
+		if len(path) == 1 {
+			return append(copied[:key], copied[key+1:]...), nil
+		}
+		inner, err := cutModel(list[key], path[1:])
+		copied[key] = inner
+		return copied, err
+	}
+	return nil, errByHand
+}
+
+// put writes a value at path, as PutJSON does.
+func (s jsonText) put(path []any, value []byte) ([]byte, error) {
+	at := s.outermost()
+	for i, part := range path {
+		if string(s[at:s.skip(at)]) == "null" {
+			// Nothing was said yet; what is made takes its place.
+			return splice(s, at, at+len("null"), s.style(at, wrap(path[i:], value))), nil
+		}
+		members, end := s.members(at)
+		found, isNext := s.find(at, members, part)
+		if found < 0 {
+			if !isNext {
+				return nil, fmt.Errorf("there is no %v", part)
+			}
+			key, _ := part.(string)
+			return s.addMember(at, end, members, key, wrap(path[i+1:], value)), nil
+		}
+		at = members[found].value
+	}
+	return splice(s, at, s.skip(at), s.style(at, value)), nil
+}
+
+// cut removes what is at path, as CutJSON does.
+func (s jsonText) cut(path []any) ([]byte, error) {
+	at := s.outermost()
+	for i, part := range path {
+		members, end := s.members(at)
+		found, _ := s.find(at, members, part)
+		switch {
+		case found < 0:
+			return nil, fmt.Errorf("there is no %v", part)
+		case i < len(path)-1:
+			at = members[found].value
+		case len(members) == 1:
+			return splice(s, at+1, end, nil), nil
+		case found == len(members)-1:
+			return splice(s, members[found-1].end, members[found].end, nil), nil
+		default:
+			return splice(s, members[found].key, members[found+1].key, nil), nil
+		}
+	}
+	return nil, errByHand
+}
+
+func (s jsonText) outermost() int { return s.space(len(s) - len(trimBOM(s))) }
+
+// find gives the member that part names, the last of several, or -1; isNext tells
+// that one could be added for it.
+func (s jsonText) find(at int, members []member, part any) (found int, isNext bool) {
+	switch key := part.(type) {
+	case int:
+		if s[at] != '[' || key < 0 || key > len(members) {
+			return -1, false
+		}
+		if key == len(members) {
+			return -1, true
+		}
+		return key, false
+	case string:
+		if s[at] != '{' {
+			return -1, false
+		}
+		for j := len(members) - 1; j >= 0; j-- {
+			if s.keyIs(members[j], key) {
+				return j, false
+			}
+		}
+		return -1, true
+	}
+	return -1, false
+}
+
+// wrap makes the objects and lists that lead to value.
+func wrap(path []any, value []byte) []byte {
+	for i := len(path) - 1; i >= 0; i-- {
+		if key, ok := path[i].(string); ok {
+			value = bytes.Join([][]byte{{'{'}, encodeJSON(cleanText(key)), {':'}, value, {'}'}}, nil)
+		} else {
+			value = bytes.Join([][]byte{{'['}, value, {']'}}, nil)
+		}
+	}
+	return value
+}
+
+// addMember puts a field, or an element if key is empty and it is a list, behind
+// the last one, in the style of its neighbours, or of the file if there are none.
+func (s jsonText) addMember(open, end int, members []member, key string, value []byte) []byte {
+	var name []byte
+	if s[open] == '{' {
+		name = encodeJSON(cleanText(key))
+	}
+	st := s.fileStyle()
+	if len(members) == 0 {
+		if st.newline == "" {
+			return splice(s, open+1, end, st.member(name, value, ""))
+		}
+		outer := s.indentAt(open)
+		inner := outer + st.unit
+		return splice(s, open+1, end, []byte(st.newline+inner+string(st.member(name, value, inner))+st.newline+outer))
+	}
+	last := members[len(members)-1]
+	before := s.before(last.key)
+	nl := bytes.LastIndexByte(before, '\n')
+	if nl < 0 { // on one line with its neighbours
+		st.newline = ""
+		if len(members) == 1 {
+			before = nil // the blank behind the bracket tells nothing of commas
+			if st.colon != ":" {
+				before = []byte(" ")
+			}
+		}
+	}
+	text := append([]byte{','}, before...)
+	return splice(s, last.end, last.end, append(text, st.member(name, value, string(before[nl+1:]))...))
+}
+
+// A jsonStyle is how a file is laid out.
+type jsonStyle struct {
+	newline string // "" if the file stands on one line
+	unit    string // of indentation
+	colon   string // between key and value
+}
+
+// fileStyle looks at the outermost fields. A file without any is laid out as most are.
+func (s jsonText) fileStyle() jsonStyle {
+	members, _ := s.members(s.outermost())
+	if len(members) == 0 {
+		return jsonStyle{newline: "\n", unit: "  ", colon: ": "}
+	}
+	st := jsonStyle{colon: string(s[members[0].keyEnd:members[0].value])}
+	before := s.before(members[0].key)
+	if nl := bytes.LastIndexByte(before, '\n'); nl >= 0 {
+		st.newline, st.unit = string(before[:nl+1]), string(before[nl+1:])
+	}
+	return st
+}
+
+// style writes a value that begins at i.
+func (s jsonText) style(i int, value []byte) []byte {
+	st := s.fileStyle()
+	lineStart := bytes.LastIndexByte(s[:i], '\n') + 1
+	if bytes.ContainsAny(s[lineStart:i], "{[") {
+		st.newline = "" // its neighbours share the line
+	}
+	return st.value(nil, value, s.indentAt(i))
+}
+
+// indentAt is the indentation of the line that i is on.
+func (s jsonText) indentAt(i int) string {
+	lineStart := bytes.LastIndexByte(s[:i], '\n') + 1
+	return string(s[lineStart:min(i, s.blanks(lineStart))])
+}
+
+// member writes a field, or an element if key is nil.
+func (st jsonStyle) member(key, value []byte, indent string) []byte {
+	var out []byte
+	if key != nil {
+		out = append(append(out, key...), st.colon...)
+	}
+	return st.value(out, value, indent)
+}
+
+// value writes JSON in this style; indent is that of the line that it begins on.
+func (st jsonStyle) value(out, value []byte, indent string) []byte {
+	if st.newline == "" && st.colon == ":" {
+		var b bytes.Buffer
+		if json.Compact(&b, value) == nil {
+			return append(out, b.Bytes()...)
+		}
+	}
+	s := jsonText(value)
+	members, end := s.members(0)
+	if len(members) == 0 {
+		if end > 0 {
+			return append(out, s[0], s[end])
+		}
+		return append(out, value...)
+	}
+	lines := st.newline != "" && (s[0] == '{' || !s.plain(members))
+	out = append(out, s[0])
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		switch {
+		case lines:
+			out = append(append(append(out, st.newline...), indent...), st.unit...)
+		case i > 0:
+			out = append(out, ' ')
+		}
+		if s[0] == '{' {
+			out = append(append(out, s[m.key:m.keyEnd]...), st.colon...)
+		}
+		out = st.value(out, s[m.value:m.end], indent+st.unit)
+	}
+	if lines {
+		out = append(append(out, st.newline...), indent...)
+	}
+	return append(out, s[end])
+}
+
+// plain reports whether no member is an object or a list.
+func (s jsonText) plain(members []member) bool {
+	for _, m := range members {
+		if s[m.value] == '{' || s[m.value] == '[' {
+			return false
+		}
+	}
+	return true
+}

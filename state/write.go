@@ -1,0 +1,103 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"strconv"
+)
+
+// Write puts a whole file in place, in one step: whoever reads it meanwhile sees
+// the old bytes or the new ones. version is the [Doc.Version] that the new bytes
+// are based on; "" makes a file that must not be there yet, with the folders on the
+// way to it. A file that is there keeps its permissions, and of a link the file that
+// it leads to is replaced, as with [Root.Apply].
+//
+// The error is a [*ChangedError] if the file is not as it was read, or is there
+// although it must not be; an [*EditError] if what is there is no file; a
+// [*PathError], a [*WriteError], or the error of ctx.
+func (r *Root) Write(ctx context.Context, name string, data []byte, version string) error {
+	loc, err := r.locate(name)
+	if err != nil {
+		return err
+	}
+	if loc.home {
+		return &PathError{Path: name, Message: "lies in the home directory, where nothing is ever changed"}
+	}
+	if len(data) > MaxFileSize {
+		return &EditError{Path: loc.shown, Message: "would become too big: more than 8 MiB"}
+	}
+	was := r.fetchWithin(ctx, loc, 0)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	t := &target{root: r, loc: loc, was: was, edited: data}
+	switch {
+	case was.version != version:
+		return &ChangedError{Path: loc.shown}
+	case was.place == "" && !was.quiet:
+		return t.refuse("it " + was.problem)
+	case was.place == "":
+		return t.create()
+	}
+	defer t.cleanUp()
+	if t.temp, err = writeTemp(r.root, was.place, data, was.mode.Perm()); err != nil {
+		return t.failed(err)
+	}
+	return t.commit()
+}
+
+// create writes the file of a target that was not there.
+func (t *target) create() error {
+	root := t.root.root
+	if err := root.MkdirAll(path.Dir(t.loc.rel), 0o777); err != nil {
+		return t.failed(err)
+	}
+	place, err := entry(t.root.dir, t.loc)
+	if err != nil {
+		return t.failed(err)
+	}
+	if _, err := root.Lstat(place); err == nil {
+		// It appeared just now, or it is a link that leads nowhere.
+		return &ChangedError{Path: t.loc.shown}
+	}
+	temp, err := newTemp(root, path.Dir(place), t.edited)
+	if err != nil {
+		return t.failed(err)
+	}
+	defer root.Remove(temp)
+	// A link, unlike a rename, never replaces what somebody made meanwhile.
+	err = root.Link(temp, place)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return &ChangedError{Path: t.loc.shown}
+	case err != nil: // not every file system has links
+		if err := root.Rename(temp, place); err != nil {
+			return t.failed(err)
+		}
+	}
+	syncDir(root, path.Dir(place))
+	return nil
+}
+
+// newTemp writes a temporary file with the permissions that the user gives to new
+// files. It is on the disk when newTemp returns, and gone if it fails.
+func newTemp(root *os.Root, dir string, data []byte) (name string, err error) {
+	name = path.Join(dir, tempPrefix+strconv.FormatUint(rand.Uint64(), 36)+tempSuffix)
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		root.Remove(name)
+		return "", err
+	}
+	return name, nil
+}
