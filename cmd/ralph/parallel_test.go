@@ -1,0 +1,170 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop"
+)
+
+// stravinskyFile is where the policy stravinsky keeps its count.
+const stravinskyFile = ".stravinsky/continuation-loop.md"
+
+// loopFile is such a file, with a body that must survive every edit.
+func loopFile(count int, body string) string {
+	return fmt.Sprintf("---\niteration_count: %d # counts up\nmax_iterations: 1000\nunknown: [1, 2]\n---\n%s", count, body)
+}
+
+// countOf reads the count of a loop file and checks that it is all there.
+func countOf(content []byte, body string) (int, error) {
+	m := regexp.MustCompile(`iteration_count: (\d+) `).FindSubmatch(content)
+	if m == nil {
+		return 0, fmt.Errorf("there is no count in %.80q…", content)
+	}
+	n, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		return 0, err
+	}
+	if string(content) != loopFile(n, body) {
+		return 0, fmt.Errorf("the file is not whole: %d bytes", len(content))
+	}
+	return n, nil
+}
+
+// 64 hooks at once on one counter: each goes on and is counted once, whether they
+// are of one session or of 64, and who reads the file meanwhile never sees half of it.
+func TestParallelHooks(t *testing.T) {
+	const hooks = 64
+	body := strings.Repeat("Some work to do.\n", 2000)
+	for _, c := range []struct {
+		name    string
+		session func(i int) string
+		total   int // continuations that the first session remembers
+	}{
+		{"one session", func(int) string { return "s-1" }, hooks},
+		{"as many sessions", func(i int) string { return fmt.Sprint("s-", i+1) }, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHook(t, map[string]string{stravinskyFile: loopFile(1, body)}, "--policy", "stravinsky")
+			path := filepath.Join(h.dir, stravinskyFile)
+			watched := watch(t, path, body)
+
+			results := make([]result, hooks)
+			var wg sync.WaitGroup
+			for i := range hooks {
+				one := h
+				one.stdin = strings.NewReader(h.event(map[string]any{"session_id": c.session(i), "prompt_id": "p"}))
+				wg.Go(func() { results[i] = one.run(t) })
+			}
+			wg.Wait()
+			if seen := watched(); seen == 0 {
+				t.Error("nobody read the file meanwhile")
+			}
+
+			iterations := map[string]bool{}
+			for i, r := range results {
+				a := r.answer(t)
+				if r.status != 0 || a.Decision != "block" {
+					t.Errorf("hook %d gave up: status %d, notice %q, stderr %q", i, r.status, a.SystemMessage, r.stderr)
+					continue
+				}
+				iterations[regexp.MustCompile(`this is iteration (\d+) of 1000`).FindString(a.Reason)] = true
+			}
+			for i := range hooks {
+				if want := fmt.Sprintf("this is iteration %d of 1000", i+2); !iterations[want] {
+					t.Errorf("no hook said %q", want)
+				}
+			}
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := countOf(content, body); err != nil || n != 1+hooks {
+				t.Errorf("the count is %d, want %d; error %v", n, 1+hooks, err)
+			}
+			if left := leftovers(t, h.dir); len(left) > 0 {
+				t.Errorf("left behind: %q", left)
+			}
+			h.stdin = strings.NewReader(h.event(map[string]any{"prompt_id": "p"}))
+			if row := rowOf(t, h); row.Total != c.total || row.Continuations != c.total {
+				t.Errorf("the first session remembers %+v, want %d", row, c.total)
+			}
+		})
+	}
+}
+
+// watch reads a loop file over and over until the returned function is called, which
+// tells how often that was.
+func watch(t *testing.T, path, body string) (stop func() int) {
+	t.Helper()
+	done, seen := make(chan struct{}), make(chan int)
+	go func() {
+		n, last := 0, 0
+		for {
+			select {
+			case <-done:
+				seen <- n
+				return
+			default:
+			}
+			content, err := os.ReadFile(path)
+			count := 0
+			if err == nil {
+				count, err = countOf(content, body)
+			}
+			switch {
+			case err != nil:
+				t.Errorf("a reader saw: %v", err)
+			case count < last:
+				t.Errorf("the count went back from %d to %d", last, count)
+			}
+			last = max(last, count)
+			n++
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	return func() int {
+		close(done)
+		return <-seen
+	}
+}
+
+// rowOf is what the loop remembers before the next event.
+func rowOf(t *testing.T, h hook) loop.RowRecord {
+	t.Helper()
+	verdict := filepath.Join(t.TempDir(), "verdict.json")
+	h.args = append(h.args, "--dry-run", "--verdict", verdict)
+	h.run(t)
+	b, err := os.ReadFile(verdict)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records []loop.Record
+	if err := json.Unmarshal(b, &records); err != nil || len(records) != 1 {
+		t.Fatalf("%v in %s", err, b)
+	}
+	return records[0].Row
+}
+
+// leftovers lists temporary files.
+func leftovers(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".tmp") {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
