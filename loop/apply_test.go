@@ -27,7 +27,7 @@ facts:
     schema: {properties: {n: {type: integer, default: 0}, max: {type: integer, default: 1000}}}
 rules:
   - name: enough
-    when: n >= max
+    when: n >= state.max
     stop: enough
   - name: go
     when: ok(state)

@@ -4,14 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/expr-lang/expr/ast"
-
-	"github.com/ralph-sdk/ralph/schema"
 )
 
 // checkCycles finds facts and lets that need themselves, and shows the way.
-func (c *compiler) checkCycles() {
+func (c *compiler) checkCycles(sc *scope, doc *document) {
 	const (
 		unseen = iota
 		open
@@ -25,16 +21,29 @@ func (c *compiler) checkCycles() {
 		case done:
 			return
 		case open:
-			from := slices.Index(stack, s)
-			var way []string
-			for _, t := range append(slices.Clone(stack[from:]), s) {
-				way = append(way, t.name)
+			way := stack[slices.Index(stack, s):]
+			var names []string
+			for _, t := range append(slices.Clone(way), s) {
+				names = append(names, t.name)
 			}
+			// One of ralph's names stands nowhere: the circle is told where the
+			// policy closes it.
+			at, name := s.pos, s.name
+			for _, t := range way {
+				if !at.IsValid() && t.pos.IsValid() {
+					at, name = t.pos, t.name
+				}
+			}
+			if !at.IsValid() && len(doc.progress) > 0 {
+				at, name = c.place(sc.file, doc.progress[0].Start), "progress"
+			}
+			end := at
+			end.Col += len([]rune(name[strings.LastIndexByte(name, '/')+1:]))
 			*c.diags = append(*c.diags, Diagnostic{
-				Pos: s.pos, End: s.pos, Check: "cycle",
-				Message: fmt.Sprintf("%q needs itself: %s", s.name, strings.Join(way, " → ")),
+				Pos: at, End: end, Check: "cycle",
+				Message: fmt.Sprintf("%q needs itself: %s", name, strings.Join(names, " → ")),
 				Help:    "break the circle: one of them must not read the next",
-				Line:    c.sourceLine(s.pos),
+				Line:    c.sourceLine(at),
 			})
 			return
 		}
@@ -178,26 +187,6 @@ func bounds(root *cond) bool {
 	return found
 }
 
-// isCounter reports whether a resolved leaf compares a number with a limit.
-func (r *resolver) isCounter(n ast.Node) bool {
-	b, ok := n.(*ast.BinaryNode)
-	if !ok || !slices.Contains([]string{">=", ">", "<=", "<"}, b.Operator) {
-		return false
-	}
-	number := func(n ast.Node) bool {
-		if _, ok := n.(*ast.IntegerNode); ok {
-			return true
-		}
-		t := r.typeOf(n, nil)
-		if id, ok := n.(*ast.IdentifierNode); ok && t == nil {
-			s := r.c.table.find(id.Value)
-			return s != nil && s.kind == letSymbol
-		}
-		return t != nil && (t.Kind == schema.Int || t.Kind == schema.Number)
-	}
-	return number(b.Left) && number(b.Right)
-}
-
 // checkBare tells of continue rules that hold whatever the facts are: over an
 // invalid fact the stop rules above them are unknown, so they would go on blindly.
 func (c *compiler) checkBare() {
@@ -245,7 +234,7 @@ func (c *compiler) checkRaw() {
 		r.when.walk(func(o *operand) {
 			for _, s := range o.syms {
 				if s.kind == nameSymbol && s.name == "hook.raw" {
-					c.warnAt(o.pos, o.end, "hook-raw", "use the names that are the same on every host", "hook.raw is untyped and differs between hosts")
+					c.warnAt(o.pos(), o.end(), "hook-raw", "use the names that are the same on every host", "hook.raw is untyped and differs between hosts")
 				}
 			}
 		})

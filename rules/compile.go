@@ -1,10 +1,9 @@
 package rules
 
 import (
-	"fmt"
+	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker/nature"
@@ -14,138 +13,22 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// compiler makes a Program of documents. It keeps the tables that texts need
-// when they compile later.
-type compiler struct {
-	cfg     Config
-	engine  *engine
-	names   *names
-	program *Program
-	table   *table
-	diags   *Diagnostics
-}
-
-// table holds the symbols of a program. Rules compile in parallel and add names
-// as they meet them, so it is safe for concurrent use.
-type table struct {
-	mu      sync.RWMutex
-	byKey   map[string]*symbol
-	symbols []*symbol
-}
-
-func (t *table) find(key string) *symbol {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.byKey[key]
-}
-
-// add gives the symbol with the key of s, which is s if there was none.
-func (t *table) add(s *symbol) *symbol {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if old := t.byKey[s.key]; old != nil {
-		return old
-	}
-	s.slot = len(t.symbols)
-	t.symbols = append(t.symbols, s)
-	t.byKey[s.key] = s
-	return s
-}
-
-func (t *table) size() int {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return len(t.symbols)
-}
-
-func (t *table) all() []*symbol {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return slices.Clone(t.symbols)
-}
-
-// nameSymbol gives the symbol of one of ralph's names, made at its first use.
-func (c *compiler) nameSymbol(name string) *symbol {
-	s := c.table.find(name)
-	if s == nil {
-		info := c.names.byName[name]
-		if info == nil { // env.NAME
-			info = &NameInfo{Name: name, Private: true, typ: &schema.Type{Kind: schema.String}}
-		}
-		s = c.table.add(&symbol{kind: nameSymbol, name: name, key: name, typ: info.typ, info: info, private: info.Private})
-	}
-	if !c.engine.knows(name) {
-		if s.info.goType != nil {
-			c.engine.declare(name, natureOfGo(s.info.goType))
-		} else {
-			c.engine.declare(name, natureOf(s.typ))
-		}
-	}
-	return s
-}
-
-func (c *compiler) askSymbol(ask string, fact *symbol) *symbol {
-	if ask == "invalid" || ask == "ok" || ask == "problem" {
-		fact.fact.asked.Store(true)
-	}
-	fact.used.Store(true)
-	key := ask + "(" + fact.key + ")"
-	if !c.engine.knows(key) {
-		c.engine.declare(key, natureOfGo(asks()[ask]))
-	}
-	return c.table.add(&symbol{kind: askSymbol, name: ask + "(" + fact.name + ")", key: key, ask: ask, fact: fact.fact})
-}
-
-func (c *compiler) place(f *file, at source.Pos) Pos {
-	return Pos{File: f.name, Line: at.Line, Col: at.Col}
-}
-
-func (c *compiler) report(f *file, from, to source.Pos, sev Severity, check, help, message string) {
-	*c.diags = append(*c.diags, Diagnostic{
-		Pos: c.place(f, from), End: c.place(f, to), Severity: sev, Check: check,
-		Message: message, Help: help, Line: source.Line(f.src, from.Line),
-	})
-}
-
-func (c *compiler) errorf(sc *scope, n *source.Node, check, help, format string, args ...any) {
-	c.report(sc.file, n.Start, n.End(), Error, check, help, fmt.Sprintf(format, args...))
-}
-
-func (c *compiler) warnf(sc *scope, n *source.Node, check, help, format string, args ...any) {
-	c.report(sc.file, n.Start, n.End(), Warning, check, help, fmt.Sprintf(format, args...))
-}
-
-// snippet is an expression within a file: the whole of a scalar, or a hole.
-type snippet struct {
-	scope  *scope
-	src    string
-	node   *source.Node
-	offset int // of src in the node's value, in runes
-}
-
-func (s snippet) at(offset int) source.Pos { return s.node.At(s.offset + offset) }
-
-func (s snippet) pos(c *compiler, offset int) Pos { return c.place(s.scope.file, s.at(offset)) }
-
-func whole(sc *scope, n *source.Node) snippet { return snippet{scope: sc, src: n.Value, node: n} }
-
-// expression compiles a snippet. boolean says that its value is a condition.
-// The result is nil if it cannot be used; that was reported then.
+// expression compiles a snippet into a skeleton and tells the type of its value.
+// boolean says that it is used as a condition. The skeleton is nil if there is a
+// problem, which is reported.
 func (c *compiler) expression(s snippet, boolean bool) (*cond, nature.Nature) {
-	fail := func(from, to int, check, help, format string, args ...any) {
-		c.report(s.scope.file, s.at(from), s.at(to), Error, check, help, fmt.Sprintf(format, args...))
-	}
 	if strings.TrimSpace(s.src) == "" {
-		fail(0, 0, "empty", "write an expression", "the expression is empty")
+		c.report(s.scope.file, s.at(0), s.at(len([]rune(s.src))), Error, "empty", "write an expression", "the expression is empty")
 		return nil, nature.Nature{}
 	}
 	tree, err := c.engine.parse(s.src)
 	if err != nil {
-		message, help := explainSyntax(err.message, s.src)
-		fail(err.from, err.to, "syntax", help, "%s", message)
+		err = refine(err, s.src)
+		message, help := explain(err.message)
+		c.report(s.scope.file, s.at(err.from), s.at(err.to), Error, "syntax", help, message)
 		return nil, nature.Nature{}
 	}
-	l := leaves{c: c, snippet: s, tree: tree, runes: []rune(s.src), fail: fail}
+	l := leaves{c: c, snippet: s, tree: tree}
 	root := skeleton(tree.Node, boolean, l.operand)
 	if l.failed {
 		return nil, nature.Nature{}
@@ -158,58 +41,77 @@ type leaves struct {
 	c       *compiler
 	snippet snippet
 	tree    *exprparser.Tree
-	runes   []rune
-	fail    func(from, to int, check, help, format string, args ...any)
+	runes   []rune // of the expression, made when they are needed
 	failed  bool
-	natures map[*operand]nature.Nature
+	natures []leafNature
+}
+
+type leafNature struct {
+	operand *operand
+	nature  nature.Nature
+}
+
+func (l *leaves) fail(from, to int, check, help, message string) {
+	l.failed = true
+	s := &l.snippet
+	l.c.report(s.scope.file, s.at(from), s.at(to), Error, check, help, message)
+}
+
+// text gives the runes of the expression that n covers, and their text.
+func (l *leaves) text(n ast.Node) (from, to int, text string) {
+	if l.runes == nil {
+		l.runes = []rune(l.snippet.src)
+	}
+	from, to = spanOf(l.runes, n)
+	if len(l.runes) == len(l.snippet.src) { // ASCII: no copy
+		return from, to, l.snippet.src[from:to]
+	}
+	return from, to, string(l.runes[from:to])
 }
 
 func (l *leaves) operand(n ast.Node, boolean bool) *operand {
-	from, to := span(l.runes, n)
-	o := &operand{
-		text: string(l.runes[from:to]), scope: l.snippet.scope, pos: l.snippet.pos(l.c, from), end: l.snippet.pos(l.c, to),
-		props: map[string]bool{}, boolean: boolean,
-		at: func(offset int) Pos { return l.snippet.pos(l.c, offset) },
-	}
-	r := &resolver{c: l.c, scope: l.snippet.scope, props: o.props, report: l.fail}
-	r.node(&n, nil)
+	o := &operand{snippet: l.snippet, boolean: boolean}
+	o.from, o.to, o.text = l.text(n)
+	r := &resolver{c: l.c, scope: l.snippet.scope, report: l.fail}
+	r.node(&n)
 	if !r.failed {
 		r.checkTypes(n, nil)
 	}
-	o.syms = r.syms
 	if r.failed {
-		l.failed = true
 		return o
 	}
+	leaf := &exprparser.Tree{Node: n, Source: l.tree.Source}
+	nt, err := l.c.engine.check(leaf)
+	if err != nil {
+		if err.to <= err.from {
+			err.from, err.to = o.from, o.to
+		}
+		message, help := explain(err.message)
+		l.fail(err.from, err.to, "type", help, message)
+		return o
+	}
+	n = leaf.Node
+	if boolean && !isBool(nt) && !isUnknown(nt) {
+		l.fail(o.from, o.to, "not-bool", "compare it with something", "a condition is true or false, this is "+typeName(nt))
+		return o
+	}
+	l.natures = append(l.natures, leafNature{o, nt})
+	o.syms, o.props = r.syms, r.props
 	o.reads = r.accesses(n)
 	o.counter = r.isCounter(n)
-	leafTree := &exprparser.Tree{Node: n, Source: l.tree.Source}
-	nt, err := l.c.engine.check(leafTree)
-	if err != nil {
-		l.failed = true
-		if err.to <= err.from {
-			err.from, err.to = from, to
-		}
-		l.fail(err.from, err.to, "type", "", "%s", err.message)
-		return o
-	}
-	if boolean && !isBool(nt) && !isUnknown(nt) {
-		l.failed = true
-		l.fail(from, to, "not-bool", "compare it with something", "a condition is true or false, this is %s", typeName(nt))
-		return o
-	}
-	if l.natures == nil {
-		l.natures = map[*operand]nature.Nature{}
-	}
-	l.natures[o] = nt
+	o.private = slices.ContainsFunc(o.syms, func(s *symbol) bool { return s.private })
 	o.sides = l.sides(n)
-	prog, err := l.c.engine.compile(leafTree)
-	if err != nil {
-		l.failed = true
-		l.fail(from, to, "type", "", "%s", err.message)
-		return o
+	o.direct = comparisonOf(n, l.c.table)
+	l.c.engine.guard(&leaf.Node)
+	o.code.tree = leaf
+	if !l.c.cfg.LazyTexts && o.direct == nil {
+		o.code.once.Do(func() {
+			if err := o.code.compile(l.c.engine); err != nil {
+				message, help := explain(err.message)
+				l.fail(o.from, o.to, "type", help, message)
+			}
+		})
 	}
-	o.prog = prog
 	return o
 }
 
@@ -221,11 +123,11 @@ func (l *leaves) sides(n ast.Node) []string {
 		return nil
 	}
 	var out []string
-	for _, side := range []ast.Node{b.Left, b.Right} {
+	for _, side := range [...]ast.Node{b.Left, b.Right} {
 		switch side.(type) {
 		case *ast.BuiltinNode, *ast.CallNode, *ast.BinaryNode:
-			from, to := span(l.runes, side)
-			out = append(out, string(l.runes[from:to]))
+			_, _, text := l.text(side)
+			out = append(out, text)
 		}
 	}
 	return out
@@ -233,23 +135,24 @@ func (l *leaves) sides(n ast.Node) []string {
 
 // parts compiles the sides of an operand, for Explain. What cannot stand alone,
 // such as a side that reads a variable of an outer let, is left out.
-func (c *compiler) parts(o *operand) []*part {
-	var out []*part
+func (c *compiler) parts(o *operand) []part {
+	var out []part
 	for _, src := range o.sides {
 		tree, err := c.engine.parse(src)
 		if err != nil {
 			continue
 		}
-		r := &resolver{c: c, scope: o.scope, props: map[string]bool{}, report: func(int, int, string, string, string, ...any) {}}
-		r.node(&tree.Node, nil)
-		if r.failed {
+		r := c.silentResolver(o.snippet.scope)
+		r.node(&tree.Node)
+		if r.failed || slices.ContainsFunc(r.syms, func(s *symbol) bool { return !slices.Contains(o.syms, s) }) {
 			continue
 		}
 		if _, err := c.engine.check(tree); err != nil {
 			continue
 		}
+		c.engine.guard(&tree.Node)
 		if prog, err := c.engine.compile(tree); err == nil {
-			out = append(out, &part{text: src, prog: prog})
+			out = append(out, part{text: src, prog: prog})
 		}
 	}
 	return out
@@ -259,7 +162,12 @@ func (c *compiler) parts(o *operand) []*part {
 func (l *leaves) nature(c *cond) nature.Nature {
 	switch c.op {
 	case leaf:
-		return l.natures[c.operand]
+		for _, n := range l.natures {
+			if n.operand == c.operand {
+				return n.nature
+			}
+		}
+		return nature.Nature{}
 	case choose:
 		a, b := l.nature(c.kids[1]), l.nature(c.kids[2])
 		if sameNature(a, b) {
@@ -267,37 +175,30 @@ func (l *leaves) nature(c *cond) nature.Nature {
 		}
 		return nature.Nature{}
 	}
-	return natureOfGo(asks()["missing"])
-}
-
-func typeName(n nature.Nature) string {
-	switch n.String() {
-	case "string":
-		return "a text"
-	case "int", "float64":
-		return "a number"
-	case "[]interface {}":
-		return "a list"
-	case "map[string]interface {}":
-		return "an object"
-	case "nil":
-		return "nil"
-	}
-	return n.String()
+	return natureOfGo(reflect.TypeFor[bool]())
 }
 
 // letType makes sure that a let was compiled, so that its type is known.
 func (c *compiler) letType(s *symbol) {
-	if s.let.state != letNew {
+	l := s.let
+	if l.state != letNew {
 		return // open: a cycle, reported by checkCycles
 	}
-	s.let.state = letOpen
-	root, nt := c.expression(whole(s.let.scope, s.let.decl.expr), false)
-	s.let.root = root
-	s.let.state = letDone
-	if root != nil && root.op == leaf && s.typ == nil {
-		s.typ = c.plainType(s.let)
+	l.state = letOpen
+	c.engine.declare(s.key, nature.Nature{}) // while it is open, and if it fails
+	snip := whole(l.scope, l.decl.expr)
+	root, nt := c.expression(snip, false)
+	l.root = root
+	l.state = letDone
+	if root == nil {
+		return
 	}
+	if s.typ != nil { // a param, with a type of its own
+		c.checkValue(snip, root, nt, s.typ, "the param "+quote(l.decl.name), "param-value")
+	} else if root.op == leaf {
+		s.typ = c.plainType(l)
+	}
+	root.walk(func(o *operand) { s.private = s.private || o.private })
 	c.engine.declare(s.key, nt)
 }
 
@@ -308,61 +209,29 @@ func (c *compiler) plainType(l *let) *schema.Type {
 	if err != nil {
 		return nil
 	}
-	r := &resolver{c: c, scope: l.scope, props: map[string]bool{}, report: func(int, int, string, string, string, ...any) {}}
-	r.node(&tree.Node, nil)
+	r := c.silentResolver(l.scope)
+	r.node(&tree.Node)
 	return r.typeOf(tree.Node, nil)
 }
 
 // conditions compiles a when: one expression, or several that must all hold.
-func (c *compiler) conditions(sc *scope, nodes []*source.Node) (*cond, bool) {
+func (c *compiler) conditions(sc *scope, nodes []*source.Node) *cond {
 	var kids []*cond
-	ok := true
 	for _, n := range nodes {
 		root, _ := c.expression(whole(sc, n), true)
-		if root == nil {
-			ok = false
-			continue
-		}
-		if root.op == and {
+		switch {
+		case root == nil: // reported
+		case root.op == and:
 			kids = append(kids, root.kids...)
-		} else {
+		default:
 			kids = append(kids, root)
 		}
 	}
 	switch len(kids) {
 	case 0:
-		return nil, ok
+		return nil
 	case 1:
-		return kids[0], ok
+		return kids[0]
 	}
-	return &cond{op: and, kids: kids}, ok
-}
-
-// explainSyntax turns expr's terse syntax errors into what to do about them.
-func explainSyntax(message, src string) (string, string) {
-	switch {
-	case strings.Contains(message, `Operator("=")`):
-		return "= is not an operator here", "write == to compare"
-	case strings.Contains(message, `Operator("&")`):
-		return "& is not an operator here", "write and"
-	case strings.Contains(message, "unexpected token EOF"):
-		return "the expression ends too early", ""
-	case strings.HasPrefix(message, "unexpected token Identifier(") && slices.Contains([]string{"AND", "OR", "NOT"}, between(message, `"`)):
-		word := between(message, `"`)
-		return fmt.Sprintf("%s is not an operator here", word), "write " + strings.ToLower(word)
-	}
-	message = strings.TrimPrefix(message, "compilation failed: ")
-	if kind, rest, ok := strings.Cut(message, "("); ok && strings.HasPrefix(message, "unexpected token ") {
-		_ = kind
-		return "unexpected " + strings.TrimSuffix(rest, ")"), ""
-	}
-	return message, ""
-}
-
-func between(s, sep string) string {
-	parts := strings.SplitN(s, sep, 3)
-	if len(parts) < 3 {
-		return ""
-	}
-	return parts[1]
+	return &cond{op: and, kids: kids}
 }

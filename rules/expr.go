@@ -3,7 +3,6 @@ package rules
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"time"
 	"unicode/utf8"
@@ -48,25 +47,57 @@ func newEngine() *engine {
 	c := conf.CreateNew()
 	c.MaxNodes = maxExprNodes
 	c.Strict = true
-	c.Env = nature.NatureOf(map[string]any{})
-	if c.Env.TypeData == nil {
-		c.Env.TypeData = new(nature.TypeData)
-	}
-	c.Env.Fields = map[string]nature.Nature{}
-	c.Env.Strict = true
+	c.Env = newEnv(64)
 	for _, f := range functions() {
 		c.Functions[f.Name] = f
 	}
 	return &engine{conf: c}
 }
 
-// fork gives an engine for another goroutine. It knows what is declared now.
+// newEnv gives the type of an environment in which nothing is declared yet.
+func newEnv(size int) nature.Nature {
+	env := nature.NatureOf(map[string]any{})
+	env.TypeData = &nature.TypeData{Fields: make(map[string]nature.Nature, size)}
+	env.Strict = true
+	return env
+}
+
+// fork gives an engine for another goroutine. It knows what is declared now. The
+// checker keeps notes in the types it meets, so none is shared.
 func (e *engine) fork() *engine {
 	c := *e.conf
 	c.NtCache = nature.Cache{}
-	c.Env.TypeData = new(nature.TypeData)
-	c.Env.Fields = maps.Clone(e.conf.Env.Fields)
+	c.Env = newEnv(len(e.conf.Env.Fields))
+	for name, n := range e.conf.Env.Fields {
+		c.Env.Fields[name] = copyNature(n)
+	}
 	return &engine{conf: &c}
+}
+
+func copyNature(n nature.Nature) nature.Nature {
+	if n.Ref != nil {
+		ref := copyNature(*n.Ref)
+		n.Ref = &ref
+	}
+	if n.TypeData == nil {
+		return n
+	}
+	if n.Kind != reflect.Map {
+		return nature.FromType(n.Type)
+	}
+	old := n.TypeData
+	n.TypeData = new(nature.TypeData)
+	if old.Fields != nil {
+		n.Fields = make(map[string]nature.Nature, len(old.Fields))
+		for name, f := range old.Fields {
+			n.Fields[name] = copyNature(f)
+		}
+	}
+	if old.DefaultMapValue != nil {
+		v := copyNature(*old.DefaultMapValue)
+		n.DefaultMapValue = &v
+	}
+	return n
 }
 
 // declare makes key known to expressions.
@@ -82,6 +113,9 @@ func (e *engine) knows(key string) bool {
 func (e *engine) override(name string) {
 	e.conf.Env.Fields[name] = natureOfGo(reflect.TypeFor[time.Time]())
 }
+
+// hasFunction reports whether ralph itself defines this function for expressions.
+func (e *engine) hasFunction(name string) bool { return e.conf.Functions[name] != nil }
 
 // builtinNames are the functions that expressions have without ralph's doing.
 func builtinNames() []string { return builtin.Names }
@@ -126,6 +160,22 @@ func (e *engine) check(leaf *exprparser.Tree) (nature.Nature, *exprError) {
 	return *leaf.Node.Nature(), nil
 }
 
+// guard makes every + that may join texts a call of the bounded one. The leaf must
+// have been checked.
+func (e *engine) guard(n *ast.Node) {
+	children(*n, e.guard)
+	b, ok := (*n).(*ast.BinaryNode)
+	if !ok || b.Operator != "+" || !b.Nature().IsString() && !isUnknown(*b.Nature()) {
+		return
+	}
+	callee := &ast.IdentifierNode{Value: plus}
+	callee.SetNature(natureOfGo(e.conf.Functions[plus].Type()))
+	call := &ast.CallNode{Callee: callee, Arguments: []ast.Node{b.Left, b.Right}}
+	call.SetNature(*b.Nature())
+	callee.SetLocation(b.Location())
+	ast.Patch(n, call)
+}
+
 // compile makes a program of a checked leaf. The leaf must not be used after.
 func (e *engine) compile(leaf *exprparser.Tree) (*vm.Program, *exprError) {
 	if err := optimizer.Optimize(&leaf.Node, e.conf); err != nil {
@@ -153,9 +203,6 @@ func natureOf(t *schema.Type) nature.Nature {
 		return nature.FromType(reflect.TypeFor[string]())
 	case schema.Array:
 		n := nature.NatureOf([]any{})
-		if n.TypeData == nil {
-			n.TypeData = new(nature.TypeData)
-		}
 		elem := natureOf(t.Elem)
 		n.Ref = &elem
 		return n
@@ -164,11 +211,8 @@ func natureOf(t *schema.Type) nature.Nature {
 		if len(t.Fields) == 0 && t.Extra == nil {
 			return n
 		}
-		if n.TypeData == nil {
-			n.TypeData = new(nature.TypeData)
-		}
+		n.TypeData = &nature.TypeData{Fields: make(map[string]nature.Nature, len(t.Fields))}
 		n.Strict = t.Extra == nil
-		n.Fields = make(map[string]nature.Nature, len(t.Fields))
 		for name, f := range t.Fields {
 			n.Fields[name] = natureOf(f)
 		}
@@ -184,6 +228,14 @@ func natureOf(t *schema.Type) nature.Nature {
 }
 
 func natureOfGo(t reflect.Type) nature.Nature { return nature.FromType(t) }
+
+// typeName names the type of an expression in messages.
+func typeName(n nature.Nature) string {
+	if n.Nil {
+		return "nil"
+	}
+	return typeWord(n.String())
+}
 
 func isBool(n nature.Nature) bool { return n.Kind == reflect.Bool }
 
@@ -260,10 +312,10 @@ func children(n ast.Node, f func(*ast.Node)) {
 	}
 }
 
-// span gives the runes of src that n and all below it cover. The location of a
+// spanOf gives the runes of src that n and all below it cover. The location of a
 // node is that of its operator or name, so the ends are found among its children
 // and by closing what brackets they leave open.
-func span(src []rune, n ast.Node) (from, to int) {
+func spanOf(src []rune, n ast.Node) (from, to int) {
 	from, to = n.Location().From, n.Location().To
 	var widen func(ast.Node)
 	widen = func(n ast.Node) {

@@ -1,35 +1,55 @@
 package rules
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/vm/runtime"
 )
 
-// functions are the pure functions that ralph adds to expr's own.
+// maxString bounds what expressions make of texts, in bytes. Doubling a text
+// thirty times takes a line of source, and expr's memory budget does not see it.
+const maxString = 1 << 20
+
+var (
+	errTooLong      = errors.New("the text gets longer than 1 MiB")
+	errTooManySteps = errors.New("the expression takes too many steps")
+)
+
+// plus is the name under which expressions find the + that is bounded. No policy
+// can spell it.
+const plus = "+"
+
+// functions are the pure functions that ralph adds to expr's own, and those of
+// expr's that can make texts of any size.
 func functions() []*builtin.Function {
 	return []*builtin.Function{
 		{
 			Name:  "cut",
 			Types: []reflect.Type{reflect.TypeFor[func(string, int) string](), reflect.TypeFor[func(any, int) string]()},
 			Func: func(args ...any) (any, error) {
-				s, ok := args[0].(string)
-				n, isInt := args[1].(int)
-				if !ok || !isInt {
+				n, ok := args[1].(int)
+				if !ok {
 					return nil, errors.New("cut takes a text and a number of characters")
 				}
-				return cut(s, n), nil
+				switch s := args[0].(type) {
+				case nil:
+					return "", nil
+				case string:
+					return cut(s, n), nil
+				}
+				return nil, fmt.Errorf("cut takes a text, not %s", kindOf(args[0]))
 			},
 		},
 		{
-			Name:  "bullets",
-			Types: []reflect.Type{reflect.TypeFor[func([]any) string](), reflect.TypeFor[func([]any, int) string](), reflect.TypeFor[func(any) string](), reflect.TypeFor[func(any, int) string]()},
+			Name: "bullets",
+			Types: []reflect.Type{
+				reflect.TypeFor[func([]any) string](), reflect.TypeFor[func([]any, int) string](),
+				reflect.TypeFor[func(any) string](), reflect.TypeFor[func(any, int) string](),
+			},
 			Func: func(args ...any) (any, error) {
 				n := 5
 				if len(args) > 1 {
@@ -40,14 +60,90 @@ func functions() []*builtin.Function {
 				}
 				items, err := elements(args[0])
 				if err != nil {
-					return nil, err
+					return nil, fmt.Errorf("bullets takes a list, not %s", kindOf(args[0]))
 				}
 				return bullets(items, n), nil
+			},
+		},
+		{
+			Name:  plus,
+			Types: []reflect.Type{reflect.TypeFor[func(any, any) any]()},
+			Func: func(args ...any) (any, error) {
+				a, ok1 := args[0].(string)
+				b, ok2 := args[1].(string)
+				switch {
+				case !ok1 || !ok2:
+					return runtime.Add(args[0], args[1]), nil
+				case len(a)+len(b) > maxString:
+					return nil, errTooLong
+				}
+				return a + b, nil
+			},
+		},
+		{
+			Name:  "repeat",
+			Types: []reflect.Type{reflect.TypeFor[func(string, int) string]()},
+			Func: func(args ...any) (any, error) {
+				s, ok1 := args[0].(string)
+				n, ok2 := args[1].(int)
+				switch {
+				case !ok1 || !ok2 || n < 0:
+					return nil, errors.New("repeat takes a text and how often, 0 or more")
+				case len(s) > 0 && n > maxString/len(s):
+					return nil, errTooLong
+				}
+				return strings.Repeat(s, n), nil
+			},
+		},
+		{
+			Name: "join",
+			Types: []reflect.Type{
+				reflect.TypeFor[func([]any, string) string](), reflect.TypeFor[func([]any) string](),
+				reflect.TypeFor[func([]string, string) string](), reflect.TypeFor[func([]string) string](),
+				reflect.TypeFor[func(any, string) string](), reflect.TypeFor[func(any) string](),
+			},
+			Func: func(args ...any) (any, error) {
+				items, err := elements(args[0])
+				if err != nil || args[0] == nil {
+					return nil, fmt.Errorf("join takes a list of texts, not %s", kindOf(args[0]))
+				}
+				glue := ""
+				if len(args) > 1 {
+					glue, _ = args[1].(string)
+				}
+				return join(items, glue)
+			},
+		},
+		{
+			Name:  "replace",
+			Types: []reflect.Type{reflect.TypeFor[func(string, string, string) string](), reflect.TypeFor[func(string, string, string, int) string]()},
+			Func: func(args ...any) (any, error) {
+				s, ok1 := args[0].(string)
+				from, ok2 := args[1].(string)
+				to, ok3 := args[2].(string)
+				n := -1
+				if len(args) > 3 {
+					var ok bool
+					n, ok = args[3].(int)
+					ok3 = ok3 && ok
+				}
+				if !ok1 || !ok2 || !ok3 {
+					return nil, errors.New("replace takes a text, what to replace in it, and by what")
+				}
+				found := strings.Count(s, from)
+				if n >= 0 {
+					found = min(found, n)
+				}
+				if len(to) > len(from) && found > (maxString-len(s))/(len(to)-len(from)) {
+					return nil, errTooLong
+				}
+				return strings.Replace(s, from, to, n), nil
 			},
 		},
 	}
 }
 
+// elements gives the items of a list of any type; nil has none.
 func elements(v any) ([]any, error) {
 	switch v := v.(type) {
 	case nil:
@@ -57,13 +153,29 @@ func elements(v any) ([]any, error) {
 	}
 	rv := reflect.ValueOf(v)
 	if rv.Kind() != reflect.Slice {
-		return nil, fmt.Errorf("bullets takes a list, not %T", v)
+		return nil, errors.New("not a list")
 	}
 	out := make([]any, rv.Len())
 	for i := range out {
 		out[i] = rv.Index(i).Interface()
 	}
 	return out, nil
+}
+
+func join(items []any, glue string) (any, error) {
+	size := 0
+	texts := make([]string, len(items))
+	for i, item := range items {
+		s, ok := item.(string)
+		if !ok {
+			return nil, fmt.Errorf("join takes a list of texts, item %d is %s", i, kindOf(item))
+		}
+		texts[i] = s
+		if size += len(s) + len(glue); size > maxString {
+			return nil, errTooLong
+		}
+	}
+	return strings.Join(texts, glue), nil
 }
 
 // cut shortens s to n characters, the last of them an ellipsis. Characters are
@@ -91,49 +203,16 @@ func cut(s string, n int) string {
 
 // bullets writes the first n items as lines of a list, then how many more there are.
 func bullets(items []any, n int) string {
-	var b strings.Builder
+	n = max(0, n)
+	var b []byte
 	for i, item := range items {
-		if i == n {
-			fmt.Fprintf(&b, "- … and %d more", len(items)-n)
+		if i == n || len(b) > maxText {
+			b = fmt.Appendf(b, "- … and %d more\n", len(items)-i)
 			break
 		}
-		b.WriteString("- ")
-		b.WriteString(strings.ReplaceAll(display(item), "\n", "\n  "))
-		b.WriteByte('\n')
+		b = append(b, "- "...)
+		b = append(b, strings.ReplaceAll(display(item), "\n", "\n  ")...)
+		b = append(b, '\n')
 	}
-	return strings.TrimRight(b.String(), "\n")
-}
-
-// display writes a value as texts show it: nil as nothing, a list as one item a
-// line, an object as JSON.
-func display(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	case bool:
-		return strconv.FormatBool(v)
-	case int:
-		return strconv.Itoa(v)
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case time.Duration:
-		return v.Round(time.Second).String()
-	case time.Time:
-		return v.Format(time.RFC3339)
-	case []any:
-		lines := make([]string, len(v))
-		for i, item := range v {
-			lines[i] = display(item)
-		}
-		return strings.Join(lines, "\n")
-	case []string:
-		return strings.Join(v, "\n")
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return string(b)
+	return strings.TrimRight(string(b), "\n")
 }

@@ -102,9 +102,22 @@ func newNames() *names {
 	return n
 }
 
+// environment describes env.NAME.
+func environment(name string) *NameInfo {
+	return &NameInfo{Name: name, Private: true, typ: &schema.Type{Kind: schema.String}}
+}
+
 // zero gives what a name is when the world has nothing to say.
 func (n *NameInfo) zero() any {
-	if n.goType != nil {
+	switch n.goType {
+	case nil:
+	case reflect.TypeFor[func(string) bool]():
+		return func(string) bool { return false }
+	case reflect.TypeFor[func(string) string]():
+		return func(string) string { return "" }
+	case reflect.TypeFor[func(int) []any]():
+		return func(int) []any { return []any{} }
+	default:
 		return reflect.Zero(n.goType).Interface()
 	}
 	switch n.typ.Kind {
@@ -121,15 +134,26 @@ func (n *NameInfo) zero() any {
 }
 
 // asks are the forms that ask how a fact stands, without reading through it.
-func asks() map[string]reflect.Type {
-	return map[string]reflect.Type{
-		"missing": reflect.TypeFor[bool](),
-		"invalid": reflect.TypeFor[bool](),
-		"ok":      reflect.TypeFor[bool](),
-		"problem": reflect.TypeFor[string](),
-		"path":    reflect.TypeFor[string](),
-		"age":     reflect.TypeFor[time.Duration](),
+func asks() []string { return []string{"missing", "invalid", "ok", "problem", "path", "age"} }
+
+// isAsk reports whether a function asks about a fact.
+func isAsk(name string) bool {
+	switch name {
+	case "missing", "invalid", "ok", "problem", "path", "age":
+		return true
 	}
+	return false
+}
+
+// askType gives the type of the answer.
+func askType(ask string) reflect.Type {
+	switch ask {
+	case "problem", "path":
+		return reflect.TypeFor[string]()
+	case "age":
+		return reflect.TypeFor[time.Duration]()
+	}
+	return reflect.TypeFor[bool]()
 }
 
 // flat lists the names without members that are not functions, and the groups.
@@ -148,21 +172,32 @@ func (n *names) flat() []string {
 
 // functions lists the names that are called.
 func (n *names) functions() []string {
-	out := []string{"cut", "bullets"}
+	out := append(asks(), "cut", "bullets")
 	for name, info := range n.byName {
-		if info.goType != nil && !strings.Contains(name, ".") {
+		if info.goType != nil && !info.askRow && !strings.Contains(name, ".") {
 			out = append(out, name)
 		}
 	}
-	for name := range asks() {
-		out = append(out, name)
-	}
 	return out
+}
+
+// isFunction reports whether a name is called: ralph's functions and expr's.
+func (n *names) isFunction(name string) bool {
+	info := n.byName[name]
+	return info != nil && info.goType != nil || name == "cut" || name == "bullets" || isBuiltin(name)
 }
 
 // taken reports whether a policy may not declare this name itself.
 func (n *names) taken(name string) bool {
 	_, space := n.namespaces[name]
-	_, asked := asks()[name]
-	return space || asked || n.byName[name] != nil || name == "cut" || name == "bullets" || isBuiltin(name)
+	return space || n.byName[name] != nil || isAsk(name) || n.isFunction(name) || isKeyword(name)
+}
+
+// isKeyword reports whether expressions cannot have this word as a name.
+func isKeyword(name string) bool {
+	switch name {
+	case "true", "false", "nil", "and", "or", "not", "in", "contains", "matches", "startsWith", "endsWith", "let", "if", "else":
+		return true
+	}
+	return false
 }

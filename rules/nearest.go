@@ -70,3 +70,11 @@ func list(names []string) string {
 }
 
 func quote(s string) string { return `"` + s + `"` }
+
+// theyAre lists names in a sentence that begins with what they are.
+func theyAre(what string, names []string) string {
+	if len(names) == 0 {
+		return "there are none"
+	}
+	return what + " are " + list(names)
+}

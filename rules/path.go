@@ -13,21 +13,37 @@ type path struct {
 	node *source.Node
 	segs []segment
 	kind SourceKind
+
+	chars string // escaped in the values of a pattern's holes
 }
 
 func (c *compiler) newPath(sc *scope, n *source.Node, kind SourceKind) *path {
-	return &path{node: n, segs: c.segments(sc, n), kind: kind}
+	p := &path{node: n, segs: c.segments(sc, n), kind: kind}
+	if kind.Glob {
+		p.chars = globChars(p.segs)
+	}
+	return p
 }
 
-// argument works out one argument of a source. The problem says why there is
-// none; quiet tells that the reason is another missing fact, which tells itself.
+// fixed gives the text of a path without holes.
+func (p *path) fixed() (string, bool) {
+	switch {
+	case len(p.segs) == 0:
+		return "", true
+	case len(p.segs) == 1 && p.segs[0].literal != "":
+		return p.segs[0].literal, true
+	}
+	return "", false
+}
+
+// argument works out one argument of a source. problem says why there is none;
+// quiet tells that the reason is another missing fact, which tells itself.
 func (ev *evaluation) argument(p *path) (value, problem string, quiet bool) {
 	var b strings.Builder
-	for _, s := range p.segs {
+	var holes []span // of b that came from holes
+	for i := range p.segs {
+		s := &p.segs[i]
 		if s.hole == nil {
-			if s.broken {
-				return "", "its path cannot be worked out", false
-			}
 			b.WriteString(s.literal)
 			continue
 		}
@@ -37,48 +53,99 @@ func (ev *evaluation) argument(p *path) (value, problem string, quiet bool) {
 		}
 		text := display(v)
 		if p.kind.Path || p.kind.Glob {
-			if err := checkSegment(text); err != "" {
-				return "", fmt.Sprintf("${%s} %s", s.src, err), false
+			if why := unfit(v, text); why != "" {
+				return "", "${" + s.src + "} " + why, false
 			}
 		}
 		if p.kind.Glob {
-			text = escapeGlob(text)
+			text = escapeGlob(text, p.chars)
 		}
+		holes = append(holes, span{b.Len(), b.Len() + len(text)})
 		b.WriteString(text)
 	}
-	return b.String(), "", false
+	value = b.String()
+	if (p.kind.Path || p.kind.Glob) && climbs(value, holes) {
+		return "", fmt.Sprintf("the path leaves its folder: %s", cut(value, 60)), false
+	}
+	return value, "", false
 }
 
-// checkSegment tells why a value may not stand in a path, or "".
-func checkSegment(s string) string {
+// span is a range of bytes.
+type span struct{ from, to int }
+
+// unfit tells why a value may not stand in a path, or "".
+func unfit(v any, s string) string {
+	switch v.(type) {
+	case string, int, bool:
+	case nil:
+		return "is empty"
+	default:
+		return "is " + kindOf(v) + ", not a name"
+	}
 	switch {
-	case s == "":
+	case strings.TrimSpace(s) == "":
 		return "is empty"
 	case strings.ContainsRune(s, 0):
 		return "holds a zero byte"
 	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, `\`), len(s) > 1 && s[1] == ':' && isLetter(s[0]):
-		return fmt.Sprintf("is an absolute path: %s", cut(s, 60))
+		return "is an absolute path: " + cut(s, 60)
 	case strings.HasPrefix(s, "~"):
-		return fmt.Sprintf("begins with ~: %s", cut(s, 60))
-	}
-	for _, step := range strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' }) {
-		if step == ".." {
-			return fmt.Sprintf("leaves its folder: %s", cut(s, 60))
-		}
+		return "begins with ~: " + cut(s, 60)
+	case climbs(s, []span{{0, len(s)}}):
+		return "leaves its folder: " + cut(s, 60)
 	}
 	return ""
 }
 
+// climbs reports whether a step of the path is .. and a hole had a part in it:
+// only the policy itself may spell one.
+func climbs(path string, holes []span) bool {
+	at := 0
+	for step := range strings.FieldsFuncSeq(path, isSeparator) {
+		at += strings.Index(path[at:], step)
+		if step == ".." {
+			for _, h := range holes {
+				if h.from < at+2 && h.to > at {
+					return true
+				}
+			}
+		}
+		at += len(step)
+	}
+	return false
+}
+
+// isSeparator takes \ for a separator everywhere: a state file may be written on
+// one system and read on another.
+func isSeparator(r rune) bool { return r == '/' || r == '\\' }
+
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
+// globChars gives the characters that mean something in the pattern that these
+// segments make: a comma does between braces, and a dash, ! and ^ between
+// brackets. Elsewhere they must not be escaped, since a folder that a pattern
+// names without wildcards is compared as it is written.
+func globChars(segs []segment) string {
+	chars := `*?[]{}\`
+	for _, s := range segs {
+		if strings.Contains(s.literal, "{") {
+			chars += ","
+		}
+		if strings.Contains(s.literal, "[") {
+			chars += "-!^"
+		}
+	}
+	return chars
+}
+
 // escapeGlob makes every character of s stand for itself in a pattern.
-func escapeGlob(s string) string {
-	if !strings.ContainsAny(s, `*?[]{}\!`) {
+func escapeGlob(s, chars string) string {
+	if !strings.ContainsAny(s, chars) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if strings.ContainsRune(`*?[]{}\!`, r) {
+		if strings.ContainsRune(chars, r) {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)

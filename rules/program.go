@@ -46,14 +46,12 @@ type Rule struct {
 	Verb   Verb
 	Unless *Unless // nil if it never steps aside
 
-	index  int
 	when   *cond // nil means true
 	text   *text
 	notice *text
 	log    *text
 	then   []*effect
 	judged bool // it names a judge
-	asks   []*symbol
 }
 
 // Fact is one declared fact.
@@ -75,7 +73,9 @@ type Fact struct {
 	args     []*path
 	question *text // the argument of a source whose argument is a text
 	texts    []optionText
-	asked    atomic.Bool // some rule asks whether it is invalid
+	index    int      // among the facts of the program
+	fixed    []string // what the source is handed, if it holds no names
+	asked    bool     // some rule asks whether it is invalid
 }
 
 // optionText is an option with holes: a text, or an argument.
@@ -85,8 +85,8 @@ type optionText struct {
 	arg  *path
 }
 
+// finally is what to do after the verdict was applied.
 type finally struct {
-	name   string
 	when   *cond
 	effect *effect
 	log    *text
@@ -108,6 +108,7 @@ const (
 	constSymbol            // a param with its value
 	nameSymbol             // one of ralph's names
 	askSymbol              // missing(f) and its like
+	tickSymbol             // counts the steps of loops
 )
 
 // symbol is one name that operands can read, with its slot in an evaluation.
@@ -119,15 +120,19 @@ type symbol struct {
 	typ  *schema.Type
 	pos  Pos
 
-	fact  *Fact // factSymbol, askSymbol
-	ask   string
-	let   *let
-	value any
-	info  *NameInfo
+	fact  *Fact     // factSymbol, askSymbol
+	ask   string    // askSymbol: what is asked
+	now   *symbol   // askSymbol age: the time of the event
+	let   *let      // letSymbol
+	value any       // constSymbol
+	info  *NameInfo // nameSymbol
 
-	private bool
+	private bool // its value is not shown in traces unless asked for
 	used    atomic.Bool
 }
+
+// tickKey is the name under which loops in expressions count. No policy can spell it.
+const tickKey = "tick()"
 
 // let is an expression with a name.
 type let struct {

@@ -1,13 +1,9 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/expr-lang/expr/ast"
-
-	"github.com/ralph-sdk/ralph/schema"
 )
 
 // resolver replaces the names of one leaf by the symbols they mean, and notes
@@ -16,15 +12,22 @@ type resolver struct {
 	c      *compiler
 	scope  *scope
 	syms   []*symbol
-	props  map[string]bool
+	props  []string // names of fields
+	vars   []string // that expr's own let has bound around the current node
+	loops  int      // predicates around the current node
 	failed bool
-	report func(from, to int, check, help, format string, args ...any)
+	report func(from, to int, check, help, message string)
 }
 
-func (r *resolver) fail(n ast.Node, check, help, format string, args ...any) {
+// silentResolver reports nothing: what it resolves was reported on before.
+func (c *compiler) silentResolver(sc *scope) *resolver {
+	return &resolver{c: c, scope: sc, report: func(int, int, string, string, string) {}}
+}
+
+func (r *resolver) fail(n ast.Node, check, help, message string) {
 	r.failed = true
 	l := n.Location()
-	r.report(l.From, l.To, check, help, format, args...)
+	r.report(l.From, max(l.To, l.From+1), check, help, message)
 }
 
 func (r *resolver) use(s *symbol) {
@@ -34,47 +37,93 @@ func (r *resolver) use(s *symbol) {
 	}
 }
 
-// node resolves *n in place. vars are the names that expr's own let has bound.
-func (r *resolver) node(n *ast.Node, vars []string) {
-	switch t := (*n).(type) {
-	case *ast.IdentifierNode:
-		r.identifier(n, t, vars)
-	case *ast.MemberNode:
-		if s, ok := t.Property.(*ast.StringNode); ok {
-			r.props[s.Value] = true
-			if id, ok := t.Node.(*ast.IdentifierNode); ok && r.isNamespace(id.Value, vars) {
-				r.member(n, id.Value, s)
-				return
-			}
-		}
-		r.node(&t.Node, vars)
-		r.node(&t.Property, vars)
-	case *ast.CallNode:
-		r.call(n, t, vars)
-	case *ast.BuiltinNode:
-		if t.Name == "now" {
-			r.name(n, "now")
-			return
-		}
-		for i := range t.Arguments {
-			r.node(&t.Arguments[i], vars)
-		}
-	case *ast.VariableDeclaratorNode:
-		r.node(&t.Value, vars)
-		r.node(&t.Expr, append(slices.Clone(vars), t.Name))
-	default:
-		children(*n, func(child *ast.Node) { r.node(child, vars) })
+func (r *resolver) names(field string) {
+	if !slices.Contains(r.props, field) {
+		r.props = append(r.props, field)
 	}
 }
 
-func (r *resolver) isNamespace(name string, vars []string) bool {
-	_, ok := r.c.names.namespaces[name]
-	return ok && !slices.Contains(vars, name)
+// node resolves *n in place.
+func (r *resolver) node(n *ast.Node) {
+	switch t := (*n).(type) {
+	case *ast.IdentifierNode:
+		r.identifier(n, t)
+	case *ast.MemberNode:
+		if s, ok := t.Property.(*ast.StringNode); ok {
+			if id, ok := t.Node.(*ast.IdentifierNode); ok && r.isNamespace(id.Value) {
+				r.member(n, id.Value, s)
+				return
+			}
+			r.names(s.Value)
+		}
+		r.node(&t.Node)
+		r.node(&t.Property)
+	case *ast.CallNode:
+		r.call(n, t)
+	case *ast.BuiltinNode:
+		if t.Name == "get" && len(t.Arguments) == 2 {
+			if s, ok := t.Arguments[1].(*ast.StringNode); ok {
+				r.names(s.Value)
+			}
+		}
+		for i := range t.Arguments {
+			r.node(&t.Arguments[i])
+		}
+	case *ast.PredicateNode:
+		r.loops++
+		r.node(&t.Node)
+		r.loops--
+		if r.loops > 0 || !quick(t.Node) {
+			r.bound(&t.Node)
+		}
+	case *ast.VariableDeclaratorNode:
+		r.node(&t.Value)
+		r.vars = append(r.vars, t.Name)
+		r.node(&t.Expr)
+		r.vars = r.vars[:len(r.vars)-1]
+	default:
+		children(*n, r.node)
+	}
 }
 
-func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode, vars []string) {
+// quick reports whether a predicate takes no longer for longer lists or texts.
+func quick(n ast.Node) bool {
+	ok := true
+	switch t := n.(type) {
+	case *ast.BinaryNode:
+		switch t.Operator {
+		case "in", "matches", "contains", "startsWith", "endsWith", "..", "+":
+			return false
+		}
+	case *ast.BuiltinNode, *ast.CallNode, *ast.SliceNode, *ast.ArrayNode, *ast.MapNode, *ast.SequenceNode:
+		return false
+	}
+	children(n, func(c *ast.Node) { ok = ok && quick(*c) })
+	return ok
+}
+
+// bound makes a step of a loop count: the body becomes {tick(); body}.
+func (r *resolver) bound(body *ast.Node) {
+	s := r.c.tickSymbol()
+	r.use(s)
+	at := (*body).Location()
+	callee := &ast.IdentifierNode{Value: s.key}
+	call := &ast.CallNode{Callee: callee}
+	sequence := &ast.SequenceNode{Nodes: []ast.Node{call, *body}}
+	for _, n := range []ast.Node{callee, call, sequence} {
+		n.SetLocation(at)
+	}
+	*body = sequence
+}
+
+func (r *resolver) isNamespace(name string) bool {
+	_, ok := r.c.names.namespaces[name]
+	return ok && !slices.Contains(r.vars, name)
+}
+
+func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode) {
 	name := id.Value
-	if slices.Contains(vars, name) {
+	if slices.Contains(r.vars, name) {
 		return
 	}
 	if s := r.scope.symbols[name]; s != nil {
@@ -85,26 +134,18 @@ func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode, vars []string
 		ast.Patch(n, &ast.IdentifierNode{Value: s.key})
 		return
 	}
-	if info := r.c.names.byName[name]; info != nil {
-		if info.goType != nil && name != "now" {
-			r.fail(id, "call", "", "%q is a function, write %s(…)", name, name)
+	if info := r.c.names.byName[name]; info != nil && (info.goType == nil || name == "now") {
+		if name == "now" {
+			r.fail(id, "call", "write now()", `"now" is a function`)
 			return
 		}
 		r.name(n, name)
 		return
 	}
-	if members, ok := r.c.names.namespaces[name]; ok {
-		help := "write " + name + ".NAME"
-		if len(members) > 0 {
-			help = "it has " + list(members)
-		}
-		r.fail(id, "unknown-name", help, "%q is a group of names, not a value", name)
-		return
-	}
 	if r.scope.field(name) != nil {
 		s := r.scope.inline
 		r.use(s)
-		r.props[name] = true
+		r.names(name)
 		base := &ast.IdentifierNode{Value: s.key}
 		prop := &ast.StringNode{Value: name}
 		base.SetLocation(id.Location())
@@ -112,20 +153,58 @@ func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode, vars []string
 		ast.Patch(n, &ast.MemberNode{Node: base, Property: prop})
 		return
 	}
+	check, help, message := r.unknown(name)
+	r.fail(id, check, help, message)
+}
+
+// unknown says what is wrong with a name that nothing has, and what to write.
+func (r *resolver) unknown(name string) (check, help, message string) {
+	if members, ok := r.c.names.namespaces[name]; ok {
+		help = "write " + name + ".NAME"
+		if len(members) > 0 {
+			help = "it has " + list(members)
+		}
+		return "unknown-name", help, quote(name) + " is a group of names, not a value"
+	}
 	if name == "$env" {
-		r.fail(id, "unknown-name", "name the fact or field that you mean", "$env is not available in policies")
-		return
+		return "unknown-name", "name the fact or field that you mean", "$env is not available in policies"
 	}
-	if _, ok := asks()[name]; ok {
-		r.fail(id, "call", "", "%q asks about a fact, write %s(FACT)", name, name)
-		return
+	if in := r.scope.inline; in != nil && in.typ != nil && in.typ.Fields[name] != nil {
+		return "unknown-name", "write " + in.name + "." + name, quote(name) + " is a name of its own, so the field of that name stays behind its fact"
 	}
-	known := slices.Concat(r.scope.declared(), r.c.names.flat())
-	help := didYouMean(name, known)
-	if help == "" {
-		help = "this file declares " + list(r.scope.declared())
+	if isAsk(name) {
+		return "call", "write " + name + "(FACT)", quote(name) + " asks about a fact"
 	}
-	r.fail(id, "unknown-name", help, "unknown name %q", name)
+	if r.c.names.isFunction(name) {
+		return "call", "write " + name + "(…)", quote(name) + " is a function"
+	}
+	if r.loops > 0 {
+		for _, s := range r.syms {
+			if elem := elementOf(s.typ); elem != nil && elem.Fields[name] != nil || hasListOf(s.typ, name) {
+				return "unknown-name", "write ." + name + " for the field of each element", "unknown name " + quote(name)
+			}
+		}
+	}
+	declared := r.scope.declared()
+	if word := boolWord(name); word != "" {
+		help = "write " + word
+	} else if help = didYouMean(name, slices.Concat(declared, r.c.names.flat(), []string{"true", "false", "nil"})); help == "" {
+		help = theyAre("the names of this file", declared)
+	}
+	return "unknown-name", help, "unknown name " + quote(name)
+}
+
+// boolWord gives what yes, No and their like mean, or "".
+func boolWord(name string) string {
+	switch name {
+	case "yes", "Yes", "YES", "on", "On", "ON", "True", "TRUE":
+		return "true"
+	case "no", "No", "NO", "off", "Off", "OFF", "False", "FALSE":
+		return "false"
+	case "null", "Null", "None", "none", "undefined", "NULL":
+		return "nil"
+	}
+	return ""
 }
 
 // member resolves transcript.last, loop.repeats, env.HOME and their like.
@@ -133,7 +212,11 @@ func (r *resolver) member(n *ast.Node, space string, prop *ast.StringNode) {
 	full := space + "." + prop.Value
 	if space != "env" && r.c.names.byName[full] == nil {
 		members := r.c.names.namespaces[space]
-		r.fail(prop, "unknown-field", didYouMean(prop.Value, members), "%s has no %q, it has %s", space, prop.Value, list(members))
+		r.fail(prop, "unknown-field", didYouMean(prop.Value, members), space+" has no "+quote(prop.Value)+", it has "+list(members))
+		return
+	}
+	if info := r.c.names.byName[full]; info != nil && info.goType != nil && !info.askRow {
+		r.fail(prop, "call", "write "+full+"(…)", quote(full)+" is a function")
 		return
 	}
 	r.name(n, full)
@@ -145,10 +228,11 @@ func (r *resolver) name(n *ast.Node, name string) {
 	ast.Patch(n, &ast.IdentifierNode{Value: s.key})
 }
 
-func (r *resolver) call(n *ast.Node, call *ast.CallNode, vars []string) {
+func (r *resolver) call(n *ast.Node, call *ast.CallNode) {
 	id, ok := call.Callee.(*ast.IdentifierNode)
-	if ok && !slices.Contains(vars, id.Value) {
-		if _, isAsk := asks()[id.Value]; isAsk {
+	switch {
+	case ok && !slices.Contains(r.vars, id.Value):
+		if isAsk(id.Value) {
 			r.ask(n, id, call)
 			return
 		}
@@ -162,24 +246,48 @@ func (r *resolver) call(n *ast.Node, call *ast.CallNode, vars []string) {
 		}
 		info := r.c.names.byName[id.Value]
 		switch {
-		case r.c.engine.conf.Functions[id.Value] != nil:
+		case r.c.engine.hasFunction(id.Value):
 		case info != nil && info.goType != nil:
 			r.name(&call.Callee, id.Value)
+		case r.isValue(id.Value):
+			r.fail(id, "unknown-function", "write "+quote(id.Value)+" without brackets", quote(id.Value)+" is a value, not a function")
+			return
 		default:
 			known := slices.Concat(builtinNames(), r.c.names.functions())
-			r.fail(id, "unknown-function", didYouMean(id.Value, known), "unknown function %q", id.Value)
+			r.fail(id, "unknown-function", didYouMean(id.Value, known), "unknown function "+quote(id.Value))
 			return
 		}
-	} else {
-		r.node(&call.Callee, vars)
+	case ok:
+		r.fail(id, "unknown-function", "", quote(id.Value)+" is a value, not a function")
+		return
+	default:
+		m, isMember := call.Callee.(*ast.MemberNode)
+		if isMember {
+			space, ok1 := m.Node.(*ast.IdentifierNode)
+			prop, ok2 := m.Property.(*ast.StringNode)
+			if ok1 && ok2 && r.isNamespace(space.Value) {
+				full := space.Value + "." + prop.Value
+				if info := r.c.names.byName[full]; info != nil && info.goType != nil && !info.askRow {
+					r.name(&call.Callee, full)
+					break
+				}
+			}
+		}
+		r.node(&call.Callee)
 	}
 	for i := range call.Arguments {
-		r.node(&call.Arguments[i], vars)
+		r.node(&call.Arguments[i])
 	}
 }
 
+// isValue reports whether a name stands for something that is no function.
+func (r *resolver) isValue(name string) bool {
+	_, space := r.c.names.namespaces[name]
+	return r.scope.symbols[name] != nil || r.scope.field(name) != nil || r.c.names.byName[name] != nil || space
+}
+
 func (r *resolver) ask(n *ast.Node, id *ast.IdentifierNode, call *ast.CallNode) {
-	facts := r.scope.facts()
+	facts := r.scope.facts(nil)
 	if len(call.Arguments) == 1 {
 		if arg, ok := call.Arguments[0].(*ast.IdentifierNode); ok {
 			if s := r.scope.symbols[arg.Value]; s != nil && s.kind == factSymbol {
@@ -188,200 +296,9 @@ func (r *resolver) ask(n *ast.Node, id *ast.IdentifierNode, call *ast.CallNode) 
 				ast.Patch(n, &ast.IdentifierNode{Value: a.key})
 				return
 			}
-			if len(facts) > 0 {
-				r.fail(arg, "unknown-fact", didYouMean(arg.Value, facts), "%s(…) asks about a fact, and %q is none; the facts are %s", id.Value, arg.Value, list(facts))
-				return
-			}
-		}
-	}
-	r.fail(id, "unknown-fact", "", "%s takes the name of one fact: %s(FACT)", id.Value, id.Value)
-}
-
-// accesses finds the static paths that a resolved leaf reads from facts.
-func (r *resolver) accesses(n ast.Node) []access {
-	var out []access
-	var visit func(ast.Node)
-	visit = func(n ast.Node) {
-		if s, path := r.chain(n); s != nil {
-			name := s.name
-			if r.scope.inline == s && len(path) > 0 {
-				name = strings.Join(path, ".")
-			} else if len(path) > 0 {
-				name += "." + strings.Join(path, ".")
-			}
-			if !slices.ContainsFunc(out, func(a access) bool { return a.name == name }) {
-				out = append(out, access{fact: s, path: path, name: name})
-			}
-			// An index may read facts itself.
-			for m := n; m != nil; {
-				switch t := m.(type) {
-				case *ast.MemberNode:
-					if _, ok := t.Property.(*ast.StringNode); !ok {
-						visit(t.Property)
-					}
-					m = t.Node
-				case *ast.ChainNode:
-					m = t.Node
-				default:
-					m = nil
-				}
-			}
+			r.fail(arg, "unknown-fact", didYouMean(arg.Value, facts), id.Value+"(…) asks about a fact, and "+quote(arg.Value)+" is none; "+theyAre("the facts", facts))
 			return
 		}
-		children(n, func(c *ast.Node) { visit(*c) })
 	}
-	visit(n)
-	return out
-}
-
-// chain gives the fact and path that a chain of members reads, or nil.
-func (r *resolver) chain(n ast.Node) (*symbol, []string) {
-	switch t := n.(type) {
-	case *ast.IdentifierNode:
-		if s := r.c.table.find(t.Value); s != nil && s.kind == factSymbol {
-			return s, nil
-		}
-	case *ast.ChainNode:
-		return r.chain(t.Node)
-	case *ast.MemberNode:
-		s, path := r.chain(t.Node)
-		if s == nil {
-			return nil, nil
-		}
-		step := "*"
-		switch p := t.Property.(type) {
-		case *ast.StringNode:
-			step = p.Value
-		case *ast.IntegerNode:
-			if p.Value >= 0 {
-				step = fmt.Sprint(p.Value)
-			}
-		}
-		return s, append(slices.Clone(path), step)
-	}
-	return nil, nil
-}
-
-// typeOf gives the schema type of a resolved expression where it is plain: a
-// chain of members, or a builtin that keeps or takes the elements of a list.
-// elems are the element types of the predicates around it. nil means unknown.
-func (r *resolver) typeOf(n ast.Node, elems []*schema.Type) *schema.Type {
-	switch t := n.(type) {
-	case *ast.IdentifierNode:
-		if s := r.c.table.find(t.Value); s != nil {
-			return s.typ
-		}
-	case *ast.PointerNode:
-		if t.Name == "" && len(elems) > 0 {
-			return elems[len(elems)-1]
-		}
-	case *ast.ChainNode:
-		return r.typeOf(t.Node, elems)
-	case *ast.MemberNode:
-		base := r.typeOf(t.Node, elems)
-		if base == nil {
-			return nil
-		}
-		if p, ok := t.Property.(*ast.StringNode); ok {
-			if f := base.Fields[p.Value]; f != nil {
-				return f
-			}
-			return base.Extra
-		}
-		return base.Elem
-	case *ast.SliceNode:
-		return r.typeOf(t.Node, elems)
-	case *ast.BuiltinNode:
-		if len(t.Arguments) == 0 {
-			return nil
-		}
-		switch t.Name {
-		case "filter", "sortBy", "sort", "reverse", "uniq":
-			return r.typeOf(t.Arguments[0], elems)
-		case "find", "findLast", "first", "last", "get":
-			if base := r.typeOf(t.Arguments[0], elems); base != nil {
-				if base.Kind == schema.Object && len(t.Arguments) == 2 {
-					if p, ok := t.Arguments[1].(*ast.StringNode); ok {
-						return base.Fields[p.Value]
-					}
-				}
-				return base.Elem
-			}
-		}
-	}
-	return nil
-}
-
-// checkTypes finds what expr's checker does not: fields that are not declared,
-// with the nearest name, and comparisons with a value that an enum never has.
-func (r *resolver) checkTypes(n ast.Node, elems []*schema.Type) {
-	switch t := n.(type) {
-	case *ast.MemberNode:
-		if p, ok := t.Property.(*ast.StringNode); ok {
-			if base := r.typeOf(t.Node, elems); base != nil && len(base.Fields) > 0 && base.Extra == nil && base.Fields[p.Value] == nil {
-				names := fieldNames(base)
-				r.fail(p, "unknown-field", didYouMean(p.Value, names), "unknown field %q, the declared ones are %s", p.Value, list(names))
-			}
-		}
-	case *ast.BinaryNode:
-		switch t.Operator {
-		case "==", "!=":
-			r.checkEnum(t.Left, t.Right, elems)
-			r.checkEnum(t.Right, t.Left, elems)
-		case "in":
-			if a, ok := t.Right.(*ast.ArrayNode); ok {
-				for _, e := range a.Nodes {
-					r.checkEnum(t.Left, e, elems)
-				}
-			}
-		}
-	case *ast.BuiltinNode:
-		if len(t.Arguments) > 1 {
-			if _, ok := t.Arguments[1].(*ast.PredicateNode); ok {
-				r.checkTypes(t.Arguments[0], elems)
-				var elem *schema.Type
-				if base := r.typeOf(t.Arguments[0], elems); base != nil {
-					elem = base.Elem
-				}
-				inner := append(slices.Clone(elems), elem)
-				for _, a := range t.Arguments[1:] {
-					r.checkTypes(a, inner)
-				}
-				return
-			}
-		}
-	}
-	children(n, func(c *ast.Node) { r.checkTypes(*c, elems) })
-}
-
-// checkEnum reports a literal that the other side can never be.
-func (r *resolver) checkEnum(side, literal ast.Node, elems []*schema.Type) {
-	var v any
-	switch l := literal.(type) {
-	case *ast.StringNode:
-		v = l.Value
-	case *ast.IntegerNode:
-		v = l.Value
-	case *ast.BoolNode:
-		v = l.Value
-	default:
-		return
-	}
-	t := r.typeOf(side, elems)
-	if t == nil || len(t.Enum) == 0 || slices.Contains(t.Enum, v) || t.HasDefault && t.Default == v {
-		return
-	}
-	var values []string
-	for _, e := range t.Enum {
-		values = append(values, fmt.Sprint(e))
-	}
-	r.fail(literal, "enum", didYouMean(fmt.Sprint(v), values), "this is never %s, it is one of %s", literal.String(), list(values))
-}
-
-func fieldNames(t *schema.Type) []string {
-	var out []string
-	for name := range t.Fields {
-		out = append(out, name)
-	}
-	return out
+	r.fail(id, "unknown-fact", "", id.Value+" takes the name of one fact: "+id.Value+"(FACT); "+theyAre("the facts", facts))
 }

@@ -11,37 +11,39 @@ import (
 // params, facts and lets of that file. An included file has a scope of its own.
 type scope struct {
 	file    *file
+	names   *names
 	prefix  string // "" for the policy, "guard/" for an include
 	symbols map[string]*symbol
 	inline  *symbol // the fact whose fields are names too
 }
 
-// field gives the type of an inline field of that name.
+// field gives the type of an inline field of that name. Fields whose names mean
+// something already stay behind the fact.
 func (s *scope) field(name string) *schema.Type {
-	if s.inline == nil || s.inline.typ == nil || name == "body" {
+	if s.inline == nil || s.inline.typ == nil || name == "body" || s.names.taken(name) {
 		return nil
 	}
 	return s.inline.typ.Fields[name]
 }
 
-// declared lists the names of the scope's own, for help.
-func (s *scope) declared() []string {
-	out := slices.Collect(maps.Keys(s.symbols))
-	if s.inline != nil && s.inline.typ != nil {
-		for f := range s.inline.typ.Fields {
-			if f != "body" {
-				out = append(out, f)
-			}
-		}
+// fields lists the inline fields.
+func (s *scope) fields() []string {
+	if s.inline == nil || s.inline.typ == nil {
+		return nil
 	}
-	return out
+	return slices.DeleteFunc(fieldNames(s.inline.typ), func(name string) bool { return s.field(name) == nil })
 }
 
-// facts lists the names of the scope's facts.
-func (s *scope) facts() []string {
+// declared lists the names of the scope's own, for help.
+func (s *scope) declared() []string {
+	return append(slices.Collect(maps.Keys(s.symbols)), s.fields()...)
+}
+
+// facts lists the names of the scope's facts that are wanted; nil wants all.
+func (s *scope) facts(wanted func(*Fact) bool) []string {
 	var out []string
 	for name, sym := range s.symbols {
-		if sym.kind == factSymbol {
+		if sym.kind == factSymbol && (wanted == nil || wanted(sym.fact)) {
 			out = append(out, name)
 		}
 	}

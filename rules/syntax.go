@@ -33,6 +33,15 @@ type document struct {
 	finally     []finallyDecl
 }
 
+// paramNames lists the names of the params, in order.
+func (d *document) paramNames() []string {
+	names := make([]string, len(d.params))
+	for i, p := range d.params {
+		names[i] = p.name
+	}
+	return names
+}
+
 type paramDecl struct {
 	name   string
 	key    *source.Node

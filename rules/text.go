@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"bytes"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -109,8 +111,7 @@ func (c *compiler) segments(sc *scope, n *source.Node) []segment {
 		switch {
 		case h.last:
 		case h.unclosed:
-			at := n.At(h.offset - 2)
-			c.report(sc.file, at, n.At(h.offset), Error, "template", "close it with }, or write $${ for the two characters", "the hole ${ is never closed")
+			c.report(sc.file, n.At(h.offset-2), n.At(h.offset), Error, "template", "close it with }, or write $${ for the two characters", "the hole ${ is never closed")
 			segs = append(segs, segment{src: h.src, broken: true})
 		default:
 			root, _ := c.expression(snippet{scope: sc, src: h.src, node: n, offset: h.offset}, false)
@@ -139,9 +140,14 @@ func (p *Program) compiled(t *text) []segment {
 		var unheard Diagnostics // check tells them; here the text degrades
 		p.compiler.diags = &unheard
 		t.segs = p.compiler.segments(t.scope, t.node)
+		p.compiler.diags = nil
 	})
 	return t.segs
 }
+
+// maxText bounds a rendered text, in bytes: a hole can show a whole file, and a
+// text can have many holes.
+const maxText = 1 << 20
 
 // render writes a text. A hole that cannot be worked out is written as (?) and
 // told in the trace: texts never change a decision.
@@ -149,8 +155,11 @@ func (ev *evaluation) render(t *text) string {
 	if t == nil {
 		return ""
 	}
-	w := lineWriter{b: make([]byte, 0, len(t.node.Value)+64)}
-	for _, s := range ev.program.compiled(t) {
+	segs := ev.program.compiled(t)
+	w := lineWriter{b: ev.buf[:0]}
+	ev.buf = nil // a hole may ask a model, whose question is a text too
+	for i := range segs {
+		s := &segs[i]
 		switch {
 		case s.literal != "":
 			w.literal(s.literal)
@@ -161,13 +170,26 @@ func (ev *evaluation) render(t *text) string {
 			v, state := ev.value(s.hole)
 			if state != known {
 				ev.warn("the hole ${" + s.src + "} is unknown: " + ev.why)
-				w.value("(?)")
-				continue
+				v = "(?)"
 			}
-			w.value(display(v))
+			w.value(v)
+		}
+		if len(w.b) > maxText {
+			ev.warn("a text is longer than " + strconv.Itoa(maxText) + " bytes and is cut")
+			w.b = append(truncate(w.b, maxText), "…"...)
+			break
 		}
 	}
-	return strings.TrimRight(string(w.end()), " \t\r\n")
+	ev.buf = w.end()
+	return string(bytes.TrimRight(ev.buf, " \t\r\n"))
+}
+
+// truncate cuts b to at most n bytes and tears no character apart.
+func truncate(b []byte, n int) []byte {
+	for n > 0 && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return b[:n]
 }
 
 // lineWriter drops lines that held only holes which rendered to nothing.
@@ -192,9 +214,7 @@ func (w *lineWriter) literal(s string) {
 }
 
 func (w *lineWriter) text(s string) {
-	if strings.TrimSpace(s) != "" {
-		w.solid = true
-	}
+	w.solid = w.solid || strings.TrimSpace(s) != ""
 	w.b = append(w.b, s...)
 }
 
@@ -207,12 +227,11 @@ func (w *lineWriter) newline() {
 	w.start, w.hole, w.solid = len(w.b), false, false
 }
 
-func (w *lineWriter) value(s string) {
+func (w *lineWriter) value(v any) {
+	before := len(w.b)
+	w.b = appendDisplay(w.b, v)
 	w.hole = true
-	if s != "" {
-		w.solid = true
-	}
-	w.b = append(w.b, s...)
+	w.solid = w.solid || len(w.b) > before
 }
 
 func (w *lineWriter) end() []byte {

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -179,32 +178,11 @@ type Read struct {
 
 // FactRead is one fact that was gathered.
 type FactRead struct {
-	Name    string        `json:"name"`
-	Source  string        `json:"source"`
-	Status  Status        `json:"status"`
-	Path    string        `json:"path,omitempty"`
-	Problem string        `json:"problem,omitempty"`
-	Took    time.Duration `json:"took_ns"`
-}
-
-// short cuts a value down to what a trace can show.
-func short(v any) any {
-	switch v := v.(type) {
-	case nil, bool, int, float64:
-		return v
-	case string:
-		return cut(v, 120)
-	case time.Duration:
-		return v.String()
-	case time.Time:
-		return v.Format(time.RFC3339)
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprintf("(%T)", v)
-	}
-	if len(b) > 120 {
-		return cut(string(b), 120)
-	}
-	return json.RawMessage(b)
+	Name      string        `json:"name"`
+	Source    string        `json:"source"`
+	Status    Status        `json:"status"` // as it was gathered, before its default stood in
+	Defaulted bool          `json:"defaulted,omitempty"`
+	Path      string        `json:"path,omitempty"`
+	Problem   string        `json:"problem,omitempty"`
+	Took      time.Duration `json:"took_ns"`
 }

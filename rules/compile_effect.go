@@ -1,0 +1,225 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/checker/nature"
+	exprparser "github.com/expr-lang/expr/parser"
+
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// effect compiles one effect. It is nil if there is a problem, which is reported.
+func (c *compiler) effect(sc *scope, d effectDecl) *effect {
+	switch d.kind {
+	case SetEffect:
+		return c.setEffect(sc, d.node)
+	case DeleteEffect, ArchiveEffect:
+		name := strings.TrimSpace(d.node.Value)
+		s := sc.symbols[name]
+		if s == nil || s.kind != factSymbol || !s.fact.Source.File {
+			facts := sc.facts(func(f *Fact) bool { return f.Source.File })
+			c.errorf(sc, d.node, "unknown-fact", didYouMean(name, facts),
+				"%s takes the name of a fact that is a file, and %q is none; %s", d.kind, name, theyAre("those facts", facts))
+			return nil
+		}
+		s.used.Store(true)
+		return &effect{kind: d.kind, src: d.kind.String() + ": " + name, fact: s}
+	case PruneEffect:
+		return &effect{
+			kind: PruneEffect, src: "prune: " + d.glob.Value,
+			glob: c.newPath(sc, d.glob, SourceKind{Path: true, Glob: true}), older: d.older,
+		}
+	}
+	return nil
+}
+
+// setEffect compiles `fact.path = expression`.
+func (c *compiler) setEffect(sc *scope, n *source.Node) *effect {
+	at, ok := splitAssignment(n.Value)
+	if !ok {
+		help := "write fact.field = expression"
+		if i := strings.Index(n.Value, "=="); i >= 0 {
+			help = "one = assigns, == compares: " + help
+		}
+		c.errorf(sc, n, "assignment", help, "set takes an assignment, and this is none")
+		return nil
+	}
+	left, right := n.Value[:at], n.Value[at+1:]
+	e := &effect{kind: SetEffect, src: "set: " + strings.TrimSpace(n.Value)}
+	target := snippet{scope: sc, src: left, node: n}
+	tree, err := c.engine.parse(left)
+	if err != nil {
+		message, _ := explain(err.message)
+		c.report(sc.file, target.at(err.from), target.at(err.to), Error, "assignment", "write fact.field = expression", "the left side of set is not a path: "+message)
+		return nil
+	}
+	okLeft := c.target(e, target, tree)
+	value := snippet{scope: sc, src: right, node: n, offset: utf8.RuneCountInString(left) + 1}
+	root, nt := c.expression(value, false)
+	if !okLeft || root == nil {
+		return nil
+	}
+	e.value = root
+	c.checkValue(value, root, nt, e.typ, "the field "+strings.TrimSpace(left), "effect-type")
+	return e
+}
+
+// checkValue reports that an expression gives what a declared type does not take.
+// what names the taker.
+func (c *compiler) checkValue(s snippet, root *cond, nt nature.Nature, want *schema.Type, what, check string) {
+	if want == nil || want.Kind == schema.Any {
+		return
+	}
+	from, to := s.trimmed()
+	fail := func(help, format string, args ...any) {
+		c.report(s.scope.file, s.at(from), s.at(to), Error, check, help, fmt.Sprintf(format, args...))
+	}
+	if nt.Nil {
+		if !want.Nullable && !want.Optional {
+			fail("", "%s takes %s, never nil", what, want)
+		}
+		return
+	}
+	if isUnknown(nt) {
+		return
+	}
+	if !takes(want.Kind, nt) {
+		help := ""
+		if want.Kind == schema.Int && nt.IsFloat {
+			help = "write int(…) to drop what follows the point"
+		}
+		fail(help, "%s takes %s, this is %s", what, want, typeName(nt))
+		return
+	}
+	if root.op != leaf || root.operand.direct == nil || root.operand.direct.op != "" || root.operand.direct.left.sym != nil {
+		return
+	}
+	if v := root.operand.direct.left.literal; !allows(want, v) {
+		fail(didYouMean(fmt.Sprint(v), enumWords(want)), "%s is never %s, it is one of %s", what, literalText(v), list(enumWords(want)))
+	}
+}
+
+// takes reports whether values of an expression's type can be of this kind.
+func takes(k schema.Kind, n nature.Nature) bool {
+	switch k {
+	case schema.Bool:
+		return isBool(n)
+	case schema.Int:
+		return n.IsInteger && !n.IsDuration()
+	case schema.Number:
+		return n.IsNumber() && !n.IsDuration()
+	case schema.String:
+		return n.IsString() || n.IsDuration() || n.IsTime()
+	case schema.Array:
+		return n.IsArray()
+	case schema.Object:
+		return n.IsMap()
+	}
+	return k == schema.Any
+}
+
+// target resolves the left side of a set.
+func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
+	fail := func(n ast.Node, check, help, format string, args ...any) bool {
+		l := n.Location()
+		c.report(s.scope.file, s.at(l.From), s.at(max(l.To, l.From+1)), Error, check, help, fmt.Sprintf(format, args...))
+		return false
+	}
+	var chain []*ast.MemberNode
+	n := tree.Node
+	for {
+		if ch, ok := n.(*ast.ChainNode); ok {
+			return fail(ch, "assignment", "write . and not ?.", "the left side of set names a field, which cannot be optional")
+		}
+		m, ok := n.(*ast.MemberNode)
+		if !ok {
+			break
+		}
+		chain = append(chain, m)
+		n = m.Node
+	}
+	id, ok := n.(*ast.IdentifierNode)
+	if !ok {
+		return fail(n, "assignment", "write fact.field = expression", "the left side of set must begin with the name of a fact")
+	}
+	sym, typ := s.scope.symbols[id.Value], (*schema.Type)(nil)
+	switch {
+	case sym == nil && s.scope.field(id.Value) != nil:
+		sym = s.scope.inline
+		e.steps = append(e.steps, step{field: id.Value})
+		typ = sym.typ.Fields[id.Value]
+	case sym == nil || sym.kind != factSymbol:
+		facts := s.scope.facts(func(f *Fact) bool { return f.Source.Editable })
+		return fail(id, "unknown-fact", didYouMean(id.Value, append(facts, s.scope.fields()...)),
+			"set changes a field of a fact, and %q is no fact; %s", id.Value, theyAre("facts that can be changed", facts))
+	default:
+		typ = sym.typ
+	}
+	if !sym.fact.Source.Editable {
+		return fail(id, "assignment", "only json and frontmatter facts can be changed", "%q is a %s fact, which set cannot change", sym.name, sym.fact.Source.Name)
+	}
+	sym.used.Store(true)
+	for i := len(chain) - 1; i >= 0; i-- {
+		p, isName := chain[i].Property.(*ast.StringNode)
+		if !isName {
+			runes := []rune(s.src)
+			from, to := spanOf(runes, chain[i].Property)
+			root, _ := c.expression(snippet{scope: s.scope, src: string(runes[from:to]), node: s.node, offset: s.offset + from}, false)
+			if root == nil {
+				return false
+			}
+			e.steps = append(e.steps, step{index: root})
+			typ = elementOf(typ)
+			continue
+		}
+		if p.Value == "body" && len(e.steps) == 0 && sym.fact.Source.Name == "frontmatter" {
+			return fail(p, "assignment", "name a field of the front matter", "the body below the front matter cannot be set")
+		}
+		if !declares(typ, p.Value) {
+			names := fieldNames(typ)
+			return fail(p, "unknown-field", didYouMean(p.Value, names), "unknown field %q, the declared ones are %s", p.Value, list(names))
+		}
+		e.steps = append(e.steps, step{field: p.Value})
+		typ = fieldOf(typ, p.Value)
+	}
+	if len(e.steps) == 0 {
+		return fail(id, "assignment", "write "+id.Value+".FIELD = expression", "set changes one field, not the whole of %q", id.Value)
+	}
+	e.fact, e.typ = sym, typ
+	return true
+}
+
+// splitAssignment gives the offset of the = that assigns: the first that is part
+// of no comparison and stands neither in quotes nor in brackets.
+func splitAssignment(s string) (at int, ok bool) {
+	var quoted byte
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case quoted != 0:
+			if c == '\\' && quoted != '`' {
+				i++
+			} else if c == quoted {
+				quoted = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quoted = c
+		case c == '(' || c == '[' || c == '{':
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			depth--
+		case c == '=' && depth <= 0:
+			if i+1 < len(s) && s[i+1] == '=' || i > 0 && strings.IndexByte("=!<>", s[i-1]) >= 0 {
+				return 0, false
+			}
+			return i, strings.TrimSpace(s[:i]) != ""
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,342 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	stdpath "path"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// bindings are the values that the params of a file are given.
+type bindings struct {
+	texts map[string]string  // by the configuration, for the policy itself
+	exprs map[string]letDecl // by an include's with
+	scope *scope             // in which exprs are read
+}
+
+// given collects what the configuration gives to the params of the policy.
+func (c *compiler) given(doc *document) bindings {
+	b := bindings{texts: map[string]string{}}
+	names := doc.paramNames()
+	for _, name := range slices.Sorted(maps.Keys(c.cfg.Set)) {
+		if slices.Contains(names, name) {
+			b.texts[name] = c.cfg.Set[name]
+			continue
+		}
+		help := didYouMean(name, names)
+		if help == "" && len(names) > 0 {
+			help = "it has " + list(names)
+		}
+		*c.diags = append(*c.diags, Diagnostic{
+			Pos: Pos{File: doc.file.name}, Check: "unknown-param",
+			Message: fmt.Sprintf("the policy has no param %q", name), Help: help,
+		})
+	}
+	return b
+}
+
+// declare makes the scope of a document: its params, facts and lets.
+func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
+	sc := &scope{file: doc.file, names: c.names, prefix: prefix, symbols: map[string]*symbol{}}
+	c.program.Files = append(c.program.Files, File{Name: doc.file.name, Src: doc.file.src})
+	for _, d := range doc.params {
+		if c.free(sc, d.key) {
+			c.declareParam(sc, d, b)
+		}
+	}
+	facts := make([]*Fact, len(doc.facts))
+	for i, d := range doc.facts {
+		if c.free(sc, d.key) {
+			facts[i] = c.declareFact(sc, d)
+		}
+	}
+	for _, d := range doc.lets {
+		if c.free(sc, d.key) {
+			c.add(sc, d.key, &symbol{kind: letSymbol, let: &let{decl: d, scope: sc}})
+		}
+	}
+	c.checkInline(sc)
+	// Paths may read any fact or let, so they compile when all are declared.
+	for i, f := range facts {
+		if f == nil {
+			continue
+		}
+		c.arguments(sc, f, doc.facts[i])
+	}
+	return sc
+}
+
+// arguments compiles what a fact's source is handed.
+func (c *compiler) arguments(sc *scope, f *Fact, d factDecl) {
+	if f.Source.Text {
+		f.question = c.newText(sc, d.args[0])
+	} else {
+		for _, n := range d.args {
+			f.args = append(f.args, c.newPath(sc, n, f.Source))
+		}
+	}
+	for _, o := range f.Source.texts() {
+		switch n := d.texts[o.Name]; {
+		case n == nil:
+		case o.Kind == OptionText:
+			f.texts = append(f.texts, optionText{name: o.Name, text: c.newText(sc, n)})
+		default:
+			f.texts = append(f.texts, optionText{name: o.Name, arg: c.newPath(sc, n, SourceKind{})})
+		}
+	}
+}
+
+// free reports whether a name can be declared, and tells if not.
+func (c *compiler) free(sc *scope, key *source.Node) bool {
+	name := key.Value
+	switch {
+	case isKeyword(name):
+		c.errorf(sc, key, "reserved-name", "choose another name", "%q is a word of expressions", name)
+		return false
+	case c.names.taken(name):
+		c.errorf(sc, key, "reserved-name", "choose another name", "%q is a name that every policy has already", name)
+		return false
+	}
+	if old := sc.symbols[name]; old != nil {
+		c.errorf(sc, key, "duplicate-name", "choose another name", "the name %q is declared at %d:%d already", name, old.pos.Line, old.pos.Col)
+		return false
+	}
+	return true
+}
+
+// add makes a symbol known in its scope under the name at key.
+func (c *compiler) add(sc *scope, key *source.Node, s *symbol) *symbol {
+	s.name, s.key, s.pos = sc.prefix+key.Value, sc.prefix+key.Value, c.place(sc.file, key.Start)
+	s = c.table.add(s)
+	sc.symbols[key.Value] = s
+	return s
+}
+
+// declareParam declares a param with its value. One that has a problem is
+// declared all the same, so that the rules that read it are not reported too.
+func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
+	s, err := schema.FromValue(sc.file.name, d.schema.Decode())
+	if err != nil {
+		c.errorf(sc, d.schema, "schema", "write for example {type: integer, default: 5}", "the param %q needs a JSON Schema: %s", d.name, schemaMessage(err))
+		c.engine.declare(c.add(sc, d.key, &symbol{kind: constSymbol}).key, natureOf(nil))
+		return
+	}
+	for _, u := range s.Unknown() {
+		c.errorf(sc, d.schema, "schema-keyword", "", "the schema of the param %q: %s", d.name, u.Message)
+	}
+	t := s.Type()
+	if bound, ok := b.exprs[d.name]; ok {
+		c.add(sc, d.key, &symbol{kind: letSymbol, typ: t, let: &let{decl: bound, scope: b.scope}})
+		return
+	}
+	sym := c.add(sc, d.key, &symbol{kind: constSymbol, typ: t})
+	text, given := b.texts[d.name]
+	switch {
+	case given:
+		r := s.Check(schema.Document{Value: text})
+		if bad := slices.Concat(r.Unusable, r.Warnings); len(bad) > 0 {
+			c.errorf(sc, d.key, "param-value", "it takes "+t.String(), "the value %q does not fit the param %q: %s", text, d.name, bad[0].Message)
+		}
+		sym.value = r.Value
+	case t.HasDefault:
+		r := s.Check(schema.Document{Value: d.schema.Get("default").Decode()})
+		if bad := slices.Concat(r.Unusable, r.Warnings); len(bad) > 0 {
+			c.errorf(sc, d.schema.Get("default"), "param-value", "it takes "+t.String(), "the default does not fit the param %q: %s", d.name, bad[0].Message)
+		}
+		sym.value = r.Value
+	default:
+		c.errorf(sc, d.key, "param-value", "add a default, or give it with --set "+d.name+"=…", "the param %q has no default and is not given", d.name)
+	}
+	if sym.value == nil {
+		t = nil // whatever its type, it may be nil
+	}
+	c.engine.declare(sym.key, natureOf(certain(t)))
+}
+
+// certain is the type of a value that is there: neither optional nor nil.
+func certain(t *schema.Type) *schema.Type {
+	if t == nil {
+		return nil
+	}
+	n := *t
+	n.Nullable, n.Optional = false, false
+	return &n
+}
+
+func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
+	f := &Fact{
+		Name: sc.prefix + d.name, Source: d.kind, Settle: d.settle, Timeout: d.timeout,
+		Options: d.options, Pos: c.place(sc.file, d.key.Start), index: len(c.program.facts),
+	}
+	typ := d.kind.Value
+	if d.schema != nil {
+		if f.Schema = c.schemaOf(sc, d.schema); f.Schema != nil {
+			typ = f.Schema.Type()
+		}
+	}
+	if d.kind.Around != nil {
+		typ = d.kind.Around(typ)
+	}
+	if d.kind.Name == "frontmatter" {
+		typ = withBody(typ)
+	}
+	f.sym = c.add(sc, d.key, &symbol{kind: factSymbol, fact: f, typ: typ})
+	if d.deflt != nil {
+		c.setDefault(sc, f, d, typ)
+		if f.Default == nil {
+			typ = nil
+		}
+	}
+	if d.inline != nil && f.Schema != nil {
+		if sc.inline != nil {
+			c.errorf(sc, d.inline, "inline", "write the name of the fact before its fields", "the fields of %q are names already; at most one fact is inline", sc.inline.name)
+		} else {
+			sc.inline = f.sym
+		}
+	}
+	c.engine.declare(f.sym.key, natureOf(certain(typ)))
+	c.program.facts = append(c.program.facts, f)
+	return f
+}
+
+// setDefault gives a fact its default, completed by the schema where that is about
+// the value and not about a part of it.
+func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Type) {
+	f.HasDefault, f.Default = true, d.deflt.Decode()
+	if f.Schema != nil && d.kind.Around == nil {
+		r := f.Schema.Check(schema.Document{Value: f.Default})
+		if len(r.Unusable) > 0 {
+			c.errorf(sc, d.deflt, "default", "", "the default does not fit the schema: %s%s", pointerAt(r.Unusable[0].Pointer), r.Unusable[0].Message)
+		}
+		f.Default = f.Schema.Complete(f.Default)
+	}
+	if d.kind.Editable && f.Schema == nil {
+		typ = &schema.Type{Kind: schema.Object}
+	}
+	if _, problem := storable(typ, f.Default); problem != "" {
+		c.errorf(sc, d.deflt, "default", "", "the value of %q is %s, its default is %s", d.name, typ, kindOf(f.Default))
+	}
+	if m, ok := f.Default.(map[string]any); ok && d.kind.Name == "frontmatter" {
+		m["body"] = ""
+	}
+}
+
+func pointerAt(pointer string) string {
+	if pointer == "" {
+		return ""
+	}
+	return "at " + pointer + ", "
+}
+
+// withBody adds the text below the front matter to a type.
+func withBody(t *schema.Type) *schema.Type {
+	if t == nil || len(t.Fields) == 0 {
+		return t // open: .body is found at run time
+	}
+	n := *t
+	n.Fields = maps.Clone(t.Fields)
+	n.Fields["body"] = &schema.Type{Kind: schema.String, Doc: "The text below the front matter."}
+	return &n
+}
+
+// schemaOf finds and compiles the schema of a fact.
+func (c *compiler) schemaOf(sc *scope, n *source.Node) *schema.Schema {
+	s, err := c.findSchema(sc, n)
+	if err == nil && s != nil && !c.cfg.LazyTexts {
+		err = s.Verify()
+	}
+	if err != nil {
+		c.errorf(sc, n, "schema", "", "the schema cannot be used: %s", schemaMessage(err))
+		return nil
+	}
+	if s == nil || c.cfg.LazyTexts {
+		return s
+	}
+	for _, w := range s.Widened() {
+		c.warnf(sc, n, "schema-widened", "say the type of each field plainly, or leave it", "the type %sis not checked: %s", pointerAt(w.Pointer), w.Why)
+	}
+	for _, u := range s.Unknown() {
+		c.warnf(sc, n, "schema-keyword", "", "the schema %shas a word without effect: %s", pointerAt(u.Pointer), u.Message)
+	}
+	return s
+}
+
+// findSchema gives the schema that a node holds or names. It is nil without an
+// error if the problem was reported.
+func (c *compiler) findSchema(sc *scope, n *source.Node) (*schema.Schema, error) {
+	if n.Kind == source.Map || n.Tag == "!!bool" {
+		return schema.FromValue(sc.file.name, n.Decode())
+	}
+	if n.Kind != source.Scalar || n.Value == "" || n.Tag == "!!null" {
+		return nil, errors.New("write an object, a file name or ralph:NAME")
+	}
+	if name, ok := strings.CutPrefix(n.Value, "ralph:"); ok {
+		src, ok := schema.Shipped(name)
+		if !ok {
+			c.errorf(sc, n, "schema", didYouMean(name, schema.ShippedNames()), "there is no shipped schema %q, the shipped ones are %s", name, list(schema.ShippedNames()))
+			return nil, nil
+		}
+		return schema.Compile(n.Value, src)
+	}
+	at, err := beside(sc.file, n.Value)
+	if err != nil {
+		return nil, err
+	}
+	f, err := readFile(sc.file.fs, at)
+	if err != nil {
+		return nil, err
+	}
+	return schema.Compile(at, f.src)
+}
+
+// beside resolves the name of a file relative to the file that names it.
+func beside(f *file, name string) (string, error) {
+	at := stdpath.Join(stdpath.Dir(f.path), name)
+	switch {
+	case strings.HasPrefix(name, "/"), strings.Contains(name, `\`), len(name) > 1 && name[1] == ':' && isLetter(name[0]):
+		return "", fmt.Errorf("%s must be relative to the file that names it, with slashes", name)
+	case strings.HasPrefix(name, "~"):
+		return "", fmt.Errorf("%s begins with ~; name a file beside this one", name)
+	case at == "..", strings.HasPrefix(at, "../"):
+		return "", fmt.Errorf("%s leads out of the folder that policies are read from", name)
+	}
+	return at, nil
+}
+
+func schemaMessage(err error) string {
+	var ce *schema.CompileError
+	if errors.As(err, &ce) {
+		if ce.Pointer != "" {
+			return ce.Message + " at " + ce.Pointer
+		}
+		return ce.Message
+	}
+	return err.Error()
+}
+
+// checkInline tells of declared names that hide a field of the inline fact.
+func (c *compiler) checkInline(sc *scope) {
+	if sc.inline == nil {
+		return
+	}
+	for name, s := range sc.symbols {
+		if sc.field(name) != nil {
+			c.errorAt(sc, s.pos, name, "ambiguous-name", fmt.Sprintf("choose another name; the field is %s.%s too", sc.inline.name, name),
+				"%q is also a field of the inline fact %q", name, sc.inline.name)
+		}
+	}
+}
+
+// errorAt reports an error about a name at a place.
+func (c *compiler) errorAt(sc *scope, pos Pos, name, check, help, format string, args ...any) {
+	end := pos
+	end.Col += len([]rune(name))
+	*c.diags = append(*c.diags, Diagnostic{
+		Pos: pos, End: end, Check: check, Message: fmt.Sprintf(format, args...), Help: help, Line: source.Line(sc.file.src, pos.Line),
+	})
+}

@@ -1,0 +1,91 @@
+package rules
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// display writes a value as texts and paths show it.
+func display(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return string(appendDisplay(nil, v))
+}
+
+// appendDisplay writes a value behind b: nil as nothing, a list as one item a
+// line, an object as JSON.
+func appendDisplay(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return b
+	case string:
+		return append(b, v...)
+	case bool:
+		return strconv.AppendBool(b, v)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10)
+	case float64:
+		return strconv.AppendFloat(b, v, 'f', -1, 64)
+	case time.Duration:
+		return append(b, v.Round(time.Second).String()...)
+	case time.Time:
+		return v.AppendFormat(b, time.RFC3339)
+	case map[string]any:
+		return append(b, asJSON(v)...)
+	}
+	items, err := elements(v)
+	if err != nil {
+		return append(b, asJSON(v)...)
+	}
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, '\n')
+		}
+		b = appendDisplay(b, item)
+	}
+	return b
+}
+
+// asJSON writes a value as JSON, with <, > and & as they are: it is for people
+// and agents, not for web pages.
+func asJSON(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(bytes.TrimRight(b.Bytes(), "\n"))
+}
+
+// short cuts a value down to what a trace can show.
+func short(v any) any {
+	const most = 120
+	switch v := v.(type) {
+	case nil, bool, int:
+		return v
+	case float64:
+		if s := strconv.FormatFloat(v, 'g', -1, 64); !json.Valid([]byte(s)) { // JSON has no infinity
+			return s
+		}
+		return v
+	case string:
+		return cut(v, most)
+	case time.Duration:
+		return v.String()
+	case time.Time:
+		return v.Format(time.RFC3339)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprintf("(%T)", v)
+	}
+	if len(b) > most {
+		return cut(string(b), most)
+	}
+	return json.RawMessage(b)
+}

@@ -1,0 +1,116 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// traced evaluates an operand and notes in the step what it was and what it read.
+func (ev *evaluation) traced(o *operand) (any, truth) {
+	step := ev.step
+	ev.step = nil // lets that are worked out on the way are shown as values
+	defer func() { ev.step = step }()
+	v, state := ev.operand(o)
+	t := OperandStep{Text: o.text}
+	if state == known {
+		t.Value = ev.shown(v, o.private)
+	} else {
+		t.Unknown, t.Problem = true, ev.why
+	}
+	why := ev.why
+	ev.traceReads(o, &t)
+	ev.why = why
+	step.Operands = append(step.Operands, t)
+	return v, state
+}
+
+// traceReads notes what an operand read.
+func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
+	for i := range o.reads {
+		a := &o.reads[i]
+		if a.name == "" {
+			continue
+		}
+		v := &ev.gotten[a.fact.fact.index]
+		r := Read{Name: a.name}
+		if v.Status != OK {
+			r.State = v.Status.String()
+		} else if why := ev.unusable(o, a); why != "" {
+			r.State = "unusable"
+		} else {
+			r.Value = short(at(v.V, a.path))
+		}
+		t.Reads = append(t.Reads, r)
+	}
+	for _, s := range o.syms {
+		if s.kind == factSymbol && slices.ContainsFunc(o.reads, func(a access) bool { return a.fact == s && a.name != "" }) ||
+			s.kind == tickSymbol || s.kind == nameSymbol && s.info.goType != nil && !s.info.askRow {
+			continue
+		}
+		r := Read{Name: s.name}
+		switch state := ev.slots[s.slot].state; state {
+		case known:
+			r.Value = ev.shown(ev.slots[s.slot].value, s.private)
+		case unknown:
+			r.State = "unknown"
+		case broken:
+			r.State = "error"
+		}
+		t.Reads = append(t.Reads, r)
+	}
+	if t.Unknown {
+		return
+	}
+	o.explained.Do(func() {
+		ev.program.mu.Lock()
+		defer ev.program.mu.Unlock()
+		o.parts = ev.program.compiler.parts(o)
+	})
+	for _, p := range o.parts {
+		for _, s := range o.syms {
+			ev.names[s.key] = ev.slots[s.slot].value
+		}
+		if v, err := run(&ev.vm, p.prog, ev.names); err == nil {
+			t.Reads = append(t.Reads, Read{Name: p.text, Value: ev.shown(v, o.private)})
+		}
+	}
+}
+
+// shown cuts a value down to what a trace shows. Of private texts, lists and
+// objects it only says how much there is; a count or an answer gives nothing away.
+func (ev *evaluation) shown(v any, private bool) any {
+	if !private || ev.opts.Clear {
+		return short(v)
+	}
+	switch v := v.(type) {
+	case nil, bool, int, float64:
+		return v
+	case string:
+		return fmt.Sprintf("(%d bytes)", len(v))
+	case []any:
+		return fmt.Sprintf("(%d items)", len(v))
+	case []string:
+		return fmt.Sprintf("(%d items)", len(v))
+	}
+	return "(hidden)"
+}
+
+// at walks a static path as far as it can be walked.
+func at(v any, path []string) any {
+	for _, step := range path {
+		switch t := v.(type) {
+		case map[string]any:
+			v = t[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i >= len(t) {
+				return v
+			}
+			v = t[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}

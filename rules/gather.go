@@ -1,0 +1,205 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"time"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// gathered is what an evaluation got for one fact.
+type gathered struct {
+	Value
+	defaulted bool // it is missing, and its default stands in
+}
+
+// fact gives a fact's value, gathering it if need be.
+func (ev *evaluation) fact(f *Fact) *gathered {
+	ev.need(f.sym)
+	return &ev.gotten[f.index]
+}
+
+// gather asks the world for a fact. need sees to it that this happens once.
+func (ev *evaluation) gather(f *Fact) (any, truth) {
+	v := &ev.gotten[f.index].Value
+	var start time.Time
+	if ev.opts.Traced {
+		start = time.Now()
+	}
+	if args, problem, quiet := ev.arguments(f); problem == "" {
+		*v = ev.facts.Fact(ev.ctx, f, args)
+	} else {
+		*v = Value{Status: Missing, Problem: problem, Quiet: quiet}
+	}
+	if ev.opts.Traced {
+		ev.verdict.Trace.Facts = append(ev.verdict.Trace.Facts, FactRead{
+			Name: f.Name, Source: f.Source.Name, Status: v.Status, Path: v.Path, Problem: v.Problem,
+			Defaulted: v.Status == Missing && f.HasDefault, Took: time.Since(start),
+		})
+	}
+	for _, w := range v.Warnings {
+		ev.warn(violation(f.Name, w))
+	}
+	if v.Status == Missing && f.HasDefault {
+		if !v.Quiet {
+			ev.tell(f.Name + ": " + v.sentence())
+		}
+		v.Status, v.V, v.Problem, v.Unusable = OK, f.Default, "", nil
+		ev.gotten[f.index].defaulted = true
+	}
+	if v.Status == OK {
+		return v.V, known
+	}
+	ev.why = f.Name + " is " + v.Status.String()
+	if v.Problem != "" {
+		ev.why += ": " + v.sentence()
+	}
+	return nil, unknown
+}
+
+// arguments works out what a fact's source is handed. Most paths hold no names, so
+// they are the same every time.
+func (ev *evaluation) arguments(f *Fact) (args []string, problem string, quiet bool) {
+	if f.fixed != nil {
+		return f.fixed, "", false
+	}
+	args = make([]string, 0, len(f.args)+len(f.texts)+1)
+	if f.question != nil {
+		args = append(args, ev.render(f.question))
+	}
+	for _, a := range f.args {
+		text, problem, quiet := ev.argument(a)
+		if problem != "" {
+			return nil, problem, quiet
+		}
+		args = append(args, text)
+	}
+	for _, o := range f.texts {
+		if o.text != nil {
+			args = append(args, ev.render(o.text))
+			continue
+		}
+		text, problem, quiet := ev.argument(o.arg)
+		if problem != "" {
+			return nil, problem, quiet
+		}
+		args = append(args, text)
+	}
+	return args, "", false
+}
+
+// violation writes what is wrong with a value of a fact.
+func violation(fact string, w schema.Violation) string {
+	at := ""
+	if w.Line > 0 {
+		at = fmt.Sprintf(" at %d:%d", w.Line, w.Col)
+	}
+	return fmt.Sprintf("%s%s%s: %s", fact, w.Pointer, at, w.Message)
+}
+
+// unusable tells why an operand may not read what it reads, or "".
+func (ev *evaluation) unusable(o *operand, a *access) string {
+	for _, u := range ev.gotten[a.fact.fact.index].Unusable {
+		if a.spoilt(o.props, schema.SplitPointer(u.Pointer)) {
+			return violation(a.fact.name, u)
+		}
+	}
+	return ""
+}
+
+// name asks the world for one of ralph's names.
+func (ev *evaluation) name(s *symbol) any {
+	if s.info.askRow {
+		return ev.loop(s.name)
+	}
+	if v := ev.facts.Name(ev.ctx, s.name); v != nil {
+		return v
+	}
+	return s.info.zero()
+}
+
+// asked answers missing(f) and its like.
+func (ev *evaluation) asked(s *symbol) any {
+	v := ev.fact(s.fact)
+	switch s.ask {
+	case "missing":
+		return v.Status == Missing
+	case "invalid":
+		return v.Status == Invalid
+	case "ok":
+		return v.Status == OK
+	case "problem":
+		return v.Problem
+	case "path":
+		return v.Path
+	}
+	if v.ModTime.IsZero() {
+		return time.Duration(0)
+	}
+	ev.need(s.now)
+	now, _ := ev.slots[s.now.slot].value.(time.Time)
+	return max(0, now.Sub(v.ModTime))
+}
+
+// loopRow asks for the loop memory, once.
+func (ev *evaluation) loopRow() Row {
+	if !ev.hasRow {
+		ev.row, ev.hasRow = ev.facts.Row(ev.ctx), true
+	}
+	return ev.row
+}
+
+// loop gives one of the names that come from the loop memory.
+func (ev *evaluation) loop(name string) any {
+	row := ev.loopRow()
+	switch name {
+	case "loop.continuations":
+		return row.Continuations
+	case "loop.total":
+		return row.Total
+	case "loop.elapsed":
+		return row.Elapsed
+	case "loop.step":
+		return row.Step
+	}
+	return row.repeats(ev.progress())
+}
+
+// progress gives the fingerprint of what the policy calls progress; false if it
+// cannot be known.
+func (ev *evaluation) progress() (string, bool) {
+	if len(ev.program.progress) == 0 {
+		return "", true
+	}
+	values := make([]any, len(ev.program.progress))
+	for i, c := range ev.program.progress {
+		v, state := ev.value(c)
+		if state != known {
+			if state == broken {
+				ev.warn("progress counts as unchanged: " + ev.why)
+			}
+			return "", false
+		}
+		values[i] = v
+	}
+	return fingerprint(values)
+}
+
+// fingerprint is short for short values, so that a person who reads the loop
+// memory understands it, and a digest for long ones.
+func fingerprint(values []any) (string, bool) {
+	b, err := json.Marshal(values)
+	if err != nil {
+		return "", false
+	}
+	const enough = 200
+	if len(b) <= enough {
+		return string(b), true
+	}
+	h := fnv.New128a()
+	h.Write(b)
+	return cut(string(b), enough/2) + " " + strconv.Itoa(len(b)) + " " + fmt.Sprintf("%x", h.Sum(nil)), true
+}

@@ -1,0 +1,167 @@
+package rules
+
+import (
+	"fmt"
+	"io/fs"
+	stdpath "path"
+	"slices"
+	"strings"
+)
+
+// Bounds of what a policy may include.
+const (
+	maxIncludeDepth = 8
+	maxFiles        = 64
+)
+
+// pendingRule is a rule with the scope in which its expressions are read.
+type pendingRule struct {
+	decl  ruleDecl
+	scope *scope
+	name  string
+}
+
+// includer reads the rules of a document and of all it includes, in place.
+type includer struct {
+	c            *compiler
+	kinds        []SourceKind
+	files        int
+	stack        []string        // files that are being read
+	prefixes     map[string]bool // of the includes
+	rulesInOrder []pendingRule
+}
+
+func (in *includer) rules(doc *document, sc *scope) {
+	in.stack = append(in.stack, doc.file.name)
+	for _, d := range doc.rules {
+		if d.include != nil {
+			in.include(d, sc)
+			continue
+		}
+		in.rulesInOrder = append(in.rulesInOrder, pendingRule{decl: d, scope: sc, name: sc.prefix + d.name.Value})
+	}
+	in.stack = in.stack[:len(in.stack)-1]
+}
+
+func (in *includer) include(d ruleDecl, sc *scope) {
+	c := in.c
+	f, name, ok := in.find(d, sc)
+	if !ok {
+		return
+	}
+	in.files++
+	switch {
+	case slices.Contains(in.stack, f.name):
+		c.errorf(sc, d.include, "include-cycle", "break the circle", "%s includes itself: %s", f.name, strings.Join(append(slices.Clone(in.stack), f.name), " → "))
+		return
+	case len(in.stack) >= maxIncludeDepth || in.files > maxFiles:
+		c.errorf(sc, d.include, "include", "", "too many includes: at most %d files, %d deep", maxFiles, maxIncludeDepth)
+		return
+	}
+	as := strings.TrimSuffix(stdpath.Base(name), stdpath.Ext(name))
+	at := d.include
+	if d.as != nil {
+		as, at = d.as.Value, d.as
+		if !isKebab(as) {
+			c.errorf(sc, at, "include-name", "use small letters, digits and single dashes", "the name %q is not kebab-case", as)
+			return
+		}
+	}
+	prefix := sc.prefix + as + "/"
+	if in.prefixes[prefix] {
+		c.errorf(sc, at, "include-name", "add as: with another name", "there is an include named %q already", as)
+		return
+	}
+	in.prefixes[prefix] = true
+	doc := parseFile(f, true, in.kinds, c.diags)
+	if doc == nil {
+		return
+	}
+	if b, ok := in.bind(d, sc, doc); ok {
+		in.rules(doc, c.declare(doc, prefix, b))
+	}
+}
+
+// find reads the file that an include names.
+func (in *includer) find(d ruleDecl, sc *scope) (f *file, name string, ok bool) {
+	c := in.c
+	at := sc.file.fs
+	name, shipped := strings.CutPrefix(d.include.Value, "ralph:")
+	if shipped {
+		at = includeFS{fsys: c.cfg.Shipped, prefix: "ralph:"}
+		if at.fsys == nil {
+			c.errorf(sc, d.include, "include", "", "no shipped files are available here")
+			return nil, "", false
+		}
+		name = stdpath.Clean(name)
+	} else {
+		var err error
+		if name, err = beside(sc.file, name); err != nil {
+			c.errorf(sc, d.include, "include", "", "%s", err)
+			return nil, "", false
+		}
+	}
+	if stdpath.Ext(name) == "" {
+		name += ".yaml"
+	}
+	f, err := readFile(at, name)
+	if err != nil {
+		help := ""
+		if shipped {
+			guards := shippedGuards(at.fsys)
+			if help = didYouMean(strings.TrimSuffix(name, ".yaml"), guards); help == "" {
+				help = "the shipped ones are " + list(guards)
+			}
+		}
+		c.errorf(sc, d.include, "include", help, "%s", err)
+		return nil, "", false
+	}
+	return f, name, true
+}
+
+// bind matches what an include gives with the params of the file.
+func (in *includer) bind(d ruleDecl, sc *scope, doc *document) (bindings, bool) {
+	c := in.c
+	b := bindings{exprs: map[string]letDecl{}, scope: sc}
+	names := doc.paramNames()
+	for _, w := range d.with {
+		if !slices.Contains(names, w.name) {
+			message := fmt.Sprintf("%s has no param %q", doc.file.name, w.name)
+			if len(names) > 0 {
+				message += ", it has " + list(names)
+			}
+			c.errorf(sc, w.key, "unknown-param", didYouMean(w.name, names), "%s", message)
+			continue
+		}
+		b.exprs[w.name] = w
+	}
+	ok := true
+	for _, p := range doc.params {
+		if _, bound := b.exprs[p.name]; !bound && p.schema.Get("default") == nil {
+			c.errorf(sc, d.include, "param-value", "add with: {"+p.name+": …}", "the param %q of %s has no default and must be bound", p.name, doc.file.name)
+			ok = false
+		}
+	}
+	return b, ok
+}
+
+// shippedGuards lists what can be included with ralph:.
+func shippedGuards(fsys fs.FS) []string {
+	files, _ := fs.Glob(fsys, "guards/*.yaml") // the pattern is well formed
+	for i := range files {
+		files[i] = strings.TrimSuffix(files[i], ".yaml")
+	}
+	return files
+}
+
+func (c *compiler) checkRuleNames(rules []pendingRule) {
+	seen := map[string]Pos{}
+	for _, r := range rules {
+		at := c.place(r.scope.file, r.decl.name.Start)
+		if old, ok := seen[r.name]; ok {
+			c.errorf(r.scope, r.decl.name, "duplicate-name", "choose another name", "there is a rule %q already, at %s", r.name, old)
+			continue
+		}
+		seen[r.name] = at
+	}
+}

@@ -1,0 +1,263 @@
+package rules
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// expr's messages are terse and speak of Go. Here they become what a person who
+// writes policies can act on.
+
+// explain translates a message of expr's parser, checker or compiler. help says
+// what to write, or is "".
+func explain(message string) (text, help string) {
+	message, _, _ = strings.Cut(message, "\n")
+	message = strings.TrimSpace(strings.TrimPrefix(message, "compilation failed: "))
+	if text, help, ok := explainSyntax(message); ok {
+		return text, help
+	}
+	if text, help, ok := explainType(message); ok {
+		return text, help
+	}
+	return plainTypes(message), ""
+}
+
+func explainSyntax(message string) (text, help string, ok bool) {
+	if token, ok := strings.CutPrefix(message, "unexpected token "); ok {
+		return explainToken(token)
+	}
+	switch {
+	case message == "unexpected end of expression":
+		return "the expression ends too early", "", true
+	case message == unclosedBracket:
+		return "this bracket is never closed", "", true
+	case message == "literal not terminated":
+		return "the quote that begins here is never closed", "", true
+	case message == "unclosed comment":
+		return "the comment that begins here is never closed", "write */ behind it", true
+	case message == "invalid char escape":
+		return "this escape is unknown", `write \\ for one backslash`, true
+	case message == "expression exceeds maximum allowed nodes":
+		return "the expression has too many parts", "give parts of it a name with let", true
+	case message == "wrap predicate with brackets { and }":
+		return "a let within a predicate needs braces", "write {let …; …}", true
+	case message == "expected name":
+		return "a name is expected after the dot", "", true
+	case strings.HasPrefix(message, "expected at least "):
+		return strings.Replace(message, "expected at least", "this function takes at least", 1), "", true
+	case strings.HasPrefix(message, "unrecognized character: "):
+		return "the character " + lastQuoted(message, '\'') + " has no meaning here", "", true
+	case strings.HasPrefix(message, "bad number syntax: "):
+		return "this is no number", "a name begins with a letter", true
+	case strings.Contains(message, "literal is too large"):
+		return "the number is too large", "", true
+	case strings.Contains(message, "coalesce expressions"):
+		return "?? cannot be mixed with other operators", "put brackets around it: (a ?? b)", true
+	case strings.HasPrefix(message, "a map key must be"):
+		return "a key of an object is a quoted text or a name", "", true
+	}
+	return "", "", false
+}
+
+// explainToken explains a token that the parser did not expect, which it writes
+// like Operator("=").
+func explainToken(token string) (text, help string, ok bool) {
+	if token == "EOF" {
+		return "the expression ends too early", "", true
+	}
+	kind, rest, _ := strings.Cut(token, "(")
+	word := strings.Trim(strings.TrimSuffix(rest, ")"), `"`)
+	switch word {
+	case "=":
+		return "= is not an operator here", "write == to compare", true
+	case "&":
+		return "& is not an operator here", "write and", true
+	case "===", "!==":
+		return word + " is not an operator", "write " + word[:2], true
+	case "AND", "OR", "NOT":
+		return word + " is not an operator here", "write " + strings.ToLower(word), true
+	case "is", "equals", "eq":
+		return quote(word) + " is not an operator", "write == to compare", true
+	case "isnt", "ne":
+		return quote(word) + " is not an operator", "write != to compare", true
+	case "then", "unless":
+		return quote(word) + " is not an operator", "write condition ? a : b", true
+	}
+	switch kind {
+	case "Operator":
+		return word + " is not expected here", "", true
+	case "Bracket":
+		return word + " is not expected here", "check that every bracket is opened and closed", true
+	case "Identifier":
+		return quote(word) + " is not expected here", "put an operator between the two: and, or, ==, +, …", true
+	case "String":
+		return "a text is not expected here", "put an operator between the two: ==, +, …", true
+	case "Number":
+		return "a number is not expected here", "put an operator between the two: ==, +, …", true
+	}
+	return token + " is not expected here", "", true
+}
+
+func explainType(message string) (text, help string, ok bool) {
+	if rest, found := strings.CutPrefix(message, "invalid operation: "); found {
+		op, types, _ := strings.Cut(rest, " (mismatched type")
+		types = strings.TrimPrefix(strings.TrimSuffix(types, ")"), "s")
+		left, right, two := strings.Cut(strings.TrimSpace(types), " and ")
+		if !two {
+			return quote(op) + " does not go with " + typeWord(left), "", true
+		}
+		left, right = typeWord(left), typeWord(right)
+		switch {
+		case (op == "==" || op == "!=") && (left == "nil" || right == "nil"):
+			return "the value always exists, so it is never nil", "a field that may be absent has no default and is not required", true
+		case op == "+" && (left == "a text" || right == "a text"):
+			help = "write string(…) around what is no text"
+		case left != right && (left == "a text" && right == "a number" || left == "a number" && right == "a text"):
+			help = "a number has no quotes around it; int(…) makes a number of a text"
+		case right == "a time span" || left == "a time span":
+			help = `write a time span as duration("30m")`
+		}
+		return quote(op) + " does not go between " + left + " and " + right, help, true
+	}
+	switch {
+	case strings.HasPrefix(message, "array elements can only be selected"):
+		return "an element of a list is picked by a number, not by " + typeWord(lastIn(message)), "", true
+	case strings.HasPrefix(message, "cannot use pointer accessor"):
+		return "# and .field stand for an element, which only filter(…), any(…) and their like have", "", true
+	case strings.HasPrefix(message, "cannot redeclare "):
+		name := message[strings.LastIndexByte(message, ' ')+1:]
+		return quote(name) + " has a meaning already", "choose another name behind let", true
+	case strings.HasPrefix(message, "non-bool expression"):
+		return "a condition is true or false, this is " + typeWord(strings.TrimPrefix(between(message, '(', ')'), "type ")), "compare it with something", true
+	case strings.HasPrefix(message, "predicate should return boolean"):
+		return "the condition must be true or false, this is " + typeWord(strings.TrimPrefix(lastIn(message), "got ")), "compare it with something", true
+	case strings.HasPrefix(message, "builtin ") && strings.Contains(message, " takes only array"):
+		name := strings.Fields(message)[1]
+		return name + " takes a list, this is " + typeWord(strings.TrimPrefix(lastIn(message), "got ")), "", true
+	case strings.HasPrefix(message, "not enough arguments to call "), strings.HasPrefix(message, "too many arguments to call "):
+		return strings.Replace(message, "arguments to call", "arguments for", 1), "", true
+	case strings.HasPrefix(message, "invalid number of arguments"):
+		return strings.Replace(message, "invalid", "wrong", 1), "", true
+	case strings.HasPrefix(message, "cannot use ") && strings.Contains(message, " to call "):
+		got, _, _ := strings.Cut(strings.TrimPrefix(message, "cannot use "), " as argument")
+		want := strings.TrimPrefix(between(message, '(', ')'), "type ")
+		name := strings.TrimSpace(message[strings.LastIndex(message, " to call ")+len(" to call "):])
+		return name + " takes " + typeWord(want) + " here, this is " + typeWord(got), "", true
+	case strings.HasPrefix(message, "cannot slice "):
+		return typeWord(strings.TrimPrefix(message, "cannot slice ")) + " has no parts to take", "", true
+	case strings.HasPrefix(message, "non-integer slice index "):
+		return "a place in a list is a number, not " + typeWord(strings.TrimPrefix(message, "non-integer slice index ")), "", true
+	case strings.HasPrefix(message, "error parsing regexp: "):
+		return "this is no regular expression: " + strings.TrimPrefix(message, "error parsing regexp: "), `inside quotes a backslash is written twice; inside backquotes once`, true
+	case strings.HasPrefix(message, "type ") && strings.Contains(message, " has no "):
+		typ, rest, _ := strings.Cut(strings.TrimPrefix(message, "type "), " has no ")
+		kind, name, _ := strings.Cut(rest, " ")
+		return typeWord(typ) + " has no " + kind + " " + quote(name), "", true
+	case strings.HasPrefix(message, "type ") && strings.HasSuffix(message, " is undefined"):
+		typ, _, _ := strings.Cut(strings.TrimPrefix(message, "type "), "[")
+		return typeWord(typ) + " has no elements", "", true
+	case strings.HasSuffix(message, " is not callable"):
+		return typeWord(strings.TrimSuffix(message, " is not callable")) + " is not a function", "", true
+	case message == "integer divide by zero":
+		return "this divides by zero", "", true
+	}
+	return "", "", false
+}
+
+// typeWord names a Go type as people do.
+func typeWord(t string) string {
+	switch strings.TrimSpace(t) {
+	case "string":
+		return "a text"
+	case "int", "float64", "int64", "uint8":
+		return "a number"
+	case "bool":
+		return "true or false"
+	case "nil", "<nil>":
+		return "nil"
+	case "time.Duration":
+		return "a time span"
+	case "time.Time":
+		return "a time"
+	case "interface {}", "unknown":
+		return "anything"
+	}
+	switch {
+	case strings.HasPrefix(t, "[]"):
+		return "a list"
+	case strings.HasPrefix(t, "map["):
+		return "an object"
+	case strings.HasPrefix(t, "func("):
+		return "a function"
+	}
+	return strings.TrimSpace(t)
+}
+
+// plainTypes replaces what is left of Go in a message.
+func plainTypes(s string) string {
+	return strings.NewReplacer(
+		"interface conversion: interface {} is nil, not ", "expected a value, got nothing where there should be ",
+		"interface conversion: interface {} is ", "expected another kind of value, got ",
+		"map[string]interface {}", "an object", "[]interface {}", "a list",
+		"<nil>", "nothing",
+	).Replace(s)
+}
+
+func lastIn(message string) string {
+	open := strings.LastIndexByte(message, '(')
+	return strings.TrimPrefix(strings.TrimSuffix(message[open+1:], ")"), "got ")
+}
+
+func between(s string, open, end byte) string {
+	i := strings.IndexByte(s, open)
+	j := strings.LastIndexByte(s, end)
+	if i < 0 || j <= i {
+		return s
+	}
+	return s[i+1 : j]
+}
+
+func lastQuoted(s string, quote byte) string {
+	if i := strings.IndexByte(s, quote); i >= 0 {
+		return s[i:]
+	}
+	return s
+}
+
+const unclosedBracket = "unclosed bracket"
+
+// refine moves a syntax error to where it comes from: an expression that ends too
+// early usually has a bracket that is never closed.
+func refine(err *exprError, src string) *exprError {
+	if !strings.Contains(err.message, "token EOF") && !strings.Contains(err.message, "end of expression") {
+		return err
+	}
+	var open []int // offsets of brackets, in runes
+	var quoted rune
+	at, escaped := -1, false
+	for _, r := range src {
+		at++
+		switch {
+		case escaped:
+			escaped = false
+		case quoted != 0:
+			escaped = r == '\\' && quoted != '`'
+			if r == quoted {
+				quoted = 0
+			}
+		case r == '"' || r == '\'' || r == '`':
+			quoted = r
+		case r == '(' || r == '[' || r == '{':
+			open = append(open, at)
+		case r == ')' || r == ']' || r == '}':
+			if len(open) > 0 {
+				open = open[:len(open)-1]
+			}
+		}
+	}
+	if len(open) == 0 {
+		return &exprError{max(0, utf8.RuneCountInString(strings.TrimRight(src, " \t\r\n"))-1), utf8.RuneCountInString(src), err.message}
+	}
+	from := open[len(open)-1]
+	return &exprError{from, from + 1, unclosedBracket}
+}

@@ -1,0 +1,221 @@
+package rules
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/expr-lang/expr/ast"
+	exprparser "github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+)
+
+// operand is a leaf of a skeleton: one expr expression that is evaluated whole.
+// It is unknown as soon as a fact, let or field that it names is.
+type operand struct {
+	snippet  snippet // the expression that it is part of
+	from, to int     // where it stands in there, in runes
+	text     string
+	boolean  bool      // its value must be true or false
+	private  bool      // it reads what traces do not show
+	syms     []*symbol // all that it names
+	reads    []access
+	props    []string // names of fields that occur anywhere in it
+	counter  bool     // it compares a number with a limit
+
+	direct *comparison // nil if only expr's machine can evaluate it
+	code   code
+
+	sides     []string // sub-expressions that Explain shows
+	explained sync.Once
+	parts     []part
+}
+
+// pos is where the operand begins. Places are worked out when they are needed:
+// most operands never have anything to tell.
+func (o *operand) pos() Pos { return o.snippet.pos(o.from) }
+
+func (o *operand) end() Pos { return o.snippet.pos(o.to) }
+
+// part is a sub-expression whose value Explain shows.
+type part struct {
+	text string
+	prog *vm.Program
+}
+
+// code is the program of expr's machine for an operand. What ralph evaluates
+// itself seldom needs it, so a hook makes it when it is first needed.
+type code struct {
+	once sync.Once
+	tree *exprparser.Tree // until it is compiled
+	prog *vm.Program
+	err  *exprError
+}
+
+// program gives the code of an operand, compiling it at the first call.
+func (p *Program) code(o *operand) (*vm.Program, *exprError) {
+	o.code.once.Do(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		o.code.compile(p.compiler.engine)
+	})
+	return o.code.prog, o.code.err
+}
+
+func (c *code) compile(e *engine) *exprError {
+	c.prog, c.err = e.compile(c.tree)
+	c.tree = nil
+	return c.err
+}
+
+// access is a path that an operand reads: state.specs.*.name.
+type access struct {
+	fact *symbol
+	path []string // field names and indexes; "*" is an index that is worked out
+	name string   // as it is written; "" if it is read through a let
+
+	// The path ends at a list whose elements the operand looks at, or at a value
+	// that it compares as a whole. Without these a bad part of the value does no
+	// harm unless the operand names it: len(list) does not care for elements.
+	elements bool
+	whole    bool
+}
+
+// spoilt reports whether an operand that reads a and names props must not be
+// evaluated because the value at pointer is unusable.
+func (a *access) spoilt(props, pointer []string) bool {
+	for i := range min(len(a.path), len(pointer)) {
+		if a.path[i] != pointer[i] && a.path[i] != "*" {
+			return false
+		}
+	}
+	if len(pointer) <= len(a.path) || a.whole {
+		return true
+	}
+	beneath := pointer[len(a.path):]
+	if last := beneath[len(beneath)-1]; !isIndex(last) {
+		return slices.Contains(props, last)
+	}
+	for _, step := range slices.Backward(beneath) {
+		if !isIndex(step) { // an element of a list that is a field
+			return slices.Contains(props, step)
+		}
+	}
+	return a.elements
+}
+
+func isIndex(step string) bool { return step != "" && step[0] >= '0' && step[0] <= '9' }
+
+// comparison is an operand that needs no machine: a path, or two sides and what
+// is between them. It says what expr would say, and nothing where that would take
+// more than a look: evaluate then reports false and the machine is asked.
+type comparison struct {
+	op          string // "" if there is only a left side
+	left, right term
+}
+
+// term is a literal, or a static path into a symbol's value.
+type term struct {
+	literal any
+	sym     *symbol
+	path    []string
+}
+
+// comparisonOf gives the comparison that a resolved leaf is, or nil.
+func comparisonOf(n ast.Node, t *table) *comparison {
+	if b, ok := n.(*ast.BinaryNode); ok {
+		switch b.Operator {
+		case "==", "!=", "<", "<=", ">", ">=":
+			left, ok1 := termOf(b.Left, t)
+			right, ok2 := termOf(b.Right, t)
+			if ok1 && ok2 {
+				return &comparison{op: b.Operator, left: left, right: right}
+			}
+		}
+		return nil
+	}
+	if left, ok := termOf(n, t); ok {
+		return &comparison{left: left}
+	}
+	return nil
+}
+
+func termOf(n ast.Node, t *table) (term, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return term{literal: n.Value}, true
+	case *ast.IntegerNode:
+		return term{literal: n.Value}, true
+	case *ast.BoolNode:
+		return term{literal: n.Value}, true
+	case *ast.IdentifierNode:
+		if s := t.find(n.Value); s != nil {
+			return term{sym: s}, true
+		}
+	case *ast.MemberNode:
+		if p, ok := n.Property.(*ast.StringNode); ok && !n.Optional {
+			if base, ok := termOf(n.Node, t); ok && base.sym != nil {
+				base.path = append(slices.Clip(base.path), p.Value)
+				return base, true
+			}
+		}
+	}
+	return term{}, false
+}
+
+// value gives what a term stands for; false if a step of its path leads nowhere.
+func (t *term) value(ev *evaluation) (any, bool) {
+	if t.sym == nil {
+		return t.literal, true
+	}
+	v := ev.slots[t.sym.slot].value
+	for _, step := range t.path {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		v = m[step]
+	}
+	return v, true
+}
+
+func (c *comparison) evaluate(ev *evaluation) (any, bool) {
+	left, ok := c.left.value(ev)
+	if !ok || c.op == "" {
+		return left, ok
+	}
+	right, ok := c.right.value(ev)
+	if !ok {
+		return nil, false
+	}
+	switch l := left.(type) {
+	case int:
+		if r, ok := right.(int); ok {
+			return compare(c.op, l, r), true
+		}
+	case string:
+		if r, ok := right.(string); ok {
+			return compare(c.op, l, r), true
+		}
+	case bool:
+		if r, ok := right.(bool); ok && (c.op == "==" || c.op == "!=") {
+			return (l == r) == (c.op == "=="), true
+		}
+	}
+	return nil, false
+}
+
+func compare[T int | string](op string, a, b T) bool {
+	switch op {
+	case "==":
+		return a == b
+	case "!=":
+		return a != b
+	case "<":
+		return a < b
+	case "<=":
+		return a <= b
+	case ">":
+		return a > b
+	}
+	return a >= b
+}

@@ -1,0 +1,169 @@
+package rules
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// accesses finds the paths that a resolved leaf reads from facts, also those that
+// it reads through lets: a bad field must not become good under another name.
+func (r *resolver) accesses(n ast.Node) []access {
+	var out []access
+	r.visit(n, nil, &out)
+	return out
+}
+
+// visit collects what n reads. parent is nil for the leaf itself.
+func (r *resolver) visit(n, parent ast.Node, out *[]access) {
+	if s, path := r.chain(n); s != nil {
+		a := access{fact: s, path: path, elements: looksInto(parent, n), whole: comparesWhole(parent, n)}
+		switch s.kind {
+		case factSymbol:
+			a.name = r.accessName(s, path)
+			addAccess(out, a)
+		case letSymbol:
+			for _, b := range s.let.reads() {
+				b.name = ""
+				if s.let.plain() {
+					b.path = slices.Concat(b.path, path)
+				}
+				b.elements, b.whole = b.elements || a.elements, b.whole || a.whole
+				addAccess(out, b)
+			}
+		}
+		for m := n; m != nil; { // an index may read facts itself
+			switch t := m.(type) {
+			case *ast.MemberNode:
+				if _, ok := t.Property.(*ast.StringNode); !ok {
+					r.visit(t.Property, t, out)
+				}
+				m = t.Node
+			case *ast.ChainNode:
+				m = t.Node
+			default:
+				m = nil
+			}
+		}
+		return
+	}
+	children(n, func(c *ast.Node) { r.visit(*c, n, out) })
+}
+
+func addAccess(out *[]access, a access) {
+	for i := range *out {
+		if b := &(*out)[i]; b.fact == a.fact && b.name == a.name && slices.Equal(b.path, a.path) {
+			b.elements, b.whole = b.elements || a.elements, b.whole || a.whole
+			return
+		}
+	}
+	*out = append(*out, a)
+}
+
+// reads gives what a let reads from facts, itself and through other lets.
+func (l *let) reads() []access {
+	var out []access
+	l.root.walk(func(o *operand) {
+		for _, a := range o.reads {
+			addAccess(&out, a)
+		}
+	})
+	return out
+}
+
+// plain reports whether a let is another name for a path into a fact.
+func (l *let) plain() bool {
+	return l.root != nil && l.root.op == leaf && l.root.operand.direct != nil && l.root.operand.direct.op == ""
+}
+
+// accessName is how a path into a fact is written.
+func (r *resolver) accessName(s *symbol, path []string) string {
+	name := strings.Join(path, ".")
+	switch {
+	case len(path) == 0:
+		return s.name
+	case r.scope.inline == s:
+		return name
+	}
+	return s.name + "." + name
+}
+
+// looksInto reports whether a parent that is given a list looks at its elements:
+// everything does but len, and a predicate that only names their fields.
+func looksInto(parent, list ast.Node) bool {
+	switch p := parent.(type) {
+	case nil, *ast.VariableDeclaratorNode:
+		return false
+	case *ast.BuiltinNode:
+		if p.Name == "len" {
+			return false
+		}
+		if len(p.Arguments) > 1 && p.Arguments[0] == list {
+			if pred, ok := p.Arguments[1].(*ast.PredicateNode); ok {
+				return usesElement(pred.Node)
+			}
+		}
+	}
+	return true
+}
+
+// usesElement reports whether a predicate uses # itself and not only fields of it.
+func usesElement(n ast.Node) bool {
+	switch t := n.(type) {
+	case *ast.PointerNode:
+		return t.Name == ""
+	case *ast.MemberNode:
+		if _, ok := t.Node.(*ast.PointerNode); ok {
+			return usesElement(t.Property)
+		}
+	}
+	found := false
+	children(n, func(c *ast.Node) { found = found || usesElement(*c) })
+	return found
+}
+
+// comparesWhole reports whether a parent compares the value with something that
+// is not nil: [] == [] looks at every element of both.
+func comparesWhole(parent, side ast.Node) bool {
+	b, ok := parent.(*ast.BinaryNode)
+	if !ok {
+		return false
+	}
+	switch b.Operator {
+	case "==", "!=", "in":
+		_, left := b.Left.(*ast.NilNode)
+		_, right := b.Right.(*ast.NilNode)
+		return !left && !right
+	}
+	return false
+}
+
+// chain gives the fact or let, and the path that a chain of members reads from it.
+func (r *resolver) chain(n ast.Node) (*symbol, []string) {
+	switch t := n.(type) {
+	case *ast.IdentifierNode:
+		if s := r.c.table.find(t.Value); s != nil && (s.kind == factSymbol || s.kind == letSymbol) {
+			return s, nil
+		}
+	case *ast.ChainNode:
+		return r.chain(t.Node)
+	case *ast.MemberNode:
+		s, path := r.chain(t.Node)
+		if s == nil {
+			return nil, nil
+		}
+		step := "*"
+		switch p := t.Property.(type) {
+		case *ast.StringNode:
+			step = p.Value
+		case *ast.IntegerNode:
+			if p.Value >= 0 {
+				step = strconv.Itoa(p.Value)
+			}
+		}
+		return s, append(path, step)
+	}
+	return nil, nil
+}

@@ -1,0 +1,93 @@
+package rules
+
+import "cmp"
+
+// tellParts works out what the rules of the verdict have to tell and to do.
+func (ev *evaluation) tellParts(prompt bool) {
+	v := ev.verdict
+	if len(ev.parts) > 0 {
+		v.Parts = make([]Part, 0, len(ev.parts))
+	}
+	for _, r := range ev.parts {
+		if v.Bound != "" && (r.Verb == VerbContinue || len(r.then) > 0) {
+			continue // its continuation does not happen, nor what belongs to it
+		}
+		part := Part{Rule: r.Name}
+		if !prompt {
+			var broken string
+			if part.Effects, broken = ev.effects(r); broken != "" {
+				v.Action, v.Failed, v.Parts, v.Bound = Stop, true, nil, ""
+				v.Rule, v.Pos = r.Name, r.Pos
+				v.Reason = "its effects could not be worked out: " + broken
+				ev.tell("rule " + r.Name + ": " + broken)
+				return
+			}
+		}
+		if r.Verb == VerbNote {
+			part.Note = ev.render(r.text)
+		}
+		part.Notice = ev.render(r.notice)
+		part.Log = ev.render(r.log)
+		v.Parts = append(v.Parts, part)
+	}
+}
+
+// effects works out what a rule changes. broken says why the verdict cannot be
+// followed.
+func (ev *evaluation) effects(r *Rule) (out []Effect, broken string) {
+	for _, e := range r.then {
+		eff, skip, broken := ev.workOut(e)
+		switch {
+		case broken != "":
+			return nil, broken
+		case skip != "":
+			ev.warn("rule " + r.Name + ": " + e.src + " is left out: " + skip)
+		default:
+			out = append(out, eff)
+		}
+	}
+	return out, ""
+}
+
+// tellFacts tells of facts that could not be used and that no rule asks about.
+func (ev *evaluation) tellFacts() {
+	for i, f := range ev.program.facts {
+		v := &ev.gotten[i]
+		switch {
+		case v.Status == Missing && !v.Quiet:
+			ev.tell(f.Name + ": " + v.sentence())
+		case v.Status == Invalid && !f.asked:
+			ev.tell(f.Name + ": " + v.sentence())
+		}
+	}
+}
+
+// finish works out what is to be done after the verdict was applied. It is best
+// effort: what cannot be worked out shows in the trace.
+func (ev *evaluation) finish() {
+	v := ev.verdict
+	for _, f := range ev.program.finally {
+		if f.when != nil {
+			holds, state, _ := ev.truth(f.when)
+			if state == broken {
+				ev.warn("finally: " + ev.why)
+			}
+			if !holds || state != known {
+				continue
+			}
+		}
+		if f.effect != nil {
+			eff, skip, broken := ev.workOut(f.effect)
+			if problem := cmp.Or(skip, broken); problem != "" {
+				ev.warn("finally: " + f.effect.src + " is left out: " + problem)
+			} else {
+				v.Finally = append(v.Finally, eff)
+			}
+		}
+		if f.log != nil {
+			if text := ev.render(f.log); text != "" {
+				v.Finally = append(v.Finally, Effect{Kind: LogEffect, Text: text})
+			}
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package rules
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// typeOf gives the schema type of a resolved expression where it is plain: a
+// chain of members, or a builtin that keeps or takes the elements of a list.
+// elems are the element types of the predicates around it. nil means unknown.
+func (r *resolver) typeOf(n ast.Node, elems []*schema.Type) *schema.Type {
+	switch t := n.(type) {
+	case *ast.IdentifierNode:
+		if s := r.c.table.find(t.Value); s != nil {
+			return s.typ
+		}
+	case *ast.PointerNode:
+		if t.Name == "" && len(elems) > 0 {
+			return elems[len(elems)-1]
+		}
+	case *ast.ChainNode:
+		return r.typeOf(t.Node, elems)
+	case *ast.MemberNode:
+		base := r.typeOf(t.Node, elems)
+		if p, ok := t.Property.(*ast.StringNode); ok {
+			return fieldOf(base, p.Value)
+		}
+		return elementOf(base)
+	case *ast.SliceNode:
+		return r.typeOf(t.Node, elems)
+	case *ast.BuiltinNode:
+		if len(t.Arguments) == 0 {
+			return nil
+		}
+		switch t.Name {
+		case "filter", "sortBy", "sort", "reverse", "uniq":
+			return r.typeOf(t.Arguments[0], elems)
+		case "find", "findLast", "first", "last":
+			return elementOf(r.typeOf(t.Arguments[0], elems))
+		case "get":
+			base := r.typeOf(t.Arguments[0], elems)
+			if len(t.Arguments) == 2 {
+				if p, ok := t.Arguments[1].(*ast.StringNode); ok {
+					return fieldOf(base, p.Value)
+				}
+			}
+			return elementOf(base)
+		}
+	}
+	return nil
+}
+
+func fieldOf(t *schema.Type, name string) *schema.Type {
+	if t == nil {
+		return nil
+	}
+	if f := t.Fields[name]; f != nil {
+		return f
+	}
+	return t.Extra
+}
+
+func elementOf(t *schema.Type) *schema.Type {
+	if t == nil {
+		return nil
+	}
+	return t.Elem
+}
+
+// declares reports whether a field may be named: it is declared, or the type says
+// nothing of its fields, or says what others are like.
+func declares(t *schema.Type, name string) bool {
+	return t == nil || len(t.Fields) == 0 || t.Extra != nil || t.Fields[name] != nil
+}
+
+// hasListOf reports whether t is an object with a list whose elements have the field.
+func hasListOf(t *schema.Type, name string) bool {
+	if t == nil {
+		return false
+	}
+	for _, f := range t.Fields {
+		if e := elementOf(f); e != nil && e.Fields[name] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func fieldNames(t *schema.Type) []string { return slices.Collect(maps.Keys(t.Fields)) }
+
+// checkTypes finds what expr's checker does not: fields that are not declared,
+// with the nearest name, and comparisons with a value that an enum never has.
+func (r *resolver) checkTypes(n ast.Node, elems []*schema.Type) {
+	switch t := n.(type) {
+	case *ast.MemberNode:
+		if p, ok := t.Property.(*ast.StringNode); ok {
+			if base := r.typeOf(t.Node, elems); !declares(base, p.Value) {
+				names := fieldNames(base)
+				r.fail(p, "unknown-field", didYouMean(p.Value, names), fmt.Sprintf("unknown field %q, the declared ones are %s", p.Value, list(names)))
+			}
+		}
+	case *ast.BinaryNode:
+		switch t.Operator {
+		case "==", "!=":
+			r.checkEnum(t.Left, t.Right, elems)
+			r.checkEnum(t.Right, t.Left, elems)
+		case "in":
+			if a, ok := t.Right.(*ast.ArrayNode); ok {
+				for _, e := range a.Nodes {
+					r.checkEnum(t.Left, e, elems)
+				}
+			}
+		}
+	case *ast.BuiltinNode:
+		if len(t.Arguments) > 1 {
+			if _, ok := t.Arguments[1].(*ast.PredicateNode); ok {
+				r.checkTypes(t.Arguments[0], elems)
+				inner := append(slices.Clip(elems), elementOf(r.typeOf(t.Arguments[0], elems)))
+				for _, a := range t.Arguments[1:] {
+					r.checkTypes(a, inner)
+				}
+				return
+			}
+		}
+	}
+	children(n, func(c *ast.Node) { r.checkTypes(*c, elems) })
+}
+
+// checkEnum reports a literal that the other side can never be.
+func (r *resolver) checkEnum(side, literal ast.Node, elems []*schema.Type) {
+	var v any
+	switch l := literal.(type) {
+	case *ast.StringNode:
+		v = l.Value
+	case *ast.IntegerNode:
+		v = l.Value
+	case *ast.BoolNode:
+		v = l.Value
+	default:
+		return
+	}
+	if t := r.typeOf(side, elems); t != nil && !allows(t, v) {
+		words := enumWords(t)
+		r.fail(literal, "enum", didYouMean(fmt.Sprint(v), words), fmt.Sprintf("this is never %s, it is one of %s", literalText(v), list(words)))
+	}
+}
+
+// allows reports whether a value is in the enum of a type, or its default.
+func allows(t *schema.Type, v any) bool {
+	return len(t.Enum) == 0 || slices.Contains(t.Enum, v) || t.HasDefault && t.Default == v
+}
+
+func enumWords(t *schema.Type) []string {
+	words := make([]string, len(t.Enum))
+	for i, e := range t.Enum {
+		words[i] = fmt.Sprint(e)
+	}
+	return words
+}
+
+// literalText writes a literal as messages show it.
+func literalText(v any) string {
+	if s, ok := v.(string); ok {
+		return quote(s)
+	}
+	return fmt.Sprint(v)
+}
+
+// isCounter reports whether a resolved leaf compares a number with a limit.
+func (r *resolver) isCounter(n ast.Node) bool {
+	b, ok := n.(*ast.BinaryNode)
+	if !ok {
+		return false
+	}
+	switch b.Operator {
+	case "<", "<=", ">", ">=":
+		return r.isNumber(b.Left) && r.isNumber(b.Right)
+	}
+	return false
+}
+
+func (r *resolver) isNumber(n ast.Node) bool {
+	switch t := n.(type) {
+	case *ast.IntegerNode:
+		return true
+	case *ast.BinaryNode:
+		return r.isNumber(t.Left) && r.isNumber(t.Right)
+	case *ast.IdentifierNode:
+		if s := r.c.table.find(t.Value); s != nil && s.kind == letSymbol {
+			return true
+		}
+	}
+	t := r.typeOf(n, nil)
+	return t != nil && (t.Kind == schema.Int || t.Kind == schema.Number)
+}

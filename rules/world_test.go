@@ -1,0 +1,106 @@
+package rules_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// world is an in-memory [rules.Facts]: what is not in it is missing, absent or zero.
+// It notes what it is asked for.
+type world struct {
+	facts map[string]rules.Value // by the name of the fact
+	names map[string]any
+	row   rules.Row
+	given map[string]int // by the name of the rule
+	asked []string       // facts with their arguments, names, "row" and "given NAME", in order
+}
+
+func (w *world) Fact(_ context.Context, f *rules.Fact, args []string) rules.Value {
+	w.asked = append(w.asked, f.Name+"("+strings.Join(args, ", ")+")")
+	v, ok := w.facts[f.Name]
+	if !ok {
+		return rules.Value{Status: rules.Missing, Problem: "there is no file", Quiet: true, Path: args[0]}
+	}
+	if v.Path == "" {
+		v.Path = args[0]
+	}
+	if v.Status == rules.OK && v.Version == "" {
+		v.Version = "v1"
+	}
+	return v
+}
+
+func (w *world) Name(_ context.Context, name string) any {
+	w.asked = append(w.asked, name)
+	return w.names[name]
+}
+
+func (w *world) Row(context.Context) rules.Row {
+	w.asked = append(w.asked, "row")
+	return w.row
+}
+
+func (w *world) Given(_ context.Context, r *rules.Rule) int {
+	w.asked = append(w.asked, "given "+r.Name)
+	return w.given[r.Name]
+}
+
+// is gives a fact with this value.
+func is(v any) rules.Value { return rules.Value{V: v} }
+
+// object is the value of a JSON or front-matter fact.
+type object = map[string]any
+
+var (
+	missing = rules.Value{Status: rules.Missing, Problem: "there is no file", Quiet: true}
+	invalid = rules.Value{Status: rules.Invalid, Problem: "it is not JSON"}
+)
+
+// with gives a fact some of whose fields are unusable, by their JSON pointers.
+func with(v rules.Value, unusable ...string) rules.Value {
+	for _, p := range unusable {
+		v.Unusable = append(v.Unusable, schema.Violation{Pointer: p, Message: "expected int, got text"})
+	}
+	return v
+}
+
+// files are the files that policies of these tests include and read.
+type files map[string]string
+
+func (f files) fs() fstest.MapFS {
+	m := fstest.MapFS{}
+	for name, text := range f {
+		m[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return m
+}
+
+// load loads policy.yaml and fails the test on any error.
+func load(t testing.TB, f files) *rules.Program {
+	t.Helper()
+	return loadWith(t, f, rules.Config{Shipped: examples.FS})
+}
+
+func loadWith(t testing.TB, f files, cfg rules.Config) *rules.Program {
+	t.Helper()
+	p, diags := rules.Load(f.fs(), "policy.yaml", cfg)
+	if diags.HasErrors() {
+		t.Fatalf("the policy does not load:\n%s", diags.Format())
+	}
+	return p
+}
+
+// policy is a file set that holds one policy.
+func policy(text string) files { return files{"policy.yaml": "ralph: 1\n" + text} }
+
+// decide loads a policy and evaluates it over a world.
+func decide(t testing.TB, text string, w *world) *rules.Verdict {
+	t.Helper()
+	return load(t, policy(text)).Explain(t.Context(), w)
+}
