@@ -22,6 +22,7 @@ type Program struct {
 	Files       []File  // the policy and all it includes, the policy first
 
 	facts    []*Fact
+	inline   *Fact // the one whose fields are names of the policy
 	table    *table
 	progress []*cond
 	finally  []*finally
