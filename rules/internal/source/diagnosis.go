@@ -32,6 +32,7 @@ type diagnosis struct {
 	levels []level // the open block maps and lists, outermost first
 	wants  bool    // the entry before has no value yet: one may follow, deeper
 	seen   bool    // something was read
+	strict bool    // a bracket was not closed: the others must be, before the next entry
 }
 
 // A level is an open block map or list.

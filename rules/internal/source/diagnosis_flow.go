@@ -18,6 +18,17 @@ func (d *diagnosis) flow(n, at, parent int) int {
 	before, raw := len(d.problems), len(d.raw)
 	r := flowReader{diagnosis: d, at: at, parent: parent}
 	stop := r.read()
+	if stop < 0 && r.fell && !d.strict {
+		// An entry of the map around begins before the bracket is closed. Either it
+		// never is, or the lines between the brackets are just not indented.
+		loose := flowReader{diagnosis: &diagnosis{file: d.file}, at: at, parent: -1}
+		if end := loose.read(); end >= 0 && len(loose.problems) == 0 {
+			stop = end
+			d.problems, d.raw = d.problems[:before], d.raw[:raw]
+		} else {
+			d.strict = true
+		}
+	}
 	if stop < 0 {
 		d.broken = true
 		if len(d.problems) == before { // else it is what was found that kept it open
@@ -28,7 +39,7 @@ func (d *diagnosis) flow(n, at, parent int) int {
 	n = d.file.lineAt(stop - 1)
 	end := d.file.lineEnd(stop)
 	rest := strings.TrimLeft(text[stop:end], " \t")
-	if rest == "" || rest[0] == '#' && len(rest) < end-stop {
+	if rest == "" || rest[0] == '#' {
 		return n + 1
 	}
 	d.problems, d.raw = d.problems[:before], d.raw[:raw]
@@ -50,6 +61,7 @@ type flowReader struct {
 	fresh bool      // a value or key may begin
 	colon bool      // the entry has its key
 	ended bool      // a quoted or bracketed value was read: nothing may follow in its entry
+	fell  bool      // reading stopped at an entry of the map around
 }
 
 // A bracket is one that is open.
@@ -67,6 +79,7 @@ func (r *flowReader) read() int {
 		case c == '\n':
 			r.at++
 			if r.below() {
+				r.fell = true
 				return -1
 			}
 		case isSpace(c):
@@ -155,21 +168,17 @@ func (r *flowReader) token() {
 		r.raw = append(r.raw, whole)
 		r.at = whole.end
 	case strings.IndexByte("*&%@`|>", c) >= 0:
-		r.skip(start, start+1, start, fmt.Sprintf("a plain value cannot begin with %s", quoteByte(c)))
+		r.skip(start, start+1, r.entry(start), fmt.Sprintf("a plain value cannot begin with %s", quoteByte(c)))
 	case c == '-' && r.blank(start+1):
-		r.skip(start, start+1, start, "a plain value cannot begin with `- `")
+		r.skip(start, start+1, r.entry(start), "a plain value cannot begin with `- `")
 	default:
 		r.plain()
 	}
 }
 
-// skip reports what stands from start to end within the value that begins at
-// value, and goes on behind it. An end of 0 is that of the value.
-func (r *flowReader) skip(start, end, value int, message string) {
-	whole := r.entry(value)
-	if end == 0 {
-		end = whole.end
-	}
+// skip reports what stands from start to end within a value, and goes on behind
+// that.
+func (r *flowReader) skip(start, end int, whole span, message string) {
 	r.mend(start, end, whole, message, helpFlow)
 	r.at = max(whole.end, start+1)
 }
@@ -191,7 +200,8 @@ func (r *flowReader) quoted() {
 	if next == len(text) || strings.IndexByte(",]}:", text[next]) >= 0 || next > r.file.lineEnd(stop) {
 		return
 	}
-	r.skip(next, 0, start, fmt.Sprintf("the value ends with its quote, but `%s` follows", clip(text[next:r.entry(start).end])))
+	whole := span{start, max(r.entry(next).end, next+1)}
+	r.skip(next, whole.end, whole, fmt.Sprintf("the value ends with its quote, but `%s` follows", clip(text[next:whole.end])))
 }
 
 // plain reads a scalar without quotes.
@@ -215,7 +225,7 @@ func (r *flowReader) plain() {
 			r.at, r.colon, r.fresh = i, true, true
 			return
 		case c == '[' || c == '{' || c == '?' && i > start:
-			r.skip(i, i+1, start, fmt.Sprintf("a `%c` cannot stand in a plain value between brackets", c))
+			r.skip(i, i+1, r.entry(start), fmt.Sprintf("a `%c` cannot stand in a plain value between brackets", c))
 			return
 		case c == '#' && i > start && isSpace(text[i-1]):
 			if end := r.file.lineEnd(i); torn(text[start:i], text[i:end]) {
@@ -229,7 +239,7 @@ func (r *flowReader) plain() {
 				r.at = i
 				return
 			}
-			r.skip(i, i+1, start, colonMessage(text[start:i], text[i+1:]))
+			r.skip(i, i+1, r.entry(start), colonMessage(text[start:i], text[i+1:]))
 			return
 		}
 	}

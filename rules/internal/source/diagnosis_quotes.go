@@ -21,7 +21,7 @@ func (d *diagnosis) quoted(n, at, end, parent int) int {
 	n = d.file.lineAt(stop - 1)
 	end = d.file.lineEnd(stop)
 	rest := strings.TrimLeft(text[stop:end], " \t")
-	if rest == "" || rest[0] == '#' && len(rest) < end-stop {
+	if rest == "" || rest[0] == '#' {
 		return n + 1
 	}
 	next := d.extent(n, stop, end, parent)

@@ -224,7 +224,7 @@ func (d *diagnosis) block(n, at, end, parent int) int {
 		explicit = explicit || text[i] >= '1'
 		i++
 	}
-	if rest := strings.TrimLeft(text[i:end], " \t"); i-at > 3 || rest != "" && (rest[0] != '#' || len(rest) == end-i) {
+	if rest := strings.TrimLeft(text[i:end], " \t"); i-at > 3 || rest != "" && rest[0] != '#' {
 		next := d.extent(n, at, end, parent)
 		d.mend(at, at+1, next.span,
 			fmt.Sprintf("`%c` begins a block text, which starts on the next line", text[at]), helpQuote)

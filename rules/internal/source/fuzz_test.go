@@ -87,6 +87,13 @@ func FuzzStyles(f *testing.F) {
 		if err := holds([]byte(src), root); err != nil {
 			t.Errorf("%q: %v", src, err)
 		}
+		// What the library reads, the search for the reason why it does not must
+		// find nothing wrong with.
+		file, _ := newFile([]byte(src))
+		d := &diagnosis{file: file}
+		if d.read(); len(d.problems) > 0 {
+			t.Errorf("%q is right, but: %v", src, d.problems)
+		}
 	})
 }
 

@@ -80,9 +80,9 @@ type Problem struct {
 	Help       string // what to write instead; may be empty
 }
 
-// Parse reads one YAML document and reports every problem it finds, ordered by
-// position. The root is nil only if nothing usable could be read, and then there
-// is at least one problem.
+// Parse reads one YAML document and reports the problems it finds, all of them up
+// to fifty, ordered by position. The root is nil only if nothing usable could be
+// read, and then there is at least one problem.
 //
 // Where YAML misread a value in a way that is plain to see (`when: !done`), the
 // problem is reported and the node holds the text as it was typed, as if it had
