@@ -1,0 +1,211 @@
+package state_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// readAll reads the matches of a pattern as text and shows each as "path: text" or "path! problem".
+func readAll(t *testing.T, r *state.Root, pattern string, limit int) ([]string, int, error) {
+	t.Helper()
+	return state.ReadAll(t.Context(), r, state.File{Path: pattern, Format: state.Text}, limit, func(d state.Doc) string {
+		if d.Status != state.OK && !d.Quiet {
+			return d.Path + "! " + d.Problem
+		}
+		return d.Path + ": " + d.Text
+	})
+}
+
+func globProject(t *testing.T, files ...string) (*state.Root, string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("in "+name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := state.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r, dir
+}
+
+func TestReadAll(t *testing.T) {
+	r, _ := globProject(t, "b.md", "a.md", "a.txt", "sub/c.md", "sub/deep/d.md", "{x}.md", ".hidden.md")
+	for _, c := range []struct {
+		pattern string
+		want    []string
+	}{
+		{"*.md", []string{".hidden.md", "a.md", "b.md", "{x}.md"}},
+		{"./a.*", []string{"a.md", "a.txt"}},
+		{"**/*.md", []string{".hidden.md", "a.md", "b.md", "sub/c.md", "sub/deep/d.md", "{x}.md"}},
+		{"sub/*", []string{"sub/c.md"}}, // a folder is no match
+		{"{a,b}.md", []string{"a.md", "b.md"}},
+		{`\{x\}.md`, []string{"{x}.md"}},
+		{"a.md", []string{"a.md"}},
+		{"none/*.md", nil},
+		{"*.none", nil},
+	} {
+		got, more, err := readAll(t, r, c.pattern, 0)
+		if err != nil || more != 0 {
+			t.Errorf("%s: %d more, %v", c.pattern, more, err)
+		}
+		var want []string
+		for _, name := range c.want {
+			want = append(want, name+": in "+name)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:\n%s", c.pattern, diff)
+		}
+	}
+}
+
+func TestReadAllRefusesPatterns(t *testing.T) {
+	r, _ := globProject(t, "a.md")
+	for _, pattern := range []string{"", "../*", "sub/../../*", "/etc/*", "~/../*", "[a", "{a", "a\x00b", `a\`} {
+		_, _, err := readAll(t, r, pattern, 0)
+		var refused *state.PathError
+		if !errors.As(err, &refused) {
+			t.Errorf("%q: the error is %v", pattern, err)
+		}
+	}
+}
+
+// Of many files the first are read, whatever their number and however they are shared out.
+func TestReadAllHasALimit(t *testing.T) {
+	var names []string
+	for i := range 300 {
+		names = append(names, fmt.Sprintf("d%d/f%03d.md", i%3, i))
+	}
+	r, _ := globProject(t, names...)
+	all, more, err := readAll(t, r, "**/*.md", 0)
+	if err != nil || more != 0 || len(all) != 300 {
+		t.Fatalf("without a limit: %d files, %d more, %v", len(all), more, err)
+	}
+	first, more, err := readAll(t, r, "**/*.md", 200)
+	if err != nil || more != 100 {
+		t.Errorf("with a limit: %d more, %v", more, err)
+	}
+	if diff := cmp.Diff(all[:200], first); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What is no file to read is one bad document among good ones.
+func TestReadAllOddFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a privilege there")
+	}
+	r, dir := globProject(t, "d/good.md", "elsewhere.txt", "d/folder.md/x")
+	outside := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{
+		"inside.md": "../elsewhere.txt", "outside.md": outside, "dangling.md": "nowhere", "circle.md": "circle.md", "to-folder.md": "folder.md",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, "d", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, _, err := readAll(t, r, "d/*.md", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"d/circle.md! is a link that leads round in a circle",
+		"d/good.md: in d/good.md",
+		"d/inside.md: in elsewhere.txt",
+		"d/outside.md! is a link that leads outside the project",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if strings.Contains(strings.Join(got, ""), "secret") {
+		t.Error("a file outside of the project was read")
+	}
+}
+
+// Files in a folder that is a link within the project are read like others.
+func TestReadAllThroughALinkedFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a privilege there")
+	}
+	r, dir := globProject(t, "real/a.md")
+	if err := os.Symlink("real", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := readAll(t, r, "link/*.md", 0)
+	if err != nil || len(got) != 1 || !strings.HasSuffix(got[0], "in real/a.md") {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestReadAllBeneathTheHomeFolder(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	if err := os.WriteFile(filepath.Join(home, "a.md"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := globProject(t)
+	got, _, err := readAll(t, r, "~/*.md", 0)
+	if diff := cmp.Diff([]string{"~/a.md: mine"}, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
+// When the time is over there is an error and no half of a list.
+func TestReadAllInTime(t *testing.T) {
+	r, _ := globProject(t, "a.md", "b.md")
+	slow := func(state.Doc) int { time.Sleep(50 * time.Millisecond); return 1 }
+	got, _, err := state.ReadAll(t.Context(), r, state.File{Path: "*.md", Timeout: time.Millisecond}, 0, slow)
+	if err == nil || got != nil {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// A panic over one document does not take the process with it.
+func TestReadAllSurvivesItsCaller(t *testing.T) {
+	r, _ := globProject(t, "a.md")
+	_, _, err := state.ReadAll(t.Context(), r, state.File{Path: "*.md"}, 0, func(state.Doc) int { panic("oh no") })
+	if err == nil || !strings.Contains(err.Error(), "oh no") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func BenchmarkReadAll(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 1000 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("p%d.json", i)), []byte(`{"id":"promise","status":"pending"}`), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	r, err := state.OpenRoot(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	for b.Loop() {
+		docs, _, err := state.ReadAll(b.Context(), r, state.File{Path: "*.json", Format: state.JSON}, 0, func(d state.Doc) state.Doc { return d })
+		if err != nil || len(docs) != 1000 {
+			b.Fatal(len(docs), err)
+		}
+	}
+}
