@@ -1,0 +1,143 @@
+package transcript_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/loop/transcript"
+)
+
+// told reads a session file of the given lines.
+func told(t testing.TB, lines ...string) *transcript.Session {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "session.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := transcript.Read(t.Context(), path, transcript.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Lines of Claude Code's session files.
+func userSays(text string) string {
+	return fmt.Sprintf(`{"type":"user","message":{"role":"user","content":%q}}`, text)
+}
+
+func agentSays(text string) string {
+	return fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]}}`, text)
+}
+
+func agentUses(id, tool, input string) string {
+	return fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":%q,"name":%q,"input":%s}]}}`, id, tool, input)
+}
+
+func toolSays(id, text string, failed bool) string {
+	return fmt.Sprintf(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%q,"is_error":%v}]}}`, id, text, failed)
+}
+
+func TestConversation(t *testing.T) {
+	s := told(t,
+		userSays("First question"),
+		agentSays("First answer"),
+		userSays("Build it."),
+		agentSays("I run the tests."),
+		agentUses("t1", "Bash", `{"command":"go test ./..."}`),
+		toolSays("t1", "ok  all", false),
+		agentUses("t2", "Write", `{}`),
+		toolSays("t2", "no permission", true),
+		`{"type":"assistant","isSidechain":true,"message":{"role":"assistant","content":[{"type":"text","text":"a subagent"}]}}`,
+		`{"type":"assistant","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"}]}}`,
+		`{"type":"system","content":"noise"}`,
+		agentSays("Done."),
+		`{"type":"assistant","mess`,
+	)
+	want := []transcript.Exchange{
+		{Role: "assistant", Text: "First answer"},
+		{Role: "user", Text: "Build it."},
+		{Role: "assistant", Text: "I run the tests.\n" +
+			"[used Bash: {\"command\":\"go test ./...\"}]\n[result: ok  all]\n" +
+			"[used Write]\n[failed: no permission]\nDone."},
+	}
+	if diff := cmp.Diff(want, s.Conversation(t.Context(), 3)); diff != "" {
+		t.Error(diff)
+	}
+	if got := s.Conversation(t.Context(), 100); len(got) != 4 || got[0].Text != "First question" {
+		t.Errorf("the whole conversation is %q", got)
+	}
+	if got := s.Conversation(t.Context(), 0); got != nil {
+		t.Errorf("no exchange is %q", got)
+	}
+}
+
+// A tool's input is shown from its beginning and its result from its end: what was asked for, and how it came out.
+func TestConversationCutsTools(t *testing.T) {
+	long := strings.Repeat("é", 3000)
+	s := told(t, userSays("go"),
+		agentUses("t", "Bash", fmt.Sprintf(`{"command":"begin %s end"}`, long)),
+		toolSays("t", "begin "+long+" end", false),
+		agentSays("Done."))
+	got := s.Conversation(t.Context(), 1)
+	if len(got) != 1 {
+		t.Fatalf("got %q", got)
+	}
+	text := got[0].Text
+	use, rest, _ := strings.Cut(text, "\n")
+	if !strings.Contains(use, "begin") || strings.Contains(use, "end") || strings.Contains(rest, "begin") || !strings.Contains(rest, " end]") {
+		t.Errorf("the excerpt is %q", text)
+	}
+	if len(text) > 1000 {
+		t.Errorf("it has %d bytes", len(text))
+	}
+}
+
+func TestConversationOfCodex(t *testing.T) {
+	s := told(t,
+		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}`,
+		`{"type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"go test\"]}","call_id":"c1"}}`,
+		`{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"Exit code: 0\nok"}}`,
+		`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}`)
+	want := []transcript.Exchange{{Role: "user", Text: "go"}, {Role: "assistant", Text: `[used shell: {"command":["bash","-lc","go test"]}]` + "\n[result: Exit code: 0\nok]\nDone."}}
+	if diff := cmp.Diff(want, s.Conversation(t.Context(), 5)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestConversationOfPlainText(t *testing.T) {
+	s := told(t, "All is done.", "Really.")
+	want := []transcript.Exchange{{Role: "assistant", Text: "All is done.\nReally."}}
+	got := s.Conversation(t.Context(), 3)
+	for i := range got {
+		got[i].Text = strings.TrimSpace(got[i].Text)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzSessionTells(f *testing.F) {
+	f.Add([]byte(agentUses("t", "Bash", `{"command":"x"}`) + "\n" + toolSays("t", "ok", false)))
+	f.Add([]byte(`{"toolUseResult":{"newTodos":[{"content":"a","status":"pending"}]},"type":"user","message":{}}`))
+	f.Add([]byte(`{"type":"response_item","payload":{"type":"x_call","arguments":"{\"cmd\":[","call_id":1}}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		s := told(t, userSays("go"), string(line), agentSays("Done."))
+		for _, e := range s.Conversation(t.Context(), 3) {
+			if e.Role != "user" && e.Role != "assistant" || len(e.Text) > 100<<10 {
+				t.Errorf("an exchange of %q with %d bytes", e.Role, len(e.Text))
+			}
+		}
+		s.Tasks(t.Context())
+		for _, c := range s.Commands(t.Context()) {
+			if c.Text == "" {
+				t.Error("a command without a text")
+			}
+		}
+	})
+}
