@@ -76,6 +76,8 @@ type hook struct {
 	env     []string
 	stdout  io.Writer // result.stdout if nil
 	stderr  io.Writer
+
+	prepare func(*exec.Cmd) // changes how the process is started
 }
 
 // result is how a process ended.
@@ -134,6 +136,9 @@ func (h hook) cmd() *exec.Cmd {
 	cmd.Stdin = h.stdin
 	if h.stdin == nil {
 		cmd.Stdin = strings.NewReader(h.event(nil))
+	}
+	if h.prepare != nil {
+		h.prepare(cmd)
 	}
 	return cmd
 }
