@@ -1,0 +1,349 @@
+package docs_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// bin is the folder with the ralph that the documents speak of.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "ralph-docs-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../cmd/ralph")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+		return 1
+	}
+	bin = dir
+	return m.Run()
+}
+
+// Every block of every document is true.
+func TestDocuments(t *testing.T) {
+	for _, name := range documents(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := readDocument(t, name)
+			s := &session{t: t, dir: workspace(t), home: t.TempDir()}
+			for _, b := range d.blocks {
+				at := fmt.Sprintf("%s:%d", name, b.line)
+				if b.file != "" {
+					s.write(b.file, b.text)
+				}
+				switch b.lang {
+				case "console":
+					s.console(at, b.text)
+				case "yaml":
+					if b.file == "" && b.from == "" {
+						checkPolicy(t, at, b)
+					}
+				case "expr":
+					checkExpressions(t, at, b, s.dir)
+				case "json":
+					var v any
+					if err := json.Unmarshal([]byte(b.text), &v); err != nil {
+						t.Errorf("%s: %v", at, err)
+					}
+				case "go":
+					if b.from == "" {
+						t.Errorf("%s: say from which file this Go code is", at)
+					}
+				case "sh", "text", "markdown":
+				default:
+					t.Errorf("%s: a block of the language %q is not tested", at, b.lang)
+				}
+				if b.from != "" {
+					checkQuote(t, at, b)
+				}
+			}
+		})
+	}
+}
+
+// workspace is a folder with a copy of examples, in which a document's commands run.
+func workspace(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(root(t), "examples"))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// session runs the commands of one document. Their folder and their files stay
+// from one block to the next.
+type session struct {
+	t    *testing.T
+	dir  string // where the next command runs
+	home string
+}
+
+func (s *session) write(name, text string) {
+	s.t.Helper()
+	path := filepath.Join(s.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// console runs the commands of a block and compares what they print.
+func (s *session) console(at, text string) {
+	s.t.Helper()
+	if _, err := exec.LookPath("sh"); err != nil || runtime.GOOS == "windows" {
+		s.t.Skip("there is no shell to run the commands with")
+	}
+	for _, part := range regexp.MustCompile(`(?m)^\$ `).Split(text, -1)[1:] {
+		command, want, _ := strings.Cut(part, "\n")
+		for strings.HasSuffix(command, `\`) {
+			var more string
+			more, want, _ = strings.Cut(want, "\n")
+			command += "\n" + more
+		}
+		got := s.shell(command)
+		if !matches(want, got) {
+			s.t.Errorf("%s: $ %s\n(-document +ralph)\n%s", at, command, cmp.Diff(want, got))
+		}
+	}
+}
+
+func (s *session) shell(command string) string {
+	s.t.Helper()
+	// In the repository ralph is run from its source.
+	command = strings.ReplaceAll(command, "go run ./cmd/ralph", "ralph")
+	where := filepath.Join(s.home, "pwd")
+	cmd := exec.Command("sh", "-c", command+"\npwd -P >"+where)
+	cmd.Dir = s.dir
+	cmd.Env = []string{
+		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + s.home, "RALPH_STATE_DIR=" + filepath.Join(s.home, "state"), "LC_ALL=C.UTF-8", "TMPDIR=" + s.home,
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("$ %s\n%v\n%s", command, err, out)
+	}
+	dir, err := os.ReadFile(where)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.dir = strings.TrimSpace(string(dir))
+	return string(out)
+}
+
+// matches compares an output with what a document shows of it. Blanks at the end
+// of a line and blank lines at the end do not count.
+func matches(want, got string) bool {
+	tidy := func(s string) string {
+		lines := strings.Split(s, "\n")
+		for i := range lines {
+			lines[i] = strings.TrimRightFunc(lines[i], unicode.IsSpace)
+		}
+		return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+	}
+	var re strings.Builder
+	re.WriteString(`\A`)
+	for _, line := range strings.SplitAfter(tidy(want)+"\n", "\n") {
+		if line == "…\n" {
+			re.WriteString(`(?:.*\n)*?`)
+			continue
+		}
+		re.WriteString(strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*?"))
+	}
+	re.WriteString(`\z`)
+	return regexp.MustCompile(re.String()).MatchString(tidy(got) + "\n")
+}
+
+// checkPolicy loads a policy, or a fragment that with completes.
+func checkPolicy(t *testing.T, at string, b block) {
+	t.Helper()
+	src := []byte(b.text)
+	whole := strings.HasPrefix(strings.TrimLeft(stripComments(b.text), "\n"), "ralph:")
+	if !whole {
+		src = complete(t, at, b.text, b.with)
+	}
+	_, findings := rules.Load(fstest.MapFS{"policy.yaml": {Data: src}}, "policy.yaml", loop.Config())
+	if whole && len(findings) > 0 || findings.HasErrors() {
+		t.Errorf("%s:\n%s\n%s", at, findings.Format(), src)
+	}
+}
+
+func stripComments(s string) string {
+	return regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(s, "")
+}
+
+// complete makes a policy of a fragment: keys of the top level, or rules alone.
+func complete(t *testing.T, at, fragment, with string) []byte {
+	t.Helper()
+	if strings.HasPrefix(strings.TrimSpace(stripComments(fragment)), "- ") {
+		fragment = "rules:\n" + fragment
+	}
+	policy := map[string]any{"ralph": 1}
+	for _, src := range []string{with, fragment} {
+		var part map[string]any
+		if err := yaml.Unmarshal([]byte(src), &part); err != nil {
+			t.Fatalf("%s: %v\n%s", at, err, src)
+		}
+		for key, v := range part {
+			if have, ok := policy[key].(map[string]any); ok {
+				for k, item := range v.(map[string]any) {
+					have[k] = item
+				}
+				continue
+			}
+			policy[key] = v
+		}
+	}
+	out, err := yaml.Marshal(policy)
+	if err != nil {
+		t.Fatalf("%s: %v", at, err)
+	}
+	return out
+}
+
+// checkExpressions works out each line "EXPRESSION → VALUE" in the project dir.
+func checkExpressions(t *testing.T, at string, b block, dir string) {
+	t.Helper()
+	for line := range strings.Lines(b.text) {
+		line, _, _ = strings.Cut(strings.TrimSpace(line), "  # ")
+		if line == "" {
+			continue
+		}
+		expression, want, ok := strings.Cut(line, "→")
+		if !ok {
+			t.Errorf("%s: %q has no →", at, line)
+			continue
+		}
+		rule, err := yaml.Marshal(map[string]any{"rules": []any{map[string]any{"name": "value", "continue": "=${" + strings.TrimSpace(expression) + "}"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		src := complete(t, at, string(rule), b.with)
+		program, findings := rules.Load(fstest.MapFS{"policy.yaml": {Data: src}}, "policy.yaml", loop.Config())
+		if program == nil {
+			t.Errorf("%s: %s\n%s", at, line, findings.Format())
+			continue
+		}
+		if got := reason(t, program, dir); got != strings.TrimSpace(want) {
+			t.Errorf("%s: %s\nis %s", at, line, got)
+		}
+	}
+}
+
+// reason lets an agent stop and gives what it is told, in one line.
+func reason(t *testing.T, p *rules.Program, dir string) string {
+	t.Helper()
+	l, err := loop.New(p, loop.WithRoot(dir), loop.WithStore(filepath.Join(t.TempDir(), "state")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := []byte(`{"session_id": "s1", "hook_event_name": "Stop", "cwd": ".", "last_assistant_message": "Task 2 is done."}`)
+	ev, err := host.Detect(input).Decode(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := l.Decide(t.Context(), ev)
+	defer d.Close()
+	return strings.ReplaceAll(strings.TrimPrefix(d.Verdict.Reason, "="), "\n", "⏎")
+}
+
+// checkQuote looks for a block in the file that it is from. A line of … stands for
+// lines that are left out; indentation that all lines share does not count.
+func checkQuote(t *testing.T, at string, b block) {
+	t.Helper()
+	src, err := os.ReadFile(filepath.Join(root(t), filepath.FromSlash(b.from)))
+	if err != nil {
+		t.Fatalf("%s: %v", at, err)
+	}
+	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	for _, part := range regexp.MustCompile(`(?m)^\s*…\n`).Split(b.text, -1) {
+		if !strings.Contains(string(src), part) && !containsIndented(string(src), part) {
+			t.Errorf("%s: this is not in %s:\n%s", at, b.from, part)
+		}
+	}
+}
+
+// containsIndented looks for part in src where every line has the same white space
+// in front.
+func containsIndented(src, part string) bool {
+	for _, indent := range []string{"\t", "\t\t", "  ", "    "} {
+		if strings.Contains(src, regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(part, indent+"$1")) {
+			return true
+		}
+	}
+	return false
+}
+
+// Links lead somewhere: to files of the repository and to headings in them.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	for _, name := range documents(t) {
+		d := readDocument(t, name)
+		for _, m := range link.FindAllStringSubmatch(d.text, -1) {
+			target, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			file := name
+			if target != "" {
+				file = filepath.ToSlash(filepath.Join(filepath.Dir(name), target))
+				if _, err := os.Stat(filepath.Join(root(t), file)); err != nil {
+					t.Errorf("%s: the link %s leads nowhere", name, m[1])
+					continue
+				}
+			}
+			if anchor != "" && !headings(readDocument(t, file))[anchor] {
+				t.Errorf("%s: there is no heading for the link %s", name, m[1])
+			}
+		}
+	}
+}
+
+// headings gives the anchors of a document's headings, as code hosts make them.
+func headings(d document) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(d.text, -1) {
+		anchor := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, m[1])
+		out[anchor] = true
+	}
+	return out
+}
