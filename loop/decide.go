@@ -28,6 +28,7 @@ type Decision struct {
 	Took    time.Duration  // of deciding
 
 	prefix   string // of log lines, without brackets
+	noted    *noted
 	gatherer *gatherer
 }
 
@@ -120,7 +121,8 @@ func (d *Decision) evaluate(ctx context.Context) {
 	if l.around != nil {
 		facts = l.around(d.Event, g)
 	}
-	d.Verdict = l.program.EvalWith(ctx, facts, rules.Options{Event: d.Event.Name, Traced: true, Clear: l.private})
+	d.noted = &noted{Facts: facts}
+	d.Verdict = l.program.EvalWith(ctx, d.noted, rules.Options{Event: d.Event.Name, Traced: true, Clear: l.private})
 	if g.problem != "" {
 		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "transcript: "+g.problem)
 	}

@@ -37,14 +37,25 @@ type Record struct {
 	Effects []string      `json:"effects,omitempty"`
 	Judges  []JudgeRecord `json:"judges,omitempty"`
 	Trace   rules.Trace   `json:"trace"`
-	TookNS  int64         `json:"took_ns"`
+
+	// Calls holds what functions answered, by [CallName]: true or false, or a path.
+	Calls map[string]any `json:"calls,omitempty"`
+	// Repeated tells in how many verdicts rules with unless_repeated had been.
+	Repeated map[string]int `json:"repeated,omitempty"`
+
+	TookNS int64 `json:"took_ns"`
 }
 
 // RowRecord is the loop memory that a decision was made on.
 type RowRecord struct {
 	Continuations int    `json:"continuations"`
 	Total         int    `json:"total"`
-	Progress      string `json:"progress,omitempty"`
+	Progress      string `json:"progress,omitempty"` // by this decision, only known after a continue
+
+	Before  string        `json:"before,omitempty"` // progress at the latest continuation
+	Same    int           `json:"same,omitempty"`   // how many latest continuations had it
+	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
+	Step    time.Duration `json:"step_ns,omitempty"`
 }
 
 // Record gives the decision as the log keeps it.
@@ -63,8 +74,14 @@ func (d *Decision) Record(private bool) Record {
 		r.Reason = fmt.Sprintf("(%d bytes)", len(v.Reason))
 	}
 	if d.gatherer != nil {
-		s := d.gatherer.mem.now
-		r.Row = RowRecord{Continuations: s.Continuations, Total: s.Total, Progress: v.Progress}
+		row := d.gatherer.mem.row(d.Time)
+		r.Row = RowRecord{
+			Continuations: row.Continuations, Total: row.Total, Progress: v.Progress,
+			Before: row.Progress, Same: row.Same, Elapsed: row.Elapsed, Step: row.Step,
+		}
+	}
+	if d.noted != nil {
+		r.Calls, r.Repeated = d.noted.calls, d.noted.given
 	}
 	for _, part := range v.Parts {
 		for _, e := range part.Effects {

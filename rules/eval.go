@@ -37,6 +37,7 @@ type evaluation struct {
 	parts   []*Rule  // rules that have something to tell with the verdict
 	causes  []string // of broken rules, each is told once
 	buf     []byte   // for texts
+	telling bool     // a text is rendered: what is read now decides nothing
 
 	tick func() bool // counts the steps, made once
 }

@@ -156,6 +156,8 @@ func (ev *evaluation) render(t *text) string {
 		return ""
 	}
 	segs := ev.program.compiled(t)
+	defer func(before bool) { ev.telling = before }(ev.telling)
+	ev.telling = true
 	w := lineWriter{b: ev.buf[:0]}
 	ev.buf = nil // a hole may ask a model, whose question is a text too
 	for i := range segs {

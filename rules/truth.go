@@ -103,6 +103,9 @@ func (ev *evaluation) operand(o *operand) (any, truth) {
 			return nil, broken
 		}
 	}
+	if ev.opts.Traced {
+		ev.noteInputs(o)
+	}
 	if o.direct != nil {
 		if v, ok := o.direct.evaluate(ev); ok {
 			return v, known

@@ -147,6 +147,7 @@ func (o *Outcome) UnmarshalText(b []byte) error {
 type Trace struct {
 	Steps    []Step     `json:"steps"`
 	Facts    []FactRead `json:"facts,omitempty"`
+	Inputs   []Input    `json:"inputs,omitempty"`
 	Warnings []string   `json:"warnings,omitempty"`
 }
 

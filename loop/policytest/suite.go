@@ -40,11 +40,17 @@ func Load(fsys fs.FS, name string, cfg rules.Config) (*Suite, rules.Diagnostics)
 	if err != nil {
 		return nil, rules.Diagnostics{{Pos: rules.Pos{File: name}, Check: "read", Message: "the tests cannot be read: " + reason(err)}}
 	}
+	return LoadSource(fsys, name, src, cfg)
+}
+
+// LoadSource is Load for tests that are at hand, as if they stood in the file name.
+func LoadSource(fsys fs.FS, name string, src []byte, cfg rules.Config) (*Suite, rules.Diagnostics) {
 	file, diags := testfile.Parse(name, src)
 	if file == nil {
 		return nil, diags
 	}
 	s := &Suite{file: file, fsys: fsys, cfg: cfg, programs: map[string]*rules.Program{}}
+	var err error
 	if s.policy, err = s.find(); err != nil {
 		at := file.PolicyPos()
 		return nil, rules.Diagnostics{{Pos: at, End: at, Check: "read", Message: err.Error(),

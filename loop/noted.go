@@ -1,0 +1,66 @@
+package loop
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// noted stands between the rules and the world and keeps what the trace does not
+// show and a replay needs: the answers of functions, and how often rules with
+// unless_repeated have been heard.
+type noted struct {
+	rules.Facts
+	calls map[string]any
+	given map[string]int
+}
+
+// maxCalls bounds how many answers are kept, and maxCall how long a question may
+// be: a policy may ask about every word of a list.
+const (
+	maxCalls = 64
+	maxCall  = 200
+)
+
+func (n *noted) Name(ctx context.Context, name string) any {
+	switch ask := n.Facts.Name(ctx, name).(type) {
+	case func(string) bool:
+		return func(text string) bool {
+			v := ask(text)
+			n.call(name, text, v)
+			return v
+		}
+	case func(string) string:
+		return func(text string) string {
+			v := ask(text)
+			n.call(name, text, v)
+			return v
+		}
+	default:
+		return ask
+	}
+}
+
+func (n *noted) call(name, text string, v any) {
+	if len(text) > maxCall || len(n.calls) >= maxCalls {
+		return
+	}
+	if n.calls == nil {
+		n.calls = map[string]any{}
+	}
+	n.calls[CallName(name, text)] = v
+}
+
+// CallName is the key of [Record].Calls for a function and what it was asked:
+// said("DONE").
+func CallName(function, text string) string { return function + "(" + strconv.Quote(text) + ")" }
+
+func (n *noted) Given(ctx context.Context, r *rules.Rule) int {
+	times := n.Facts.Given(ctx, r)
+	if n.given == nil {
+		n.given = map[string]int{}
+	}
+	n.given[r.Name] = times
+	return times
+}

@@ -1,0 +1,102 @@
+package rules
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// Input is one value that an evaluation read: what a replay of the decision needs
+// to decide again. Long and private values are cut out; that they were read stays.
+type Input struct {
+	// Name is a fact and the JSON pointer into it, joined by # (state#/taskIndex,
+	// feature#), one of ralph's names (stop_hook_active), or age(FACT).
+	Name  string `json:"name"`
+	Value any    `json:"value,omitempty"`
+	Cut   bool   `json:"cut,omitempty"`  // the value is too long, or private
+	Told  bool   `json:"told,omitempty"` // only texts read it, so that nothing was decided by it
+}
+
+// InputName is the name of the input that is read at this path of a fact.
+func InputName(fact string, path []any) string { return fact + "#" + schema.PointerOf(path) }
+
+// maxInputText is how long a text is kept as an input, in runes, and maxInputJSON
+// how long a list or object, in bytes.
+const (
+	maxInputText = 120
+	maxInputJSON = 400
+)
+
+// noteInputs notes what an operand reads. Its facts are there and usable.
+func (ev *evaluation) noteInputs(o *operand) {
+	for i := range o.reads {
+		a := &o.reads[i]
+		v := ev.gotten[a.fact.fact.index].V
+		walked := make([]any, 0, len(a.path))
+		for _, step := range a.path {
+			switch t := v.(type) {
+			case map[string]any:
+				v = t[step]
+				walked = append(walked, step)
+				continue
+			case []any:
+				if i, err := strconv.Atoi(step); err == nil && i < len(t) {
+					v = t[i]
+					walked = append(walked, i)
+					continue
+				}
+			}
+			break
+		}
+		ev.noteInput(InputName(a.fact.name, walked), v, a.fact.private)
+	}
+	for _, s := range o.syms {
+		switch v := ev.slots[s.slot].value; {
+		case s.kind == factSymbol && !slices.ContainsFunc(o.reads, func(a access) bool { return a.fact == s }):
+			ev.noteInput(InputName(s.name, nil), v, s.private)
+		case s.kind == nameSymbol && s.info.goType == nil && !s.info.askRow:
+			ev.noteInput(s.name, v, s.private)
+		case s.kind == askSymbol && s.ask == "age":
+			ev.noteInput("age("+s.fact.Name+")", v, false)
+		}
+	}
+}
+
+func (ev *evaluation) noteInput(name string, v any, private bool) {
+	all := ev.verdict.Trace.Inputs
+	if i := slices.IndexFunc(all, func(in Input) bool { return in.Name == name }); i >= 0 {
+		all[i].Told = all[i].Told && ev.telling
+		return
+	}
+	in := Input{Name: name, Told: ev.telling}
+	if private && !ev.opts.Clear {
+		in.Cut = true
+	} else {
+		in.Value, in.Cut = held(v)
+	}
+	ev.verdict.Trace.Inputs = append(all, in)
+}
+
+// held gives a value as it is kept, or says that it is too long to be.
+func held(v any) (kept any, cut bool) {
+	switch v := v.(type) {
+	case nil, bool, int, float64:
+		return v, false
+	case time.Duration:
+		return v.String(), false
+	case string:
+		if utf8.RuneCountInString(v) > maxInputText {
+			return nil, true
+		}
+		return v, false
+	}
+	b, err := json.Marshal(v)
+	if err != nil || len(b) > maxInputJSON {
+		return nil, true
+	}
+	return json.RawMessage(b), false
+}

@@ -1,0 +1,215 @@
+package testfile
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+)
+
+// Draft is a test that is still to be written down: its parts are as in the file,
+// as plain values.
+type Draft struct {
+	Name   string
+	Event  string // "" is Stop
+	Given  map[string]any
+	Expect map[string]any
+	Note   string // becomes a comment above the test
+}
+
+// AppendError says why a test cannot be added to a file.
+type AppendError struct {
+	File   string
+	Reason string
+}
+
+// Error says it in a sentence.
+func (e *AppendError) Error() string {
+	return fmt.Sprintf("the test cannot be added to %s: %s", e.File, e.Reason)
+}
+
+// Append gives src with one more test at the end of its list. Every byte of src
+// stays. An empty src becomes a new file. The result was read again: it has one
+// test more than before. A name that is taken gets a number. Errors are
+// [*AppendError].
+func Append(name string, src []byte, d Draft) ([]byte, error) {
+	fail := func(format string, args ...any) ([]byte, error) {
+		return nil, &AppendError{File: name, Reason: fmt.Sprintf(format, args...)}
+	}
+	if len(bytes.TrimSpace(src)) == 0 {
+		policy := strings.TrimSuffix(path.Base(strings.ReplaceAll(name, `\`, "/")), "_test.yaml") + ".yaml"
+		head := append(bytes.Clone(src), "# Tests of "+policy+". Run them with: ralph test\ntests:\n"...)
+		return verified(name, append(head, d.text("  ", "\n")...), 1)
+	}
+	f, diags := Parse(name, src)
+	if f == nil {
+		return fail("it has to be mended first\n%s", diags.Format())
+	}
+	for n := 2; slices.ContainsFunc(f.Tests, func(t Test) bool { return t.Name == d.Name }); n++ {
+		d.Name = regexp.MustCompile(` \(\d+\)$`).ReplaceAllString(d.Name, "") + fmt.Sprintf(" (%d)", n)
+	}
+	root, _ := source.Parse(src)
+	tests := root.Get("tests")
+	if tests.Style != source.Block {
+		return fail("its tests stand in brackets; write one a line, each with a dash")
+	}
+	last := tests.Items[len(tests.Items)-1]
+	at, indent := offsetBehind(src, last.End()), indentOf(src, last.Start)
+	end := "\n"
+	if bytes.Contains(src, []byte("\r\n")) {
+		end = "\r\n"
+	}
+	var out []byte
+	out = append(out, src[:at]...)
+	if at > 0 && src[at-1] != '\n' {
+		out = append(out, end...)
+	}
+	out = append(out, end...)
+	out = append(out, d.text(indent, end)...)
+	out = append(out, src[at:]...)
+	return verified(name, out, len(f.Tests)+1)
+}
+
+// verified reads a file again before anybody relies on it.
+func verified(name string, src []byte, tests int) ([]byte, error) {
+	f, diags := Parse(name, src)
+	switch {
+	case f == nil:
+		return nil, &AppendError{File: name, Reason: "it would not be a test file any more\n" + diags.Format()}
+	case len(f.Tests) != tests:
+		return nil, &AppendError{File: name, Reason: "its list of tests has an end that is not plain to see"}
+	}
+	return src, nil
+}
+
+// offsetBehind is the byte behind the line of a position.
+func offsetBehind(src []byte, at source.Pos) int {
+	offset := 0
+	for line := 1; ; line++ {
+		i := bytes.IndexByte(src[offset:], '\n')
+		if i < 0 {
+			return len(src)
+		}
+		offset += i + 1
+		if line >= at.Line {
+			return offset
+		}
+	}
+}
+
+// indentOf is what stands before the dash of an item.
+func indentOf(src []byte, item source.Pos) string {
+	line := source.Line(src, item.Line)
+	return line[:len(line)-len(strings.TrimLeft(line, " "))]
+}
+
+// text writes the draft as an item of a list.
+func (d Draft) text(indent, end string) []byte {
+	var b strings.Builder
+	line := func(text string) { b.WriteString(indent + text + end) }
+	if d.Note != "" {
+		line("# " + strings.Join(strings.Fields(d.Note), " "))
+	}
+	line("- name: " + flow(d.Name))
+	if d.Event != "" && d.Event != "Stop" {
+		line("  event: " + flow(d.Event))
+	}
+	if len(d.Given) > 0 {
+		line("  given:")
+		for _, key := range slices.Sorted(maps.Keys(d.Given)) {
+			facts, ok := d.Given[key].(map[string]any)
+			if !ok || key != "facts" && key != "files" {
+				line("    " + key + ": " + flow(d.Given[key]))
+				continue
+			}
+			line("    " + key + ":")
+			for _, name := range slices.Sorted(maps.Keys(facts)) {
+				line("      " + flow(name) + ": " + flow(facts[name]))
+			}
+		}
+	}
+	line("  expect: " + flow(d.Expect))
+	return []byte(b.String())
+}
+
+// flow writes a value on one line, quoted only where YAML needs it.
+func flow(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		parts := make([]string, 0, len(v))
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, flow(k)+": "+flow(v[k]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case []any:
+		parts := make([]string, len(v))
+		for i, e := range v {
+			parts[i] = flow(e)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case string:
+		if isPlain(v) {
+			return v
+		}
+		return jsonText(v)
+	}
+	return jsonText(v)
+}
+
+// isPlain reports whether a text can stand without quotes anywhere: words of
+// letters, and none that means something else.
+func isPlain(s string) bool {
+	letters := false
+	for i, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z':
+			letters = true
+		case i > 0 && i < len(s)-1 && (r == ' ' || r == '-' || r == '/' || r == '.'), i > 0 && (r >= '0' && r <= '9' || r == '_'):
+		default:
+			return false
+		}
+	}
+	first, _, _ := strings.Cut(strings.ToLower(s), " ")
+	return letters && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, first)
+}
+
+// FromWitness makes a draft of a situation: what stands under the keys of given
+// is taken as it is, further keys as names of the hook input, and a name or a
+// note of the witness becomes the test's.
+func FromWitness(witness map[string]any) Draft {
+	d := Draft{Name: "a situation from a witness", Given: map[string]any{}}
+	given := witness
+	if inner, ok := witness["given"].(map[string]any); ok {
+		given = inner
+	}
+	for key, v := range given {
+		switch {
+		case v == nil:
+		case key == "names":
+			names, _ := v.(map[string]any)
+			for name, v := range names {
+				d.Given[name] = v
+			}
+		case givenKeys().has(key):
+			d.Given[key] = v
+		}
+	}
+	if name, ok := witness["name"].(string); ok && name != "" {
+		d.Name = name
+	}
+	if event, ok := witness["event"].(string); ok {
+		d.Event = event
+	}
+	if expect, ok := witness["expect"].(map[string]any); ok {
+		d.Expect = expect
+	}
+	if note, ok := witness["note"].(string); ok {
+		d.Note = note
+	}
+	return d
+}
