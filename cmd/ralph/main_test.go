@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// quickExit keeps a process that was built with -race from sleeping before it ends.
+const quickExit = "GORACE=atexit_sleep_ms=0"
+
 func badMain() {
 	protect()
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, sources: []loop.Source{
@@ -131,7 +134,7 @@ func (h hook) cmd() *exec.Cmd {
 	cmd := exec.Command(self, h.args...)
 	cmd.Args[0] = name
 	cmd.Dir = h.dir
-	cmd.Env = append(os.Environ(), "RALPH_STATE_DIR="+h.store, "RALPH_OFF=", "CLAUDE_PROJECT_DIR=")
+	cmd.Env = append(os.Environ(), quickExit, "RALPH_STATE_DIR="+h.store, "RALPH_OFF=", "CLAUDE_PROJECT_DIR=")
 	cmd.Env = append(cmd.Env, h.env...)
 	cmd.Stdin = h.stdin
 	if h.stdin == nil {

@@ -100,7 +100,7 @@ func runScript(t *testing.T, file, bin string) {
 	}
 	at := func(name string) string { return filepath.Join(work, name) }
 	s := &script{t: t, file: file, archive: parseArchive(src), dir: at("project"), env: []string{
-		"WORK=" + work, "HOME=" + at("home"), "USERPROFILE=" + at("home"), "LocalAppData=" + at("home"),
+		"WORK=" + work, quickExit, "HOME=" + at("home"), "USERPROFILE=" + at("home"), "LocalAppData=" + at("home"),
 		"RALPH_STATE_DIR=" + at("state"), "TZ=UTC", "NO_COLOR=1", "TMPDIR=" + at("tmp"), "TEMP=" + at("tmp"),
 		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"),
 	}}
