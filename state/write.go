@@ -101,3 +101,22 @@ func newTemp(root *os.Root, dir string, data []byte) (name string, err error) {
 	}
 	return name, nil
 }
+
+// ReadBytes gives a file as it is, for whoever changes it with [Root.Write], and
+// the version to hand back. A file that is not there is nil with version "". What is
+// there and cannot be read is an [*EditError]; a path that cannot be used a
+// [*PathError].
+func (r *Root) ReadBytes(ctx context.Context, name string) (data []byte, version string, err error) {
+	loc, err := r.locate(name)
+	if err != nil {
+		return nil, "", err
+	}
+	was := r.fetchWithin(ctx, loc, 0)
+	switch {
+	case was.status == OK:
+		return was.data, was.version, nil
+	case was.place == "" && was.quiet:
+		return nil, "", nil
+	}
+	return nil, "", &EditError{Path: loc.shown, Message: "it " + was.problem}
+}

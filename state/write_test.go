@@ -32,6 +32,15 @@ func TestWrite(t *testing.T) {
 	if err := root.Write(ctx, "a/b/new.json", []byte("{}"), ""); err != nil || content("a/b/new.json") != "{}" {
 		t.Fatal(err, content("a/b/new.json"))
 	}
+	if got, v, err := root.ReadBytes(ctx, "a/b/new.json"); string(got) != "{}" || v != version("a/b/new.json") || err != nil {
+		t.Error(got, v, err)
+	}
+	if got, v, err := root.ReadBytes(ctx, "a/none"); got != nil || v != "" || err != nil {
+		t.Error("absent:", got, v, err)
+	}
+	if _, _, err := root.ReadBytes(ctx, "a"); !errors.As(err, new(*EditError)) {
+		t.Error("a folder:", err)
+	}
 	// It must not be there yet.
 	if err := root.Write(ctx, "a/b/new.json", []byte("x"), ""); !errors.Is(err, ErrChanged) {
 		t.Errorf("over a file that nobody read: %v", err)

@@ -68,5 +68,6 @@ func (a *app) command() *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.AddCommand(a.evalCommand(), a.checkCommand(), a.explainCommand(), a.trustCommand(), a.versionCommand())
+	root.AddCommand(a.installCommand(), a.uninstallCommand())
 	return root
 }
