@@ -179,11 +179,11 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 			typ = f.Schema.Type()
 		}
 	}
+	if d.kind.Name == "frontmatter" || d.options["parse"] == "frontmatter" {
+		typ = withBody(typ)
+	}
 	if d.kind.Around != nil {
 		typ = d.kind.Around(typ)
-	}
-	if d.kind.Name == "frontmatter" {
-		typ = withBody(typ)
 	}
 	f.sym = c.add(sc, d.key, &symbol{kind: factSymbol, fact: f, typ: typ})
 	if d.deflt != nil {

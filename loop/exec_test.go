@@ -1,0 +1,160 @@
+package loop_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+func trusted() loop.Option { return loop.WithTrust(func([]rules.File) bool { return true }) }
+
+// needsShell skips tests whose programs are shell scripts.
+func needsShell(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no sh")
+	}
+}
+
+func TestExec(t *testing.T) {
+	needsShell(t)
+	p := newProject(t, map[string]string{"check.sh": "#!/bin/sh\necho in $(basename \"$PWD\"), off=$RALPH_OFF\n", "sub/x": ""})
+	if err := os.Chmod(p.path("check.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, fact, text, want string }{
+		{"output and status", `x: {exec: [sh, -c, "echo out; echo err >&2; exit 3"]}`, `${x.code} ${x.stdout} ${x.stderr}${ok(x)}`, "3 out\n err\ntrue"},
+		{"lines", `x: {exec: [printf, 'a\r\nb\n\n']}`, `${len(x.lines)} ${join(x.lines, "+")}`, "2 a+b"},
+		{"no lines", `x: {exec: ["true"]}`, `${len(x.lines)}${x.json == nil}`, "0true"},
+		{"one hole is one argument", `x: {exec: [printf, "<%s>", "${env.WORDS}", z]}`, `${x.stdout}`, "<a b; echo 'c' $(id) *><z>"},
+		{"input", `x: {exec: [cat], stdin: "from ${env.NAME} ${nothing.at_all}"}` + "\n" + `nothing: {json: none.json, schema: {properties: {at_all: {}}}}`, `${x.stdout}`, "from me (?)"},
+		{"input that nobody reads", `x: {exec: ["true"], stdin: "${env.LONG}"}`, `${x.code}`, "0"},
+		{"a program of the project", `x: {exec: [./check.sh]}`, `${x.stdout}`, "off=1"},
+		{"JSON", `x: {exec: [echo, '{"n": 3}']}`, `${x.json.n + 1}`, "4"},
+		{"typed JSON", `x: {exec: [echo, '{"done": true}'], schema: {properties: {done: {type: boolean}, why: {type: string, default: nothing}}}}`,
+			`${x.json.done ? x.json.why : "?"}`, "nothing"},
+		{"no such program", `x: {exec: [no-such-program-anywhere]}`, `${missing(x)} ${problem(x)}`, "true there is no program no-such-program-anywhere"},
+		{"a folder is no program", `x: {exec: [./sub]}`, `${missing(x)}`, "true"},
+		{"too slow", `x: {exec: [sleep, "60"], timeout: 50ms}`, `${missing(x)} ${problem(x)}`, "true sleep did not end within 50ms"},
+		{"a hole that fails", `x: {exec: [echo, "${nothing.at_all}"]}` + "\n" + `nothing: {json: none.json, schema: {properties: {at_all: {}}}}`, `${missing(x)}`, "true"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p.env = map[string]string{"WORDS": "a b; echo 'c' $(id) *", "NAME": "me", "LONG": strings.Repeat("x", 1<<20)}
+			got := said(p.run(p.loop(shown(c.fact, c.text), trusted()), p.stop()))
+			if got != c.want && !strings.HasSuffix(got, c.want) {
+				t.Errorf("it says %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// A judge that is a command: what it prints is typed, and what does not fit is not
+// to be read, while its status still is.
+func TestExecAsJudge(t *testing.T) {
+	needsShell(t)
+	policy := `
+ralph: 1
+limits: {continuations: 10}
+facts:
+  verdict:
+    exec: [sh, -c, "${env.PRINTS}"]
+    schema: {properties: {go: {type: boolean}, why: {type: string, default: ""}}, required: [go]}
+rules:
+  - name: failed
+    when: verdict.code != 0
+    stop: it failed
+  - name: more
+    when: verdict.json.go
+    continue: "Go on ${verdict.json.why}"
+`
+	policy = strings.Replace(policy, `"${env.PRINTS}"`, `"cat verdict"`, 1)
+	for output, want := range map[string]string{
+		`{"go": true, "why": "now"}`: "Go on now", `{"go": false}`: "stop", `{"go": "maybe"}`: "stop", `{"why": "x"}`: "stop",
+		`I say: go`: "stop", ``: "stop", `[]`: "stop", `{"go": true`: "stop",
+	} {
+		p := newProject(t, map[string]string{"verdict": output})
+		d := p.run(p.loop(policy, trusted()), p.stop())
+		if diff := cmp.Diff(want, said(d)); diff != "" {
+			t.Errorf("%s: %s", output, diff)
+		}
+		if want == "stop" && output != `{"go": false}` && len(d.Notices) == 0 {
+			t.Errorf("%s: nobody is told that the answer is of no use", output)
+		}
+	}
+	p := newProject(t, nil)
+	if got := said(p.run(p.loop(policy, trusted()), p.stop())); got != "stop failed" {
+		t.Errorf("without the file it says %q", got)
+	}
+}
+
+// What prints without end is read to the bound and ended at the deadline.
+func TestExecWithoutEnd(t *testing.T) {
+	needsShell(t)
+	p := newProject(t, nil)
+	l := p.loop(shown(`x: {exec: [sh, -c, "yes out; "], timeout: 300ms}
+y: {exec: [sh, -c, "head -c 3000000 /dev/zero | tr '\\0' a"]}`, `${missing(x)} ${len(y.stdout)} ${problem(y)}`), trusted())
+	if got, want := said(p.run(l, p.stop())), fmt.Sprintf("true %d stdout is cut off after 1 MiB", 1<<20); got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}
+
+// At the deadline a program ends with all the children that it made.
+func TestExecEndsChildren(t *testing.T) {
+	needsShell(t)
+	p := newProject(t, nil)
+	l := p.loop(shown(`x: {exec: [sh, -c, "sleep 300 & echo $! >child; wait"], timeout: 500ms}`, `${missing(x)}`), trusted())
+	if got := said(p.run(l, p.stop())); got != "true" {
+		t.Fatalf("it says %q", got)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(p.read("child")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 200 { // the system may take a moment to end it
+		if gone(pid) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("the child %d still runs", pid)
+	if child, err := os.FindProcess(pid); err == nil {
+		child.Kill()
+	}
+}
+
+// gone reports whether a process has ended, be it that nobody asked for its status.
+func gone(pid int) bool {
+	child, err := os.FindProcess(pid)
+	if err != nil || child.Signal(syscall.Signal(0)) != nil {
+		return true
+	}
+	state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err != nil || strings.HasPrefix(strings.TrimSpace(string(state)), "Z")
+}
+
+// A program that leaves a child behind does not keep the decision waiting for it.
+func TestExecDoesNotWaitForWhatStaysBehind(t *testing.T) {
+	needsShell(t)
+	p := newProject(t, nil)
+	l := p.loop(shown(`x: {exec: [sh, -c, "sleep 300 & echo $! >child; echo done"], timeout: 60s}`, `${x.stdout}`), trusted())
+	got := said(p.run(l, p.stop()))
+	if pid, err := strconv.Atoi(strings.TrimSpace(p.read("child"))); err == nil {
+		if child, err := os.FindProcess(pid); err == nil {
+			defer child.Kill()
+		}
+	}
+	if strings.TrimSpace(got) != "done" {
+		t.Errorf("it says %q", got)
+	}
+}
