@@ -34,12 +34,14 @@ func TestImports(t *testing.T) {
 		"loop/host":              {},
 		"loop/transcript":        {},
 		"loop/judge":             {},
+		"loop/replay":            {"loop", "rules", "schema"},
+		"loop/policytest":        {"examples", "loop", "loop/host", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
 		"loop":                   {"examples", "loop/host", "loop/judge", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
 		"loop/policytest":        {"loop", "loop/host", "rules", "rules/testfile", "schema"},
 		"examples":               {},
 		"examples/embed/minimal": {"loop", "rules"},
 		"examples/embed/source":  {"loop", "rules", "schema", "state"},
-		"cmd/ralph":              {"examples", "loop", "loop/host", "rules", "rules/testfile", "schema", "state"},
+		"cmd/ralph":              {"examples", "loop", "loop/host", "loop/policytest", "loop/replay", "loop/simulate", "rules/testfile", "loop/policytest", "rules", "rules/testfile", "schema", "state"},
 	}
 	for pkg, imports := range imported(t) {
 		may, known := allowed[pkg]

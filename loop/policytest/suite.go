@@ -94,7 +94,7 @@ func (s *Suite) find() (string, error) {
 		}
 	}
 	short := strings.TrimSuffix(name, ".yaml")
-	if s.cfg.Shipped != nil && s.file.Policy != "" && !strings.Contains(short, "/") {
+	if s.cfg.Shipped != nil && !strings.Contains(short, "/") {
 		shipped := short + "/" + short + ".yaml"
 		if _, err := fs.Stat(s.cfg.Shipped, shipped); err == nil {
 			s.fsys = s.cfg.Shipped

@@ -130,6 +130,9 @@ func inputKeys() keys {
 	}
 }
 
+// Gives reports whether a test can give this name of the hook input.
+func Gives(name string) bool { return inputKeys().has(name) }
+
 func sourceKeys() keys {
 	return keys{
 		{"text", typed("string"), "Content of the file."},

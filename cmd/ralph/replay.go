@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/replay"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+type replayFlags struct {
+	policy   string
+	recorded string
+	project  string
+	session  string
+	set      []string
+	last     int
+	format   string
+}
+
+func (a *app) replayCommand() *cobra.Command {
+	var f replayFlags
+	cmd := &cobra.Command{
+		Use:   "replay --policy NEW",
+		Short: "Decide recorded decisions again, by a policy that changed",
+		Long: "replay takes the decisions of this project from the decision log and decides each again by\n" +
+			"the policy NEW. It says which come out the same and which differ. The log keeps no prompts,\n" +
+			"transcripts or whole files, only the values that rules read: where NEW asks for another one\n" +
+			"the outcome is unknown, and replay says what is missing. Nothing is changed.\n\n" +
+			"The exit status is 0 if no decision differs, 1 if one does, 3 if there was nothing to replay.",
+		Example: "  ralph replay --policy .ralph/policy.yaml\n" +
+			"  ralph replay --policy new.yaml --recorded .ralph/policy.yaml --last 500\n" +
+			"  ralph replay --policy speckit --set reentry=progress --format json",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.replay(cmd.Context(), f) },
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.policy, "policy", "p", defaultPolicy, "policy `file` or name of a shipped one to decide by")
+	fl.StringVar(&f.recorded, "recorded", "", "`name` of the policy that decided then; NEW's own, or the only one in the log, if absent")
+	fl.StringVar(&f.project, "project", "", "project root `dir` (default: the working directory)")
+	fl.StringVar(&f.session, "session", "", "only decisions of this session `id`")
+	fl.StringArrayVar(&f.set, "set", nil, "value of a param, as `name=value`; may be repeated")
+	fl.IntVarP(&f.last, "last", "n", 100, "how many decisions, the latest; 0 for all")
+	fl.StringVarP(&f.format, "format", "f", "text", "form of the report: text or json")
+	return cmd
+}
+
+// replayReport is what replay found.
+type replayReport struct {
+	Policy    string          `json:"policy"`
+	Recorded  string          `json:"recorded"`
+	Decisions []replay.Result `json:"decisions"`
+	Same      int             `json:"same"`
+	Differs   int             `json:"differs"`
+	Unknown   int             `json:"unknown"`
+}
+
+func (a *app) replay(ctx context.Context, f replayFlags) error {
+	if f.format != "text" && f.format != "json" {
+		return fmt.Errorf("--format is text or json, not %q", f.format)
+	}
+	root, err := projectDir(f.project)
+	if err != nil {
+		return err
+	}
+	p, err := findPolicy(root, f.policy)
+	if err != nil {
+		return err
+	}
+	program, diags, err := a.loadPolicy(root, p, f.set, true)
+	if err != nil {
+		return err
+	}
+	if program == nil {
+		return fmt.Errorf("the policy %s cannot be used\n%s", p.name, diags.Format())
+	}
+	records, err := a.recorded(root, f.session)
+	if err != nil {
+		return err
+	}
+	out := replayReport{Policy: p.name, Decisions: []replay.Result{}}
+	if out.Recorded, err = decidedBy(records, f.recorded, p.name); err != nil {
+		return err
+	}
+	records = slices.DeleteFunc(records, func(r loop.Record) bool { return r.Policy != out.Recorded })
+	if f.last > 0 && len(records) > f.last {
+		records = records[len(records)-f.last:]
+	}
+	for _, r := range records {
+		result := replay.Decide(ctx, program, r)
+		switch result.Outcome {
+		case replay.Same:
+			out.Same++
+		case replay.Differs:
+			out.Differs++
+			a.status = exitFindings
+		default:
+			out.Unknown++
+		}
+		out.Decisions = append(out.Decisions, result)
+	}
+	if f.format == "json" {
+		return a.encodeJSON(out)
+	}
+	return writeReplay(a.stdout, out)
+}
+
+// recorded reads all decisions of the project from the log, oldest first.
+func (a *app) recorded(root, session string) ([]loop.Record, error) {
+	dir, err := state.DefaultStoreDir(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	var records []loop.Record
+	_, err = state.OpenStore(dir).ReadLog(func(line []byte) bool {
+		var r loop.Record
+		if json.Unmarshal(line, &r) == nil && r.Root == root && (session == "" || r.Session == session) {
+			records = append(records, r)
+		}
+		return false // the lines themselves are not needed
+	}, 0)
+	slices.Reverse(records) // the log is read from its end
+	return records, err
+}
+
+// decidedBy chooses the policy whose decisions are replayed.
+func decidedBy(records []loop.Record, asked, name string) (string, error) {
+	policies := map[string]bool{}
+	for _, r := range records {
+		policies[r.Policy] = true
+	}
+	all := slices.Sorted(maps.Keys(policies))
+	base := func(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
+	switch {
+	case len(all) == 0:
+		return "", fmt.Errorf("the decision log holds no decision of this project")
+	case asked != "" && !policies[asked]:
+		return "", fmt.Errorf("the decision log holds no decision of %s, only of %s", asked, strings.Join(all, ", "))
+	case asked != "":
+		return asked, nil
+	case policies[name]:
+		return name, nil
+	}
+	var alike []string
+	for _, p := range all {
+		if base(p) == base(name) {
+			alike = append(alike, p)
+		}
+	}
+	switch {
+	case len(alike) == 1:
+		return alike[0], nil
+	case len(all) == 1:
+		return all[0], nil
+	}
+	return "", fmt.Errorf("%s has decided nothing yet; say with --recorded whose decisions are meant: %s", name, strings.Join(all, ", "))
+}
+
+// writeReplay writes one line a decision and the counts.
+func writeReplay(w io.Writer, r replayReport) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "decisions of %s, decided again by %s\n", r.Recorded, r.Policy)
+	for _, d := range r.Decisions {
+		what := d.Then.String()
+		switch d.Outcome {
+		case replay.Differs:
+			what += "  →  " + d.Now.String()
+		case replay.Unknown:
+			what += "  →  unknown: " + strings.Join(d.Why, "; ")
+		}
+		fmt.Fprintf(&b, "%s  %-7s  %s\n", d.Time.Local().Format("2006-01-02 15:04:05"), d.Outcome, what)
+	}
+	fmt.Fprintf(&b, "%s: %d same, %d different, %d unknown\n", plural(len(r.Decisions), "decision"), r.Same, r.Differs, r.Unknown)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

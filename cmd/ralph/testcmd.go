@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/policytest"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// testFlags are the flags of test.
+type testFlags struct {
+	run       string
+	verbose   bool
+	coverage  bool
+	threshold float64
+	format    string
+	watch     bool
+	write     writeFlags
+}
+
+func (a *app) testCommand() *cobra.Command {
+	var f testFlags
+	cmd := &cobra.Command{
+		Use:   "test [PATH]...",
+		Short: "Run the tests beside policies",
+		Long: "test runs the tests in NAME_test.yaml, which stands beside NAME.yaml. PATH is such a file,\n" +
+			"its policy, or a folder that is searched; without one that is the working directory. A test\n" +
+			"gives facts or files and a transcript, and says what the policy must decide. It sees nothing\n" +
+			"else of this machine, and changes nothing.\n\n" +
+			"The exit status is 0 if all tests pass, 1 if one fails, if there are none, or if the coverage\n" +
+			"is below --threshold, and 3 if tests could not be run.\n\n" +
+			"With --write a test is added to a file instead, and the rest of the file stays as it is.",
+		Example: "  ralph test\n" +
+			"  ralph test .ralph/policy.yaml --coverage --threshold 100\n" +
+			"  ralph test --run 'corrupt|limit' -v\n" +
+			"  ralph test --format junit > report.xml\n" +
+			"  ralph test --write .ralph/policy_test.yaml --from-log",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.write.file != "" {
+				return a.writeTest(cmd.Context(), f.write)
+			}
+			return a.test(cmd.Context(), args, f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.run, "run", "r", "", "only tests whose name matches this regular `expression`")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show every test, not only those that fail")
+	fl.BoolVar(&f.coverage, "coverage", false, "show which rules and operands the tests reach")
+	fl.Float64Var(&f.threshold, "threshold", 0, "fail if less than this `percent` of rules and operands is covered (implies --coverage)")
+	fl.StringVarP(&f.format, "format", "f", "text", "form of the report: text, json or junit")
+	fl.BoolVar(&f.watch, "watch", false, "run again when a file changes, until ctrl-c")
+	f.write.add(fl)
+	return cmd
+}
+
+// testReport is what came of one run of test.
+type testReport struct {
+	Files    []testedFile          `json:"files"`
+	Coverage []policytest.Coverage `json:"coverage,omitempty"`
+	Percent  float64               `json:"percent,omitempty"`
+	Passed   int                   `json:"passed"`
+	Failed   int                   `json:"failed"`
+}
+
+// testedFile is one test file with its results, or with why it could not be run.
+type testedFile struct {
+	File    string              `json:"file"`
+	Policy  string              `json:"policy,omitempty"`
+	Tests   []policytest.Result `json:"tests"`
+	Broken  rules.Diagnostics   `json:"broken,omitempty"`
+	Took    time.Duration       `json:"took_ns"`
+	program *rules.Program
+}
+
+func (f testedFile) failed() (n int) {
+	for _, t := range f.Tests {
+		if !t.Passed() {
+			n++
+		}
+	}
+	return n
+}
+
+func (a *app) test(ctx context.Context, paths []string, f testFlags) error {
+	if !slices.Contains([]string{"text", "json", "junit"}, f.format) {
+		return fmt.Errorf("--format is text, json or junit, not %q", f.format)
+	}
+	var match func(string) bool
+	if f.run != "" {
+		re, err := regexp.Compile(f.run)
+		if err != nil {
+			return fmt.Errorf("--run: %w", err)
+		}
+		match = re.MatchString
+	}
+	f.coverage = f.coverage || f.threshold > 0
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	once := func(ctx context.Context) error {
+		files, err := findTests(paths)
+		if err != nil {
+			return err
+		}
+		report := a.runTests(ctx, files, match, f.coverage)
+		a.judgeTests(report, f)
+		return a.printTests(report, f)
+	}
+	if f.watch {
+		return a.watchTests(ctx, paths, once)
+	}
+	return once(ctx)
+}
+
+// findTests lists the test files that the paths mean, in order.
+func findTests(paths []string) ([]string, error) {
+	var out []string
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: there is no such file or folder", p)
+		}
+		if !info.IsDir() {
+			file := p
+			if ext := filepath.Ext(p); !strings.HasSuffix(p, policytest.Suffix) && ext == ".yaml" {
+				file = strings.TrimSuffix(p, ext) + policytest.Suffix
+				if _, err := os.Stat(file); err != nil {
+					return nil, fmt.Errorf("%s has no tests: there is no file %s; ralph test --write %s begins one", p, file, file)
+				}
+			}
+			out = append(out, file)
+			continue
+		}
+		err = filepath.WalkDir(p, func(name string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil && name != p:
+				return nil // an unreadable corner of the tree holds no tests of ours
+			case err != nil:
+				return err
+			case d.IsDir() && name != p && skipped(d.Name()):
+				return filepath.SkipDir
+			case !d.IsDir() && strings.HasSuffix(name, policytest.Suffix):
+				out = append(out, name)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.Compact(out), nil
+}
+
+// skipped reports whether a folder is not searched: hidden ones, but for ralph's
+// own, and what others have written.
+func skipped(name string) bool {
+	return name == "node_modules" || name == "vendor" || strings.HasPrefix(name, ".") && name != ".ralph"
+}
+
+// openTests gives the file system in which a test file finds its policy, and its
+// name there.
+func openTests(file string) (fs.FS, string) {
+	if filepath.IsLocal(file) {
+		return os.DirFS("."), path.Clean(filepath.ToSlash(file))
+	}
+	return os.DirFS(filepath.Dir(file)), filepath.Base(file)
+}
+
+func (a *app) runTests(ctx context.Context, files []string, match func(string) bool, coverage bool) testReport {
+	var r testReport
+	results := map[string][]policytest.Result{}
+	programs := map[string]*rules.Program{}
+	var policies []string
+	for _, file := range files {
+		start := time.Now()
+		out := testedFile{File: filepath.ToSlash(file), Tests: []policytest.Result{}}
+		fsys, name := openTests(file)
+		suite, broken := policytest.Load(fsys, name, loop.Config(a.sources...))
+		if suite == nil {
+			out.Broken = broken
+		} else {
+			out.Policy, out.program = suite.Policy(), suite.Program()
+			out.Tests = append(out.Tests, suite.Run(ctx, match)...)
+			if programs[out.Policy] == nil {
+				programs[out.Policy] = suite.Program()
+				policies = append(policies, out.Policy)
+			}
+			results[out.Policy] = append(results[out.Policy], out.Tests...)
+		}
+		out.Took = time.Since(start)
+		r.Failed += out.failed()
+		r.Passed += len(out.Tests) - out.failed()
+		r.Files = append(r.Files, out)
+	}
+	if coverage {
+		covered, all := 0, 0
+		for _, p := range policies {
+			c := policytest.Cover(p, programs[p], results[p])
+			held, rules, seen, outcomes := c.Counts()
+			covered, all = covered+held+seen, all+rules+outcomes
+			r.Coverage = append(r.Coverage, c)
+		}
+		r.Percent = 100
+		if all > 0 {
+			r.Percent = 100 * float64(covered) / float64(all)
+		}
+	}
+	return r
+}
+
+// judgeTests sets the exit status.
+func (a *app) judgeTests(r testReport, f testFlags) {
+	a.status = exitOK
+	if r.Failed > 0 || r.Passed == 0 || f.coverage && r.Percent < f.threshold {
+		a.status = exitFindings
+	}
+	for _, file := range r.Files {
+		if file.Broken != nil {
+			a.status = exitFailed
+		}
+	}
+}
+
+func (a *app) printTests(r testReport, f testFlags) error {
+	switch f.format {
+	case "json":
+		return a.encodeJSON(r)
+	case "junit":
+		_, err := fmt.Fprint(a.stdout, junit(r))
+		return err
+	}
+	return errors.Join(writeTests(a.stdout, r, f), a.writeCoverage(r, f))
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/loop/policytest"
+)
+
+// encodeJSON writes a report for programs.
+func (a *app) encodeJSON(v any) error {
+	enc := json.NewEncoder(a.stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// writeTests writes the results for a person: one line a file, each failure with
+// what was expected and the way to the decision.
+func writeTests(w io.Writer, r testReport, f testFlags) error {
+	var b strings.Builder
+	for _, file := range r.Files {
+		if file.Broken != nil {
+			fmt.Fprintf(&b, "FAIL  %s  could not be run\n%s", file.File, indented(file.Broken.Format(), "  "))
+			continue
+		}
+		for _, t := range file.Tests {
+			switch {
+			case !t.Passed():
+				writeFailure(&b, t)
+			case f.verbose:
+				fmt.Fprintf(&b, "ok    %s  %s\n", t.Name, took(t.Took))
+			}
+		}
+		switch failed := file.failed(); {
+		case len(file.Tests) == 0:
+			fmt.Fprintf(&b, "----  %s  no test matches\n", file.File)
+		case failed > 0:
+			fmt.Fprintf(&b, "FAIL  %s  %d of %s failed  %s\n", file.File, failed, plural(len(file.Tests), "test"), took(file.Took))
+		default:
+			fmt.Fprintf(&b, "ok    %s  %s  %s\n", file.File, plural(len(file.Tests), "test"), took(file.Took))
+		}
+	}
+	switch {
+	case len(r.Files) == 0:
+		b.WriteString("there are no tests here: they stand beside policies, in files whose names end in " + policytest.Suffix + "\n")
+	case r.Passed+r.Failed == 0 && f.run != "":
+		fmt.Fprintf(&b, "no test is called like %s\n", f.run)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeFailure(b *strings.Builder, t policytest.Result) {
+	fmt.Fprintf(b, "FAIL  %s  %s\n", t.Name, t.Pos)
+	for _, f := range t.Failures {
+		b.WriteString(indented(f.String()+"\n", "  "))
+	}
+	for _, h := range t.Hints {
+		fmt.Fprintf(b, "  hint: %s\n", h)
+	}
+	if t.Record.Event == "" {
+		return // it never came to a decision
+	}
+	var why strings.Builder
+	if err := writeExplanation(&why, t.Record); err == nil {
+		fmt.Fprintf(b, "\n%s\n", indented(why.String(), "    "))
+	}
+}
+
+func indented(s, by string) string {
+	lines := strings.SplitAfter(s, "\n")
+	for i, l := range lines {
+		if strings.TrimSpace(l) != "" {
+			lines[i] = by + l
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// writeCoverage writes the table of rules, and what no test has seen.
+func (a *app) writeCoverage(r testReport, f testFlags) error {
+	if !f.coverage {
+		return nil
+	}
+	var b strings.Builder
+	for _, c := range r.Coverage {
+		held, all, seen, outcomes := c.Counts()
+		fmt.Fprintf(&b, "\n%s  %.1f %%  %d of %d rules held, %d of %d outcomes of operands seen\n", c.Policy, c.Percent(), held, all, seen, outcomes)
+		width := len("rule")
+		for _, rule := range c.Rules {
+			width = max(width, len(rule.Rule))
+		}
+		fmt.Fprintf(&b, "  %-*s  reached  held\n", width, "rule")
+		for _, rule := range c.Rules {
+			mark := ""
+			switch {
+			case rule.Reached == 0:
+				mark = "  ▸ no test reaches it"
+			case rule.Held == 0:
+				mark = "  ▸ it holds in no test"
+			}
+			fmt.Fprintf(&b, "  %-*s  %7d  %4d%s\n", width, rule.Rule, rule.Reached, rule.Held, mark)
+			for _, o := range rule.Operands {
+				if missed := o.Missed(); missed != "" && rule.Reached > 0 {
+					fmt.Fprintf(&b, "      ▸ never seen %s: %s\n", missed, oneLine(o.Text))
+				}
+			}
+		}
+	}
+	if f.threshold > 0 && r.Percent < f.threshold {
+		fmt.Fprintf(&b, "\nFAIL  %.1f %% covered, less than the threshold of %g %%\n", r.Percent, f.threshold)
+	}
+	_, err := io.WriteString(a.stdout, b.String())
+	return err
+}

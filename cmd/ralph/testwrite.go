@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/policytest"
+	"github.com/ralph-sdk/ralph/rules/testfile"
+)
+
+// writeFlags are the flags that make test write a test instead of running some.
+type writeFlags struct {
+	file    string
+	witness string
+	fromLog bool
+	name    string
+	session string
+	project string
+}
+
+func (f *writeFlags) add(fl *pflag.FlagSet) {
+	fl.StringVar(&f.file, "write", "", "add a test to this `file`, which is made if it is not there")
+	fl.StringVar(&f.witness, "witness", "-", "with --write: `file` with the situation as JSON, - for stdin")
+	fl.BoolVar(&f.fromLog, "from-log", false, "with --write: take the last decision of this project from the decision log")
+	fl.StringVar(&f.name, "name", "", "with --write: `name` of the test")
+	fl.StringVar(&f.session, "session", "", "with --from-log: only decisions of this session `id`")
+	fl.StringVar(&f.project, "project", "", "with --from-log: project root `dir` (default: the working directory)")
+}
+
+// writeTest adds a test to a file. What it expects is what was decided then, or,
+// for a witness, what the policy decides now: the person reads it and keeps it, or
+// corrects it and has a failing test.
+func (a *app) writeTest(ctx context.Context, f writeFlags) error {
+	if !strings.HasSuffix(f.file, policytest.Suffix) {
+		return fmt.Errorf("--write takes a file whose name ends in %s, not %s", policytest.Suffix, f.file)
+	}
+	src, err := os.ReadFile(f.file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var draft testfile.Draft
+	if f.fromLog {
+		draft, err = a.draftFromLog(f)
+	} else {
+		draft, err = a.draftFromWitness(f)
+	}
+	if err != nil {
+		return err
+	}
+	if f.name != "" {
+		draft.Name = f.name
+	}
+	if len(draft.Expect) == 0 {
+		if draft, err = a.expectNow(ctx, f.file, src, draft); err != nil {
+			return err
+		}
+	}
+	after, err := testfile.Append(f.file, src, draft)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(f.file, after, 0o644); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s: added %q\n", filepath.ToSlash(f.file), draft.Name)
+	return err
+}
+
+// draftFromLog takes the last decision of the project.
+func (a *app) draftFromLog(f writeFlags) (testfile.Draft, error) {
+	records, err := a.logged(explainFlags{evalFlags: evalFlags{project: f.project}, session: f.session, last: 1})
+	if err != nil {
+		return testfile.Draft{}, err
+	}
+	if len(records) == 0 {
+		return testfile.Draft{}, errors.New("the decision log holds no such decision of this project")
+	}
+	return policytest.Draft(records[0]), nil
+}
+
+// draftFromWitness reads a situation as JSON.
+func (a *app) draftFromWitness(f writeFlags) (testfile.Draft, error) {
+	input, err := a.readInput(f.witness)
+	if err != nil {
+		return testfile.Draft{}, err
+	}
+	var witness map[string]any
+	if err := json.Unmarshal(input, &witness); err != nil {
+		return testfile.Draft{}, fmt.Errorf("the witness is not a JSON object: %w", err)
+	}
+	return testfile.FromWitness(witness), nil
+}
+
+// expectNow runs the draft and takes what the policy decides for what is expected.
+func (a *app) expectNow(ctx context.Context, file string, src []byte, d testfile.Draft) (testfile.Draft, error) {
+	probe := d
+	probe.Expect = map[string]any{"reason": []any{"/^/"}}
+	text, err := testfile.Append(file, src, probe)
+	if err != nil {
+		return d, err
+	}
+	fsys, name := openTests(file)
+	suite, broken := policytest.LoadSource(fsys, name, text, loop.Config(a.sources...))
+	if suite == nil {
+		return d, errors.New(strings.TrimSpace(broken.Format()))
+	}
+	results := suite.Run(ctx, func(name string) bool { return name == d.Name })
+	if len(results) != 1 || len(results[0].Failures) > 0 {
+		return d, fmt.Errorf("the situation cannot be decided: %v", results[0].Failures)
+	}
+	r := results[0].Record
+	d.Expect = map[string]any{"rule": r.Rule, r.Action.String(): true}
+	return d, nil
+}

@@ -1,0 +1,136 @@
+package policytest
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/testfile"
+)
+
+// Draft makes a test of a recorded decision: it gives what the record holds of
+// the situation, and expects what was decided. What the record does not hold,
+// such as long texts, is named in the note.
+func Draft(r loop.Record) testfile.Draft {
+	verdict := r.Action.String()
+	if r.Rule != "" {
+		verdict += " by " + r.Rule
+	}
+	d := testfile.Draft{
+		Name:   verdict + " on " + r.Time.UTC().Format("2006-01-02 at 15:04:05"),
+		Event:  r.Event,
+		Given:  map[string]any{},
+		Expect: map[string]any{r.Action.String(): true, "rule": r.Rule},
+	}
+	var lost []string
+	facts, missing, invalid := map[string]any{}, map[string]any{}, map[string]any{}
+	for _, f := range r.Trace.Facts {
+		switch f.Status {
+		case rules.Missing:
+			// Plain absence is told to nobody; it needs no reason in the test either.
+			missing[f.Name] = ""
+			if f.Problem != "" && slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, f.Problem) }) {
+				missing[f.Name] = f.Problem
+			}
+		case rules.Invalid:
+			invalid[f.Name] = f.Problem
+		default:
+			if doc := r.Document(f.Name); doc != nil {
+				facts[f.Name] = doc
+			} else if f.Source == "json" || f.Source == "frontmatter" {
+				facts[f.Name] = map[string]any{}
+			}
+		}
+	}
+	for _, in := range r.Trace.Inputs {
+		name, pointer, isFact := strings.Cut(in.Name, "#")
+		switch {
+		case in.Cut && !in.Told:
+			lost = append(lost, name+strings.ReplaceAll(pointer, "/", "."))
+		case isFact || in.Cut:
+		case testfile.Gives(name):
+			if v, ok := r.Known(in.Name); ok && !isZero(v) {
+				d.Given[name] = v
+			}
+		}
+	}
+	put := func(key string, values map[string]any) {
+		if len(values) > 0 {
+			d.Given[key] = values
+		}
+	}
+	put("facts", facts)
+	put("missing", missing)
+	put("invalid", invalid)
+	put("repeated", counts(r.Repeated))
+	put("loop", row(r.Row))
+	answers(d.Given, r.Calls)
+	if len(lost) > 0 {
+		d.Note = "the log does not hold " + strings.Join(lost, ", ")
+	}
+	return d
+}
+
+func isZero(v any) bool {
+	list, isList := v.([]any)
+	return v == nil || v == "" || v == false || isList && len(list) == 0
+}
+
+func counts(all map[string]int) map[string]any {
+	out := map[string]any{}
+	for name, n := range all {
+		if n > 0 {
+			out[name] = n
+		}
+	}
+	return out
+}
+
+// row writes the loop memory as a test gives it.
+func row(r loop.RowRecord) map[string]any {
+	out := map[string]any{}
+	if r.Continuations > 0 {
+		out["continuations"] = r.Continuations
+		if r.Progress == r.Before && r.Same > 0 {
+			out["repeats"] = r.Same
+		}
+		for name, d := range map[string]time.Duration{"elapsed": r.Elapsed, "step": r.Step} {
+			if d = d.Round(time.Second); d > 0 {
+				out[name] = d.String()
+			}
+		}
+	}
+	if r.Total > r.Continuations {
+		out["total"] = r.Total
+	}
+	return out
+}
+
+// answers makes a situation in which functions answer as they did.
+func answers(given map[string]any, calls map[string]any) {
+	words := []string{}
+	for _, call := range slices.Sorted(maps.Keys(calls)) {
+		v := calls[call]
+		function, quoted, _ := strings.Cut(strings.TrimSuffix(call, ")"), "(")
+		text, err := strconv.Unquote(quoted)
+		if err != nil || v == false || v == "" {
+			continue
+		}
+		switch function {
+		case "said", "mentions":
+			words = append(words, text)
+		case "promised":
+			words = append(words, "<promise>"+text+"</promise>")
+		case "exists", "isdir", "which":
+			list, _ := given[function].([]any)
+			given[function] = append(list, text)
+		}
+	}
+	if len(words) > 0 && given["last_assistant_message"] == nil {
+		given["last_assistant_message"] = strings.Join(words, "\n")
+	}
+}

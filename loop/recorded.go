@@ -1,0 +1,128 @@
+package loop
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// Known gives the value that an input had, see [rules.Input]. A field of an object
+// that was kept whole is known too. ok is false if the record does not hold it.
+func (r *Record) Known(name string) (value any, ok bool) {
+	fact, pointer, isFact := strings.Cut(name, "#")
+	if !throughList(pointer) {
+		for _, in := range r.Trace.Inputs {
+			if in.Name == name {
+				return plainNumbers(in.Value), !in.Cut
+			}
+		}
+	}
+	if !isFact || pointer == "" {
+		return nil, false
+	}
+	up := pointer[:strings.LastIndexByte(pointer, '/')]
+	whole, ok := r.Known(fact + "#" + up)
+	if !ok {
+		return nil, false
+	}
+	steps := schema.SplitPointer(pointer)
+	last := steps[len(steps)-1]
+	switch whole := whole.(type) {
+	case map[string]any:
+		return whole[last], true
+	case []any:
+		if i, err := strconv.Atoi(last); err == nil && i < len(whole) {
+			return whole[i], true
+		}
+	}
+	return nil, false
+}
+
+// throughList reports whether a pointer seems to lead through a list. A record
+// that holds one element of a list does not hold the list, and there is no
+// document with only the second element.
+func throughList(pointer string) bool {
+	return slices.ContainsFunc(schema.SplitPointer(pointer), func(step string) bool {
+		_, err := strconv.Atoi(step)
+		return err == nil
+	})
+}
+
+// Document gives as much of a fact as the record holds: a whole value, or an
+// object with the fields that were read. It is nil if nothing was read of it.
+func (r *Record) Document(fact string) any {
+	var doc any
+	for _, in := range r.Trace.Inputs {
+		pointer, ok := strings.CutPrefix(in.Name, fact+"#")
+		if !ok || in.Cut || throughList(pointer) {
+			continue
+		}
+		doc = placed(doc, schema.SplitPointer(pointer), plainNumbers(in.Value))
+	}
+	return doc
+}
+
+// placed puts a value at a path of objects, which are made as needed.
+func placed(doc any, path []string, v any) any {
+	if len(path) == 0 {
+		if fields, ok := doc.(map[string]any); ok {
+			if whole, ok := v.(map[string]any); ok {
+				for k, known := range fields {
+					whole[k] = known
+				}
+			}
+		}
+		return v
+	}
+	if doc == nil {
+		doc = map[string]any{}
+	}
+	if fields, ok := doc.(map[string]any); ok {
+		fields[path[0]] = placed(fields[path[0]], path[1:], v)
+	}
+	return doc
+}
+
+// plainNumbers makes an int of every whole number: JSON does not tell them from
+// others, rules do. The value may come from a log or straight from a decision.
+func plainNumbers(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) <= 1<<53 {
+			return int(v)
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = plainNumbers(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = plainNumbers(e)
+		}
+		return out
+	case json.RawMessage:
+		var decoded any
+		if json.Unmarshal(v, &decoded) == nil {
+			return plainNumbers(decoded)
+		}
+	}
+	return v
+}
+
+// Gathered tells how a fact stood; ok is false if it was not gathered.
+func (r *Record) Gathered(fact string) (read rules.FactRead, ok bool) {
+	for _, f := range r.Trace.Facts {
+		if f.Name == fact {
+			return f, true
+		}
+	}
+	return rules.FactRead{}, false
+}

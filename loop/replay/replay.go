@@ -1,0 +1,141 @@
+// Package replay decides again what was decided before: a record of the decision
+// log against a policy, which may have changed since.
+//
+// It promises not to guess. The log keeps no prompts, no transcripts and no whole
+// files, only the values that rules read. Where the policy now asks for something
+// that the record does not hold, the outcome is unknown and says what is missing.
+// Nothing is read but the record, and nothing is changed.
+//
+// It leaves out the texts for the agent and the person: what is compared is the
+// verdict and the rule that gave it.
+//
+// Start with [Decide].
+package replay
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// Outcome tells how a decision of then stands to that of now. The zero Outcome is
+// Unknown.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Unknown Outcome = iota // the record does not hold what the policy asks for
+	Same                   // the same verdict by the same rule
+	Differs                // another verdict, or another rule
+)
+
+// String gives the word for people.
+func (o Outcome) String() string { return [...]string{"unknown", "same", "differs"}[o] }
+
+// MarshalText writes the outcome as its word, for JSON.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// Verdict is what is compared.
+type Verdict struct {
+	Action rules.Action `json:"action"`
+	Rule   string       `json:"rule,omitempty"` // "" if none decided
+}
+
+// String is "continue by rule NAME", or "stop: no rule held".
+func (v Verdict) String() string {
+	if v.Rule == "" {
+		return v.Action.String() + ": no rule held"
+	}
+	return v.Action.String() + " by rule " + v.Rule
+}
+
+// Result is what became of one record.
+type Result struct {
+	Time    time.Time `json:"time"`
+	Policy  string    `json:"policy"` // of then
+	Session string    `json:"session,omitempty"`
+	Outcome Outcome   `json:"outcome"`
+	Then    Verdict   `json:"then"`
+	Now     Verdict   `json:"now"`           // means nothing if the outcome is unknown
+	Why     []string  `json:"why,omitempty"` // what the record does not hold
+}
+
+// Decide decides a record again, by the policy p.
+func Decide(ctx context.Context, p *rules.Program, r loop.Record) Result {
+	out := Result{
+		Time: r.Time, Policy: r.Policy, Session: r.Session,
+		Then: Verdict{Action: r.Action, Rule: r.Rule},
+	}
+	switch {
+	case r.Error != "":
+		out.Why = []string{"the policy could not be followed then: " + firstLine(r.Error)}
+		return out
+	case r.Skipped != "":
+		out.Why = []string{"no rule was tried then: " + r.Skipped}
+		return out
+	}
+	if p.Handles(r.Event) {
+		w := &past{record: &r}
+		v := p.EvalWith(ctx, w, rules.Options{Event: r.Event, Traced: true})
+		out.Now = Verdict{Action: v.Action, Rule: v.Rule}
+		w.check(p, v)
+		if len(w.unknown) > 0 {
+			out.Why = w.unknown
+			return out
+		}
+	}
+	out.Outcome = Differs
+	if out.Then == out.Now {
+		out.Outcome = Same
+	}
+	return out
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// check finds out whether all that the evaluation read was in the record.
+func (w *past) check(p *rules.Program, v *rules.Verdict) {
+	for _, in := range v.Trace.Inputs {
+		// With gate: all, what a text has worked out can serve a later rule.
+		if in.Told && p.Gate == rules.First {
+			continue
+		}
+		if _, ok := w.record.Known(in.Name); !ok && !told(in.Name) {
+			w.miss("%s is not in the log", inputText(in.Name))
+		}
+	}
+	row := w.record.Row
+	if row.Continuations > 0 && row.Progress != "" && v.Progress != "" && row.Progress != v.Progress && counts(p) {
+		w.miss("progress is measured in another way now")
+	}
+}
+
+// counts reports whether anything hangs on loop.repeats.
+func counts(p *rules.Program) bool {
+	return p.Limits.HasRepeats || slices.ContainsFunc(p.Rules, func(r *rules.Rule) bool {
+		return slices.ContainsFunc(r.Operands(), func(text string) bool { return strings.Contains(text, "loop.repeats") })
+	})
+}
+
+// inputText names an input as people write it.
+func inputText(name string) string {
+	fact, pointer, ok := strings.Cut(name, "#")
+	if !ok || pointer == "" {
+		return fact
+	}
+	return fact + strings.ReplaceAll(pointer, "/", ".")
+}
+
+func (w *past) miss(format string, args ...any) {
+	if why := fmt.Sprintf(format, args...); !slices.Contains(w.unknown, why) {
+		w.unknown = append(w.unknown, why)
+	}
+}
