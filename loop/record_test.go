@@ -1,0 +1,158 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// Each decision is one line of the log: what was decided, why, on what memory, and
+// what was done. The text for the agent is not in it, only its size.
+func TestRecord(t *testing.T) {
+	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
+	ev := p.turn("t")
+	ev.Host, ev.AgentID = host.ClaudeCode, "7"
+	l := p.loop(counterPolicy + "finally:\n  - prune: {glob: \"*.tmp\", older: 60m}\n")
+	p.run(l, ev)
+	p.run(l, ev)
+	got := p.records()
+	if len(got) != 2 || strings.Contains(strings.Join(p.lines, ""), "\n") {
+		t.Fatalf("%q", p.lines)
+	}
+	want := loop.Record{
+		Time: p.now, Policy: "policy.yaml", Root: p.dir, Host: host.ClaudeCode, Event: "Stop",
+		Session: "s", Agent: "7", Turn: "t", Action: rules.Continue, Rule: "go", At: "policy.yaml:12:5",
+		Reason: "(13 bytes)", Applied: true,
+		Row:     loop.RowRecord{Continuations: 1, Total: 1, Same: 1},
+		Notices: []string{"counted"}, Log: []string{"[ralph] counting"},
+		Effects: []string{"set state.json n = 3", "finally prune *.tmp older than 1h0m0s"},
+	}
+	if diff := cmp.Diff(want, got[1], cmpopts.IgnoreFields(loop.Record{}, "Trace", "TookNS", "Calls", "Repeated")); diff != "" {
+		t.Errorf("record (-want +got):\n%s", diff)
+	}
+	if n := len(got[1].Trace.Steps); n != 2 {
+		t.Errorf("%d steps in the trace, want both rules", n)
+	}
+}
+
+// What the person or the agent wrote, and what stands in the environment, is not in
+// the log unless it was asked for.
+func TestPrivateTexts(t *testing.T) {
+	const policy = `
+ralph: 1
+let: {words: transcript.last + env.TOKEN}
+rules:
+  - name: reads
+    when: mentions("secret") and last_assistant_message != "" and env.TOKEN contains "s" and words != "" and hook.raw.x != 1
+    notice: seen
+  - name: go
+    continue: "go on: ${last_assistant_message} ${env.TOKEN}"
+`
+	for _, private := range []bool{false, true} {
+		p := newProject(t, nil)
+		p.env["TOKEN"] = "secret-token"
+		var opts []loop.Option
+		if private {
+			opts = append(opts, loop.WithPrivate())
+		}
+		ev := p.stop()
+		ev.LastAssistantMessage, ev.Raw = "my secret words", map[string]any{"x": "secret-raw"}
+		d := p.run(p.loop(policy, opts...), ev)
+		if !d.Continue() || len(d.Notices) != 1 {
+			t.Fatalf("%q, notices %q", said(d), d.Notices)
+		}
+		line := strings.ReplaceAll(strings.Join(p.lines, ""), `mentions(\"secret\")`, "")
+		if got := strings.Contains(line, "secret"); got != private {
+			t.Errorf("private %v: %s", private, line)
+		}
+	}
+}
+
+// A log that cannot be written is told and does no harm.
+func TestLogFails(t *testing.T) {
+	for name, write := range map[string]func([]byte) error{
+		"error": func([]byte) error { return errors.New("the disk is full") },
+		"panic": func([]byte) error { panic("the disk is full") },
+	} {
+		p := newProject(t, nil)
+		d := p.run(p.loop("ralph: 1\nrules: [{name: go, continue: on}]", loop.WithLog(write)), p.stop())
+		if !d.Continue() || d.Err != nil || len(d.Notices) != 1 || !strings.Contains(d.Notices[0], "the disk is full") {
+			t.Errorf("%s: %q, error %v, notices %q", name, said(d), d.Err, d.Notices)
+		}
+	}
+}
+
+// By default the log is in ralph's own directory, where ralph explain looks for it.
+func TestLogInStore(t *testing.T) {
+	p := newProject(t, nil)
+	program, _ := rules.Load(os.DirFS(newProject(t, map[string]string{"p.yaml": "ralph: 1\nrules: [{name: go, continue: on}]"}).dir), "p.yaml", loop.Config())
+	l, err := loop.New(program, loop.WithStore(p.store), loop.WithEnv(func(string) string { return "" }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		p.run(l, p.stop())
+	}
+	lines, err := state.OpenStore(p.store).ReadLog(nil, 0)
+	if err != nil || len(lines) != 3 {
+		t.Errorf("%d lines, error %v", len(lines), err)
+	}
+	quiet, err := loop.New(program, loop.WithStore(p.store), loop.WithLog(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.run(quiet, p.stop())
+	if lines, _ := state.OpenStore(p.store).ReadLog(nil, 0); len(lines) != 3 {
+		t.Errorf("%d lines although no log is to be kept", len(lines))
+	}
+}
+
+// The trace of a policy of very many rules is shortened before the log refuses it.
+func TestLongTrace(t *testing.T) {
+	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
+	var policy strings.Builder
+	policy.WriteString("ralph: 1\nfacts:\n  state: {json: state.json, inline: true, schema: {properties: {n: {type: integer}}}}\nrules:\n")
+	for i := range 4000 {
+		fmt.Fprintf(&policy, "  - {name: rule-%d-%s, when: n == 0 and n == 2, stop: s}\n", i, strings.Repeat("x", 200))
+	}
+	policy.WriteString("  - {name: last, continue: on}\n")
+	d := p.run(p.loop(policy.String()), p.stop())
+	if !d.Continue() || len(d.Notices) > 0 {
+		t.Fatalf("%q, notices %q", said(d), d.Notices)
+	}
+	r := p.records()[0]
+	if len(p.lines[0]) > state.MaxLogLine || r.Rule != "last" || len(r.Trace.Steps) == 0 || r.Trace.Steps[len(r.Trace.Steps)-1].Rule != "last" {
+		t.Errorf("%d bytes, rule %s, %d steps", len(p.lines[0]), r.Rule, len(r.Trace.Steps))
+	}
+	if !strings.Contains(fmt.Sprint(r.Trace.Warnings), "the trace is shortened") {
+		t.Errorf("warnings %q", r.Trace.Warnings)
+	}
+}
+
+// A project that cannot be used is not logged as somebody else's decision.
+func TestRecordWithoutProject(t *testing.T) {
+	p := newProject(t, nil)
+	ev := p.stop()
+	ev.Cwd = filepath.Join(p.dir, "gone")
+	l := p.loop("ralph: 1\nrules: [{name: go, continue: on}]")
+	d, err := l.Apply(context.Background(), l.Decide(context.Background(), ev))
+	var root *loop.RootError
+	if !errors.As(err, &root) || d.Continue() {
+		t.Errorf("%q, error %v", said(d), err)
+	}
+	if r := p.records(); len(r) != 1 || r[0].Root != "" || r[0].Error == "" || r[0].Applied {
+		t.Errorf("%+v", r)
+	}
+}
