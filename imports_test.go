@@ -113,6 +113,7 @@ func TestDependencies(t *testing.T) {
 		"github.com/gofrs/flock":                {"state"},
 		"github.com/santhosh-tekuri/jsonschema": {"schema"},
 		"github.com/spf13/cobra":                {"cmd/ralph"},
+		"github.com/spf13/pflag":                {"cmd/ralph"},
 		"go.yaml.in/yaml/v3":                    {"cmd/ralph", "rules/internal/source", "state"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
