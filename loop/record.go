@@ -74,6 +74,7 @@ func (d *Decision) Record(private bool) Record {
 		r.Reason = fmt.Sprintf("(%d bytes)", len(v.Reason))
 	}
 	if d.gatherer != nil {
+		r.Judges = d.gatherer.judged
 		row := d.gatherer.mem.row(d.Time)
 		r.Row = RowRecord{
 			Continuations: row.Continuations, Total: row.Total, Progress: v.Progress,
