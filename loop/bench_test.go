@@ -1,0 +1,135 @@
+package loop_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// speckitLoop is the shipped policy speckit, on a project with work left.
+func speckitLoop(b *testing.B, p *project) *loop.Loop {
+	b.Helper()
+	program, diags := rules.Load(examples.FS, "speckit/speckit.yaml", loop.Config())
+	if program == nil {
+		b.Fatal(diags.Format())
+	}
+	p.write(".specify/.current-feature", "demo\n")
+	p.write(".specify/specs/demo/.speckit-state.json", `{"phase": "execution", "taskIndex": 2, "totalTasks": 10, "globalIteration": 3}`)
+	l, err := loop.New(program, loop.WithStore(p.store), loop.WithEnv(func(string) string { return "" }))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return l
+}
+
+// A whole answer but for the process: input, facts, rules, memory, log, output. Each
+// is a turn of its own, so that the row never comes to its bound.
+func BenchmarkHook(b *testing.B) {
+	p := newProject(b, nil)
+	l := speckitLoop(b, p)
+	input := p.input(map[string]any{"stop_hook_active": false})
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		if n++; n%4000 == 0 { // below the bound of a session
+			p.store = b.TempDir()
+			l = speckitLoop(b, p)
+		}
+		if out := l.Hook(b.Context(), nil, input); len(out.Stdout) == 0 {
+			b.Fatal("no answer")
+		}
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	p := newProject(b, nil)
+	l := speckitLoop(b, p)
+	ev := p.stop()
+	b.ReportAllocs()
+	for b.Loop() {
+		d := l.Decide(b.Context(), ev)
+		d.Close()
+		if !d.Continue() {
+			b.Fatal(d.Err)
+		}
+	}
+}
+
+// sessionFile writes a session file of a size of which only the end is real.
+func sessionFile(t testing.TB, size int64) string {
+	t.Helper()
+	var tail strings.Builder
+	tail.WriteString("\n" + `{"type":"user","message":{"role":"user","content":"go"}}` + "\n")
+	for range 100 {
+		tail.WriteString(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` +
+			strings.Repeat("working on it ", 100) + `"}]}}` + "\n")
+	}
+	path := filepath.Join(t.TempDir(), "session.jsonl")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte(tail.String()), size-int64(tail.Len())); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A session file of 500 MB costs what one of 1 MB does: both figures must be alike.
+func BenchmarkDecideTranscript(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		size int64
+	}{{"1MB", 1 << 20}, {"500MB", 500 << 20}} {
+		b.Run(c.name, func(b *testing.B) {
+			p := newProject(b, nil)
+			l := speckitLoop(b, p)
+			ev := p.stop()
+			ev.Host, ev.TranscriptPath = host.ClaudeCode, sessionFile(b, c.size)
+			b.ReportAllocs()
+			for b.Loop() {
+				d := l.Decide(b.Context(), ev)
+				d.Close()
+				if !d.Continue() {
+					b.Fatal(d.Err)
+				}
+			}
+		})
+	}
+}
+
+// The same in a test: the words come from the end of the file, and reading it takes
+// no more memory for what stands before them.
+func TestTranscriptSize(t *testing.T) {
+	policy := `
+ralph: 1
+rules:
+  - name: working
+    when: mentions("working on it")
+    continue: on
+`
+	var allocated []float64
+	for _, size := range []int64{1 << 20, 500 << 20} {
+		p := newProject(t, nil)
+		l := p.loop(policy)
+		ev := p.stop()
+		ev.Host, ev.TranscriptPath = host.ClaudeCode, sessionFile(t, size)
+		allocated = append(allocated, testing.AllocsPerRun(5, func() {
+			d := l.Decide(t.Context(), ev)
+			d.Close()
+			if !d.Continue() {
+				t.Errorf("%d bytes: %q, warnings %q", size, said(d), d.Verdict.Trace.Warnings)
+			}
+		}))
+	}
+	if small, large := allocated[0], allocated[1]; large > small*1.1+10 {
+		t.Errorf("%.0f allocations for 1 MB, %.0f for 500 MB", small, large)
+	}
+}
