@@ -68,6 +68,6 @@ func (a *app) command() *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.AddCommand(a.evalCommand(), a.checkCommand(), a.explainCommand(), a.replayCommand(), a.testCommand(), a.trustCommand(), a.versionCommand())
-	root.AddCommand(a.installCommand(), a.uninstallCommand())
+	root.AddCommand(a.dailyCommands()...)
 	return root
 }

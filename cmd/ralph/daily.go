@@ -1,0 +1,11 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// dailyCommands set loops up, start, watch and end them.
+func (a *app) dailyCommands() []*cobra.Command {
+	return []*cobra.Command{
+		a.installCommand(), a.uninstallCommand(),
+		a.startCommand(), a.stopCommand(), a.pauseCommand(), a.resumeCommand(),
+	}
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/schema"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// A runFile is the file whose presence is a loop: the front matter that a policy
+// is about, at a path that no event has to tell.
+type runFile struct {
+	policy policy
+	fact   *rules.Fact
+	path   string
+}
+
+// The fields that commands know, by the names under which policies have them.
+var ( // never changed
+	counterFields = []string{"iteration", "iteration_count", "globalIteration"}
+	maximumFields = []string{"max_iterations", "maxGlobalIterations"}
+	promiseFields = []string{"completion_promise"}
+	activeFields  = []string{"active"}
+	ownerFields   = []string{"session_id"}
+	startedFields = []string{"started_at"}
+)
+
+// field gives the first of names that the schema of a fact declares.
+func field(f *rules.Fact, names []string) (name string, t *schema.Type) {
+	if f == nil || f.Schema == nil {
+		return "", nil
+	}
+	for _, name := range names {
+		if t := f.Schema.Type().At(name); t != nil {
+			return name, t
+		}
+	}
+	return "", nil
+}
+
+func (l runFile) field(names []string) (name string, t *schema.Type) { return field(l.fact, names) }
+
+// openLoop loads a policy and finds its loop file; ok is false if it has none.
+func (a *app) openLoop(root, name string) (l runFile, ok bool, err error) {
+	p, err := findPolicy(root, name)
+	if err != nil {
+		return l, false, err
+	}
+	program, diags, err := a.loadPolicy(root, p, nil, true)
+	if err != nil {
+		return l, false, err
+	}
+	if program == nil {
+		return l, false, fmt.Errorf("%s cannot be used, run: ralph check %s\n%s", name, name, firstError(diags))
+	}
+	l.policy, l.fact = p, program.Inline()
+	if l.fact == nil || l.fact.Source.Name != "frontmatter" {
+		return l, false, nil
+	}
+	l.path, ok = l.fact.File()
+	return l, ok, nil
+}
+
+// projectPolicies lists the policies that can be meant in a project: those in its
+// .ralph folder, and the shipped ones that none of them stands for.
+func projectPolicies(root string) []string {
+	var names []string
+	files, _ := os.ReadDir(filepath.Join(root, ".ralph"))
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), ".yaml")
+		if !ok || f.Name() == filepath.Base(configFile) || strings.HasSuffix(name, "_test") || f.IsDir() {
+			continue
+		}
+		names = append(names, name)
+	}
+	for _, name := range builtins() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// runFiles finds the policies of a project that have a loop file, be it there or
+// not. Policies that cannot be loaded are left out: doctor tells of them.
+func (a *app) runFiles(root string) []runFile {
+	var found []runFile
+	for _, name := range projectPolicies(root) {
+		l, ok, err := a.openLoop(root, name)
+		if err == nil && ok && !slices.ContainsFunc(found, func(o runFile) bool { return o.path == l.path }) {
+			found = append(found, l)
+		}
+	}
+	return found
+}
+
+// A run is what a loop file says.
+type run struct {
+	doc    state.Doc
+	values map[string]any // by the schema
+}
+
+func (l runFile) read(ctx context.Context, root *state.Root) run {
+	return readRun(ctx, root, l.fact, l.path)
+}
+
+func readRun(ctx context.Context, root *state.Root, f *rules.Fact, path string) run {
+	format := state.FrontMatter
+	if f.Source.Name == "json" {
+		format = state.JSON
+	}
+	r := run{doc: root.Read(ctx, state.File{Path: path, Format: format})}
+	if r.doc.Status == state.OK && f.Schema != nil {
+		r.values, _ = f.Schema.Check(r.doc.Document).Value.(map[string]any)
+	}
+	return r
+}
+
+// number gives the value of the first of these fields that is one.
+func (r run) number(names []string) (int, bool) {
+	for _, name := range names {
+		if n, ok := r.values[name].(int); ok {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+func (r run) text(names []string) string {
+	for _, name := range names {
+		if s, ok := r.values[name].(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// paused reports whether the file itself says that the loop does not run.
+func (r run) paused() bool {
+	active, ok := r.values[activeFields[0]].(bool)
+	return ok && !active
+}
+
+// progress says how far it is: iteration 3 of 20.
+func (r run) progress() string {
+	n, ok := r.number(counterFields)
+	if !ok {
+		return ""
+	}
+	if limit, ok := r.number(maximumFields); ok && limit > 0 {
+		return fmt.Sprintf("iteration %d of %d", n, limit)
+	}
+	return fmt.Sprintf("iteration %d", n)
+}
+
+// change makes one change to the loop file, under the lock that hooks take.
+func (a *app) change(ctx context.Context, root *state.Root, c state.Change) error {
+	if dir, err := state.DefaultStoreDir(a.getenv); err == nil {
+		if target, err := root.Target(c.Path); err == nil {
+			ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+			defer cancel()
+			unlock, err := state.OpenStore(dir).Lock(ctx, []string{target})
+			if err != nil {
+				return err
+			}
+			defer unlock()
+		}
+	}
+	return root.Apply(ctx, []state.Change{c})
+}
+
+// openProject opens the project of a command that has no event.
+func openProject(flag string) (*state.Root, error) {
+	dir, err := projectDir(flag)
+	if err != nil {
+		return nil, err
+	}
+	return state.OpenRoot(dir)
+}
+
+// ago says how long ago something was.
+func ago(now, t time.Time) string {
+	d := now.Sub(t)
+	switch {
+	case t.IsZero():
+		return "at an unknown time"
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min ago", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// A prompt of several megabytes is told to the agent as it is; one that ralph could
+// not read again is refused before anything is written.
+func TestStartLargePrompt(t *testing.T) {
+	start := func(dir string, prompt io.Reader) (int, string) {
+		var out strings.Builder
+		a := &app{stdin: prompt, stdout: &out, stderr: &out, getenv: func(string) string { return "" }}
+		return a.run(context.Background(), []string{"start", "ralph-wiggum", "--prompt-file", "-", "--project", dir}), out.String()
+	}
+	dir := t.TempDir()
+	prompt := strings.Repeat("---\nWrite \"it\" \u2028 again. ${taskIndex}\r\n", 100_000)
+	if status, out := start(dir, strings.NewReader(prompt)); status != exitOK {
+		t.Fatal(status, out)
+	}
+	root, err := state.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	doc := root.Read(t.Context(), state.File{Path: ".claude/ralph-loop.local.md", Format: state.FrontMatter})
+	if doc.Status != state.OK || doc.Body != "\n"+prompt {
+		t.Errorf("%v %s: %d bytes, want %d", doc.Status, doc.Problem, len(doc.Body), len(prompt)+1)
+	}
+	for name, prompt := range map[string]io.Reader{
+		"too long":  strings.NewReader(strings.Repeat("x", state.MaxFileSize)),
+		"not text":  strings.NewReader("\xff\xfe"),
+		"blank":     strings.NewReader(" \n\t"),
+		"torn away": iotest.ErrReader(io.ErrUnexpectedEOF),
+	} {
+		dir := t.TempDir()
+		if status, out := start(dir, prompt); status != exitFailed || !strings.Contains(out, "prompt") {
+			t.Errorf("%s: status %d, %s", name, status, out)
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".claude")); err == nil {
+			t.Errorf("%s: something was written", name)
+		}
+	}
+}
