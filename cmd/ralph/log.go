@@ -1,0 +1,248 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+type logFlags struct {
+	last     int
+	policies []string
+	session  string
+	action   string
+	rule     string
+	since    string
+	follow   bool
+	format   string
+	project  string
+	all      bool
+}
+
+func (a *app) logCommand() *cobra.Command {
+	var f logFlags
+	cmd := &cobra.Command{
+		Use:   "log",
+		Short: "Show the decisions of this project, one a line",
+		Long: "log shows the decision log: when, what, by which policy and rule, and why. With --format\n" +
+			"json each line is the whole record of a decision, as jq reads it; ralph explain shows one\n" +
+			"for people. Texts for the agent are not in the log, only their size, unless eval ran with\n" +
+			"--private.",
+		Example: "  ralph log -n 50\n" +
+			"  ralph log -f --policy speckit\n" +
+			"  ralph log --action stop --since 1h\n" +
+			"  ralph log -n 0 --format json | jq -r .rule | sort | uniq -c",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.log(cmd.Context(), f) },
+	}
+	fl := cmd.Flags()
+	fl.IntVarP(&f.last, "last", "n", 20, "how many of the latest decisions, 0 for all")
+	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "only decisions of this policy `name`; may be repeated")
+	fl.StringVar(&f.session, "session", "", "only decisions of the session with this `id`, or beginning of one")
+	fl.StringVar(&f.action, "action", "", "only decisions to stop, or to continue")
+	fl.StringVar(&f.rule, "rule", "", "only decisions of the rule with this `name`")
+	fl.StringVar(&f.since, "since", "", "only decisions since this `time`: 90m, 2d, 2026-11-20 or 2026-11-20T12:00:00Z")
+	fl.BoolVarP(&f.follow, "follow", "f", false, "go on with each decision as it is made")
+	fl.StringVar(&f.format, "format", "text", "form of a line: text or json")
+	fl.StringVar(&f.project, "project", "", "project root `dir` (default: the working directory)")
+	fl.BoolVar(&f.all, "all", false, "decisions of all projects")
+	return cmd
+}
+
+// A logged decision is what the log tells of it in one line.
+type logged struct {
+	Time    time.Time    `json:"time"`
+	Policy  string       `json:"policy"`
+	Root    string       `json:"root"`
+	Host    string       `json:"host"`
+	Event   string       `json:"event"`
+	Session string       `json:"session"`
+	Agent   string       `json:"agent"`
+	Action  rules.Action `json:"action"`
+	Rule    string       `json:"rule"`
+	Reason  string       `json:"reason"`
+	Bound   string       `json:"bound"`
+	Error   string       `json:"error"`
+}
+
+// why is the rule, bound or error that decided.
+func (l logged) why() string {
+	switch {
+	case l.Error != "":
+		return "error"
+	case l.Bound != "":
+		return l.Bound
+	}
+	return cmp.Or(l.Rule, "-")
+}
+
+// said is the reason, or the error, in one line.
+func (l logged) said() string {
+	if l.Action == rules.Stop && l.Rule == "" && l.Reason == "" && l.Error == "" {
+		return "no rule held"
+	}
+	return oneLine(cmp.Or(l.Error, l.Reason))
+}
+
+func (a *app) log(ctx context.Context, f logFlags) error {
+	if f.format != "text" && f.format != "json" {
+		return fmt.Errorf("--format is text or json, not %q", f.format)
+	}
+	match, err := a.logFilter(f, time.Now())
+	if err != nil {
+		return err
+	}
+	dir, err := state.DefaultStoreDir(a.getenv)
+	if err != nil {
+		return err
+	}
+	store := state.OpenStore(dir)
+	show := func(line []byte) {
+		if f.format == "json" {
+			fmt.Fprintf(a.stdout, "%s\n", line)
+			return
+		}
+		var l logged
+		if json.Unmarshal(line, &l) == nil {
+			writeLogLine(a.stdout, l, f.all)
+		}
+	}
+	if f.follow {
+		ctx, cancel := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+		defer cancel()
+		if err := store.FollowLog(ctx, match, f.last, show); err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return nil
+	}
+	lines, err := store.ReadLog(match, f.last)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		show(line)
+	}
+	if len(lines) == 0 {
+		a.status = exitFindings
+		fmt.Fprintln(a.stderr, "ralph: the decision log holds no such decision")
+	}
+	return nil
+}
+
+func writeLogLine(w io.Writer, l logged, root bool) {
+	session := cut(cmp.Or(l.Session, "-"), 8)
+	if l.Agent != "" {
+		session += "/" + cut(l.Agent, 8)
+	}
+	fmt.Fprintf(w, "%s  %-8s  %-8s  %-14s  %-16s  %s", l.Time.Local().Format(time.DateTime), l.Action, session, l.Policy, l.why(), cut(l.said(), 100))
+	if l.Event != "Stop" {
+		fmt.Fprintf(w, "  (%s)", l.Event)
+	}
+	if root {
+		fmt.Fprintf(w, "  [%s]", l.Root)
+	}
+	fmt.Fprintln(w)
+}
+
+// cut shortens a text to n characters.
+func cut(s string, n int) string {
+	runes := []rune(s)
+	if len(runes) <= n {
+		return s
+	}
+	return string(runes[:n-1]) + "…"
+}
+
+// logFilter makes what the flags say a function.
+func (a *app) logFilter(f logFlags, now time.Time) (func(line []byte) bool, error) {
+	root := ""
+	if !f.all {
+		var err error
+		if root, err = projectDir(f.project); err != nil {
+			return nil, err
+		}
+	}
+	var since time.Time
+	if f.since != "" {
+		var err error
+		if since, err = parseSince(f.since, now); err != nil {
+			return nil, err
+		}
+	}
+	if f.action != "" && f.action != rules.Stop.String() && f.action != rules.Continue.String() {
+		return nil, fmt.Errorf("--action is stop or continue, not %q", f.action)
+	}
+	names := map[string]bool{}
+	for _, name := range f.policies {
+		names[name] = true
+		if p, err := findPolicy(root, name); err == nil { // it may be gone since
+			names[p.name] = true
+		}
+	}
+	return func(line []byte) bool {
+		var l logged
+		if json.Unmarshal(line, &l) != nil {
+			return false
+		}
+		return (root == "" || l.Root == root) &&
+			(len(names) == 0 || names[l.Policy]) &&
+			strings.HasPrefix(l.Session, f.session) &&
+			(f.action == "" || l.Action.String() == f.action) &&
+			(f.rule == "" || l.Rule == f.rule) &&
+			!l.Time.Before(since)
+	}, nil
+}
+
+// parseSince reads a point in time, or how long ago it was.
+func parseSince(s string, now time.Time) (time.Time, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 {
+			return now.AddDate(0, 0, -n), nil
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("--since takes a time such as 90m, 2d, 2026-11-20 or 2026-11-20T12:00:00Z, not %q", s)
+}
+
+// sessionsOf gives the latest decision of every session of a project with every
+// policy, the latest first.
+func sessionsOf(store *state.Store, root string) ([]logged, error) {
+	type key struct{ policy, host, session, agent string }
+	seen := map[key]bool{}
+	var latest []logged
+	_, err := store.ReadLog(func(line []byte) bool {
+		var l logged
+		if json.Unmarshal(line, &l) != nil || l.Root != root || l.Event == "UserPromptSubmit" {
+			return false
+		}
+		k := key{l.Policy, l.Host, l.Session, l.Agent}
+		if !seen[k] {
+			seen[k] = true
+			latest = append(latest, l)
+		}
+		return false // nothing has to be kept
+	}, 0)
+	slices.SortStableFunc(latest, func(a, b logged) int { return b.Time.Compare(a.Time) })
+	return latest, err
+}

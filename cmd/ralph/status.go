@@ -1,0 +1,265 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	var format, project string
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show every loop of the project",
+		Long: "status shows the loops of a project: those that have a file, and those of policies that\n" +
+			"have none, as long as their row of continuations goes on. For each it tells the policy,\n" +
+			"the session that owns it, how far it is, and the last decision with its reason.",
+		Example: "  ralph status\n  ralph status --format json | jq '.loops[].state'",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context(), project, format) },
+	}
+	cmd.Flags().StringVarP(&format, "format", "f", "text", "form of the report: text or json")
+	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	return cmd
+}
+
+// The states of a loop.
+const (
+	loopRunning    = "running"
+	loopPaused     = "paused"
+	loopUnreadable = "unreadable"
+	loopEnded      = "at its bound" // the row goes on when the limit is raised
+)
+
+// projectStatus is what status reports.
+type projectStatus struct {
+	Project string       `json:"project"`
+	Off     string       `json:"off,omitempty"` // why all loops are off
+	Loops   []loopStatus `json:"loops"`
+}
+
+// loopStatus is one loop.
+type loopStatus struct {
+	Policy        string    `json:"policy"`
+	State         string    `json:"state"`
+	Problem       string    `json:"problem,omitempty"` // why it is unreadable
+	File          string    `json:"file,omitempty"`
+	Changed       time.Time `json:"changed,omitzero"` // the file
+	Owner         string    `json:"owner,omitempty"`  // session that the file names, else that of the last decision
+	Host          string    `json:"host,omitempty"`
+	Iteration     *int      `json:"iteration,omitempty"`
+	MaxIterations *int      `json:"max_iterations,omitempty"`
+	Promise       string    `json:"promise,omitempty"`
+	Continuations int       `json:"continuations"` // in the row
+	Limit         int       `json:"limit"`         // of the row
+	Since         time.Time `json:"since,omitzero"`
+	Last          *lastSaid `json:"last,omitempty"`
+
+	progress string
+}
+
+// lastSaid is the last decision on a loop.
+type lastSaid struct {
+	At     time.Time    `json:"at"`
+	Action rules.Action `json:"action"`
+	By     string       `json:"by"` // rule or bound
+	Reason string       `json:"reason"`
+}
+
+func (a *app) showStatus(ctx context.Context, project, format string) error {
+	if format != "text" && format != "json" {
+		return fmt.Errorf("--format is text or json, not %q", format)
+	}
+	root, err := openProject(project)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	report := projectStatus{Project: root.Dir(), Loops: []loopStatus{}}
+	if why, off := loop.Off(root.Dir(), a.getenv); off {
+		report.Off = why
+	}
+	dir, err := state.DefaultStoreDir(a.getenv)
+	if err != nil {
+		return err
+	}
+	store := state.OpenStore(dir)
+	sessions, err := sessionsOf(store, root.Dir())
+	if err != nil {
+		return err
+	}
+	files := map[string]bool{} // policies whose loop is the file
+	for _, l := range a.runFiles(root.Dir()) {
+		files[l.policy.name] = true
+		r := l.read(ctx, root)
+		if r.doc.Status == state.Missing && !root.Exists(l.path) {
+			continue
+		}
+		report.Loops = append(report.Loops, a.fileStatus(root, store, l, r, sessions))
+	}
+	for _, s := range sessions {
+		if files[s.Policy] {
+			continue
+		}
+		if st, ok := a.sessionStatus(ctx, root, store, s); ok {
+			report.Loops = append(report.Loops, st)
+		}
+	}
+	if format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(report)
+	}
+	a.writeStatus(report, time.Now())
+	return nil
+}
+
+// fileStatus tells about a loop that has a file.
+func (a *app) fileStatus(root *state.Root, store *state.Store, l runFile, r run, sessions []logged) loopStatus {
+	st := loopStatus{Policy: l.policy.name, State: loopRunning, File: l.path, Changed: r.doc.ModTime}
+	switch {
+	case r.doc.Status != state.OK:
+		st.State, st.Problem = loopUnreadable, r.doc.Problem
+	case r.paused():
+		st.State = loopPaused
+	}
+	st.take(r)
+	for _, s := range sessions {
+		// The owner's decisions count; without one those of whoever asked last.
+		if s.Policy == st.Policy && (st.Owner == "" || s.Session == st.Owner) {
+			a.remember(&st, store, root.Dir(), s)
+			break
+		}
+	}
+	return st
+}
+
+// take fills in what the file says.
+func (st *loopStatus) take(r run) {
+	st.progress = r.progress()
+	st.Owner, st.Promise = r.text(ownerFields), r.text(promiseFields)
+	if n, ok := r.number(counterFields); ok {
+		st.Iteration = &n
+	}
+	if n, ok := r.number(maximumFields); ok && n > 0 {
+		st.MaxIterations = &n
+	}
+}
+
+// remember fills in what ralph remembers of a session.
+func (a *app) remember(st *loopStatus, store *state.Store, root string, s logged) {
+	m, err := loop.Recall(store, loop.Record{Host: s.Host, Session: s.Session, Agent: s.Agent, Root: root, Policy: s.Policy})
+	if err != nil {
+		st.Problem = err.Error()
+	}
+	st.Continuations, st.Since, st.Host = m.Continuations, m.Since, s.Host
+	st.Owner = cmp.Or(st.Owner, s.Session)
+	st.Last = &lastSaid{At: s.Time, Action: s.Action, By: s.why(), Reason: s.said()}
+	if p, err := findPolicy(root, s.Policy); err == nil {
+		if program, _, err := a.loadPolicy(root, p, nil, true); err == nil && program != nil {
+			st.Limit = program.Limits.Continuations
+		}
+	}
+}
+
+// sessionStatus tells about a session whose row goes on; ok is false if it does not.
+func (a *app) sessionStatus(ctx context.Context, root *state.Root, store *state.Store, s logged) (st loopStatus, ok bool) {
+	st = loopStatus{Policy: s.Policy, State: loopRunning}
+	a.remember(&st, store, root.Dir(), s)
+	if st.Continuations == 0 {
+		return st, false
+	}
+	if s.Bound != "" {
+		st.State = loopEnded
+	}
+	f, path := a.loggedFile(root.Dir(), store, s)
+	if path == "" {
+		return st, true
+	}
+	r := readRun(ctx, root, f, path)
+	if r.doc.Status == state.OK {
+		st.File, st.Changed = path, r.doc.ModTime
+		st.take(r)
+		st.Owner = cmp.Or(st.Owner, s.Session)
+	}
+	return st, true
+}
+
+// loggedFile gives the file that the last decision of a session was about, where
+// only an event tells its path.
+func (a *app) loggedFile(root string, store *state.Store, s logged) (*rules.Fact, string) {
+	p, err := findPolicy(root, s.Policy)
+	if err != nil {
+		return nil, ""
+	}
+	program, _, err := a.loadPolicy(root, p, nil, true)
+	if err != nil || program == nil || program.Inline() == nil {
+		return nil, ""
+	}
+	f, path := program.Inline(), ""
+	_, _ = store.ReadLog(func(line []byte) bool { // what cannot be read is not shown
+		var r loop.Record
+		if json.Unmarshal(line, &r) != nil || !r.Time.Equal(s.Time) || r.Policy != s.Policy || r.Session != s.Session {
+			return false
+		}
+		for _, read := range r.Trace.Facts {
+			if read.Name == f.Name {
+				path = read.Path
+			}
+		}
+		return true
+	}, 1)
+	return f, path
+}
+
+func (a *app) writeStatus(report projectStatus, now time.Time) {
+	if report.Off != "" {
+		fmt.Fprintf(a.stdout, "all loops are off: %s; switch them on with: ralph resume\n", report.Off)
+	}
+	if len(report.Loops) == 0 {
+		fmt.Fprintln(a.stdout, "no loop in this project")
+	}
+	for _, l := range report.Loops {
+		head := []string{l.State}
+		if l.progress != "" {
+			head = append(head, l.progress)
+		}
+		if l.Continuations > 0 {
+			head = append(head, fmt.Sprintf("continuation %d of %d in this turn", l.Continuations, l.Limit))
+		}
+		fmt.Fprintf(a.stdout, "%s: %s\n", l.Policy, strings.Join(head, ", "))
+		line := func(name, value string) {
+			if value != "" {
+				fmt.Fprintf(a.stdout, "  %-9s %s\n", name, value)
+			}
+		}
+		line("problem", l.Problem)
+		if l.File != "" {
+			line("file", l.File+", changed "+ago(now, l.Changed))
+		}
+		if l.Owner != "" {
+			line("owner", strings.TrimSpace("session "+l.Owner+" "+l.Host))
+		}
+		if l.Promise != "" {
+			line("promise", l.Promise)
+		}
+		if !l.Since.IsZero() {
+			line("since", l.Since.Local().Format(time.DateTime)+", "+ago(now, l.Since))
+		}
+		if l.Last != nil {
+			line("decision", fmt.Sprintf("%s by %s, %s: %s", l.Last.Action, l.Last.By, ago(now, l.Last.At), cut(l.Last.Reason, 100)))
+		} else {
+			line("decision", "none yet")
+		}
+	}
+}
