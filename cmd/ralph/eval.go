@@ -223,10 +223,12 @@ func (a *app) loop(root, name string, f evalFlags) (*loop.Loop, error) {
 	return loop.New(program, append(opts, loop.WithName(p.name))...)
 }
 
+// firstError is the first problem that keeps a policy from being used, as check
+// shows it.
 func firstError(diags rules.Diagnostics) string {
 	for _, d := range diags {
 		if d.Severity == rules.Error {
-			return d.String()
+			return strings.TrimRight(rules.Diagnostics{d}.Format(), "\n")
 		}
 	}
 	return ""
