@@ -34,6 +34,7 @@ func TestImports(t *testing.T) {
 		"loop/host":              {},
 		"loop/transcript":        {},
 		"loop/judge":             {},
+		"loop/simulate":          {"loop", "loop/host", "rules", "schema", "state"},
 		"loop/replay":            {"loop", "rules", "schema"},
 		"loop/policytest":        {"examples", "loop", "loop/host", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
 		"loop":                   {"examples", "loop/host", "loop/judge", "loop/transcript", "rules", "rules/testfile", "schema", "state"},

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/loop/simulate"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+type simulateFlags struct {
+	project  string
+	agent    string
+	turns    int
+	maxStops int
+	seed     uint64
+	step     time.Duration
+	set      []string
+	format   string
+}
+
+func (a *app) simulateCommand() *cobra.Command {
+	var f simulateFlags
+	kinds := make([]string, len(simulate.Kinds()))
+	for i, k := range simulate.Kinds() {
+		kinds[i] = string(k)
+	}
+	cmd := &cobra.Command{
+		Use:   "simulate POLICY",
+		Short: "Run a policy against a scripted agent: does the loop end?",
+		Long: "simulate lets a scripted agent work and stop, turn after turn, in a copy of a project, and shows\n" +
+			"each decision in a line. No model is asked, no program is run, time is virtual, and nothing\n" +
+			"outside of the copy changes. The same seed gives the same run.\n\n" +
+			"The agents are: " + strings.Join(kinds, ", ") + ". An honest one does the work that the\n" +
+			"policy's files show, a stuck one gets nowhere, a forgetful one writes nothing down, a lying one\n" +
+			"says at once that all is done, a crashing one leaves half a file, a random one does all of that.\n\n" +
+			"The exit status is 0 if every turn ended, 1 if one went on for --max-stops, 3 if the policy or\n" +
+			"the project could not be used.",
+		Example: "  ralph simulate speckit --agent all\n" +
+			"  ralph simulate speckit --agent stuck --set reentry=always\n" +
+			"  ralph simulate .ralph/policy.yaml --project . --agent random --seed 7",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.simulate(cmd.Context(), args[0], f) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.project, "project", "", "project `dir` to copy (default: the demo of the policy, else an empty project)")
+	fl.StringVarP(&f.agent, "agent", "a", "honest", "`kind` of agent, or all: "+strings.Join(kinds, ", "))
+	fl.IntVar(&f.turns, "turns", 3, "how many prompts the person sends")
+	fl.IntVar(&f.maxStops, "max-stops", 200, "stops within one turn after which the loop counts as endless")
+	fl.Uint64Var(&f.seed, "seed", 1, "`number` that decides what is left to chance")
+	fl.DurationVar(&f.step, "step", 30*time.Second, "virtual time between two stops")
+	fl.StringArrayVar(&f.set, "set", nil, "value of a param, as `name=value`; may be repeated")
+	fl.StringVarP(&f.format, "format", "f", "text", "form of the report: text or json")
+	return cmd
+}
+
+func (a *app) simulate(ctx context.Context, name string, f simulateFlags) error {
+	switch {
+	case f.format != "text" && f.format != "json":
+		return fmt.Errorf("--format is text or json, not %q", f.format)
+	case f.turns < 1 || f.maxStops < 1 || f.step <= 0:
+		return errors.New("--turns, --max-stops and --step are more than nothing")
+	}
+	root, err := projectDir("")
+	if err != nil {
+		return err
+	}
+	p, err := findPolicy(root, name)
+	if err != nil {
+		return err
+	}
+	program, diags, err := a.loadPolicy(root, p, f.set, true)
+	if err != nil {
+		return err
+	}
+	if program == nil {
+		return fmt.Errorf("the policy %s cannot be used\n%s", p.name, diags.Format())
+	}
+	project, err := simulated(root, p, f.project)
+	if err != nil {
+		return err
+	}
+	kinds := []simulate.Kind{simulate.Kind(f.agent)}
+	if f.agent == "all" {
+		kinds = simulate.Kinds()
+	}
+	reports := []*simulate.Report{}
+	for _, kind := range kinds {
+		r, err := simulate.Run(ctx, program, simulate.Options{
+			Name: p.name, Project: project, Agent: kind, Seed: f.seed, Turns: f.turns, MaxStops: f.maxStops, Step: f.step,
+		})
+		if err != nil {
+			return err
+		}
+		if !r.Ended {
+			a.status = exitFindings
+		}
+		reports = append(reports, r)
+	}
+	if f.format == "json" {
+		return a.encodeJSON(reports)
+	}
+	return writeSimulation(a.stdout, reports, program, f)
+}
+
+// simulated finds the project to copy: the one that is named, else the demo of the
+// policy. An empty one is better than a person's own, which nobody named.
+func simulated(root string, p policy, named string) (fs.FS, error) {
+	if named != "" {
+		info, err := os.Stat(named)
+		if err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("--project %s: there is no such folder", named)
+		}
+		return os.DirFS(named), nil
+	}
+	if p.shipped {
+		if _, err := fs.Stat(examples.Demos, p.name+"/demo"); err != nil {
+			return nil, nil
+		}
+		return fs.Sub(examples.Demos, p.name+"/demo")
+	}
+	dir := filepath.FromSlash(p.name)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(root, dir)
+	}
+	demo := filepath.Join(filepath.Dir(dir), "demo")
+	if info, err := os.Stat(demo); err == nil && info.IsDir() {
+		return os.DirFS(demo), nil
+	}
+	return nil, nil
+}
+
+// shownStops is how many decisions of an endless loop are shown at each end.
+const shownStops = 10
+
+// writeSimulation writes one line a decision, and how each run came out.
+func writeSimulation(w io.Writer, reports []*simulate.Report, p *rules.Program, f simulateFlags) error {
+	var b strings.Builder
+	width := len("rule")
+	for _, r := range reports {
+		for _, s := range r.Stops {
+			width = max(width, len(s.Rule))
+		}
+	}
+	for i, r := range reports {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s, %s agent, seed %d\n", r.Policy, r.Agent, r.Seed)
+		fmt.Fprintf(&b, "  turn  stop  verdict   %-*s  what happened\n", width, "rule")
+		for n, s := range r.Stops {
+			if !r.Ended && n >= shownStops && n < len(r.Stops)-shownStops {
+				if n == shownStops {
+					fmt.Fprintf(&b, "   … %d more …\n", len(r.Stops)-2*shownStops)
+				}
+				continue
+			}
+			said := s.Reason
+			switch {
+			case s.Error != "":
+				said = "error: " + s.Error
+			case s.Stop == 0 && len(s.Notices) > 0:
+				said = strings.Join(s.Notices, " ")
+			}
+			stop := fmt.Sprint(s.Stop)
+			if s.Stop == 0 {
+				stop = "-"
+			}
+			line := fmt.Sprintf("  %4d  %4s  %-8s  %-*s  %s: %s", s.Turn, stop, s.Action, width, s.Rule, s.Did, clipped(said, 60))
+			b.WriteString(strings.TrimRight(line, " :") + "\n")
+		}
+		b.WriteString("  " + outcome(r, p, f) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// outcome says in a sentence how a run came out.
+func outcome(r *simulate.Report, p *rules.Program, f simulateFlags) string {
+	if !r.Ended {
+		text := fmt.Sprintf("it does not end: the agent was told to go on %d times in one turn", r.Most)
+		if p.Limits.Continuations > f.maxStops {
+			text += fmt.Sprintf("; only limits.continuations would end it, after %d", p.Limits.Continuations)
+		}
+		return text
+	}
+	by := "no rule held"
+	if r.Last != "" {
+		by = "rule " + r.Last
+	}
+	if len(r.Stops) > 0 && r.Stops[len(r.Stops)-1].Error != "" {
+		by = "an error"
+	}
+	return fmt.Sprintf("it ends: after at most %s in one turn, the last time by %s", plural(r.Most, "continuation"), by)
+}
+
+// clipped is the first line of a text, cut to n runes.
+func clipped(s string, n int) string {
+	s, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if runes := []rune(s); len(runes) > n {
+		s, more = string(runes[:n]), true
+	}
+	if more {
+		return s + "…"
+	}
+	return s
+}

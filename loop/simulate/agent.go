@@ -1,0 +1,174 @@
+package simulate
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// units is how much work there is where no file says so.
+const units = 3
+
+// agent is what stands in for a coding agent.
+type agent struct {
+	session  *session
+	kind     Kind
+	rand     *rand.Rand
+	sources  map[string]string // files that the policy reads, to the kind of source
+	patterns []string          // that it reads files by
+	done     int               // units of work
+	finished bool              // nothing is left, and the agent said so
+	broken   map[string][]byte // files that were left half written, to what they should hold
+}
+
+func newAgent(s *session) *agent {
+	h := fnv.New64a()
+	h.Write([]byte(s.options.Agent))
+	return &agent{
+		session: s, kind: s.options.Agent, rand: rand.New(rand.NewPCG(s.options.Seed, h.Sum64())),
+		sources: map[string]string{}, broken: map[string][]byte{},
+	}
+}
+
+// see learns from a decision which files the policy reads.
+func (a *agent) see(d *loop.Decision) {
+	for _, f := range d.Verdict.Trace.Facts {
+		switch {
+		case f.Path == "" || f.Status == rules.Missing:
+		case f.Source == "glob":
+			if !slices.Contains(a.patterns, f.Path) {
+				a.patterns = append(a.patterns, f.Path)
+			}
+		default:
+			a.sources[f.Path] = f.Source
+		}
+	}
+}
+
+// act does what this kind of agent does between two stops. words is what it says
+// last.
+func (a *agent) act() (did, words string, err error) {
+	kind := a.kind
+	if kind == Random {
+		others := Kinds()
+		kind = others[a.rand.IntN(len(others)-1)]
+	}
+	switch kind {
+	case Stuck:
+		return "got nowhere", "I am not sure how to go on.", nil
+	case Forgetful:
+		a.done++
+		return "worked, wrote nothing down", "Step " + strconv.Itoa(a.done) + " is done.", nil
+	case Lying:
+		a.finished = a.kind == Lying
+		return "claimed to be done", a.claim(), nil
+	case Crashing:
+		return a.crash()
+	}
+	return a.work()
+}
+
+// work does the next unit, or says that all is done.
+func (a *agent) work() (did, words string, err error) {
+	for _, file := range sortedKeys(a.broken) {
+		data := a.broken[file]
+		delete(a.broken, file)
+		return "repaired " + file, "The state file is in order again.", a.write(file, data)
+	}
+	a.done++
+	did, left, err := a.advance()
+	if err != nil {
+		return "", "", err
+	}
+	if left {
+		return did, "Step " + strconv.Itoa(a.done) + " is done, more is left.", nil
+	}
+	a.finished = true
+	return did + ", said so", a.claim(), nil
+}
+
+// claim says that all is done, in every form that the policy listens for.
+func (a *agent) claim() string {
+	words := []string{"Everything is done."}
+	for _, w := range a.words() {
+		words = append(words, "", w, "<promise>"+w+"</promise>")
+	}
+	return strings.Join(words, "\n")
+}
+
+// words are those by which the loop ends: what rules ask for by name, and what a
+// field that is called a promise holds.
+func (a *agent) words() []string {
+	var out []string
+	add := func(w string) {
+		if w = strings.TrimSpace(w); w != "" && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	for _, r := range a.session.program.Rules {
+		for _, text := range r.Operands() {
+			for _, function := range []string{"said", "promised", "mentions"} {
+				for _, w := range quoted(text, function) {
+					add(w)
+				}
+			}
+		}
+	}
+	for _, file := range a.files() {
+		fields, err := a.fields(file)
+		if err != nil {
+			continue
+		}
+		for _, name := range sortedKeys(fields) {
+			if text, ok := fields[name].(string); ok && strings.Contains(name, "promise") {
+				first, _, _ := strings.Cut(text, "|")
+				add(first)
+			}
+		}
+	}
+	return out
+}
+
+// judged is what a model says that looks at the agent's work: that there is more
+// to do, as long as there is.
+func (a *agent) judged(decl *rules.Fact) rules.Value {
+	answer := map[string]any{}
+	if decl.Schema != nil {
+		for name, t := range decl.Schema.Type().Fields {
+			switch t.Kind {
+			case schema.Bool:
+				answer[name] = !a.finished
+			case schema.String:
+				answer[name] = "simulated"
+			}
+		}
+		return rules.Value{V: decl.Schema.Complete(answer)}
+	}
+	return rules.Value{V: answer}
+}
+
+// tasks is the host's task list: one task a unit.
+func (a *agent) tasks() []any {
+	list := make([]any, units)
+	for i := range list {
+		status := "pending"
+		switch {
+		case a.kind == Honest && i < a.done:
+			status = "completed"
+		case i == a.done:
+			status = "in_progress"
+		}
+		n := strconv.Itoa(i + 1)
+		list[i] = map[string]any{
+			"id": n, "subject": "Step " + n, "description": "", "status": status, "activeForm": "", "owner": "",
+			"blocks": []any{}, "blockedBy": []any{},
+		}
+	}
+	return list
+}

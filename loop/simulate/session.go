@@ -1,0 +1,215 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// session is one run: a project, a loop and an agent.
+type session struct {
+	options Options
+	program *rules.Program
+	dir     string
+	project string
+	now     time.Time
+	loop    *loop.Loop
+	agent   *agent
+	report  Report
+}
+
+// run lets the person prompt and the agent work and stop, turn after turn.
+func (s *session) run(ctx context.Context) (*Report, error) {
+	r := &s.report
+	r.Policy, r.Agent, r.Seed, r.Ended = s.options.Name, s.options.Agent, s.options.Seed, true
+	// The first look tells the agent what the policy reads.
+	d := s.loop.Decide(ctx, s.event(host.Stop, 1, 1, ""))
+	d.Close()
+	s.agent.see(d)
+	for turn := 1; turn <= s.options.Turns; turn++ {
+		if err := s.prompt(ctx, turn); err != nil {
+			return nil, err
+		}
+		ended, err := s.turn(ctx, turn)
+		if err != nil {
+			return nil, err
+		}
+		if !ended {
+			r.Ended = false
+			return r, nil
+		}
+		if s.agent.finished {
+			break
+		}
+	}
+	return r, ctx.Err()
+}
+
+// prompt is what the person asks at the beginning of a turn.
+func (s *session) prompt(ctx context.Context, turn int) error {
+	s.now = s.now.Add(s.options.Step)
+	if s.program.Handles(host.UserPromptSubmit) {
+		d, _ := s.loop.Apply(ctx, s.loop.Decide(ctx, s.event(host.UserPromptSubmit, turn, 0, "")))
+		s.agent.see(d)
+		s.note(turn, 0, "the person prompts", d)
+	}
+	return s.say("user", false, "Go on with the work, please.")
+}
+
+// turn lets the agent work and stop until it may. It reports false if that does
+// not happen.
+func (s *session) turn(ctx context.Context, turn int) (ended bool, err error) {
+	for stop := 1; ; stop++ {
+		s.now = s.now.Add(s.options.Step)
+		did, words, err := s.agent.act()
+		if err != nil {
+			return false, err
+		}
+		if words != "" {
+			if err := s.say("assistant", false, words); err != nil {
+				return false, err
+			}
+		}
+		if err := s.age(); err != nil {
+			return false, err
+		}
+		d, _ := s.loop.Apply(ctx, s.loop.Decide(ctx, s.event(host.Stop, turn, stop, words))) // the error is in d
+		s.agent.see(d)
+		s.note(turn, stop, did, d)
+		if !d.Continue() {
+			s.report.Last = d.Verdict.Rule
+			return true, ctx.Err()
+		}
+		s.report.Most = max(s.report.Most, stop)
+		if stop >= s.options.MaxStops {
+			return false, ctx.Err()
+		}
+		if err := s.say("user", true, "Stop hook feedback:\n"+d.Verdict.Reason); err != nil {
+			return false, err
+		}
+	}
+}
+
+func (s *session) note(turn, stop int, did string, d *loop.Decision) {
+	at := Stop{
+		Turn: turn, Stop: stop, Did: did, Action: d.Verdict.Action, Rule: d.Verdict.Rule, Reason: d.Verdict.Reason,
+		Notices: append(d.Notices, d.Notes...),
+	}
+	if d.Skipped != "" {
+		at.Reason = d.Skipped
+	}
+	if d.Err != nil {
+		at.Error = d.Err.Error()
+	}
+	s.report.Stops = append(s.report.Stops, at)
+}
+
+// event is the hook input of a moment.
+func (s *session) event(name string, turn, stop int, words string) host.Event {
+	return host.Event{
+		Host: host.ClaudeCode, Name: name, SessionID: s.options.Session, Cwd: s.project, PermissionMode: "default",
+		TranscriptPath: s.transcript(), LastAssistantMessage: words, LoopCount: -1,
+		TurnID: "turn" + strconv.Itoa(turn), Turn: "turn" + strconv.Itoa(turn), StopHookActive: stop > 1,
+	}
+}
+
+func (s *session) transcript() string { return filepath.Join(s.dir, "session.jsonl") }
+
+// say adds a record to the session file.
+func (s *session) say(role string, meta bool, text string) error {
+	record := map[string]any{"type": role, "isSidechain": false, "message": map[string]any{"role": role, "content": text}}
+	if meta {
+		record["isMeta"] = true
+	}
+	if role == "assistant" {
+		record["message"] = map[string]any{"role": role, "content": []any{map[string]any{"type": "text", "text": text}}}
+	}
+	line, err := json.Marshal(record)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(s.transcript(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.Write(append(line, '\n'))
+	return err
+}
+
+// settled is how long ago the files that the agent works on were changed, in
+// virtual time: nobody waits for the end of a write that never comes.
+const settled = 5 * time.Second
+
+// age brings the times of files into virtual time.
+func (s *session) age() error {
+	at := s.now.Add(-settled)
+	for _, f := range s.agent.files() {
+		name := filepath.Join(s.project, filepath.FromSlash(f))
+		info, err := os.Stat(name)
+		if err != nil || !info.ModTime().After(at) {
+			continue
+		}
+		if err := os.Chtimes(name, at, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// around stands in for what a simulation must not reach: models, programs,
+// repositories and the host's own task list.
+func (s *session) around(_ host.Event, real rules.Facts) rules.Facts {
+	return &world{Facts: real, agent: s.agent}
+}
+
+type world struct {
+	rules.Facts
+	agent *agent
+}
+
+// Fact reads files; a judge answers as the agent's work stands, and tasks are the
+// agent's own.
+func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules.Value {
+	switch decl.Source.Name {
+	case "text", "json", "frontmatter", "checklist", "glob":
+		return w.Facts.Fact(ctx, decl, args)
+	case "judge":
+		return w.agent.judged(decl)
+	case "tasks":
+		return rules.Value{V: w.agent.tasks()}
+	}
+	return rules.Value{Status: rules.Missing, Quiet: true, Problem: "is not simulated"}
+}
+
+func (w *world) Name(ctx context.Context, name string) any {
+	if name == "which" {
+		return func(string) string { return "" }
+	}
+	return w.Facts.Name(ctx, name)
+}
+
+// quoted lists the texts that a function is asked for in an expression.
+func quoted(expression, function string) []string {
+	var out []string
+	for {
+		_, rest, ok := strings.Cut(expression, function+"(")
+		if !ok {
+			return out
+		}
+		expression = rest
+		if text, err := strconv.QuotedPrefix(rest); err == nil {
+			if word, err := strconv.Unquote(text); err == nil {
+				out = append(out, word)
+			}
+		}
+	}
+}
