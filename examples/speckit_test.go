@@ -143,8 +143,8 @@ func TestSpeckit(t *testing.T) {
 			name:  "a command in the place of a number",
 			files: files{speckitState: `{"phase": "execution", "taskIndex": "a[$(touch pwned)]", "totalTasks": 10}`},
 			want: outcome{
-				Verdict: "stop nothing-left",
-				Notice:  "[ralph-speckit] rule nothing-left: state…",
+				Verdict: "stop beyond-the-end",
+				Notice:  "[ralph-speckit] rule beyond-the-end: state…",
 			},
 		},
 	})
