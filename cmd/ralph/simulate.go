@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,8 +141,44 @@ func simulated(root string, p policy, named string) (fs.FS, error) {
 	return nil, nil
 }
 
-// shownStops is how many decisions of an endless loop are shown at each end.
-const shownStops = 10
+// alike counts the stops at the beginning of the list that differ in nothing but
+// their number: a loop that stands still is told in one line.
+func alike(stops []simulate.Stop) int {
+	n := 1
+	for n < len(stops) && told(stops[n]) == told(stops[0]) && stops[n].Turn == stops[0].Turn && stops[n].Stop > 1 {
+		n++
+	}
+	return n
+}
+
+// told is what a line says of a stop.
+func told(s simulate.Stop) string {
+	said := s.Reason
+	switch {
+	case s.Error != "":
+		said = "error: " + s.Error
+	case s.Stop == 0 && len(s.Notices) > 0:
+		said = strings.Join(s.Notices, " ")
+	}
+	what := s.Did
+	if said != "" {
+		what += " → " + clipped(said, 60)
+	}
+	return fmt.Sprintf("%-8s  %s\x00%s", s.Action, cmp.Or(s.Rule, "-"), what)
+}
+
+func writeStops(b *strings.Builder, stops []simulate.Stop, width int) {
+	first, last := stops[0], stops[len(stops)-1]
+	at := fmt.Sprint(first.Stop)
+	switch {
+	case first.Stop == 0:
+		at = "-"
+	case len(stops) > 1:
+		at = fmt.Sprintf("%d-%d", first.Stop, last.Stop)
+	}
+	verdict, what, _ := strings.Cut(told(first), "\x00")
+	fmt.Fprintf(b, "  %4d  %7s  %-*s  %s\n", first.Turn, at, width+10, verdict, what)
+}
 
 // writeSimulation writes one line a decision, and how each run came out.
 func writeSimulation(w io.Writer, reports []*simulate.Report, p *rules.Program, f simulateFlags) error {
@@ -157,27 +194,11 @@ func writeSimulation(w io.Writer, reports []*simulate.Report, p *rules.Program, 
 			b.WriteByte('\n')
 		}
 		fmt.Fprintf(&b, "%s, %s agent, seed %d\n", r.Policy, r.Agent, r.Seed)
-		fmt.Fprintf(&b, "  turn  stop  verdict   %-*s  what happened\n", width, "rule")
-		for n, s := range r.Stops {
-			if !r.Ended && n >= shownStops && n < len(r.Stops)-shownStops {
-				if n == shownStops {
-					fmt.Fprintf(&b, "   … %d more …\n", len(r.Stops)-2*shownStops)
-				}
-				continue
-			}
-			said := s.Reason
-			switch {
-			case s.Error != "":
-				said = "error: " + s.Error
-			case s.Stop == 0 && len(s.Notices) > 0:
-				said = strings.Join(s.Notices, " ")
-			}
-			stop := fmt.Sprint(s.Stop)
-			if s.Stop == 0 {
-				stop = "-"
-			}
-			line := fmt.Sprintf("  %4d  %4s  %-8s  %-*s  %s: %s", s.Turn, stop, s.Action, width, s.Rule, s.Did, clipped(said, 60))
-			b.WriteString(strings.TrimRight(line, " :") + "\n")
+		fmt.Fprintf(&b, "  turn    stops  verdict   %-*s  what happened\n", width, "rule")
+		for n := 0; n < len(r.Stops); {
+			like := alike(r.Stops[n:])
+			writeStops(&b, r.Stops[n:n+like], width)
+			n += like
 		}
 		b.WriteString("  " + outcome(r, p, f) + "\n")
 	}

@@ -22,7 +22,9 @@ type agent struct {
 	rand     *rand.Rand
 	sources  map[string]string // files that the policy reads, to the kind of source
 	patterns []string          // that it reads files by
+	listed   bool              // it reads the host's task list
 	done     int               // units of work
+	written  int               // units that others can see are done
 	finished bool              // nothing is left, and the agent said so
 	broken   map[string][]byte // files that were left half written, to what they should hold
 }
@@ -40,6 +42,8 @@ func newAgent(s *session) *agent {
 func (a *agent) see(d *loop.Decision) {
 	for _, f := range d.Verdict.Trace.Facts {
 		switch {
+		case f.Source == "tasks":
+			a.listed = true
 		case f.Path == "" || f.Status == rules.Missing:
 		case f.Source == "glob":
 			if !slices.Contains(a.patterns, f.Path) {
@@ -81,7 +85,7 @@ func (a *agent) work() (did, words string, err error) {
 		delete(a.broken, file)
 		return "repaired " + file, "The state file is in order again.", a.write(file, data)
 	}
-	a.done++
+	a.done, a.written = a.done+1, a.written+1
 	did, left, err := a.advance()
 	if err != nil {
 		return "", "", err
@@ -159,9 +163,9 @@ func (a *agent) tasks() []any {
 	for i := range list {
 		status := "pending"
 		switch {
-		case a.kind == Honest && i < a.done:
+		case i < a.written:
 			status = "completed"
-		case i == a.done:
+		case i == a.written:
 			status = "in_progress"
 		}
 		n := strconv.Itoa(i + 1)

@@ -92,8 +92,8 @@ func (a *agent) advance() (did string, left bool, err error) {
 	if did == "" {
 		did = "worked"
 	}
-	if !shown {
-		left = a.done < units
+	if !shown || a.listed {
+		left = left || a.written < units
 	}
 	return did, left, nil
 }
@@ -168,14 +168,29 @@ func (a *agent) crash() (did, words string, err error) {
 	if len(a.broken) > 0 || a.rand.IntN(2) == 0 {
 		return a.work()
 	}
-	for _, file := range a.files() {
-		src, err := a.read(file)
-		if err != nil || len(src) < 2 || a.sources[file] == "text" {
+	file, whole := a.victim()
+	if file == "" {
+		return "crashed", "", nil
+	}
+	a.broken[file] = whole
+	return "crashed while writing " + file, "", a.write(file, whole[:1+a.rand.IntN(len(whole)-1)])
+}
+
+// victim chooses the file that is left half written, and what it should hold: one
+// that the next unit of work changes, else any that has a form.
+func (a *agent) victim() (file string, whole []byte) {
+	for _, f := range a.files() {
+		src, err := a.read(f)
+		if err != nil || len(src) < 2 || a.sources[f] == "text" {
 			continue
 		}
-		after, _, _ := a.step(file, src)
-		a.broken[file] = after
-		return "crashed while writing " + file, "", a.write(file, after[:1+a.rand.IntN(len(after)-1)])
+		after, did, _ := a.step(f, src)
+		if did != "" {
+			return f, after
+		}
+		if file == "" {
+			file, whole = f, src
+		}
 	}
-	return "crashed", "", nil
+	return file, whole
 }
