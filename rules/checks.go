@@ -2,131 +2,11 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
-
-// checkCycles finds facts and lets that need themselves, and shows the way.
-func (c *compiler) checkCycles(sc *scope, doc *document) {
-	const (
-		unseen = iota
-		open
-		done
-	)
-	state := map[*symbol]int{}
-	var stack []*symbol
-	var visit func(*symbol)
-	visit = func(s *symbol) {
-		switch state[s] {
-		case done:
-			return
-		case open:
-			way := stack[slices.Index(stack, s):]
-			var names []string
-			for _, t := range append(slices.Clone(way), s) {
-				names = append(names, t.name)
-			}
-			// One of ralph's names stands nowhere: the circle is told where the
-			// policy closes it.
-			at, name := s.pos, s.name
-			for _, t := range way {
-				if !at.IsValid() && t.pos.IsValid() {
-					at, name = t.pos, t.name
-				}
-			}
-			if !at.IsValid() && len(doc.progress) > 0 {
-				at, name = c.place(sc.file, doc.progress[0].Start), "progress"
-			}
-			end := at
-			end.Col += len([]rune(name[strings.LastIndexByte(name, '/')+1:]))
-			*c.diags = append(*c.diags, Diagnostic{
-				Pos: at, End: end, Check: "cycle",
-				Message: fmt.Sprintf("%q needs itself: %s", name, strings.Join(names, " → ")),
-				Help:    "break the circle: one of them must not read the next",
-				Line:    c.sourceLine(at),
-			})
-			return
-		}
-		state[s] = open
-		stack = append(stack, s)
-		for _, t := range c.needs(s) {
-			visit(t)
-		}
-		stack = stack[:len(stack)-1]
-		state[s] = done
-	}
-	for _, s := range c.table.all() {
-		visit(s)
-	}
-}
-
-// needs lists what a symbol reads directly.
-func (c *compiler) needs(s *symbol) []*symbol {
-	var out []*symbol
-	add := func(root *cond) {
-		root.walk(func(o *operand) { out = append(out, o.syms...) })
-	}
-	switch s.kind {
-	case factSymbol:
-		for _, a := range s.fact.args {
-			for _, seg := range a.segs {
-				add(seg.hole)
-			}
-		}
-		if s.fact.question != nil {
-			for _, seg := range s.fact.question.segs {
-				add(seg.hole)
-			}
-		}
-		for _, o := range s.fact.texts {
-			segs := []segment(nil)
-			if o.text != nil {
-				segs = o.text.segs
-			} else {
-				segs = o.arg.segs
-			}
-			for _, seg := range segs {
-				add(seg.hole)
-			}
-		}
-	case letSymbol:
-		add(s.let.root)
-	case askSymbol:
-		out = append(out, s.fact.sym)
-	case nameSymbol:
-		if s.name == "loop.repeats" {
-			for _, p := range c.program.progress {
-				add(p)
-			}
-		}
-	}
-	return out
-}
-
-func (c *compiler) sourceLine(pos Pos) string {
-	for _, f := range c.program.Files {
-		if f.Name == pos.File {
-			return lineOf(f.Src, pos.Line)
-		}
-	}
-	return ""
-}
-
-func lineOf(src []byte, n int) string {
-	for line := range strings.SplitSeq(string(src), "\n") {
-		if n--; n == 0 {
-			return strings.TrimSuffix(line, "\r")
-		}
-	}
-	return ""
-}
-
-func (c *compiler) warnAt(pos, end Pos, check, help, format string, args ...any) {
-	*c.diags = append(*c.diags, Diagnostic{
-		Pos: pos, End: end, Severity: Warning, Check: check,
-		Message: fmt.Sprintf(format, args...), Help: help, Line: c.sourceLine(pos),
-	})
-}
 
 // checkProgram looks at the policy as a whole. A hook has no use for what it
 // finds, so it runs only when texts are compiled too.
@@ -137,8 +17,8 @@ func (c *compiler) checkProgram(doc *document, sc *scope) {
 	c.checkFacts()
 	c.checkBounds(doc)
 	c.checkBare()
+	c.checkReach()
 	c.checkUnused(sc)
-	c.checkRaw()
 }
 
 // checkFacts tells of facts whose fields nobody can check.
@@ -146,7 +26,7 @@ func (c *compiler) checkFacts() {
 	for _, f := range c.program.facts {
 		// What a program prints need not be JSON, and a text has no fields.
 		if f.Source.Schema && f.Schema == nil && !f.Source.Argv && f.Options["parse"] != "text" {
-			c.warnAt(f.Pos, f.Pos, "no-schema", "add schema: with the fields that rules read", "the fact %q has no schema, so its fields are not checked", f.Name)
+			c.warnAt(f.Pos, "no-schema", "add schema: with the fields that rules read", "the fact %q has no schema, so its fields are not checked", f.Name)
 		}
 	}
 }
@@ -162,7 +42,7 @@ func (c *compiler) checkBounds(doc *document) {
 		case r.Verb == VerbStop && bounds(r.when):
 			stopped = true
 		case r.Verb == VerbContinue && r.Unless == nil && !stopped && !bounds(r.when):
-			c.warnAt(r.Pos, r.Pos, "unbounded-continue",
+			c.warnAt(r.Pos, "unbounded-continue",
 				"add limits: {repeats: 10}, unless_repeated, a stop rule on a counter, or test stop_hook_active",
 				"nothing in this policy ends the rule %q; only the built-in limits would", r.Name)
 		}
@@ -189,29 +69,55 @@ func bounds(root *cond) bool {
 
 // checkBare tells of continue rules that hold whatever the facts are: over an
 // invalid fact the stop rules above them are unknown, so they would go on blindly.
+// A default does not help, it stands in for what is missing only.
 func (c *compiler) checkBare() {
 	asked := map[*Fact]bool{}
 	for _, r := range c.program.Rules {
 		if r.Verb == VerbStop {
-			r.when.walk(func(o *operand) {
-				for _, s := range o.syms {
-					if s.kind == askSymbol && (s.ask == "invalid" || s.ask == "ok") {
-						asked[s.fact] = true
-					}
+			readBy(r.when, map[*symbol]bool{}, func(s *symbol) {
+				if s.kind == askSymbol && (s.ask == "invalid" || s.ask == "ok") {
+					asked[s.fact] = true
 				}
 			})
 		}
-		if r.Verb != VerbContinue || r.when != nil || len(c.program.facts) == 0 {
+		if r.Verb != VerbContinue || r.when != nil {
 			continue
 		}
 		for _, f := range c.program.facts {
-			if f.Source.Name != "text" && !asked[f] && !f.HasDefault && f.sym.used.Load() {
-				c.warnAt(r.Pos, r.Pos, "bare-continue", "say in when what the rule relies on, or stop when invalid("+f.Name+")",
+			if f.Source.Editable && !asked[f] && f.sym.used.Load() {
+				c.warnAt(r.Pos, "bare-continue", "say in when what the rule relies on, or stop when invalid("+f.Name+")",
 					"the rule %q continues also when %q cannot be read", r.Name, f.Name)
 				break
 			}
 		}
 	}
+}
+
+// checkReach tells of rules that are never tried, because one above them always
+// decides, and of rules that do nothing when they hold.
+func (c *compiler) checkReach() {
+	var always *Rule
+	told := false
+	for _, r := range c.program.Rules {
+		if always != nil && !told {
+			told = true // one is enough: the others follow it
+			c.warnAt(r.Pos, "unreachable", "give "+quote(always.Name)+" a when, or move it to the end", "the rule %q is never tried, %q above it always holds", r.Name, always.Name)
+		}
+		if r.decides() && r.holdsAlways() && (r.Verb == VerbStop || c.program.Gate == First) {
+			always = r
+		}
+		if r.Verb == NoVerb && r.notice == nil && r.log == nil && len(r.then) == 0 {
+			c.warnAt(r.Pos, "does-nothing", "add continue, stop, note, notice, log or then", "the rule %q does nothing when it holds", r.Name)
+		}
+	}
+}
+
+// holdsAlways reports whether a rule holds whatever the facts are.
+func (r *Rule) holdsAlways() bool {
+	if r.Unless != nil {
+		return false
+	}
+	return r.when == nil || r.when.op == leaf && r.when.operand.direct != nil && r.when.operand.direct.left.literal == true && r.when.operand.direct.op == ""
 }
 
 // checkUnused tells of declarations that nothing reads.
@@ -224,19 +130,29 @@ func (c *compiler) checkUnused(sc *scope) {
 		if kind == "" {
 			continue
 		}
-		c.warnAt(s.pos, Pos{File: s.pos.File, Line: s.pos.Line, Col: s.pos.Col + len([]rune(s.name))}, "unused", "remove it, or use it", "the %s %q is never read", kind, s.name)
+		c.warnAt(s.pos, "unused", "remove it, or use it", "the %s %q is never read", kind, s.name)
 	}
 }
 
-// checkRaw tells of policies that read the untyped hook input.
-func (c *compiler) checkRaw() {
-	for _, r := range c.program.Rules {
-		r.when.walk(func(o *operand) {
-			for _, s := range o.syms {
-				if s.kind == nameSymbol && s.name == "hook.raw" {
-					c.warnAt(o.pos(), o.end(), "hook-raw", "use the names that are the same on every host", "hook.raw is untyped and differs between hosts")
-				}
-			}
-		})
+// warnAt reports something doubtful that stands at pos, a rule or a name, and goes
+// on to the end of its line.
+func (c *compiler) warnAt(pos Pos, check, help, format string, args ...any) {
+	line := c.sourceLine(pos)
+	text, _, _ := strings.Cut(line, " #")
+	end := pos
+	end.Col = max(pos.Col, utf8.RuneCountInString(strings.TrimRight(text, " \t"))+1)
+	*c.diags = append(*c.diags, Diagnostic{
+		Pos: pos, End: end, Severity: Warning, Check: check,
+		Message: fmt.Sprintf(format, args...), Help: help, Line: line,
+	})
+}
+
+// sourceLine gives the line of a file that was read.
+func (c *compiler) sourceLine(pos Pos) string {
+	for _, f := range c.program.Files {
+		if f.Name == pos.File {
+			return source.Line(f.Src, pos.Line)
+		}
 	}
+	return ""
 }

@@ -57,6 +57,13 @@ func (l *leaves) fail(from, to int, check, help, message string) {
 	l.c.report(s.scope.file, s.at(from), s.at(to), Error, check, help, message)
 }
 
+// warn reports what is doubtful, where somebody looks for that.
+func (l *leaves) warn(from, to int, check, help, message string) {
+	if s := &l.snippet; !l.c.cfg.LazyTexts {
+		l.c.report(s.scope.file, s.at(from), s.at(to), Warning, check, help, message)
+	}
+}
+
 // text gives the runes of the expression that n covers, and their text.
 func (l *leaves) text(n ast.Node) (from, to int, text string) {
 	if l.runes == nil {
@@ -72,12 +79,13 @@ func (l *leaves) text(n ast.Node) (from, to int, text string) {
 func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	o := &operand{snippet: l.snippet, boolean: boolean}
 	o.from, o.to, o.text = l.text(n)
-	r := &resolver{c: l.c, scope: l.snippet.scope, report: l.fail}
+	r := &resolver{c: l.c, scope: l.snippet.scope, report: l.fail, warn: l.warn}
 	r.node(&n)
 	if !r.failed {
 		r.checkTypes(n, nil)
 	}
 	if r.failed {
+		l.failed = true
 		return o
 	}
 	leaf := &exprparser.Tree{Node: n, Source: l.tree.Source}

@@ -89,11 +89,11 @@ func (c *compiler) checkValue(s snippet, root *cond, nt nature.Nature, want *sch
 		return
 	}
 	if !takes(want.Kind, nt) {
-		help := ""
 		if want.Kind == schema.Int && nt.IsFloat {
-			help = "write int(…) to drop what follows the point"
+			fail("write int(…) to drop what follows the point", "%s takes %s, this may be a fraction", what, want)
+			return
 		}
-		fail(help, "%s takes %s, this is %s", what, want, typeName(nt))
+		fail("", "%s takes %s, this is %s", what, want, typeName(nt))
 		return
 	}
 	if root.op != leaf || root.operand.direct == nil || root.operand.direct.op != "" || root.operand.direct.left.sym != nil {
@@ -153,6 +153,8 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 		sym = s.scope.inline
 		e.steps = append(e.steps, step{field: id.Value})
 		typ = sym.typ.Fields[id.Value]
+	case sym == nil && s.scope.open: // perhaps a field of a schema that was reported
+		return false
 	case sym == nil || sym.kind != factSymbol:
 		facts := s.scope.facts(func(f *Fact) bool { return f.Source.Editable })
 		return fail(id, "unknown-fact", didYouMean(id.Value, append(facts, s.scope.fields()...)),

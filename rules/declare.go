@@ -60,6 +60,11 @@ func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
 			c.add(sc, d.key, &symbol{kind: letSymbol, let: &let{decl: d, scope: sc}})
 		}
 	}
+	for _, key := range doc.lost {
+		if c.free(sc, key) {
+			c.engine.declare(c.add(sc, key, &symbol{kind: constSymbol}).key, natureOf(nil))
+		}
+	}
 	c.checkInline(sc)
 	// Paths may read any fact or let, so they compile when all are declared.
 	for i, f := range facts {
@@ -122,12 +127,17 @@ func (c *compiler) add(sc *scope, key *source.Node, s *symbol) *symbol {
 func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 	s, err := schema.FromValue(sc.file.name, d.schema.Decode())
 	if err != nil {
-		c.errorf(sc, d.schema, "schema", "write for example {type: integer, default: 5}", "the param %q needs a JSON Schema: %s", d.name, schemaMessage(err))
+		at, message, help := schemaProblem(d.schema, err)
+		if d.schema.Kind != source.Map {
+			help = "write for example {type: integer, default: 5}"
+		}
+		c.errorf(sc, at, "schema", help, "the param %q needs a JSON Schema: %s", d.name, message)
 		c.engine.declare(c.add(sc, d.key, &symbol{kind: constSymbol}).key, natureOf(nil))
 		return
 	}
 	for _, u := range s.Unknown() {
-		c.errorf(sc, d.schema, "schema-keyword", "", "the schema of the param %q: %s", d.name, u.Message)
+		message, help := splitHelp(u.Message)
+		c.errorf(sc, keyAt(d.schema, u.Pointer), "schema-keyword", help, "%s in the schema of the param %q", message, d.name)
 	}
 	t := s.Type()
 	if bound, ok := b.exprs[d.name]; ok {
@@ -149,6 +159,7 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 			c.errorf(sc, d.schema.Get("default"), "param-value", "it takes "+t.String(), "the default does not fit the param %q: %s", d.name, bad[0].Message)
 		}
 		sym.value = r.Value
+	case b.scope != nil: // reported at the include
 	default:
 		c.errorf(sc, d.key, "param-value", "add a default, or give it with --set "+d.name+"=…", "the param %q has no default and is not given", d.name)
 	}
@@ -192,14 +203,16 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 			typ = nil
 		}
 	}
-	if d.inline != nil && f.Schema != nil {
-		if sc.inline != nil {
-			c.errorf(sc, d.inline, "inline", "write the name of the fact before its fields", "the fields of %q are names already; at most one fact is inline", sc.inline.name)
-		} else {
-			sc.inline = f.sym
-			if sc.prefix == "" {
-				c.program.inline = f
-			}
+	switch {
+	case d.inline == nil:
+	case f.Schema == nil: // reported: which names there are is not known
+		sc.open = true
+	case sc.inline != nil:
+		c.errorf(sc, d.inline, "inline", "write the name of the fact before its fields", "the fields of %q are names already; at most one fact is inline", sc.inline.name)
+	default:
+		sc.inline = f.sym
+		if sc.prefix == "" {
+			c.program.inline = f
 		}
 	}
 	c.engine.declare(f.sym.key, natureOf(certain(typ)))
@@ -254,17 +267,19 @@ func (c *compiler) schemaOf(sc *scope, n *source.Node) *schema.Schema {
 		err = s.Verify()
 	}
 	if err != nil {
-		c.errorf(sc, n, "schema", "", "the schema cannot be used: %s", schemaMessage(err))
+		at, message, help := schemaProblem(n, err)
+		c.errorf(sc, at, "schema", help, "the schema cannot be used: %s", message)
 		return nil
 	}
 	if s == nil || c.cfg.LazyTexts {
 		return s
 	}
 	for _, w := range s.Widened() {
-		c.warnf(sc, n, "schema-widened", "say the type of each field plainly, or leave it", "the type %sis not checked: %s", pointerAt(w.Pointer), w.Why)
+		c.warnf(sc, keyAt(n, w.Pointer), "schema-widened", "say the type of each field plainly, or leave it", "rules can use the value at %q without a check of its type: %s", w.Pointer, w.Why)
 	}
 	for _, u := range s.Unknown() {
-		c.warnf(sc, n, "schema-keyword", "", "the schema %shas a word without effect: %s", pointerAt(u.Pointer), u.Message)
+		message, help := splitHelp(u.Message)
+		c.warnf(sc, keyAt(n, u.Pointer), "schema-keyword", help, "%s, at %q in the schema", message, u.Pointer)
 	}
 	return s
 }
@@ -311,15 +326,48 @@ func beside(f *file, name string) (string, error) {
 	return at, nil
 }
 
-func schemaMessage(err error) string {
+// schemaProblem says what is wrong with a schema, and at which node of n if it
+// stands in the policy.
+func schemaProblem(n *source.Node, err error) (at *source.Node, message, help string) {
 	var ce *schema.CompileError
-	if errors.As(err, &ce) {
-		if ce.Pointer != "" {
-			return ce.Message + " at " + ce.Pointer
-		}
-		return ce.Message
+	if !errors.As(err, &ce) {
+		return n, err.Error(), ""
 	}
-	return err.Error()
+	message, help = splitHelp(ce.Message)
+	if ce.Pointer != "" {
+		message += ", at " + quote(ce.Pointer)
+	}
+	at = n
+	for _, step := range schema.SplitPointer(ce.Pointer) {
+		child := at.Get(step)
+		if child == nil {
+			break
+		}
+		at = child
+	}
+	return at, message, help
+}
+
+// splitHelp takes the suggestion off a message of package schema.
+func splitHelp(message string) (text, help string) {
+	if i := strings.LastIndex(message, "; did you mean "); i >= 0 {
+		return message[:i], message[i+2:]
+	}
+	return message, ""
+}
+
+// keyAt finds the key that a pointer names in a schema that stands in the policy;
+// n itself if the schema is a file.
+func keyAt(n *source.Node, pointer string) *source.Node {
+	at, key := n, n
+	for _, step := range schema.SplitPointer(pointer) {
+		i := slices.IndexFunc(at.Fields, func(f source.Field) bool { return f.Key.Value == step })
+		if i < 0 {
+			break
+		}
+		key, at = at.Fields[i].Key, at.Fields[i].Value
+	}
+	return key
 }
 
 // checkInline tells of declared names that hide a field of the inline fact.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -128,16 +129,18 @@ func (d Diagnostic) format(b *strings.Builder) {
 	fmt.Fprintln(b, d)
 	margin := ""
 	if d.Line != "" {
-		num := fmt.Sprint(d.Pos.Line)
-		margin = strings.Repeat(" ", len(num)+1)
-		fmt.Fprintf(b, "%s|\n%s | %s\n", margin, num, strings.ReplaceAll(d.Line, "\t", " "))
+		line, col := window([]rune(strings.ReplaceAll(d.Line, "\t", " ")), d.Pos.Col)
 		width := 1
 		if d.End.Line == d.Pos.Line && d.End.Col > d.Pos.Col {
 			width = d.End.Col - d.Pos.Col
 		} else if d.End.Line > d.Pos.Line {
-			width = max(1, len([]rune(d.Line))-d.Pos.Col+1)
+			width = len(line)
 		}
-		fmt.Fprintf(b, "%s| %s^%s\n", margin, strings.Repeat(" ", d.Pos.Col-1), strings.Repeat("~", width-1))
+		width = max(1, min(width, len(line)-col+1))
+		num := strconv.Itoa(d.Pos.Line)
+		margin = strings.Repeat(" ", len(num)+1)
+		fmt.Fprintf(b, "%s|\n%s | %s\n", margin, num, string(line))
+		fmt.Fprintf(b, "%s| %s^%s\n", margin, strings.Repeat(" ", col), strings.Repeat("~", width-1))
 	}
 	if d.Help != "" {
 		fmt.Fprintf(b, "%s= help: %s\n", margin, d.Help)
@@ -145,4 +148,24 @@ func (d Diagnostic) format(b *strings.Builder) {
 	for _, r := range d.Related {
 		fmt.Fprintf(b, "%s= note: %s (%s)\n", margin, r.Message, r.Pos)
 	}
+}
+
+// window cuts a long line down to what is around a column, which it gives anew,
+// counted from 1 with the space that precedes the line.
+func window(line []rune, col int) ([]rune, int) {
+	const before, behind = 60, 100
+	col = max(1, min(col, len(line)+1))
+	if len(line) <= before+behind {
+		return line, col - 1
+	}
+	from, to := max(0, col-before), min(len(line), col+behind)
+	out := slices.Clone(line[from:to])
+	if to < len(line) {
+		out = append(out, '…')
+	}
+	if from > 0 {
+		out = append([]rune{'…'}, out...)
+		return out, col - from
+	}
+	return out, col - 1
 }

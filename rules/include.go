@@ -63,7 +63,7 @@ func (in *includer) include(d ruleDecl, sc *scope) {
 	if d.as != nil {
 		as, at = d.as.Value, d.as
 		if !isKebab(as) {
-			c.errorf(sc, at, "include-name", "use small letters, digits and single dashes", "the name %q is not kebab-case", as)
+			c.errorf(sc, at, "include-name", kebabHelp(as), "the name %q is not kebab-case", as)
 			return
 		}
 	}
@@ -122,7 +122,7 @@ func (in *includer) find(d ruleDecl, sc *scope) (f *file, name string, ok bool) 
 // bind matches what an include gives with the params of the file.
 func (in *includer) bind(d ruleDecl, sc *scope, doc *document) (bindings, bool) {
 	c := in.c
-	b := bindings{exprs: map[string]letDecl{}, scope: sc}
+	b := bindings{exprs: map[string]letDecl{}, scope: sc} // what is unbound here was reported
 	names := doc.paramNames()
 	for _, w := range d.with {
 		if !slices.Contains(names, w.name) {
@@ -137,7 +137,7 @@ func (in *includer) bind(d ruleDecl, sc *scope, doc *document) (bindings, bool) 
 	}
 	ok := true
 	for _, p := range doc.params {
-		if _, bound := b.exprs[p.name]; !bound && p.schema.Get("default") == nil {
+		if _, bound := b.exprs[p.name]; !bound && p.schema.Get("default") == nil && !d.blind && !slices.Contains(d.lost, p.name) {
 			c.errorf(sc, d.include, "param-value", "add with: {"+p.name+": …}", "the param %q of %s has no default and must be bound", p.name, doc.file.name)
 			ok = false
 		}

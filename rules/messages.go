@@ -34,7 +34,7 @@ func explainSyntax(message string) (text, help string, ok bool) {
 	case message == "literal not terminated":
 		return "the quote that begins here is never closed", "", true
 	case message == "unclosed comment":
-		return "the comment that begins here is never closed", "write */ behind it", true
+		return "the comment that begins here is never closed", "write */ where it ends", true
 	case message == "invalid char escape":
 		return "this escape is unknown", `write \\ for one backslash`, true
 	case message == "expression exceeds maximum allowed nodes":
@@ -49,7 +49,7 @@ func explainSyntax(message string) (text, help string, ok bool) {
 		return "the character " + lastQuoted(message, '\'') + " has no meaning here", "", true
 	case strings.HasPrefix(message, "bad number syntax: "):
 		return "this is no number", "a name begins with a letter", true
-	case strings.Contains(message, "literal is too large"):
+	case strings.Contains(message, "literal is too large"), strings.HasPrefix(message, "invalid ") && strings.Contains(message, " literal: "):
 		return "the number is too large", "", true
 	case strings.Contains(message, "coalesce expressions"):
 		return "?? cannot be mixed with other operators", "put brackets around it: (a ?? b)", true
@@ -68,6 +68,10 @@ func explainToken(token string) (text, help string, ok bool) {
 	kind, rest, _ := strings.Cut(token, "(")
 	word := strings.Trim(strings.TrimSuffix(rest, ")"), `"`)
 	switch word {
+	case "#":
+		return "# stands for an element, which only filter(…), any(…) and their like have", "", true
+	case "<>":
+		return "<> is not an operator", "write != for unequal", true
 	case "=":
 		return "= is not an operator here", "write == to compare", true
 	case "&":
@@ -158,6 +162,9 @@ func explainType(message string) (text, help string, ok bool) {
 		return typeWord(typ) + " has no elements", "", true
 	case strings.HasSuffix(message, " is not callable"):
 		return typeWord(strings.TrimSuffix(message, " is not callable")) + " is not a function", "", true
+	case strings.HasPrefix(message, "invalid argument for "):
+		name, typ, _ := strings.Cut(strings.TrimPrefix(message, "invalid argument for "), " (")
+		return name + " does not take " + typeWord(strings.TrimPrefix(strings.TrimSuffix(typ, ")"), "type ")), "", true
 	case message == "integer divide by zero":
 		return "this divides by zero", "", true
 	}
@@ -226,38 +233,65 @@ func lastQuoted(s string, quote byte) string {
 
 const unclosedBracket = "unclosed bracket"
 
-// refine moves a syntax error to where it comes from: an expression that ends too
-// early usually has a bracket that is never closed.
+// refine moves a syntax error to where it comes from: the bracket, quote or comment
+// that is never closed, or all of an operator that other languages have.
 func refine(err *exprError, src string) *exprError {
-	if !strings.Contains(err.message, "token EOF") && !strings.Contains(err.message, "end of expression") {
-		return err
-	}
-	var open []int // offsets of brackets, in runes
-	var quoted rune
-	at, escaped := -1, false
-	for _, r := range src {
-		at++
-		switch {
-		case escaped:
-			escaped = false
-		case quoted != 0:
-			escaped = r == '\\' && quoted != '`'
-			if r == quoted {
-				quoted = 0
-			}
-		case r == '"' || r == '\'' || r == '`':
-			quoted = r
-		case r == '(' || r == '[' || r == '{':
-			open = append(open, at)
-		case r == ')' || r == ']' || r == '}':
-			if len(open) > 0 {
-				open = open[:len(open)-1]
+	runes := []rune(src)
+	switch {
+	case strings.Contains(err.message, "token EOF"), strings.Contains(err.message, "end of expression"):
+		if at := unclosed(runes); at >= 0 {
+			return &exprError{at, at + 1, unclosedBracket}
+		}
+		end := len(strings.TrimRight(src, " \t\r\n"))
+		return &exprError{max(0, utf8.RuneCountInString(src[:end])-1), len(runes), err.message}
+	case err.message == "literal not terminated":
+		if at := unclosed(runes); at >= 0 {
+			return &exprError{at, at + 1, err.message}
+		}
+	case err.message == "unclosed comment":
+		if i := strings.LastIndex(src, "/*"); i >= 0 {
+			at := utf8.RuneCountInString(src[:i])
+			return &exprError{at, at + 2, err.message}
+		}
+	case strings.HasPrefix(err.message, "unexpected token Operator("):
+		for _, op := range [...]string{"===", "!==", "<>"} {
+			for from := max(0, err.from-2); from <= err.from; from++ {
+				if to := from + len(op); to <= len(runes) && string(runes[from:to]) == op {
+					return &exprError{from, to, `unexpected token Operator("` + op + `")`}
+				}
 			}
 		}
 	}
-	if len(open) == 0 {
-		return &exprError{max(0, utf8.RuneCountInString(strings.TrimRight(src, " \t\r\n"))-1), utf8.RuneCountInString(src), err.message}
+	return err
+}
+
+// unclosed gives the offset of the quote that is never closed, else of the last
+// bracket that is not, or -1.
+func unclosed(src []rune) int {
+	var open []int
+	quote := -1
+	for i := 0; i < len(src); i++ {
+		r := src[i]
+		switch {
+		case quote >= 0:
+			if r == '\\' && src[quote] != '`' {
+				i++
+			} else if r == src[quote] {
+				quote = -1
+			}
+		case r == '"' || r == '\'' || r == '`':
+			quote = i
+		case r == '(' || r == '[' || r == '{':
+			open = append(open, i)
+		case (r == ')' || r == ']' || r == '}') && len(open) > 0:
+			open = open[:len(open)-1]
+		}
 	}
-	from := open[len(open)-1]
-	return &exprError{from, from + 1, unclosedBracket}
+	if quote >= 0 {
+		return quote
+	}
+	if len(open) > 0 {
+		return open[len(open)-1]
+	}
+	return -1
 }

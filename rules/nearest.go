@@ -12,7 +12,7 @@ func nearest(name string, candidates []string) string {
 	best, bestDistance := "", 1<<30
 	for _, c := range candidates {
 		d := editDistance(strings.ToLower(name), strings.ToLower(c))
-		if d < bestDistance && d <= max(1, (max(len(c), len(name))+1)/3) {
+		if longest := max(len(c), len(name)); d < bestDistance && d < longest && d <= max(1, (longest+1)/3) {
 			best, bestDistance = c, d
 		}
 	}

@@ -17,6 +17,7 @@ type resolver struct {
 	loops  int      // predicates around the current node
 	failed bool
 	report func(from, to int, check, help, message string)
+	warn   func(from, to int, check, help, message string) // may be nil
 }
 
 // silentResolver reports nothing: what it resolves was reported on before.
@@ -153,6 +154,11 @@ func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode) {
 		ast.Patch(n, &ast.MemberNode{Node: base, Property: prop})
 		return
 	}
+	if r.scope.open { // perhaps a field of a schema that was reported
+		ast.Patch(n, &ast.NilNode{})
+		r.failed = true
+		return
+	}
 	check, help, message := r.unknown(name)
 	r.fail(id, check, help, message)
 }
@@ -188,7 +194,7 @@ func (r *resolver) unknown(name string) (check, help, message string) {
 	declared := r.scope.declared()
 	if word := boolWord(name); word != "" {
 		help = "write " + word
-	} else if help = didYouMean(name, slices.Concat(declared, r.c.names.flat(), []string{"true", "false", "nil"})); help == "" {
+	} else if help = didYouMean(name, slices.Concat(declared, r.c.names.flat(), []string{"true", "false", "nil"})); help == "" && len(declared) > 0 {
 		help = theyAre("the names of this file", declared)
 	}
 	return "unknown-name", help, "unknown name " + quote(name)
@@ -218,6 +224,10 @@ func (r *resolver) member(n *ast.Node, space string, prop *ast.StringNode) {
 	if info := r.c.names.byName[full]; info != nil && info.goType != nil && !info.askRow {
 		r.fail(prop, "call", "write "+full+"(…)", quote(full)+" is a function")
 		return
+	}
+	if full == "hook.raw" && r.warn != nil {
+		l := prop.Location()
+		r.warn(l.From, l.To, "hook-raw", "use the names that are the same on every host", "hook.raw is untyped and differs between hosts")
 	}
 	r.name(n, full)
 }

@@ -15,6 +15,7 @@ type scope struct {
 	prefix  string // "" for the policy, "guard/" for an include
 	symbols map[string]*symbol
 	inline  *symbol // the fact whose fields are names too
+	open    bool    // there is such a fact, but its schema cannot be used
 }
 
 // field gives the type of an inline field of that name. Fields whose names mean

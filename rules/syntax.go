@@ -26,6 +26,7 @@ type document struct {
 	params      []paramDecl
 	facts       []factDecl
 	lets        []letDecl
+	lost        []*source.Node // names of lets that were reported and left out
 	limits      Limits
 	limitsNode  *source.Node
 	progress    []*source.Node
@@ -74,6 +75,8 @@ type ruleDecl struct {
 	// an include
 	include *source.Node
 	with    []letDecl
+	lost    []string // names in with that were reported and left out
+	blind   bool     // all of with was
 	as      *source.Node
 
 	// a rule

@@ -216,5 +216,10 @@ func kindOf(v any) string {
 func runMessage(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	s = strings.TrimPrefix(s, "invalid operation: ")
+	for _, f := range [...]string{"int", "float"} {
+		if v, ok := strings.CutPrefix(s, f+"("); ok {
+			return f + "(…) cannot read " + quote(cut(strings.TrimSuffix(v, ")"), 60))
+		}
+	}
 	return plainTypes(s)
 }

@@ -109,6 +109,8 @@ func (r *resolver) checkTypes(n ast.Node, elems []*schema.Type) {
 		case "==", "!=":
 			r.checkEnum(t.Left, t.Right, elems)
 			r.checkEnum(t.Right, t.Left, elems)
+			r.checkNil(t.Left, t.Right)
+			r.checkNil(t.Right, t.Left)
 		case "in":
 			if a, ok := t.Right.(*ast.ArrayNode); ok {
 				for _, e := range a.Nodes {
@@ -148,6 +150,53 @@ func (r *resolver) checkEnum(side, literal ast.Node, elems []*schema.Type) {
 		words := enumWords(t)
 		r.fail(literal, "enum", didYouMean(fmt.Sprint(v), words), fmt.Sprintf("this is never %s, it is one of %s", literalText(v), list(words)))
 	}
+}
+
+// checkNil reports a comparison with nil of what is never nil: a fact, or a field
+// with a default. Elements of lists may be out of range, so they are left alone.
+func (r *resolver) checkNil(side, other ast.Node) {
+	if _, ok := other.(*ast.NilNode); !ok {
+		return
+	}
+	name := ""
+	for n := side; name == ""; {
+		switch t := n.(type) {
+		case *ast.IdentifierNode:
+			s := r.c.table.find(t.Value)
+			if s == nil || s.kind != factSymbol && s.kind != nameSymbol {
+				return
+			}
+			name = s.name
+		case *ast.MemberNode:
+			if _, ok := t.Property.(*ast.StringNode); !ok {
+				return
+			}
+			if _, ok := t.Node.(*ast.IdentifierNode); !ok && maybeNil(r.typeOf(t.Node, nil)) {
+				return // nil because what holds it is
+			}
+			n = t.Node
+		default:
+			return
+		}
+	}
+	help := "compare it with what it is when nothing is there"
+	if id, ok := side.(*ast.IdentifierNode); ok {
+		if r.c.table.find(id.Value).kind == nameSymbol {
+			if t := r.typeOf(side, nil); t == nil || t.Kind == schema.Any {
+				return
+			}
+		} else {
+			help = "ask missing(" + name + ")"
+		}
+	} else if maybeNil(r.typeOf(side, nil)) {
+		return
+	}
+	r.fail(other, "never-nil", help, "this is never nil, it always has a value")
+}
+
+// maybeNil reports whether a value of this type can be nil.
+func maybeNil(t *schema.Type) bool {
+	return t == nil || t.Kind == schema.Any || t.Kind == schema.Null || t.Nullable || t.Optional
 }
 
 // allows reports whether a value is in the enum of a type, or its default.

@@ -104,3 +104,24 @@ func decide(t testing.TB, text string, w *world) *rules.Verdict {
 	t.Helper()
 	return load(t, policy(text)).Explain(t.Context(), w)
 }
+
+// outcomes lists what became of each rule that was tried, as "name: outcome".
+func outcomes(v *rules.Verdict) []string {
+	var out []string
+	for _, s := range v.Trace.Steps {
+		out = append(out, s.Rule+": "+s.Outcome.String())
+	}
+	return out
+}
+
+// said is a verdict in one line: "continue RULE: REASON" or "stop RULE: REASON".
+func said(v *rules.Verdict) string {
+	s := v.Action.String()
+	if v.Rule != "" {
+		s += " " + v.Rule
+	}
+	if v.Reason != "" {
+		s += ": " + v.Reason
+	}
+	return s
+}

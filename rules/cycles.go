@@ -1,0 +1,108 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// checkCycles finds facts and lets that need themselves, and shows the way.
+func (c *compiler) checkCycles(sc *scope, doc *document) {
+	const (
+		unseen = iota
+		open
+		done
+	)
+	state := map[*symbol]int{}
+	var stack []*symbol
+	var visit func(*symbol)
+	visit = func(s *symbol) {
+		switch state[s] {
+		case done:
+			return
+		case open:
+			way := stack[slices.Index(stack, s):]
+			var names []string
+			for i, t := range append(slices.Clone(way), s) {
+				names = append(names, t.name)
+				if t.name == "loop.repeats" && i < len(way) {
+					names = append(names, "progress")
+				}
+			}
+			// One of ralph's names stands nowhere: the circle is told where the
+			// policy closes it.
+			at, name := s.pos, s.name
+			for _, t := range way {
+				if !at.IsValid() && t.pos.IsValid() {
+					at, name = t.pos, t.name
+				}
+			}
+			if !at.IsValid() && len(doc.progress) > 0 {
+				at, name = c.place(sc.file, doc.progress[0].Start), "progress"
+			}
+			end := at
+			end.Col += len([]rune(name[strings.LastIndexByte(name, '/')+1:]))
+			*c.diags = append(*c.diags, Diagnostic{
+				Pos: at, End: end, Check: "cycle",
+				Message: fmt.Sprintf("%q needs itself: %s", name, strings.Join(names, " → ")),
+				Help:    "break the circle: one of them must not read the next",
+				Line:    c.sourceLine(at),
+			})
+			return
+		}
+		state[s] = open
+		stack = append(stack, s)
+		for _, t := range c.needs(s) {
+			visit(t)
+		}
+		stack = stack[:len(stack)-1]
+		state[s] = done
+	}
+	for _, s := range c.table.all() {
+		visit(s)
+	}
+}
+
+// needs lists what a symbol reads directly.
+func (c *compiler) needs(s *symbol) []*symbol {
+	var out []*symbol
+	add := func(root *cond) {
+		root.walk(func(o *operand) { out = append(out, o.syms...) })
+	}
+	switch s.kind {
+	case factSymbol:
+		for _, seg := range s.fact.segments() {
+			add(seg.hole)
+		}
+	case letSymbol:
+		add(s.let.root)
+	case askSymbol:
+		out = append(out, s.fact.sym)
+	case nameSymbol:
+		if s.name == "loop.repeats" {
+			for _, p := range c.program.progress {
+				add(p)
+			}
+		}
+	}
+	return out
+}
+
+// segments gives all that a fact's source is handed.
+func (f *Fact) segments() []segment {
+	var out []segment
+	if f.question != nil {
+		out = append(out, f.question.segs...)
+	}
+	for _, a := range f.args {
+		out = append(out, a.segs...)
+	}
+	for _, o := range f.texts {
+		if o.text != nil {
+			out = append(out, o.text.segs...)
+		} else {
+			out = append(out, o.arg.segs...)
+		}
+	}
+	return out
+}

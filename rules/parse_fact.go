@@ -1,0 +1,132 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+)
+
+func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
+	f := factDecl{name: name.Value, key: name}
+	if n.Kind != source.Map {
+		p.errorf(n, "syntax", "write for example {json: path/to/state.json}", "a fact is a map with a source, one of %s", list(sourceNames(p.kinds)))
+		return f, false
+	}
+	var found []string
+	for _, fl := range n.Fields {
+		if k, ok := findSource(p.kinds, fl.Key.Value); ok {
+			f.kind = k
+			found = append(found, fl.Key.Value)
+			f.args = p.arguments(k, fl.Value)
+		}
+	}
+	if len(found) != 1 {
+		help := ""
+		if len(found) == 0 {
+			help = didYouMean(firstKey(n).Value, sourceNames(p.kinds))
+		}
+		has := "none"
+		if len(found) > 1 {
+			has = list(found)
+		}
+		p.errorf(name, "fact-source", help, "the fact %q needs exactly one source, one of %s; it has %s", name.Value, list(sourceNames(p.kinds)), has)
+		return f, false
+	}
+	what := "a " + f.kind.Name + " fact"
+	ks := slices.Concat(keys{{f.kind.Name, f.kind.argument(), ""}}, f.kind.options(), factOptionKeys())
+	p.fields(n, what, ks, func(k, v *source.Node) {
+		if o, ok := f.kind.option(k.Value); ok {
+			p.option(&f, o, v)
+			return
+		}
+		switch k.Value {
+		case f.kind.schemaKey():
+			f.schema = v
+		case "default":
+			f.deflt = v
+		case "settle":
+			f.settle = p.duration(v, k.Value)
+		case "timeout":
+			f.timeout = p.duration(v, k.Value)
+		case "inline":
+			if p.word(v, "inline", []string{"false", "true"}) == 1 {
+				f.inline = v
+			}
+		}
+	})
+	if f.inline != nil && f.schema == nil {
+		p.errorf(f.inline, "inline", "add schema, so that the names of its fields are known", "inline needs a schema")
+	}
+	if f.kind.Returns && f.schema == nil {
+		p.errorf(name, "fact-returns", "add returns: {properties: {done: {type: boolean}}, required: [done]}", "the fact %q needs returns, the schema of the answer", name.Value)
+		return f, false
+	}
+	return f, len(f.args) > 0
+}
+
+// option reads an option that only this kind of source takes.
+func (p *parser) option(f *factDecl, o SourceOption, v *source.Node) {
+	switch o.Kind {
+	case OptionCount:
+		n := p.count(v, o.Name)
+		if n == 0 && v.Value == "0" {
+			p.errorf(v, "bad-value", "", "%s is a whole number, 1 or more, not 0", o.Name)
+		}
+		f.setOption(o.Name, n)
+	case OptionWord:
+		f.setOption(o.Name, o.Words[p.word(v, o.Name, o.Words)])
+	default:
+		if t := p.scalar(v, o.Name); t != nil {
+			if f.texts == nil {
+				f.texts = map[string]*source.Node{}
+			}
+			f.texts[o.Name] = t
+		}
+	}
+}
+
+func (f *factDecl) setOption(name string, v any) {
+	if f.options == nil {
+		f.options = map[string]any{}
+	}
+	f.options[name] = v
+}
+
+// firstKey gives the first key of a map, for messages about the whole of it, or
+// the map if it is empty.
+func firstKey(n *source.Node) *source.Node {
+	if len(n.Fields) == 0 {
+		return n
+	}
+	return n.Fields[0].Key
+}
+
+func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
+	if !k.Argv {
+		if t := p.scalar(n, "the argument of "+k.Name); t != nil {
+			if len(k.Words) > 0 {
+				p.word(t, k.Name, k.Words)
+			}
+			return []*source.Node{t}
+		}
+		return nil
+	}
+	if n.Kind != source.List || len(n.Items) == 0 {
+		p.errorf(n, "syntax", "write [program, argument, …]", "%s takes a list of words: the program and its arguments", k.Name)
+		return nil
+	}
+	var out []*source.Node
+	for i, item := range n.Items {
+		t := p.scalar(item, "an argument")
+		if t == nil {
+			return nil // reported: without it the others would stand in the wrong place
+		}
+		if i == 0 && (strings.Contains(t.Value, "${") || strings.TrimSpace(t.Value) == "") {
+			p.errorf(t, "exec-program", "name the program itself; only its arguments have holes", "the program of %s stands in the policy, whatever the facts are", k.Name)
+			return nil
+		}
+		out = append(out, t)
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+)
+
+func (p *parser) rule(n *source.Node) (ruleDecl, bool) {
+	r := ruleDecl{node: n}
+	if n.Kind != source.Map {
+		p.errorf(n, "syntax", "write - name: …", "a rule is a map with the keys %s, this is %s", list(ruleKeys().names()), kindName(n))
+		return r, false
+	}
+	if n.Get("include") != nil {
+		p.fields(n, "an include", includeKeys(), func(k, v *source.Node) {
+			switch k.Value {
+			case "include":
+				r.include = p.scalar(v, "include")
+			case "with":
+				r.blind = v.Kind != source.Map
+				r.with = p.expressions(v, "with", func(key *source.Node) { r.lost = append(r.lost, key.Value) })
+			case "as":
+				r.as = p.scalar(v, "as")
+			}
+		})
+		return r, r.include != nil
+	}
+	var verbs []*source.Node
+	p.fields(n, "a rule", ruleKeys(), func(k, v *source.Node) {
+		switch k.Value {
+		case "name":
+			r.name = p.scalar(v, "name")
+		case "when":
+			r.when, r.hasWhen = p.oneOrMore(v, "when"), true
+		case "continue", "stop", "note":
+			verbs = append(verbs, k)
+			r.text = p.template(v, k.Value)
+			r.verb = Verb(1 + slices.Index([]string{"continue", "stop", "note"}, k.Value))
+		case "notice":
+			r.notice = p.template(v, k.Value)
+		case "log":
+			r.log = p.template(v, k.Value)
+		case "then":
+			p.each(v, "then", func(item *source.Node) {
+				if e, ok := p.effect(item); ok {
+					r.then = append(r.then, e)
+				}
+			})
+		case "unless_repeated":
+			r.unless = p.unless(v)
+		}
+	})
+	if len(verbs) > 1 {
+		p.errorf(verbs[1], "verbs", "make two rules of it", "a rule has at most one of continue, stop and note; this one has %s and %s", verbs[0].Value, verbs[1].Value)
+		return r, false
+	}
+	switch {
+	case n.Get("name") == nil:
+		p.errorf(firstKey(n), "rule-name", "add name: and a word for it in kebab-case", "this rule has no name")
+		return r, false
+	case r.name == nil: // reported
+		return r, false
+	case !isKebab(r.name.Value):
+		p.errorf(r.name, "rule-name", kebabHelp(r.name.Value), "the rule name %q is not kebab-case", r.name.Value)
+	}
+	if r.hasWhen && r.when == nil {
+		return r, false // reported: a rule whose condition is lost must not hold
+	}
+	return r, true
+}
+
+func (p *parser) unless(n *source.Node) *Unless {
+	u := &Unless{}
+	if !p.fields(n, "unless_repeated", unlessKeys(), func(k, v *source.Node) {
+		switch k.Value {
+		case "times":
+			u.Times = p.count(v, k.Value)
+		case "within":
+			u.Within = p.duration(v, k.Value)
+		case "per":
+			u.Per = []Per{PerPrompt, PerSession, PerProject}[p.word(v, "per", []string{"prompt", "session", "project"})]
+		}
+	}) {
+		return nil
+	}
+	if times := n.Get("times"); u.Times == 0 && (times == nil || times.Value == "0") {
+		p.errorf(n, "unless-times", "write times: 1 to let the rule speak once", "unless_repeated needs times, 1 or more")
+		return nil
+	}
+	return u
+}
+
+func (p *parser) effect(n *source.Node) (effectDecl, bool) {
+	var e effectDecl
+	if n.Kind != source.Map || len(n.Fields) != 1 {
+		at := n
+		if len(n.Fields) > 1 {
+			at = n.Fields[1].Key
+		}
+		p.errorf(at, "syntax", "write one effect an item: - set: fact.field = value", "an effect is one of %s", list(effectKeys().names()))
+		return e, false
+	}
+	ok := false
+	p.fields(n, "an effect", effectKeys(), func(k, v *source.Node) {
+		switch k.Value {
+		case "set":
+			e.kind, e.node = SetEffect, p.scalar(v, "set")
+			ok = e.node != nil
+		case "delete":
+			e.kind, e.node = DeleteEffect, p.scalar(v, "delete")
+			ok = e.node != nil
+		case "archive":
+			e.kind, e.node = ArchiveEffect, p.scalar(v, "archive")
+			ok = e.node != nil
+		case "prune":
+			e, ok = p.prune(v)
+		}
+	})
+	return e, ok
+}
+
+func (p *parser) prune(n *source.Node) (effectDecl, bool) {
+	e := effectDecl{kind: PruneEffect, node: n}
+	older := false
+	ok := p.fields(n, "prune", pruneKeys(), func(k, v *source.Node) {
+		switch k.Value {
+		case "glob":
+			e.glob = p.scalar(v, "glob")
+		case "older":
+			e.older, older = p.duration(v, "older"), true
+		}
+	})
+	if ok && (n.Get("glob") == nil || !older) {
+		p.errorf(n, "prune", `write for example {glob: "tmp/*.md", older: 60m}`, "prune needs both glob and older")
+	}
+	return e, ok && e.glob != nil && older
+}
+
+func (p *parser) finally(n *source.Node) (finallyDecl, bool) {
+	f := finallyDecl{node: n}
+	has := false
+	broken := false
+	p.fields(n, "a finally entry", finallyKeys(), func(k, v *source.Node) {
+		switch k.Value {
+		case "name":
+			f.name, _ = p.text(v, "name")
+		case "when":
+			f.when = p.oneOrMore(v, "when")
+			broken = f.when == nil
+		case "prune":
+			f.effect, has = p.prune(v)
+		case "log":
+			f.log = p.scalar(v, "log")
+			has = has || f.log != nil
+		}
+	})
+	if n.Kind == source.Map && n.Get("prune") == nil && n.Get("log") == nil {
+		p.errorf(firstKey(n), "syntax", "add what is to be done", "a finally entry needs prune or log")
+	}
+	return f, has && !broken
+}

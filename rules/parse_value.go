@@ -1,0 +1,192 @@
+package rules
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+)
+
+func (p *parser) text(n *source.Node, what string) (string, bool) {
+	if n.Kind != source.Scalar || n.Tag == "!!null" {
+		p.errorf(n, "syntax", "", "%s is a text, this is %s", what, kindName(n))
+		return "", false
+	}
+	return n.Value, true
+}
+
+// scalar accepts any one-value node as the source of an expression or template:
+// `when: true` and `limit: 5` are expressions too.
+func (p *parser) scalar(n *source.Node, what string) *source.Node {
+	if _, ok := p.text(n, what); !ok {
+		return nil
+	}
+	return n
+}
+
+// template accepts a text with holes.
+func (p *parser) template(n *source.Node, what string) *source.Node {
+	if n.Kind == source.Scalar && n.Tag == "!!null" {
+		p.errorf(n, "syntax", `write the text, or "" for none`, "%s is a text, this is empty", what)
+		return nil
+	}
+	return p.scalar(n, what)
+}
+
+// word reads one of a few words and gives its index.
+func (p *parser) word(n *source.Node, what string, words []string) int {
+	s, ok := p.text(n, what)
+	if !ok {
+		return 0
+	}
+	i := slices.Index(words, s)
+	if i < 0 {
+		p.errorf(n, "bad-value", didYouMean(s, words), "%s is one of %s, not %q", what, list(words), s)
+		return 0
+	}
+	return i
+}
+
+// count reads a whole number. It is one that YAML calls a number: "5" in quotes is
+// a text, and the schema of policies says so too.
+func (p *parser) count(n *source.Node, what string) int {
+	i, err := strconv.Atoi(n.Value)
+	if n.Kind != source.Scalar || n.Tag != "!!int" || err != nil || i < 0 {
+		p.errorf(n, "bad-value", "", "%s is a whole number, 0 or more, this is %s", what, p.shown(n))
+		return 0
+	}
+	return i
+}
+
+// shown tells what a node is, for messages: its text, or its kind.
+func (p *parser) shown(n *source.Node) string {
+	switch {
+	case n.Kind != source.Scalar, n.Tag == "!!null":
+		return kindName(n)
+	case n.Tag == "!!str":
+		return "the text " + quote(cut(n.Value, 40))
+	}
+	return cut(n.Value, 40)
+}
+
+func (p *parser) duration(n *source.Node, what string) time.Duration {
+	d, err := time.ParseDuration(n.Value)
+	if n.Kind != source.Scalar || err != nil || d < 0 {
+		p.errorf(n, "bad-value", "write a number with its unit: 500ms, 30s, 5m, 24h", "%s is a time span such as 30s, this is %s", what, p.shown(n))
+		return 0
+	}
+	return d
+}
+
+func isIdentifier(s string) bool {
+	for i, r := range s {
+		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// identifierHelp says how to spell a name that expressions can have.
+func identifierHelp(s string) string {
+	spelt := strings.Map(func(r rune) rune {
+		if r == '-' || r == ' ' || r == '.' {
+			return '_'
+		}
+		return r
+	}, s)
+	if spelt != s && isIdentifier(spelt) {
+		return "write " + quote(spelt)
+	}
+	return "use letters, digits and _, and begin with a letter"
+}
+
+// kebabHelp says how to write a name in kebab-case.
+func kebabHelp(s string) string {
+	kebab := strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}), "-")
+	if kebab == "" {
+		return "use small letters, digits and single dashes"
+	}
+	return "write " + kebab
+}
+
+func isKebab(s string) bool {
+	for _, part := range strings.Split(s, "-") {
+		if part == "" || strings.ContainsFunc(part, func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// oneOrMore reads an expression or a list of them.
+func (p *parser) oneOrMore(n *source.Node, what string) []*source.Node {
+	if n.Kind != source.List {
+		if n.Kind == source.Scalar && n.Tag != "!!null" && strings.TrimSpace(n.Value) != "" {
+			return []*source.Node{n}
+		}
+		if n.Kind == source.Scalar {
+			p.errorf(n, "empty", "leave the key out, or write an expression", "%s is empty", what)
+		} else {
+			p.errorf(n, "syntax", "quote the expression, or put it into a |- block", "%s is an expression or a list of them, this is %s", what, kindName(n))
+		}
+		return nil
+	}
+	var out []*source.Node
+	for _, item := range n.Items {
+		out = append(out, p.oneOrMore(item, what)...)
+	}
+	return out
+}
+
+// expressions reads a map from names to expressions. lost is called for names
+// whose expression cannot be used.
+func (p *parser) expressions(n *source.Node, what string, lost func(key *source.Node)) []letDecl {
+	var out []letDecl
+	p.named(n, what, func(k, v *source.Node) {
+		if v.Kind != source.Scalar || v.Tag == "!!null" {
+			p.errorf(v, "syntax", "quote the expression, or put it into a |- block", "the value of %q is an expression, this is %s", k.Value, kindName(v))
+			lost(k)
+			return
+		}
+		out = append(out, letDecl{name: k.Value, key: k, expr: v})
+	})
+	return out
+}
+
+// events reads the list of events; one may stand alone.
+func (p *parser) events(n *source.Node) []string {
+	items := n.Items
+	if n.Kind == source.Scalar && n.Tag != "!!null" {
+		items = []*source.Node{n}
+	}
+	if n.Kind == source.Map || len(items) == 0 {
+		kind := kindName(n)
+		if n.Kind == source.List {
+			kind = "empty"
+		}
+		p.errorf(n, "bad-value", "leave the key out for [Stop]", "events is a list of %s, this is %s", list(KnownEvents()), kind)
+		return nil
+	}
+	var out []string
+	for _, item := range items {
+		s, ok := p.text(item, "an event")
+		switch {
+		case !ok:
+		case !slices.Contains(KnownEvents(), s):
+			p.errorf(item, "bad-value", didYouMean(s, KnownEvents()), "unknown event %q, expected one of %s", s, list(KnownEvents()))
+		case slices.Contains(out, s):
+			p.errorf(item, "bad-value", "remove it", "the event %q is listed already", s)
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}

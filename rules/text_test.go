@@ -1,0 +1,251 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// What a text renders to. The text is the continue text of the one rule.
+func TestTexts(t *testing.T) {
+	const head = `
+facts:
+  s: {json: s.json}
+  gone: {json: gone.json}
+rules:
+  - name: tell
+    when: loop.total < 5
+    continue: `
+	w := &world{facts: map[string]rules.Value{"s": is(object{
+		"empty": "", "nil": nil, "text": "some text", "lines": "one\ntwo", "hole": "${s.text}", "quote": `a "q" b`,
+		"list": []any{"a", "b", 3}, "none": []any{}, "n": 42, "big": 1 << 40, "f": 2.5, "on": true, "object": object{"a": "<b>", "n": 1},
+		"long": strings.Repeat("é", 100), "blank": "  ",
+	})}}
+	tests := []struct {
+		name, text, want string
+		warns            bool
+	}{
+		{name: "no hole", text: "just text", want: "just text"},
+		{name: "a hole", text: "a ${s.text} b", want: "a some text b"},
+		{name: "numbers and booleans", text: "${s.n} ${s.big} ${s.f} ${s.on}", want: "42 1099511627776 2.5 true"},
+		{name: "nil is nothing", text: "a${s.nil}b${s.absent}c", want: "abc"},
+		{name: "a list is one item a line", text: "${s.list}", want: "a\nb\n3"},
+		{name: "an object is JSON, as it is", text: "${s.object}", want: `{"a":"<b>","n":1}`},
+		{name: "durations and times", text: `${loop.elapsed} ${duration("90s")} ${now()}`, want: "0s 1m30s 2026-01-02T03:04:05Z"},
+		{name: "values are never scanned again", text: "${s.hole}", want: "${s.text}"},
+		{name: "a literal", text: "$${s.text} and $$${s.n} and $", want: "${s.text} and $${s.n} and $"},
+		{name: "dollars and braces are text", text: "$s {s.text} }{ $", want: "$s {s.text} }{ $"},
+		{name: "braces within a hole", text: `'${ {"a": {"b": s.n}}.a.b }'`, want: "42"},
+		{name: "braces within quotes", text: `"${\"}\" + s.text + '{' + ` + "`}`" + `}"`, want: "}some text{}"},
+		{name: "a quote within quotes", text: `'${"a\"}" + "b"}'`, want: `a"}b`},
+		{name: "a hole over lines", text: "|\n      ${s.on ?\n        \"yes\" :\n        \"no\"}!", want: "yes!"},
+		{name: "a line that held only holes and rendered to nothing is dropped", text: "|\n      a\n        ${s.empty}${s.nil}\n      b", want: "a\nb"},
+		{name: "an empty line stays", text: "|\n      a\n\n      b", want: "a\n\nb"},
+		{name: "a line with more than holes stays", text: "|\n      a\n      - ${s.empty}\n      b", want: "a\n- \nb"},
+		{name: "an empty list leaves no line", text: "|\n      a\n      ${s.none}\n      b", want: "a\nb"},
+		{name: "the last line may be dropped", text: "|\n      a\n      ${s.empty}", want: "a"},
+		{name: "the first line may be dropped", text: "|\n      ${s.empty}\n      a", want: "a"},
+		{name: "white space at the end is trimmed", text: `"a ${s.blank} \n\n\t "`, want: "a"},
+		{name: "lines of a value are lines", text: "|\n      ${s.lines}\n      three", want: "one\ntwo\nthree"},
+		{name: "cut counts characters", text: "${cut(s.long, 3)} ${cut(s.text, 99)} ${cut(s.text, 0)}|${cut(s.nil, 3)}", want: "éé… some text |"},
+		{name: "bullets", text: "${bullets(s.list, 2)}", want: "- a\n- b\n- … and 1 more"},
+		{name: "bullets over lines", text: "${bullets([s.lines, 1])}${bullets(s.nil)}${bullets(s.list, -1)}", want: "- one\n  two\n- 1- … and 3 more"},
+		{name: "nothing at all", text: "${s.empty}", want: "Continue (rule tell)"},
+		{name: "an unknown hole", text: "a ${gone.x} b ${s.n}", want: "a (?) b 42", warns: true},
+		{name: "a hole that fails", text: "a ${s.nil.x} b", want: "a (?) b", warns: true},
+		{name: "and and or in a hole", text: "${s.on and s.n == 42} ${not s.on}", want: "true false"},
+		{name: "a plain number is a text", text: "5", want: "5"},
+	}
+	w.names = map[string]any{"now": time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v := decide(t, head+tt.text+"\n", w)
+			if diff := cmp.Diff(tt.want, v.Reason); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if got := len(v.Trace.Warnings) > 0; got != tt.warns {
+				t.Errorf("warnings: %q", v.Trace.Warnings)
+			}
+			if v.Action != rules.Continue {
+				t.Error("a text changed the decision")
+			}
+		})
+	}
+}
+
+// A hook does not compile the texts that it does not need. What is wrong with one
+// then shows as (?) and in the trace; ralph check finds it.
+func TestLazyTexts(t *testing.T) {
+	f := policy(`
+rules:
+  - name: tell
+    when: loop.total < 5
+    continue: a ${missing_name} b ${1 + } c ${never closed
+    notice: fine
+`)
+	if p, diags := rules.Load(f.fs(), "policy.yaml", rules.Config{}); p != nil || len(diags) != 3 {
+		t.Errorf("all three are errors of the policy:\n%s", diags.Format())
+	}
+	v := loadWith(t, f, rules.Config{LazyTexts: true}).Eval(t.Context(), &world{})
+	if diff := cmp.Diff("continue tell: a (?) b (?) c (?)", said(v)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{
+		"the hole ${missing_name} cannot be compiled", "the hole ${1 + } cannot be compiled", "the hole ${never closed} cannot be compiled",
+	}, v.Trace.Warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
+// A text cannot grow without bounds, whatever the values in it.
+func TestTextsAreBounded(t *testing.T) {
+	v := decide(t, `
+facts:
+  big: {text: big.txt}
+rules:
+  - name: tell
+    when: loop.total < 5
+    continue: "`+strings.Repeat("${big}", 100)+`"
+`, &world{facts: map[string]rules.Value{"big": is(strings.Repeat("é", 100_000))}})
+	if n := len(v.Reason); n > 1<<20+10 || n < 1<<19 {
+		t.Errorf("the text has %d bytes", n)
+	}
+	if !strings.HasSuffix(v.Reason, "é…") || len(v.Trace.Warnings) != 1 {
+		t.Errorf("it ends with %q; warnings %q", v.Reason[len(v.Reason)-10:], v.Trace.Warnings)
+	}
+}
+
+// Holes in paths: a value can name a file, but never reach out of the folder that
+// the policy spells.
+func TestPaths(t *testing.T) {
+	tests := []struct {
+		path  string
+		value any
+		want  string // the argument; "" means that the fact is missing
+		why   string
+	}{
+		{path: "specs/${v}/state.json", value: "001-auth", want: "specs/001-auth/state.json"},
+		{path: "specs/${v}/state.json", value: "a/b", want: "specs/a/b/state.json"},
+		{path: "specs/${v}/state.json", value: "./a", want: "specs/./a/state.json"},
+		{path: "specs/${v}/state.json", value: 7, want: "specs/7/state.json"},
+		{path: "specs/${v}/state.json", value: "a..b", want: "specs/a..b/state.json"},
+		{path: "specs/${v}/state.json", value: "...", want: "specs/.../state.json"},
+		{path: "specs/${v}/state.json", value: "*[x]", want: "specs/*[x]/state.json"},
+		{path: "../${v}", value: "a", want: "../a"}, // the policy spells it; the root refuses it
+		{path: "~/${v}", value: "a", want: "~/a"},
+		{path: "specs/${v}/state.json", value: "", why: "${s.v} is empty"},
+		{path: "specs/${v}/state.json", value: "  ", why: "${s.v} is empty"},
+		{path: "specs/${v}/state.json", value: nil, why: "${s.v} is empty"},
+		{path: "specs/${v}/state.json", value: "..", why: "${s.v} leaves its folder: .."},
+		{path: "specs/${v}/state.json", value: "a/../..", why: "${s.v} leaves its folder: a/../.."},
+		{path: "specs/${v}/state.json", value: `a\..\b`, why: `${s.v} leaves its folder: a\..\b`},
+		{path: "specs/.${v}/state.json", value: ".", why: "the path leaves its folder: specs/../state.json"},
+		{path: "specs/${v}${v}/state.json", value: ".", why: "the path leaves its folder: specs/../state.json"},
+		{path: "specs/${v}./state.json", value: ".", why: "the path leaves its folder: specs/../state.json"},
+		{path: "specs/${v}/state.json", value: "/etc", why: "${s.v} is an absolute path: /etc"},
+		{path: "specs/${v}/state.json", value: `\\host\x`, why: `${s.v} is an absolute path: \\host\x`},
+		{path: "specs/${v}/state.json", value: "C:x", why: "${s.v} is an absolute path: C:x"},
+		{path: "specs/${v}/state.json", value: "~/x", why: "${s.v} begins with ~: ~/x"},
+		{path: "specs/${v}/state.json", value: "~root", why: "${s.v} begins with ~: ~root"},
+		{path: "specs/${v}/state.json", value: "a\x00b", why: "${s.v} holds a zero byte"},
+		{path: "specs/${v}/state.json", value: []any{"a"}, why: "${s.v} is a list, not a name"},
+		{path: "specs/${v}/state.json", value: object{}, why: "${s.v} is an object, not a name"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.path+" "+strings.ReplaceAll(tt.want+tt.why, "/", "|"), func(t *testing.T) {
+			w := &world{facts: map[string]rules.Value{"s": is(object{"v": tt.value}), "file": is("x")}}
+			v := decide(t, `
+facts:
+  s: {json: s.json}
+  file: {text: "`+strings.ReplaceAll(tt.path, "${v}", "${s.v}")+`"}
+rules:
+  - name: a
+    when: missing(file)
+    notice: it is missing
+`, w)
+			want := []string{"s(s.json)"}
+			if tt.want != "" {
+				want = append(want, "file("+tt.want+")")
+			}
+			if diff := cmp.Diff(want, w.asked); diff != "" {
+				t.Errorf("asked (-want +got):\n%s", diff)
+			}
+			var told []string
+			if tt.why != "" {
+				told = []string{"file: " + tt.why}
+			}
+			if diff := cmp.Diff(told, v.Problems); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A path over a missing fact makes the fact missing, quietly: the fact that is
+// missing tells itself. Over one that cannot be worked out it is told.
+func TestPathsOverFacts(t *testing.T) {
+	const text = `
+facts:
+  pointer: {text: pointer.txt}
+  state: {json: "${pointer}/state.json"}
+  broken: {json: "${state.x}/x.json"}
+rules:
+  - {name: a, when: missing(state), log: "${path(state)}|${problem(state)}"}
+  - {name: b, when: missing(broken), log: "${problem(broken)}"}
+`
+	v := decide(t, text, &world{})
+	want := []rules.Part{
+		{Rule: "a", Log: "|${pointer} is unknown: pointer is missing: pointer.txt there is no file"},
+		{Rule: "b", Log: "${state.x} is unknown: state is missing: ${pointer} is unknown: pointer is missing: pointer.txt there is no file"},
+	}
+	if diff := cmp.Diff(want, v.Parts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(v.Problems) > 0 {
+		t.Errorf("plain absence is told: %v", v.Problems)
+	}
+
+	v = decide(t, text, &world{facts: map[string]rules.Value{"pointer": is("p"), "state": with(is(object{}), "/x")}})
+	if diff := cmp.Diff([]string{"broken: ${state.x} is unknown: state/x: expected int, got text"}, v.Problems); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
+// Values in the pattern of a prune stand for themselves.
+func TestGlobs(t *testing.T) {
+	tests := []struct{ glob, value, want string }{
+		{"specs/${v}/*.md", "001-auth", "specs/001-auth/*.md"},
+		{"specs/${v}/*.md", "a*[b]{c}?", `specs/a\*\[b\]\{c\}\?/*.md`},
+		{"specs/${v}/*.md", "a,b!", "specs/a,b!/*.md"},
+		{"{a,${v}}/*.md", "b,c", `{a,b\,c}/*.md`},
+		{"[${v}]/*.md", "a-z", `[a\-z]/*.md`},
+		{"${v}/*.md", `a\b`, `a\\b/*.md`},
+		{"${v}/*.md", "..", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.glob+" "+tt.value, func(t *testing.T) {
+			v := decide(t, `
+facts:
+  s: {json: s.json}
+rules:
+  - name: a
+    when: ok(s)
+    then: [{prune: {glob: "`+strings.ReplaceAll(tt.glob, "${v}", "${s.v}")+`", older: 5m}}]
+`, &world{facts: map[string]rules.Value{"s": is(object{"v": tt.value})}})
+			var want []rules.Effect
+			if tt.want != "" {
+				want = []rules.Effect{{Kind: rules.PruneEffect, Glob: tt.want, Older: 5 * time.Minute}}
+			}
+			if diff := cmp.Diff(want, v.Parts[0].Effects); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if (tt.want == "") != (len(v.Trace.Warnings) > 0) {
+				t.Errorf("warnings %q", v.Trace.Warnings)
+			}
+		})
+	}
+}
