@@ -1,0 +1,150 @@
+package loop_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/loop/host"
+)
+
+// guarded is a policy that goes on unless its one guard says otherwise.
+func guarded(guard, with string) string {
+	s := "ralph: 1\nlimits: {continuations: 100}\nrules:\n  - include: ralph:guards/" + guard + "\n"
+	if with != "" {
+		s += "    with: {" + with + "}\n"
+	}
+	return s + "  - name: go-on\n    when: true\n    continue: Go on.\n"
+}
+
+// ran are the lines of a session in which the agent ran a command.
+func ran(command string, failed bool) []string {
+	use, _ := json.Marshal(map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{
+		map[string]any{"type": "tool_use", "id": "t", "name": "Bash", "input": map[string]any{"command": command}},
+	}}})
+	result, _ := json.Marshal(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{
+		map[string]any{"type": "tool_result", "tool_use_id": "t", "content": "…", "is_error": failed},
+	}}})
+	return []string{string(use), string(result)}
+}
+
+func TestGuards(t *testing.T) {
+	session := func(lines ...string) func(*project) host.Event {
+		return func(p *project) host.Event { return p.talk(append([]string{human("Do it.")}, lines...)...) }
+	}
+	last := func(text string) func(*project) host.Event {
+		return func(p *project) host.Event { ev := p.stop(); ev.LastAssistantMessage = text; return ev }
+	}
+	planning := func(p *project) host.Event { ev := p.stop(); ev.PermissionMode = "plan"; return ev }
+	tokens := func(n int) func(*project) host.Event {
+		return session(fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"x"}],"usage":{"input_tokens":%d,"output_tokens":1}}}`, n-1))
+	}
+	asks := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"q","name":"AskUserQuestion","input":{}}]}}`
+	const tested = `command: '"go test"'`
+	for _, c := range []struct {
+		name, guard, with string
+		event             func(*project) host.Event
+		want              string
+	}{
+		{"planning", "plan-mode", "", planning, "stop plan-mode/planning"},
+		{"not planning", "plan-mode", "", last("x"), "Go on."},
+
+		{"asked", "question", "", last("Two ways are open.\n\n**Which one do you want?**"), "stop question/asked"},
+		{"asked with the tool for it", "question", "", session(agent("I have to know more."), asks), "stop question/asked"},
+		{"asked earlier", "question", "", last("Why not? I shall do it."), "Go on."},
+		{"said nothing", "question", "", last(""), "Go on."},
+
+		{"within the budget", "budget", "tokens: 1000", tokens(999), "Go on."},
+		{"over the budget", "budget", "tokens: 1000", tokens(1000), "stop budget/spent"},
+
+		{"passed", "verified", tested, session(ran("cd x && go test ./...", false)...), "Go on."},
+		{"failed", "verified", tested, session(ran("go test ./...", true)...), "go test has not passed"},
+		{"hidden by a pipe", "verified", tested, session(ran("go test ./... | tail", false)...), "go test has not passed"},
+		{"only said to have passed", "verified", tested, last("go test passed."), "go test has not passed"},
+		{"claims nothing", "verified", tested + ", claim: 'said(\"DONE\")'", last("still at it"), "Go on."},
+		{"claims to be done", "verified", tested + ", claim: 'said(\"DONE\")'", last("DONE"), "go test has not passed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProject(t, nil)
+			got := said(p.run(p.loop(guarded(c.guard, c.with)), c.event(p)))
+			if !strings.HasPrefix(got, c.want) {
+				t.Errorf("it says %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// A loop whose progress does not move stands still after three continuations.
+func TestGuardStalled(t *testing.T) {
+	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
+	l := p.loop(strings.Replace(guarded("stalled", ""), "rules:", "facts:\n  state: {json: state.json, schema: {properties: {n: {type: integer, default: 0}}}}\nprogress: state.n\nrules:", 1))
+	var got []string
+	for i := range 8 {
+		if i == 2 {
+			p.write("state.json", `{"n": 2}`)
+		}
+		got = append(got, said(p.run(l, p.turn("one"))))
+	}
+	want := []string{"Go on.", "Go on.", "Go on.", "Go on.", "Go on.", "stop stalled/no-progress", "Go on.", "Go on."}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// double-shot-latte goes on three times in five minutes, and asks no model beyond that.
+func TestDoubleShotLatte(t *testing.T) {
+	p := newProject(t, nil)
+	p.env["HOME"] = t.TempDir()
+	m := p.model(`{"should_continue": true, "reasoning": "A step was announced."}`)
+	l := p.shipped("double-shot-latte")
+	ev := p.talk(human("Build it."), agent("Next I write the tests."))
+	for i, want := range []int{1, 2, 3, 3, 3, 4} {
+		if i == 5 {
+			p.now = p.now.Add(5 * time.Minute)
+		}
+		d := p.run(l, ev)
+		if goesOn := i < 3 || i == 5; d.Continue() != goesOn || m.calls() != want {
+			t.Errorf("stop %d: it says %q after %d questions, want %d", i+1, said(d), m.calls(), want)
+		}
+	}
+	m.text = `{"should_continue": false}`
+	if d := p.run(l, ev); d.Continue() {
+		t.Errorf("a model that sees nothing left: it says %q", said(d))
+	}
+	p.env["CLAUDE_HOOK_JUDGE_MODE"] = "true"
+	if d := p.run(l, ev); d.Verdict.Rule != "inside-a-judge" {
+		t.Errorf("inside a judge: it says %q", said(d))
+	}
+}
+
+// todo-reminder tells the agent of its open todos when the person sends a prompt,
+// beside a loop that does not decide prompts.
+func TestTodoReminder(t *testing.T) {
+	p := newProject(t, nil)
+	p.env["HOME"] = t.TempDir()
+	todos := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"TodoWrite","input":{"todos":[` +
+		`{"content":"write","status":"completed"},{"content":"test","status":"pending"},{"content":"ship","status":"in_progress"}]}}]}}`
+	ev := p.talk(human("Build it."), todos, agent("Part of it is done."))
+	ev.Name, ev.Prompt = host.UserPromptSubmit, "And now?"
+	d := p.run(p.shipped("todo-reminder"), ev)
+	told := strings.Join(d.Notes, "\n")
+	if !strings.Contains(told, "2 todos are still open:\n- ship (in_progress)\n- test (pending)") {
+		t.Errorf("the agent is told %q", told)
+	}
+	for name, empty := range map[string]string{
+		"no list": agent("hi"), "nothing pending": `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"TodoWrite","input":{"todos":[{"content":"write","status":"completed"}]}}]}}`,
+	} {
+		ev := p.talk(human("Build it."), empty)
+		ev.Name = host.UserPromptSubmit
+		if d := p.run(p.shipped("todo-reminder"), ev); len(d.Notes)+len(d.Notices) > 0 {
+			t.Errorf("%s: the agent is told %q, the person %q", name, d.Notes, d.Notices)
+		}
+	}
+	if d := p.run(p.shipped("stravinsky"), ev); d.Skipped == "" {
+		t.Error("a loop decides a prompt")
+	}
+}
