@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/policytest"
 )
@@ -13,8 +14,8 @@ import (
 // Every policy that ships has tests beside it. They pass, every rule holds in one
 // of them, and every operand is seen true and seen false.
 func TestShippedPolicies(t *testing.T) {
-	examples := os.DirFS("../../examples")
-	policies, err := fs.Glob(examples, "*/*.yaml")
+	shipped := os.DirFS("../../examples")
+	policies, err := fs.Glob(shipped, "*/*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,29 +28,51 @@ func TestShippedPolicies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := strings.TrimSuffix(name, ".yaml") + policytest.Suffix
-			suite, findings := policytest.Load(examples, file, loop.Config())
-			if suite == nil {
-				t.Fatal(findings.Format())
-			}
-			results := suite.Run(t.Context(), nil)
-			for _, r := range results {
-				for _, f := range r.Failures {
-					t.Errorf("%s: %s\n%v", r.Name, f, r.Hints)
-				}
-			}
-			for _, r := range policytest.Cover(suite.Policy(), suite.Program(), results).Rules {
-				if r.Held == 0 {
-					t.Errorf("%s: the rule %s holds in no test", r.Pos, r.Rule)
-				}
-				for _, o := range r.Operands {
-					if missed := o.Missed(); missed != "" {
-						t.Errorf("%s: no test of rule %s sees %s of: %s", r.Pos, r.Rule, missed, o.Text)
-					}
-				}
-			}
+			passes(t, shipped, file)
 		})
 	}
 	if tested < 3 {
 		t.Errorf("only %d policies were found", tested)
+	}
+}
+
+// Guards are tested in small policies that include them, one each.
+func TestGuards(t *testing.T) {
+	guards, err := fs.Glob(examples.FS, "guards/*.yaml")
+	if err != nil || len(guards) == 0 {
+		t.Fatal(guards, err)
+	}
+	hosts := os.DirFS("testdata/guards")
+	for _, file := range guards {
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "guards/"), ".yaml")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			passes(t, hosts, name+policytest.Suffix)
+		})
+	}
+}
+
+// passes runs the tests of a policy: all pass, every rule holds in one of them,
+// and every operand is seen true and seen false.
+func passes(t *testing.T, fsys fs.FS, file string) {
+	suite, findings := policytest.Load(fsys, file, loop.Config())
+	if suite == nil {
+		t.Fatal(findings.Format())
+	}
+	results := suite.Run(t.Context(), nil)
+	for _, r := range results {
+		for _, f := range r.Failures {
+			t.Errorf("%s: %s\n%v", r.Name, f, r.Hints)
+		}
+	}
+	for _, r := range policytest.Cover(suite.Policy(), suite.Program(), results).Rules {
+		if r.Held == 0 {
+			t.Errorf("%s: the rule %s holds in no test", r.Pos, r.Rule)
+		}
+		for _, o := range r.Operands {
+			if missed := o.Missed(); missed != "" {
+				t.Errorf("%s: no test of rule %s sees %s of: %s", r.Pos, r.Rule, missed, o.Text)
+			}
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/rules/testfile"
@@ -19,8 +20,12 @@ func (b *bench) transcript() (string, error) {
 	}
 	var out strings.Builder
 	enc := json.NewEncoder(&out)
+	call := 0
 	for _, m := range g.Transcript {
-		if err := enc.Encode(record(m)); err != nil {
+		if m.Role == testfile.Tool || m.Role == testfile.Command {
+			call++
+		}
+		if err := enc.Encode(record(m, "call"+strconv.Itoa(call))); err != nil {
 			return "", err
 		}
 	}
@@ -28,8 +33,8 @@ func (b *bench) transcript() (string, error) {
 	return file, os.WriteFile(file, []byte(out.String()), 0o600)
 }
 
-// record is one line of a session file.
-func record(m testfile.Message) map[string]any {
+// record is one line of a session file. call is the id of the latest use of a tool.
+func record(m testfile.Message, call string) map[string]any {
 	line := func(role string, content any) map[string]any {
 		return map[string]any{"type": role, "isSidechain": false, "message": map[string]any{"role": role, "content": content}}
 	}
@@ -38,9 +43,18 @@ func record(m testfile.Message) map[string]any {
 	case testfile.Assistant:
 		return line("assistant", block("text", "text"))
 	case testfile.Tool:
-		return line("assistant", []any{map[string]any{"type": "tool_use", "id": "t", "name": m.Text, "input": map[string]any{}}})
-	case testfile.Result:
-		return line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": "t", "content": m.Text}})
+		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": m.Text, "input": map[string]any{}}})
+	case testfile.Command:
+		input := map[string]any{"command": m.Text}
+		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": "Bash", "input": input}})
+	case testfile.Result, testfile.Failure:
+		failed := m.Role == testfile.Failure
+		return line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": m.Text, "is_error": failed}})
+	case testfile.Tokens:
+		n, _ := strconv.Atoi(m.Text) // the reader saw to it
+		r := line("assistant", []any{})
+		r["message"].(map[string]any)["usage"] = map[string]any{"input_tokens": n}
+		return r
 	case testfile.Continuation:
 		r := line("user", "Stop hook feedback:\n"+m.Text)
 		r["isMeta"] = true

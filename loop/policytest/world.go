@@ -65,6 +65,9 @@ func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules
 	}
 	if v, ok := w.literals[decl.Name]; ok {
 		v.Path = path
+		if problem := w.given.Problem[decl.Name]; problem != "" {
+			v.Problem = problem
+		}
 		return v
 	}
 	if slices.Contains([]string{"text", "json", "frontmatter", "checklist", "glob"}, decl.Source.Name) {

@@ -43,7 +43,7 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		for name := range g.Facts {
 			fail(g.at["fact "+name], "fact", name, facts)
 		}
-		for _, given := range []map[string]string{g.Missing, g.Invalid} {
+		for _, given := range []map[string]string{g.Missing, g.Invalid, g.Problem} {
 			for name := range given {
 				fail(g.at["fact "+name], "fact", name, facts)
 			}

@@ -37,6 +37,7 @@ type Given struct {
 	Facts   map[string]any    // literal values, which go through the schemas of their facts
 	Missing map[string]string // facts that are missing, and why; "" is plain absence
 	Invalid map[string]string // facts that are invalid, and why
+	Problem map[string]string // what is wrong with facts that can be used all the same
 	Files   map[string]Source // files of the project, by slash-separated path; a path that ends in / is a folder
 
 	Transcript []Message      // the session as records, the oldest first
@@ -76,7 +77,10 @@ const (
 	User         Role = "user"         // what the person wrote
 	Assistant    Role = "assistant"    // what the agent wrote
 	Tool         Role = "tool"         // the name of a tool that the agent used
-	Result       Role = "result"       // what a tool gave back
+	Command      Role = "command"      // a shell command that the agent ran
+	Result       Role = "result"       // what the tool before gave back
+	Failure      Role = "failure"      // the same, where it failed
+	Tokens       Role = "tokens"       // the size of the context, with a reply that has no text
 	Continuation Role = "continuation" // what a Stop hook told the agent
 	Subagent     Role = "subagent"     // what an agent of the agent wrote
 )

@@ -48,6 +48,7 @@ func merged(base, own Given) Given {
 	if own.Host != "" {
 		g.Host = own.Host
 	}
+	g.Problem = joined(base.Problem, own.Problem)
 	g.Env = joined(base.Env, own.Env)
 	g.Set = joined(base.Set, own.Set)
 	g.Repeated = joined(base.Repeated, own.Repeated)

@@ -117,6 +117,8 @@ func (r *reader) given(n *source.Node) Given {
 			g.Missing = r.reasons(v, key, g.at)
 		case "invalid":
 			g.Invalid = r.reasons(v, key, g.at)
+		case "problem":
+			g.Problem = r.reasons(v, key, g.at)
 		case "files":
 			g.Files = map[string]Source{}
 			r.named(v, key, func(k, v *source.Node) { g.Files[k.Value] = r.source(v, k.Value) })
@@ -231,6 +233,9 @@ func (r *reader) source(n *source.Node, path string) Source {
 func (r *reader) message(n *source.Node) []Message {
 	var out []Message
 	r.fields(n, "a message", messageKeys(), func(key string, v *source.Node) {
+		if Role(key) == Tokens {
+			r.count(v, key)
+		}
 		out = append(out, Message{Role: Role(key), Text: r.text(v, key)})
 	})
 	if len(out) > 1 {
