@@ -17,7 +17,7 @@ func (c *compiler) checkProgram(doc *document, sc *scope) {
 	c.checkFacts()
 	c.checkBounds(doc)
 	c.checkBare()
-	c.checkReach()
+	c.checkActs()
 	c.checkUnused(sc)
 }
 
@@ -93,31 +93,13 @@ func (c *compiler) checkBare() {
 	}
 }
 
-// checkReach tells of rules that are never tried, because one above them always
-// decides, and of rules that do nothing when they hold.
-func (c *compiler) checkReach() {
-	var always *Rule
-	told := false
+// checkActs tells of rules that do nothing when they hold.
+func (c *compiler) checkActs() {
 	for _, r := range c.program.Rules {
-		if always != nil && !told {
-			told = true // one is enough: the others follow it
-			c.warnAt(r.Pos, "unreachable", "give "+quote(always.Name)+" a when, or move it to the end", "the rule %q is never tried, %q above it always holds", r.Name, always.Name)
-		}
-		if r.decides() && r.holdsAlways() && (r.Verb == VerbStop || c.program.Gate == First) {
-			always = r
-		}
 		if r.Verb == NoVerb && r.notice == nil && r.log == nil && len(r.then) == 0 {
 			c.warnAt(r.Pos, "does-nothing", "add continue, stop, note, notice, log or then", "the rule %q does nothing when it holds", r.Name)
 		}
 	}
-}
-
-// holdsAlways reports whether a rule holds whatever the facts are.
-func (r *Rule) holdsAlways() bool {
-	if r.Unless != nil {
-		return false
-	}
-	return r.when == nil || r.when.op == leaf && r.when.operand.direct != nil && r.when.operand.direct.left.literal == true && r.when.operand.direct.op == ""
 }
 
 // checkUnused tells of declarations that nothing reads.
@@ -137,14 +119,17 @@ func (c *compiler) checkUnused(sc *scope) {
 // warnAt reports something doubtful that stands at pos, a rule or a name, and goes
 // on to the end of its line.
 func (c *compiler) warnAt(pos Pos, check, help, format string, args ...any) {
-	line := c.sourceLine(pos)
-	text, _, _ := strings.Cut(line, " #")
-	end := pos
-	end.Col = max(pos.Col, utf8.RuneCountInString(strings.TrimRight(text, " \t"))+1)
 	*c.diags = append(*c.diags, Diagnostic{
-		Pos: pos, End: end, Severity: Warning, Check: check,
-		Message: fmt.Sprintf(format, args...), Help: help, Line: line,
+		Pos: pos, End: c.lineEnd(pos), Severity: Warning, Check: check,
+		Message: fmt.Sprintf(format, args...), Help: help, Line: c.sourceLine(pos),
 	})
+}
+
+// lineEnd is where the line of pos ends, without a comment behind it.
+func (c *compiler) lineEnd(pos Pos) Pos {
+	text, _, _ := strings.Cut(c.sourceLine(pos), " #")
+	pos.Col = max(pos.Col, utf8.RuneCountInString(strings.TrimRight(text, " \t"))+1)
+	return pos
 }
 
 // sourceLine gives the line of a file that was read.

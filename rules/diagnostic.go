@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -35,12 +36,16 @@ type Severity uint8
 const (
 	Error   Severity = iota // the policy cannot be used
 	Warning                 // the policy can be used, but probably does not mean this
+	Info                    // the policy is well, and could be better
 )
 
 // String gives the name that is printed.
 func (s Severity) String() string {
-	if s == Warning {
+	switch s {
+	case Warning:
 		return "warning"
+	case Info:
+		return "info"
 	}
 	return "error"
 }
@@ -64,13 +69,17 @@ type Diagnostic struct {
 	Help     string    `json:"help,omitempty"`
 	Related  []Related `json:"related,omitempty"`
 	Line     string    `json:"line,omitempty"` // the source line at Pos
+
+	// Witness is a state that shows a finding about the policy as a whole: the JSON
+	// of a [Witness]. nil if there is none to show.
+	Witness json.RawMessage `json:"witness,omitempty"`
 }
 
 // String gives the one-line form: file:line:col: message [check].
 func (d Diagnostic) String() string {
 	sev := ""
-	if d.Severity == Warning {
-		sev = "warning: "
+	if d.Severity != Error {
+		sev = d.Severity.String() + ": "
 	}
 	return fmt.Sprintf("%s: %s%s [%s]", d.Pos, sev, d.Message, d.Check)
 }
@@ -144,6 +153,9 @@ func (d Diagnostic) format(b *strings.Builder) {
 	}
 	if d.Help != "" {
 		fmt.Fprintf(b, "%s= help: %s\n", margin, d.Help)
+	}
+	if d.Witness != nil {
+		fmt.Fprintf(b, "%s= witness: %s\n", margin, d.Witness)
 	}
 	for _, r := range d.Related {
 		fmt.Fprintf(b, "%s= note: %s (%s)\n", margin, r.Message, r.Pos)

@@ -21,6 +21,12 @@ type pendingRule struct {
 	name  string
 }
 
+// includeAt is where the policy includes a file.
+type includeAt struct {
+	prefix   string // of the names of its rules
+	from, to Pos
+}
+
 // includer reads the rules of a document and of all it includes, in place.
 type includer struct {
 	c            *compiler
@@ -73,6 +79,9 @@ func (in *includer) include(d ruleDecl, sc *scope) {
 		return
 	}
 	in.prefixes[prefix] = true
+	if sc.prefix == "" {
+		c.program.includes = append(c.program.includes, includeAt{prefix, c.place(sc.file, d.include.Start), c.place(sc.file, d.include.End())})
+	}
 	doc := parseFile(f, true, in.kinds, c.diags)
 	if doc == nil {
 		return

@@ -26,6 +26,7 @@ type Program struct {
 	table    *table
 	progress []*cond
 	finally  []*finally
+	includes []includeAt // of the policy itself
 
 	// Texts compile when their rule first holds, under this lock.
 	mu       sync.Mutex

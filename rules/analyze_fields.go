@@ -1,0 +1,156 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/ralph-sdk/ralph/rules/internal/solve"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// fields looks in the when of a rule for fields that may be absent and are used
+// where nothing is an error.
+func (a *analysis) fields(i int) {
+	guarded := map[string]bool{} // paths that the when compares with nil
+	a.p.Rules[i].when.walk(func(o *operand) {
+		var visit func(n ast.Node)
+		visit = func(n ast.Node) {
+			if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "==" || b.Operator == "!=") {
+				if _, ok := b.Right.(*ast.NilNode); ok {
+					guarded[b.Left.String()] = true
+				}
+				if _, ok := b.Left.(*ast.NilNode); ok {
+					guarded[b.Right.String()] = true
+				}
+			}
+			children(n, func(c *ast.Node) { visit(*c) })
+		}
+		visit(a.t.tree(o))
+	})
+	a.p.Rules[i].when.walk(func(o *operand) {
+		f := fieldCheck{a: a, o: o, r: a.t.c.silentResolver(o.snippet.scope), guarded: guarded}
+		n := a.t.tree(o)
+		if o.boolean {
+			f.needs(n)
+		}
+		f.visit(n)
+	})
+}
+
+// fieldCheck looks at one operand.
+type fieldCheck struct {
+	a       *analysis
+	o       *operand
+	r       *resolver
+	guarded map[string]bool
+}
+
+// visit looks for places where a value must be there.
+func (f *fieldCheck) visit(n ast.Node) {
+	switch t := n.(type) {
+	case *ast.BinaryNode:
+		switch t.Operator {
+		case "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "^", "**", "..":
+			f.needs(t.Left)
+			f.needs(t.Right)
+		}
+	case *ast.UnaryNode:
+		f.needs(t.Node)
+	case *ast.MemberNode:
+		if !t.Optional {
+			f.needs(t.Node)
+		}
+	case *ast.BuiltinNode:
+		if len(t.Arguments) > 0 && slices.Contains([]string{"len", "any", "all", "none", "one", "filter", "map", "count", "find", "findIndex"}, t.Name) {
+			f.needs(t.Arguments[0])
+		}
+	case *ast.PredicateNode:
+		return // its # stands for elements, whose fields are another matter
+	}
+	children(n, func(c *ast.Node) { f.visit(*c) })
+}
+
+// needs reports a field that may be nil.
+func (f *fieldCheck) needs(n ast.Node) {
+	sym, path := f.r.chain(n)
+	if sym == nil || sym.kind != factSymbol || len(path) == 0 || f.guarded[n.String()] {
+		return
+	}
+	t := f.r.typeOf(n, nil)
+	if t == nil || !canBeNil(t) {
+		return
+	}
+	runes := []rune(f.o.text)
+	from, to := spanOf(runes, n)
+	text := string(runes[from:to])
+	absent := map[string]any{}
+	for i := len(path) - 2; i >= 0; i-- {
+		absent = map[string]any{path[i]: absent}
+	}
+	a := f.a
+	a.report("optional-field", f.o.snippet.pos(f.o.from+from), f.o.snippet.pos(f.o.from+to),
+		fmt.Sprintf("write %s ?? and a value that stands in, or give the field a default in its schema", text),
+		fmt.Sprintf("%q may be absent, and then this cannot be worked out", strings.Join(path, ".")), nil)
+	w := Witness{Facts: map[string]any{a.t.labelOf(sym.fact): absent}}
+	a.diags[len(a.diags)-1].Witness = w.JSON()
+}
+
+// effects looks for values that a field can never have by its schema.
+func (a *analysis) effects() {
+	for i, r := range a.p.Rules {
+		if !own(r) {
+			continue
+		}
+		for _, e := range r.then {
+			if e.kind == SetEffect && e.typ != nil && e.value != nil {
+				a.assigned(i, e, e.value)
+			}
+		}
+	}
+}
+
+// assigned looks at the literals that a set can assign.
+func (a *analysis) assigned(i int, e *effect, c *cond) {
+	if c.op == choose {
+		a.assigned(i, e, c.kids[1])
+		a.assigned(i, e, c.kids[2])
+		return
+	}
+	if c.op != leaf {
+		return
+	}
+	s, ok := a.t.sideOf(a.t.tree(c.operand), c.operand.snippet.scope)
+	if !ok || !s.constant || s.value == nil {
+		return
+	}
+	name := e.steps[len(e.steps)-1].field
+	help := ""
+	switch v := s.value.(type) {
+	case int:
+		q := quantity{name: name, number: true, min: -solve.MaxConstant - 1, max: solve.MaxConstant + 1}
+		if m := e.typ.Min; m != nil && float64(v) < *m || e.typ.Max != nil && float64(v) > *e.typ.Max {
+			if m != nil {
+				q.min = int(*m)
+			}
+			if e.typ.Max != nil {
+				q.max = int(*e.typ.Max)
+			}
+			help = q.says()
+		}
+	}
+	if len(e.typ.Enum) > 0 && e.typ.Kind != schema.Any && !allows(e.typ, s.value) {
+		words := enumWords(e.typ)
+		if help = didYouMean(fmt.Sprint(s.value), words); help == "" {
+			help = "by its schema it is one of " + list(words)
+		}
+	}
+	if help == "" {
+		return
+	}
+	o := c.operand
+	a.report("effect-value", o.pos(), o.end(), help,
+		fmt.Sprintf("%q is never %s by its schema", name, literalText(s.value)), nil, []*solve.Formula{a.holds[i]}, nil)
+}

@@ -1,0 +1,110 @@
+package rules
+
+import "slices"
+
+// CheckInfo describes one check of policies: what [Diagnostic.Check] names. Its
+// section in docs/checks.md is called by its id.
+type CheckInfo struct {
+	ID       string   `json:"id"`
+	Severity Severity `json:"severity"`
+	Doc      string   `json:"doc"` // what it finds, one sentence without a full stop
+}
+
+// Checks lists all checks, in the order of docs/checks.md.
+func Checks() []CheckInfo {
+	return slices.Concat([]CheckInfo{
+		// The file.
+		{"read", Error, "the policy cannot be read"},
+		{"too-big", Error, "a file with more than a policy can hold"},
+		{"encoding", Error, "a file that is not UTF-8, or holds characters that nobody sees"},
+		{"version", Error, "the version of the policy language is missing or not known"},
+
+		// YAML.
+		{"yaml-syntax", Error, "text that is not YAML"},
+		{"yaml-tag", Error, "a ! at the start of a value, which YAML takes for a tag"},
+		{"yaml-comment", Error, "a # in an expression, which YAML takes for the start of a comment"},
+		{"yaml-flow", Error, "a comma in an expression between braces or brackets"},
+		{"yaml-alias", Error, "anchors, aliases and merge keys"},
+		{"yaml-key", Error, "a key that is not a text"},
+		{"yaml-document", Error, "a file without a document, or with two"},
+		{"yaml-depth", Error, "maps and lists too deep inside one another"},
+		{"duplicate-key", Error, "a key that is there twice"},
+		{"syntax", Error, "a value of the wrong form, or an expression that cannot be read"},
+		{"unknown-key", Error, "a key that the language does not have"},
+		{"bad-value", Error, "a value that a key does not take"},
+		{"empty", Error, "an expression with nothing in it"},
+
+		// Names.
+		{"bad-name", Error, "a name that expressions could not use"},
+		{"reserved-name", Error, "a name that every policy has already"},
+		{"duplicate-name", Error, "a name that is declared twice"},
+		{"ambiguous-name", Error, "a name that is also a field of the inline fact"},
+		{"unknown-name", Error, "a name that is not declared"},
+		{"unknown-field", Error, "a field that the schema does not declare"},
+		{"unknown-fact", Error, "a fact that is not declared"},
+		{"unknown-function", Error, "a function that there is not"},
+		{"unknown-param", Error, "a param that the policy or the included file does not have"},
+		{"cycle", Error, "facts and lets that need one another"},
+		{"unused", Warning, "a fact, let or param that nothing reads"},
+
+		// Types.
+		{"type", Error, "an expression whose parts do not go together"},
+		{"not-bool", Error, "a condition that is neither true nor false"},
+		{"call", Error, "a function that is not called, or not as it wants to be"},
+		{"enum", Error, "a comparison with a value that the schema does not allow"},
+		{"never-nil", Error, "a comparison with nil of what is never nil"},
+		{"optional-field", Warning, "a field that may be absent, used where it must be there"},
+
+		// Facts, params and schemas.
+		{"fact-source", Error, "a fact without a source, or with several"},
+		{"fact-returns", Error, "a judge without the schema of its answer"},
+		{"exec-program", Error, "a program to run that is not written in the policy"},
+		{"inline", Error, "an inline fact without a schema, or a second one"},
+		{"default", Error, "a default that does not fit the schema or the source"},
+		{"param-value", Error, "a param without a value, or with one that does not fit"},
+		{"schema", Error, "a schema that cannot be used"},
+		{"schema-keyword", Warning, "a word in a schema that has no effect"},
+		{"schema-widened", Warning, "a part of a schema that the types do not follow"},
+		{"no-schema", Warning, "a fact whose fields nobody can check"},
+		{"hook-raw", Warning, "the hook input as it came, which differs between hosts"},
+
+		// Rules, texts, effects, includes.
+		{"rule-name", Error, "a rule without a name in kebab-case"},
+		{"verbs", Error, "a rule that says two things"},
+		{"does-nothing", Warning, "a rule without a verb, a word to anybody, or an effect"},
+		{"unless-times", Error, "unless_repeated without a count"},
+		{"template", Error, "a text whose hole is never closed"},
+		{"assignment", Error, "a set that is no assignment"},
+		{"prune", Error, "a prune without a pattern or an age"},
+		{"effect-type", Error, "a value of another type than the field that is set"},
+		{"effect-value", Warning, "a value that the field that is set never has"},
+		{"include", Error, "a file to include that cannot be used"},
+		{"include-name", Error, "two includes of one name"},
+		{"include-cycle", Error, "files that include one another"},
+	}, []CheckInfo{
+		// The policy as a whole.
+		{"never-true", Warning, "a condition that no state makes true"},
+		{"always-true", Warning, "a condition that no state makes false"},
+		{"contradiction", Warning, "conditions that are never true together"},
+		{"shadowed-rule", Warning, "a rule that never gets its turn, for earlier ones decide"},
+		{"unreachable", Warning, "rules behind those that always decide"},
+		{"undecided-value", Warning, "a value of an enum that no rule decides about, where others are told apart"},
+		{"unguarded-fact", Info, "a fact that can be missing without any rule saying so"},
+		{"unbounded-continue", Warning, "a rule that goes on without any bound of the policy's own"},
+		{"bare-continue", Warning, "a rule that goes on also when a fact cannot be read"},
+
+		// Comments.
+		{"bad-ignore", Warning, "a ralph:ignore without a check or without a reason"},
+		{"unused-ignore", Warning, "a ralph:ignore that silences nothing"},
+	})
+}
+
+// severityOf gives the severity of a check.
+func severityOf(id string) Severity {
+	all := Checks()
+	i := slices.IndexFunc(all, func(c CheckInfo) bool { return c.ID == id })
+	if i < 0 {
+		return Error
+	}
+	return all[i].Severity
+}
