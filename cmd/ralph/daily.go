@@ -7,6 +7,6 @@ func (a *app) dailyCommands() []*cobra.Command {
 	return []*cobra.Command{
 		a.installCommand(), a.uninstallCommand(),
 		a.startCommand(), a.stopCommand(), a.pauseCommand(), a.resumeCommand(),
-		a.statusCommand(), a.logCommand(), a.schemaCommand(),
+		a.statusCommand(), a.logCommand(), a.schemaCommand(), a.fmtCommand(),
 	}
 }

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// maxPolicySize bounds what fmt reads from stdin, in bytes; a policy is far smaller.
+const maxPolicySize = 1 << 20
+
+type fmtFlags struct{ list, diff, write bool }
+
+func (a *app) fmtCommand() *cobra.Command {
+	var f fmtFlags
+	cmd := &cobra.Command{
+		Use:   "fmt [FILE]...",
+		Short: "Lay out policies in the house style",
+		Long: "fmt indents policies by two blanks a level, puts an empty line between rules, and puts\n" +
+			"the keys of a rule in the order of the documentation. Rules are never moved; comments,\n" +
+			"expressions and texts stay to the byte. The result is read again and compared: a file\n" +
+			"that would say something else is left alone. Without flags the result is printed; without\n" +
+			"files the policies and tests in .ralph are meant, and - is standard input. With -l the\n" +
+			"exit status is 1 if a file is not laid out so.",
+		Example: "  ralph fmt -w                       # all of .ralph\n" +
+			"  ralph fmt -l policies/*.yaml       # for CI\n" +
+			"  ralph fmt -d .ralph/policy.yaml\n" +
+			"  ralph fmt - < policy.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.fmt(cmd.Context(), args, f) },
+	}
+	fl := cmd.Flags()
+	fl.BoolVarP(&f.list, "list", "l", false, "list the files whose layout would change")
+	fl.BoolVarP(&f.diff, "diff", "d", false, "show what would change")
+	fl.BoolVarP(&f.write, "write", "w", false, "change the files")
+	return cmd
+}
+
+func (a *app) fmt(ctx context.Context, files []string, f fmtFlags) error {
+	if len(files) == 0 {
+		found, err := filepath.Glob(filepath.Join(".ralph", "*.yaml"))
+		if err != nil || len(found) == 0 {
+			return errors.New("there are no policies in .ralph: name the files, or - for standard input")
+		}
+		files = found
+	}
+	for _, name := range files {
+		err := a.fmtFile(ctx, name, f)
+		var findings rules.Diagnostics
+		switch {
+		case errors.As(err, &findings):
+			fmt.Fprint(a.stderr, findings.Format())
+			a.status = exitFailed
+		case err != nil: // the others are formatted all the same
+			fmt.Fprintf(a.stderr, "ralph: %v\n", err)
+			a.status = exitFailed
+		}
+	}
+	return nil
+}
+
+func (a *app) fmtFile(ctx context.Context, name string, f fmtFlags) error {
+	if name == "-" {
+		if f.write {
+			return errors.New("-w has no file to write for standard input")
+		}
+		src, err := io.ReadAll(io.LimitReader(a.stdin, maxPolicySize+1))
+		if err != nil {
+			return err
+		}
+		return a.fmtSource("<standard input>", src, f, nil)
+	}
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	if resolved, err := filepath.EvalSymlinks(abs); err == nil {
+		abs = resolved // the person names the file, so it may lie anywhere
+	}
+	dir, base := filepath.Split(abs)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s cannot be read: there is no such folder", name)
+	}
+	root, err := state.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	src, version, err := root.ReadBytes(ctx, base)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if src == nil {
+		return fmt.Errorf("there is no file %s", name)
+	}
+	return a.fmtSource(filepath.ToSlash(name), src, f, func(out []byte) error {
+		return root.Write(ctx, base, out, version)
+	})
+}
+
+// fmtSource formats one file and does with it what the flags say.
+func (a *app) fmtSource(name string, src []byte, f fmtFlags, write func([]byte) error) error {
+	out, err := rules.Format(name, src)
+	if err != nil {
+		return err
+	}
+	if !f.list && !f.diff && !f.write {
+		_, err := a.stdout.Write(out)
+		return err
+	}
+	if string(out) == string(src) {
+		return nil
+	}
+	if f.list {
+		fmt.Fprintln(a.stdout, name)
+		if !f.write && a.status == exitOK {
+			a.status = exitFindings
+		}
+	}
+	if f.diff {
+		fmt.Fprint(a.stdout, strings.ReplaceAll(unifiedDiff(name, string(src), string(out)), "\r\n", "\n"))
+	}
+	if f.write {
+		return write(out)
+	}
+	return nil
+}

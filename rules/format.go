@@ -1,0 +1,577 @@
+package rules
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+)
+
+// A FormatError says that a file cannot be laid out anew without changing what it
+// says. It is left as it is.
+type FormatError struct {
+	Name   string // of the file
+	Reason string
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("%s cannot be formatted, it is left as it is: %s", e.Name, e.Reason)
+}
+
+// Format lays out a policy, or another YAML file of ralph, in the house style:
+//
+//   - two blanks of indentation a level, list items indented too
+//   - the keys of a policy and of a rule in the order of the documentation; rules
+//     themselves, facts, params and lets are never moved
+//   - one empty line between rules and between blocks of the top level, never two
+//   - no blanks at the end of lines, one line feed at the end of the file
+//
+// Comments, expressions and texts stay as they are, to the byte: a line is moved or
+// indented as a whole. The result was read again and compared with what was there,
+// so it means the same to everybody; formatting it again changes nothing. Line ends
+// stay those of the first line.
+//
+// The error is of type [Diagnostics] if the file is no YAML, else a [*FormatError].
+func Format(name string, src []byte) ([]byte, error) {
+	before, problems := source.Parse(src)
+	if len(problems) > 0 || before == nil {
+		p := &parser{file: &file{name: name, src: src}, diags: &Diagnostics{}}
+		p.problems(problems)
+		return nil, *p.diags
+	}
+	refuse := func(reason string) ([]byte, error) { return nil, &FormatError{Name: name, Reason: reason} }
+	sheet, ok := newSheet(src)
+	if !ok {
+		return refuse("its lines end in different ways, or it is more than one YAML document")
+	}
+	was := sheet.content()
+	if before.Get("ralph") != nil {
+		sheet.reorder(before)
+	}
+	root, problems := source.Parse(sheet.bytes())
+	if len(problems) > 0 || root == nil {
+		return refuse("putting its keys in order would break it")
+	}
+	sheet.layOut(root)
+	out := sheet.bytes()
+	after, problems := source.Parse(out)
+	switch {
+	case len(problems) > 0 || after == nil || !sameMeaning(before, after):
+		return refuse("a text in it depends on how it is indented")
+	case !slices.Equal(was, sheet.content()):
+		return refuse("a comment would be lost")
+	}
+	return out, nil
+}
+
+// problems reports what the YAML reader found.
+func (p *parser) problems(problems []source.Problem) {
+	for _, pr := range problems {
+		*p.diags = append(*p.diags, Diagnostic{
+			Pos: p.pos(pr.Start), End: p.pos(pr.End), Check: pr.Check, Message: pr.Message, Help: pr.Help,
+			Line: source.Line(p.file.src, pr.Start.Line),
+		})
+	}
+}
+
+// sameMeaning reports whether two trees say the same. The order of keys says nothing.
+func sameMeaning(a, b *source.Node) bool {
+	if a.Kind != b.Kind || a.Tag != b.Tag || a.Value != b.Value || len(a.Fields) != len(b.Fields) || len(a.Items) != len(b.Items) {
+		return false
+	}
+	if a.Kind == source.Scalar && a.Style != b.Style {
+		return false
+	}
+	for _, f := range a.Fields {
+		other := b.Get(f.Key.Value)
+		if other == nil || !sameMeaning(f.Value, other) {
+			return false
+		}
+	}
+	for i := range a.Items {
+		if !sameMeaning(a.Items[i], b.Items[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// The orders of keys in the house style. They name all keys of their tables.
+func policyOrder() []string {
+	return []string{"ralph", "description", "prefix", "events", "gate", "params", "facts", "let", "progress", "limits", "rules", "finally"}
+}
+
+func ruleOrder() []string {
+	return []string{
+		"name", "when", "unless_repeated", "continue", "stop", "note", "notice", "log", "then",
+		"include", "with", "as", // of an include
+		"prune", // of finally
+	}
+}
+
+// A sheet is a file as lines.
+type sheet struct {
+	bom     bool
+	newline string
+	lines   []sheetLine
+}
+
+// A sheetLine is a line without its end.
+type sheetLine struct {
+	text string
+	was  string // before it was indented
+	role lineRole
+	at   []column // of a structural line: where its parts stood and stand
+	open bool     // a block begins below it
+	gap  bool     // an empty line belongs above it and its comments
+}
+
+// A column is where a key or a dash stood, and where it goes.
+type column struct{ old, new int }
+
+type lineRole uint8
+
+const (
+	loose      lineRole = iota // an empty line, or a comment
+	structural                 // begins with a key or a dash
+	inner                      // goes on with the text or brackets of a line above
+)
+
+// newSheet splits a file. It gives false if its lines end in different ways.
+func newSheet(src []byte) (*sheet, bool) {
+	s := &sheet{newline: "\n"}
+	if rest, ok := bytes.CutPrefix(src, []byte("\xef\xbb\xbf")); ok {
+		s.bom, src = true, rest
+	}
+	text := string(src)
+	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		s.newline = "\r\n"
+		if strings.Count(text, "\n") != strings.Count(text, "\r\n") {
+			return nil, false
+		}
+	} else if strings.Contains(text, "\r") {
+		return nil, false
+	}
+	for _, line := range strings.Split(text, s.newline) {
+		if strings.HasPrefix(line, "---") || strings.HasPrefix(line, "...") || strings.HasPrefix(line, "%") {
+			return nil, false
+		}
+		s.lines = append(s.lines, sheetLine{text: line})
+	}
+	return s, true
+}
+
+func (s *sheet) bytes() []byte {
+	var b strings.Builder
+	if s.bom {
+		b.WriteString("\ufeff")
+	}
+	lines := s.lines
+	if n := len(lines); n > 0 && lines[n-1].text == "" {
+		lines = lines[:n-1]
+	}
+	for _, l := range lines {
+		b.WriteString(l.text)
+		b.WriteString(s.newline)
+	}
+	return []byte(b.String())
+}
+
+// content gives what stands in the lines, without dashes and in no order: whatever
+// becomes of the layout, this must stay.
+func (s *sheet) content() []string {
+	var all []string
+	for _, l := range s.lines {
+		text := strings.TrimSpace(l.text)
+		for strings.HasPrefix(text, "- ") || text == "-" {
+			text = strings.TrimSpace(text[1:])
+		}
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
+
+func isComment(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " \t"), "#") }
+
+// reorder puts the keys of a policy and of its rules in order.
+func (s *sheet) reorder(root *source.Node) {
+	if root.Kind != source.Map || root.Style != source.Block {
+		return
+	}
+	// From behind, so that the lines of what comes before keep their numbers.
+	for _, name := range []string{"finally", "rules"} {
+		if list := root.Get(name); list != nil && list.Kind == source.List && list.Style == source.Block {
+			for _, item := range list.Items {
+				s.reorderMap(item, ruleOrder(), false)
+			}
+		}
+	}
+	s.reorderMap(root, policyOrder(), true)
+}
+
+// reorderMap moves the entries of one map, each with the comments above it. Entries
+// keep their lines in all, so that the positions of other maps stay true.
+func (s *sheet) reorderMap(m *source.Node, order []string, top bool) {
+	if m.Kind != source.Map || m.Style != source.Block || len(m.Fields) < 2 {
+		return
+	}
+	rank := func(f source.Field) int { return slices.Index(order, f.Key.Value) }
+	if slices.ContainsFunc(m.Fields, func(f source.Field) bool { return rank(f) < 0 }) ||
+		slices.IsSortedFunc(m.Fields, func(a, b source.Field) int { return rank(a) - rank(b) }) {
+		return
+	}
+	type entry struct {
+		rank, start, end int // lines from start up to end, counted from 0
+		key              int
+	}
+	entries := make([]entry, len(m.Fields))
+	for i, f := range m.Fields {
+		e := entry{rank: rank(f), key: f.Key.Start.Line - 1, end: s.lastLine(f.Value)}
+		e.start = e.key
+		if i > 0 {
+			// Comments below the entry before, if they stand deeper, are its own.
+			for above := entries[i-1].end; above < e.key; above++ {
+				if !isBlank(s.lines[above].text) && indentOf(s.lines[above].text) > f.Key.Start.Col-1 {
+					entries[i-1].end = above + 1
+				}
+			}
+			e.start = entries[i-1].end
+		}
+		if f.Key.Start.Line == entries[max(i-1, 0)].key+1 && i > 0 {
+			return // two entries share a line
+		}
+		entries[i] = e
+	}
+	first := s.lines[entries[0].key].text
+	column := m.Fields[0].Key.Start.Col - 1
+	if column > len(first) {
+		return
+	}
+	dash := first[:column]
+	sorted := slices.Clone(entries)
+	slices.SortStableFunc(sorted, func(a, b entry) int { return a.rank - b.rank })
+	if !top && sorted[0].start != sorted[0].key {
+		return // a comment would have to stand behind the dash
+	}
+	s.lines[entries[0].key].text = strings.Repeat(" ", column) + first[column:]
+	var moved, blank []sheetLine
+	for _, e := range sorted {
+		for !top && isBlank(s.lines[e.start].text) {
+			blank = append(blank, s.lines[e.start])
+			e.start++
+		}
+		moved = append(moved, s.lines[e.start:e.end]...)
+	}
+	moved = append(moved, blank...) // they parted what is no longer there
+	copy(s.lines[entries[0].start:], moved)
+	if !top {
+		line := &s.lines[entries[0].start]
+		line.text = dash + line.text[column:]
+	}
+}
+
+// lastLine counts the lines up to the end of a value.
+func (s *sheet) lastLine(n *source.Node) int {
+	end := max(n.Start.Line, s.end(n).Line)
+	if !keeps(s, n) {
+		return end
+	}
+	for end < len(s.lines) && isBlank(s.lines[end].text) {
+		end++
+	}
+	return end
+}
+
+// end is the position behind a value, closing brackets included.
+func (s *sheet) end(n *source.Node) source.Pos {
+	var last *source.Node
+	switch {
+	case n.Kind == source.Map && len(n.Fields) > 0:
+		last = n.Fields[len(n.Fields)-1].Value
+	case n.Kind == source.List && len(n.Items) > 0:
+		last = n.Items[len(n.Items)-1]
+	}
+	if last == nil {
+		return n.End()
+	}
+	at := s.end(last)
+	if n.Style != source.Flow {
+		return at
+	}
+	for line := at.Line; line <= len(s.lines); line++ {
+		text := []rune(s.original(line))
+		col := 0
+		if line == at.Line {
+			col = min(at.Col-1, len(text))
+		}
+		for ; col < len(text) && text[col] != '#'; col++ {
+			if text[col] == ']' || text[col] == '}' {
+				return source.Pos{Line: line, Col: col + 2}
+			}
+		}
+	}
+	return at
+}
+
+// original is a line, from 1, as positions know it.
+func (s *sheet) original(line int) string {
+	return cmp.Or(s.lines[line-1].was, s.lines[line-1].text)
+}
+
+// keeps reports whether the empty lines below a value belong to it.
+func keeps(s *sheet, n *source.Node) bool {
+	switch {
+	case n.Kind == source.Map && n.Style == source.Block && len(n.Fields) > 0:
+		return keeps(s, n.Fields[len(n.Fields)-1].Value)
+	case n.Kind == source.List && n.Style == source.Block && len(n.Items) > 0:
+		return keeps(s, n.Items[len(n.Items)-1])
+	}
+	return (n.Style == source.Literal || n.Style == source.Folded) && strings.Contains(s.header(n), "+")
+}
+
+// header is the mark of a block text: |, >, |-, >2, …
+func (s *sheet) header(n *source.Node) string {
+	line := []rune(s.original(n.Start.Line))
+	text := string(line[min(n.Start.Col-1, len(line)):])
+	text, _, _ = strings.Cut(text, " ")
+	return text
+}
+
+// layOut indents all lines and sets the empty ones.
+func (s *sheet) layOut(root *source.Node) {
+	for i := range s.lines {
+		s.lines[i].was = s.lines[i].text
+	}
+	s.node(root, 0, root.Get("ralph") != nil)
+	s.comments()
+	s.gaps()
+}
+
+// place indents a structural line.
+func (s *sheet) place(line, indent int) {
+	l := &s.lines[line-1]
+	old := indentOf(l.text)
+	if l.role == loose {
+		l.role = structural
+		l.text = strings.Repeat(" ", indent) + strings.TrimRight(l.text[old:], " \t")
+	}
+	l.at = append(l.at, column{old, indent})
+}
+
+// node places a block map or list whose keys or dashes stand at indent.
+func (s *sheet) node(n *source.Node, indent int, policy bool) {
+	switch {
+	case n.Kind == source.Map && n.Style == source.Block:
+		wasBlock := false
+		for i, f := range n.Fields {
+			line := f.Key.Start.Line
+			if s.isFirst(f.Key.Start) {
+				s.place(line, indent)
+			}
+			isBlock := s.value(f.Value, line, indent)
+			if policy {
+				// Blocks of the top level stand apart.
+				s.lines[line-1].gap = i > 0 && (isBlock || wasBlock)
+				wasBlock = isBlock
+				if list := f.Value; list.Kind == source.List && list.Style == source.Block && (f.Key.Value == "rules" || f.Key.Value == "finally") {
+					for j, item := range list.Items {
+						if dash := s.dashLine(list, item); j > 0 && dash > 0 {
+							s.lines[dash-1].gap = true
+						}
+					}
+				}
+			}
+		}
+	case n.Kind == source.List && n.Style == source.Block:
+		for _, item := range n.Items {
+			line := s.dashLine(n, item)
+			if line == 0 {
+				continue // the comparison tells whether that did harm
+			}
+			if s.isFirst(source.Pos{Line: line, Col: n.Start.Col}) {
+				s.placeDash(line, indent)
+			}
+			s.value(item, line, indent)
+		}
+	}
+}
+
+// isFirst reports whether nothing but blanks stands before a place.
+func (s *sheet) isFirst(at source.Pos) bool {
+	return s.lines[at.Line-1].role == loose && indentOf(s.lines[at.Line-1].text) == at.Col-1
+}
+
+// dashLine finds the line with the dash of an item, from 1; 0 if there is none.
+func (s *sheet) dashLine(list, item *source.Node) int {
+	for line := item.Start.Line; line >= list.Start.Line; line-- {
+		text := s.lines[line-1].text
+		if s.lines[line-1].role != loose {
+			if line == item.Start.Line {
+				return line // placed with a dash before this one
+			}
+			continue
+		}
+		if col := list.Start.Col - 1; col < len(text) && text[col] == '-' && (col+1 == len(text) || text[col+1] == ' ' || text[col+1] == '\t') {
+			return line
+		}
+	}
+	return 0
+}
+
+// placeDash indents the line of a list item, with one blank behind the dash.
+func (s *sheet) placeDash(line, indent int) {
+	l := &s.lines[line-1]
+	old := indentOf(l.text)
+	rest := strings.TrimRight(l.text[old+1:], " \t")
+	inner := len(rest) - len(strings.TrimLeft(rest, " \t"))
+	l.role = structural
+	l.text = strings.Repeat(" ", indent) + "-"
+	if rest = rest[inner:]; rest != "" {
+		l.text += " " + rest
+	}
+	l.at = append(l.at, column{old, indent}, column{old + 1 + inner, indent + 2})
+}
+
+// value places what belongs to a key or dash on a line at indent. It reports
+// whether that is a block of several lines.
+func (s *sheet) value(n *source.Node, line, indent int) (block bool) {
+	end := s.end(n).Line
+	block = end > line
+	switch {
+	case n.Kind != source.Scalar && n.Style == source.Block:
+		s.lines[line-1].open = n.Start.Line > line
+		s.node(n, indent+2, false)
+		return block
+	case n.Kind == source.Scalar && (n.Style == source.Literal || n.Style == source.Folded):
+		s.blockText(n, indent)
+		return block
+	case n.Kind == source.Scalar && n.Style == source.Plain && n.Value == "":
+		return false // nothing stands there
+	case n.Start.Line < line || n.Start.Line > len(s.lines):
+		return block
+	}
+	// The lines of a text or of brackets move together.
+	shift := 0
+	at := s.lines[line-1].at
+	if n.Start.Line > line {
+		old := indentOf(s.lines[n.Start.Line-1].text)
+		s.place(n.Start.Line, indent+2)
+		s.lines[line-1].open = true
+		shift = indent + 2 - old
+	} else if len(at) > 0 {
+		key := at[len(at)-1]
+		shift = key.new - key.old
+	}
+	for i := n.Start.Line; i < end && i < len(s.lines); i++ {
+		l := &s.lines[i]
+		l.role = inner
+		if !isBlank(l.text) {
+			old := indentOf(l.text)
+			l.text = strings.Repeat(" ", max(old+shift, 0)) + l.text[old:]
+		}
+	}
+	return block
+}
+
+// blockText moves the lines of a block text below the key or dash at indent.
+func (s *sheet) blockText(n *source.Node, indent int) {
+	first, end := n.Start.Line, s.lastLine(n) // indexes of its lines
+	if n.Start.Line > len(s.lines) {
+		return
+	}
+	depth := -1 // of its text
+	for i := first; i < end && depth < 0; i++ {
+		if !isBlank(s.lines[i].text) {
+			depth = indentOf(s.lines[i].text)
+		}
+	}
+	shift := indent + 2 - depth
+	if at := s.lines[n.Start.Line-1].at; strings.ContainsAny(s.header(n), "123456789") && len(at) > 0 {
+		key := at[len(at)-1]
+		shift = key.new - key.old // its depth is counted from the key
+	}
+	for i := first; i < end; i++ {
+		l := &s.lines[i]
+		l.role = inner
+		switch old := indentOf(l.text); {
+		case depth < 0:
+		case isBlank(l.text) && old <= depth:
+			l.text = l.text[old:]
+		default:
+			l.text = strings.Repeat(" ", max(old+shift, 0)) + l.text[old:]
+		}
+	}
+}
+
+// comments indents comments as what they belong to: what follows, if they stand
+// where it stood, else what stood there before.
+func (s *sheet) comments() {
+	next := column{}
+	for i := len(s.lines) - 1; i >= 0; i-- {
+		l := &s.lines[i]
+		switch {
+		case l.role == structural && len(l.at) > 0:
+			next = l.at[0]
+		case l.role == loose && isComment(l.text):
+			text := strings.Trim(l.text, " \t")
+			old := len(l.text) - len(strings.TrimLeft(l.text, " \t"))
+			indent := next.new
+			if old != next.old {
+				indent = s.above(i, old, next.new)
+			}
+			l.text = strings.Repeat(" ", indent) + text
+		case l.role == loose && isBlank(l.text):
+			l.text = ""
+		}
+	}
+}
+
+// above finds where the nearest part above line i went that stood at old, or else
+// the deepest that stood before it.
+func (s *sheet) above(i, old, otherwise int) int {
+	limit := 1 << 30 // what stands deeper than a line between is closed
+	for i--; i >= 0; i-- {
+		for _, c := range slices.Backward(s.lines[i].at) {
+			if c.old <= old && c.old < limit {
+				return c.new
+			}
+			limit = min(limit, c.old+1)
+		}
+	}
+	return otherwise
+}
+
+// gaps sets the empty lines: one where blocks and rules meet, never two, none at
+// the ends and none below a line that opens a block.
+func (s *sheet) gaps() {
+	var out []sheetLine
+	blank := func(l sheetLine) bool { return l.role == loose && l.text == "" }
+	for i, l := range s.lines {
+		switch {
+		case blank(l) && (len(out) == 0 || blank(out[len(out)-1]) || out[len(out)-1].open):
+			continue
+		case blank(l) && !slices.ContainsFunc(s.lines[i:], func(l sheetLine) bool { return !blank(l) }):
+			continue
+		case l.gap:
+			at := len(out)
+			for at > 0 && out[at-1].role == loose && out[at-1].text != "" && indentOf(out[at-1].text) <= indentOf(l.text) {
+				at--
+			}
+			if at > 0 && !blank(out[at-1]) && !out[at-1].open {
+				out = slices.Insert(out, at, sheetLine{})
+			}
+		}
+		out = append(out, l)
+	}
+	s.lines = out
+}
