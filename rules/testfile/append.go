@@ -175,7 +175,7 @@ func isPlain(s string) bool {
 		}
 	}
 	first, _, _ := strings.Cut(strings.ToLower(s), " ")
-	return letters && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, first)
+	return letters && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off"}, first)
 }
 
 // FromWitness makes a draft of a situation: what stands under the keys of given

@@ -1,0 +1,197 @@
+package testfile_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/testfile"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// Every mistake is told at its place, with what to write instead.
+func TestBroken(t *testing.T) {
+	files, err := filepath.Glob("testdata/broken/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, diags := testfile.Parse(filepath.Base(file), src)
+			if f != nil {
+				diags = f.Check(policy(t))
+			}
+			got := diags.Format()
+			golden := strings.TrimSuffix(file, ".yaml") + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(diags) == 0 {
+				t.Error("nothing was found")
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func policy(t testing.TB) *rules.Program {
+	t.Helper()
+	src := `ralph: 1
+facts:
+  state: {json: state.json, schema: {properties: {n: {type: integer, default: 0}}}}
+rules:
+  - name: enough
+    when: state.n > 2
+    stop: enough
+`
+	p, diags := rules.Load(fstest.MapFS{"p.yaml": {Data: []byte(src)}}, "p.yaml", rules.Config{})
+	if p == nil {
+		t.Fatal(diags)
+	}
+	return p
+}
+
+// What the file gives to all tests is there in each, under what the test gives
+// itself: objects are joined, all else is replaced, null takes away.
+func TestGivenIsMerged(t *testing.T) {
+	f, diags := testfile.Parse("x_test.yaml", []byte(`
+given:
+  facts: {state: {a: 1, deep: {b: [1, 2], c: x}}, feature: auth}
+  missing: [list]
+  files: {a.txt: one, b.txt: two}
+  env: {A: "1"}
+  stop_hook_active: true
+tests:
+  - name: special
+    given:
+      facts: {state: {deep: {b: [3]}}, list: [x]}
+      missing: {feature: not there}
+      files: {b.txt: null, c.txt: {text: three, age: 5s}}
+      env: {B: 2}
+      loop: {repeats: 2}
+    expect: {rule: r}
+  - name: plain
+    expect: {rule: r}
+`))
+	if f == nil {
+		t.Fatal(diags.Format())
+	}
+	want := testfile.Given{
+		Facts:   map[string]any{"state": map[string]any{"a": 1, "deep": map[string]any{"b": []any{3}, "c": "x"}}, "list": []any{"x"}},
+		Missing: map[string]string{"feature": "not there"},
+		Files:   map[string]testfile.Source{"a.txt": {Text: "one", Age: testfile.DefaultAge}, "c.txt": {Text: "three", Age: 5 * time.Second}},
+		Env:     map[string]string{"A": "1", "B": "2"},
+		Input:   map[string]any{"stop_hook_active": true},
+		Loop:    &testfile.Loop{Continuations: 2, Total: 2, Repeats: 2},
+	}
+	opts := []cmp.Option{cmpopts.IgnoreUnexported(testfile.Given{}, testfile.Source{}), cmpopts.EquateEmpty()}
+	if diff := cmp.Diff(want, f.Tests[0].Given, opts...); diff != "" {
+		t.Errorf("the first test (-want +got)\n%s", diff)
+	}
+	// A test leaves no trace in the next one.
+	want = testfile.Given{
+		Facts:   map[string]any{"state": map[string]any{"a": 1, "deep": map[string]any{"b": []any{1, 2}, "c": "x"}}, "feature": "auth"},
+		Missing: map[string]string{"list": ""},
+		Files:   map[string]testfile.Source{"a.txt": {Text: "one", Age: testfile.DefaultAge}, "b.txt": {Text: "two", Age: testfile.DefaultAge}},
+		Env:     map[string]string{"A": "1"},
+		Input:   map[string]any{"stop_hook_active": true},
+	}
+	if diff := cmp.Diff(want, f.Tests[1].Given, opts...); diff != "" {
+		t.Errorf("the second test (-want +got)\n%s", diff)
+	}
+}
+
+// An effect in a test and the effect of a decision meet in one text.
+func TestEffects(t *testing.T) {
+	f, diags := testfile.Parse("x_test.yaml", []byte(`
+tests:
+  - name: effects
+    expect:
+      effects:
+        - set: epic.specs[1].status = "completed"
+        - set: plan.active = false
+        - set: plan.text = 'x'
+        - delete: plan
+        - archive: plan
+        - prune: {glob: "tmp/*.md", older: 60m}
+        - prune: tmp/*.md
+`))
+	if f == nil {
+		t.Fatal(diags.Format())
+	}
+	prune := rules.Effect{Kind: rules.PruneEffect, Glob: "tmp/*.md", Older: time.Hour}
+	effects := []rules.Effect{
+		{Kind: rules.SetEffect, Fact: "epic", Path: []any{"specs", 1, "status"}, Value: "completed"},
+		{Kind: rules.SetEffect, Fact: "plan", Path: []any{"active"}, Value: false},
+		{Kind: rules.SetEffect, Fact: "plan", Path: []any{"text"}, Value: "x"},
+		{Kind: rules.DeleteEffect, Fact: "plan"},
+		{Kind: rules.ArchiveEffect, Fact: "plan"},
+		prune, prune,
+	}
+	for i, e := range effects {
+		if want := f.Tests[0].Expect.Effects.Value[i]; !testfile.SameEffect(want, e) {
+			t.Errorf("%q is not the effect %q", want, testfile.EffectText(e))
+		}
+	}
+	other := rules.Effect{Kind: rules.SetEffect, Fact: "plan", Path: []any{"active"}, Value: true}
+	if testfile.SameEffect(f.Tests[0].Expect.Effects.Value[1], other) {
+		t.Error("two values of one field are taken for the same")
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	f, diags := testfile.Parse("x_test.yaml", []byte(`
+tests:
+  - name: patterns
+    expect: {reason: ["Task 3/5", "/^Task \\d+\\/5$/"], notice: ""}
+`))
+	if f == nil {
+		t.Fatal(diags.Format())
+	}
+	e := f.Tests[0].Expect
+	for _, p := range e.Reason.Value {
+		if !p.Match("Task 3/5") || p.Match("Task 4/6") {
+			t.Errorf("the pattern %q does not tell the texts apart", p.Text)
+		}
+	}
+	if !e.Notice.Given || len(e.Notice.Value) != 0 {
+		t.Errorf("an empty text should mean that nothing is said: %+v", e.Notice)
+	}
+}
+
+// The schema for editors knows what Parse knows: it accepts the tests that ship,
+// and it is a schema.
+func TestSchema(t *testing.T) {
+	s, err := schema.Compile("test", testfile.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	if unknown := s.Unknown(); len(unknown) > 0 {
+		t.Error(unknown)
+	}
+}
