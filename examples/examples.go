@@ -13,3 +13,8 @@ import "embed"
 //go:embed double-shot-latte/double-shot-latte.yaml ralph-wiggum/ralph-wiggum.yaml speckit/speckit.yaml specum/specum.yaml
 //go:embed stravinsky/stravinsky.yaml system3/system3.yaml todo-reminder/todo-reminder.yaml guards/*.yaml
 var FS embed.FS
+
+// Tests holds the tests of the shipped policies as NAME/NAME_test.yaml.
+//
+//go:embed */*_test.yaml
+var Tests embed.FS

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+//go:embed template/basic.yaml template/basic_test.yaml
+var templates embed.FS
+
+// basicTemplate is the template of those who name none.
+const basicTemplate = "basic"
+
+func (a *app) initCommand() *cobra.Command {
+	var project string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "init [TEMPLATE]",
+		Short: "Write a policy to start from, with its tests",
+		Long: "init writes a policy, the tests beside it, and JSON Schemas by which editors complete and\n" +
+			"check both. The template basic is a loop over the checklist TODO.md, as .ralph/policy.yaml,\n" +
+			"which works at once. A shipped policy as template becomes .ralph/NAME.yaml, which then\n" +
+			"goes before the shipped one: " + strings.Join(builtins(), ", ") + ".\n" +
+			"Files that are there already are not touched, unless --force is given.",
+		Example: "  ralph init\n  ralph init speckit",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := basicTemplate
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return a.init(cmd.Context(), project, name, force)
+		},
+	}
+	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	cmd.Flags().BoolVar(&force, "force", false, "replace files that are there already")
+	return cmd
+}
+
+// A newFile is one that init writes.
+type newFile struct {
+	path    string
+	data    []byte
+	version string // of what is there; "" if nothing is
+	schema  bool   // made from the program, for editors only
+}
+
+func (a *app) init(ctx context.Context, project, template string, force bool) error {
+	root, err := openProject(project)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	files, err := a.fromTemplate(template)
+	if err != nil {
+		return err
+	}
+	var inTheWay []string
+	for i := range files {
+		f := &files[i]
+		old, version, err := root.ReadBytes(ctx, f.path)
+		switch {
+		case err != nil:
+			return err
+		case version == "":
+		case bytes.Equal(old, f.data):
+			f.data = nil // it is so already
+		case f.schema && !force:
+			f.data = nil
+			fmt.Fprintf(a.stderr, "ralph: %s is of another version of ralph; --force renews it\n", f.path)
+		default:
+			f.version = version
+			inTheWay = append(inTheWay, f.path)
+		}
+	}
+	if len(inTheWay) > 0 && !force {
+		return fmt.Errorf("%s is there already, and nothing was written; --force replaces it", strings.Join(inTheWay, " and "))
+	}
+	for _, f := range files {
+		if f.data == nil {
+			continue
+		}
+		err := root.Write(ctx, f.path, f.data, f.version)
+		if errors.Is(err, state.ErrChanged) {
+			return fmt.Errorf("%s changed just now; run the command again", f.path)
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.stdout, "wrote %s\n", f.path)
+	}
+	policyFlag, start := "", "write - [ ] items into TODO.md and start claude"
+	if template != basicTemplate {
+		policyFlag, start = " --policy "+template, "start claude"
+	}
+	fmt.Fprintf(a.stdout, "next:\n"+
+		"  1. ralph test: what the policy does, in examples\n"+
+		"  2. ralph install claude-code%s: Claude Code asks it at every stop\n"+
+		"  3. %s; ralph status and ralph explain show what happens\n", policyFlag, start)
+	return nil
+}
+
+// fromTemplate gives the files of a template.
+func (a *app) fromTemplate(name string) ([]newFile, error) {
+	base, policySrc, testSrc, err := templateSources(name)
+	if err != nil {
+		return nil, err
+	}
+	// Editors find the schema by the first line.
+	modeline := func(schema string, src []byte) []byte {
+		return append([]byte("# yaml-language-server: $schema="+schema+"\n"), src...)
+	}
+	const policySchema, testSchema = "policy.schema.json", "test.schema.json"
+	files := []newFile{{path: base + ".yaml", data: modeline(policySchema, policySrc)}}
+	if testSrc != nil {
+		files = append(files, newFile{path: base + "_test.yaml", data: modeline(testSchema, testSrc)})
+	}
+	for schemaName, file := range map[string]string{"policy": policySchema, "test": testSchema} {
+		src, err := a.schemaSource(schemaName)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, newFile{path: file, data: src, schema: true})
+	}
+	slices.SortStableFunc(files[1:], func(a, b newFile) int { return strings.Compare(a.path, b.path) })
+	for i := range files {
+		files[i].path = path.Join(".ralph", files[i].path)
+	}
+	return files, nil
+}
+
+// templateSources gives the policy of a template, its tests if it has any, and the
+// base of their names.
+func templateSources(name string) (base string, policySrc, testSrc []byte, err error) {
+	if name == basicTemplate {
+		if policySrc, err = templates.ReadFile("template/basic.yaml"); err == nil {
+			testSrc, err = templates.ReadFile("template/basic_test.yaml")
+		}
+		return "policy", policySrc, testSrc, err
+	}
+	if !slices.Contains(builtins(), name) {
+		return "", nil, nil, fmt.Errorf("there is no template %q, expected one of %s, %s", name, basicTemplate, strings.Join(builtins(), ", "))
+	}
+	if policySrc, err = examples.FS.ReadFile(name + "/" + name + ".yaml"); err != nil {
+		return "", nil, nil, err
+	}
+	testSrc, err = examples.Tests.ReadFile(name + "/" + name + "_test.yaml")
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	// Here they stand beside the policy, where ralph test finds them.
+	testSrc = bytes.Replace(testSrc, []byte("ralph test examples/"+name), []byte("ralph test"), 1)
+	return name, policySrc, testSrc, err
+}
