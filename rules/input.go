@@ -17,7 +17,7 @@ type Input struct {
 	// feature#), one of ralph's names (stop_hook_active), or age(FACT).
 	Name  string `json:"name"`
 	Value any    `json:"value,omitempty"`
-	Cut   bool   `json:"cut,omitempty"`  // the value is too long, or private
+	Cut   bool   `json:"cut,omitempty"`  // the value is too long, private, or only told
 	Told  bool   `json:"told,omitempty"` // only texts read it, so that nothing was decided by it
 }
 
@@ -68,15 +68,20 @@ func (ev *evaluation) noteInputs(o *operand) {
 
 func (ev *evaluation) noteInput(name string, v any, private bool) {
 	all := ev.verdict.Trace.Inputs
-	if i := slices.IndexFunc(all, func(in Input) bool { return in.Name == name }); i >= 0 {
-		all[i].Told = all[i].Told && ev.telling
+	i := slices.IndexFunc(all, func(in Input) bool { return in.Name == name })
+	if i >= 0 && (ev.telling || !all[i].Told) {
 		return
 	}
 	in := Input{Name: name, Told: ev.telling}
-	if private && !ev.opts.Clear {
+	// What only texts read is for the agent or the person, and no business of a log.
+	if (private || ev.telling) && !ev.opts.Clear {
 		in.Cut = true
 	} else {
 		in.Value, in.Cut = held(v)
+	}
+	if i >= 0 {
+		all[i] = in
+		return
 	}
 	ev.verdict.Trace.Inputs = append(all, in)
 }

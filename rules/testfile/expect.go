@@ -81,7 +81,8 @@ func (r *reader) patterns(n *source.Node, what string) Texts {
 		}
 		p := Pattern{Text: text}
 		if body, ok := expression(text); ok {
-			re, err := regexp.Compile(body)
+			// ^ and $ are those of a line, since most texts have several.
+			re, err := regexp.Compile("(?m)" + body)
 			if err != nil {
 				r.errorf(item, CheckValue, "", "%s is no regular expression: %v", text, err)
 				continue

@@ -126,7 +126,7 @@ type Optional[T any] struct {
 type Texts = Optional[[]Pattern]
 
 // Pattern is a text that must occur in another, or a regular expression that must
-// match somewhere in it.
+// match somewhere in it, where ^ and $ are the ends of lines.
 type Pattern struct {
 	Text   string         // as it was written
 	Regexp *regexp.Regexp // nil for a plain text

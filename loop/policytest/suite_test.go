@@ -1,0 +1,339 @@
+package policytest_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/policytest"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// suite loads tests of a policy, both from text.
+func suite(t testing.TB, policy, tests string) *policytest.Suite {
+	t.Helper()
+	fsys := fstest.MapFS{"p.yaml": {Data: []byte(policy)}, "p_test.yaml": {Data: []byte(tests)}}
+	s, findings := policytest.Load(fsys, "p_test.yaml", loop.Config())
+	if s == nil {
+		t.Fatal(findings.Format())
+	}
+	return s
+}
+
+// failures lists what failed, one line each.
+func failures(results []policytest.Result) []string {
+	var out []string
+	for _, r := range results {
+		for _, f := range r.Failures {
+			out = append(out, fmt.Sprintf("%s: %s: want %q, got %q", r.Name, f.What, f.Want, f.Got))
+		}
+	}
+	return out
+}
+
+const counter = `ralph: 1
+facts:
+  state:
+    json: state.json
+    schema: {properties: {n: {type: integer, default: 0}, who: {type: string, default: nobody}}}
+  other: {text: "other/${state.who}.txt"}
+limits: {repeats: 2}
+progress: state.n
+rules:
+  - name: broken
+    when: invalid(state)
+    stop: ${problem(state)}
+    notice: the state is broken
+  - name: go
+    when: ok(state) and state.n < 3
+    continue: ${state.n} of 3 for ${state.who}
+    notice: at ${state.n}
+    log: going on
+    then:
+      - set: state.n = state.n + 1
+  - name: other
+    when: ok(other)
+    stop: ${other}
+`
+
+// Each expectation that is not met is a failure of its own, at its place.
+func TestFailures(t *testing.T) {
+	s := suite(t, counter, `
+given: {facts: {state: {n: 1}}}
+tests:
+  - name: all wrong
+    expect:
+      stop: x
+      rule: other
+      reason: [of 3, 2 of 3]
+      notice: ""
+      note: some
+      log: /^no/
+      effects: []
+      finally: [prune: x]
+      read: [other]
+      unread: [state]
+      files: {state.json: x}
+  - name: all right
+    expect:
+      continue: 1 of 3 for nobody
+      rule: go
+      notice: at 1
+      note: ""
+      log: "[ralph] going on"
+      effects: [set: state.n = 2]
+      finally: []
+      read: [state]
+      unread: [other]
+`)
+	want := []string{
+		`all wrong: verdict: want "stop", got "continue by rule go"`,
+		`all wrong: rule: want "rule other", got "continue by rule go"`,
+		`all wrong: reason: want "2 of 3", got "1 of 3 for nobody"`,
+		`all wrong: notice: want "nothing", got "at 1"`,
+		`all wrong: note: want "some", got "nothing"`,
+		`all wrong: log: want "/^no/", got "[ralph] going on"`,
+		`all wrong: effects: want "nothing", got "set state.n = 2"`,
+		`all wrong: finally: want "prune x", got "nothing"`,
+		`all wrong: read: want "other is read", got "it is left unread"`,
+		`all wrong: unread: want "state is left unread", got "it is read"`,
+		`all wrong: files: want "", got "no file can change: the fact whose file the rule changes is given under facts; give it under files"`,
+	}
+	if diff := cmp.Diff(want, failures(s.Run(t.Context(), nil))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// Files are read and changed for real, and a file that changes must be named.
+func TestFiles(t *testing.T) {
+	s := suite(t, counter, `
+given: {files: {state.json: "{\"n\": 1}\n", keep.txt: mine}}
+tests:
+  - name: whole
+    expect: {files: {state.json: "{\"n\": 2}\n"}}
+  - name: in part
+    expect: {files: {state.json: ['"n": 2', '/^\{.*\}$/']}}
+  - name: unnamed
+    expect: {files: {}}
+  - name: gone
+    expect: {files: {state.json: null, keep.txt: [mine]}}
+  - name: half a file
+    given: {files: {state.json: '{"n": '}}
+    expect: {rule: broken, files: {}}
+`)
+	want := []string{
+		"unnamed: file state.json: want \"it stays as it is\", got \"{\\\"n\\\": 2}\\n\"",
+		"gone: file state.json: want \"no such file\", got \"{\\\"n\\\": 2}\\n\"",
+	}
+	if diff := cmp.Diff(want, failures(s.Run(t.Context(), nil))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A test depends on nothing that it does not give: programs, environment, clock
+// and models of this machine are not there.
+func TestHermetic(t *testing.T) {
+	t.Setenv("RALPH_OFF", "1")
+	t.Setenv("RALPH_TEST_SECRET", "here")
+	s := suite(t, `ralph: 1
+facts:
+  run: {exec: [sh, -c, "exit 0"]}
+  repo: {git: .}
+  list: {tasks: claude}
+rules:
+  - name: world
+    when: ok(run) or ok(repo) or ok(list) or env.RALPH_TEST_SECRET != "" or which("sh") != "" or env.HOME != ""
+    stop: the world shows
+  - name: clock
+    when: now().Format("2006-01-02 15:04") != "2026-01-01 12:00"
+    stop: the clock runs
+`, `
+tests:
+  - name: nothing is there
+    expect: {rule: "", stop: true}
+  - name: what is given is there
+    given: {facts: {run: {code: 1, lines: [a, b]}, repo: {changed: [x]}, list: []}, env: {RALPH_TEST_SECRET: x}, which: [sh]}
+    expect: {rule: world}
+`)
+	if got := failures(s.Run(t.Context(), nil)); len(got) > 0 {
+		t.Error(strings.Join(got, "\n"))
+	}
+}
+
+// Literals have the shape that their source would have given them.
+func TestLiterals(t *testing.T) {
+	s := suite(t, `ralph: 1
+facts:
+  run: {exec: [x], schema: {properties: {k: {type: integer, default: 7}}}}
+  repo: {git: .}
+  items: {checklist: t.md}
+  found: {glob: "*.json", schema: {properties: {n: {type: integer, default: 0}}}}
+  doc: {frontmatter: d.md, schema: {properties: {n: {type: integer, default: 5}}}}
+rules:
+  - name: all
+    when:
+      - run.stdout == "a\nb\n" and len(run.lines) == 2 and run.code == 0 and run.json.k == 7
+      - repo.dirty and repo.branch == "" and repo.ahead == 0
+      - items[0].text == "one" and not items[0].done and items[1].done and items[1].source == "- [x] two"
+      - len(found) == 1 and found[0].name == "a" and found[0].value.n == 3 and found[0].age == duration("5m")
+      - problem(found) contains "b.json"
+      - doc.n == 5 and doc.body == "text"
+    stop: ok
+`, `
+tests:
+  - name: shapes
+    given:
+      facts:
+        run: {lines: [a, b], json: {}}
+        repo: {changed: [x]}
+        items: [one, {text: two, done: true}]
+        found: [{path: x/a.json, age: 5m, value: {n: 3}}, {path: b.json, value: {n: no}}]
+        doc: {body: text}
+    expect: {rule: all}
+  - name: a field that a source does not have
+    given: {facts: {repo: {brnch: main}}}
+    expect: {rule: all}
+  - name: the wrong shape
+    given: {facts: {items: "- [ ] one"}}
+    expect: {rule: all}
+`)
+	got := failures(s.Run(t.Context(), nil))
+	if len(got) != 2 || !strings.Contains(got[0], "unknown field") || !strings.Contains(got[0], "did you mean") ||
+		!strings.Contains(got[1], "give Markdown under files") {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+}
+
+// A value that cannot be used, because the path of its fact cannot be worked out,
+// is what an author does not think of.
+func TestHints(t *testing.T) {
+	s := suite(t, counter, `
+tests:
+  - name: a value without its path
+    given: {missing: [state], facts: {other: text}}
+    expect: {rule: other}
+`)
+	r := s.Run(t.Context(), nil)[0]
+	if len(r.Hints) != 1 || !strings.Contains(r.Hints[0], "the value given for other is not used") {
+		t.Errorf("hints: %q", r.Hints)
+	}
+}
+
+// The loop memory and the counts of unless_repeated are what the test says.
+func TestLoop(t *testing.T) {
+	s := suite(t, counter, `
+given: {facts: {state: {n: 1}}}
+tests:
+  - name: the bound
+    given: {loop: {repeats: 2}}
+    expect: {rule: limits.repeats, notice: nothing moved}
+  - name: below it
+    given: {loop: {repeats: 1, continuations: 7}}
+    expect: {rule: go}
+  - name: moving
+    given: {loop: {continuations: 7}}
+    expect: {rule: go}
+`)
+	if got := failures(s.Run(t.Context(), nil)); len(got) > 0 {
+		t.Error(strings.Join(got, "\n"))
+	}
+}
+
+// Tests of a policy that cannot be used, or that is not there, are not run.
+func TestLoadFindings(t *testing.T) {
+	fsys := fstest.MapFS{
+		"broken.yaml":        {Data: []byte("ralph: 1\nrules:\n  - name: a\n    when: nosuch\n    stop: x\n")},
+		"broken_test.yaml":   {Data: []byte("tests:\n  - name: a\n    expect: {rule: a}\n")},
+		"alone_test.yaml":    {Data: []byte("tests:\n  - name: a\n    expect: {rule: a}\n")},
+		"shipped_test.yaml":  {Data: []byte("policy: speckit\ntests:\n  - name: a\n    expect: {rule: no-feature}\n")},
+		"elsewhere/my.yaml":  {Data: []byte("ralph: 1\nrules:\n  - name: a\n    stop: x\n")},
+		"deep/far_test.yaml": {Data: []byte("policy: ../elsewhere/my.yaml\ntests:\n  - name: a\n    expect: {rule: a}\n")},
+	}
+	for name, want := range map[string]string{
+		"broken_test.yaml":   `unknown name "nosuch"`,
+		"alone_test.yaml":    "there is no policy alone.yaml",
+		"nosuch_test.yaml":   "the tests cannot be read",
+		"shipped_test.yaml":  "",
+		"deep/far_test.yaml": "",
+	} {
+		s, findings := policytest.Load(fsys, name, loop.Config())
+		if (s == nil) != (want != "") || !strings.Contains(findings.Format(), want) {
+			t.Errorf("%s: %v, %s", name, s, findings.Format())
+		}
+	}
+}
+
+// Coverage counts the rules that held and both outcomes of each operand.
+func TestCover(t *testing.T) {
+	s := suite(t, counter, `
+given: {facts: {state: {n: 1}}}
+tests:
+  - name: go
+    expect: {rule: go}
+  - name: broken
+    given: {invalid: [state]}
+    expect: {rule: broken}
+`)
+	c := policytest.Cover(s.Policy(), s.Program(), s.Run(t.Context(), nil))
+	type row struct {
+		Rule          string
+		Reached, Held int
+		Missed        []string
+	}
+	var got []row
+	for _, r := range c.Rules {
+		line := row{Rule: r.Rule, Reached: r.Reached, Held: r.Held}
+		for _, o := range r.Operands {
+			line.Missed = append(line.Missed, o.Missed())
+		}
+		got = append(got, line)
+	}
+	want := []row{
+		{"broken", 2, 1, []string{""}},
+		{"go", 1, 1, []string{"false", "false"}},
+		{"other", 0, 0, []string{"true or false"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if held, all, seen, outcomes := c.Counts(); held != 2 || all != 3 || seen != 4 || outcomes != 8 {
+		t.Errorf("counts: %d of %d rules, %d of %d outcomes", held, all, seen, outcomes)
+	}
+}
+
+func ExampleLoad() {
+	fsys := fstest.MapFS{
+		"greet.yaml": {Data: []byte(`ralph: 1
+limits: {continuations: 3}
+rules:
+  - name: greeted
+    when: said("HELLO")
+    stop: the agent greeted
+  - name: greet
+    continue: Say HELLO on a line of its own.
+`)},
+		"greet_test.yaml": {Data: []byte(`tests:
+  - name: asks for a greeting
+    expect: {rule: greet, continue: HELLO}
+  - name: takes a greeting
+    given: {last_assistant_message: HELLO}
+    expect: {rule: greeted, stop: true}
+`)},
+	}
+	suite, findings := policytest.Load(fsys, "greet_test.yaml", rules.Config{})
+	if suite == nil {
+		fmt.Print(findings.Format())
+		return
+	}
+	for _, r := range suite.Run(context.Background(), nil) {
+		fmt.Println(r.Name, r.Passed())
+	}
+	// Output:
+	// asks for a greeting true
+	// takes a greeting true
+}
