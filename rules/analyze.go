@@ -30,7 +30,7 @@ func Check(fsys fs.FS, name string, cfg Config) (*Program, Diagnostics) {
 // reach is not told: an analysis that gives up says nothing.
 const (
 	stepsPerQuestion = 50_000
-	stepsPerPolicy   = 30_000_000
+	stepsPerPolicy   = 12_000_000
 )
 
 // Analyze looks at the policy as a whole: at conditions that are never or always
@@ -51,6 +51,11 @@ func (p *Program) Analyze() Diagnostics {
 	}
 	for _, f := range p.finally {
 		a.t.when(f.when)
+	}
+	for _, r := range p.Rules {
+		for _, e := range r.then {
+			e.value.conditions(func(c *cond) { a.t.when(c) })
+		}
 	}
 	a.enums = a.decidedFields()
 	a.facts = a.unguardedFacts()
@@ -106,6 +111,12 @@ func (a *analysis) ask(s *solve.Solver, fs ...*solve.Formula) solve.Result {
 // impossible reports whether no state makes all of fs hold, for certain.
 func (a *analysis) impossible(fs ...*solve.Formula) bool {
 	return a.ask(a.base, fs...).Status == solve.Unsat
+}
+
+// possible reports whether some state may make all of fs hold, as far as is known.
+func (a *analysis) possible(s *solve.Solver, fs ...*solve.Formula) bool {
+	status := a.ask(s, fs...).Status
+	return status == solve.Sat || status == solve.Maybe
 }
 
 // state gives a witness in which fs hold, if there is one that guesses nothing.
@@ -235,7 +246,7 @@ func (a *analysis) reason(o *operand) string {
 func (a *analysis) namedIn(o *operand) []solve.Var {
 	var out []solve.Var
 	for _, r := range o.reads {
-		if q := a.t.byKey["field "+a.t.labelOf(r.fact.fact)+" "+strings.Join(r.path, "\x00")]; q != nil {
+		if q := a.t.byKey[fieldKey(a.t.labelOf(r.fact.fact), r.path)]; q != nil {
 			out = append(out, q.v)
 		}
 	}
@@ -253,23 +264,27 @@ func (q *quantity) says() string {
 	if len(q.path) > 0 {
 		name = strings.Join(q.path, ".")
 	}
+	source := ", by its schema"
+	if q.kind == nameValue {
+		source = ""
+	}
 	switch {
 	case q.kind == factStatus && q.fact.HasDefault:
 		return fmt.Sprintf("%q has a default, which stands in for it: it is never missing", name)
 	case q.kind == factStatus:
 		return "say what is meant, or leave it out"
 	case q.number && q.min >= -solve.MaxConstant && q.max <= solve.MaxConstant:
-		return fmt.Sprintf("by its schema %q is %d to %d", name, q.min, q.max)
+		return fmt.Sprintf("%q is %d to %d%s", name, q.min, q.max, source)
 	case q.number && q.min >= -solve.MaxConstant:
-		return fmt.Sprintf("by its schema %q is %d or more", name, q.min)
+		return fmt.Sprintf("%q is %d or more%s", name, q.min, source)
 	case q.number && q.max <= solve.MaxConstant:
-		return fmt.Sprintf("by its schema %q is %d or less", name, q.max)
+		return fmt.Sprintf("%q is %d or less%s", name, q.max, source)
 	case len(q.values) > 0 && !q.open:
 		var words []string
 		for _, v := range q.values {
 			words = append(words, literalText(v))
 		}
-		return fmt.Sprintf("by its schema %q is one of %s", name, strings.Join(words, ", "))
+		return fmt.Sprintf("%q is one of %s%s", name, strings.Join(words, ", "), source)
 	case q.nonempty:
 		return fmt.Sprintf("a text file that is empty is missing, so %q is never empty", name)
 	}
@@ -293,7 +308,7 @@ func (a *analysis) contradiction(c *cond) {
 	// The state shows the first of them, so that the last does not hold.
 	a.report("contradiction", from, to, "one of them must go, or they belong under or",
 		strings.Join(names, " and ")+" are never true together", related,
-		[]*solve.Formula{a.t.when(core[0]).yes, a.t.when(last).no}, nil)
+		[]*solve.Formula{a.t.when(core[0]).yes, a.t.when(last).no}, []*solve.Formula{a.t.when(core[0]).yes}, nil)
 }
 
 // tautology tells which parts of an or cannot all be false.
@@ -326,6 +341,16 @@ func (a *analysis) core(kids []*cond, formula func(*cond) *solve.Formula) []*con
 		}
 	}
 	return core
+}
+
+// conditions calls f for the conditions that choose the value of an expression.
+func (c *cond) conditions(f func(*cond)) {
+	if c == nil || c.op != choose {
+		return
+	}
+	f(c.kids[0])
+	c.kids[1].conditions(f)
+	c.kids[2].conditions(f)
 }
 
 // place is where a condition stands: from its first operand to its last.

@@ -8,7 +8,6 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/ralph-sdk/ralph/rules/internal/solve"
-	"github.com/ralph-sdk/ralph/schema"
 )
 
 // fields looks in the when of a rule for fields that may be absent and are used
@@ -98,7 +97,7 @@ func (f *fieldCheck) needs(n ast.Node) {
 	a.diags[len(a.diags)-1].Witness = w.JSON()
 }
 
-// effects looks for values that a field can never have by its schema.
+// effects looks for numbers beyond the bounds of the field that is set.
 func (a *analysis) effects() {
 	for i, r := range a.p.Rules {
 		if !own(r) {
@@ -106,51 +105,40 @@ func (a *analysis) effects() {
 		}
 		for _, e := range r.then {
 			if e.kind == SetEffect && e.typ != nil && e.value != nil {
-				a.assigned(i, e, e.value)
+				a.assigned(e, e.value, a.holds[i])
 			}
 		}
 	}
 }
 
-// assigned looks at the literals that a set can assign.
-func (a *analysis) assigned(i int, e *effect, c *cond) {
+// assigned looks at the literals that a set assigns when fs hold.
+func (a *analysis) assigned(e *effect, c *cond, fs ...*solve.Formula) {
 	if c.op == choose {
-		a.assigned(i, e, c.kids[1])
-		a.assigned(i, e, c.kids[2])
+		first := a.t.when(c.kids[0])
+		a.assigned(e, c.kids[1], append(slices.Clip(fs), first.yes)...)
+		a.assigned(e, c.kids[2], append(slices.Clip(fs), first.no)...)
 		return
 	}
-	if c.op != leaf {
+	if c.op != leaf || a.impossible(fs...) {
 		return
 	}
 	s, ok := a.t.sideOf(a.t.tree(c.operand), c.operand.snippet.scope)
 	if !ok || !s.constant || s.value == nil {
 		return
 	}
+	v, number := s.value.(int)
+	low, high := e.typ.Min, e.typ.Max
+	if !number || (low == nil || float64(v) >= *low) && (high == nil || float64(v) <= *high) {
+		return // what an enum says is part of the type, which Load checks
+	}
 	name := e.steps[len(e.steps)-1].field
-	help := ""
-	switch v := s.value.(type) {
-	case int:
-		q := quantity{name: name, number: true, min: -solve.MaxConstant - 1, max: solve.MaxConstant + 1}
-		if m := e.typ.Min; m != nil && float64(v) < *m || e.typ.Max != nil && float64(v) > *e.typ.Max {
-			if m != nil {
-				q.min = int(*m)
-			}
-			if e.typ.Max != nil {
-				q.max = int(*e.typ.Max)
-			}
-			help = q.says()
-		}
+	q := quantity{kind: fieldValue, name: name, number: true, min: -solve.MaxConstant - 1, max: solve.MaxConstant + 1}
+	if low != nil {
+		q.min = int(*low)
 	}
-	if len(e.typ.Enum) > 0 && e.typ.Kind != schema.Any && !allows(e.typ, s.value) {
-		words := enumWords(e.typ)
-		if help = didYouMean(fmt.Sprint(s.value), words); help == "" {
-			help = "by its schema it is one of " + list(words)
-		}
-	}
-	if help == "" {
-		return
+	if high != nil {
+		q.max = int(*high)
 	}
 	o := c.operand
-	a.report("effect-value", o.pos(), o.end(), help,
-		fmt.Sprintf("%q is never %s by its schema", name, literalText(s.value)), nil, []*solve.Formula{a.holds[i]}, nil)
+	a.report("effect-value", o.pos(), o.end(), q.says(), fmt.Sprintf("%q is never %d", name, v), nil, fs, nil)
 }

@@ -211,7 +211,7 @@ func (a *analysis) decidedFields() []decidedField {
 		r.when.walk(func(o *operand) {
 			for _, read := range o.reads {
 				f := read.fact.fact
-				q := a.t.byKey["field "+a.t.labelOf(f)+" "+strings.Join(read.path, "\x00")]
+				q := a.t.byKey[fieldKey(a.t.labelOf(f), read.path)]
 				if q == nil || q.number || q.open || len(q.values) < 3 {
 					continue
 				}
@@ -256,7 +256,7 @@ func (a *analysis) undecided(reach *solve.Solver) {
 			switch {
 			case decided:
 				handled++
-			case a.ask(reach, d.is[v], d.whether).Status != solve.Unsat:
+			case a.possible(reach, d.is[v], d.whether):
 				open = append(open, v)
 			}
 		}
@@ -327,7 +327,7 @@ func (a *analysis) unguardedFacts() []unguarded {
 // unguarded tells of them, if nothing decides when one is missing.
 func (a *analysis) unguarded(reach *solve.Solver) {
 	for _, u := range a.facts {
-		if strings.Contains(u.fact.Name, "/") || a.ask(reach, u.missing).Status == solve.Unsat {
+		if strings.Contains(u.fact.Name, "/") || !a.possible(reach, u.missing) {
 			continue
 		}
 		end := u.fact.Pos

@@ -182,9 +182,9 @@ func (d *differ) ask(s *solve.Solver, fs ...*solve.Formula) solve.Result {
 	return r
 }
 
-// indexOf finds the difference between the same decisions.
+// indexOf finds the difference between the same rules.
 func indexOf(ds []Difference, d Difference) int {
-	return slices.IndexFunc(ds, func(x Difference) bool { return x.Old == d.Old && x.New == d.New })
+	return slices.IndexFunc(ds, func(x Difference) bool { return x.Old.Rule == d.Old.Rule && x.New.Rule == d.New.Rule })
 }
 
 func (d *differ) alike(a, b Decision) bool {

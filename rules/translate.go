@@ -484,7 +484,7 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (side, bool) {
 		}
 	case factSymbol:
 		if s.fact.Source.Name == "text" {
-			return t.typed("field "+t.labelOf(s.fact), s.typ, quantity{kind: fieldValue, name: t.labelOf(s.fact), fact: s.fact, nonempty: true}, nil)
+			return t.typed(fieldKey(t.labelOf(s.fact), nil), s.typ, quantity{kind: fieldValue, name: t.labelOf(s.fact), fact: s.fact, nonempty: true}, nil)
 		}
 	}
 	return side{}, false
@@ -527,7 +527,12 @@ func (t *translator) field(n *ast.MemberNode, sc *scope) (side, bool) {
 	if typ.HasDefault {
 		prefer = typ.Default
 	}
-	return t.typed("field "+name+" "+strings.Join(path, "\x00"), typ, quantity{kind: fieldValue, name: name, fact: sym.fact, path: path}, prefer)
+	return t.typed(fieldKey(name, path), typ, quantity{kind: fieldValue, name: name, fact: sym.fact, path: path}, prefer)
+}
+
+// fieldKey is the key of the quantity that a field of a fact is.
+func fieldKey(fact string, path []string) string {
+	return "field " + fact + " " + strings.Join(path, "\x00")
 }
 
 // canBeNil reports whether a field can turn out to hold nothing.

@@ -129,7 +129,7 @@ func (s *Solver) Solve(budget int, fs ...*Formula) Result {
 	s.steps, s.budget, s.maybe, s.guesses = 0, budget, false, 0
 	s.result = Result{}
 	choices, numbers := len(s.undo), s.numbers.mark()
-	status := s.search(base, s.begin(base))
+	status := s.search(base, s.begin(base), false)
 	s.back(choices, numbers)
 	s.drop(base)
 	if status == Unsat && s.maybe {
@@ -164,8 +164,9 @@ func (s *Solver) begin(base int) bool {
 }
 
 // search decides the conditions that are open; those before from, going round, are
-// not. ok tells whether what was concluded so far is possible.
-func (s *Solver) search(from int, ok bool) Status {
+// not. ok tells whether what was concluded so far is possible, guessing that only
+// opaque atoms are left.
+func (s *Solver) search(from int, ok, guessing bool) Status {
 	for {
 		switch {
 		case !ok || !s.propagate():
@@ -177,7 +178,7 @@ func (s *Solver) search(from int, ok bool) Status {
 			return GaveUp
 		}
 		var atom *Formula
-		if atom, from = s.choose(from); atom == nil {
+		if atom, from, guessing = s.choose(from, guessing); atom == nil {
 			if s.guesses > 0 {
 				s.maybe = true
 				return Unsat
@@ -188,7 +189,7 @@ func (s *Solver) search(from int, ok bool) Status {
 		choices, numbers, guesses := len(s.undo), s.numbers.mark(), s.guesses
 		status := Unsat
 		if s.assert(atom) {
-			status = s.search(from, true)
+			status = s.search(from, true, guessing)
 		} else {
 			s.settle()
 		}
@@ -379,26 +380,28 @@ func (s *Solver) assert(f *Formula) bool {
 }
 
 // choose gives an open atom of an open condition, and the first open condition,
-// going round from from. Opaque atoms are chosen only if there are no others.
-func (s *Solver) choose(from int) (atom *Formula, first int) {
+// going round from from. Opaque atoms are chosen only if there are no others, which
+// guessing tells: what has only opaque atoms left never gets others.
+func (s *Solver) choose(from int, guessing bool) (atom *Formula, first int, guess bool) {
 	first = -1
 	for n := range s.conds {
 		i := (from + n) % len(s.conds)
 		if s.done[i] {
 			continue
 		}
+		s.steps++
 		if first < 0 {
 			first = i
 		}
-		a, guess := s.open(s.conds[i])
-		if a != nil && !guess {
-			return a, first
+		a, opaque := s.open(s.conds[i])
+		if a != nil && (!opaque || guessing) {
+			return a, first, guessing
 		}
 		if atom == nil {
 			atom = a
 		}
 	}
-	return atom, max(first, 0)
+	return atom, max(first, 0), true
 }
 
 // open gives an atom of f that is not decided yet, if possible one that is not

@@ -1,0 +1,252 @@
+package rules_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// told is a comparison in a few lines.
+func told(t testing.TB, c *rules.Comparison) string {
+	t.Helper()
+	var b strings.Builder
+	for _, d := range c.Differences {
+		w, err := json.Marshal(d.Witness)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s → %s: %s\n", d.Old, d.New, w)
+	}
+	for _, d := range c.Unknown {
+		fmt.Fprintf(&b, "%s → %s: unknown\n", d.Old, d.New)
+	}
+	for _, s := range c.Doubts {
+		fmt.Fprintln(&b, "doubt:", s)
+	}
+	for _, s := range c.Notes {
+		fmt.Fprintln(&b, "note:", s)
+	}
+	return b.String()
+}
+
+func TestDiff(t *testing.T) {
+	const state = `facts:
+  state:
+    json: state.json
+    inline: true
+    schema: {properties: {phase: {enum: [plan, work], default: plan}, step: {type: integer, minimum: 0, default: 0}, steps: {type: integer, minimum: 0, default: 0}}}
+`
+	const work = state + `rules:
+  - {name: finished, when: step >= steps, stop: finished}
+  - {name: work, when: phase == "work", continue: work}
+`
+	for _, tt := range []struct {
+		name     string
+		old, now string
+		texts    bool
+		set      map[string]string
+		want     string
+	}{
+		{name: "the same policy", old: work, now: work},
+		{
+			name: "another way to say the same",
+			old:  work,
+			now: state + `rules:
+  - {name: go-on, when: 'step + 1 <= steps and not (phase != "work")', continue: work}
+`,
+		},
+		{
+			name: "one less",
+			old:  work,
+			now: state + `rules:
+  - {name: finished, when: step > steps, stop: finished}
+  - {name: work, when: phase == "work", continue: work}
+`,
+			want: `finished stops → work continues: {"facts":{"state":{"phase":"work","step":0,"steps":0}}}
+`,
+		},
+		{
+			name: "a rule that is gone, and one that is new",
+			old:  work,
+			now: state + `rules:
+  - {name: repair, when: invalid(state), continue: repair}
+`,
+			want: `work continues → no rule decides, the agent may stop: {"facts":{"state":{"phase":"work","step":0,"steps":1}}}
+no rule decides, the agent may stop → repair continues: {"invalid":{"state":"it cannot be read"}}
+`,
+		},
+		{
+			name: "what is not known may differ",
+			old:  work,
+			now: state + `rules:
+  - {name: finished, when: step >= steps, stop: finished}
+  - {name: said, when: said("DONE"), stop: said}
+  - {name: work, when: phase == "work", continue: work}
+`,
+			want: "work continues → said stops: unknown\n",
+		},
+		{
+			name: "what is not known but the same does not",
+			old: state + `rules:
+  - {name: said, when: said("DONE"), stop: said}
+  - {name: work, when: phase == "work", continue: work}
+`,
+			now: state + `rules:
+  - {name: work, when: phase == "work" and not said("DONE"), continue: work}
+`,
+		},
+		{
+			name: "a let of the same name that means something else",
+			old: state + `let: {far: step * 3 > steps}
+rules:
+  - {name: far, when: far, continue: far}
+`,
+			now: state + `let: {far: step * 4 > steps}
+rules:
+  - {name: far, when: far, continue: far}
+`,
+			want: `far continues → no rule decides, the agent may stop: unknown
+no rule decides, the agent may stop → far continues: unknown
+`,
+		},
+		{
+			name: "a fact of the same name that comes from elsewhere",
+			old:  work,
+			now:  strings.Replace(work, "state.json", "other.json", 1),
+			want: `finished stops → work continues: {"facts":{"state (new)":{"phase":"work","step":0,"steps":1},"state (old)":{"step":0,"steps":0}}}
+work continues → finished stops: {"facts":{"state (new)":{"step":0,"steps":0},"state (old)":{"phase":"work","step":0,"steps":1}}}
+work continues → no rule decides, the agent may stop: {"facts":{"state (old)":{"phase":"work","step":0,"steps":1}},"missing":["state (new)"]}
+no rule decides, the agent may stop → work continues: {"facts":{"state (new)":{"phase":"work","step":0,"steps":1}},"missing":["state (old)"]}
+note: the fact "state" comes from elsewhere: the two are told apart as "state (old)" and "state (new)"
+`,
+		},
+		{
+			name: "a default that differs",
+			old:  work,
+			now:  strings.Replace(work, "[plan, work], default: plan", "[plan, work], default: work", 1),
+			want: "doubt: the default of state.phase differs: a state without it may be decided differently\n",
+		},
+		{
+			name: "a bound that differs is no difference by itself",
+			old:  work,
+			now:  strings.Replace(work, "step: {type: integer, minimum: 0", "step: {type: integer, minimum: 1", 1),
+		},
+		{
+			name: "limits and events",
+			old:  work,
+			now:  "events: [Stop, SubagentStop]\nlimits: {repeats: 3}\n" + work,
+			want: `note: the events differ: [Stop] before, [Stop SubagentStop] now
+note: the limits differ: continuations 500, elapsed 24h0m0s, total 5000 before, continuations 500, elapsed 24h0m0s, total 5000, repeats 3 now
+`,
+		},
+		{name: "a text says the same in other words", old: work, now: strings.Replace(work, "continue: work", "continue: do", 1)},
+		{
+			name: "which counts if texts do", texts: true, old: work, now: strings.Replace(work, "continue: work", "continue: do", 1),
+			want: `work continues → work continues: {"facts":{"state":{"phase":"work","step":0,"steps":1}}}
+`,
+		},
+		{
+			name: "a rule that steps aside",
+			old: state + `rules:
+  - {name: once, when: phase == "work", unless_repeated: {times: 2}, stop: once}
+  - {name: work, when: phase == "work", continue: work}
+`,
+			now: state + `rules:
+  - {name: work, when: phase == "work", stop: work}
+`,
+			want: `work continues → work stops: {"facts":{"state":{"phase":"work"}},"given":{"once":2}}
+`,
+		},
+		{
+			name: "params have their values",
+			old: `params: {most: {type: integer, default: 5}}
+` + state + `rules:
+  - {name: work, when: step < most, continue: work}
+`,
+			now: state + `rules:
+  - {name: work, when: step < 7, continue: work}
+`,
+			set: map[string]string{"most": "7"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			old := loadWith(t, policy(tt.old), rules.Config{Set: tt.set})
+			got := rules.Diff(old, load(t, policy(tt.now)), tt.texts)
+			if diff := cmp.Diff(tt.want, told(t, got)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			same := !strings.Contains(tt.want, "→") && !strings.Contains(tt.want, "doubt")
+			if got.Same() != same {
+				t.Errorf("Same is %t", got.Same())
+			}
+		})
+	}
+}
+
+// ExampleDiff asks what becomes of a loop when a bound is moved.
+func ExampleDiff() {
+	policy := func(bound string) *rules.Program {
+		p, _ := rules.Load(fstest.MapFS{"loop.yaml": {Data: []byte(`
+ralph: 1
+facts:
+  plan: {frontmatter: plan.md, schema: {properties: {turn: {type: integer, minimum: 0, default: 0}}}}
+rules:
+  - {name: go-on, when: ` + bound + `, continue: go on}
+`)}}, "loop.yaml", rules.Config{})
+		return p
+	}
+	c := rules.Diff(policy("plan.turn < 10"), policy("plan.turn <= 10"), false)
+	for _, d := range c.Differences {
+		fmt.Printf("%s → %s\n%v\n", d.Old, d.New, d.Witness.Facts)
+	}
+	// Output:
+	// no rule decides, the agent may stop → go-on continues
+	// map[plan:map[turn:10]]
+}
+
+// ExampleCheck shows what is told of a rule that never has its turn.
+func ExampleCheck() {
+	_, diags := rules.Check(fstest.MapFS{"loop.yaml": {Data: []byte(`
+ralph: 1
+rules:
+  - name: once
+    when: stop_hook_active
+    stop: once is enough
+  - name: planning
+    when: stop_hook_active and permission_mode == "plan"
+    stop: a plan is being made
+`)}}, "loop.yaml", rules.Config{})
+	fmt.Print(diags.Format())
+	// Output:
+	// loop.yaml:7:5: warning: the rule "planning" never gets its turn: whenever it holds, "once" decides before it [shadowed-rule]
+	//   |
+	// 7 |   - name: planning
+	//   |     ^~~~~~~~~~~~~~
+	//   = help: move it up, or remove it
+	//   = witness: {"names":{"permission_mode":"plan","stop_hook_active":true}}
+	//   = note: "once" decides first (loop.yaml:4:5)
+}
+
+// Analyses and comparisons of one program may run beside its evaluation.
+func TestAnalyzeBesideEval(t *testing.T) {
+	p := load(t, files{"policy.yaml": benchPolicy})
+	done := make(chan struct{})
+	for range 4 {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			p.Analyze()
+			rules.Diff(p, p, true)
+			p.Eval(context.Background(), newConstantWorld())
+		}()
+	}
+	for range 4 {
+		<-done
+	}
+}
