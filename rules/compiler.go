@@ -101,10 +101,10 @@ func (c *compiler) askSymbol(ask string, fact *symbol) *symbol {
 	return c.table.add(s)
 }
 
-// tickSymbol gives the symbol of the function that counts steps of loops.
+// tickSymbol gives the symbol of the function that counts the work of loops.
 func (c *compiler) tickSymbol() *symbol {
 	if !c.engine.knows(tickKey) {
-		c.engine.declare(tickKey, natureOfGo(reflect.TypeFor[func() bool]()))
+		c.engine.declare(tickKey, natureOfGo(reflect.TypeFor[func(int) bool]()))
 	}
 	return c.table.add(&symbol{kind: tickSymbol, name: tickKey, key: tickKey})
 }

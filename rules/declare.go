@@ -153,7 +153,7 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 			c.errorf(sc, d.key, "param-value", "it takes "+t.String(), "the value %q does not fit the param %q: %s", text, d.name, bad[0].Message)
 		}
 		sym.value = r.Value
-	case t.HasDefault:
+	case d.schema.Get("default") != nil:
 		r := s.Check(schema.Document{Value: d.schema.Get("default").Decode()})
 		if bad := slices.Concat(r.Unusable, r.Warnings); len(bad) > 0 {
 			c.errorf(sc, d.schema.Get("default"), "param-value", "it takes "+t.String(), "the default does not fit the param %q: %s", d.name, bad[0].Message)

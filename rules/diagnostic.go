@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Pos is a place in a policy file. Line and Col count from 1, Col in runes of
@@ -138,7 +139,7 @@ func (d Diagnostic) format(b *strings.Builder) {
 	fmt.Fprintln(b, d)
 	margin := ""
 	if d.Line != "" {
-		line, col := window([]rune(strings.ReplaceAll(d.Line, "\t", " ")), d.Pos.Col)
+		line, col := window([]rune(strings.Map(visible, d.Line)), d.Pos.Col)
 		width := 1
 		if d.End.Line == d.Pos.Line && d.End.Col > d.Pos.Col {
 			width = d.End.Col - d.Pos.Col
@@ -160,6 +161,17 @@ func (d Diagnostic) format(b *strings.Builder) {
 	for _, r := range d.Related {
 		fmt.Fprintf(b, "%s= note: %s (%s)\n", margin, r.Message, r.Pos)
 	}
+}
+
+// visible replaces what would move the cursor of a terminal.
+func visible(r rune) rune {
+	switch {
+	case r == '\t':
+		return ' '
+	case unicode.IsControl(r):
+		return unicode.ReplacementChar
+	}
+	return r
 }
 
 // window cuts a long line down to what is around a column, which it gives anew,

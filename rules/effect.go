@@ -93,10 +93,18 @@ func (ev *evaluation) target(e *effect, at any) (path []any, skip, broken string
 			}
 			path, at = append(path, key), l[key]
 		default:
-			return nil, "", fmt.Sprintf("%s: the index is %s, not a number or a name", e.src, kindOf(key))
+			return nil, "", fmt.Sprintf("%s: the index is %s, not a whole number or a name", e.src, indexText(key))
 		}
 	}
 	return path, "", ""
+}
+
+// indexText tells what stands where an index should.
+func indexText(v any) string {
+	if f, ok := v.(float64); ok {
+		return display(f)
+	}
+	return kindOf(v)
 }
 
 // storable makes a value that a file can hold and that its schema allows, or says

@@ -30,7 +30,7 @@ type evaluation struct {
 	names   map[string]any // values by key, as expr's machine finds them
 	row     Row
 	hasRow  bool
-	ticks   int // steps of loops in expressions
+	ticks   int // work of loops in expressions
 	verdict *Verdict
 	why     string   // of the latest unknown or broken operand
 	step    *Step    // that operands are traced into, nil if not
@@ -39,7 +39,7 @@ type evaluation struct {
 	buf     []byte   // for texts
 	telling bool     // a text is rendered: what is read now decides nothing
 
-	tick func() bool // counts the steps, made once
+	tick func(int) bool // counts them, made once
 }
 
 // slot is what an evaluation knows of one symbol.

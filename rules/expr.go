@@ -160,20 +160,33 @@ func (e *engine) check(leaf *exprparser.Tree) (nature.Nature, *exprError) {
 	return *leaf.Node.Nature(), nil
 }
 
-// guard makes every + that may join texts a call of the bounded one. The leaf must
-// have been checked.
-func (e *engine) guard(n *ast.Node) {
-	children(*n, e.guard)
-	b, ok := (*n).(*ast.BinaryNode)
-	if !ok || b.Operator != "+" || !b.Nature().IsString() && !isUnknown(*b.Nature()) {
+// guard makes every + that may join texts a call of the bounded one, and lets
+// functions that make texts within a loop count what they make. The leaf must have
+// been checked; nobody checks it again.
+func (e *engine) guard(n *ast.Node) { e.guardWithin(n, false) }
+
+func (e *engine) guardWithin(n *ast.Node, loop bool) {
+	_, predicate := (*n).(*ast.PredicateNode)
+	children(*n, func(c *ast.Node) { e.guardWithin(c, loop || predicate) })
+	if b, ok := (*n).(*ast.BinaryNode); ok && b.Operator == "+" && (b.Nature().IsString() || isUnknown(*b.Nature())) {
+		callee := &ast.IdentifierNode{Value: plus}
+		callee.SetLocation(b.Location())
+		call := &ast.CallNode{Callee: callee, Arguments: []ast.Node{b.Left, b.Right}}
+		call.SetNature(*b.Nature())
+		ast.Patch(n, call)
+	}
+	call, ok := (*n).(*ast.CallNode)
+	if !ok {
 		return
 	}
-	callee := &ast.IdentifierNode{Value: plus}
-	callee.SetNature(natureOfGo(e.conf.Functions[plus].Type()))
-	call := &ast.CallNode{Callee: callee, Arguments: []ast.Node{b.Left, b.Right}}
-	call.SetNature(*b.Nature())
-	callee.SetLocation(b.Location())
-	ast.Patch(n, call)
+	if id, ok := call.Callee.(*ast.IdentifierNode); ok && makesText(id.Value) {
+		if loop {
+			tick := &ast.IdentifierNode{Value: tickKey}
+			tick.SetLocation(call.Location())
+			call.Arguments = append(call.Arguments, tick)
+		}
+		id.SetNature(nature.Nature{}) // the types of its parameters no longer count
+	}
 }
 
 // compile makes a program of a checked leaf. The leaf must not be used after.

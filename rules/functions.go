@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/builtin"
@@ -13,6 +14,9 @@ import (
 // maxString bounds what expressions make of texts, in bytes. Doubling a text
 // thirty times takes a line of source, and expr's memory budget does not see it.
 const maxString = 1 << 20
+
+// maxUniq bounds the lists whose elements are compared each with each.
+const maxUniq = 10_000
 
 var (
 	errTooLong      = errors.New("the text gets longer than 1 MiB")
@@ -68,7 +72,7 @@ func functions() []*builtin.Function {
 		{
 			Name:  plus,
 			Types: []reflect.Type{reflect.TypeFor[func(any, any) any]()},
-			Func: func(args ...any) (any, error) {
+			Func: counted(func(args ...any) (any, error) {
 				a, ok1 := args[0].(string)
 				b, ok2 := args[1].(string)
 				switch {
@@ -78,12 +82,12 @@ func functions() []*builtin.Function {
 					return nil, errTooLong
 				}
 				return a + b, nil
-			},
+			}),
 		},
 		{
 			Name:  "repeat",
 			Types: []reflect.Type{reflect.TypeFor[func(string, int) string]()},
-			Func: func(args ...any) (any, error) {
+			Func: counted(func(args ...any) (any, error) {
 				s, ok1 := args[0].(string)
 				n, ok2 := args[1].(int)
 				switch {
@@ -93,7 +97,7 @@ func functions() []*builtin.Function {
 					return nil, errTooLong
 				}
 				return strings.Repeat(s, n), nil
-			},
+			}),
 		},
 		{
 			Name: "join",
@@ -102,7 +106,7 @@ func functions() []*builtin.Function {
 				reflect.TypeFor[func([]string, string) string](), reflect.TypeFor[func([]string) string](),
 				reflect.TypeFor[func(any, string) string](), reflect.TypeFor[func(any) string](),
 			},
-			Func: func(args ...any) (any, error) {
+			Func: counted(func(args ...any) (any, error) {
 				items, err := elements(args[0])
 				if err != nil || args[0] == nil {
 					return nil, fmt.Errorf("join takes a list of texts, not %s", kindOf(args[0]))
@@ -112,12 +116,26 @@ func functions() []*builtin.Function {
 					glue, _ = args[1].(string)
 				}
 				return join(items, glue)
+			}),
+		},
+		{
+			Name:  "uniq",
+			Types: []reflect.Type{reflect.TypeFor[func([]any) []any](), reflect.TypeFor[func(any) []any]()},
+			Func: func(args ...any) (any, error) {
+				items, err := elements(args[0])
+				switch {
+				case err != nil:
+					return nil, fmt.Errorf("uniq takes a list, not %s", kindOf(args[0]))
+				case len(items) > maxUniq:
+					return nil, fmt.Errorf("uniq takes at most %d items, these are %d", maxUniq, len(items))
+				}
+				return uniq(items), nil
 			},
 		},
 		{
 			Name:  "replace",
 			Types: []reflect.Type{reflect.TypeFor[func(string, string, string) string](), reflect.TypeFor[func(string, string, string, int) string]()},
-			Func: func(args ...any) (any, error) {
+			Func: counted(func(args ...any) (any, error) {
 				s, ok1 := args[0].(string)
 				from, ok2 := args[1].(string)
 				to, ok3 := args[2].(string)
@@ -138,9 +156,41 @@ func functions() []*builtin.Function {
 					return nil, errTooLong
 				}
 				return strings.Replace(s, from, to, n), nil
-			},
+			}),
 		},
 	}
+}
+
+// makesText reports whether a function can make long texts, so that it is counted.
+func makesText(name string) bool {
+	return name == plus || name == "repeat" || name == "join" || name == "replace"
+}
+
+// counted makes a function count the text it makes, if its last argument is what
+// counts: within a loop it is called very often.
+func counted(f func(...any) (any, error)) func(...any) (any, error) {
+	return func(args ...any) (any, error) {
+		tick, ok := args[len(args)-1].(func(int) bool)
+		if !ok {
+			return f(args...)
+		}
+		v, err := f(args[:len(args)-1]...)
+		if s, ok := v.(string); ok {
+			tick(len(s) >> 10)
+		}
+		return v, err
+	}
+}
+
+// uniq keeps the first of equal elements.
+func uniq(items []any) []any {
+	out := []any{}
+	for _, item := range items {
+		if !slices.ContainsFunc(out, func(o any) bool { return runtime.Equal(item, o) }) {
+			out = append(out, item)
+		}
+	}
+	return out
 }
 
 // elements gives the items of a list of any type; nil has none.

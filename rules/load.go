@@ -116,8 +116,8 @@ func readFile(at includeFS, name string) (*file, error) {
 	return nil, fmt.Errorf("%s cannot be read: %w", shown, err)
 }
 
-// readCapped reads a regular file, and of one that is too large only so much that
-// its parser says so.
+// readCapped reads a regular file of bearable size. One that grows meanwhile is read
+// so far that its parser says so.
 func readCapped(fsys fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(fsys, name) // before it is opened: a pipe would block
 	if err != nil {
@@ -126,12 +126,15 @@ func readCapped(fsys fs.FS, name string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is not a regular file")
 	}
+	if info.Size() > source.MaxSize {
+		return nil, fmt.Errorf("it has %d bytes, more than the %d that are read", info.Size(), source.MaxSize)
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	src := make([]byte, 0, min(info.Size(), source.MaxSize)+bytesBehind)
+	src := make([]byte, 0, info.Size()+bytesBehind)
 	for len(src) <= source.MaxSize {
 		if len(src) == cap(src) {
 			src = slices.Grow(src, 4096)

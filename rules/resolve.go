@@ -103,15 +103,16 @@ func quick(n ast.Node) bool {
 	return ok
 }
 
-// bound makes a step of a loop count: the body becomes {tick(); body}.
+// bound makes a step of a loop count: the body becomes {tick(1); body}.
 func (r *resolver) bound(body *ast.Node) {
 	s := r.c.tickSymbol()
 	r.use(s)
 	at := (*body).Location()
 	callee := &ast.IdentifierNode{Value: s.key}
-	call := &ast.CallNode{Callee: callee}
+	one := &ast.IntegerNode{Value: 1}
+	call := &ast.CallNode{Callee: callee, Arguments: []ast.Node{one}}
 	sequence := &ast.SequenceNode{Nodes: []ast.Node{call, *body}}
-	for _, n := range []ast.Node{callee, call, sequence} {
+	for _, n := range []ast.Node{callee, one, call, sequence} {
 		n.SetLocation(at)
 	}
 	*body = sequence
@@ -176,7 +177,11 @@ func (r *resolver) unknown(name string) (check, help, message string) {
 		return "unknown-name", "name the fact or field that you mean", "$env is not available in policies"
 	}
 	if in := r.scope.inline; in != nil && in.typ != nil && in.typ.Fields[name] != nil {
-		return "unknown-name", "write " + in.name + "." + name, quote(name) + " is a name of its own, so the field of that name stays behind its fact"
+		what := "a name that every policy has"
+		if r.c.names.isFunction(name) {
+			what = "a function"
+		}
+		return "unknown-name", "write " + in.name + "." + name, quote(name) + " is " + what + ", so the field of that name stays behind its fact"
 	}
 	if isAsk(name) {
 		return "call", "write " + name + "(FACT)", quote(name) + " asks about a fact"

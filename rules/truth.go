@@ -174,21 +174,20 @@ func (ev *evaluation) need(s *symbol) truth {
 	return state
 }
 
-// maxTicks bounds the steps of loops in one evaluation, far above what people
-// write: loops within loops over large lists would run for hours.
-const maxTicks = 2_000_000
+// maxTicks bounds the work of loops in one evaluation, far above what people
+// write: loops within loops over large lists would run for hours. A tick is a step
+// of a loop, or a KiB of text that it makes.
+const maxTicks = 1_000_000
 
 // count is called at every step of a loop that could take long. Its panic is
 // turned into an error by expr's machine.
-func (ev *evaluation) count() bool {
-	ev.ticks++
+func (ev *evaluation) count(ticks int) bool {
+	ev.ticks += ticks
 	if ev.ticks > maxTicks {
 		panic(errTooManySteps)
 	}
-	if ev.ticks%1024 == 0 {
-		if err := ev.ctx.Err(); err != nil {
-			panic(err)
-		}
+	if err := ev.ctx.Err(); err != nil {
+		panic(err)
 	}
 	return true
 }

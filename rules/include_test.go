@@ -1,0 +1,197 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// The rules of an included file run where it is included, under its name. It sees
+// ralph's names and its own; its params are expressions of the includer.
+func TestInclude(t *testing.T) {
+	f := files{
+		"policy.yaml": `ralph: 1
+facts:
+  state: {json: state.json, inline: true, schema: {properties: {used: {type: integer, default: 0}, most: {type: integer, default: 0}}}}
+let:
+  flag: used > 100
+rules:
+  - {name: first, when: used > 50, log: first}
+  - include: guards/outer
+    with: {used: used, most: most}
+  - include: guards/outer
+    with: {used: used * 10, most: most}
+    as: tenfold
+  - {name: last, when: flag, stop: last}
+`,
+		"guards/outer.yaml": `ralph: 1
+params:
+  used: {type: integer}
+  most: {type: integer}
+  mode: {enum: [strict, loose], default: strict}
+facts:
+  state: {text: flag.txt}      # not the state of the policy
+let:
+  flag: missing(state)
+rules:
+  - include: inner.yaml
+    with: {over: "used > most and mode == 'strict'"}
+  - {name: flagged, when: not flag, stop: "the flag says ${state}"}
+`,
+		"guards/inner.yaml": `ralph: 1
+params:
+  over: {type: boolean}
+rules:
+  - {name: reached, when: over, stop: too much}
+`,
+	}
+	p := load(t, f)
+	var names []string
+	for _, r := range p.Rules {
+		names = append(names, r.Name)
+	}
+	if diff := cmp.Diff([]string{"first", "outer/inner/reached", "outer/flagged", "tenfold/inner/reached", "tenfold/flagged", "last"}, names); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+	var facts []string
+	for _, fact := range p.Facts() {
+		facts = append(facts, fact.Name)
+	}
+	if diff := cmp.Diff([]string{"state", "outer/state", "tenfold/state"}, facts); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	var read []string
+	for _, file := range p.Files {
+		read = append(read, file.Name)
+	}
+	if diff := cmp.Diff([]string{"policy.yaml", "guards/outer.yaml", "guards/inner.yaml", "guards/outer.yaml", "guards/inner.yaml"}, read); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	tests := []struct {
+		state rules.Value
+		flag  rules.Value
+		want  string
+	}{
+		{is(object{"used": 1, "most": 10}), missing, "stop"},
+		{is(object{"used": 11, "most": 10}), missing, "stop outer/inner/reached: too much"},
+		{is(object{"used": 2, "most": 10}), missing, "stop tenfold/inner/reached: too much"},
+		{is(object{"used": 1, "most": 10}), is("now"), "stop outer/flagged: the flag says now"},
+		{missing, is("now"), "stop outer/flagged: the flag says now"}, // unknown is carried along
+	}
+	for _, tt := range tests {
+		v := p.Eval(t.Context(), &world{facts: map[string]rules.Value{"state": tt.state, "outer/state": tt.flag}})
+		if diff := cmp.Diff(tt.want, said(v)); diff != "" {
+			t.Errorf("%v %v (-want +got):\n%s", tt.state.V, tt.flag.V, diff)
+		}
+	}
+	v := p.Eval(t.Context(), &world{facts: map[string]rules.Value{"state": is(object{"used": 11, "most": 10})}})
+	if got := v.Pos.String(); got != "guards/inner.yaml:5:5" {
+		t.Errorf("the rule that decided stands at %s", got)
+	}
+}
+
+// The same file can be included more than once, under different names; includes
+// that include themselves, or too many, are refused.
+func TestIncludesAreBounded(t *testing.T) {
+	chain := files{}
+	for i := range 12 {
+		chain[fmt.Sprintf("g%d.yaml", i)] = fmt.Sprintf("ralph: 1\nrules:\n  - include: g%d\n", i+1)
+	}
+	chain["policy.yaml"], chain["g12.yaml"] = chain["g0.yaml"], "ralph: 1\nrules: []\n"
+	wide := files{"g.yaml": "ralph: 1\nrules: []\n"}
+	var b strings.Builder
+	b.WriteString("ralph: 1\nrules:\n")
+	for i := range 70 {
+		fmt.Fprintf(&b, "  - {include: g, as: g%d}\n", i)
+	}
+	wide["policy.yaml"] = b.String()
+	for name, f := range map[string]files{"deep": chain, "wide": wide} {
+		p, diags := rules.Load(f.fs(), "policy.yaml", rules.Config{})
+		if p != nil || !strings.Contains(diags.Error(), "too many includes: at most 64 files, 8 deep [include]") {
+			t.Errorf("%s: %v", name, diags)
+		}
+	}
+}
+
+// Params are settings of a policy. Their values are texts that their schemas read.
+func TestParams(t *testing.T) {
+	f := policy(`
+params:
+  reentry: {enum: [once, always], default: once}
+  most: {type: integer, default: 5, minimum: 1}
+  on: {type: boolean, default: false}
+  ratio: {type: number, default: 0.5}
+  names: {type: array, items: {type: string}, default: [a, b]}
+  maybe: {type: [string, "null"], default: null}
+  open: {default: {a: 1}}
+rules:
+  - {name: tell, note: "${reentry} ${most + 1} ${on} ${ratio} ${join(names, '+')} ${maybe ?? 'none'} ${open.a}"}
+`)
+	tests := []struct {
+		set  map[string]string
+		want string // of the note; or the message of the error
+		bad  bool
+	}{
+		{want: "once 6 false 0.5 a+b none 1"},
+		{set: map[string]string{"reentry": "always", "most": "7", "on": "true", "ratio": "2", "maybe": "x"}, want: "always 8 true 2 a+b x 1"},
+		{set: map[string]string{"most": "1e1"}, want: "once 11 false 0.5 a+b none 1"},
+		{set: map[string]string{"reentry": "never"}, want: `the value "never" does not fit the param "reentry": is "never", expected one of "once" or "always"`, bad: true},
+		{set: map[string]string{"most": "many"}, want: `the value "many" does not fit the param "most": expected int, got text "many"`, bad: true},
+		{set: map[string]string{"most": "0"}, want: `the value "0" does not fit the param "most": is 0, expected at least 1`, bad: true},
+		{set: map[string]string{"mots": "1"}, want: `the policy has no param "mots"`, bad: true},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.set), func(t *testing.T) {
+			p, diags := rules.Load(f.fs(), "policy.yaml", rules.Config{Set: tt.set})
+			got := ""
+			if p != nil {
+				got = p.Eval(t.Context(), &world{}).Parts[0].Note
+			} else if len(diags) == 1 {
+				got = diags[0].Message
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || (p == nil) != tt.bad {
+				t.Errorf("%v (-want +got):\n%s", diags, diff)
+			}
+		})
+	}
+}
+
+// Values of params are given to the policy and not to what it includes.
+func TestParamsOfIncludedFilesAreBoundByTheIncluder(t *testing.T) {
+	f := files{
+		"policy.yaml": "ralph: 1\nrules:\n  - include: ralph:guards/limit\n    with: {used: loop.total, limit: 3}\n",
+	}
+	p, diags := rules.Load(f.fs(), "policy.yaml", rules.Config{Shipped: examples.FS, Set: map[string]string{"limit": "7"}})
+	if p != nil || len(diags) != 1 || diags[0].Message != `the policy has no param "limit"` {
+		t.Error(diags)
+	}
+	v := load(t, f).Eval(t.Context(), &world{row: rules.Row{Total: 3}})
+	if diff := cmp.Diff("stop limit/reached: 3 of 3", said(v)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What is named must be a regular file that can be read, of a bearable size.
+func TestReading(t *testing.T) {
+	f := files{
+		"policy.yaml": "ralph: 1\nrules:\n  - include: huge\n  - include: folder\n  - include: binary\n",
+		"huge.yaml":   strings.Repeat("# much too long\n", 1<<17), "folder.yaml/x": "", "binary.yaml": "\x00\x01\xff",
+	}
+	p, diags := rules.Load(f.fs(), "policy.yaml", rules.Config{})
+	var checks []string
+	for _, d := range diags {
+		checks = append(checks, d.Pos.File+" "+d.Check)
+	}
+	want := []string{"binary.yaml encoding", "binary.yaml encoding", "binary.yaml encoding", "policy.yaml include", "policy.yaml include"}
+	if diff := cmp.Diff(want, checks); diff != "" || p != nil {
+		t.Errorf("(-want +got):\n%s\n%s", diff, diags.Format())
+	}
+	if p, diags := rules.Load(f.fs(), "nowhere.yaml", rules.Config{}); p != nil || diags.Error() != "nowhere.yaml: there is no file nowhere.yaml [read]" {
+		t.Error(diags)
+	}
+}
