@@ -46,7 +46,7 @@ func TestShippedPoliciesEnd(t *testing.T) {
 	}
 	for _, file := range policies {
 		name, _, _ := strings.Cut(file, "/")
-		if name == "guards" {
+		if name == "guards" || strings.HasSuffix(file, "_test.yaml") {
 			continue
 		}
 		sets := []map[string]string{nil}
