@@ -8,5 +8,6 @@ func (a *app) dailyCommands() []*cobra.Command {
 		a.initCommand(), a.installCommand(), a.uninstallCommand(),
 		a.startCommand(), a.stopCommand(), a.pauseCommand(), a.resumeCommand(),
 		a.statusCommand(), a.logCommand(), a.schemaCommand(), a.fmtCommand(),
+		a.doctorCommand(),
 	}
 }

@@ -33,6 +33,7 @@ import (
 //	cp, rm, mkdir, chmod, symlink, cd, env NAME=VALUE
 //
 // A word in front in brackets, [unix] or [windows], keeps a line for that system.
+// $PROGRAM is where the program is, $WORK the folder of project and home.
 // $NAME is replaced outside of single quotes. With UPDATE_SCRIPTS=1 in the
 // environment, a cmp that fails writes what the program printed into the script.
 func TestScripts(t *testing.T) {
@@ -102,7 +103,7 @@ func runScript(t *testing.T, file, bin string) {
 	s := &script{t: t, file: file, archive: parseArchive(src), dir: at("project"), env: []string{
 		"WORK=" + work, quickExit, "HOME=" + at("home"), "USERPROFILE=" + at("home"), "LocalAppData=" + at("home"),
 		"RALPH_STATE_DIR=" + at("state"), "TZ=UTC", "NO_COLOR=1", "TMPDIR=" + at("tmp"), "TEMP=" + at("tmp"),
-		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"),
+		"PROGRAM=" + filepath.Join(bin, "ralph"), "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"),
 	}}
 	for _, dir := range []string{"home", "project", "tmp"} {
 		if err := os.MkdirAll(at(dir), 0o755); err != nil {

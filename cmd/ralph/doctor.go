@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/state"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	var format, project string
+	var stale time.Duration
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find what keeps loops from working, with the fix",
+		Long: "doctor looks at all that a loop needs: the settings of the hosts, the program on the PATH,\n" +
+			"the policies, approvals, state files, loop files and ralph's own directory. Each problem\n" +
+			"comes with its fix. Notes are worth knowing and need no fix. The exit status is 0 if there\n" +
+			"is no problem, 1 if there is one, 3 if doctor could not do its work.",
+		Example: "  ralph doctor\n  ralph doctor --format json | jq -r '.findings[].fix'",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.doctor(cmd.Context(), project, format, stale)
+		},
+	}
+	cmd.Flags().StringVarP(&format, "format", "f", "text", "form of the report: text or json")
+	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	cmd.Flags().DurationVar(&stale, "stale", 24*time.Hour, "`time` after which a loop that nobody asked about is left over")
+	return cmd
+}
+
+// The levels of findings.
+const (
+	levelProblem = "problem"
+	levelNote    = "note"
+)
+
+// A finding is one thing that doctor found.
+type finding struct {
+	Check string `json:"check"`
+	Level string `json:"level"`
+	Where string `json:"where,omitempty"` // file or variable
+	What  string `json:"what"`
+	Fix   string `json:"fix,omitempty"`
+}
+
+// An examination is one run of doctor.
+type examination struct {
+	app      *app
+	root     *state.Root
+	store    *state.Store // nil if there is no place for one
+	stale    time.Duration
+	now      time.Time
+	settings []hostSettings
+	policies []examined
+	findings []finding
+}
+
+func (x *examination) problem(check, where, what, fix string) {
+	x.findings = append(x.findings, finding{check, levelProblem, where, what, fix})
+}
+
+func (x *examination) note(check, where, what, fix string) {
+	x.findings = append(x.findings, finding{check, levelNote, where, what, fix})
+}
+
+func (a *app) doctor(ctx context.Context, project, format string, stale time.Duration) error {
+	if format != "text" && format != "json" {
+		return fmt.Errorf("--format is text or json, not %q", format)
+	}
+	root, err := openProject(project)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	x := &examination{app: a, root: root, stale: stale, now: time.Now(), findings: []finding{}}
+	x.checkStore()
+	x.checkSwitch()
+	x.readSettings(ctx)
+	x.checkSettings()
+	x.checkProgram()
+	x.checkOtherHooks()
+	x.checkPolicies()
+	x.checkBlockCap()
+	x.checkState(ctx)
+	x.checkLoopFiles(ctx)
+
+	problems := 0
+	for _, f := range x.findings {
+		if f.Level == levelProblem {
+			problems++
+		}
+	}
+	if problems > 0 {
+		a.status = exitFindings
+	}
+	if format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(struct {
+			Project  string    `json:"project"`
+			Findings []finding `json:"findings"`
+		}{root.Dir(), x.findings})
+	}
+	for _, f := range x.findings {
+		where := ""
+		if f.Where != "" {
+			where = f.Where + ": "
+		}
+		fmt.Fprintf(a.stdout, "%-8s %s%s [%s]\n", f.Level, where, f.What, f.Check)
+		if f.Fix != "" {
+			fmt.Fprintf(a.stdout, "         fix: %s\n", f.Fix)
+		}
+	}
+	if problems == 0 {
+		fmt.Fprintln(a.stdout, "no problem found")
+	} else {
+		fmt.Fprintf(a.stdout, "%s found\n", count(problems, "problem"))
+	}
+	return nil
+}
+
+// count writes a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// checkStore sees whether loops can be remembered: without that none goes on.
+func (x *examination) checkStore() {
+	const check = "state-dir"
+	dir, err := state.DefaultStoreDir(x.app.getenv)
+	if err != nil {
+		x.problem(check, "", err.Error(), "export RALPH_STATE_DIR=DIR in the environment of the agent")
+		return
+	}
+	x.store = state.OpenStore(dir)
+	err = os.MkdirAll(dir, 0o700)
+	if err == nil {
+		var f *os.File
+		if f, err = os.CreateTemp(dir, "doctor-*.tmp"); err == nil {
+			f.Close()
+			err = os.Remove(f.Name())
+		}
+	}
+	if err != nil {
+		x.problem(check, dir, "ralph cannot write its own directory, so no loop goes on: "+err.Error(),
+			"make it writable, or set RALPH_STATE_DIR to another one")
+	}
+}

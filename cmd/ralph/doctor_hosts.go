@@ -1,0 +1,249 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+)
+
+// hostSettings is one settings file of a host that could be read.
+type hostSettings struct {
+	agent   agent
+	scope   string
+	file    settingsFile
+	values  map[string]any
+	entries []hookEntry
+}
+
+// checkSwitch sees whether loops are switched off.
+func (x *examination) checkSwitch() {
+	if why, off := loop.Off("", x.app.getenv); off {
+		x.problem("switched-off", "RALPH_OFF", "all loops are off: "+why, "unset RALPH_OFF in the environment of the agent")
+	}
+	if x.root.Exists(offFile) {
+		x.problem("switched-off", offFile, "all loops of this project are off", "ralph resume")
+	}
+}
+
+// readSettings reads the settings of all hosts.
+func (x *examination) readSettings(ctx context.Context) {
+	home := x.app.homeDir()
+	for _, g := range agents(home, x.app.getenv) {
+		files := []struct{ scope, file string }{{"managed", managedSettings(g)}}
+		for _, scope := range g.scopes() {
+			files = append(files, struct{ scope, file string }{scope, g.files[scope]})
+		}
+		for _, f := range files {
+			if f.file == "" {
+				continue
+			}
+			s, err := openSettings(ctx, x.root.Dir(), home, f.file)
+			if err != nil {
+				x.problem("settings", s.shown, err.Error(), "make it a file that can be read")
+				continue
+			}
+			in := hostSettings{agent: g, scope: f.scope, file: s}
+			if in.values, err = s.decode(); err == nil {
+				in.entries, err = s.hookEntries()
+			}
+			if err != nil {
+				x.problem("settings", s.shown, strings.TrimPrefix(err.Error(), s.shown+": ")+"; the host ignores it, and with it all hooks in it", "repair the file")
+				continue
+			}
+			x.settings = append(x.settings, in)
+		}
+	}
+}
+
+// managedSettings is where administrators set what Claude Code does.
+func managedSettings(g agent) string {
+	if g.host != host.ClaudeCode {
+		return ""
+	}
+	switch runtime.GOOS {
+	case "darwin":
+		return "/Library/Application Support/ClaudeCode/managed-settings.json"
+	case "windows":
+		return `C:\Program Files\ClaudeCode\managed-settings.json`
+	}
+	return "/etc/claude-code/managed-settings.json"
+}
+
+// asking calls f for every entry that asks ralph.
+func (x *examination) asking(f func(in hostSettings, e hookEntry, policies []string)) {
+	for _, in := range x.settings {
+		for _, e := range in.entries {
+			if policies, ok := e.ralph(); ok {
+				if len(policies) == 0 {
+					policies = []string{defaultPolicy}
+				}
+				f(in, e, policies)
+			}
+		}
+	}
+}
+
+// checkSettings sees whether hosts ask ralph at all, once, and wait for the answer.
+func (x *examination) checkSettings() {
+	for _, in := range x.settings {
+		if off, _ := in.values["disableAllHooks"].(bool); off {
+			x.problem("hooks-disabled", in.file.shown, "disableAllHooks is true, so no hook runs", "remove disableAllHooks from the file")
+		}
+		if only, _ := in.values["allowManagedHooksOnly"].(bool); only && in.scope == "managed" {
+			x.problem("hooks-disabled", in.file.shown, "allowManagedHooksOnly is true: only hooks that the administrator set run",
+				"ask the administrator to add the hook to that file")
+		}
+	}
+	type asked struct{ host, event, policies string }
+	seen := map[asked]string{}
+	any := false
+	x.asking(func(in hostSettings, e hookEntry, policies []string) {
+		any = true
+		key := asked{in.agent.host, e.event, strings.Join(policies, " ")}
+		if first, again := seen[key]; again {
+			x.problem("asked-twice", in.file.shown, fmt.Sprintf("%s asks %s at %s by %s already; the loop would count each stop twice", in.agent.title, policyList(policies), e.event, first),
+				fmt.Sprintf("ralph uninstall %s%s --scope %s", in.agent.host, policyFlags(policies), in.scope))
+		} else {
+			seen[key] = in.file.shown
+		}
+		if deadline := loop.DefaultDeadline.Seconds() + 2; e.timeout != 0 && e.timeout < deadline {
+			x.problem("timeout", in.file.shown, fmt.Sprintf("the host waits %g s for ralph, which takes up to %g s", e.timeout, loop.DefaultDeadline.Seconds()),
+				fmt.Sprintf("set the timeout of the entry to %d", hookTimeout))
+		}
+	})
+	if !any {
+		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install claude-code --policy NAME, or codex in place of claude-code")
+	}
+}
+
+func policyFlags(policies []string) string {
+	flags := ""
+	for _, p := range policies {
+		if p != defaultPolicy {
+			flags += " --policy " + p
+		}
+	}
+	return flags
+}
+
+// checkProgram sees whether the hooks find this program.
+func (x *examination) checkProgram() {
+	const check = "program"
+	self, err := os.Executable()
+	if err != nil {
+		return
+	}
+	found, lookErr := exec.LookPath("ralph")
+	other := lookErr == nil && !sameProgram(found, self)
+	byName := false
+	x.asking(func(in hostSettings, e hookEntry, _ []string) {
+		program := e.words[0]
+		if !strings.ContainsAny(program, `/\`) {
+			byName = true
+			return
+		}
+		if _, err := os.Stat(program); filepath.IsAbs(program) && err != nil {
+			x.problem(check, in.file.shown, "the entry runs "+program+", which is not there",
+				fmt.Sprintf("ralph install %s --scope %s%s", in.agent.host, in.scope, policyFlags(must(e.ralph()))))
+		}
+	})
+	switch {
+	case byName && lookErr != nil:
+		x.problem(check, "PATH", "hooks run ralph by its name, and there is none on the PATH", "put "+filepath.Dir(self)+" into the PATH")
+	case byName && other:
+		x.problem(check, "PATH", "hooks run ralph by its name, and the first one on the PATH is another program: "+found,
+			"put "+filepath.Dir(self)+" in front of the PATH")
+	case other:
+		x.note(check, "PATH", "the first ralph on the PATH is another program: "+found, "")
+	}
+}
+
+// must drops whether an entry is of ralph, where it is known to be.
+func must(policies []string, _ bool) []string { return policies }
+
+// loopPlugins are plugins of Claude Code that answer stops themselves.
+func loopPlugins() []string {
+	return []string{"ralph-wiggum", "ralph-loop", "ralph-specum", "ralph-speckit", "double-shot-latte", "oh-my-claudecode", "planning-with-files"}
+}
+
+// checkOtherHooks sees who else answers stops: an agent goes on if anybody says so.
+func (x *examination) checkOtherHooks() {
+	const check = "competing-hook"
+	looks := regexp.MustCompile(`(?i)ralph|stop-watcher|stop[-_]hook|continuation|persistent-mode`)
+	for _, in := range x.settings {
+		for _, e := range in.entries {
+			if _, ours := e.ralph(); ours || e.event != "Stop" {
+				continue
+			}
+			if !e.other && looks.MatchString(e.text) {
+				x.problem(check, in.file.shown, fmt.Sprintf("another loop answers stops too: %s; the agent goes on if either says so", cut(oneLine(e.text), 80)),
+					"remove that entry from the file, or ralph's: ralph uninstall "+in.agent.host)
+				continue
+			}
+			x.note(check, in.file.shown, fmt.Sprintf("another hook runs at every stop: %s; if it blocks, the agent goes on whatever ralph says", cut(oneLine(e.text), 80)), "")
+		}
+		plugins, _ := in.values["enabledPlugins"].(map[string]any)
+		for _, name := range slices.Sorted(keysOf(plugins)) {
+			short, _, _ := strings.Cut(name, "@")
+			if on, _ := plugins[name].(bool); on && slices.Contains(loopPlugins(), short) {
+				x.problem(check, in.file.shown, fmt.Sprintf("the plugin %s answers stops too; the agent goes on if either says so", name),
+					fmt.Sprintf("set %q to false under enabledPlugins in that file", name))
+			}
+		}
+	}
+}
+
+func keysOf(m map[string]any) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// blockCap is what Claude Code allows if nothing else is said.
+const blockCap = 8
+
+// capVariable sets another number; 0 allows any.
+const capVariable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+
+// checkBlockCap compares the host's bound with those of the policies.
+func (x *examination) checkBlockCap() {
+	text, where := x.app.getenv(capVariable), capVariable
+	for _, in := range x.settings {
+		env, _ := in.values["env"].(map[string]any)
+		if v, ok := env[capVariable]; ok && in.agent.host == host.ClaudeCode {
+			text, where = fmt.Sprint(v), in.file.shown
+		}
+	}
+	limit := blockCap
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+		limit = n
+	}
+	for _, p := range x.policies {
+		if p.program == nil || p.host != host.ClaudeCode || !p.program.Handles(host.Stop) {
+			continue
+		}
+		switch reentry := p.param("reentry"); {
+		case reentry == "once":
+			x.note("reentry", p.name, "its reentry is once: it goes on once for each prompt, and then lets the agent stop",
+				fmt.Sprintf("to run through, ralph install claude-code --policy %s --set reentry=progress --scope %s", p.name, cmp.Or(p.scope, scopeProject)))
+		case limit > 0 && p.program.Limits.Continuations > limit:
+			x.note("block-cap", where, fmt.Sprintf("Claude Code lets the agent stop after %d continuations in a row without a use of a tool, and %s goes on up to %d times", limit, p.name, p.program.Limits.Continuations),
+				fmt.Sprintf(`if that ends loops too early, add {"env": {"%s": "0"}} to .claude/settings.json; the limits of the policy stay`, capVariable))
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/schema"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// examined is a policy of the project: one that a host asks, or one in .ralph.
+type examined struct {
+	name    string // as the command line takes it
+	policy  policy
+	program *rules.Program // nil if it cannot be used
+	host    string         // that asks it, "" if none does
+	scope   string
+	values  map[string]string // of its params
+}
+
+// param gives the value of a param in force, "" if the policy has none of that name.
+func (e examined) param(name string) string {
+	if v, ok := e.values[name]; ok {
+		return v
+	}
+	var doc struct {
+		Params map[string]struct {
+			Default string `yaml:"default"`
+		} `yaml:"params"`
+	}
+	if yaml.Unmarshal(e.program.Files[0].Src, &doc) != nil {
+		return "" // a default that is no text
+	}
+	return doc.Params[name].Default
+}
+
+// checkPolicies loads the policies that hosts ask, and those of the project.
+func (x *examination) checkPolicies() {
+	x.asking(func(in hostSettings, e hookEntry, policies []string) {
+		for _, name := range policies {
+			x.examine(examined{name: name, host: in.agent.host, scope: in.scope}, in.file.shown, e.set())
+		}
+	})
+	files, _ := os.ReadDir(x.root.Dir() + "/.ralph")
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), ".yaml")
+		if ok && !f.IsDir() && ".ralph/"+f.Name() != configFile && !strings.HasSuffix(name, "_test") {
+			x.examine(examined{name: ".ralph/" + f.Name()}, "", nil)
+		}
+	}
+}
+
+func (x *examination) examine(e examined, where string, set []string) {
+	a, dir := x.app, x.root.Dir()
+	p, err := findPolicy(dir, e.name)
+	if err != nil {
+		x.problem("policy", where, fmt.Sprintf("%s cannot be found: %v", e.name, err), "name another policy: ralph install "+cmp.Or(e.host, host.ClaudeCode)+" --policy NAME")
+		return
+	}
+	if slices.ContainsFunc(x.policies, func(o examined) bool { return o.policy.name == p.name && (o.host == e.host || e.host == "") }) {
+		return
+	}
+	e.policy = p
+	var diags rules.Diagnostics
+	if e.values, err = settings(dir, p, set); err == nil {
+		e.program, diags, err = a.loadPolicy(dir, p, set, false)
+	}
+	switch {
+	case err != nil:
+		x.problem("policy", where, fmt.Sprintf("%s cannot be used: %v", e.name, err), "repair what is named there")
+	case e.program == nil:
+		x.problem("policy", "", fmt.Sprintf("%s cannot be used, so it lets the agent stop: %s", e.name, firstError(diags)), "ralph check "+e.name)
+	case len(diags) > 0:
+		x.note("policy", "", fmt.Sprintf("%s has %s", e.name, count(len(diags), "finding")), "ralph check "+e.name)
+	}
+	x.policies = append(x.policies, e)
+	if e.program == nil || p.shipped || x.store == nil {
+		return
+	}
+	if uses := sensitive(e.program); len(uses) > 0 && !x.store.Approved(loop.TrustKey(e.program.Files)) {
+		var names []string
+		for _, f := range uses {
+			names = append(names, f.Name)
+		}
+		x.problem("untrusted", "", fmt.Sprintf("%s runs programs or asks models (%s), and nobody has approved it as it is now: those facts are missing", e.name, strings.Join(names, ", ")),
+			"read it, then: ralph trust "+e.name)
+	}
+}
+
+// checkState looks at the state files that a stop would read now.
+func (x *examination) checkState(ctx context.Context) {
+	seen := map[string]bool{}
+	for _, p := range x.policies {
+		if p.program == nil {
+			continue
+		}
+		for f, path := range x.stateFiles(ctx, p) {
+			if key := path + "\x00" + p.policy.name; path == "" || seen[key] {
+				continue
+			} else {
+				seen[key] = true
+			}
+			r := readRun(ctx, x.root, f, path)
+			switch {
+			case r.doc.Status == state.Invalid:
+				x.problem("state", path, fmt.Sprintf("%s; %s cannot go by it", r.doc.Problem, p.name), "repair the file")
+				continue
+			case r.doc.Status != state.OK || f.Schema == nil:
+				continue
+			}
+			found := f.Schema.Check(r.doc.Document)
+			for i, bad := range found.Unusable {
+				if i == 3 {
+					x.problem("state", path, fmt.Sprintf("%s more", count(len(found.Unusable)-i, "field")), "repair them too")
+					break
+				}
+				x.problem("state", place(path, bad), fmt.Sprintf("%s %s; rules of %s that read it let the agent stop", fieldName(bad), bad.Message, p.name), "repair the field")
+			}
+			for i, bad := range found.Warnings {
+				if i == 3 {
+					break
+				}
+				x.note("state", place(path, bad), fmt.Sprintf("%s %s", fieldName(bad), bad.Message), "")
+			}
+		}
+	}
+}
+
+func place(path string, v schema.Violation) string {
+	if v.Line == 0 {
+		return path
+	}
+	return fmt.Sprintf("%s:%d:%d", path, v.Line, v.Col)
+}
+
+func fieldName(v schema.Violation) string {
+	if v.Pointer == "" {
+		return "the document"
+	}
+	return strings.TrimPrefix(v.Pointer, "/")
+}
+
+// stateFiles gives the files of a policy's facts: those whose path it spells, and
+// those that a stop of an unknown session would lead it to. Nothing is changed by
+// asking, no program is run and no model asked.
+func (x *examination) stateFiles(ctx context.Context, p examined) map[*rules.Fact]string {
+	files := map[*rules.Fact]string{}
+	byName := map[string]*rules.Fact{}
+	for _, f := range p.program.Facts() {
+		if f.Source.Name != "json" && f.Source.Name != "frontmatter" {
+			continue
+		}
+		byName[f.Name] = f
+		if path, ok := f.File(); ok {
+			files[f] = path
+		}
+	}
+	l, err := loop.New(p.program, loop.WithRoot(x.root.Dir()), loop.WithEnv(x.app.getenv), loop.WithLog(nil),
+		loop.WithTrust(func([]rules.File) bool { return false }))
+	if err != nil {
+		return files
+	}
+	d := l.Decide(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: "ralph-doctor", Cwd: x.root.Dir()})
+	defer d.Close()
+	for _, read := range d.Verdict.Trace.Facts {
+		if f := byName[read.Name]; f != nil && read.Path != "" {
+			files[f] = read.Path
+		}
+	}
+	return files
+}
+
+// checkLoopFiles looks for loops that nobody asked about for long.
+func (x *examination) checkLoopFiles(ctx context.Context) {
+	var sessions []logged
+	if x.store != nil {
+		var err error
+		if sessions, err = sessionsOf(x.store, x.root.Dir()); err != nil {
+			x.problem("state-dir", "", err.Error(), "make the file readable")
+		}
+	}
+	for _, l := range x.app.runFiles(x.root.Dir()) {
+		r := l.read(ctx, x.root)
+		if r.doc.Status == state.Missing || r.paused() {
+			continue
+		}
+		last := r.doc.ModTime
+		for _, s := range sessions {
+			if s.Policy == l.policy.name && s.Time.After(last) {
+				last = s.Time
+			}
+		}
+		name := shortName(l.policy)
+		if x.now.Sub(last) > x.stale {
+			x.problem("stale-loop", l.path, fmt.Sprintf("a loop of %s is left over: the last that happened to it was %s; the next session here would be caught in it", name, ago(x.now, last)),
+				"ralph stop "+name)
+		}
+		if !slices.ContainsFunc(x.policies, func(e examined) bool { return e.policy.name == l.policy.name && e.host != "" }) {
+			x.note("no-hook", l.path, fmt.Sprintf("there is a loop of %s, and no agent asks that policy", name), "ralph install claude-code --policy "+name)
+		}
+	}
+}
