@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,9 @@ const (
 	memorySuffix = ".json"
 
 	maxMemorySize = 4 << 20
+
+	// maxMemoryHistory is how far a memory file grows before it begins anew.
+	maxMemoryHistory = 16 << 10
 
 	// saveTimeout bounds the wait for another process that saves the same
 	// memory, which takes it less than a millisecond.
@@ -78,6 +82,7 @@ func (s *Store) LoadMemory(key string) (m Memory, version string, err error) {
 	case err != nil:
 		return Memory{}, "", &StoreError{Path: path, Op: "read", Err: err}
 	}
+	data = lastLine(data)
 	version = versionOf(key, data)
 	if err := json.Unmarshal(data, &m); err != nil {
 		return Memory{}, version, &StoreError{Path: path, Op: "read", Err: fmt.Errorf("the memory of this loop is damaged and starts anew: %w", err)}
@@ -104,9 +109,10 @@ func (s *Store) SaveMemory(key string, m Memory, version string) error {
 
 	path := s.path(memoryDir, file)
 	current := ""
-	switch data, err := readMemory(path); {
+	old, err := readMemory(path)
+	switch {
 	case err == nil:
-		current = versionOf(key, data)
+		current = versionOf(key, lastLine(old))
 	case !errors.Is(err, fs.ErrNotExist):
 		return &StoreError{Path: path, Op: "read", Err: err}
 	}
@@ -118,10 +124,40 @@ func (s *Store) SaveMemory(key string, m Memory, version string) error {
 	if err != nil {
 		return &StoreError{Path: path, Op: "write", Err: err}
 	}
-	if err := replaceOwn(path, append(data, '\n')); err != nil {
+	if err := writeMemory(path, old, append(data, '\n')); err != nil {
 		return &StoreError{Path: path, Op: "write", Err: err}
 	}
 	return nil
+}
+
+// writeMemory adds a line to a memory file, or begins it anew when it has grown.
+// Replacing a file makes some file systems write it out at once, which costs a
+// hook more than all else that it does with files; a line costs next to nothing.
+// A line that is torn, because the process or the disk ended, has no newline and
+// does not count.
+func writeMemory(path string, old, line []byte) error {
+	if len(old) == 0 || len(old)+len(line) > maxMemoryHistory {
+		return replaceOwn(path, line)
+	}
+	if old[len(old)-1] != '\n' {
+		line = append([]byte{'\n'}, line...)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(line)
+	return errors.Join(err, f.Close())
+}
+
+// lastLine gives the last whole line of a memory file, the one that counts. A
+// file without any is given as it is: it is damaged.
+func lastLine(data []byte) []byte {
+	end := bytes.LastIndexByte(data, '\n')
+	if end < 0 {
+		return data
+	}
+	return data[bytes.LastIndexByte(data[:end], '\n')+1 : end+1]
 }
 
 // memoryLock is the name of the lock that guards a memory file while it is

@@ -477,3 +477,41 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 		}
 	}
 }
+
+// A memory file gets a line for each save. A line without its end was never
+// finished and does not count, and a long file begins anew.
+func TestMemoryHistory(t *testing.T) {
+	s := OpenStore(t.TempDir())
+	path := s.path(memoryDir, fileName("k", memorySuffix))
+	save := func(total int) {
+		t.Helper()
+		_, version, err := s.LoadMemory("k")
+		if err == nil {
+			err = s.SaveMemory("k", Memory{Total: total}, version)
+		}
+		if m, _, loadErr := s.LoadMemory("k"); err != nil || loadErr != nil || m.Total != total {
+			t.Fatalf("saved %d: %+v, %v, %v", total, m, err, loadErr)
+		}
+	}
+	save(1)
+	save(2)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(`{"total":3`); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if m, _, err := s.LoadMemory("k"); err != nil || m.Total != 2 {
+		t.Errorf("behind a torn line: %+v, %v; want the line before it", m, err)
+	}
+	save(4)
+
+	for i := range 2 * maxMemoryHistory / len(`{"total":100}`) {
+		save(100 + i)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() > maxMemoryHistory || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("the file: %v, %v", info, err)
+	}
+}
