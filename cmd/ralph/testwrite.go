@@ -117,6 +117,9 @@ func (a *app) expectNow(ctx context.Context, file string, src []byte, d testfile
 	if len(results) != 1 || len(results[0].Failures) > 0 {
 		return d, fmt.Errorf("the situation cannot be decided: %v", results[0].Failures)
 	}
+	for _, hint := range results[0].Hints {
+		fmt.Fprintf(a.stderr, "ralph: %s\n", hint)
+	}
 	r := results[0].Record
 	d.Expect = map[string]any{"rule": r.Rule, r.Action.String(): true}
 	return d, nil

@@ -177,39 +177,3 @@ func isPlain(s string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(s), " ")
 	return letters && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off"}, first)
 }
-
-// FromWitness makes a draft of a situation: what stands under the keys of given
-// is taken as it is, further keys as names of the hook input, and a name or a
-// note of the witness becomes the test's.
-func FromWitness(witness map[string]any) Draft {
-	d := Draft{Name: "a situation from a witness", Given: map[string]any{}}
-	given := witness
-	if inner, ok := witness["given"].(map[string]any); ok {
-		given = inner
-	}
-	for key, v := range given {
-		switch {
-		case v == nil:
-		case key == "names":
-			names, _ := v.(map[string]any)
-			for name, v := range names {
-				d.Given[name] = v
-			}
-		case givenKeys().has(key):
-			d.Given[key] = v
-		}
-	}
-	if name, ok := witness["name"].(string); ok && name != "" {
-		d.Name = name
-	}
-	if event, ok := witness["event"].(string); ok {
-		d.Event = event
-	}
-	if expect, ok := witness["expect"].(map[string]any); ok {
-		d.Expect = expect
-	}
-	if note, ok := witness["note"].(string); ok {
-		d.Note = note
-	}
-	return d
-}

@@ -1,0 +1,65 @@
+package testfile_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/testfile"
+)
+
+// The witness of a finding, as check prints it, becomes the situation of a test.
+func TestFromWitness(t *testing.T) {
+	w := rules.Witness{
+		Facts:    map[string]any{"state": map[string]any{"phase": "work"}},
+		Missing:  []string{"list"},
+		Invalid:  map[string]string{"epic": "is blank"},
+		Unusable: []string{"state.total"},
+		Names:    map[string]any{"stop_hook_active": true, "loop.repeats": 2, "env.CI": "1", "transcript.tokens": 9},
+		Params:   map[string]any{"most": 7},
+		Given:    map[string]int{"ask": 1},
+	}
+	var witness map[string]any
+	if err := json.Unmarshal(w.JSON(), &witness); err != nil {
+		t.Fatal(err)
+	}
+	d := testfile.FromWitness(witness)
+	want := testfile.Draft{
+		Name: "a situation from a witness",
+		Given: map[string]any{
+			"facts":            map[string]any{"state": map[string]any{"phase": "work", "total": map[string]any{"of": "a wrong type"}}},
+			"missing":          []any{"list"},
+			"invalid":          map[string]any{"epic": "is blank"},
+			"stop_hook_active": true,
+			"loop":             map[string]any{"repeats": 2.0},
+			"env":              map[string]any{"CI": "1"},
+			"set":              map[string]any{"most": 7.0},
+			"repeated":         map[string]any{"ask": 1.0},
+		},
+		Note: `(not given: "transcript.tokens")`,
+	}
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	d.Expect = map[string]any{"rule": "x"}
+	if _, err := testfile.Append("x_test.yaml", nil, d); err != nil {
+		t.Error(err)
+	}
+}
+
+// A situation may also come with a name and with what is expected.
+func TestFromWitnessWhole(t *testing.T) {
+	d := testfile.FromWitness(map[string]any{
+		"name": "a test", "event": "UserPromptSubmit", "note": "why",
+		"given": map[string]any{"facts": map[string]any{"a": 1}}, "expect": map[string]any{"rule": "r"},
+	})
+	want := testfile.Draft{
+		Name: "a test", Event: "UserPromptSubmit", Note: "why",
+		Given: map[string]any{"facts": map[string]any{"a": 1}}, Expect: map[string]any{"rule": "r"},
+	}
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
