@@ -67,7 +67,7 @@ func (a *app) command() *cobra.Command {
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.AddCommand(a.evalCommand(), a.checkCommand(), a.explainCommand(), a.replayCommand(), a.simulateCommand(), a.testCommand(), a.trustCommand(), a.versionCommand())
+	root.AddCommand(a.evalCommand(), a.checkCommand(), a.diffCommand(), a.explainCommand(), a.replayCommand(), a.simulateCommand(), a.testCommand(), a.trustCommand(), a.versionCommand())
 	root.AddCommand(a.dailyCommands()...)
 	return root
 }

@@ -1,42 +1,77 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
+// checkOptions are the flags of check.
+type checkOptions struct {
+	project, format, color, failOn string
+	set                            []string
+	list                           bool
+}
+
 func (a *app) checkCommand() *cobra.Command {
-	var format, project string
-	var set []string
+	var o checkOptions
 	cmd := &cobra.Command{
-		Use:   "check [POLICY]...",
+		Use:   "check [POLICY|-]...",
 		Short: "Tell everything that is wrong with policies",
 		Long: "check reads policies with all they include and tells what is wrong with them, each problem\n" +
-			"at its file:line:col. Policies are named as for eval. The exit status is 0 if nothing was\n" +
-			"found, 1 if something was, 3 if a policy could not be read.",
-		Example: "  ralph check .ralph/policy.yaml\n  ralph check --format json speckit specum",
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.check(args, format, project, set)
-		},
+			"at its file:line:col, with what to write instead and, where it is about the policy as a\n" +
+			"whole, a state that shows it. Policies are named as for eval; - is standard input. What\n" +
+			"each check finds stands in docs/checks.md; a comment on the line of a finding or above it\n" +
+			"silences it: # ralph:ignore CHECK because REASON.\n\n" +
+			"The exit status is 0 if nothing was found, 1 if something was, 3 if a policy could not be\n" +
+			"read. Findings that only inform do not count, unless --fail-on info says so.",
+		Example: "  ralph check .ralph/policy.yaml\n" +
+			"  ralph check --format json speckit specum\n" +
+			"  ralph check --fail-on error --format github .ralph/*.yaml    # in a workflow\n" +
+			"  ralph check --list                                           # all checks",
+		RunE: func(_ *cobra.Command, args []string) error { return a.check(args, o) },
 	}
-	cmd.Flags().StringVarP(&format, "format", "f", "text", "form of the findings: text or json")
-	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
-	cmd.Flags().StringArrayVar(&set, "set", nil, "value of a param, as `name=value`; may be repeated")
+	f := cmd.Flags()
+	f.StringVarP(&o.format, "format", "f", "text", "form of the findings: text, json, sarif or github")
+	f.StringVar(&o.failOn, "fail-on", "warning", "least severity that makes the exit status 1: error, warning or info")
+	f.StringVar(&o.color, "color", "auto", "colours: auto (on a terminal, unless NO_COLOR is set), always or never")
+	f.StringVar(&o.project, "project", "", "project root `dir` (default: the working directory)")
+	f.StringArrayVar(&o.set, "set", nil, "value of a param, as `name=value`; may be repeated")
+	f.BoolVar(&o.list, "list", false, "list all checks and exit")
 	return cmd
 }
 
-func (a *app) check(names []string, format, project string, set []string) error {
-	if format != "text" && format != "json" {
-		return fmt.Errorf("--format is text or json, not %q", format)
+// oneOf checks the value of a flag that takes one of some words.
+func oneOf(flag, value string, words ...string) error {
+	if slices.Contains(words, value) {
+		return nil
 	}
-	if project == "" {
-		var err error
-		if project, err = os.Getwd(); err != nil {
+	last := len(words) - 1
+	return fmt.Errorf("--%s is %s or %s, not %q", flag, strings.Join(words[:last], ", "), words[last], value)
+}
+
+func (a *app) check(names []string, o checkOptions) error {
+	err := errors.Join(
+		oneOf("format", o.format, "text", "json", "sarif", "github"),
+		oneOf("fail-on", o.failOn, "error", "warning", "info"),
+		oneOf("color", o.color, "auto", "always", "never"),
+	)
+	if err != nil {
+		return err
+	}
+	if o.list {
+		return a.listChecks()
+	}
+	if o.project == "" {
+		if o.project, err = os.Getwd(); err != nil {
 			return err
 		}
 	}
@@ -45,11 +80,7 @@ func (a *app) check(names []string, format, project string, set []string) error 
 	}
 	all := rules.Diagnostics{} // not nil: it is written as JSON
 	for _, name := range names {
-		p, err := findPolicy(project, name)
-		var diags rules.Diagnostics
-		if err == nil {
-			_, diags, err = a.loadPolicy(project, p, set, false)
-		}
+		diags, err := a.checkPolicy(name, o)
 		if err != nil {
 			// The others are checked all the same.
 			fmt.Fprintf(a.stderr, "ralph: %s: %v\n", name, err)
@@ -58,15 +89,63 @@ func (a *app) check(names []string, format, project string, set []string) error 
 		}
 		all = append(all, diags...)
 	}
-	if len(all) > 0 && a.status == exitOK {
+	failing := func(d rules.Diagnostic) bool {
+		return d.Severity == rules.Error || o.failOn == "info" || o.failOn == "warning" && d.Severity == rules.Warning
+	}
+	if slices.ContainsFunc(all, failing) && a.status == exitOK {
 		a.status = exitFindings
 	}
-	if format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(all)
+	switch o.format {
+	case "json":
+		return writeIndented(a.stdout, all)
+	case "sarif":
+		return writeIndented(a.stdout, sarifLog(all))
+	case "github":
+		_, err = io.WriteString(a.stdout, githubCommands(all))
+		return err
 	}
-	_, err := fmt.Fprint(a.stdout, all.Format())
+	text := all.Format()
+	if a.colors(o.color) {
+		text = colored(all)
+	}
+	_, err = io.WriteString(a.stdout, text)
+	return err
+}
+
+// checkPolicy finds everything that is to be said of one policy.
+func (a *app) checkPolicy(name string, o checkOptions) (rules.Diagnostics, error) {
+	p, err := a.policyToCheck(o.project, name)
+	if err != nil {
+		return nil, err
+	}
+	values, err := settings(o.project, p, o.set)
+	if err != nil {
+		return nil, err
+	}
+	cfg := loop.Config(a.sources...)
+	cfg.Set = values
+	_, diags := rules.Check(p.fsys, p.file, cfg)
+	return diags, nil
+}
+
+// policyToCheck finds a policy by its name; - is what stands on standard input,
+// whose includes and schemas are looked up in the project root.
+func (a *app) policyToCheck(project, name string) (policy, error) {
+	if name != "-" {
+		return findPolicy(project, name)
+	}
+	src, err := io.ReadAll(io.LimitReader(a.stdin, maxStdinPolicy))
+	if err != nil {
+		return policy{}, err
+	}
+	return policy{name: stdinName, fsys: stdinFS{os.DirFS(project), src}, file: stdinName}, nil
+}
+
+func (a *app) listChecks() error {
+	var b strings.Builder
+	for _, c := range rules.Checks() {
+		fmt.Fprintf(&b, "%-18s  %-7s  %s\n", c.ID, c.Severity, c.Doc)
+	}
+	_, err := io.WriteString(a.stdout, b.String())
 	return err
 }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+func (a *app) diffCommand() *cobra.Command {
+	var format, project string
+	var set []string
+	var texts bool
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Tell in which states two policies decide differently",
+		Long: "diff reads two policies and looks for states of the world in which one lets the agent stop\n" +
+			"and the other does not: one for each pair of rules, ten at most. It knows enums, booleans,\n" +
+			"whole numbers, comparisons between them, and how facts stand. What hangs on anything else is\n" +
+			"called unknown. Params have their values; what no rule decides stops.\n\n" +
+			"The exit status is 0 if the policies are known to decide alike, 1 if not, 3 if one could not\n" +
+			"be read.",
+		Example: "  ralph diff speckit .ralph/speckit.yaml\n" +
+			"  ralph diff --texts --format json old.yaml new.yaml",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return errors.New("name two policies: ralph diff OLD NEW")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := oneOf("format", format, "text", "json"); err != nil {
+				return err
+			}
+			if project == "" {
+				var err error
+				if project, err = os.Getwd(); err != nil {
+					return err
+				}
+			}
+			var programs [2]*rules.Program
+			for i, name := range args {
+				var err error
+				if programs[i], err = a.policyToCompare(project, name, set); err != nil {
+					return err
+				}
+			}
+			c := rules.Diff(programs[0], programs[1], texts)
+			if !c.Same() {
+				a.status = exitFindings
+			}
+			if format == "json" {
+				return writeIndented(a.stdout, c)
+			}
+			return writeComparison(a.stdout, c)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&format, "format", "f", "text", "form of the answer: text or json")
+	f.BoolVar(&texts, "texts", false, "a continue that tells the agent something else is different, too")
+	f.StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	f.StringArrayVar(&set, "set", nil, "value of a param of both, as `name=value`; may be repeated")
+	return cmd
+}
+
+// policyToCompare loads a policy; what is wrong with it is told on stderr.
+func (a *app) policyToCompare(project, name string, set []string) (*rules.Program, error) {
+	p, err := a.policyToCheck(project, name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	program, diags, err := a.loadPolicy(project, p, set, true)
+	if err != nil {
+		return nil, err
+	}
+	if program == nil {
+		fmt.Fprint(a.stderr, diags.Format())
+		return nil, fmt.Errorf("%s cannot be used", name)
+	}
+	return program, nil
+}
+
+// writeComparison tells a comparison to a person.
+func writeComparison(w io.Writer, c *rules.Comparison) error {
+	var b strings.Builder
+	pair := func(word string, d rules.Difference) {
+		fmt.Fprintf(&b, "%s:\n  old: %s%s\n  new: %s%s\n", word, d.Old, placeOf(d.Old), d.New, placeOf(d.New))
+	}
+	for _, d := range c.Differences {
+		pair("differ", d)
+		witness, err := json.Marshal(d.Witness)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "  = witness: %s\n", witness)
+	}
+	for _, d := range c.Unknown {
+		pair("unknown whether they differ", d)
+	}
+	for _, s := range c.Doubts {
+		fmt.Fprintf(&b, "unknown: %s\n", s)
+	}
+	for _, s := range c.Notes {
+		fmt.Fprintf(&b, "note: %s\n", s)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// placeOf gives the place of the rule that decides.
+func placeOf(d rules.Decision) string {
+	if !d.Pos.IsValid() {
+		return ""
+	}
+	return " (" + d.Pos.String() + ")"
+}
