@@ -35,7 +35,7 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 			}
 		}
 	}()
-	cmd := a.command()
+	cmd := a.command(args)
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(ctx)
 	switch {
@@ -51,7 +51,9 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 	return exitFailed
 }
 
-func (a *app) command() *cobra.Command {
+// command makes the tree of commands. A hook waits for eval, so for that the
+// others are left out.
+func (a *app) command(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ralph",
 		Short: "Decides whether a coding agent may stop",
@@ -67,7 +69,11 @@ func (a *app) command() *cobra.Command {
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.AddCommand(a.evalCommand(), a.checkCommand(), a.diffCommand(), a.explainCommand(), a.replayCommand(), a.simulateCommand(), a.testCommand(), a.trustCommand(), a.versionCommand())
+	root.AddCommand(a.evalCommand())
+	if len(args) > 0 && args[0] == "eval" {
+		return root
+	}
+	root.AddCommand(a.checkCommand(), a.diffCommand(), a.explainCommand(), a.replayCommand(), a.simulateCommand(), a.testCommand(), a.trustCommand(), a.versionCommand())
 	root.AddCommand(a.dailyCommands()...)
 	return root
 }
