@@ -58,7 +58,10 @@ func Format(name string, src []byte) ([]byte, error) {
 	sheet.layOut(root)
 	out := sheet.bytes()
 	after, problems := source.Parse(out)
+	_, plain := newSheet(out)
 	switch {
+	case !plain:
+		return refuse("one of its keys would become a mark between documents")
 	case len(problems) > 0 || after == nil || !sameMeaning(before, after):
 		return refuse("a text in it depends on how it is indented")
 	case !slices.Equal(was, sheet.content()):

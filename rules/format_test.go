@@ -80,6 +80,7 @@ func TestFormatRefuses(t *testing.T) {
 		"a duplicate key":  "ralph: 1\nralph: 1\n",
 		"mixed line ends":  "ralph: 1\r\nrules: []\n",
 		"a document start": "---\nralph: 1\n",
+		"a key of dashes":  " ---: x\n",
 		"not UTF-8":        "ralph: 1\ndescription: \xff\n",
 	} {
 		got, err := rules.Format("p.yaml", []byte(src))
