@@ -29,6 +29,7 @@ type Decision struct {
 
 	prefix   string // of log lines, without brackets
 	noted    *noted
+	quoted   []string // texts that show what the log does not keep
 	gatherer *gatherer
 }
 
@@ -126,8 +127,9 @@ func (d *Decision) evaluate(ctx context.Context) {
 	if g.problem != "" {
 		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "transcript: "+g.problem)
 	}
-	d.Notices, d.Notes, d.Log = nil, nil, nil
+	d.Notices, d.Notes, d.Log, d.quoted = nil, nil, nil, nil
 	for _, part := range d.Verdict.Parts {
+		logged := len(d.Log)
 		if part.Notice != "" {
 			d.Notices = append(d.Notices, part.Notice)
 		}
@@ -139,6 +141,9 @@ func (d *Decision) evaluate(ctx context.Context) {
 			d.Notices = append(d.Notices, part.Note)
 		}
 		d.logLines(part.Log)
+		if part.Private {
+			d.quoted = append(append(d.quoted, part.Notice, part.Note), d.Log[logged:]...)
+		}
 	}
 	for _, p := range d.Verdict.Problems {
 		d.notice(p)

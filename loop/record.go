@@ -70,8 +70,11 @@ func (d *Decision) Record(private bool) Record {
 	if d.Err != nil {
 		r.Error = d.Err.Error()
 	}
-	if v.Action == rules.Continue && !private {
-		r.Reason = fmt.Sprintf("(%d bytes)", len(v.Reason))
+	if !private {
+		if v.Private || v.Action == rules.Continue {
+			r.Reason = hidden(v.Reason)
+		}
+		r.Notices, r.Notes, r.Log = d.discreet(r.Notices), d.discreet(r.Notes), d.discreet(r.Log)
 	}
 	if d.gatherer != nil {
 		r.Judges = d.gatherer.judged
@@ -86,6 +89,9 @@ func (d *Decision) Record(private bool) Record {
 	}
 	for _, part := range v.Parts {
 		for _, e := range part.Effects {
+			if part.Private && !private {
+				e.Value = hidden(fmt.Sprint(e.Value))
+			}
 			r.Effects = append(r.Effects, describe(e))
 		}
 	}
@@ -94,6 +100,23 @@ func (d *Decision) Record(private bool) Record {
 	}
 	return r
 }
+
+// discreet leaves out the texts that quote what the log does not keep.
+func (d *Decision) discreet(texts []string) []string {
+	if len(d.quoted) == 0 {
+		return texts
+	}
+	texts = slices.Clone(texts)
+	for i, t := range texts {
+		if slices.Contains(d.quoted, t) {
+			texts[i] = hidden(t)
+		}
+	}
+	return texts
+}
+
+// hidden says how much there is of a text, without showing it.
+func hidden(text string) string { return fmt.Sprintf("(%d bytes)", len(text)) }
 
 func describe(e rules.Effect) string {
 	switch e.Kind {

@@ -57,6 +57,10 @@ rules:
   - name: reads
     when: mentions("secret") and last_assistant_message != "" and env.TOKEN contains "s" and words != "" and hook.raw.x != 1
     notice: seen
+  - name: quotes
+    when: prompt == ""
+    notice: "it said ${words}"
+    log: "it said ${cut(last_assistant_message, 40)}"
   - name: go
     continue: "go on: ${last_assistant_message} ${env.TOKEN}"
 `
@@ -70,13 +74,36 @@ rules:
 		ev := p.stop()
 		ev.LastAssistantMessage, ev.Raw = "my secret words", map[string]any{"x": "secret-raw"}
 		d := p.run(p.loop(policy, opts...), ev)
-		if !d.Continue() || len(d.Notices) != 1 {
+		if !d.Continue() || len(d.Notices) != 2 || !strings.Contains(d.Notices[1]+d.Log[0], "secret") {
 			t.Fatalf("%q, notices %q", said(d), d.Notices)
 		}
 		line := strings.ReplaceAll(strings.Join(p.lines, ""), `mentions(\"secret\")`, "")
 		if got := strings.Contains(line, "secret"); got != private {
 			t.Errorf("private %v: %s", private, line)
 		}
+	}
+}
+
+// A reason for stopping and a value that is set are no exception.
+func TestPrivateReason(t *testing.T) {
+	p := newProject(t, map[string]string{"state.json": `{"n": "x"}`})
+	ev := p.stop()
+	ev.LastAssistantMessage = "my secret words"
+	d := p.run(p.loop(`
+ralph: 1
+facts: {state: {json: state.json, schema: {properties: {n: {type: string, default: ""}}}}}
+rules:
+  - name: ends
+    when: state.n == "x"
+    stop: "it said ${last_assistant_message}"
+    then:
+      - set: state.n = last_assistant_message
+`), ev)
+	if d.Verdict.Reason != "it said my secret words" || !strings.Contains(p.read("state.json"), "secret") {
+		t.Fatalf("%q, %s", d.Verdict.Reason, p.read("state.json"))
+	}
+	if line := strings.Join(p.lines, ""); strings.Contains(line, "secret") {
+		t.Errorf("the log: %s", line)
 	}
 }
 

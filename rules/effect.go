@@ -52,6 +52,7 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken string) {
 	if out.Path, skip, broken = ev.target(e, v.V); skip != "" || broken != "" {
 		return out, skip, broken
 	}
+	ev.quoted = ev.quoted || e.value.private()
 	value, state := ev.value(e.value)
 	if state != known {
 		return out, "", fmt.Sprintf("%s: the value is unknown: %s", e.src, ev.why)

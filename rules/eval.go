@@ -38,6 +38,7 @@ type evaluation struct {
 	causes  []string // of broken rules, each is told once
 	buf     []byte   // for texts
 	telling bool     // a text is rendered: what is read now decides nothing
+	quoted  bool     // a text or effect shows what traces do not
 
 	tick func(int) bool // counts them, made once
 }
@@ -130,7 +131,9 @@ rules:
 		case r.Verb == VerbStop:
 			if chosen == nil {
 				v.Rule, v.Pos = r.Name, r.Pos
+				ev.quoted = false
 				v.Reason = ev.render(r.text)
+				v.Private = ev.quoted
 				ev.parts = append(ev.parts, r)
 			}
 			break rules

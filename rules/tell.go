@@ -13,6 +13,7 @@ func (ev *evaluation) tellParts(prompt bool) {
 			continue // its continuation does not happen, nor what belongs to it
 		}
 		part := Part{Rule: r.Name}
+		ev.quoted = false
 		if !prompt {
 			var broken string
 			if part.Effects, broken = ev.effects(r); broken != "" {
@@ -28,6 +29,7 @@ func (ev *evaluation) tellParts(prompt bool) {
 		}
 		part.Notice = ev.render(r.notice)
 		part.Log = ev.render(r.log)
+		part.Private = ev.quoted
 		v.Parts = append(v.Parts, part)
 	}
 }

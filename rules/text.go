@@ -169,6 +169,7 @@ func (ev *evaluation) render(t *text) string {
 			ev.warn("the hole ${" + s.src + "} cannot be compiled")
 			w.value("(?)")
 		default:
+			ev.quoted = ev.quoted || s.hole.private()
 			v, state := ev.value(s.hole)
 			if state != known {
 				ev.warn("the hole ${" + s.src + "} is unknown: " + ev.why)

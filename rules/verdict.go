@@ -45,6 +45,7 @@ type Verdict struct {
 	Rule     string   // the rule that decided, "limits.NAME" for a bound, "" if none did
 	Pos      Pos      // where that rule stands
 	Reason   string   // what goes to the agent (continue) or why it may stop
+	Private  bool     // the reason shows what traces do not
 	Bound    string   // name of the limit that turned a continue into a stop, "" if none
 	Failed   bool     // a rule stopped because its condition could not be worked out
 	Progress string   // fingerprint of progress, for the loop memory; only known after a continue
@@ -62,6 +63,7 @@ type Part struct {
 	Note    string   // from a note rule: for the person, or as context for the agent
 	Log     string   // for stderr
 	Effects []Effect // in order
+	Private bool     // they show what traces do not: a prompt, words of the agent, the environment
 }
 
 // EffectKind tells what an Effect does. The zero kind does nothing.
