@@ -75,5 +75,6 @@ func (a *app) command(args []string) *cobra.Command {
 	}
 	root.AddCommand(a.checkCommand(), a.diffCommand(), a.explainCommand(), a.replayCommand(), a.simulateCommand(), a.testCommand(), a.trustCommand(), a.versionCommand())
 	root.AddCommand(a.dailyCommands()...)
+	group(root)
 	return root
 }

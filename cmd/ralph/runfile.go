@@ -23,14 +23,12 @@ type runFile struct {
 }
 
 // The fields that commands know, by the names under which policies have them.
-var ( // never changed
-	counterFields = []string{"iteration", "iteration_count", "globalIteration"}
-	maximumFields = []string{"max_iterations", "maxGlobalIterations"}
-	promiseFields = []string{"completion_promise"}
-	activeFields  = []string{"active"}
-	ownerFields   = []string{"session_id"}
-	startedFields = []string{"started_at"}
-)
+func counterFields() []string { return []string{"iteration", "iteration_count", "globalIteration"} }
+func maximumFields() []string { return []string{"max_iterations", "maxGlobalIterations"} }
+func promiseFields() []string { return []string{"completion_promise"} }
+func activeFields() []string  { return []string{"active"} }
+func ownerFields() []string   { return []string{"session_id"} }
+func startedFields() []string { return []string{"started_at"} }
 
 // field gives the first of names that the schema of a fact declares.
 func field(f *rules.Fact, names []string) (name string, t *schema.Type) {
@@ -144,17 +142,17 @@ func (r run) text(names []string) string {
 
 // paused reports whether the file itself says that the loop does not run.
 func (r run) paused() bool {
-	active, ok := r.values[activeFields[0]].(bool)
+	active, ok := r.values[activeFields()[0]].(bool)
 	return ok && !active
 }
 
 // progress says how far it is: iteration 3 of 20.
 func (r run) progress() string {
-	n, ok := r.number(counterFields)
+	n, ok := r.number(counterFields())
 	if !ok {
 		return ""
 	}
-	if limit, ok := r.number(maximumFields); ok && limit > 0 {
+	if limit, ok := r.number(maximumFields()); ok && limit > 0 {
 		return fmt.Sprintf("iteration %d of %d", n, limit)
 	}
 	return fmt.Sprintf("iteration %d", n)

@@ -160,7 +160,7 @@ func (e hookEntry) ralph() (policies []string, ok bool) {
 	if len(e.words) < 2 || e.words[1] != "eval" {
 		return nil, false
 	}
-	if name := strings.TrimSuffix(strings.ToLower(baseName(e.words[0])), ".exe"); name != "ralph" {
+	if !isRalph(e.words[0]) {
 		return nil, false
 	}
 	args := e.words[2:]
@@ -176,6 +176,16 @@ func (e hookEntry) ralph() (policies []string, ok bool) {
 		}
 	}
 	return policies, true
+}
+
+// isRalph reports whether a program is ralph: by its name, or because it is the one
+// that runs here, whatever it is called.
+func isRalph(program string) bool {
+	if strings.TrimSuffix(strings.ToLower(baseName(program)), ".exe") == "ralph" {
+		return true
+	}
+	self, err := os.Executable()
+	return err == nil && filepath.IsAbs(program) && (program == self || sameProgram(program, self))
 }
 
 // set gives the values of params that an entry of ralph states.

@@ -101,10 +101,10 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	r := l.read(ctx, root)
 	fmt.Fprintf(a.stdout, "started %s: %s\n", name, l.path)
 	line := r.progress()
-	if p := r.text(promiseFields); p != "" {
+	if p := r.text(promiseFields()); p != "" {
 		line = strings.TrimPrefix(line+fmt.Sprintf(", until the agent says %q", p), ", ")
 	}
-	if s := r.text(ownerFields); s != "" {
+	if s := r.text(ownerFields()); s != "" {
 		line = strings.TrimPrefix(line+", for session "+s, ", ")
 	}
 	if line != "" {
@@ -171,27 +171,27 @@ func (l runFile) compose(prompt string, f startFlags, session string, now time.T
 		}
 		return nil
 	}
-	if name, t := l.field(activeFields); name != "" && t.Kind == schema.Bool {
+	if name, t := l.field(activeFields()); name != "" && t.Kind == schema.Bool {
 		put(name, true)
 	}
-	if err := want(counterFields, false, nil, ""); err != nil {
+	if err := want(counterFields(), false, nil, ""); err != nil {
 		return nil, err
 	}
-	if err := want(maximumFields, f.hasMax, f.max, "--max"); err != nil {
+	if err := want(maximumFields(), f.hasMax, f.max, "--max"); err != nil {
 		return nil, err
 	}
-	if err := want(promiseFields, f.hasPromise, f.promise, "--promise"); err != nil {
+	if err := want(promiseFields(), f.hasPromise, f.promise, "--promise"); err != nil {
 		return nil, err
 	}
-	if name, _ := l.field(ownerFields); f.session != "" || session != "" && name != "" {
+	if name, _ := l.field(ownerFields()); f.session != "" || session != "" && name != "" {
 		if f.session != "" {
 			session = f.session
 		}
-		if err := want(ownerFields, true, session, "--session"); err != nil {
+		if err := want(ownerFields(), true, session, "--session"); err != nil {
 			return nil, err
 		}
 	}
-	if name, t := l.field(startedFields); name != "" && t.Kind == schema.String {
+	if name, t := l.field(startedFields()); name != "" && t.Kind == schema.String {
 		put(name, now.UTC().Format(time.RFC3339))
 	}
 	values := map[string]any{}

@@ -147,11 +147,11 @@ func (a *app) fileStatus(root *state.Root, store *state.Store, l runFile, r run,
 // take fills in what the file says.
 func (st *loopStatus) take(r run) {
 	st.progress = r.progress()
-	st.Owner, st.Promise = r.text(ownerFields), r.text(promiseFields)
-	if n, ok := r.number(counterFields); ok {
+	st.Owner, st.Promise = r.text(ownerFields()), r.text(promiseFields())
+	if n, ok := r.number(counterFields()); ok {
 		st.Iteration = &n
 	}
-	if n, ok := r.number(maximumFields); ok && n > 0 {
+	if n, ok := r.number(maximumFields()); ok && n > 0 {
 		st.MaxIterations = &n
 	}
 }

@@ -134,7 +134,7 @@ func (a *app) setActive(ctx context.Context, project, name string, active bool) 
 	if err != nil {
 		return err
 	}
-	fieldName, _ := l.field(activeFields)
+	fieldName, _ := l.field(activeFields())
 	if !ok || fieldName == "" {
 		return fmt.Errorf("%s cannot be held alone; without a name the command is for all loops of the project", name)
 	}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Taken out again, ralph leaves a settings file as it was, to the byte.
+func TestInstallUninstall(t *testing.T) {
+	const other = `{"type": "command", "command": "say done"}`
+	for name, src := range map[string]string{
+		"other hooks":    "{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [" + other + "]}\n    ]\n  }\n}\n",
+		"other events":   "{\n\t\"hooks\": {\n\t\t\"SessionStart\": [{\"hooks\": [" + other + "]}]\n\t},\n\n\t\"x\": [ 1,2 ]\n}",
+		"no hooks":       "{\r\n    \"model\" : \"opus\",\r\n    \"env\":{}\r\n}\r\n",
+		"on one line":    `{"hooks":{"Stop":[{"hooks":[` + other + `]}]},"n":1e400}`,
+		"odd but valid":  "\ufeff { \"\\u0061\": \"<&>\", \"a\": 2, \"hooks\": {\"Stop\": [{\"matcher\": \"\", \"hooks\": []}]} }",
+		"an empty group": "{\"hooks\": {\"Stop\": [{\"hooks\": []}]}}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, ".claude", "settings.json")
+			if err := os.Mkdir(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(src), 0o640); err != nil {
+				t.Fatal(err)
+			}
+			ralph := func(args ...string) {
+				t.Helper()
+				var out strings.Builder
+				a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(string) string { return "" }}
+				if status := a.run(context.Background(), append(args, "--project", dir)); status != exitOK {
+					t.Fatalf("ralph %s: status %d\n%s", strings.Join(args, " "), status, out.String())
+				}
+			}
+			ralph("install", "claude-code", "--policy", "speckit")
+			ralph("install", "claude-code", "--policy", "todo-reminder")
+			installed, err := os.ReadFile(file)
+			if err != nil || !strings.Contains(string(installed), "todo-reminder") {
+				t.Fatalf("%v\n%s", err, installed)
+			}
+			ralph("uninstall", "claude-code", "--policy", "speckit")
+			ralph("uninstall", "claude-code")
+			got, err := os.ReadFile(file)
+			if diff := cmp.Diff(src, string(got)); err != nil || diff != "" {
+				t.Errorf("%v (-want +got):\n%s\ninstalled it was\n%s", err, diff, installed)
+			}
+			if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
+				t.Error("its permissions:", info.Mode(), err)
+			}
+		})
+	}
+}
+
+// Words that were made a shell line are read as the same words.
+func FuzzShellWords(f *testing.F) {
+	f.Add("ralph", ".ralph/my policy.yaml", "it's")
+	f.Add("/opt/a b/ralph", "--set", `x="$HOME" & \`)
+	f.Fuzz(func(t *testing.T, a, b, c string) {
+		if runtime.GOOS == "windows" {
+			t.Skip("cmd.exe has no way to write every word")
+		}
+		want := []string{a, b, c}
+		if got := shellWords(shellLine(want)); !slices.Equal(got, want) {
+			t.Errorf("%q became %q and then %q", want, shellLine(want), got)
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// Followed, the log goes on with the decisions that come, until the person ends it.
+func TestLogFollow(t *testing.T) {
+	dir := t.TempDir()
+	store := state.OpenStore(dir)
+	add := func(rule string) {
+		if err := store.AppendLog([]byte(`{"time":"2026-11-20T12:00:00Z","policy":"p","event":"Stop","session":"s","action":"continue","rule":"` + rule + `","reason":"(9 bytes)"}`)); err != nil {
+			t.Error(err)
+		}
+	}
+	add("first")
+	add("second")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := watched{see: map[string]func(){"second": func() { add("third") }, "third": cancel}}
+	a := &app{stdout: &out, stderr: &out, getenv: func(name string) string {
+		return map[string]string{"RALPH_STATE_DIR": dir}[name]
+	}}
+	status := a.run(ctx, []string{"log", "--all", "-f", "-n", "1", "--policy", "p"})
+	text := out.text.String()
+	if status != exitOK || strings.Contains(text, "first") || strings.Count(text, "\n") != 2 || strings.Index(text, "second") > strings.Index(text, "third") {
+		t.Errorf("status %d:\n%s", status, text)
+	}
+}
+
+// watched calls a function once a word was written.
+type watched struct {
+	mu   sync.Mutex
+	text strings.Builder
+	see  map[string]func()
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text.Write(b)
+	for word, do := range w.see {
+		if strings.Contains(string(b), word) {
+			delete(w.see, word)
+			do()
+		}
+	}
+	return len(b), nil
+}
+
+func TestParseSince(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)
+	for text, want := range map[string]time.Time{
+		"90m":                  now.Add(-90 * time.Minute),
+		"2d":                   now.AddDate(0, 0, -2),
+		"2026-11-19":           time.Date(2026, 11, 19, 0, 0, 0, 0, time.Local),
+		"2026-11-19 08:30:00":  time.Date(2026, 11, 19, 8, 30, 0, 0, time.Local),
+		"2026-11-19T08:30:00Z": time.Date(2026, 11, 19, 8, 30, 0, 0, time.UTC),
+	} {
+		if got, err := parseSince(text, now); err != nil || !got.Equal(want) {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "soon", "-1h", "-2d", "d", "99999999999d"} {
+		if got, err := parseSince(text, now); err == nil && got.After(now) {
+			t.Errorf("%q: %v", text, got)
+		} else if err == nil && text != "99999999999d" {
+			t.Errorf("%q was read as %v", text, got)
+		}
+	}
+}
