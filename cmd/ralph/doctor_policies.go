@@ -103,12 +103,14 @@ func (x *examination) checkState(ctx context.Context) {
 		if p.program == nil {
 			continue
 		}
-		for f, path := range x.stateFiles(ctx, p) {
-			if key := path + "\x00" + p.policy.name; path == "" || seen[key] {
+		files := x.stateFiles(ctx, p)
+		for _, f := range p.program.Facts() {
+			path := files[f]
+			key := path + "\x00" + p.policy.name
+			if path == "" || seen[key] {
 				continue
-			} else {
-				seen[key] = true
 			}
+			seen[key] = true
 			r := readRun(ctx, x.root, f, path)
 			switch {
 			case r.doc.Status == state.Invalid:
