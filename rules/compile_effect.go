@@ -134,7 +134,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 	n := tree.Node
 	for {
 		if ch, ok := n.(*ast.ChainNode); ok {
-			return fail(ch, "assignment", "write . and not ?.", "the left side of set names a field, which cannot be optional")
+			return fail(ch, "assignment", "write a dot without the question mark", "the left side of set names a field, which cannot be optional")
 		}
 		m, ok := n.(*ast.MemberNode)
 		if !ok {

@@ -136,8 +136,11 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 		return
 	}
 	for _, u := range s.Unknown() {
+		if c.cfg.LazyTexts {
+			break
+		}
 		message, help := splitHelp(u.Message)
-		c.errorf(sc, keyAt(d.schema, u.Pointer), "schema-keyword", help, "%s in the schema of the param %q", message, d.name)
+		c.warnf(sc, keyAt(d.schema, u.Pointer), "schema-keyword", help, "%s in the schema of the param %q", message, d.name)
 	}
 	t := s.Type()
 	if bound, ok := b.exprs[d.name]; ok {

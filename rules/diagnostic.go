@@ -105,6 +105,10 @@ func (ds Diagnostics) HasErrors() bool {
 
 // sorted orders findings by file, place and check, and drops repeated ones.
 func (ds Diagnostics) sorted() Diagnostics {
+	for i := range ds { // values that messages quote may hold anything
+		ds[i].Message = strings.Map(visible, ds[i].Message)
+		ds[i].Help = strings.Map(visible, ds[i].Help)
+	}
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		return cmp.Or(
 			cmp.Compare(a.Pos.File, b.Pos.File),

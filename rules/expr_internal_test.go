@@ -252,7 +252,7 @@ rules:
 			"a": small.Draw(t, "a"), "b": small.Draw(t, "b"), "t": word.Draw(t, "t"), "u": word.Draw(t, "u"),
 			"p": rapid.Bool().Draw(t, "p"), "q": rapid.Bool().Draw(t, "q"),
 			"xs": rapid.SliceOfN(rapid.Map(small, func(i int) any { return i }), 0, 3).Draw(t, "xs"),
-			"x": rapid.SampledFrom([]any{nil, 1, 2.0, "a", true, []any{1}}).Draw(t, "any"),
+			"x":  rapid.SampledFrom([]any{nil, 1, 2.0, "a", true, []any{1}}).Draw(t, "any"),
 		}
 		p, diags := Load(fstest.MapFS{"p.yaml": {Data: []byte(strings.Replace(src, "EXPR", text, 1))}}, "p.yaml", Config{})
 		if p == nil {

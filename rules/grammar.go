@@ -1,9 +1,6 @@
 package rules
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "slices"
 
 // LanguageVersion is the version of the policy language that this package reads,
 // the value of the top-level key ralph.
@@ -14,13 +11,15 @@ type shape uint8
 
 const (
 	shapeText       shape = iota // plain text
+	shapeName                    // text in kebab-case
 	shapeTemplate                // text with ${expr} holes
 	shapePath                    // a path with ${expr} holes
 	shapeExpr                    // an expr expression
 	shapeExprs                   // one, or a list of them
 	shapeAssignment              // path = expression
 	shapeBool                    //
-	shapeInt                     // a count, 0 or more
+	shapeInt                     // a whole number, 0 or more
+	shapeCount                   // a whole number, 1 or more
 	shapeDuration                // such as 30s, 5m, 24h
 	shapeVersion                 // the language version
 	shapeEvents                  // a list of event names
@@ -93,7 +92,7 @@ func guardKeys() keys {
 
 func ruleKeys() keys {
 	return keys{
-		{"name", shapeText, "Unique name in kebab-case."},
+		{"name", shapeName, "Unique name in kebab-case."},
 		{"when", shapeExprs, "An expression, or a list of which all must be true; absent means true."},
 		{"continue", shapeTemplate, "The agent goes on, and this is what it is told."},
 		{"stop", shapeTemplate, "The agent may stop; this says why, for the log and explain."},
@@ -109,7 +108,7 @@ func includeKeys() keys {
 	return keys{
 		{"include", shapeText, "A file whose rules run here; shipped ones are written ralph:guards/NAME."},
 		{"with", shapeBindings, "Values for the params of the included file, as expressions."},
-		{"as", shapeText, "Name under which its rules are known; the file's base name if absent."},
+		{"as", shapeName, "Name under which its rules are known; the file's base name if absent."},
 	}
 }
 
@@ -149,7 +148,7 @@ func limitKeys() keys {
 
 func unlessKeys() keys {
 	return keys{
-		{"times", shapeInt, "Step aside after this many verdicts."},
+		{"times", shapeCount, "Step aside after this many verdicts."},
 		{"within", shapeDuration, "Count only verdicts as recent as this; all if absent."},
 		{"per", shapePer, "What is counted together: prompt, session (if absent) or project."},
 	}
@@ -161,75 +160,4 @@ func factOptionKeys() keys {
 		{"default", shapeAny, "Stands in for a missing fact, completed by the schema."},
 		{"timeout", shapeDuration, "How long gathering may take."},
 	}
-}
-
-// PolicySchema gives the JSON Schema of policy files, for editors and for
-// programs that write policies. It is made from the tables that the parser uses.
-// sources are the fact sources to describe; nil means those that ralph has.
-func PolicySchema(sources []SourceKind) []byte {
-	if sources == nil {
-		sources = Sources()
-	}
-	text := map[string]any{"type": "string"}
-	shapes := map[shape]any{
-		shapeText: text, shapeTemplate: map[string]any{"type": []any{"string", "number", "boolean"}},
-		shapePath: text, shapeExpr: text, shapeAssignment: text, shapeFact: text,
-		shapeExprs: map[string]any{"anyOf": []any{
-			map[string]any{"type": []any{"string", "number", "boolean"}},
-			map[string]any{"type": "array", "items": map[string]any{"type": []any{"string", "number", "boolean"}}},
-		}},
-		shapeBool:     map[string]any{"type": "boolean"},
-		shapeInt:      map[string]any{"type": "integer", "minimum": 0},
-		shapeDuration: map[string]any{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`},
-		shapeVersion:  map[string]any{"const": LanguageVersion},
-		shapeEvents:   map[string]any{"type": "array", "minItems": 1, "items": text},
-		shapeGate:     map[string]any{"enum": []any{"first", "all"}},
-		shapePer:      map[string]any{"enum": []any{"prompt", "session", "project"}},
-		shapeWord:     text,
-		shapeAny:      map[string]any{},
-		shapeSchema:   map[string]any{"type": []any{"string", "object", "boolean"}},
-		shapeWords:    map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": []any{"string", "number"}}},
-		shapeParams:   map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "object"}},
-		shapeLets:     map[string]any{"type": "object", "additionalProperties": map[string]any{"type": []any{"string", "number", "boolean"}}},
-		shapeBindings: map[string]any{"type": "object", "additionalProperties": map[string]any{"type": []any{"string", "number", "boolean"}}},
-	}
-	object := func(ks keys, required ...string) map[string]any {
-		properties := map[string]any{}
-		for _, k := range ks {
-			p := map[string]any{"description": k.doc}
-			for name, v := range shapes[k.shape].(map[string]any) {
-				p[name] = v
-			}
-			properties[k.name] = p
-		}
-		o := map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
-		if len(required) > 0 {
-			o["required"] = required
-		}
-		return o
-	}
-	shapes[shapeLimits] = object(limitKeys())
-	shapes[shapeUnless] = object(unlessKeys(), "times")
-	shapes[shapePrune] = object(pruneKeys(), "glob", "older")
-	var effects, facts []any
-	for _, k := range effectKeys() {
-		effects = append(effects, object(keys{k}, k.name))
-	}
-	shapes[shapeEffects] = map[string]any{"type": "array", "items": map[string]any{"oneOf": effects}}
-	shapes[shapeFinally] = map[string]any{"type": "array", "items": object(finallyKeys())}
-	for _, s := range sources {
-		facts = append(facts, object(slices.Concat(keys{{s.Name, s.argument(), s.Doc}}, s.options(), factOptionKeys()), s.Name))
-	}
-	shapes[shapeFacts] = map[string]any{"type": "object", "additionalProperties": map[string]any{"oneOf": facts}}
-	shapes[shapeRules] = map[string]any{"type": "array", "items": map[string]any{
-		"oneOf": []any{object(ruleKeys(), "name"), object(includeKeys(), "include")},
-	}}
-	policy := object(policyKeys(), "ralph")
-	policy["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	policy["title"] = "ralph policy"
-	b, err := json.MarshalIndent(policy, "", "  ")
-	if err != nil { // only literals of this function are marshalled
-		panic(err)
-	}
-	return append(b, '\n')
 }

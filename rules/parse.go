@@ -111,9 +111,9 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 	case version == nil:
 		p.errorf(root, "version", "write ralph: 1 as the first line", "the key \"ralph\" with the version of the policy language is missing")
 		return nil
-	case version.Value != strconv.Itoa(LanguageVersion):
+	case version.Tag != "!!int" || version.Value != strconv.Itoa(LanguageVersion):
 		p.errorf(version, "version", "write ralph: 1, or use a release of ralph that knows this version",
-			"version %s of the policy language is not known, this release reads version %d", version.Value, LanguageVersion)
+			"this release reads version %d of the policy language, this is %s", LanguageVersion, p.shown(version))
 		return nil
 	}
 	p.fields(root, what, ks, func(k, v *source.Node) {
@@ -125,7 +125,7 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 		case "events":
 			d.events = p.events(v)
 		case "gate":
-			d.gate = Gate(p.word(v, "gate", []string{"first", "all"}))
+			d.gate = Gate(p.word(v, "gate", gateWords()))
 		case "params":
 			p.named(v, "params", func(key, val *source.Node) {
 				d.params = append(d.params, paramDecl{name: key.Value, key: key, schema: val})

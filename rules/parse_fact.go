@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/rules/internal/source"
@@ -34,8 +33,7 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 		return f, false
 	}
 	what := "a " + f.kind.Name + " fact"
-	ks := slices.Concat(keys{{f.kind.Name, f.kind.argument(), ""}}, f.kind.options(), factOptionKeys())
-	p.fields(n, what, ks, func(k, v *source.Node) {
+	p.fields(n, what, f.kind.keys(), func(k, v *source.Node) {
 		if o, ok := f.kind.option(k.Value); ok {
 			p.option(&f, o, v)
 			return
@@ -50,7 +48,7 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 		case "timeout":
 			f.timeout = p.duration(v, k.Value)
 		case "inline":
-			if p.word(v, "inline", []string{"false", "true"}) == 1 {
+			if p.boolean(v, "inline") {
 				f.inline = v
 			}
 		}

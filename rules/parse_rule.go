@@ -79,7 +79,7 @@ func (p *parser) unless(n *source.Node) *Unless {
 		case "within":
 			u.Within = p.duration(v, k.Value)
 		case "per":
-			u.Per = []Per{PerPrompt, PerSession, PerProject}[p.word(v, "per", []string{"prompt", "session", "project"})]
+			u.Per = Per(p.word(v, "per", perWords()))
 		}
 	}) {
 		return nil

@@ -49,6 +49,15 @@ func (p *parser) word(n *source.Node, what string, words []string) int {
 	return i
 }
 
+func (p *parser) boolean(n *source.Node, what string) bool {
+	if n.Kind != source.Scalar || n.Tag != "!!bool" {
+		p.errorf(n, "bad-value", "", "%s is true or false, this is %s", what, p.shown(n))
+		return false
+	}
+	b, _ := n.Decode().(bool)
+	return b
+}
+
 // count reads a whole number. It is one that YAML calls a number: "5" in quotes is
 // a text, and the schema of policies says so too.
 func (p *parser) count(n *source.Node, what string) int {
@@ -73,7 +82,7 @@ func (p *parser) shown(n *source.Node) string {
 
 func (p *parser) duration(n *source.Node, what string) time.Duration {
 	d, err := time.ParseDuration(n.Value)
-	if n.Kind != source.Scalar || err != nil || d < 0 {
+	if n.Kind != source.Scalar || n.Tag != "!!str" || err != nil || strings.HasPrefix(n.Value, "-") || strings.HasPrefix(n.Value, "+") {
 		p.errorf(n, "bad-value", "write a number with its unit: 500ms, 30s, 5m, 24h", "%s is a time span such as 30s, this is %s", what, p.shown(n))
 		return 0
 	}
@@ -126,22 +135,25 @@ func isKebab(s string) bool {
 	return true
 }
 
-// oneOrMore reads an expression or a list of them.
+// oneOrMore reads an expression or a list of them; there is at least one.
 func (p *parser) oneOrMore(n *source.Node, what string) []*source.Node {
-	if n.Kind != source.List {
-		if n.Kind == source.Scalar && n.Tag != "!!null" && strings.TrimSpace(n.Value) != "" {
-			return []*source.Node{n}
-		}
-		if n.Kind == source.Scalar {
-			p.errorf(n, "empty", "leave the key out, or write an expression", "%s is empty", what)
-		} else {
-			p.errorf(n, "syntax", "quote the expression, or put it into a |- block", "%s is an expression or a list of them, this is %s", what, kindName(n))
-		}
-		return nil
+	items := []*source.Node{n}
+	if n.Kind == source.List {
+		items = n.Items
 	}
 	var out []*source.Node
-	for _, item := range n.Items {
-		out = append(out, p.oneOrMore(item, what)...)
+	for _, item := range items {
+		switch {
+		case item.Kind != source.Scalar:
+			p.errorf(item, "syntax", "quote the expression, or put it into a |- block", "%s is an expression or a list of them, this is %s", what, kindName(item))
+		case item.Tag == "!!null" || strings.TrimSpace(item.Value) == "":
+			p.errorf(item, "empty", "leave the key out, or write an expression", "%s is empty", what)
+		default:
+			out = append(out, item)
+		}
+	}
+	if len(items) == 0 {
+		p.errorf(n, "empty", "leave the key out, or write an expression", "%s is empty", what)
 	}
 	return out
 }

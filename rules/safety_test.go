@@ -98,7 +98,7 @@ func TestBoundedFunctionsDoWhatExprDoes(t *testing.T) {
 		`"a" + "b" == "ab"`, `s.t + "b" == "tb"`, `s.n + 1 == 4`, `s.x + 1 == 8`, `s.f + s.n == 3.5`, `now() + duration("1h") > now()`,
 		`repeat("ab", 3) == "ababab"`, `repeat("", 5) == ""`, `repeat("a", 0) == ""`, `join(["a", "b"], "-") == "a-b"`, `join(["a", "b"]) == "ab"`, `join([], "-") == ""`,
 		`join(split("a,b", ","), "+") == "a+b"`, `join(s.list, "+") == "x+y"`, `replace("aaa", "a", "bb") == "bbbbbb"`, `replace("aaa", "a", "", 2) == "a"`,
-		`replace("aaa", "", "b") == "bababab" and replace("aaa", "", "b", 2) == "babaa"`, `uniq([1, 1.0, "a", "a", nil, [1], [1], true]) == [1, "a", nil, [1], true]`, `uniq(s.list) == ["x", "y"]`, 	} {
+		`replace("aaa", "", "b") == "bababab" and replace("aaa", "", "b", 2) == "babaa"`, `uniq([1, 1.0, "a", "a", nil, [1], [1], true]) == [1, "a", nil, [1], true]`, `uniq(s.list) == ["x", "y"]`} {
 		t.Run(expr, func(t *testing.T) {
 			p, diags := rules.Load(policy("facts: {s: {json: s.json}}\nrules:\n  - name: a\n    when: |-\n      "+expr+"\n    log: x\n").fs(), "policy.yaml", rules.Config{})
 			if p == nil {

@@ -71,7 +71,7 @@ const (
 func (o SourceOption) shape() shape {
 	switch o.Kind {
 	case OptionCount:
-		return shapeInt
+		return shapeCount
 	case OptionWord:
 		return shapeWord
 	}

@@ -131,6 +131,9 @@ const (
 	All               // every continue rule that holds is told
 )
 
+// gateWords are the words of the gates, in their order.
+func gateWords() []string { return []string{"first", "all"} }
+
 // Limits are the bounds of a loop, which hold whatever its rules say.
 type Limits struct {
 	Continuations int           // in a row
@@ -158,8 +161,11 @@ const (
 
 // String gives the word of the policy language.
 func (p Per) String() string {
-	return [...]string{"session", "prompt", "project"}[p]
+	return perWords()[p]
 }
+
+// perWords are the words of the spans, in their order.
+func perWords() []string { return []string{"session", "prompt", "project"} }
 
 // Unless makes a rule step aside after it has been in Times verdicts within
 // Within (0 means ever).
