@@ -171,9 +171,21 @@ func (l *Loop) keep(d *Decision) {
 	}
 }
 
+// maxTraced is of how many rules that did not hold the log keeps the operands, the
+// latest ones. A policy of a thousand rules would else write more than it decides.
+const maxTraced = 200
+
 // logLine makes a line that the log takes. A policy of very many rules loses
-// first the operands of its trace, then all but its end.
+// operands of its trace, then all but its end.
 func logLine(r Record) ([]byte, error) {
+	if early := len(r.Trace.Steps) - maxTraced; early > 0 {
+		r.Trace.Steps = slices.Clone(r.Trace.Steps)
+		for i := range r.Trace.Steps[:early] {
+			if s := &r.Trace.Steps[i]; s.Outcome == rules.No {
+				s.Operands = nil
+			}
+		}
+	}
 	line, err := json.Marshal(r)
 	if err != nil || len(line) <= state.MaxLogLine {
 		return line, err

@@ -183,3 +183,24 @@ func TestRecordWithoutProject(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// Of a policy with very many rules the log keeps each outcome, but the operands
+// only of the latest rules and of those that held.
+func TestRecordOfManyRules(t *testing.T) {
+	var policy strings.Builder
+	policy.WriteString("ralph: 1\nrules:\n  - name: early\n    when: session_id != \"\"\n    notice: early\n")
+	for i := range 300 {
+		fmt.Fprintf(&policy, "  - name: rule-%d\n    when: cwd == \"%d\"\n    stop: no\n", i, i)
+	}
+	p := newProject(t, nil)
+	p.run(p.loop(policy.String()), p.stop())
+	steps := p.records()[0].Trace.Steps
+	if len(steps) != 301 {
+		t.Fatalf("%d steps, want one of each rule", len(steps))
+	}
+	for i, want := range map[int]bool{0: true, 1: false, 100: false, 101: true, 300: true} {
+		if got := len(steps[i].Operands) > 0; got != want || steps[i].Because == "" && steps[i].Outcome == rules.No {
+			t.Errorf("step %d, %s: operands kept %v, want %v; because %q", i, steps[i].Outcome, got, want, steps[i].Because)
+		}
+	}
+}

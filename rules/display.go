@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -80,7 +82,8 @@ func short(v any) any {
 	case time.Time:
 		return v.Format(time.RFC3339)
 	}
-	b, err := json.Marshal(v)
+	head, _ := beginning(v, most+1) // a list may be long, and only its beginning is shown
+	b, err := json.Marshal(head)
 	if err != nil {
 		return fmt.Sprintf("(%T)", v)
 	}
@@ -88,4 +91,33 @@ func short(v any) any {
 		return cut(string(b), most)
 	}
 	return json.RawMessage(b)
+}
+
+// beginning gives v, or as much of it as fills n bytes of JSON where it is longer,
+// and how many of these bytes v leaves.
+func beginning(v any, n int) (head any, left int) {
+	switch v := v.(type) {
+	case string:
+		return v[:min(len(v), max(n, 0))], n - len(v)
+	case []any:
+		out := make([]any, 0, min(len(v), max(n, 0)))
+		for _, e := range v {
+			if n < 0 {
+				break
+			}
+			e, n = beginning(e, n-1)
+			out = append(out, e)
+		}
+		return out, n
+	case map[string]any:
+		out := make(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if n < 0 {
+				break
+			}
+			out[key], n = beginning(v[key], n-len(key)-3)
+		}
+		return out, n
+	}
+	return v, n - 1
 }

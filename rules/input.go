@@ -99,6 +99,9 @@ func held(v any) (kept any, cut bool) {
 		}
 		return v, false
 	}
+	if _, left := beginning(v, maxInputJSON); left < 0 {
+		return nil, true
+	}
 	b, err := json.Marshal(v)
 	if err != nil || len(b) > maxInputJSON {
 		return nil, true
