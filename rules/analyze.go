@@ -57,6 +57,9 @@ func (p *Program) Analyze() Diagnostics {
 			e.value.conditions(func(c *cond) { a.t.when(c) })
 		}
 	}
+	for _, f := range p.facts {
+		a.t.statusOf(f)
+	}
 	a.enums = a.decidedFields()
 	a.facts = a.unguardedFacts()
 	a.base = a.t.solver() // from here on no quantity comes up any more
@@ -71,6 +74,7 @@ func (p *Program) Analyze() Diagnostics {
 		a.condition(f.when)
 	}
 	a.order()
+	a.bounded()
 	for i, r := range p.Rules {
 		if own(r) {
 			a.fields(i)
@@ -119,23 +123,26 @@ func (a *analysis) possible(s *solve.Solver, fs ...*solve.Formula) bool {
 	return status == solve.Sat || status == solve.Maybe
 }
 
-// state gives a witness in which fs hold, if there is one that guesses nothing.
-func (a *analysis) state(fs ...*solve.Formula) (Witness, bool) {
-	r := a.ask(a.base, fs...)
-	if r.Status != solve.Sat {
-		return Witness{}, false
-	}
-	return a.t.witness(&r), true
+// evidence is what a witness must show: that all of these hold, and what the
+// solver knows besides.
+type evidence struct {
+	solver *solve.Solver
+	fs     []*solve.Formula
 }
 
-// report adds a finding. Of several witnesses the first that exists is shown.
-func (a *analysis) report(check string, from, to Pos, help, message string, related []Related, witnesses ...[]*solve.Formula) {
+// where asks for a state in which fs hold, whatever the rules above decide.
+func (a *analysis) where(fs ...*solve.Formula) evidence { return evidence{a.base, fs} }
+
+// report adds a finding. Of several witnesses the first that exists without a guess
+// is shown.
+func (a *analysis) report(check string, from, to Pos, help, message string, related []Related, witnesses ...evidence) {
 	d := Diagnostic{
 		Pos: from, End: to, Severity: severityOf(check), Check: check, Message: message, Help: help,
 		Related: related, Line: a.p.compiler.sourceLine(from),
 	}
-	for _, fs := range witnesses {
-		if w, ok := a.state(fs...); ok {
+	for _, e := range witnesses {
+		if r := a.ask(e.solver, e.fs...); r.Status == solve.Sat {
+			w := a.t.witness(&r)
 			d.Witness = w.JSON()
 			break
 		}
@@ -202,11 +209,11 @@ func (a *analysis) operand(o *operand, w *outcomes) (never bool) {
 			help = "remove the rule, or say when it is to hold"
 		}
 		a.report("never-true", o.pos(), o.end(), help, fmt.Sprintf("%s is never true", inCode(o.text)), nil,
-			[]*solve.Formula{w.no}, nil)
+			a.where(w.no), a.where())
 		return true
 	case a.impossible(w.no):
 		a.report("always-true", o.pos(), o.end(), a.reason(o), fmt.Sprintf("%s is always true", inCode(o.text)), nil,
-			[]*solve.Formula{w.yes}, nil)
+			a.where(w.yes), a.where())
 	}
 	return false
 }
@@ -308,7 +315,7 @@ func (a *analysis) contradiction(c *cond) {
 	// The state shows the first of them, so that the last does not hold.
 	a.report("contradiction", from, to, "one of them must go, or they belong under or",
 		strings.Join(names, " and ")+" are never true together", related,
-		[]*solve.Formula{a.t.when(core[0]).yes, a.t.when(last).no}, []*solve.Formula{a.t.when(core[0]).yes}, nil)
+		a.where(a.t.when(core[0]).yes, a.t.when(last).no), a.where(a.t.when(core[0]).yes), a.where())
 }
 
 // tautology tells which parts of an or cannot all be false.
@@ -322,7 +329,7 @@ func (a *analysis) tautology(c *cond) {
 	}
 	a.report("always-true", from, to, "leave the condition out, or say what is meant",
 		"one of "+strings.Join(names, " and ")+" is always true", nil,
-		[]*solve.Formula{a.t.when(core[0]).yes}, nil)
+		a.where(a.t.when(core[0]).yes), a.where())
 }
 
 // core leaves out parts of what is impossible as long as it stays impossible.

@@ -140,5 +140,5 @@ func (a *analysis) assigned(e *effect, c *cond, fs ...*solve.Formula) {
 		q.max = int(*high)
 	}
 	o := c.operand
-	a.report("effect-value", o.pos(), o.end(), q.says(), fmt.Sprintf("%q is never %d", name, v), nil, fs, nil)
+	a.report("effect-value", o.pos(), o.end(), q.says(), fmt.Sprintf("%q is never %d", name, v), nil, a.where(fs...), a.where())
 }

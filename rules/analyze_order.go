@@ -47,7 +47,13 @@ func (a *analysis) order() {
 				a.shadowed(i)
 			}
 		}
+		a.bare(reach, i)
 		reach.Add(a.passes(i))
+	}
+	for i, r := range a.p.Rules { // with gate: all a continue decides, too
+		if r.Verb == VerbContinue {
+			reach.Add(solve.Not(a.holds[i]))
+		}
 	}
 	a.undecided(reach)
 	a.unguarded(reach)
@@ -112,7 +118,7 @@ func (a *analysis) unreachable(i int) {
 	} else {
 		message += "the rules above it leave nothing undecided"
 	}
-	a.report("unreachable", from, to, help, message, a.related(covers), []*solve.Formula{a.holds[i]}, nil)
+	a.report("unreachable", from, to, help, message, a.related(covers), a.where(a.holds[i]), a.where())
 }
 
 // shadowed tells that whenever rule i holds, earlier rules have decided.
@@ -136,7 +142,7 @@ func (a *analysis) shadowed(i int) {
 		subject = "no rule of this include ever gets its turn"
 	}
 	a.report("shadowed-rule", from, to, "move it up, or remove it",
-		subject+": whenever it holds, "+what+" before it", a.related(covers), []*solve.Formula{a.holds[i]})
+		subject+": whenever it holds, "+what+" before it", a.related(covers), a.where(a.holds[i]))
 }
 
 // related points at rules.
@@ -237,8 +243,8 @@ func (a *analysis) decidedFields() []decidedField {
 }
 
 // undecided tells of values of an enum that no rule decides about, where the rules
-// decide about others one by one.
-func (a *analysis) undecided(reach *solve.Solver) {
+// decide about others one by one. end knows that no rule decides.
+func (a *analysis) undecided(end *solve.Solver) {
 	for _, d := range a.enums {
 		var open []int
 		handled := 0
@@ -246,17 +252,19 @@ func (a *analysis) undecided(reach *solve.Solver) {
 			if d.enum[v] == nil || d.enum[v] == "" {
 				continue // nothing is chosen yet
 			}
+			// A rule that goes on without a look at the field decides about all its
+			// values; one that stops is about something else.
 			decided := false
-			for _, i := range d.rules {
-				if a.ask(a.base, a.holds[i], d.is[v], d.whether).Status != solve.Unsat {
-					decided = true
+			for i, r := range a.p.Rules {
+				reads := slices.Contains(d.rules, i)
+				if decided = (reads || r.Verb == VerbContinue) && !a.impossible(a.holds[i], d.is[v], d.whether); decided {
 					break
 				}
 			}
 			switch {
 			case decided:
 				handled++
-			case a.possible(reach, d.is[v], d.whether):
+			case a.possible(end, d.is[v], d.whether):
 				open = append(open, v)
 			}
 		}
@@ -271,11 +279,12 @@ func (a *analysis) undecided(reach *solve.Solver) {
 		first := d.is[open[0]]
 		a.report("undecided-value", d.at, d.end, "add a rule for it, if only a stop that says why",
 			fmt.Sprintf("no rule that reads %q decides when it is %s", name, strings.Join(words, " or ")), nil,
-			[]*solve.Formula{first, d.whether})
+			evidence{end, []*solve.Formula{first, d.whether}}, a.where(first, d.whether))
 	}
 }
 
-// unguarded is a fact that continue rules read and that no rule asks about.
+// unguarded is a fact that rules both continue and stop by, so that the policy
+// says why the loop ends, and that no rule asks about.
 type unguarded struct {
 	fact    *Fact
 	missing *solve.Formula
@@ -283,7 +292,7 @@ type unguarded struct {
 
 // unguardedFacts finds them.
 func (a *analysis) unguardedFacts() []unguarded {
-	asked, read := map[*Fact]bool{}, map[*Fact]bool{}
+	asked, goOn, ends := map[*Fact]bool{}, map[*Fact]bool{}, map[*Fact]bool{}
 	for _, r := range a.p.Rules {
 		r.when.walk(func(o *operand) {
 			for _, s := range o.syms {
@@ -291,9 +300,12 @@ func (a *analysis) unguardedFacts() []unguarded {
 					asked[s.fact] = true
 				}
 			}
-			if r.Verb == VerbContinue {
-				for _, a := range o.reads {
-					read[a.fact.fact] = true
+			for _, a := range o.reads {
+				switch r.Verb {
+				case VerbContinue:
+					goOn[a.fact.fact] = true
+				case VerbStop:
+					ends[a.fact.fact] = true
 				}
 			}
 		})
@@ -317,7 +329,7 @@ func (a *analysis) unguardedFacts() []unguarded {
 	}
 	var out []unguarded
 	for _, f := range a.p.facts {
-		if read[f] && !asked[f] && !f.HasDefault && f.Source.File {
+		if goOn[f] && ends[f] && !asked[f] && !f.HasDefault && f.Source.File {
 			out = append(out, unguarded{f, a.t.status(f, isMissing)})
 		}
 	}
@@ -325,16 +337,16 @@ func (a *analysis) unguardedFacts() []unguarded {
 }
 
 // unguarded tells of them, if nothing decides when one is missing.
-func (a *analysis) unguarded(reach *solve.Solver) {
+func (a *analysis) unguarded(end *solve.Solver) {
 	for _, u := range a.facts {
-		if strings.Contains(u.fact.Name, "/") || !a.possible(reach, u.missing) {
+		if strings.Contains(u.fact.Name, "/") || !a.possible(end, u.missing) {
 			continue
 		}
-		end := u.fact.Pos
-		end.Col += len([]rune(u.fact.Name))
-		a.report("unguarded-fact", u.fact.Pos, end,
+		to := u.fact.Pos
+		to.Col += len([]rune(u.fact.Name))
+		a.report("unguarded-fact", u.fact.Pos, to,
 			fmt.Sprintf("add a rule `when: missing(%s)` with a stop that says why, or give it a default", u.fact.Name),
 			fmt.Sprintf("when %q is missing no rule decides, and nobody learns why the loop ended", u.fact.Name), nil,
-			[]*solve.Formula{u.missing})
+			evidence{end, []*solve.Formula{u.missing}}, a.where(u.missing))
 	}
 }

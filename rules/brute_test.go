@@ -283,6 +283,10 @@ func TestAnalyzeAgreesWithTryingEverything(t *testing.T) {
 				p.mustBe(t, d, rules.Holds)
 			case "always-true":
 				p.mustBe(t, d, rules.No)
+			case "undecided-value", "unguarded-fact":
+				p.mustEnd(t, d, func(v *rules.Verdict) bool { return v.Action == rules.Stop && v.Rule == "" })
+			case "bare-continue":
+				p.mustEnd(t, d, func(v *rules.Verdict) bool { return v.Action == rules.Continue && (v.Rule == r.name || p.gate == "all") })
 			}
 		}
 		for i, r := range p.rules {
@@ -318,6 +322,17 @@ func (p smallPolicy) mustHold(t rapid.TB, r smallRule, d rules.Diagnostic, want 
 		if s.Rule == r.name {
 			t.Fatalf("%s: in %s the rule %s has its turn\n%s", d, d.Witness, r.name, p)
 		}
+	}
+}
+
+// mustEnd fails unless the policy decides like this in the world of the witness.
+func (p smallPolicy) mustEnd(t rapid.TB, d rules.Diagnostic, like func(*rules.Verdict) bool) {
+	if d.Witness == nil {
+		t.Fatalf("%s has no witness\n%s", d, p)
+	}
+	mode, w := worldOf(t, d.Witness)
+	if v := p.load(t, mode).Eval(context.Background(), w); !like(v) {
+		t.Fatalf("%s, but in %s: %s %q\n%s", d, d.Witness, v.Action, v.Rule, p)
 	}
 }
 

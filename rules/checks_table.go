@@ -89,7 +89,7 @@ func Checks() []CheckInfo {
 		{"shadowed-rule", Warning, "a rule that never gets its turn, for earlier ones decide"},
 		{"unreachable", Warning, "rules behind those that always decide"},
 		{"undecided-value", Warning, "a value of an enum that no rule decides about, where others are told apart"},
-		{"unguarded-fact", Info, "a fact that can be missing without any rule saying so"},
+		{"unguarded-fact", Info, "a fact whose absence ends the loop without a word"},
 		{"unbounded-continue", Warning, "a rule that goes on without any bound of the policy's own"},
 		{"bare-continue", Warning, "a rule that goes on also when a fact cannot be read"},
 

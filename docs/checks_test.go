@@ -1,0 +1,81 @@
+package docs_test
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+var update = flag.Bool("update", false, "rewrite what ralph check says in docs/checks.md")
+
+// checkExample is a command with what it printed.
+var checkExample = regexp.MustCompile("(?m)^```console\n\\$ ralph check (\\S+)\n((?:[^`].*\n|\n)*)```\n")
+
+// The page of checks has a section for each check, in their order, that says how
+// severe it is and what it finds. Its example is found by that very check.
+func TestChecksPage(t *testing.T) {
+	name := filepath.Join(root(t), "docs", "checks.md")
+	src, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.ReplaceAll(string(src), "\r\n", "\n")
+	files := fstest.MapFS{}
+	for _, b := range readDocument(t, "docs/checks.md").blocks {
+		if b.file != "" {
+			files[b.file] = &fstest.MapFile{Data: []byte(b.text)}
+		}
+	}
+	if *update {
+		page = checkExample.ReplaceAllStringFunc(page, func(block string) string {
+			file := checkExample.FindStringSubmatch(block)[1]
+			return fmt.Sprintf("```console\n$ ralph check %s\n%s```\n", file, said(files, file))
+		})
+		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var headings []string
+	for _, m := range regexp.MustCompile(`(?m)^### (.*)$`).FindAllStringSubmatch(page, -1) {
+		headings = append(headings, m[1])
+	}
+	var ids []string
+	for _, c := range rules.Checks() {
+		ids = append(ids, c.ID)
+	}
+	if diff := cmp.Diff(ids, headings); diff != "" {
+		t.Fatalf("the sections (-checks +page):\n%s", diff)
+	}
+	sections := regexp.MustCompile(`(?m)^### .*\n`).Split(page, -1)[1:]
+	for i, c := range rules.Checks() {
+		severity := c.Severity.String()
+		about := strings.ToUpper(severity[:1]) + severity[1:] + ": " + c.Doc + ".\n"
+		if !strings.HasPrefix(strings.TrimLeft(sections[i], "\n"), about) {
+			t.Errorf("the section %s does not begin with: %s", c.ID, about)
+		}
+		m := checkExample.FindStringSubmatch(sections[i])
+		if m == nil {
+			continue
+		}
+		if got := said(files, m[1]); got != m[2] || !strings.Contains(got, "["+c.ID+"]") {
+			t.Errorf("what is said about %s (-page +ralph), to be rewritten with -update:\n%s", m[1], cmp.Diff(m[2], got))
+		}
+	}
+}
+
+// said is what ralph check says about a file.
+func said(files fs.FS, name string) string {
+	_, diags := rules.Check(files, name, loop.Config())
+	return diags.Format()
+}
