@@ -28,7 +28,7 @@ func (c *compiler) expression(s snippet, boolean bool) (*cond, nature.Nature) {
 		c.report(s.scope.file, s.at(err.from), s.at(err.to), Error, "syntax", help, message)
 		return nil, nature.Nature{}
 	}
-	l := leaves{c: c, snippet: s, tree: tree}
+	l := &leaves{c: c, snippet: s, tree: tree}
 	root := skeleton(tree.Node, boolean, l.operand)
 	if l.failed {
 		return nil, nature.Nature{}
@@ -77,9 +77,9 @@ func (l *leaves) text(n ast.Node) (from, to int, text string) {
 }
 
 func (l *leaves) operand(n ast.Node, boolean bool) *operand {
-	o := &operand{snippet: l.snippet, boolean: boolean}
+	o := &operand{snippet: &l.snippet, boolean: boolean}
 	o.from, o.to, o.text = l.text(n)
-	r := &resolver{c: l.c, scope: l.snippet.scope, report: l.fail, warn: l.warn}
+	r := &resolver{c: l.c, scope: l.snippet.scope, to: l}
 	r.node(&n)
 	if !r.failed {
 		r.checkTypes(n, nil)
@@ -125,7 +125,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 
 // sides finds the sides of a comparison that Explain shows: what is neither a
 // literal nor a plain path, whose value the reads show already.
-func (l *leaves) sides(n ast.Node) []string {
+func (l *leaves) sides(n ast.Node) *sides {
 	b, ok := n.(*ast.BinaryNode)
 	if !ok {
 		return nil
@@ -138,14 +138,17 @@ func (l *leaves) sides(n ast.Node) []string {
 			out = append(out, text)
 		}
 	}
-	return out
+	if out == nil {
+		return nil
+	}
+	return &sides{texts: out}
 }
 
 // parts compiles the sides of an operand, for Explain. What cannot stand alone,
 // such as a side that reads a variable of an outer let, is left out.
 func (c *compiler) parts(o *operand) []part {
 	var out []part
-	for _, src := range o.sides {
+	for _, src := range o.sides.texts {
 		tree, err := c.engine.parse(src)
 		if err != nil {
 			continue

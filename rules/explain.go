@@ -59,15 +59,15 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		}
 		t.Reads = append(t.Reads, r)
 	}
-	if t.Unknown {
+	if t.Unknown || o.sides == nil {
 		return
 	}
-	o.explained.Do(func() {
+	o.sides.once.Do(func() {
 		ev.program.mu.Lock()
 		defer ev.program.mu.Unlock()
-		o.parts = ev.program.compiler.parts(o)
+		o.sides.parts = ev.program.compiler.parts(o)
 	})
-	for _, p := range o.parts {
+	for _, p := range o.sides.parts {
 		for _, s := range o.syms {
 			ev.names[s.key] = ev.slots[s.slot].value
 		}

@@ -6,6 +6,8 @@ import (
 	stdpath "path"
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
 // Bounds of what a policy may include.
@@ -16,7 +18,7 @@ const (
 
 // pendingRule is a rule with the scope in which its expressions are read.
 type pendingRule struct {
-	decl  ruleDecl
+	decl  *ruleDecl
 	scope *scope
 	name  string
 }
@@ -39,6 +41,7 @@ type includer struct {
 
 func (in *includer) rules(doc *document, sc *scope) {
 	in.stack = append(in.stack, doc.file.name)
+	in.rulesInOrder = slices.Grow(in.rulesInOrder, len(doc.rules))
 	for _, d := range doc.rules {
 		if d.include != nil {
 			in.include(d, sc)
@@ -49,7 +52,7 @@ func (in *includer) rules(doc *document, sc *scope) {
 	in.stack = in.stack[:len(in.stack)-1]
 }
 
-func (in *includer) include(d ruleDecl, sc *scope) {
+func (in *includer) include(d *ruleDecl, sc *scope) {
 	c := in.c
 	f, name, ok := in.find(d, sc)
 	if !ok {
@@ -92,7 +95,7 @@ func (in *includer) include(d ruleDecl, sc *scope) {
 }
 
 // find reads the file that an include names.
-func (in *includer) find(d ruleDecl, sc *scope) (f *file, name string, ok bool) {
+func (in *includer) find(d *ruleDecl, sc *scope) (f *file, name string, ok bool) {
 	c := in.c
 	at := sc.file.fs
 	name, shipped := strings.CutPrefix(d.include.Value, "ralph:")
@@ -129,7 +132,7 @@ func (in *includer) find(d ruleDecl, sc *scope) (f *file, name string, ok bool) 
 }
 
 // bind matches what an include gives with the params of the file.
-func (in *includer) bind(d ruleDecl, sc *scope, doc *document) (bindings, bool) {
+func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool) {
 	c := in.c
 	b := bindings{exprs: map[string]letDecl{}, scope: sc} // what is unbound here was reported
 	names := doc.paramNames()
@@ -164,13 +167,12 @@ func shippedGuards(fsys fs.FS) []string {
 }
 
 func (c *compiler) checkRuleNames(rules []pendingRule) {
-	seen := map[string]Pos{}
+	seen := make(map[string]*source.Node, len(rules))
 	for _, r := range rules {
-		at := c.place(r.scope.file, r.decl.name.Start)
-		if old, ok := seen[r.name]; ok {
-			c.errorf(r.scope, r.decl.name, "duplicate-name", "choose another name", "there is a rule %q already, at %s", r.name, old)
+		if old := seen[r.name]; old != nil { // rules of one name stand in one file
+			c.errorf(r.scope, r.decl.name, "duplicate-name", "choose another name", "there is a rule %q already, at %s", r.name, c.place(r.scope.file, old.Start))
 			continue
 		}
-		seen[r.name] = at
+		seen[r.name] = r.decl.name
 	}
 }

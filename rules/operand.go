@@ -12,8 +12,8 @@ import (
 // operand is a leaf of a skeleton: one expr expression that is evaluated whole.
 // It is unknown as soon as a fact, let or field that it names is.
 type operand struct {
-	snippet  snippet // the expression that it is part of
-	from, to int     // where it stands in there, in runes
+	snippet  *snippet // the expression that it is part of
+	from, to int      // where it stands in there, in runes
 	text     string
 	boolean  bool      // its value must be true or false
 	private  bool      // it reads what traces do not show
@@ -25,9 +25,14 @@ type operand struct {
 	direct *comparison // nil if only expr's machine can evaluate it
 	code   code
 
-	sides     []string // sub-expressions that Explain shows
-	explained sync.Once
-	parts     []part
+	sides *sides // that Explain shows; nil if there are none
+}
+
+// sides are sub-expressions of an operand whose values Explain shows.
+type sides struct {
+	texts []string
+	once  sync.Once
+	parts []part // compiled at the first Explain
 }
 
 // pos is where the operand begins. Places are worked out when they are needed:

@@ -146,6 +146,7 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 		case "progress":
 			d.progress = p.oneOrMore(v, "progress")
 		case "rules":
+			d.rules = make([]*ruleDecl, 0, len(v.Items))
 			p.each(v, "rules", func(item *source.Node) {
 				if r, ok := p.rule(item); ok {
 					d.rules = append(d.rules, r)

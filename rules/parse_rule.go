@@ -6,8 +6,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
-func (p *parser) rule(n *source.Node) (ruleDecl, bool) {
-	r := ruleDecl{node: n}
+func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
+	r := &ruleDecl{node: n}
 	if n.Kind != source.Map {
 		p.errorf(n, "syntax", "write - name: …", "a rule is a map with the keys %s, this is %s", list(ruleKeys().names()), kindName(n))
 		return r, false

@@ -16,19 +16,23 @@ type resolver struct {
 	vars   []string // that expr's own let has bound around the current node
 	loops  int      // predicates around the current node
 	failed bool
-	report func(from, to int, check, help, message string)
-	warn   func(from, to int, check, help, message string) // may be nil
+	to     reporter // nil reports nothing
+}
+
+// reporter takes what a resolver has to say about the runes of an expression.
+type reporter interface {
+	fail(from, to int, check, help, message string)
+	warn(from, to int, check, help, message string)
 }
 
 // silentResolver reports nothing: what it resolves was reported on before.
-func (c *compiler) silentResolver(sc *scope) *resolver {
-	return &resolver{c: c, scope: sc, report: func(int, int, string, string, string) {}}
-}
+func (c *compiler) silentResolver(sc *scope) *resolver { return &resolver{c: c, scope: sc} }
 
 func (r *resolver) fail(n ast.Node, check, help, message string) {
 	r.failed = true
-	l := n.Location()
-	r.report(l.From, max(l.To, l.From+1), check, help, message)
+	if l := n.Location(); r.to != nil {
+		r.to.fail(l.From, max(l.To, l.From+1), check, help, message)
+	}
 }
 
 func (r *resolver) use(s *symbol) {
@@ -178,7 +182,10 @@ func (r *resolver) unknown(name string) (check, help, message string) {
 	}
 	if in := r.scope.inline; in != nil && in.typ != nil && in.typ.Fields[name] != nil {
 		what := "a name that every policy has"
-		if r.c.names.isFunction(name) {
+		switch {
+		case name == "body":
+			what = "no field of the front matter"
+		case r.c.names.isFunction(name):
 			what = "a function"
 		}
 		return "unknown-name", "write " + in.name + "." + name, quote(name) + " is " + what + ", so the field of that name stays behind its fact"
@@ -230,9 +237,9 @@ func (r *resolver) member(n *ast.Node, space string, prop *ast.StringNode) {
 		r.fail(prop, "call", "write "+full+"(…)", quote(full)+" is a function")
 		return
 	}
-	if full == "hook.raw" && r.warn != nil {
+	if full == "hook.raw" && r.to != nil {
 		l := prop.Location()
-		r.warn(l.From, l.To, "hook-raw", "use the names that are the same on every host", "hook.raw is untyped and differs between hosts")
+		r.to.warn(l.From, l.To, "hook-raw", "use the names that are the same on every host", "hook.raw is untyped and differs between hosts")
 	}
 	r.name(n, full)
 }

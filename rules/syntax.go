@@ -30,7 +30,7 @@ type document struct {
 	limits      Limits
 	limitsNode  *source.Node
 	progress    []*source.Node
-	rules       []ruleDecl
+	rules       []*ruleDecl
 	finally     []finallyDecl
 }
 

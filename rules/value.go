@@ -74,7 +74,8 @@ func (v *Value) sentence() string {
 type Facts interface {
 	// Fact gathers one declared fact. args are its rendered arguments: the path
 	// or pattern of a file source, the argument list of exec, one text otherwise.
-	// Behind them stand the options that have holes, see [Fact.Split].
+	// Behind them stand the options that have holes, see [Fact.Split]. They must not
+	// be changed.
 	Fact(ctx context.Context, decl *Fact, args []string) Value
 
 	// Name gives the value of one of ralph's own names, see Names. Names with
