@@ -112,14 +112,24 @@ func (a *analysis) ask(s *solve.Solver, fs ...*solve.Formula) solve.Result {
 	return r
 }
 
+// answer tells whether there is a state in which fs hold.
+func (a *analysis) answer(s *solve.Solver, fs ...*solve.Formula) solve.Status {
+	if a.left <= 0 {
+		return solve.GaveUp
+	}
+	status, steps := s.Try(min(stepsPerQuestion, a.left), fs...)
+	a.left -= steps
+	return status
+}
+
 // impossible reports whether no state makes all of fs hold, for certain.
 func (a *analysis) impossible(fs ...*solve.Formula) bool {
-	return a.ask(a.base, fs...).Status == solve.Unsat
+	return a.answer(a.base, fs...) == solve.Unsat
 }
 
 // possible reports whether some state may make all of fs hold, as far as is known.
 func (a *analysis) possible(s *solve.Solver, fs ...*solve.Formula) bool {
-	status := a.ask(s, fs...).Status
+	status := a.answer(s, fs...)
 	return status == solve.Sat || status == solve.Maybe
 }
 

@@ -37,9 +37,9 @@ func (a *analysis) noting(r *Rule) bool {
 func (a *analysis) order() {
 	reach := a.t.solver()
 	for i, r := range a.p.Rules {
-		if !a.dead[i] && !a.noting(r) && a.ask(reach, a.holds[i]).Status == solve.Unsat {
+		if !a.dead[i] && !a.noting(r) && a.answer(reach, a.holds[i]) == solve.Unsat {
 			a.dead[i] = true
-			if a.ask(reach).Status == solve.Unsat {
+			if a.answer(reach) == solve.Unsat {
 				a.unreachable(i)
 				return
 			}

@@ -161,3 +161,44 @@ rules:
 		t.Errorf("the witness (-want +got):\n%s", diff)
 	}
 }
+
+// FuzzCheck: whatever the policy, the analyses end, say the same each time, and
+// show states that are JSON.
+func FuzzCheck(f *testing.F) {
+	for _, pattern := range []string{"testdata/analysis/*.yaml", "testdata/ok/*.yaml", "testdata/diagnostics/*.yaml"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, name := range names {
+			src, err := os.ReadFile(name)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(src)
+		}
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		fsys := files{"policy.yaml": string(src)}.fs()
+		cfg := rules.Config{Shipped: examples.FS}
+		p, diags := rules.Check(fsys, "policy.yaml", cfg)
+		if p == nil {
+			return
+		}
+		for _, d := range diags {
+			if d.Witness != nil && json.Unmarshal(d.Witness, new(rules.Witness)) != nil {
+				t.Errorf("%s: the witness is %s", d, d.Witness)
+			}
+			if d.Severity == rules.Error {
+				t.Errorf("%s, but the policy can be used", d)
+			}
+		}
+		_, again := rules.Check(fsys, "policy.yaml", cfg)
+		if diff := cmp.Diff(diags.Format(), again.Format()); diff != "" {
+			t.Errorf("the second time (-first +second):\n%s", diff)
+		}
+		if c := rules.Diff(p, p, true); !c.Same() && len(c.Unknown) == 0 {
+			t.Errorf("the policy differs from itself: %v", c)
+		}
+	})
+}

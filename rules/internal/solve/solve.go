@@ -75,6 +75,7 @@ type Solver struct {
 	isDirty []bool
 	guesses int // opaque choices that were made
 	maybe   bool
+	values  bool // are asked for
 	steps   int
 	budget  int
 	result  Result
@@ -123,10 +124,18 @@ func (s *Solver) Add(fs ...*Formula) {
 // Solve looks for values that satisfy the conditions of the solver and also fs,
 // which the solver forgets afterwards. It gives up after budget steps, each of
 // which is the look at one atom.
-func (s *Solver) Solve(budget int, fs ...*Formula) Result {
+func (s *Solver) Solve(budget int, fs ...*Formula) Result { return s.solve(budget, true, fs) }
+
+// Try is Solve without the values, for those who need only the answer.
+func (s *Solver) Try(budget int, fs ...*Formula) (Status, int) {
+	r := s.solve(budget, false, fs)
+	return r.Status, r.Steps
+}
+
+func (s *Solver) solve(budget int, values bool, fs []*Formula) Result {
 	base := len(s.conds)
 	s.Add(fs...)
-	s.steps, s.budget, s.maybe, s.guesses = 0, budget, false, 0
+	s.steps, s.budget, s.maybe, s.guesses, s.values = 0, budget, false, 0, values
 	s.result = Result{}
 	choices, numbers := len(s.undo), s.numbers.mark()
 	status := s.search(base, s.begin(base), false)
@@ -183,7 +192,9 @@ func (s *Solver) search(from int, ok, guessing bool) Status {
 				s.maybe = true
 				return Unsat
 			}
-			s.capture()
+			if s.values {
+				s.capture()
+			}
 			return Sat
 		}
 		choices, numbers, guesses := len(s.undo), s.numbers.mark(), s.guesses

@@ -169,6 +169,9 @@ func TestSolveAgreesWithTryingEverything(t *testing.T) {
 			}
 			conds := append(append([]condition{}, kept...), asked...)
 			got, want := sv.Solve(plenty, fs...), w.truth(conds)
+			if status, _ := sv.Try(plenty, fs...); status != got.Status {
+				t.Fatalf("the answer is %s with values and %s without", got.Status, status)
+			}
 			// A tautology over opaque choices, o or not o, may look like a guess.
 			if got.Status != want && !(got.Status == solve.Maybe && want == solve.Sat && len(w.opaque) > 0) {
 				t.Fatalf("the answer is %s, should be %s:\n%s", got.Status, want, texts(conds))
