@@ -426,6 +426,10 @@ func (e *everydayReader) inner(at, depth int) (n *yaml.Node, end int) {
 	}
 	end = at
 	for end < len(e.line) && strings.IndexByte(",]}", e.line[end]) < 0 {
+		if e.line[end] == ':' && end+1 < len(e.line) && strings.IndexByte(" ,[]{}", e.line[end+1]) < 0 {
+			end++
+			continue
+		}
 		if strings.IndexByte("{[:#?&*!|>'\"%@`", e.line[end]) >= 0 {
 			return nil, 0
 		}

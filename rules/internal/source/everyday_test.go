@@ -57,7 +57,7 @@ func FuzzEveryday(f *testing.F) {
 	for _, seed := range []string{
 		"a: 1\n", "a:\n  b: c # d\n  e: {f: [g, 1, \"h\"], i: 'j'}\nk:\n- l: m\n  n: |\n    o\n\n    p\n- q\n",
 		"rules:\n  - name: x\n    when: a == \"b\" and c < 3\n    continue: |-\n      go ${x}\n", "a: yes\nb: ~\nc: 0x1F\nd: 1.5\n",
-		"a: b\n c\n", "a: |\n   b\n  c\n", "a: 'b' c\n", "a: [b,c]\n", "# x\na: b # c\n# d\n", "a: b #c\n   # d\ne: f\n", "ä: ö\nb: 'ü' # ß\n",
+		"a: b\n c\n", "a: |\n   b\n  c\n", "a: 'b' c\n", "a: [b,c]\n", "a: {b: c:d, e: f:g:h}\n", "a: {b: c:}\n", "# x\na: b # c\n# d\n", "a: b #c\n   # d\ne: f\n", "ä: ö\nb: 'ü' # ß\n",
 	} {
 		f.Add(seed)
 	}
@@ -82,7 +82,7 @@ func TestEverydayScribbles(t *testing.T) {
 		}
 		lines = append(lines, strings.Split(string(text), "\n")...)
 	}
-	scraps := []string{" ", "  ", "#", " # c", ": ", ":", "- ", "'", "\"", "|", "|-", ">", "{", "}", "[", "]", ", ", "a: b", "~", "null", "yes", "1.5", "-1", "0x1f", "é", "\\", "''", "!", "&a", "*a", "? ", "---", "%", "$", "(", ".inf", "no", "2001-01-01"}
+	scraps := []string{" ", "  ", "#", " # c", ": ", ":", "x:y", "- ", "'", "\"", "|", "|-", ">", "{", "}", "[", "]", ", ", "a: b", "~", "null", "yes", "1.5", "-1", "0x1f", "é", "\\", "''", "!", "&a", "*a", "? ", "---", "%", "$", "(", ".inf", "no", "2001-01-01"}
 	r := rand.New(rand.NewPCG(1, 2))
 	pick := func(from []string) string { return from[r.IntN(len(from))] }
 	sure := 0
