@@ -112,6 +112,7 @@ func TestDependencies(t *testing.T) {
 		"github.com/bmatcuk/doublestar":         {"state"},
 		"github.com/expr-lang/expr":             {"rules"},
 		"github.com/gofrs/flock":                {"state"},
+		"github.com/mattn/go-isatty":            {"cmd/ralph"},
 		"github.com/santhosh-tekuri/jsonschema": {"schema"},
 		"github.com/spf13/cobra":                {"cmd/ralph"},
 		"github.com/spf13/pflag":                {"cmd/ralph"},
