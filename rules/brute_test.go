@@ -286,7 +286,9 @@ func TestAnalyzeAgreesWithTryingEverything(t *testing.T) {
 			case "undecided-value", "unguarded-fact":
 				p.mustEnd(t, d, func(v *rules.Verdict) bool { return v.Action == rules.Stop && v.Rule == "" })
 			case "bare-continue":
-				p.mustEnd(t, d, func(v *rules.Verdict) bool { return v.Action == rules.Continue && (v.Rule == r.name || p.gate == "all") })
+				p.mustEnd(t, d, func(v *rules.Verdict) bool {
+					return v.Action == rules.Continue && (v.Rule == r.name || p.gate == "all")
+				})
 			}
 		}
 		for i, r := range p.rules {

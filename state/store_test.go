@@ -88,7 +88,7 @@ func TestStoreIsPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	filepath.WalkDir(s.Dir(), func(path string, d os.DirEntry, err error) error {
+	filepath.WalkDir(s.Dir(), func(path string, d os.DirEntry, _ error) error {
 		info, err := d.Info()
 		if err != nil || info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)

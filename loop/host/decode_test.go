@@ -84,7 +84,7 @@ func TestGeminiTurn(t *testing.T) {
 	turn := func(prompt string) string {
 		return decode(t, `{"hook_event_name":"AfterAgent","stop_hook_active":false,"prompt":"`+prompt+`"}`).Turn
 	}
-	if turn("build") == "" || turn("build") != turn("build") {
+	if again := turn("build"); again == "" || turn("build") != again {
 		t.Errorf("one prompt has the turns %q and %q", turn("build"), turn("build"))
 	}
 	if turn("build") == turn("test") {

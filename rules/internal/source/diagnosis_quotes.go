@@ -8,7 +8,7 @@ import (
 )
 
 // quoted reads a value between quotes.
-func (d *diagnosis) quoted(n, at, end, parent int) int {
+func (d *diagnosis) quoted(n, at, _, parent int) int {
 	text := d.file.text
 	stop, bad := d.unquote(at, parent)
 	if bad >= 0 {
@@ -19,7 +19,7 @@ func (d *diagnosis) quoted(n, at, end, parent int) int {
 		return n + 1
 	}
 	n = d.file.lineAt(stop - 1)
-	end = d.file.lineEnd(stop)
+	end := d.file.lineEnd(stop)
 	rest := strings.TrimLeft(text[stop:end], " \t")
 	if rest == "" || rest[0] == '#' {
 		return n + 1
