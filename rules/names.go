@@ -120,17 +120,7 @@ func (n *NameInfo) zero() any {
 	default:
 		return reflect.Zero(n.goType).Interface()
 	}
-	switch n.typ.Kind {
-	case schema.String:
-		return ""
-	case schema.Bool:
-		return false
-	case schema.Int:
-		return 0
-	case schema.Array:
-		return []any{}
-	}
-	return nil
+	return n.typ.Zero()
 }
 
 // asks are the forms that ask how a fact stands, without reading through it.

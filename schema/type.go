@@ -219,3 +219,22 @@ func quote(s string) string {
 	_ = enc.Encode(s)
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// Zero is the value that stands for "nothing said" where a type is declared: "",
+// false, 0 or an empty list. It is nil for every other kind, and for a nil Type.
+func (t *Type) Zero() any {
+	if t == nil {
+		return nil
+	}
+	switch t.Kind {
+	case String:
+		return ""
+	case Bool:
+		return false
+	case Int:
+		return 0
+	case Array:
+		return []any{}
+	}
+	return nil
+}

@@ -232,3 +232,15 @@ func TestPointers(t *testing.T) {
 		}
 	}
 }
+
+// What is not said has the zero value of its type.
+func TestZero(t *testing.T) {
+	for kind, want := range map[schema.Kind]any{schema.String: "", schema.Bool: false, schema.Int: 0, schema.Array: []any{}, schema.Object: nil, schema.Any: nil} {
+		if diff := cmp.Diff(want, (&schema.Type{Kind: kind}).Zero()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", kind, diff)
+		}
+	}
+	if got := (*schema.Type)(nil).Zero(); got != nil {
+		t.Errorf("of no type: %v", got)
+	}
+}

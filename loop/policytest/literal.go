@@ -259,7 +259,7 @@ func filled(t *schema.Type, v any) (any, error) {
 		}
 		for name, f := range t.Fields {
 			if _, told := out[name]; !told {
-				out[name] = zero(f)
+				out[name] = f.Zero()
 			}
 		}
 		return out, nil
@@ -279,20 +279,6 @@ func filled(t *schema.Type, v any) (any, error) {
 		return out, nil
 	}
 	return v, nil
-}
-
-func zero(t *schema.Type) any {
-	switch t.Kind {
-	case schema.String:
-		return ""
-	case schema.Bool:
-		return false
-	case schema.Int:
-		return 0
-	case schema.Array:
-		return []any{}
-	}
-	return nil
 }
 
 func names(t *schema.Type) string {
