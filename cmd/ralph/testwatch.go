@@ -17,18 +17,22 @@ import (
 const watchInterval = 300 * time.Millisecond
 
 // watchTests runs the tests again whenever a file beneath the paths has changed,
-// until the person has seen enough. Its exit status is that of the last run.
+// until the person has seen enough. Its exit status is that of the last run that
+// was not interrupted.
 func (a *app) watchTests(ctx context.Context, paths []string, once func(context.Context) error) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	for {
 		seen := fingerprint(paths)
-		if err := once(ctx); err != nil {
+		before := a.status
+		err := once(ctx)
+		if ctx.Err() != nil {
+			a.status = before
+			return nil
+		}
+		if err != nil {
 			fmt.Fprintf(a.stderr, "ralph: %s\n", err)
 			a.status = exitFailed
-		}
-		if ctx.Err() != nil {
-			return nil
 		}
 		fmt.Fprintln(a.stdout, "---- waiting for changes, ctrl-c ends")
 		for fingerprint(paths) == seen {

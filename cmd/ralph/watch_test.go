@@ -33,7 +33,13 @@ func (s *signalled) Write(b []byte) (int, error) {
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		// At once, as editors do: half a file would be one more change.
+		temp := filepath.Join(t.TempDir(), name)
+		err := os.WriteFile(temp, []byte(text), 0o644)
+		if err == nil {
+			err = os.Rename(temp, filepath.Join(dir, name))
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
