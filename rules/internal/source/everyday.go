@@ -241,11 +241,11 @@ func (e *everydayReader) value(at, parent, depth int) *yaml.Node {
 // neighbour below is a comment too may be more than one line: that is unusual.
 func (e *everydayReader) ends(n *yaml.Node, rest string) bool {
 	trimmed := strings.TrimLeft(rest, " ")
-	if trimmed == "" {
+	switch {
+	case trimmed == "":
 		return true
-	}
-	if trimmed[0] != '#' || n.Kind == yaml.ScalarNode && n.Style != 0 && rest[0] != ' ' {
-		return false
+	case trimmed[0] != '#', n.Style != 0 && rest[0] != ' ':
+		return false // a comment stands apart
 	}
 	below := strings.TrimLeft(e.text[e.at:], " ")
 	if strings.HasPrefix(below, "#") || strings.HasSuffix(trimmed, " ") {
@@ -314,29 +314,25 @@ func (e *everydayReader) literal(at, parent int) *yaml.Node {
 	indent := e.indent
 	var b strings.Builder
 	blank := 0 // lines that count only if more text follows
-	for {
-		switch {
-		case e.indent == len(e.line) && e.indent > indent:
-			return nil // a blank line that is longer than the indentation
-		case e.indent == len(e.line):
+	for more := true; more; more = e.advance() {
+		if e.indent == len(e.line) {
+			if e.indent > indent {
+				return nil // blanks beyond the indentation are text
+			}
 			blank++
-		case e.indent < indent:
-			if e.indent > parent {
-				return nil
-			}
-			goto end
-		default:
-			for ; blank > 0; blank-- {
-				b.WriteByte('\n')
-			}
-			b.WriteString(e.line[indent:])
-			b.WriteByte('\n')
+			continue
 		}
-		if !e.advance() {
+		if e.indent <= parent {
 			break
 		}
+		if e.indent < indent {
+			return nil
+		}
+		b.WriteString(strings.Repeat("\n", blank))
+		blank = 0
+		b.WriteString(e.line[indent:])
+		b.WriteByte('\n')
 	}
-end:
 	n.Value = b.String()
 	if header == "|-" {
 		n.Value = n.Value[:len(n.Value)-1]
@@ -350,7 +346,7 @@ end:
 // flow reads a map or list in brackets that stands on one line.
 func (e *everydayReader) flow(at, parent, depth int) *yaml.Node {
 	n, end := e.brackets(at, depth)
-	if n == nil || !e.ends(n, e.line[end:]) || end < len(e.line) && e.line[end] != ' ' {
+	if n == nil || !e.ends(n, e.line[end:]) {
 		return nil
 	}
 	return e.single(n, parent)
