@@ -36,7 +36,7 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 		}
 	}()
 	cmd := a.command(args)
-	cmd.SetArgs(args)
+	cmd.SetArgs(testArgs(args))
 	err := cmd.ExecuteContext(ctx)
 	switch {
 	case err == nil:

@@ -244,3 +244,21 @@ func (a *app) printTests(r testReport, f testFlags) error {
 	}
 	return errors.Join(writeTests(a.stdout, r, f), a.writeCoverage(r, f))
 }
+
+// testArgs lets people write -run, as go test does. To the flag library that is -r
+// with the value "un", which nobody means.
+func testArgs(args []string) []string {
+	if len(args) == 0 || args[0] != "test" {
+		return args
+	}
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if arg == "-run" || strings.HasPrefix(arg, "-run=") {
+			args[i] = "-" + arg
+		}
+	}
+	return args
+}
