@@ -209,9 +209,3 @@ func (f *Formula) Vars() []Var { return f.vars }
 
 // Size is how many atoms stand in f, those of shared parts counted each time.
 func (f *Formula) Size() int { return f.size }
-
-// IsTrue reports whether f holds by its form alone.
-func (f *Formula) IsTrue() bool { return f.op == isTrue }
-
-// IsFalse reports whether f holds never by its form alone.
-func (f *Formula) IsFalse() bool { return f.op == isFalse }
