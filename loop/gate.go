@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -52,40 +53,86 @@ func (g *Gate) Hook(ctx context.Context, h *host.Host, stdin []byte) (answer hos
 // deadlines is over; policies that are late by then let the agent go, and change
 // nothing later.
 func (g *Gate) Run(ctx context.Context, ev host.Event) []*Decision {
+	ctx, cancel := g.within(ctx)
+	defer cancel()
+	r := newRound(g.loops, ev)
+	go r.decide(ctx)
+	return r.collect(ctx)
+}
+
+// RunHere is Run for a program that ends with its answer: the policies decide on
+// the goroutine of the caller, which takes a hook less time and memory than a
+// second one. If one of them hangs beyond the deadlines, so does RunHere; late is
+// then called meanwhile, once and from another goroutine, with what Run would
+// have returned, and had better end the program. What RunHere returns, should it
+// return after all, is the same.
+func (g *Gate) RunHere(ctx context.Context, ev host.Event, late func([]*Decision)) []*Decision {
+	ctx, cancel := g.within(ctx)
+	defer cancel()
+	r := newRound(g.loops, ev)
+	collect := sync.OnceValue(func() []*Decision { return r.collect(ctx) })
+	stop := context.AfterFunc(ctx, func() { late(collect()) })
+	defer stop()
+	r.decide(ctx)
+	return collect()
+}
+
+// within bounds ctx by the longest of the deadlines.
+func (g *Gate) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	var deadline time.Duration
 	for _, l := range g.loops {
 		deadline = max(deadline, l.deadline)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, deadline, &LateError{deadline})
-	defer cancel()
+	if deadline == 0 { // there is no policy that could be late
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, deadline, &LateError{deadline})
+}
 
-	// A decision is kept and answered by whoever claims it first: the policy, or
-	// we on its behalf when the time is up.
-	claimed := make([]atomic.Bool, len(g.loops))
-	done := make(chan *Decision, len(g.loops)) // a late policy must not wait for a reader
-	go func() {
-		for i, l := range g.loops {
-			d := l.run(ctx, ev)
-			if !claimed[i].CompareAndSwap(false, true) {
-				return
-			}
-			l.keep(d)
-			done <- d
+// A round is one event that goes through the policies of a gate. A decision is
+// kept and answered by whoever claims it first: its policy in decide, or collect
+// on its behalf when the time is up.
+type round struct {
+	loops   []*Loop
+	ev      host.Event
+	claimed []atomic.Bool
+	done    chan *Decision
+}
+
+func newRound(loops []*Loop, ev host.Event) *round {
+	return &round{
+		loops: loops, ev: ev, claimed: make([]atomic.Bool, len(loops)),
+		done: make(chan *Decision, len(loops)), // a late policy must not wait for a reader
+	}
+}
+
+// decide asks one policy after another, until one comes back too late.
+func (r *round) decide(ctx context.Context) {
+	for i, l := range r.loops {
+		d := l.run(ctx, r.ev)
+		if !r.claimed[i].CompareAndSwap(false, true) {
+			return
 		}
-	}()
-	out := make([]*Decision, 0, len(g.loops))
-	for i, l := range g.loops {
+		l.keep(d)
+		r.done <- d
+	}
+}
+
+// collect gives the decisions of all policies, once they are there or ctx is done.
+func (r *round) collect(ctx context.Context) []*Decision {
+	out := make([]*Decision, 0, len(r.loops))
+	for i, l := range r.loops {
 		select {
-		case d := <-done:
+		case d := <-r.done:
 			out = append(out, d)
 			continue
 		case <-ctx.Done():
 		}
-		if !claimed[i].CompareAndSwap(false, true) {
-			out = append(out, <-done) // it was made in time, and is being logged
+		if !r.claimed[i].CompareAndSwap(false, true) {
+			out = append(out, <-r.done) // it was made in time, and is being logged
 			continue
 		}
-		d := l.decision(ev)
+		d := l.decision(r.ev)
 		d.Time = l.now()
 		d.fail(interrupted(ctx))
 		l.keep(d)

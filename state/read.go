@@ -186,7 +186,8 @@ func missing(problem string) raw { return raw{status: Missing, problem: problem}
 
 // fetchWithin reads the file, but gives up after the timeout: a network disk
 // may hang in a way that no read can be told to stop. The goroutine is then
-// left behind until the system lets it go.
+// left behind until the system lets it go. Reading from a disk of this machine
+// needs none, which makes it several times cheaper.
 func (r *Root) fetchWithin(ctx context.Context, loc location, timeout time.Duration) raw {
 	if timeout <= 0 {
 		timeout = DefaultTimeout
@@ -194,15 +195,11 @@ func (r *Root) fetchWithin(ctx context.Context, loc location, timeout time.Durat
 	if ctx.Err() != nil {
 		return missing("was not read: out of time")
 	}
+	if r.local && !loc.home {
+		return r.fetchSafely(loc)
+	}
 	done := make(chan raw, 1)
-	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				done <- missing(fmt.Sprintf("cannot be read: %v", p))
-			}
-		}()
-		done <- r.fetch(loc)
-	}()
+	go func() { done <- r.fetchSafely(loc) }()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
@@ -213,6 +210,16 @@ func (r *Root) fetchWithin(ctx context.Context, loc location, timeout time.Durat
 	case <-ctx.Done():
 		return missing("was not read: out of time")
 	}
+}
+
+// fetchSafely is fetch for what must not bring the process down.
+func (r *Root) fetchSafely(loc location) (got raw) {
+	defer func() {
+		if p := recover(); p != nil {
+			got = missing(fmt.Sprintf("cannot be read: %v", p))
+		}
+	}()
+	return r.fetch(loc)
 }
 
 // fetch reads the file at loc.

@@ -23,6 +23,7 @@ import (
 type Root struct {
 	dir   string // resolved, absolute
 	given string // absolute as given, for absolute paths spelled through a link
+	local bool   // it lies on a disk that does not hang
 	root  *os.Root
 }
 
@@ -44,7 +45,7 @@ func OpenRoot(dir string) (*Root, error) {
 	if err != nil {
 		return nil, &PathError{Path: dir, Message: "cannot be used as the project directory: " + reason(err)}
 	}
-	return &Root{dir: resolved, given: given, root: root}, nil
+	return &Root{dir: resolved, given: given, local: onLocalDisk(resolved), root: root}, nil
 }
 
 // Dir is the absolute path of the project directory, with links resolved.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"sync"
 	"time"
 
@@ -54,6 +53,7 @@ func (o *answerer) writeLocked(r host.Reply) {
 	if o.done {
 		return
 	}
+	surviveClosedPipes()
 	answer := o.host.Encode(r)
 	if o.form == answerExitCode {
 		answer = host.EncodeExitCode(r)
@@ -92,12 +92,3 @@ func (o *answerer) watch(after time.Duration, trouble error) (stop func() bool) 
 
 // writeGrace is how long the writing of an answer may take beyond the deadline.
 const writeGrace = time.Second
-
-// surviveWrites keeps a write that fails, such as to a host that closed its end of
-// the pipe, from killing the process: the exit status stays ours. The signals are
-// caught and not ignored, because programs that are started would inherit that.
-func surviveWrites() {
-	if signals := deadly(); len(signals) > 0 { // none would mean all
-		signal.Notify(make(chan os.Signal, 1), signals...)
-	}
-}

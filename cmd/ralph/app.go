@@ -43,7 +43,7 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 		return a.status
 	case a.hook || len(args) > 0 && args[0] == "eval":
 		// Also a mistyped flag must not hold an agent, nor go unnoticed.
-		surviveWrites()
+		surviveFullFiles()
 		newAnswerer(a.stdout, a.stderr, answerJSON).write(loop.Trouble("", fmt.Errorf("%w; see ralph eval --help", err)))
 		return exitOK
 	}

@@ -76,7 +76,7 @@ func (a *app) evalCommand() *cobra.Command {
 // eval never fails: what goes wrong is answered.
 func (a *app) eval(ctx context.Context, f evalFlags) {
 	a.hook = true
-	surviveWrites()
+	surviveFullFiles()
 	out := newAnswerer(a.stdout, a.stderr, f.answer)
 	defer func() {
 		if r := recover(); r != nil {
@@ -117,17 +117,25 @@ func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply
 	if err != nil {
 		return loop.Trouble("", err)
 	}
-	decisions, err := a.decide(ctx, ev, f)
+	loops, err := a.loops(ev, f)
 	if err != nil {
 		return loop.Trouble(ev.Name, err)
 	}
-	reply := loop.Reply(ev, decisions)
-	if f.verdict != "" {
-		if err := a.writeVerdict(f, decisions); err != nil {
-			reply.Log = append(reply.Log, "[ralph] "+err.Error())
+	reply := func(decisions []*loop.Decision) host.Reply {
+		r := loop.Reply(ev, decisions)
+		if f.verdict != "" {
+			if err := a.writeVerdict(f, decisions); err != nil {
+				r.Log = append(r.Log, "[ralph] "+err.Error())
+			}
 		}
+		return r
 	}
-	return reply
+	if f.dryRun {
+		return reply(rehearse(ctx, ev, loops, f.deadline))
+	}
+	return reply(loop.NewGate(loops...).RunHere(ctx, ev, func(late []*loop.Decision) {
+		os.Exit(out.write(reply(late)))
+	}))
 }
 
 func (a *app) readInput(name string) ([]byte, error) {
@@ -163,9 +171,9 @@ func decode(input []byte, name string) (*host.Host, host.Event, error) {
 	return h, ev, err
 }
 
-// decide runs every policy on the event. There are no decisions if loops are
+// loops makes the loops of all policies for an event. There are none if loops are
 // switched off.
-func (a *app) decide(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.Decision, error) {
+func (a *app) loops(ev host.Event, f evalFlags) ([]*loop.Loop, error) {
 	root, err := loop.FindRoot(ev, f.project, a.getenv)
 	if err != nil {
 		return nil, err
@@ -185,10 +193,12 @@ func (a *app) decide(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.D
 		}
 		loops = append(loops, l)
 	}
-	if !f.dryRun {
-		return loop.NewGate(loops...).Run(ctx, ev), nil
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, &loop.LateError{After: f.deadline})
+	return loops, nil
+}
+
+// rehearse decides an event and changes nothing.
+func rehearse(ctx context.Context, ev host.Event, loops []*loop.Loop, deadline time.Duration) []*loop.Decision {
+	ctx, cancel := context.WithTimeoutCause(ctx, deadline, &loop.LateError{After: deadline})
 	defer cancel()
 	var decisions []*loop.Decision
 	for _, l := range loops {
@@ -196,7 +206,7 @@ func (a *app) decide(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.D
 		d.Close()
 		decisions = append(decisions, d)
 	}
-	return decisions, nil
+	return decisions
 }
 
 // loop makes the loop of one policy. One that cannot be used stops only itself:
@@ -245,6 +255,7 @@ func (a *app) writeVerdict(f evalFlags, decisions []*loop.Decision) error {
 	}
 	b = append(b, '\n')
 	if f.verdict == "-" {
+		surviveClosedPipes()
 		_, err = a.stderr.Write(b)
 		return err
 	}

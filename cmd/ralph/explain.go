@@ -88,7 +88,7 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 
 // decideNow decides the event of --input and changes nothing.
 func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error) {
-	f.dryRun, f.deadline = true, loop.DefaultDeadline
+	f.deadline = loop.DefaultDeadline
 	input, err := a.readInput(f.input)
 	if err != nil {
 		return nil, err
@@ -97,15 +97,15 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 	if err != nil {
 		return nil, err
 	}
-	decisions, err := a.decide(ctx, ev, f)
+	loops, err := a.loops(ev, f)
 	if err != nil {
 		return nil, err
 	}
-	if len(decisions) == 0 {
+	if len(loops) == 0 {
 		return nil, errors.New("loops are switched off, by RALPH_OFF or the file .ralph/off")
 	}
-	records := make([]loop.Record, len(decisions))
-	for i, d := range decisions {
+	records := make([]loop.Record, len(loops))
+	for i, d := range rehearse(ctx, ev, loops, f.deadline) {
 		records[i] = d.Record(f.private)
 	}
 	return records, nil

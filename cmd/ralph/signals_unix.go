@@ -3,10 +3,16 @@
 package main
 
 import (
-	"os"
+	"os/signal"
 	"syscall"
 )
 
-// deadly lists the signals that a failing write brings along: to a closed pipe, and
-// to a file beyond the size that the person may use.
-func deadly() []os.Signal { return []os.Signal{syscall.SIGPIPE, syscall.SIGXFSZ} }
+// surviveFullFiles lets a write beyond the size that the person allows files fail,
+// where it would kill the process: the exit status stays ours. Programs that are
+// started inherit this; their writes fail too.
+func surviveFullFiles() { signal.Ignore(syscall.SIGXFSZ) }
+
+// surviveClosedPipes lets a write to a host that closed its end of the pipe fail,
+// where it would kill the process. Programs that are started would inherit this,
+// and pipelines rely on being killed: call it when none will be started any more.
+func surviveClosedPipes() { signal.Ignore(syscall.SIGPIPE) }
