@@ -75,16 +75,15 @@ func (s *Store) LoadMemory(key string) (m Memory, version string, err error) {
 		return Memory{}, "", nil
 	}
 	path := s.path(memoryDir, fileName(key, memorySuffix))
-	data, err := readMemory(path)
+	file, err := readMemory(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Memory{}, "", nil
 	case err != nil:
 		return Memory{}, "", &StoreError{Path: path, Op: "read", Err: err}
 	}
-	data = lastLine(data)
-	version = versionOf(key, data)
-	if err := json.Unmarshal(data, &m); err != nil {
+	version = versionOf(key, file.line)
+	if err := json.Unmarshal(file.line, &m); err != nil {
 		return Memory{}, version, &StoreError{Path: path, Op: "read", Err: fmt.Errorf("the memory of this loop is damaged and starts anew: %w", err)}
 	}
 	return m, version, nil
@@ -112,7 +111,7 @@ func (s *Store) SaveMemory(key string, m Memory, version string) error {
 	old, err := readMemory(path)
 	switch {
 	case err == nil:
-		current = versionOf(key, lastLine(old))
+		current = versionOf(key, old.line)
 	case !errors.Is(err, fs.ErrNotExist):
 		return &StoreError{Path: path, Op: "read", Err: err}
 	}
@@ -135,11 +134,11 @@ func (s *Store) SaveMemory(key string, m Memory, version string) error {
 // hook more than all else that it does with files; a line costs next to nothing.
 // A line that is torn, because the process or the disk ended, has no newline and
 // does not count.
-func writeMemory(path string, old, line []byte) error {
-	if len(old) == 0 || len(old)+len(line) > maxMemoryHistory {
+func writeMemory(path string, old memoryFile, line []byte) error {
+	if old.size == 0 || old.size+int64(len(line)) > maxMemoryHistory {
 		return replaceOwn(path, line)
 	}
-	if old[len(old)-1] != '\n' {
+	if old.torn {
 		line = append([]byte{'\n'}, line...)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
@@ -150,14 +149,52 @@ func writeMemory(path string, old, line []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// lastLine gives the last whole line of a memory file, the one that counts. A
-// file without any is given as it is: it is damaged.
-func lastLine(data []byte) []byte {
-	end := bytes.LastIndexByte(data, '\n')
-	if end < 0 {
-		return data
+// A memoryFile is what is known of a memory file.
+type memoryFile struct {
+	size int64
+	line []byte // the last whole one, which counts; the file as it is if there is none
+	torn bool   // something stands behind the line
+}
+
+// usualMemory is how far from its end a memory file is read at first, in bytes.
+const usualMemory = 2 << 10
+
+// readMemory reads a memory file from its end.
+func readMemory(path string) (memoryFile, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return memoryFile{}, err
 	}
-	return data[bytes.LastIndexByte(data[:end], '\n')+1 : end+1]
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return memoryFile{}, err
+	}
+	size := info.Size()
+	if size > maxMemorySize {
+		return memoryFile{size: size}, nil // as damaged as a memory can be
+	}
+	for part := int64(usualMemory); ; part = size {
+		tail := make([]byte, min(part, size))
+		if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
+			return memoryFile{}, err
+		}
+		line, whole := lastLine(tail)
+		if whole || int64(len(tail)) == size {
+			return memoryFile{size: size, line: line, torn: size > 0 && tail[len(tail)-1] != '\n'}, nil
+		}
+	}
+}
+
+// lastLine gives the last whole line of the end of a file, and whether its
+// beginning was seen. An end without any line is given as it is.
+func lastLine(tail []byte) (line []byte, whole bool) {
+	end := bytes.LastIndexByte(tail, '\n')
+	if end < 0 {
+		return tail, false
+	}
+	start := bytes.LastIndexByte(tail[:end], '\n') + 1
+	return tail[start : end+1], start > 0
 }
 
 // memoryLock is the name of the lock that guards a memory file while it is
@@ -186,19 +223,6 @@ func boundedGiven(given map[string][]Given) map[string][]Given {
 		delete(m.Given, oldest)
 	}
 	return m.Given
-}
-
-func readMemory(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxMemorySize+1))
-	if err == nil && len(data) > maxMemorySize {
-		data = data[:0] // as damaged as a memory can be
-	}
-	return data, err
 }
 
 // replaceOwn writes one of ralph's own files by way of a temporary one.

@@ -158,6 +158,32 @@ func TestMemoryDamaged(t *testing.T) {
 	}
 }
 
+// What was saved last is what is read, whatever its length and whatever stands before
+// it or, torn by a full disk, behind it.
+func TestMemoryLatest(t *testing.T) {
+	s := OpenStore(t.TempDir())
+	path := s.path(memoryDir, fileName("k", memorySuffix))
+	version := ""
+	for i, length := range []int{0, 100, usualMemory - 1, usualMemory, usualMemory + 1, 3, 2 * usualMemory, maxMemoryHistory, 1, 1, 2 * usualMemory, 7} {
+		want := Memory{Total: i, Progress: strings.Repeat("x", length)}
+		if err := s.SaveMemory("k", want, version); err != nil {
+			t.Fatal(err)
+		}
+		var got Memory
+		for _, torn := range []string{"", `{"total": 9`, strings.Repeat(" ", usualMemory)} {
+			f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.WriteString(torn)
+			f.Close()
+			if got, version, err = s.LoadMemory("k"); err != nil || !cmp.Equal(got, want) {
+				t.Errorf("%d bytes with %.20q behind them: total %d, %d bytes, %v", length, torn, got.Total, len(got.Progress), err)
+			}
+		}
+	}
+}
+
 // A memory stays small however long a loop runs.
 func TestMemoryIsBounded(t *testing.T) {
 	at := time.Unix(0, 0).UTC()

@@ -36,7 +36,6 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 		}
 	}()
 	cmd := a.command(args)
-	cmd.SetArgs(testArgs(args))
 	err := cmd.ExecuteContext(ctx)
 	switch {
 	case err == nil:
@@ -51,9 +50,26 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 	return exitFailed
 }
 
-// command makes the tree of commands. A hook waits for eval, so for that the
-// others are left out.
+// command makes the command that these arguments call. A hook waits for eval, so
+// that one is made without the tree it belongs to.
 func (a *app) command(args []string) *cobra.Command {
+	root := a.evalCommand()
+	if len(args) > 0 && args[0] == root.Name() {
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "ralph " + root.Name()}
+		root.SetArgs(args[1:])
+	} else {
+		root = a.tree(root)
+		root.SetArgs(testArgs(args))
+	}
+	root.SilenceUsage, root.SilenceErrors = true, true
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	return root
+}
+
+// tree makes the tree of commands around eval.
+func (a *app) tree(eval *cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ralph",
 		Short: "Decides whether a coding agent may stop",
@@ -63,16 +79,8 @@ func (a *app) command(args []string) *cobra.Command {
 		Example: "  ralph eval --policy speckit        # the Stop hook\n" +
 			"  ralph check .ralph/policy.yaml     # what is wrong with a policy\n" +
 			"  ralph explain                      # why the last decision was what it was",
-		SilenceUsage:  true,
-		SilenceErrors: true,
 	}
-	root.SetIn(a.stdin)
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
-	root.AddCommand(a.evalCommand())
-	if len(args) > 0 && args[0] == "eval" {
-		return root
-	}
+	root.AddCommand(eval)
 	root.AddCommand(a.checkCommand(), a.diffCommand(), a.explainCommand(), a.replayCommand(), a.simulateCommand(), a.testCommand(), a.trustCommand(), a.versionCommand())
 	root.AddCommand(a.dailyCommands()...)
 	group(root)

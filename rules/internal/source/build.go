@@ -8,8 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// slab is how many nodes are allocated at a time.
-const slab = 128
+// slab is how many nodes of a text are allocated at a time: most policies have one
+// for every twenty bytes, and what is not used costs a hook the touching of it.
+func slab(text string) int { return max(len(text)/20, 16) }
 
 // smallMap is the number of keys up to which comparing each with each is
 // cheaper than a table.
@@ -111,7 +112,7 @@ func (b *builder) node(y *yaml.Node, depth int, flow bool) *Node {
 // alloc takes a node from the slab.
 func (b *builder) alloc() *Node {
 	if len(b.free) == 0 {
-		b.free = make([]Node, slab)
+		b.free = make([]Node, slab(b.file.text))
 	}
 	n := &b.free[0]
 	b.free = b.free[1:]

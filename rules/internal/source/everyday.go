@@ -52,7 +52,7 @@ type everydayReader struct {
 
 func (e *everydayReader) alloc() *yaml.Node {
 	if len(e.free) == 0 {
-		e.free = make([]yaml.Node, slab)
+		e.free = make([]yaml.Node, slab(e.text))
 	}
 	n := &e.free[0]
 	e.free = e.free[1:]
