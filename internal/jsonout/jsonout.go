@@ -10,17 +10,24 @@ package jsonout
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // A Writer appends one JSON value to a buffer.
 type Writer struct {
 	buf   []byte
-	start int // where the value begins
+	start int  // where the value begins
+	signs bool // < > & are written as themselves
 	err   error
 }
 
 // To gives a Writer that appends to dst.
 func To(dst []byte) *Writer { return &Writer{buf: dst, start: len(dst)} }
+
+// KeepSigns writes < > & as themselves from now on, as an encoder does that was told
+// not to escape HTML.
+func (w *Writer) KeepSigns() { w.signs = true }
 
 // Append lets f append one value.
 func (w *Writer) Append(f func(dst []byte) ([]byte, error)) {
@@ -45,10 +52,10 @@ func (w *Writer) Begin(bracket byte) {
 // End closes what was begun, with '}' or ']'.
 func (w *Writer) End(bracket byte) { w.buf = append(w.buf, bracket) }
 
-// Key writes the name of a field, whose value follows. It is not escaped.
+// Key writes the name of a field, whose value follows.
 func (w *Writer) Key(name string) {
-	w.separate()
-	w.buf = append(append(append(w.buf, '"'), name...), '"', ':')
+	w.Text(name)
+	w.buf = append(w.buf, ':')
 }
 
 // separate puts a comma between what stands there and what comes.
@@ -79,31 +86,50 @@ func (w *Writer) fail(err error) {
 	}
 }
 
-// Text writes a string.
+// Text writes a string. What is no UTF-8 in it becomes U+FFFD.
 func (w *Writer) Text(s string) {
 	w.separate()
-	start := len(w.buf)
-	w.buf = append(w.buf, '"')
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			w.buf = append(w.buf, '\\', c)
-		case c == '<' || c == '>' || c == '&':
-			w.buf = append(w.buf, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		case c == '\n':
-			w.buf = append(w.buf, '\\', 'n')
-		case c >= ' ' && c <= '~':
-			w.buf = append(w.buf, c)
-		default: // rare, and not simple
-			b, _ := json.Marshal(s) // a string never fails
-			w.buf = append(w.buf[:start], b...)
-			return
+	b := append(w.buf, '"')
+	done := 0 // so much of s is in b
+	for i := 0; i < len(s); {
+		c, size := rune(s[i]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRuneInString(s[i:])
+		}
+		i += size
+		if w.plain(c, size) {
+			continue
+		}
+		b = append(b, s[done:i-size]...)
+		done = i
+		if at := strings.IndexRune(short, c); at >= 0 {
+			b = append(b, '\\', letters[at])
+		} else {
+			b = append(b, '\\', 'u', hex[c>>12&15], hex[c>>8&15], hex[c>>4&15], hex[c&15])
 		}
 	}
-	w.buf = append(w.buf, '"')
+	w.buf = append(append(b, s[done:]...), '"')
 }
 
-const hex = "0123456789abcdef"
+// plain reports whether a character of this many bytes stands for itself.
+func (w *Writer) plain(c rune, size int) bool {
+	switch c {
+	case '"', '\\', '\u2028', '\u2029': // the last two end lines in JavaScript
+		return false
+	case '<', '>', '&': // which mean something in HTML
+		return w.signs
+	case utf8.RuneError:
+		return size > 1
+	}
+	return c >= ' '
+}
+
+// The characters that have an escape of two characters, and its letters.
+const (
+	short   = "\"\\\b\f\n\r\t"
+	letters = `"\bfnrt`
+	hex     = "0123456789abcdef"
+)
 
 // Int writes a number.
 func (w *Writer) Int(n int64) {

@@ -1,6 +1,7 @@
 package jsonout_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"testing"
@@ -62,21 +63,29 @@ func TestWriterTellsTheFirstError(t *testing.T) {
 	}
 }
 
-// A string is written as encoding/json writes it, whatever bytes it consists of.
+// A string is written as encoding/json writes it, whatever bytes it consists of, with
+// and without regard to HTML.
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"", "plain", `"\/`, "<a>&b", "\n\t\r\b\x00\x1f\x7f", "ä€😀", "\u2028\u2029", "\xff\xc3("} {
+	for _, s := range []string{"", "plain", `"\/`, "<a>&b", "\n\t\r\b\x00\x1f\x7f", "ä€😀", "\u2028\u2029", "\xff\xc3(", "a\ufffd"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		want, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := jsonout.To(nil)
-		w.Text(s)
-		got, err := w.Bytes()
-		if err != nil || string(got) != string(want) {
-			t.Errorf("%q: %s, %v, want %s", s, got, err, want)
+		for _, keep := range []bool{false, true} {
+			var want bytes.Buffer
+			enc := json.NewEncoder(&want)
+			enc.SetEscapeHTML(!keep)
+			if err := enc.Encode(s); err != nil {
+				t.Fatal(err)
+			}
+			w := jsonout.To(nil)
+			if keep {
+				w.KeepSigns()
+			}
+			w.Text(s)
+			got, err := w.Bytes()
+			if err != nil || string(got)+"\n" != want.String() {
+				t.Errorf("%q: %s, %v, want %s", s, got, err, want.String())
+			}
 		}
 	})
 }
