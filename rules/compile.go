@@ -10,7 +10,6 @@ import (
 	exprparser "github.com/expr-lang/expr/parser"
 
 	"github.com/ralph-sdk/ralph/rules/internal/source"
-	"github.com/ralph-sdk/ralph/schema"
 )
 
 // expression compiles a snippet into a skeleton and tells the type of its value.
@@ -88,6 +87,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 		l.failed = true
 		return o
 	}
+	o.typ = r.typeOf(n, nil)
 	leaf := &exprparser.Tree{Node: n, Source: l.tree.Source}
 	nt, err := l.c.engine.check(leaf)
 	if err != nil {
@@ -207,22 +207,10 @@ func (c *compiler) letType(s *symbol) {
 	if s.typ != nil { // a param, with a type of its own
 		c.checkValue(snip, root, nt, s.typ, "the param "+quote(l.decl.name), "param-value")
 	} else if root.op == leaf {
-		s.typ = c.plainType(l)
+		s.typ = root.operand.typ
 	}
 	root.walk(func(o *operand) { s.private = s.private || o.private })
 	c.engine.declare(s.key, nt)
-}
-
-// plainType gives the schema type of a let that is a plain path, so that enums
-// and fields behind it are still checked.
-func (c *compiler) plainType(l *let) *schema.Type {
-	tree, err := c.engine.parse(l.decl.expr.Value)
-	if err != nil {
-		return nil
-	}
-	r := c.silentResolver(l.scope)
-	r.node(&tree.Node)
-	return r.typeOf(tree.Node, nil)
 }
 
 // conditions compiles a when: one expression, or several that must all hold.

@@ -7,6 +7,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 	exprparser "github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
+
+	"github.com/ralph-sdk/ralph/schema"
 )
 
 // operand is a leaf of a skeleton: one expr expression that is evaluated whole.
@@ -21,6 +23,10 @@ type operand struct {
 	reads    []access
 	props    []string // names of fields that occur anywhere in it
 	counter  bool     // it compares a number with a limit
+
+	// typ is the schema type of a plain path, so that enums and fields behind a
+	// let that is one are still checked; else nil.
+	typ *schema.Type
 
 	direct *comparison // nil if only expr's machine can evaluate it
 	code   code

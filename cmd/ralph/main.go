@@ -13,6 +13,7 @@ import (
 )
 
 func main() {
+	makeRoom(len(os.Args))
 	protect()
 	debug.SetGCPercent(gcPercent)
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
@@ -22,6 +23,19 @@ func main() {
 // gcPercent lets the heap grow further than usual between collections: a process
 // that lives for milliseconds would spend more on them than they give back.
 const gcPercent = 400
+
+// stackRoom is a little more than what a decision takes of the stack, in bytes.
+const stackRoom = 18 << 10
+
+// makeRoom lets the stack grow once, while there is next to nothing on it. When it
+// grows in the middle of a decision, Go looks up each function on it in the tables
+// of the program file, and those take most of a mebibyte.
+//
+//go:noinline
+func makeRoom(i int) byte {
+	var room [stackRoom]byte
+	return room[i%stackRoom] // i is not known in advance, so that there is an array
+}
 
 // protect sees to it that the process never ends with status 2 by accident. A host
 // reads that as "block", and a Go program dies with it. What can be recovered is;
