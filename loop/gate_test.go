@@ -120,6 +120,72 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+// RunHere decides on the goroutine that calls it. When a policy hangs there, late is
+// told what Run would have returned; should RunHere come back, it says the same.
+func TestRunHere(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		hangs bool
+		want  []string // said by each decision
+	}{
+		{"in time", false, []string{"on", "on", "on"}},
+		{"late", true, []string{"on", "stop: no decision within 50ms, the agent may stop", "stop: no decision within 50ms, the agent may stop"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProject(t, nil)
+			var lines safeLines
+			release := make(chan struct{})
+			it := source{"it", func(ctx context.Context, _ loop.Query) rules.Value {
+				if c.hangs {
+					<-release // whatever ctx says
+				}
+				return rules.Value{V: 1}
+			}}
+			deadline := loop.WithDeadline(time.Minute)
+			if c.hangs {
+				deadline = loop.WithDeadline(50 * time.Millisecond)
+			}
+			opts := []loop.Option{deadline, loop.WithLog(lines.add)}
+			g := loop.NewGate(
+				p.named("first.yaml", "ralph: 1\nrules: [{name: go, continue: on}]", nil, opts...),
+				p.named("second.yaml", asking("it"), []loop.Source{it}, opts...),
+				p.named("third.yaml", "ralph: 1\nrules: [{name: go, continue: on}]", nil, opts...),
+			)
+			say := func(decisions []*loop.Decision) (out []string) {
+				for _, d := range decisions {
+					if d.Continue() {
+						out = append(out, d.Verdict.Reason)
+					} else {
+						out = append(out, "stop: "+d.Err.Error())
+					}
+				}
+				return out
+			}
+			var late [][]string
+			got := say(g.RunHere(t.Context(), p.stop(), func(decisions []*loop.Decision) {
+				late = append(late, say(decisions))
+				close(release)
+			}))
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			var want [][]string
+			if c.hangs {
+				want = append(want, c.want)
+			}
+			if diff := cmp.Diff(want, late); diff != "" {
+				t.Errorf("told late (-want +got)\n%s", diff)
+			}
+			if n := lines.count(); n != len(c.want) {
+				t.Errorf("%d lines in the decision log, want one for each policy", n)
+			}
+		})
+	}
+	if got := loop.NewGate().RunHere(t.Context(), host.Event{}, func([]*loop.Decision) { t.Error("late, with nothing to decide") }); len(got) != 0 {
+		t.Errorf("a gate of no policies decided %v", got)
+	}
+}
+
 // safeLines collects lines from several goroutines.
 type safeLines struct {
 	mu    sync.Mutex
