@@ -128,9 +128,9 @@ func (l *Loop) writes(d *Decision) bool {
 // lockNames names the locks of a decision: its memory and the files it changes.
 func (l *Loop) lockNames(d *Decision) []string {
 	g := d.gatherer
-	names := []string{"memory/" + g.mem.session.key}
+	names := []string{state.MemoryLock(g.mem.session.key)}
 	if g.mem.project.key != "" {
-		names = append(names, "memory/"+g.mem.project.key)
+		names = append(names, state.MemoryLock(g.mem.project.key))
 	}
 	for _, c := range d.changes() {
 		name, err := g.root.Target(c.Path) // several paths may lead to one file

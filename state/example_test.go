@@ -93,6 +93,11 @@ func ExampleStore_SaveMemory() {
 	}
 	defer os.RemoveAll(dir)
 	store := state.OpenStore(dir)
+	unlock, err := store.Lock(context.Background(), []string{state.MemoryLock("session and policy")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer unlock()
 
 	memory, version, err := store.LoadMemory("session and policy")
 	if err != nil {

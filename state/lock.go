@@ -35,7 +35,7 @@ const (
 // it again does nothing. The error is a [*StoreError] that wraps ctx's error
 // if the time was up.
 //
-// SaveMemory and AppendLog may be called while holding locks. Not every
+// AppendLog needs no lock, and may be called while holding some. Not every
 // network disk keeps locks between machines.
 func (s *Store) Lock(ctx context.Context, names []string) (unlock func(), err error) {
 	if err := s.ensure("lock", lockDir); err != nil {
@@ -97,30 +97,28 @@ func tryLockFile(path string) (*flock.Flock, error) {
 	if ok, err := l.TryLock(); err != nil || !ok {
 		return nil, err
 	}
-	ok, err := guards(l, path)
-	if err != nil || !ok {
+	there, err := guards(l, path)
+	if err != nil || there == nil {
 		l.Unlock()
 		return nil, err
 	}
-	now := time.Now()
-	os.Chtimes(path, now, now) // in use, hence not stale
+	if now := time.Now(); now.Sub(there.ModTime()) > cleanInterval {
+		os.Chtimes(path, now, now) // in use, hence not stale
+	}
 	return l, nil
 }
 
-// guards reports whether the file that l has locked is the one at path. A
-// clean-up may have removed it between opening and locking; then the lock is
-// one that nobody else will ever look at.
-func guards(l *flock.Flock, path string) (bool, error) {
+// guards gives the file at path if it is the one that l has locked. A clean-up
+// may have removed that between opening and locking; then the lock is one that
+// nobody else will ever look at.
+func guards(l *flock.Flock, path string) (there fs.FileInfo, err error) {
 	locked, err := l.Stat()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	there, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	there, err = os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(locked, there) {
+		return nil, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	return os.SameFile(locked, there), nil
+	return there, err
 }

@@ -2,7 +2,6 @@ package state
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,10 +19,6 @@ const (
 
 	// maxMemoryHistory is how far a memory file grows before it begins anew.
 	maxMemoryHistory = 16 << 10
-
-	// saveTimeout bounds the wait for another process that saves the same
-	// memory, which takes it less than a millisecond.
-	saveTimeout = 2 * time.Second
 )
 
 // MaxGiven is how many times of one rule a memory keeps, see [Memory.Trim].
@@ -88,24 +83,23 @@ func (s *Store) LoadMemory(key string) (m Memory, version string, err error) {
 	return m, version, nil
 }
 
+// MemoryLock is the name of the lock that guards the memory of key, see
+// [Store.Lock]. Who reads a memory in order to save it holds that lock at least
+// while it saves.
+func MemoryLock(key string) string { return memoryLock(fileName(key, memorySuffix)) }
+
+func memoryLock(file string) string { return "memory\x00" + file }
+
 // SaveMemory writes the memory of key if it is still of the given version,
-// else it fails with a [*ChangedError]. It is atomic among all processes, but
-// not synced to the disk: after a power failure a memory may be an older one.
-// Other errors are [*StoreError].
+// else it fails with a [*ChangedError]. The caller holds the lock [MemoryLock],
+// which makes that atomic among all processes. It is not synced to the disk:
+// after a power failure a memory may be an older one. Other errors are
+// [*StoreError].
 func (s *Store) SaveMemory(key string, m Memory, version string) error {
 	if err := s.ensure("write", memoryDir); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), saveTimeout)
-	defer cancel()
-	file := fileName(key, memorySuffix)
-	unlock, err := s.Lock(ctx, []string{memoryLock(file)})
-	if err != nil {
-		return err
-	}
-	defer unlock()
-
-	path := s.path(memoryDir, file)
+	path := s.path(memoryDir, fileName(key, memorySuffix))
 	current := ""
 	old, err := readMemory(path)
 	switch {
@@ -195,11 +189,6 @@ func lastLine(tail []byte) (line []byte, whole bool) {
 	start := bytes.LastIndexByte(tail[:end], '\n') + 1
 	return tail[start : end+1], start > 0
 }
-
-// memoryLock is the name of the lock that guards a memory file while it is
-// compared and replaced. It is taken last and held briefly, so that whoever
-// holds other locks may wait for it.
-func memoryLock(file string) string { return "memory\x00" + file }
 
 // boundedGiven is a copy that is small enough to be kept. If there are too
 // many rules, those that were given longest ago are forgotten.

@@ -82,17 +82,17 @@ func increment(dir, storeDir string) error {
 	}
 	unlock()
 
-	for {
-		m, version, err := store.LoadMemory("loop")
-		if err != nil {
-			return err
-		}
-		m.Total++
-		err = store.SaveMemory("loop", m, version)
-		if !errors.Is(err, ErrChanged) {
-			return err
-		}
+	unlock, err = store.Lock(ctx, []string{MemoryLock("loop")})
+	if err != nil {
+		return err
 	}
+	defer unlock()
+	m, version, err := store.LoadMemory("loop")
+	if err != nil {
+		return err
+	}
+	m.Total++
+	return store.SaveMemory("loop", m, version)
 }
 
 // Of 64 processes at once each adds exactly one.
