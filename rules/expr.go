@@ -145,11 +145,32 @@ func (e *engine) parse(src string) (*exprparser.Tree, *exprError) {
 	if len(src) > maxExprLength {
 		return nil, &exprError{0, length, fmt.Sprintf("the expression is longer than %d bytes", maxExprLength)}
 	}
+	if isName(src) { // as most holes of texts are
+		name := &ast.IdentifierNode{Value: src}
+		name.SetLocation(exprfile.Location{From: 0, To: len(src)})
+		return &exprparser.Tree{Node: name, Source: exprfile.NewSource(src)}, nil
+	}
 	tree, err := exprparser.ParseWithConfig(src, e.conf)
 	if err != nil {
 		return nil, toExprError(err, length)
 	}
 	return tree, nil
+}
+
+// isName reports whether an expression is one name and nothing else, for certain.
+func isName(src string) bool {
+	for i := range len(src) {
+		switch c := src[i]; {
+		case c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z':
+		case i == 0 || c < '0' || c > '9':
+			return false
+		}
+	}
+	switch src {
+	case "", "true", "false", "nil", "not", "in", "or", "and", "matches", "contains", "startsWith", "endsWith", "let", "if", "else":
+		return false
+	}
+	return true
 }
 
 // check types one leaf of a tree.

@@ -12,6 +12,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/conf"
+	exprparser "github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -45,6 +46,33 @@ func TestExprUpgrade(t *testing.T) {
 		return e.compile(tree)
 	}
 
+	t.Run("a name is read as the parser reads it", func(t *testing.T) {
+		words := append([]string{
+			"", "s", "state", "_", "a1", "taskIndex", "A_b", "true", "false", "nil", "not", "in", "or", "and", "matches", "contains",
+			"startsWith", "endsWith", "let", "if", "else", "True", "null", "1", "1a", "a b", " a", "a ", "a.b", "#", "$env", "$x", "ä", "nä",
+		}, builtin.Names...)
+		names := 0
+		for _, word := range words {
+			e := newS()
+			want, wantErr := exprparser.ParseWithConfig(word, e.conf)
+			got, gotErr := e.parse(word)
+			if (wantErr != nil) != (gotErr != nil) {
+				t.Errorf("%q: %v, want %v", word, gotErr, wantErr)
+			}
+			if wantErr != nil || gotErr != nil {
+				continue
+			}
+			if ast.Dump(got.Node) != ast.Dump(want.Node) || got.Node.Location() != want.Node.Location() || got.Source.String() != want.Source.String() {
+				t.Errorf("%q: %s, want %s", word, ast.Dump(got.Node), ast.Dump(want.Node))
+			}
+			if isName(word) {
+				names++
+			}
+		}
+		if names < 10 {
+			t.Errorf("only %d names among the words", names)
+		}
+	})
 	t.Run("one configuration serves many expressions", func(t *testing.T) {
 		e := newS()
 		for i := range 200 {

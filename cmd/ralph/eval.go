@@ -90,8 +90,11 @@ func (a *app) eval(ctx context.Context, f evalFlags) {
 		a.status = out.write(loop.Trouble("", err))
 		return
 	}
-	// The loop has its own deadline; this one catches what it cannot see.
-	stop := out.watch(f.deadline+time.Second, &loop.LateError{After: f.deadline})
+	late := &loop.LateError{After: f.deadline}
+	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, late)
+	defer cancel()
+	// What does not look at its context is caught a little later.
+	stop := out.watch(f.deadline+time.Second, late)
 	defer stop()
 	a.status = out.write(a.answer(ctx, f, out))
 }
@@ -131,7 +134,7 @@ func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply
 		return r
 	}
 	if f.dryRun {
-		return reply(rehearse(ctx, ev, loops, f.deadline))
+		return reply(rehearse(ctx, ev, loops))
 	}
 	return reply(loop.NewGate(loops...).RunHere(ctx, ev, func(late []*loop.Decision) {
 		os.Exit(out.write(reply(late)))
@@ -197,9 +200,7 @@ func (a *app) loops(ev host.Event, f evalFlags) ([]*loop.Loop, error) {
 }
 
 // rehearse decides an event and changes nothing.
-func rehearse(ctx context.Context, ev host.Event, loops []*loop.Loop, deadline time.Duration) []*loop.Decision {
-	ctx, cancel := context.WithTimeoutCause(ctx, deadline, &loop.LateError{After: deadline})
-	defer cancel()
+func rehearse(ctx context.Context, ev host.Event, loops []*loop.Loop) []*loop.Decision {
 	var decisions []*loop.Decision
 	for _, l := range loops {
 		d := l.Decide(ctx, ev)

@@ -105,7 +105,9 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 		return nil, errors.New("loops are switched off, by RALPH_OFF or the file .ralph/off")
 	}
 	records := make([]loop.Record, len(loops))
-	for i, d := range rehearse(ctx, ev, loops, f.deadline) {
+	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, &loop.LateError{After: f.deadline})
+	defer cancel()
+	for i, d := range rehearse(ctx, ev, loops) {
 		records[i] = d.Record(f.private)
 	}
 	return records, nil

@@ -277,8 +277,12 @@ func startsPlain(s string) bool {
 
 // plainTag is the tag that the library gives to a plain value.
 func plainTag(s string) string {
-	if c := s[0]; len(s) > 5 && c|0x20 >= 'a' && c|0x20 <= 'z' || c == '(' || c == '$' || c == '/' || c == '_' {
-		return "!!str" // no word that stands for something else is so long
+	switch c := s[0]; {
+	case c == '(' || c == '$' || c == '/' || c == '_':
+		return "!!str"
+	case c|0x20 < 'a' || c|0x20 > 'z':
+	case len(s) > 5 || c|0x20 != 't' && c|0x20 != 'f' && c|0x20 != 'n':
+		return "!!str" // neither true nor false nor null
 	}
 	n := yaml.Node{Kind: yaml.ScalarNode, Value: s}
 	return n.ShortTag()

@@ -127,3 +127,23 @@ func TestEverydayScribbles(t *testing.T) {
 		t.Errorf("only %d of the texts are everyday YAML: this test tests too little", sure)
 	}
 }
+
+// What a short word stands for is the library's to say; plainTag asks it only where
+// there may be a doubt.
+func TestPlainTag(t *testing.T) {
+	words := []string{"true", "True", "TRUE", "tRUE", "false", "False", "FALSE", "null", "Null", "NULL", "nulls", "yes", "Yes", "YES", "on", "On", "off", "OFF",
+		"inf", "Inf", "nan", "NaN", "e1", "x0", "o7", "_", "_1", "$x", "(", "/", "0", "1.5", "1e3", "0x1f", "0o7", "1_000", "-1", "-a", "--", ".5", ".inf", ".nan", "+1", "2026-11-22"}
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	for _, a := range letters {
+		words = append(words, string(a))
+		for _, b := range letters {
+			words = append(words, string([]rune{a, b}), string([]rune{a, b, '1'}))
+		}
+	}
+	for _, word := range words {
+		n := yaml.Node{Kind: yaml.ScalarNode, Value: word}
+		if got, want := plainTag(word), n.ShortTag(); got != want {
+			t.Errorf("%q is %s, want %s", word, got, want)
+		}
+	}
+}
