@@ -6,9 +6,11 @@ import (
 	"math"
 	"net/url"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -451,13 +453,14 @@ func (c *compiler) names(value any, at string) []string {
 	return all
 }
 
-func (c *compiler) pattern(expr, at string) *regexp.Regexp {
-	re, err := regexp.Compile(expr)
-	if err != nil {
+// pattern reads a regular expression. Compiling it is left for the first text that it
+// is held against: most texts of most documents are not there.
+func (c *compiler) pattern(expr, at string) func() *regexp.Regexp {
+	if _, err := syntax.Parse(expr, syntax.Perl); err != nil {
 		c.fail(at, "expected a regular expression in RE2 syntax, without lookarounds and backreferences: %s",
 			strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
-	return re
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 // resolve finds the targets of all references. A target that is no schema by its place becomes a node then and there, and

@@ -10,15 +10,15 @@ type node struct {
 	covered  bool           // the own checker knows all keywords of this node (it says nothing about its children)
 	refOnly  bool           // everything beside $ref is to be ignored, as before draft 2019-09
 
-	kinds    kindSet          // type
-	values   []any            // enum, const
-	limits   []limit          // minimum, maxLength, …
-	pattern  *regexp.Regexp   // pattern
-	required []string         // required
-	fields   map[string]*node // properties
-	extra    *node            // additionalProperties, if it is a schema
-	closed   bool             // additionalProperties is false
-	items    *node            // items, if it holds for each element
+	kinds    kindSet               // type
+	values   []any                 // enum, const
+	limits   []limit               // minimum, maxLength, …
+	pattern  func() *regexp.Regexp // pattern, compiled when it is first needed
+	required []string              // required
+	fields   map[string]*node      // properties
+	extra    *node                 // additionalProperties, if it is a schema
+	closed   bool                  // additionalProperties is false
+	items    *node                 // items, if it holds for each element
 
 	ref      *node   // $ref, if it is local
 	allOf    []*node // what must hold too

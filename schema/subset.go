@@ -73,7 +73,7 @@ func (c *checker) check(n *node, v any) {
 	}
 	switch v := v.(type) {
 	case string:
-		if n.pattern != nil && !n.pattern.MatchString(v) {
+		if n.pattern != nil && !n.pattern().MatchString(v) {
 			c.find(n, "pattern", v)
 		}
 	case map[string]any:

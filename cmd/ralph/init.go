@@ -150,7 +150,7 @@ func templateSources(name string) (base string, policySrc, testSrc []byte, err e
 		}
 		return "policy", policySrc, testSrc, err
 	}
-	if !slices.Contains(builtins(), name) {
+	if !isBuiltin(name) {
 		return "", nil, nil, fmt.Errorf("there is no template %q, expected one of %s, %s", name, basicTemplate, strings.Join(builtins(), ", "))
 	}
 	if policySrc, err = examples.FS.ReadFile(name + "/" + name + ".yaml"); err != nil {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -32,11 +31,17 @@ func builtins() []string {
 	var names []string
 	entries, _ := fs.ReadDir(examples.FS, ".")
 	for _, e := range entries {
-		if _, err := fs.Stat(examples.FS, e.Name()+"/"+e.Name()+".yaml"); err == nil {
+		if isBuiltin(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
 	return names
+}
+
+// isBuiltin reports whether a policy of this name is shipped.
+func isBuiltin(name string) bool {
+	_, err := fs.Stat(examples.FS, name+"/"+name+".yaml")
+	return err == nil
 }
 
 // defaultPolicy is the policy of those who name none.
@@ -65,7 +70,7 @@ func findPolicy(root, name string) (policy, error) {
 		return policy{name: filepath.ToSlash(abs), fsys: os.DirFS(filepath.Dir(abs)), file: filepath.Base(abs)}, nil
 	}
 	short := strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
-	if slices.Contains(builtins(), short) {
+	if isBuiltin(short) {
 		return policy{name: short, fsys: examples.FS, file: short + "/" + short + ".yaml", shipped: true}, nil
 	}
 	return policy{}, fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
