@@ -198,6 +198,31 @@ func TestReadOutOfTime(t *testing.T) {
 	}
 }
 
+// A disk that may hang is watched while it is read; what it gives in time is the same.
+func TestReadFromOtherDisk(t *testing.T) {
+	p := newProject(t, map[string]string{"a.json": `{"n": 1}`})
+	for _, local := range []bool{true, false} {
+		p.local = local
+		doc := p.Read(t.Context(), File{Path: "a.json", Format: JSON, Timeout: time.Minute})
+		if doc.Status != OK {
+			t.Errorf("on this machine %v: %+v", local, doc)
+		}
+	}
+	late := false
+	for range 10_000 { // one of the two comes first
+		switch doc := p.Read(t.Context(), File{Path: "a.json", Format: JSON, Timeout: 1}); {
+		case doc.Status == Missing && !doc.Quiet && doc.Problem == "took longer than 1ns to read":
+			late = true
+		case doc.Status != OK:
+			t.Fatalf("got %+v", doc)
+		}
+		if late {
+			return
+		}
+	}
+	t.Error("no reading was ever given up")
+}
+
 func TestReadAfterClose(t *testing.T) {
 	p := newProject(t, map[string]string{"a": "x"})
 	p.Close()
