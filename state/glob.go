@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -20,7 +19,8 @@ import (
 // What was made is sorted by path. Of more than limit matches the first are
 // read, and more tells how many there are beside them; limit 0 means no limit.
 // f.Timeout bounds the reading of all, not of each: when it, or ctx, ends, the
-// error says so and nothing is given. use is called from several goroutines, and
+// error says so and nothing is given. A disk of this machine is not watched, so
+// the file at hand is finished first. use is called from several goroutines, and
 // may still be when the time was over.
 //
 // In the pattern, * and ? stay within a name, ** goes through directories,
@@ -63,25 +63,33 @@ func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Do
 		more int
 		err  error
 	}
-	done := make(chan found, 1)
-	go func() { // a network disk may hang in a way that no read can be told to stop
-		var got found
+	late := fmt.Errorf("took longer than %s to read", timeout)
+	read := func() (got found) {
 		defer func() {
 			if p := recover(); p != nil {
 				got = found{err: fmt.Errorf("cannot be read: %v", p)}
 			}
-			done <- got
 		}()
 		got.all, got.more, got.err = readMatches(ctx, base, pattern, f.Format, limit, func(d Doc) T {
 			d.Path = prefix + d.Path
 			return use(d)
 		})
-	}()
+		if ctx.Err() != nil {
+			got = found{err: late}
+		}
+		return got
+	}
+	if base.local {
+		got := read()
+		return got.all, got.more, got.err
+	}
+	done := make(chan found, 1)
+	go func() { done <- read() }() // a network disk may hang in a way that no read can be told to stop
 	select {
 	case got := <-done:
 		return got.all, got.more, got.err
 	case <-ctx.Done():
-		return nil, 0, fmt.Errorf("took longer than %s to read", timeout)
+		return nil, 0, late
 	}
 }
 
@@ -98,34 +106,33 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, format For
 	workers := min(runtime.GOMAXPROCS(0), len(names)/filesPerWorker+1)
 	parts := make([][]T, workers)
 	panics := make([]any, workers)
-	var wg sync.WaitGroup
-	for w := range workers {
+	work := func(w int) {
+		defer func() { panics[w] = recover() }()
 		// Neighbours lie in one directory, which is then opened once.
 		share := names[len(names)*w/workers : len(names)*(w+1)/workers]
-		wg.Go(func() {
-			defer func() { panics[w] = recover() }()
-			in := directory{root: r}
-			defer in.close()
-			part := make([]T, 0, len(share))
-			for _, m := range share {
-				if ctx.Err() != nil {
-					return
-				}
-				if doc := in.read(m, format); doc.Path != "" {
-					part = append(part, use(doc))
-				}
+		in := directory{root: r}
+		defer in.close()
+		part := make([]T, 0, len(share))
+		for _, m := range share {
+			if ctx.Err() != nil {
+				return
 			}
-			parts[w] = part
-		})
+			if doc := in.read(m, format); doc.Path != "" {
+				part = append(part, use(doc))
+			}
+		}
+		parts[w] = part
 	}
+	var wg sync.WaitGroup
+	for w := 1; w < workers; w++ {
+		wg.Go(func() { work(w) })
+	}
+	work(0)
 	wg.Wait()
 	for _, p := range panics {
 		if p != nil {
 			return nil, 0, fmt.Errorf("cannot be read: %v", p)
 		}
-	}
-	if ctx.Err() != nil {
-		return nil, 0, errors.New("was not read: out of time")
 	}
 	return slices.Concat(parts...), more, nil
 }
