@@ -37,10 +37,12 @@ func (r *Record) json() ([]byte, error) {
 	w.Key("trace")
 	w.Append(r.Trace.AppendJSON)
 	if len(r.Calls) > 0 {
-		w.OptValue("calls", r.Calls)
+		w.Key("calls")
+		w.Value(r.Calls)
 	}
 	if len(r.Repeated) > 0 {
-		w.OptValue("repeated", r.Repeated)
+		w.Key("repeated")
+		w.Value(r.Repeated)
 	}
 	w.Key("took_ns")
 	w.Int(r.TookNS)
@@ -48,7 +50,7 @@ func (r *Record) json() ([]byte, error) {
 	return w.Bytes()
 }
 
-// usualRecord is the size of most records, in bytes.
+// usualRecord is more than most records take, in bytes.
 const usualRecord = 8 << 10
 
 func (r *RowRecord) write(w *jsonout.Writer) {

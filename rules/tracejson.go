@@ -2,9 +2,9 @@ package rules
 
 import "github.com/ralph-sdk/ralph/internal/jsonout"
 
-// AppendJSON appends what encoding/json writes for the trace, which takes a process
-// that writes only one of them many times longer. The error is that of a value that
-// JSON cannot hold.
+// AppendJSON appends what encoding/json writes for the trace, without studying its
+// type first, as a process that writes only one of them would do in vain. The error
+// is that of a value that JSON cannot hold.
 func (t Trace) AppendJSON(dst []byte) ([]byte, error) {
 	w := jsonout.To(dst)
 	w.Begin('{')

@@ -3,8 +3,8 @@
 // which a process that writes one line and ends never earns back.
 //
 // It promises valid JSON if keys and values alternate inside an object and all that
-// was begun is ended; it leaves out reading, and numbers other than int. Start with
-// [To].
+// was begun is ended; it leaves out reading, and leaves values that are neither text,
+// int nor bool to encoding/json. Start with [To]. A Writer belongs to one goroutine.
 package jsonout
 
 import (
