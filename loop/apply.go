@@ -102,7 +102,7 @@ func (l *Loop) commitLocked(ctx context.Context, d *Decision, names []string) (d
 		if ctx.Err() != nil {
 			return false, interrupted(ctx)
 		}
-		if err := g.mem.save(l.store, d.Verdict, l.program, d.Time); err != nil {
+		if err := g.mem.save(l.store, d.Verdict, g.program, d.Time); err != nil {
 			return false, fmt.Errorf("the loop cannot be counted, so it ends: %w", err)
 		}
 		err := g.root.Apply(ctx, d.changes())
@@ -122,7 +122,7 @@ func (l *Loop) commitLocked(ctx context.Context, d *Decision, names []string) (d
 
 // writes reports whether a decision changes memory or files.
 func (l *Loop) writes(d *Decision) bool {
-	return d.gatherer.mem.changes(d.Verdict, l.program, d.Time) || d.Event.Name != host.UserPromptSubmit && len(d.changes()) > 0
+	return d.gatherer.mem.changes(d.Verdict, d.gatherer.program, d.Time) || d.Event.Name != host.UserPromptSubmit && len(d.changes()) > 0
 }
 
 // lockNames names the locks of a decision: its memory and the files it changes.

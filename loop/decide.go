@@ -96,14 +96,39 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 		d.fail(err)
 		return
 	}
-	g := &gatherer{loop: l, ev: d.Event, now: d.Time, root: root}
+	g := &gatherer{loop: l, program: l.program, ev: d.Event, now: d.Time, root: root}
 	d.gatherer = g
-	g.mem = memoryOf(d.Event, dir, l.name, l.program)
+	if l.rest != nil {
+		if d.Verdict = l.program.EvalWith(ctx, g.facts(), l.options(d.Event)); d.Verdict.Idle {
+			d.skipIdle()
+			return
+		}
+		if g.program, err = l.rest(); err != nil {
+			d.fail(err)
+			return
+		}
+	}
+	g.mem = memoryOf(d.Event, dir, l.name, g.program)
 	g.mem.load(l.store, d.Event)
 	d.evaluate(ctx)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		d.fail(interrupted(ctx))
+	case d.Verdict.Idle:
+		d.skipIdle()
 	}
+}
+
+// skipIdle skips an event that the policy is not for: nothing is counted and
+// nothing is logged.
+func (d *Decision) skipIdle() {
+	d.Skipped, d.Verdict.Reason = d.Verdict.Reason, ""
+	d.Close()
+	d.gatherer = nil
+}
+
+func (l *Loop) options(ev host.Event) rules.Options {
+	return rules.Options{Event: ev.Name, Traced: true, Clear: l.private}
 }
 
 // interrupted says that the time was up.
@@ -118,12 +143,8 @@ func interrupted(ctx context.Context) error {
 // evaluate reads the files and tries the rules.
 func (d *Decision) evaluate(ctx context.Context) {
 	g, l := d.gatherer, d.gatherer.loop
-	var facts rules.Facts = g
-	if l.around != nil {
-		facts = l.around(d.Event, g)
-	}
-	d.noted = &noted{Facts: facts}
-	d.Verdict = l.program.EvalWith(ctx, d.noted, rules.Options{Event: d.Event.Name, Traced: true, Clear: l.private})
+	d.noted = &noted{Facts: g.facts()}
+	d.Verdict = g.program.EvalWith(ctx, d.noted, l.options(d.Event))
 	if g.problem != "" {
 		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "transcript: "+g.problem)
 	}

@@ -15,7 +15,7 @@ const execTimeout = 10 * time.Second
 // exec runs a program and gives what it printed. How it ended is a value: a rule
 // asks for its code.
 func (g *gatherer) exec(ctx context.Context, q Query) rules.Value {
-	if problem := g.loop.distrust(q.Fact); problem != "" {
+	if problem := g.loop.distrust(g.program, q.Fact); problem != "" {
 		return rules.Value{Status: rules.Missing, Problem: problem}
 	}
 	timeout := timeoutOf(q.Fact, execTimeout)

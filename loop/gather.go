@@ -17,11 +17,12 @@ import (
 // at a time. Files are read anew for each evaluation, everything else once an
 // event: a decision that is made again under locks must not ask a model twice.
 type gatherer struct {
-	loop *Loop
-	ev   host.Event
-	now  time.Time
-	root *state.Root
-	mem  memory
+	loop    *Loop
+	program *rules.Program // whole
+	ev      host.Event
+	now     time.Time
+	root    *state.Root
+	mem     memory
 
 	session  *transcript.Session
 	read     bool
@@ -31,6 +32,14 @@ type gatherer struct {
 	judged   []JudgeRecord
 	ran      []transcript.Command // in this turn, once ranRead
 	ranRead  bool
+}
+
+// facts is the world as the rules see it.
+func (g *gatherer) facts() rules.Facts {
+	if around := g.loop.around; around != nil {
+		return around(g.ev, g)
+	}
+	return g
 }
 
 // Fact gathers one declared fact.
@@ -256,6 +265,8 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 		return g.root.Exists
 	case "isdir":
 		return g.root.IsDir
+	case "anyfile":
+		return g.root.AnyFile
 	case "which":
 		return which
 	}

@@ -33,7 +33,7 @@ type JudgeRecord struct {
 // judge asks a model. Whatever keeps it from a whole and well typed answer makes
 // the fact missing, so that no rule goes by it.
 func (g *gatherer) judge(ctx context.Context, q Query) rules.Value {
-	if problem := g.loop.distrust(q.Fact); problem != "" {
+	if problem := g.loop.distrust(g.program, q.Fact); problem != "" {
 		return rules.Value{Status: rules.Missing, Problem: problem}
 	}
 	for _, name := range []string{"RALPH_JUDGE", "CLAUDE_HOOK_JUDGE_MODE"} {

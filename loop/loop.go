@@ -14,8 +14,9 @@ import (
 
 // Loop runs one policy. It is safe for concurrent use.
 type Loop struct {
-	program  *rules.Program
-	broken   error // why there is no program
+	program  *rules.Program                 // or its head, if there is a rest
+	rest     func() (*rules.Program, error) // gives the whole policy; nil if program is
+	broken   error                          // why there is no program
 	name     string
 	project  string
 	now      func() time.Time
@@ -68,7 +69,8 @@ func (l *Loop) with(opts []Option) (*Loop, error) {
 	return l, nil
 }
 
-// Program gives the policy that the loop runs; nil if it is broken.
+// Program gives the policy that the loop runs, as it was given to [New]; nil if it
+// is broken.
 func (l *Loop) Program() *rules.Program { return l.program }
 
 // Hook answers one call of a hook: it decodes stdin, decides, applies, and encodes

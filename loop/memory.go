@@ -211,7 +211,7 @@ func (m *memory) after(v *rules.Verdict, p *rules.Program, now time.Time) (sessi
 		session.Continuations++
 		session.Total++
 		changed = true
-	case v.Bound != "" || v.Failed:
+	case v.Bound != "" || v.Failed || v.Idle:
 		// The row goes on: a person who raises the limit goes on with it.
 	case session.Continuations > 0:
 		endRow(&session)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/ralph-sdk/ralph/examples"
@@ -27,6 +28,20 @@ func WithRoot(dir string) Option {
 			return errors.New("the project root is empty")
 		}
 		l.project = dir
+		return nil
+	}
+}
+
+// WithRest says that the program is only the head of its policy, see
+// [rules.LoadHead]. rest gives the policy whole; it is called once, at the first
+// event that the head lets pass. If it fails the loop lets the agent stop at all
+// such events and says why, like that of [Broken].
+func WithRest(rest func() (*rules.Program, error)) Option {
+	return func(l *Loop) error {
+		if rest == nil {
+			return errors.New("the rest of a policy needs a function that gives it")
+		}
+		l.rest = sync.OnceValues(rest)
 		return nil
 	}
 }

@@ -64,6 +64,9 @@ func fill(r *rand.Rand, v reflect.Value) {
 			fill(r, elem)
 			v.SetMapIndex(reflect.ValueOf(key), elem)
 		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(r, v.Elem())
 	case reflect.Struct:
 		for i := range v.NumField() {
 			fill(r, v.Field(i))

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,7 +70,11 @@ func readBy(d *loop.Decision) (facts []string, session bool) {
 	for _, f := range d.Verdict.Trace.Facts {
 		facts = append(facts, f.Name)
 	}
-	for _, s := range d.Verdict.Trace.Steps {
+	steps := d.Verdict.Trace.Steps
+	if when := d.Verdict.Trace.When; when != nil {
+		steps = append(slices.Clone(steps), *when)
+	}
+	for _, s := range steps {
 		for _, o := range s.Operands {
 			for _, r := range o.Reads {
 				session = session || strings.HasPrefix(r.Name, "transcript")
@@ -82,14 +87,21 @@ func readBy(d *loop.Decision) (facts []string, session bool) {
 // AC-1: other sessions never touch the transcript or the model. The file that the
 // event names cannot even be opened, which would be told.
 func TestAC1OtherSessionsNeverReachTheJudge(t *testing.T) {
-	for _, session := range []string{"worker-1", "orch-a", "", "my-system3-session", "SYSTEM3-x"} {
-		p, l := gate(t, session, map[string]string{promisePath("p1"): promiseFile("promise-1", "somebody", "in_progress")})
+	for i, session := range []string{"worker-1", "worker-2", "orch-a", "", "my-system3-session", "SYSTEM3-x"} {
+		files := map[string]string{promisePath("p1"): promiseFile("promise-1", "somebody", "in_progress")}
+		if i == 0 {
+			files = nil // nothing is there that the gate is for
+		}
+		p, l := gate(t, session, files)
 		m := p.model(`{"should_continue": true}`)
 		ev := p.protocol("Stopping.")
 		ev.TranscriptPath = p.path("") // a folder
 		ev.SessionID = "uuid-1"
 		d := p.run(l, ev)
 		facts, read := readBy(d)
+		if (d.Skipped != "") != (files == nil) || files == nil && len(facts) > 0 {
+			t.Errorf("%q: skipped %q, it read %v", session, d.Skipped, facts)
+		}
 		if d.Continue() || m.calls() != 0 || read || strings.Contains(strings.Join(facts, " "), "verdict") {
 			t.Errorf("%q: it goes on: %v; it read %v, the session: %v; the model was asked %d times", session, d.Continue(), facts, read, m.calls())
 		}

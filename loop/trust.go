@@ -46,11 +46,11 @@ func TrustKey(files []rules.File) string {
 // that are trusted: they run programs, or send the conversation away.
 func NeedsTrust(source string) bool { return source == "exec" || source == "judge" }
 
-// trusted reports whether the policy of the loop may do so. It is worked out when
-// it is first asked for, since most policies never ask.
-func (l *Loop) trusted() bool {
+// trusted reports whether the policy of the loop, of which p is all, may do so. It
+// is worked out when it is first asked for, since most policies never ask.
+func (l *Loop) trusted(p *rules.Program) bool {
 	l.trustOnce.Do(func() {
-		files := l.program.Files
+		files := p.Files
 		switch {
 		case l.trusts != nil:
 			l.isTrusted = l.trusts(files)
@@ -62,8 +62,8 @@ func (l *Loop) trusted() bool {
 }
 
 // distrust says why a fact may not be gathered, "" if it may.
-func (l *Loop) distrust(f *rules.Fact) string {
-	if l.trusted() {
+func (l *Loop) distrust(p *rules.Program, f *rules.Fact) string {
+	if l.trusted(p) {
 		return ""
 	}
 	does := "runs a program"

@@ -49,6 +49,7 @@ func (p *Program) Analyze() Diagnostics {
 		a.whens[i] = a.t.when(r.when)
 		a.holds[i] = solve.And(a.whens[i].yes, solve.Not(a.t.aside(r)))
 	}
+	isFor := a.t.when(p.when).yes
 	for _, f := range p.finally {
 		a.t.when(f.when)
 	}
@@ -63,6 +64,10 @@ func (p *Program) Analyze() Diagnostics {
 	a.enums = a.decidedFields()
 	a.facts = a.unguardedFacts()
 	a.base = a.t.solver() // from here on no quantity comes up any more
+	if a.condition(p.when) {
+		return a.diags // no rule is ever tried
+	}
+	a.base.Add(isFor)
 	for i, r := range p.Rules {
 		if own(r) {
 			a.dead[i] = a.condition(r.when)
@@ -73,7 +78,7 @@ func (p *Program) Analyze() Diagnostics {
 	for _, f := range p.finally {
 		a.condition(f.when)
 	}
-	a.order()
+	a.order(isFor)
 	a.bounded()
 	for i, r := range p.Rules {
 		if own(r) {
@@ -92,7 +97,7 @@ func own(r *Rule) bool { return !strings.Contains(r.Name, "/") }
 type analysis struct {
 	p     *Program
 	t     *translator
-	base  *solve.Solver // knows only what always holds
+	base  *solve.Solver // knows only what always holds where a rule is tried
 	whens []*outcomes   // of each rule's when
 	holds []*solve.Formula
 	dead  []bool // rules whose when is never true
@@ -214,7 +219,7 @@ func (a *analysis) operand(o *operand, w *outcomes) (never bool) {
 	case o.text == "true":
 		return false // a person wrote that it is so
 	case a.impossible(w.yes):
-		help := a.reason(o)
+		help := a.reason(o, w.yes)
 		if o.text == "false" {
 			help = "remove the rule, or say when it is to hold"
 		}
@@ -222,7 +227,7 @@ func (a *analysis) operand(o *operand, w *outcomes) (never bool) {
 			a.where(w.no), a.where())
 		return true
 	case a.impossible(w.no):
-		a.report("always-true", o.pos(), o.end(), a.reason(o), fmt.Sprintf("%s is always true", inCode(o.text)), nil,
+		a.report("always-true", o.pos(), o.end(), a.reason(o, w.no), fmt.Sprintf("%s is always true", inCode(o.text)), nil,
 			a.where(w.yes), a.where())
 	}
 	return false
@@ -236,9 +241,12 @@ func inCode(s string) string {
 	return "`" + cut(s, 60) + "`"
 }
 
-// reason tells why a single operand comes out only one way: what the schema says
-// of the one thing that it reads.
-func (a *analysis) reason(o *operand) string {
+// reason tells why a single operand comes out only one way, so that never is
+// impossible: what the schema says of the one thing that it reads.
+func (a *analysis) reason(o *operand, never *solve.Formula) string {
+	if a.answer(a.t.solver(), never) != solve.Unsat {
+		return "the policy's own when sees to that already"
+	}
 	n := a.t.tree(o)
 	var about *quantity
 	for _, v := range slices.Concat(a.t.proposition(n, o.snippet.scope).yes.Vars(), a.namedIn(o)) {

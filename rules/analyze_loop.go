@@ -12,7 +12,7 @@ func (a *analysis) bounded() {
 	if a.p.Limits.Written {
 		return
 	}
-	stopped := false // an earlier stop rule ends the loop some day
+	stopped := bounds(a.p.when) // the policy's own when or an earlier stop rule ends the loop some day
 	for i, r := range a.p.Rules {
 		switch {
 		case a.dead[i]:

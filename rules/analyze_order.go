@@ -34,8 +34,10 @@ func (a *analysis) noting(r *Rule) bool {
 
 // order goes through the rules as an event does and looks for those that are
 // never reached in a state in which they hold, and for what the end is left with.
-func (a *analysis) order() {
+// isFor says that the policy is for the event.
+func (a *analysis) order(isFor *solve.Formula) {
 	reach := a.t.solver()
+	reach.Add(isFor)
 	for i, r := range a.p.Rules {
 		if !a.dead[i] && !a.noting(r) && a.answer(reach, a.holds[i]) == solve.Unsat {
 			a.dead[i] = true

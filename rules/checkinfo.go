@@ -33,6 +33,7 @@ func Checks() []CheckInfo {
 		{"unknown-key", Error, "a key that the language does not have"},
 		{"bad-value", Error, "a value that a key does not take"},
 		{"empty", Error, "an expression with nothing in it"},
+		{"own-when", Error, "a when of the policy itself that reads what comes behind it, or stands among its rules"},
 
 		// Names.
 		{"bad-name", Error, "a name that expressions could not use"},

@@ -20,6 +20,22 @@ type compiler struct {
 	diags   *Diagnostics
 }
 
+// newCompiler makes the compiler of a policy, with the program that it fills.
+func newCompiler(doc *document, cfg Config, diags *Diagnostics) *compiler {
+	c := &compiler{
+		cfg: cfg, engine: newEngine(), names: newNames(), diags: diags,
+		table: &table{byKey: map[string]*symbol{}},
+	}
+	p := &Program{
+		Name: doc.file.path, Description: doc.description, Prefix: doc.prefix, Events: doc.events, Gate: doc.gate, Limits: doc.limits,
+		table: c.table, compiler: c,
+	}
+	p.pool.New = func() any { return p.newEvaluation() }
+	c.program = p
+	c.engine.override("now")
+	return c
+}
+
 // fork gives a compiler for another goroutine, with diagnostics of its own.
 func (c *compiler) fork(diags *Diagnostics) *compiler {
 	own := *c

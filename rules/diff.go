@@ -108,7 +108,12 @@ func decisions(t *translator, p *Program) []decided {
 		}
 	}
 	var out []decided
-	var before []*solve.Formula // no rule so far has decided
+	var before []*solve.Formula // a rule is tried, and none so far has decided
+	if p.when != nil {
+		isFor := t.when(p.when).yes
+		out = append(out, decided{Decision{}, []*solve.Formula{solve.Not(isFor)}})
+		before = append(before, isFor)
+	}
 	for i, r := range p.Rules {
 		d := Decision{Rule: r.Name, Pos: r.Pos}
 		if r.text != nil {

@@ -63,6 +63,23 @@ func TestDiff(t *testing.T) {
 `,
 		},
 		{
+			name: "a when of the policy itself",
+			old:  work,
+			now:  "when: not stop_hook_active\n" + work,
+			want: `work continues → no rule decides, the agent may stop: {"facts":{"state":{"phase":"work","step":0,"steps":1}},"names":{"stop_hook_active":true}}
+`,
+		},
+		{
+			name: "a when that says what the first rule said",
+			old: state + `rules:
+  - {name: again, when: stop_hook_active, stop: once is enough}
+  - {name: work, when: phase == "work", continue: work}
+`,
+			now: "when: not stop_hook_active\n" + state + `rules:
+  - {name: work, when: phase == "work", continue: work}
+`,
+		},
+		{
 			name: "one less",
 			old:  work,
 			now: state + `rules:

@@ -110,6 +110,9 @@ func (p *Program) release(ev *evaluation) {
 // decide runs the rules.
 func (ev *evaluation) decide() {
 	p, v := ev.program, ev.verdict
+	if !ev.isFor() {
+		return
+	}
 	prompt := ev.opts.Event == "UserPromptSubmit"
 	var chosen *Rule // the first rule that continues
 	var more []string
@@ -172,6 +175,28 @@ rules:
 // decides reports whether the rule says whether the agent may stop.
 func (r *Rule) decides() bool { return r.Verb == VerbContinue || r.Verb == VerbStop }
 
+// isFor finds out whether the policy is for this event at all.
+func (ev *evaluation) isFor() bool {
+	when, v := ev.program.when, ev.verdict
+	if when == nil {
+		return true
+	}
+	from, _ := when.place()
+	v.Trace.When = &Step{Pos: from}
+	switch ev.test(when, v.Trace.When) {
+	case Holds:
+		return true
+	case Broken:
+		v.Pos, v.Failed = from, true
+		v.Reason = "the policy's own when could not be worked out: " + ev.why
+		ev.tell(v.Reason)
+	default:
+		v.Idle = true
+		v.Reason = "the policy is not for this event: its when is not true"
+	}
+	return false
+}
+
 // try finds out whether one rule holds.
 func (ev *evaluation) try(r *Rule) Outcome {
 	v := ev.verdict
@@ -188,12 +213,20 @@ func (ev *evaluation) try(r *Rule) Outcome {
 		s.Outcome = Holds
 		return Holds
 	}
+	if ev.test(r.when, s) == Broken {
+		ev.tellBroken(r)
+	}
+	return s.Outcome
+}
+
+// test works out a condition and notes in its step what came of it.
+func (ev *evaluation) test(when *cond, s *Step) Outcome {
 	var start time.Time
 	if ev.opts.Traced {
 		ev.step = s
 		start = time.Now()
 	}
-	holds, state, by := ev.truth(r.when)
+	holds, state, by := ev.truth(when)
 	if ev.opts.Traced {
 		ev.step = nil
 		s.Took = time.Since(start)
@@ -202,7 +235,6 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	case state == broken:
 		s.Outcome = Broken
 		s.Because = ev.why
-		ev.tellBroken(r)
 	case state == unknown:
 		s.Outcome = Unknown
 		s.Because = ev.why

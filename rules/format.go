@@ -104,7 +104,7 @@ func sameMeaning(a, b *source.Node) bool {
 
 // The orders of keys in the house style. They name all keys of their tables.
 func policyOrder() []string {
-	return []string{"ralph", "description", "prefix", "events", "gate", "params", "facts", "let", "progress", "limits", "rules", "finally"}
+	return []string{"ralph", "description", "prefix", "events", "gate", "params", "when", "facts", "let", "progress", "limits", "rules", "finally"}
 }
 
 func ruleOrder() []string {

@@ -75,6 +75,7 @@ func policyKeys() keys {
 		{"events", shapeEvents, "Hook events that this policy decides; [Stop] if absent."},
 		{"gate", shapeGate, "first: the first rule that holds decides. all: every continue rule that holds is told."},
 		{"params", shapeParams, "Settings of the policy: name → a small JSON Schema with a default."},
+		{"when", shapeExprs, "What the policy is for: while it is not true the agent may stop, and no rule is read. It knows params and ralph's own names."},
 		{"facts", shapeFacts, "Named values: name → a source and its options. Gathered only when needed."},
 		{"let", shapeLets, "Named expressions. Worked out only when needed, once per event."},
 		{"limits", shapeLimits, "Bounds of the loop. They hold whatever the rules say."},

@@ -40,29 +40,24 @@ type Config struct {
 // [schema.Shipped]. Load keeps nothing of fsys open, and may be called by many
 // goroutines at once.
 func Load(fsys fs.FS, name string, cfg Config) (*Program, Diagnostics) {
-	var diags Diagnostics
 	f, err := readFile(includeFS{fsys: fsys}, name)
 	if err != nil {
 		return nil, Diagnostics{{Pos: Pos{File: name}, Check: "read", Message: err.Error()}}
 	}
+	return loadFile(f, cfg)
+}
+
+func loadFile(f *file, cfg Config) (*Program, Diagnostics) {
+	var diags Diagnostics
 	kinds := slices.Concat(Sources(), cfg.Sources)
 	doc := parseFile(f, false, kinds, &diags)
 	if doc == nil {
 		return nil, diags.sorted()
 	}
-	c := &compiler{
-		cfg: cfg, engine: newEngine(), names: newNames(), diags: &diags,
-		table: &table{byKey: map[string]*symbol{}},
-	}
-	p := &Program{
-		Name: name, Description: doc.description, Prefix: doc.prefix, Events: doc.events, Gate: doc.gate, Limits: doc.limits,
-		table: c.table, compiler: c,
-	}
-	p.pool.New = func() any { return p.newEvaluation() }
-	c.program = p
-	c.engine.override("now")
-
+	c := newCompiler(doc, cfg, &diags)
+	p := c.program
 	sc := c.declare(doc, "", c.given(doc))
+	p.when = c.ownWhen(doc, sc)
 	in := &includer{c: c, kinds: kinds, prefixes: map[string]bool{}}
 	in.rules(doc, sc)
 	c.checkRuleNames(in.rulesInOrder)

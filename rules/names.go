@@ -80,6 +80,7 @@ func Names() []NameInfo {
 		native("now", time.Time{}, "Time of the event."),
 		native("exists", ask, "There is a file or folder at this path of the project."),
 		native("isdir", ask, "There is a folder at this path of the project."),
+		native("anyfile", ask, "This pattern matches a file of the project."),
 		native("which", func(string) string { return "" }, "Where this program is, or empty."),
 	}
 }

@@ -15,7 +15,7 @@ import (
 // has nothing to say, and is asked for under its whole path.
 func TestNames(t *testing.T) {
 	uses := map[string]string{
-		"said": `said("x")`, "promised": `promised("x")`, "mentions": `mentions("x")`, "exists": `exists("x")`, "isdir": `isdir("x")`,
+		"said": `said("x")`, "promised": `promised("x")`, "mentions": `mentions("x")`, "exists": `exists("x")`, "isdir": `isdir("x")`, "anyfile": `anyfile("*")`,
 		"which": `which("x")`, "now": "now()", "transcript.turns": "len(transcript.turns(3))", "transcript.passed": `transcript.passed("x")`,
 		"loop.repeats": "loop.repeats",
 	}

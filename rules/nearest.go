@@ -57,10 +57,11 @@ func editDistance(a, b string) int {
 
 // list joins names for a message: sorted, quoted, at most a dozen.
 func list(names []string) string {
+	const maxListed = 16
 	names = slices.Sorted(slices.Values(names))
 	more := ""
-	if len(names) > 12 {
-		names, more = names[:12], ", …"
+	if len(names) > maxListed {
+		names, more = names[:maxListed], ", …"
 	}
 	quoted := make([]string, len(names))
 	for i, n := range names {

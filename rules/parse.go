@@ -116,6 +116,9 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 			"this release reads version %d of the policy language, this is %s", LanguageVersion, p.shown(version))
 		return nil
 	}
+	if !guard {
+		p.placeOfWhen(root)
+	}
 	p.fields(root, what, ks, func(k, v *source.Node) {
 		switch k.Value {
 		case "description":
@@ -130,6 +133,8 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 			p.named(v, "params", func(key, val *source.Node) {
 				d.params = append(d.params, paramDecl{name: key.Value, key: key, schema: val})
 			})
+		case "when":
+			d.when = p.oneOrMore(v, "when")
 		case "facts":
 			p.named(v, "facts", func(key, val *source.Node) {
 				f, ok := p.fact(key, val)

@@ -21,6 +21,7 @@ type Program struct {
 	Rules       []*Rule // in the order in which they are tried, included ones in place
 	Files       []File  // the policy and all it includes, the policy first
 
+	when     *cond // what the policy is for, nil if for everything
 	facts    []*Fact
 	inline   *Fact // the one whose fields are names of the policy
 	table    *table

@@ -16,6 +16,7 @@ type scope struct {
 	symbols map[string]*symbol
 	inline  *symbol // the fact whose fields are names too
 	open    bool    // there is such a fact, but its schema cannot be used
+	behind  *scope  // of the policy's own when: what is declared behind it
 }
 
 // field gives the type of an inline field of that name. Fields whose names mean
@@ -25,6 +26,11 @@ func (s *scope) field(name string) *schema.Type {
 		return nil
 	}
 	return s.inline.typ.Fields[name]
+}
+
+// isBehind reports whether a name is declared where it cannot be seen yet.
+func (s *scope) isBehind(name string) bool {
+	return s.behind != nil && (s.behind.symbols[name] != nil || s.behind.field(name) != nil)
 }
 
 // fields lists the inline fields.

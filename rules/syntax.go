@@ -24,6 +24,7 @@ type document struct {
 	events      []string
 	gate        Gate
 	params      []paramDecl
+	when        []*source.Node // of the policy itself
 	facts       []factDecl
 	lets        []letDecl
 	lost        []*source.Node // names of lets that were reported and left out

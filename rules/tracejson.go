@@ -8,6 +8,10 @@ import "github.com/ralph-sdk/ralph/internal/jsonout"
 func (t Trace) AppendJSON(dst []byte) ([]byte, error) {
 	w := jsonout.To(dst)
 	w.Begin('{')
+	if t.When != nil {
+		w.Key("when")
+		t.When.write(w)
+	}
 	w.Key("steps")
 	if t.Steps == nil {
 		w.Value(nil)

@@ -336,7 +336,7 @@ func neverFails(n ast.Node) bool {
 	}
 	id, ok := c.Callee.(*ast.IdentifierNode)
 	_, literal := c.Arguments[0].(*ast.StringNode)
-	return ok && literal && slices.Contains([]string{"said", "promised", "mentions", "exists", "isdir"}, id.Value)
+	return ok && literal && slices.Contains([]string{"said", "promised", "mentions", "exists", "isdir", "anyfile"}, id.Value)
 }
 
 // opaque is a choice between so many outcomes: no, yes, broken, unknown.

@@ -47,7 +47,8 @@ type Verdict struct {
 	Reason   string   // what goes to the agent (continue) or why it may stop
 	Private  bool     // the reason shows what traces do not
 	Bound    string   // name of the limit that turned a continue into a stop, "" if none
-	Failed   bool     // a rule stopped because its condition could not be worked out
+	Failed   bool     // a rule, or the policy's own when, could not be worked out and stops
+	Idle     bool     // the policy is not for this event: its own when is not true, and no rule was tried
 	Progress string   // fingerprint of progress, for the loop memory; only known after a continue
 	Parts    []Part   // what each rule of the verdict has to tell and to do, in order
 	Problems []string // what the person should know though no rule says it
@@ -147,6 +148,7 @@ func (o *Outcome) UnmarshalText(b []byte) error {
 // Trace tells how a verdict came about. Steps is always filled; the rest only by
 // Explain, since it costs.
 type Trace struct {
+	When     *Step      `json:"when,omitempty"` // the policy's own when, without the name of a rule
 	Steps    []Step     `json:"steps"`
 	Facts    []FactRead `json:"facts,omitempty"`
 	Inputs   []Input    `json:"inputs,omitempty"`

@@ -32,24 +32,12 @@ import (
 //
 // A pattern that is not one, or leaves the root, is a [*PathError].
 func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Doc) T) (all []T, more int, err error) {
-	pattern := f.Path
-	base, prefix := r, ""
-	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
-		home, err := homeDir()
-		if err != nil {
-			return nil, 0, &PathError{Path: f.Path, Message: "there is no home directory: " + reason(err)}
-		}
-		if base, err = OpenRoot(home); err != nil {
-			return nil, 0, err
-		}
-		defer base.Close()
-		pattern, prefix = strings.TrimLeft(rest, "/"), "~/"
-	}
-	if err := checkGlob(pattern); err != nil {
+	base, prefix, pattern, err := r.globBase(f.Path)
+	if err != nil {
 		return nil, 0, err
 	}
-	for strings.HasPrefix(pattern, "./") { // io/fs knows no such names
-		pattern = strings.TrimLeft(pattern[2:], "/")
+	if base != r {
+		defer base.Close()
 	}
 	timeout := f.Timeout
 	if timeout <= 0 {
@@ -91,6 +79,59 @@ func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Do
 	case <-ctx.Done():
 		return nil, 0, late
 	}
+}
+
+// globBase finds out beneath what a pattern is matched: r, or the home directory,
+// which must then be closed and whose files have a prefix before their names.
+func (r *Root) globBase(pattern string) (base *Root, prefix, rest string, err error) {
+	base, rest = r, pattern
+	beneathHome, ok := strings.CutPrefix(pattern, "~/")
+	if ok {
+		rest, prefix = strings.TrimLeft(beneathHome, "/"), "~/"
+	}
+	if err := checkGlob(rest); err != nil {
+		return nil, "", "", err
+	}
+	if ok {
+		home, err := homeDir()
+		if err != nil {
+			return nil, "", "", &PathError{Path: pattern, Message: "there is no home directory: " + reason(err)}
+		}
+		if base, err = OpenRoot(home); err != nil {
+			return nil, "", "", err
+		}
+	}
+	for strings.HasPrefix(rest, "./") { // io/fs knows no such names
+		rest = strings.TrimLeft(rest[2:], "/")
+	}
+	return base, prefix, rest, nil
+}
+
+// AnyFile reports whether a pattern, as [ReadAll] takes it, matches anything but
+// directories. A pattern that is not one, or leaves the root, matches nothing.
+func (r *Root) AnyFile(pattern string) bool {
+	base, _, pattern, err := r.globBase(pattern)
+	if err != nil {
+		return false
+	}
+	if base != r {
+		defer base.Close()
+	}
+	found := false
+	_ = doublestar.GlobWalk(base.root.FS(), pattern, func(_ string, entry fs.DirEntry) error { // what cannot be read has no files
+		if entry.IsDir() {
+			return nil
+		}
+		found = true
+		return fs.SkipAll
+	}, doublestar.WithNoFollow())
+	return found
+}
+
+// Match reports whether a pattern, as [ReadAll] takes it, matches this path.
+func Match(pattern, path string) bool {
+	ok, err := doublestar.Match(pattern, path)
+	return ok && err == nil
 }
 
 func readMatches[T any](ctx context.Context, r *Root, pattern string, format Format, limit int, use func(Doc) T) ([]T, int, error) {

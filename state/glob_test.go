@@ -76,6 +76,31 @@ func TestReadAll(t *testing.T) {
 	}
 }
 
+// AnyFile finds what ReadAll would, good or bad, and Match tells it of a name.
+func TestAnyFile(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	if err := os.WriteFile(filepath.Join(home, "mine.md"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := globProject(t, "a.md", "sub/c.md", "folder.md/x.txt", "empty/.keep")
+	for pattern, want := range map[string]bool{
+		"*.md": true, "a.md": true, "./a.*": true, "**/c.md": true, "sub/*": true, "~/*.md": true,
+		"*.txt": false, "folder.*": false, "empty/*.json": false, "none/*": false, "sub": false, "~/*.txt": false, "b.md": false,
+		"": false, "../*": false, "/*": false, "[a": false, "a\x00": false, "~/../*": false,
+	} {
+		if got := r.AnyFile(pattern); got != want {
+			t.Errorf("AnyFile(%q) = %t", pattern, got)
+		}
+	}
+	for pattern, want := range map[string]bool{"a/*.md": true, "**/b.md": true, "a/b.md": true, "*.md": false, "[a": false} {
+		if got := state.Match(pattern, "a/b.md"); got != want {
+			t.Errorf("Match(%q) = %t", pattern, got)
+		}
+	}
+}
+
 func TestReadAllRefusesPatterns(t *testing.T) {
 	r, _ := globProject(t, "a.md")
 	for _, pattern := range []string{"", "../*", "sub/../../*", "/etc/*", "~/../*", "[a", "{a", "a\x00b", `a\`} {

@@ -221,11 +221,21 @@ func (a *app) loop(root, name string, f evalFlags) (*loop.Loop, error) {
 	if err != nil {
 		return loop.Broken(name, err, opts...)
 	}
-	program, diags, err := a.loadPolicy(root, p, f.set, true)
-	if err == nil && program == nil {
-		err = fmt.Errorf("the policy cannot be used, run ralph check %s\n%s", name, firstError(diags))
-	}
+	cfg, err := a.config(root, p, f.set)
 	if err != nil {
+		return loop.Broken(p.name, err, opts...)
+	}
+	program, rest := rules.LoadHead(p.fsys, p.file, cfg)
+	whole := func() (*rules.Program, error) {
+		program, diags := rest()
+		if program == nil {
+			return nil, fmt.Errorf("the policy cannot be used, run ralph check %s\n%s", name, firstError(diags))
+		}
+		return program, nil
+	}
+	if program != nil {
+		opts = append(opts, loop.WithRest(whole))
+	} else if program, err = whole(); err != nil {
 		return loop.Broken(p.name, err, opts...)
 	}
 	for _, s := range a.sources {

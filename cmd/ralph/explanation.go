@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,11 +48,15 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	if !r.Applied && len(r.Effects) > 0 {
 		line("", "(not applied)")
 	}
+	if r.Trace.When != nil {
+		b.WriteString("\nthe policy's own when\n")
+		writeStep(&b, "", *r.Trace.When)
+	}
 	if len(r.Trace.Steps) > 0 {
 		b.WriteString("\nrules\n")
 	}
 	for i, s := range r.Trace.Steps {
-		writeStep(&b, i+1, s)
+		writeStep(&b, strconv.Itoa(i+1), s)
 	}
 	if len(r.Trace.Facts) > 0 {
 		b.WriteString("\nfacts\n")
@@ -67,8 +72,11 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	return err
 }
 
-func writeStep(b *strings.Builder, n int, s rules.Step) {
-	fmt.Fprintf(b, "  %2d  %-13s %s", n, s.Outcome, s.Rule)
+func writeStep(b *strings.Builder, n string, s rules.Step) {
+	fmt.Fprintf(b, "  %2s  %-13s", n, s.Outcome)
+	if s.Rule != "" {
+		b.WriteString(" " + s.Rule)
+	}
 	if s.Took > 0 {
 		fmt.Fprintf(b, "  %s", took(s.Took))
 	}

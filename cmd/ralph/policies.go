@@ -136,14 +136,21 @@ func configured(root string, p policy) (map[string]string, error) {
 	return values, nil
 }
 
-// loadPolicy reads a policy as a hook does: texts compile when they are needed.
-func (a *app) loadPolicy(root string, p policy, set []string, lazy bool) (*rules.Program, rules.Diagnostics, error) {
+// config is how a hook loads a policy: texts compile when they are needed.
+func (a *app) config(root string, p policy, set []string) (rules.Config, error) {
 	values, err := settings(root, p, set)
+	cfg := loop.Config(a.sources...)
+	cfg.Set, cfg.LazyTexts = values, true
+	return cfg, err
+}
+
+// loadPolicy reads a policy, lazily as a hook does or with all that it holds.
+func (a *app) loadPolicy(root string, p policy, set []string, lazy bool) (*rules.Program, rules.Diagnostics, error) {
+	cfg, err := a.config(root, p, set)
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg := loop.Config(a.sources...)
-	cfg.Set, cfg.LazyTexts = values, lazy
+	cfg.LazyTexts = lazy
 	program, diags := rules.Load(p.fsys, p.file, cfg)
 	return program, diags, nil
 }

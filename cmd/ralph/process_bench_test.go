@@ -85,6 +85,17 @@ func BenchmarkProcess(b *testing.B) {
 		})
 	}
 
+	// An ordinary session is none of the gate's business, and costs what no rules cost.
+	b.Run("idle", func(b *testing.B) {
+		p := newProcess(b, ralph, nil, []string{"eval", "--policy", "system3"})
+		p.check(b, "")
+		empty := newProcess(b, ralph, map[string]string{".ralph/policy.yaml": "ralph: 1\nrules: []\n"}, []string{"eval"})
+		empty.check(b, "")
+		ratio, _ := compare(b, p, empty)
+		b.ReportMetric(ratio, "x-empty")
+		b.ReportMetric(p.weigh(b, weigh), "MiB")
+	})
+
 	// The end of the session file is all that counts: 500 MB cost what 1 MB does.
 	b.Run("transcript", func(b *testing.B) {
 		p := newProcess(b, ralph, speckitProject(), []string{"eval", "--policy", "speckit"})

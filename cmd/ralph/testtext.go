@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/loop/policytest"
@@ -87,6 +88,15 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// writeUnseen writes the outcomes of operands that no test has seen.
+func writeUnseen(b *strings.Builder, operands []policytest.OperandCoverage) {
+	for _, o := range operands {
+		if missed := o.Missed(); missed != "" {
+			fmt.Fprintf(b, "      ▸ never seen %s: %s\n", missed, oneLine(o.Text))
+		}
+	}
+}
+
 // writeCoverage writes the table of rules, and what no test has seen.
 func (a *app) writeCoverage(r testReport, f testFlags) error {
 	if !f.coverage {
@@ -97,6 +107,10 @@ func (a *app) writeCoverage(r testReport, f testFlags) error {
 		held, all, seen, outcomes := c.Counts()
 		fmt.Fprintf(&b, "\n%s  %.1f %%  %d of %d rules held, %d of %d outcomes of operands seen\n", c.Policy, c.Percent(), held, all, seen, outcomes)
 		width := len("rule")
+		if slices.ContainsFunc(c.When, func(o policytest.OperandCoverage) bool { return o.Missed() != "" }) {
+			b.WriteString("  the policy's own when\n")
+			writeUnseen(&b, c.When)
+		}
 		for _, rule := range c.Rules {
 			width = max(width, len(rule.Rule))
 		}
@@ -110,10 +124,8 @@ func (a *app) writeCoverage(r testReport, f testFlags) error {
 				mark = "  ▸ it holds in no test"
 			}
 			fmt.Fprintf(&b, "  %-*s  %7d  %4d%s\n", width, rule.Rule, rule.Reached, rule.Held, mark)
-			for _, o := range rule.Operands {
-				if missed := o.Missed(); missed != "" && rule.Reached > 0 {
-					fmt.Fprintf(&b, "      ▸ never seen %s: %s\n", missed, oneLine(o.Text))
-				}
+			if rule.Reached > 0 {
+				writeUnseen(&b, rule.Operands)
 			}
 		}
 	}

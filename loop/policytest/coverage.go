@@ -6,8 +6,9 @@ import (
 
 // Coverage tells what the tests of one policy reached.
 type Coverage struct {
-	Policy string         `json:"policy"`
-	Rules  []RuleCoverage `json:"rules"`
+	Policy string            `json:"policy"`
+	When   []OperandCoverage `json:"when,omitempty"` // the operands of the policy's own when
+	Rules  []RuleCoverage    `json:"rules"`
 }
 
 // RuleCoverage tells how often the tests reached a rule, and in how many of them
@@ -46,33 +47,48 @@ func (o OperandCoverage) Missed() string {
 
 // Cover adds up the results of the tests of one policy.
 func Cover(policy string, p *rules.Program, results []Result) Coverage {
-	c := Coverage{Policy: policy, Rules: make([]RuleCoverage, len(p.Rules))}
+	c := Coverage{Policy: policy, When: unseen(p.Operands()), Rules: make([]RuleCoverage, len(p.Rules))}
 	at := map[string]int{}
 	for i, r := range p.Rules {
-		c.Rules[i] = RuleCoverage{Rule: r.Name, Pos: r.Pos}
-		for _, text := range r.Operands() {
-			c.Rules[i].Operands = append(c.Rules[i].Operands, OperandCoverage{Text: text})
-		}
+		c.Rules[i] = RuleCoverage{Rule: r.Name, Pos: r.Pos, Operands: unseen(r.Operands())}
 		at[r.Name] = i
 	}
 	for _, result := range results {
-		for _, step := range result.Record.Trace.Steps {
-			if i, ok := at[step.Rule]; ok {
-				c.Rules[i].add(step)
+		trace := result.Record.Trace
+		if trace.When != nil {
+			see(c.When, trace.When)
+		}
+		for j := range trace.Steps {
+			if i, ok := at[trace.Steps[j].Rule]; ok {
+				c.Rules[i].add(&trace.Steps[j])
 			}
 		}
 	}
 	return c
 }
 
-func (r *RuleCoverage) add(s rules.Step) {
+// unseen is the coverage of operands before the first test.
+func unseen(texts []string) []OperandCoverage {
+	var out []OperandCoverage
+	for _, text := range texts {
+		out = append(out, OperandCoverage{Text: text})
+	}
+	return out
+}
+
+func (r *RuleCoverage) add(s *rules.Step) {
 	r.Reached++
 	if s.Outcome == rules.Holds {
 		r.Held++
 	}
+	see(r.Operands, s)
+}
+
+// see counts what the operands were in a step.
+func see(operands []OperandCoverage, s *rules.Step) {
 	for _, seen := range s.Operands {
-		for i := range r.Operands {
-			o := &r.Operands[i]
+		for i := range operands {
+			o := &operands[i]
 			if o.Text != seen.Text {
 				continue
 			}
@@ -91,12 +107,8 @@ func (r *RuleCoverage) add(s rules.Step) {
 // Counts gives how much of the policy the tests covered: rules that held in some
 // test, and outcomes of operands that were seen, two of each.
 func (c Coverage) Counts() (held, rules, seen, outcomes int) {
-	for _, r := range c.Rules {
-		rules++
-		if r.Held > 0 {
-			held++
-		}
-		for _, o := range r.Operands {
+	count := func(operands []OperandCoverage) {
+		for _, o := range operands {
 			outcomes += 2
 			switch o.Missed() {
 			case "":
@@ -105,6 +117,14 @@ func (c Coverage) Counts() (held, rules, seen, outcomes int) {
 				seen++
 			}
 		}
+	}
+	count(c.When)
+	for _, r := range c.Rules {
+		rules++
+		if r.Held > 0 {
+			held++
+		}
+		count(r.Operands)
 	}
 	return held, rules, seen, outcomes
 }

@@ -125,6 +125,9 @@ func answers(given map[string]any, calls map[string]any) {
 			words = append(words, text)
 		case "promised":
 			words = append(words, "<promise>"+text+"</promise>")
+		case "anyfile": // which file matched is not known; the pattern stands for it
+			list, _ := given["exists"].([]any)
+			given["exists"] = append(list, text)
 		case "exists", "isdir", "which":
 			list, _ := given[function].([]any)
 			given[function] = append(list, text)

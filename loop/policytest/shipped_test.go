@@ -65,7 +65,13 @@ func passes(t *testing.T, fsys fs.FS, file string) {
 			t.Errorf("%s: %s\n%v", r.Name, f, r.Hints)
 		}
 	}
-	for _, r := range policytest.Cover(suite.Policy(), suite.Program(), results).Rules {
+	covered := policytest.Cover(suite.Policy(), suite.Program(), results)
+	for _, o := range covered.When {
+		if missed := o.Missed(); missed != "" {
+			t.Errorf("%s: no test sees %s of the policy's own when: %s", suite.Policy(), missed, o.Text)
+		}
+	}
+	for _, r := range covered.Rules {
 		if r.Held == 0 {
 			t.Errorf("%s: the rule %s holds in no test", r.Pos, r.Rule)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/testfile"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // world is what the rules of a test see: its literals where it gives some, and
@@ -84,6 +85,11 @@ func (w *world) Name(ctx context.Context, name string) any {
 		return either(v, slices.Concat(w.given.Exists, w.given.IsDir))
 	case "isdir":
 		return either(v, w.given.IsDir)
+	case "anyfile":
+		return func(pattern string) bool {
+			return slices.ContainsFunc(w.given.Exists, func(path string) bool { return path == pattern || state.Match(pattern, path) }) ||
+				either(v, nil)(pattern)
+		}
 	case "which":
 		return func(program string) string {
 			if slices.Contains(w.given.Which, program) {

@@ -95,7 +95,7 @@ func (w *past) Name(_ context.Context, name string) any {
 		return r.Root
 	case "now":
 		return r.Time
-	case "said", "promised", "mentions", "transcript.passed", "exists", "isdir":
+	case "said", "promised", "mentions", "transcript.passed", "exists", "isdir", "anyfile":
 		return func(text string) bool {
 			v, _ := w.call(name, text).(bool)
 			return v

@@ -48,7 +48,7 @@ type Given struct {
 
 	Env      map[string]string
 	Now      time.Time // of the event; the zero time leaves it to the runner
-	Exists   []string  // paths for which exists() holds, beside those of Files
+	Exists   []string  // paths for which exists() and anyfile() hold, beside those of Files
 	IsDir    []string  // paths for which isdir() and exists() hold
 	Which    []string  // programs that which() finds
 	Loop     *Loop     // the loop memory; nil is that of a first stop
