@@ -117,6 +117,9 @@ func (r *Root) AnyFile(pattern string) bool {
 	if base != r {
 		defer base.Close()
 	}
+	if dir, name := doublestar.SplitPattern(pattern); !strings.Contains(name, "/") && !strings.Contains(name, "**") {
+		return base.anyIn(dir, name)
+	}
 	found := false
 	_ = doublestar.GlobWalk(base.root.FS(), pattern, func(_ string, entry fs.DirEntry) error { // what cannot be read has no files
 		if entry.IsDir() {
@@ -127,6 +130,29 @@ func (r *Root) AnyFile(pattern string) bool {
 	}, doublestar.WithNoFollow())
 	return found
 }
+
+// anyIn is AnyFile for a pattern of names in one directory, which may hold many: it
+// reads no further than to the first that matches.
+func (r *Root) anyIn(dir, pattern string) bool {
+	d, err := r.root.OpenFile(dir, os.O_RDONLY|openNonblocking, 0) // it may be a pipe
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	for {
+		entries, err := d.ReadDir(entriesAtOnce)
+		for _, e := range entries {
+			if !e.IsDir() && Match(pattern, e.Name()) {
+				return true
+			}
+		}
+		if err != nil { // also at the end
+			return false
+		}
+	}
+}
+
+const entriesAtOnce = 64
 
 // Match reports whether a pattern, as [ReadAll] takes it, matches this path.
 func Match(pattern, path string) bool {

@@ -84,10 +84,15 @@ func TestAnyFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "mine.md"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, _ := globProject(t, "a.md", "sub/c.md", "folder.md/x.txt", "empty/.keep")
+	names := []string{"a.md", "sub/c.md", "folder.md/x.txt", "empty/.keep", "many/last.md"}
+	for i := range 300 {
+		names = append(names, fmt.Sprintf("many/f%03d.txt", i))
+	}
+	r, _ := globProject(t, names...)
 	for pattern, want := range map[string]bool{
-		"*.md": true, "a.md": true, "./a.*": true, "**/c.md": true, "sub/*": true, "~/*.md": true,
-		"*.txt": false, "folder.*": false, "empty/*.json": false, "none/*": false, "sub": false, "~/*.txt": false, "b.md": false,
+		"*.md": true, "a.md": true, "./a.*": true, "**/c.md": true, "sub/*": true, "~/*.md": true, "{a,x/y}.md": true, "s?b/*": true,
+		"many/*.md": true, "many/f299.*": true, "many/*.none": false,
+		"*.txt": false, "a.md/*": false, "folder.*": false, "empty/*.json": false, "none/*": false, "sub": false, "~/*.txt": false, "b.md": false,
 		"": false, "../*": false, "/*": false, "[a": false, "a\x00": false, "~/../*": false,
 	} {
 		if got := r.AnyFile(pattern); got != want {

@@ -30,6 +30,9 @@ func TestReadSpecialFiles(t *testing.T) {
 	if !p.Exists("pipe") {
 		t.Error("the pipe does not exist")
 	}
+	if p.AnyFile("pipe/*") || p.AnyFile("pipe/**/*") || !p.AnyFile("pi*") {
+		t.Error("the pipe is no file, or has files in it")
+	}
 
 	// Paths of sockets must be short.
 	dir, err := os.MkdirTemp("", "s")
