@@ -94,3 +94,44 @@ rules:
 	// continue by rule count: 1 of 3; the file has {"n": 1}
 	// continue by rule count: 1 of 3; the file has {"n": 2}
 }
+
+// A process that decides one event and ends reads no more of a policy than it needs.
+func ExampleWithRest() {
+	project, _ := os.MkdirTemp("", "example")
+	defer os.RemoveAll(project)
+	policy := fstest.MapFS{"policy.yaml": {Data: []byte(`
+ralph: 1
+when: session_id startsWith "release-"
+rules:
+  - name: once
+    when: not stop_hook_active
+    continue: Is the release out?
+`)}}
+	program, rest := rules.LoadHead(policy, "policy.yaml", loop.Config())
+	whole := func() (*rules.Program, error) {
+		p, findings := rest()
+		if p == nil {
+			return nil, findings
+		}
+		return p, nil
+	}
+	opts := []loop.Option{loop.WithStore(filepath.Join(project, "state"))}
+	if program != nil {
+		opts = append(opts, loop.WithRest(whole))
+	} else {
+		program, _ = whole() // New says that there is none
+	}
+	l, err := loop.New(program, opts...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, session := range []string{"1", "release-1"} {
+		d := l.Decide(context.Background(), host.Event{Name: host.Stop, SessionID: session, Cwd: project})
+		d.Close()
+		fmt.Printf("%s: %s %s%s\n", session, d.Verdict.Action, d.Verdict.Reason, d.Skipped)
+	}
+	// Output:
+	// 1: stop the policy is not for this event: its when is not true
+	// release-1: continue Is the release out?
+}

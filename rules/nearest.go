@@ -55,7 +55,8 @@ func editDistance(a, b string) int {
 	return row[len(br)]
 }
 
-// list joins names for a message: sorted, quoted, at most a dozen.
+// list joins names for a message: sorted, quoted, at most so many
+// that all keys of a policy are among them.
 func list(names []string) string {
 	const maxListed = 16
 	names = slices.Sorted(slices.Values(names))
