@@ -19,7 +19,7 @@ type Decision struct {
 	Time    time.Time      // of the event, by the loop's clock
 	Root    string         // project root, "" if there is none
 	Verdict *rules.Verdict // never nil
-	Skipped string         // why the rules were not tried: loops are off, the event is not listed
+	Skipped string         // why the rules were not tried: loops are off, the event is not listed, the policy is not for it
 	Notices []string       // for the person, in order; Apply adds to them
 	Notes   []string       // for the agent beside the prompt, on UserPromptSubmit only
 	Log     []string       // finished lines for stderr; Apply adds to them

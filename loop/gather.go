@@ -18,7 +18,7 @@ import (
 // event: a decision that is made again under locks must not ask a model twice.
 type gatherer struct {
 	loop    *Loop
-	program *rules.Program // whole
+	program *rules.Program // whole, once its head has let the event pass
 	ev      host.Event
 	now     time.Time
 	root    *state.Root

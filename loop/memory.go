@@ -212,7 +212,8 @@ func (m *memory) after(v *rules.Verdict, p *rules.Program, now time.Time) (sessi
 		session.Total++
 		changed = true
 	case v.Bound != "" || v.Failed || v.Idle:
-		// The row goes on: a person who raises the limit goes on with it.
+		// The row goes on: a person who raises the limit goes on with it, and what
+		// the policy is not for is none of its business.
 	case session.Continuations > 0:
 		endRow(&session)
 		changed = true

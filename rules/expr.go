@@ -166,11 +166,7 @@ func isName(src string) bool {
 			return false
 		}
 	}
-	switch src {
-	case "", "true", "false", "nil", "not", "in", "or", "and", "matches", "contains", "startsWith", "endsWith", "let", "if", "else":
-		return false
-	}
-	return true
+	return src != "" && !isKeyword(src)
 }
 
 // check types one leaf of a tree.

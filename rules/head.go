@@ -19,11 +19,12 @@ import (
 // it can be called once head is not idle, and always where head is nil.
 //
 // What is wrong behind the head is found by rest, so nobody is told of it while the
-// policy is idle.
+// policy is idle. LoadHead, and each rest, may be called by many goroutines at once;
+// a rest reads the policy's own file no second time.
 func LoadHead(fsys fs.FS, name string, cfg Config) (head *Program, rest func() (*Program, Diagnostics)) {
 	f, err := readFile(includeFS{fsys: fsys}, name)
 	if err != nil {
-		return nil, func() (*Program, Diagnostics) { return Load(fsys, name, cfg) }
+		return nil, func() (*Program, Diagnostics) { return nil, unreadable(name, err) }
 	}
 	return loadHead(f, cfg), func() (*Program, Diagnostics) { return loadFile(f, cfg) }
 }

@@ -42,9 +42,13 @@ type Config struct {
 func Load(fsys fs.FS, name string, cfg Config) (*Program, Diagnostics) {
 	f, err := readFile(includeFS{fsys: fsys}, name)
 	if err != nil {
-		return nil, Diagnostics{{Pos: Pos{File: name}, Check: "read", Message: err.Error()}}
+		return nil, unreadable(name, err)
 	}
 	return loadFile(f, cfg)
+}
+
+func unreadable(name string, err error) Diagnostics {
+	return Diagnostics{{Pos: Pos{File: name}, Check: "read", Message: err.Error()}}
 }
 
 func loadFile(f *file, cfg Config) (*Program, Diagnostics) {

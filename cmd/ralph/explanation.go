@@ -22,7 +22,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 		if r.At != "" {
 			verdict += " (" + r.At + ")"
 		}
-	} else if r.Skipped == "" && r.Error == "" {
+	} else if r.Skipped == "" && r.Error == "" && r.Reason == "" {
 		verdict += ": no rule held"
 	}
 	fmt.Fprintf(&b, "%s  %s: %s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Policy, verdict)
