@@ -23,23 +23,21 @@ const module = "github.com/ralph-sdk/ralph"
 //	    └> rules  └───> loop/{host,transcript,judge}
 //
 // The policies and guards in examples are plain files, which loop hands to rules.
-// What writes JSON quickly, internal/jsonout, knows nobody.
 func TestImports(t *testing.T) {
 	allowed := map[string][]string{
-		"internal/jsonout":       {},
 		"schema":                 {},
-		"state":                  {"internal/jsonout", "schema"},
+		"state":                  {"schema"},
 		"rules/internal/source":  {},
 		"rules/internal/solve":   {},
-		"rules":                  {"internal/jsonout", "rules/internal/solve", "rules/internal/source", "schema"},
+		"rules":                  {"rules/internal/solve", "rules/internal/source", "schema"},
 		"rules/testfile":         {"rules", "rules/internal/source"},
-		"loop/host":              {"internal/jsonout"},
+		"loop/host":              {},
 		"loop/transcript":        {},
 		"loop/judge":             {},
 		"loop/simulate":          {"loop", "loop/host", "rules", "schema", "state"},
 		"loop/replay":            {"loop", "rules", "schema"},
 		"loop/policytest":        {"examples", "loop", "loop/host", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
-		"loop":                   {"examples", "internal/jsonout", "loop/host", "loop/judge", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
+		"loop":                   {"examples", "loop/host", "loop/judge", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
 		"examples":               {},
 		"examples/embed/minimal": {"loop", "rules"},
 		"examples/embed/source":  {"loop", "rules", "schema", "state"},
@@ -68,7 +66,6 @@ func TestPurePackages(t *testing.T) {
 	world := []string{"os", "os/exec", "os/signal", "os/user", "path/filepath", "net", "net/http", "crypto/tls", "plugin", "unsafe", "C"}
 	network := []string{"net", "net/http", "crypto/tls", "plugin", "C"}
 	denied := map[string][]string{
-		"internal/jsonout":      world,
 		"schema":                world,
 		"rules":                 world,
 		"rules/internal/source": world,

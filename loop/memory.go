@@ -191,6 +191,7 @@ func (m *memory) given(r *rules.Rule, now time.Time) int {
 // after gives the memories as they are after a verdict, and whether they changed.
 func (m *memory) after(v *rules.Verdict, p *rules.Program, now time.Time) (session, project state.Memory, changed, projectChanged bool) {
 	session, project = m.now, m.project.loaded
+	now = now.UTC() // reading a local time takes the system's time zones, a file more
 	// A turn that nothing was said in needs no memory: most stops of most agents
 	// write nothing.
 	before := m.session.loaded

@@ -186,7 +186,7 @@ func logLine(r Record) ([]byte, error) {
 			}
 		}
 	}
-	line, err := r.json()
+	line, err := json.Marshal(r)
 	if err != nil || len(line) <= state.MaxLogLine {
 		return line, err
 	}
@@ -195,9 +195,9 @@ func logLine(r Record) ([]byte, error) {
 	for i := range r.Trace.Steps {
 		r.Trace.Steps[i].Operands = nil
 	}
-	if line, err = r.json(); err != nil || len(line) <= state.MaxLogLine {
+	if line, err = json.Marshal(r); err != nil || len(line) <= state.MaxLogLine {
 		return line, err
 	}
 	r.Trace.Steps = r.Trace.Steps[max(0, len(r.Trace.Steps)-100):]
-	return r.json()
+	return json.Marshal(r)
 }

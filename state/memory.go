@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,20 +31,20 @@ const maxGivenRules = 1000
 // A Memory is what a loop remembers from one event to the next. A row is the
 // continuations given one after another within one turn.
 type Memory struct {
-	Turn          string             // the turn that the row belongs to
-	Continuations int                // in this row
-	Total         int                // in this session
-	Progress      string             // fingerprint of the progress at the latest continuation
-	Same          int                // how many of the row's latest continuations had that progress
-	Since         time.Time          // the row's first continuation; zero if none
-	Latest        time.Time          // the row's latest continuation; zero if none
-	Given         map[string][]Given // rule to the times that it was in a verdict, oldest first
+	Turn          string             `json:"turn,omitempty"`          // the turn that the row belongs to
+	Continuations int                `json:"continuations,omitempty"` // in this row
+	Total         int                `json:"total,omitempty"`         // in this session
+	Progress      string             `json:"progress,omitempty"`      // fingerprint of the progress at the latest continuation
+	Same          int                `json:"same,omitempty"`          // how many of the row's latest continuations had that progress
+	Since         time.Time          `json:"since,omitzero"`          // the row's first continuation; zero if none
+	Latest        time.Time          `json:"latest,omitzero"`         // the row's latest continuation; zero if none
+	Given         map[string][]Given `json:"given,omitempty"`         // rule to the times that it was in a verdict, oldest first
 }
 
 // Given is one time that a rule was in a verdict.
 type Given struct {
-	At   time.Time
-	Turn string
+	At   time.Time `json:"at"`
+	Turn string    `json:"turn,omitempty"`
 }
 
 // Trim forgets all but the latest keep times of every rule. SaveMemory trims
@@ -77,7 +78,7 @@ func (s *Store) LoadMemory(key string) (m Memory, version string, err error) {
 		return Memory{}, "", &StoreError{Path: path, Op: "read", Err: err}
 	}
 	version = versionOf(key, file.line)
-	if m, err = parseMemory(file.line); err != nil {
+	if err := json.Unmarshal(file.line, &m); err != nil {
 		return Memory{}, version, &StoreError{Path: path, Op: "read", Err: fmt.Errorf("the memory of this loop is damaged and starts anew: %w", err)}
 	}
 	return m, version, nil
@@ -112,7 +113,7 @@ func (s *Store) SaveMemory(key string, m Memory, version string) error {
 		return &ChangedError{Path: key}
 	}
 	m.Given = boundedGiven(m.Given)
-	line, err := m.appendJSON(nil)
+	line, err := json.Marshal(m)
 	if err != nil {
 		return &StoreError{Path: path, Op: "write", Err: err}
 	}

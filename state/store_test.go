@@ -16,7 +16,6 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestDefaultStoreDir(t *testing.T) {
@@ -160,28 +159,6 @@ func TestMemoryDamaged(t *testing.T) {
 			t.Errorf("after %.20q: %+v, %v", content, m, err)
 		}
 	}
-}
-
-// What is read is what was saved, and nothing that a file may hold brings the reader
-// down.
-func FuzzMemory(f *testing.F) {
-	f.Add(`{"turn":"t","continuations":2,"total":3,"progress":"<p>","same":1,"since":"2026-11-20T09:30:00.000000005Z","given":{"a \"rule\"":[{"at":"2026-11-20T09:30:00+01:00","turn":"t"},{}]}}`)
-	f.Add(`{"given":{"r":null},"total":null}`)
-	f.Add(`{"since":"0001-01-01T00:00:00Z","latest":""}`)
-	f.Fuzz(func(t *testing.T, line string) {
-		m, err := parseMemory([]byte(line))
-		if err != nil {
-			return
-		}
-		kept, err := m.appendJSON(nil)
-		if err != nil {
-			t.Skip() // a year that RFC 3339 has no form for
-		}
-		again, err := parseMemory(kept)
-		if diff := cmp.Diff(m, again, cmpopts.EquateEmpty()); err != nil || diff != "" {
-			t.Errorf("%s: %v (-read +read again)\n%s", kept, err, diff)
-		}
-	})
 }
 
 // What was saved last is what is read, whatever its length and whatever stands before

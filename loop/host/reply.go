@@ -1,9 +1,9 @@
 package host
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
-
-	"github.com/ralph-sdk/ralph/internal/jsonout"
 )
 
 // Reply is what a verdict says to the host. The zero Reply lets the agent stop and says nothing.
@@ -68,18 +68,18 @@ func sane(r Reply) Reply {
 
 // body is the union of all answers; every host is given those keys only that it knows.
 type body struct {
-	Decision string
-	Reason   string
-	Followup string
-	Notice   string
-	Specific *specific
+	Decision string    `json:"decision,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Followup string    `json:"followup_message,omitempty"`
+	Notice   string    `json:"systemMessage,omitempty"`
+	Specific *specific `json:"hookSpecificOutput,omitempty"`
 }
 
 type specific struct {
-	Event    string
-	Decision string
-	Reason   string
-	Context  string
+	Event    string `json:"hookEventName"`
+	Decision string `json:"decision,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Context  string `json:"additionalContext,omitempty"`
 }
 
 // encode writes one object and a newline, or nothing. Signs like < are written as themselves, since some hosts show the
@@ -88,29 +88,13 @@ func (b body) encode() []byte {
 	if b == (body{}) {
 		return nil
 	}
-	w := jsonout.To(nil)
-	w.KeepSigns()
-	w.Begin('{')
-	w.OptText("decision", b.Decision)
-	w.OptText("reason", b.Reason)
-	w.OptText("followup_message", b.Followup)
-	w.OptText("systemMessage", b.Notice)
-	if s := b.Specific; s != nil {
-		w.Key("hookSpecificOutput")
-		w.Begin('{')
-		w.Key("hookEventName")
-		w.Text(s.Event)
-		w.OptText("decision", s.Decision)
-		w.OptText("reason", s.Reason)
-		w.OptText("additionalContext", s.Context)
-		w.End('}')
-	}
-	w.End('}')
-	out, err := w.Bytes()
-	if err != nil {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if e.Encode(b) != nil {
 		return nil // texts never fail; were it otherwise, silence lets the agent stop
 	}
-	return append(out, '\n')
+	return out.Bytes()
 }
 
 // portable fills in the form that every host with a JSON answer understands. It returns what is left to tell.
