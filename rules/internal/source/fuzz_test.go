@@ -28,6 +28,14 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	}
+	for _, src := range []string{
+		"a: 1\n", "a:\n  b: c # d\n  e: {f: [g, 1, \"h\"], i: 'j'}\nk:\n- l: m\n  n: |\n    o\n\n    p\n- q\n",
+		"rules:\n  - name: x\n    when: a == \"b\" and c < 3\n    continue: |-\n      go ${x}\n", "a: yes\nb: ~\nc: 0x1F\nd: 1.5\n",
+		"a: b\n c\n", "a: |\n   b\n  c\n", "a: 'b' c\n", "a: [b,c]\n", "a: {b: c:d, e: f:g:h}\n", "a: {b: c:}\n",
+		"# x\na: b # c\n# d\n", "a: b #c\n   # d\ne: f\n", "ä: ö\nb: 'ü' # ß\n",
+	} {
+		f.Add([]byte(src))
+	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		root, problems := Parse(src)
 		if root == nil && len(problems) == 0 {

@@ -95,10 +95,7 @@ func Parse(src []byte) (root *Node, problems []Problem) {
 	if f == nil {
 		return nil, problems
 	}
-	doc, err := everyday(f.text), error(nil)
-	if doc == nil {
-		doc, err = decode(f.text)
-	}
+	doc, err := decode(f.text)
 	if err != nil {
 		root, problems = f.explain(err, problems)
 	} else {
