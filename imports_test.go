@@ -29,7 +29,9 @@ func TestImports(t *testing.T) {
 		"state":                  {"schema"},
 		"rules/internal/source":  {},
 		"rules/internal/solve":   {},
-		"rules":                  {"rules/internal/solve", "rules/internal/source", "schema"},
+		"rules":                  {"rules/internal/form", "rules/internal/solve", "rules/internal/source", "schema"},
+		"rules/internal/form":    {},
+		"rules/format":           {"rules", "rules/internal/source"},
 		"rules/testfile":         {"rules", "rules/internal/source"},
 		"loop/host":              {},
 		"loop/transcript":        {},
@@ -43,7 +45,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/source":  {"loop", "rules", "schema", "state"},
 		"cmd/ralph": {
 			"examples", "loop", "loop/host", "loop/policytest", "loop/replay", "loop/simulate",
-			"rules", "rules/testfile", "schema", "state",
+			"rules", "rules/format", "rules/testfile", "schema", "state",
 		},
 	}
 	for pkg, imports := range imported(t) {
@@ -70,6 +72,8 @@ func TestPurePackages(t *testing.T) {
 		"rules":                 world,
 		"rules/internal/source": world,
 		"rules/internal/solve":  world,
+		"rules/internal/form":   world,
+		"rules/format":          world,
 		"rules/testfile":        world,
 		"loop/host":             slices.Concat(world, []string{"time"}),
 		"loop/transcript":       network,

@@ -8,6 +8,10 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
+// LanguageVersion is the version of the policy language that this package reads,
+// the value of the top-level key ralph.
+const LanguageVersion = 1
+
 // NameInfo describes one of the names that every policy has.
 type NameInfo struct {
 	Name    string // whole path, such as transcript.last

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ralph-sdk/ralph/rules/internal/form"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
@@ -62,15 +63,15 @@ func kindName(n *source.Node) string {
 
 // fields calls f for each key of n that the table knows and reports the others.
 // what names the object in messages.
-func (p *parser) fields(n *source.Node, what string, ks keys, f func(key *source.Node, value *source.Node)) bool {
+func (p *parser) fields(n *source.Node, what string, ks form.Keys, f func(key *source.Node, value *source.Node)) bool {
 	if n.Kind != source.Map {
-		p.errorf(n, "syntax", "", "%s is a map with the keys %s, this is %s", what, list(ks.names()), kindName(n))
+		p.errorf(n, "syntax", "", "%s is a map with the keys %s, this is %s", what, list(ks.Names()), kindName(n))
 		return false
 	}
 	for _, fl := range n.Fields {
-		if !ks.has(fl.Key.Value) {
+		if !ks.Has(fl.Key.Value) {
 			p.errorf(fl.Key, "unknown-key", unknownKeyHelp(fl.Key.Value, ks),
-				"unknown key %q in %s, expected one of %s", fl.Key.Value, what, list(ks.names()))
+				"unknown key %q in %s, expected one of %s", fl.Key.Value, what, list(ks.Names()))
 			continue
 		}
 		f(fl.Key, fl.Value)
@@ -80,8 +81,8 @@ func (p *parser) fields(n *source.Node, what string, ks keys, f func(key *source
 
 // unknownKeyHelp says what to write for a key that is not known here: the nearest
 // one, what other tools call it, or where it belongs.
-func unknownKeyHelp(name string, ks keys) string {
-	if help := didYouMean(name, ks.names()); help != "" {
+func unknownKeyHelp(name string, ks form.Keys) string {
+	if help := didYouMean(name, ks.Names()); help != "" {
 		return help
 	}
 	for _, alias := range [...]struct{ theirs, ours string }{
@@ -90,11 +91,11 @@ func unknownKeyHelp(name string, ks keys) string {
 		{"id", "name"}, {"variables", "let"}, {"vars", "let"}, {"steps", "rules"}, {"max", "times"}, {"path", "json"}, {"file", "json"},
 		{"import", "include"}, {"uses", "include"}, {"update", "set"}, {"remove", "delete"}, {"version", "ralph"},
 	} {
-		if alias.theirs == name && ks.has(alias.ours) {
+		if alias.theirs == name && ks.Has(alias.ours) {
 			return "did you mean " + quote(alias.ours) + "?"
 		}
 	}
-	if slices.Equal(ks.names(), guardKeys().names()) && policyKeys().has(name) {
+	if slices.Equal(ks.Names(), form.GuardKeys().Names()) && form.PolicyKeys().Has(name) {
 		return "only the policy that includes the file can have it"
 	}
 	return ""
@@ -102,9 +103,9 @@ func unknownKeyHelp(name string, ks keys) string {
 
 func (p *parser) document(root *source.Node, guard bool) *document {
 	d := &document{file: p.file, guard: guard, prefix: "ralph", events: []string{"Stop"}, limits: defaultLimits()}
-	what, ks := "a policy", policyKeys()
+	what, ks := "a policy", form.PolicyKeys()
 	if guard {
-		what, ks = "an included file", guardKeys()
+		what, ks = "an included file", form.GuardKeys()
 	}
 	version := root.Get("ralph")
 	switch {
@@ -214,7 +215,7 @@ func KnownEvents() []string { return []string{"Stop", "SubagentStop", "UserPromp
 
 func (p *parser) limits(n *source.Node) Limits {
 	l := defaultLimits()
-	l.Written = p.fields(n, "limits", limitKeys(), func(k, v *source.Node) {
+	l.Written = p.fields(n, "limits", form.LimitKeys(), func(k, v *source.Node) {
 		switch k.Value {
 		case "continuations":
 			l.Continuations = p.count(v, k.Value)

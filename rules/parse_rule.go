@@ -3,17 +3,18 @@ package rules
 import (
 	"slices"
 
+	"github.com/ralph-sdk/ralph/rules/internal/form"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
 func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 	r := &ruleDecl{node: n}
 	if n.Kind != source.Map {
-		p.errorf(n, "syntax", "write - name: …", "a rule is a map with the keys %s, this is %s", list(ruleKeys().names()), kindName(n))
+		p.errorf(n, "syntax", "write - name: …", "a rule is a map with the keys %s, this is %s", list(form.RuleKeys().Names()), kindName(n))
 		return r, false
 	}
 	if n.Get("include") != nil {
-		p.fields(n, "an include", includeKeys(), func(k, v *source.Node) {
+		p.fields(n, "an include", form.IncludeKeys(), func(k, v *source.Node) {
 			switch k.Value {
 			case "include":
 				r.include = p.scalar(v, "include")
@@ -27,7 +28,7 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 		return r, r.include != nil
 	}
 	var verbs []*source.Node
-	p.fields(n, "a rule", ruleKeys(), func(k, v *source.Node) {
+	p.fields(n, "a rule", form.RuleKeys(), func(k, v *source.Node) {
 		switch k.Value {
 		case "name":
 			r.name = p.scalar(v, "name")
@@ -72,7 +73,7 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 
 func (p *parser) unless(n *source.Node) *Unless {
 	u := &Unless{}
-	if !p.fields(n, "unless_repeated", unlessKeys(), func(k, v *source.Node) {
+	if !p.fields(n, "unless_repeated", form.UnlessKeys(), func(k, v *source.Node) {
 		switch k.Value {
 		case "times":
 			u.Times = p.count(v, k.Value)
@@ -98,11 +99,11 @@ func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 		if len(n.Fields) > 1 {
 			at = n.Fields[1].Key
 		}
-		p.errorf(at, "syntax", "write one effect an item: - set: fact.field = value", "an effect is one of %s", list(effectKeys().names()))
+		p.errorf(at, "syntax", "write one effect an item: - set: fact.field = value", "an effect is one of %s", list(form.EffectKeys().Names()))
 		return e, false
 	}
 	ok := false
-	p.fields(n, "an effect", effectKeys(), func(k, v *source.Node) {
+	p.fields(n, "an effect", form.EffectKeys(), func(k, v *source.Node) {
 		switch k.Value {
 		case "set":
 			e.kind, e.node = SetEffect, p.scalar(v, "set")
@@ -123,7 +124,7 @@ func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 func (p *parser) prune(n *source.Node) (effectDecl, bool) {
 	e := effectDecl{kind: PruneEffect, node: n}
 	older := false
-	ok := p.fields(n, "prune", pruneKeys(), func(k, v *source.Node) {
+	ok := p.fields(n, "prune", form.PruneKeys(), func(k, v *source.Node) {
 		switch k.Value {
 		case "glob":
 			e.glob = p.scalar(v, "glob")
@@ -141,7 +142,7 @@ func (p *parser) finally(n *source.Node) (finallyDecl, bool) {
 	f := finallyDecl{node: n}
 	has := false
 	broken := false
-	p.fields(n, "a finally entry", finallyKeys(), func(k, v *source.Node) {
+	p.fields(n, "a finally entry", form.FinallyKeys(), func(k, v *source.Node) {
 		switch k.Value {
 		case "name":
 			f.name, _ = p.text(v, "name")

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/ralph-sdk/ralph/rules/internal/form"
 )
 
 // jsonSchema is a JSON Schema that is being made.
@@ -17,7 +19,7 @@ func PolicySchema(sources []SourceKind) []byte {
 	if sources == nil {
 		sources = Sources()
 	}
-	p := objectSchema(policyKeys(), sources)
+	p := objectSchema(form.PolicyKeys(), sources)
 	p["required"] = []string{"ralph"}
 	p["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	p["title"] = "ralph policy"
@@ -29,12 +31,12 @@ func PolicySchema(sources []SourceKind) []byte {
 }
 
 // objectSchema is the schema of an object with these keys and no others.
-func objectSchema(ks keys, sources []SourceKind) jsonSchema {
+func objectSchema(ks form.Keys, sources []SourceKind) jsonSchema {
 	properties := jsonSchema{}
 	for _, k := range ks {
-		p := k.shape.schema(sources)
-		p["description"] = k.doc
-		properties[k.name] = p
+		p := shapeSchema(k.Shape, sources)
+		p["description"] = k.Doc
+		properties[k.Name] = p
 	}
 	return jsonSchema{"type": "object", "additionalProperties": false, "properties": properties}
 }
@@ -46,10 +48,10 @@ const (
 	durationPattern = `^(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
 )
 
-// schema is the schema of what a key of this shape takes.
-func (s shape) schema(sources []SourceKind) jsonSchema {
+// shapeSchema is the schema of what a key of this shape takes.
+func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 	scalar := func() jsonSchema { return jsonSchema{"type": []string{"string", "number", "boolean"}} }
-	object := func(ks keys, required ...string) jsonSchema {
+	object := func(ks form.Keys, required ...string) jsonSchema {
 		o := objectSchema(ks, sources)
 		if len(required) > 0 {
 			o["required"] = required
@@ -63,76 +65,76 @@ func (s shape) schema(sources []SourceKind) jsonSchema {
 		return jsonSchema{"type": []string{"object", "null"}, "propertyNames": jsonSchema{"pattern": variablePattern}, "additionalProperties": values}
 	}
 	switch s {
-	case shapeName:
+	case form.Name:
 		name := scalar()
 		name["pattern"] = namePattern
 		return name
-	case shapeExprs:
+	case form.Exprs:
 		return jsonSchema{"type": []string{"string", "number", "boolean", "array"}, "minItems": 1, "items": scalar()}
-	case shapeBool:
+	case form.Bool:
 		return jsonSchema{"type": "boolean"}
-	case shapeInt:
+	case form.Int:
 		return jsonSchema{"type": "integer", "minimum": 0}
-	case shapeCount:
+	case form.Count:
 		return jsonSchema{"type": "integer", "minimum": 1}
-	case shapeDuration:
+	case form.Duration:
 		return jsonSchema{"type": "string", "pattern": durationPattern}
-	case shapeVersion:
+	case form.Version:
 		return jsonSchema{"const": LanguageVersion}
-	case shapeEvents:
+	case form.Events:
 		event := jsonSchema{"enum": KnownEvents()}
 		return jsonSchema{"anyOf": []jsonSchema{event, {"type": "array", "minItems": 1, "uniqueItems": true, "items": event}}}
-	case shapeGate:
+	case form.Gate:
 		return jsonSchema{"enum": gateWords()}
-	case shapePer:
+	case form.Per:
 		return jsonSchema{"enum": perWords()}
-	case shapeAny:
+	case form.Any:
 		return jsonSchema{}
-	case shapeSchema:
+	case form.Schema:
 		return jsonSchema{"type": []string{"string", "object", "boolean"}}
-	case shapeWords:
+	case form.Words:
 		return jsonSchema{"type": "array", "minItems": 1, "items": scalar()}
-	case shapeParams:
+	case form.Params:
 		return named(jsonSchema{"type": "object"})
-	case shapeLets, shapeBindings:
+	case form.Lets, form.Bindings:
 		return named(scalar())
-	case shapeFacts:
+	case form.Facts:
 		kinds := make([]jsonSchema, len(sources))
 		for i, k := range sources {
 			kinds[i] = k.jsonSchema(sources)
 		}
 		return named(jsonSchema{"oneOf": kinds})
-	case shapeLimits:
-		return object(limitKeys())
-	case shapeUnless:
-		return object(unlessKeys(), "times")
-	case shapeRules:
-		rule := object(ruleKeys(), "name")
+	case form.Limits:
+		return object(form.LimitKeys())
+	case form.Unless:
+		return object(form.UnlessKeys(), "times")
+	case form.Rules:
+		rule := object(form.RuleKeys(), "name")
 		rule["not"] = jsonSchema{"anyOf": []jsonSchema{
 			{"required": []string{"continue", "stop"}}, {"required": []string{"continue", "note"}}, {"required": []string{"stop", "note"}},
 		}}
-		return list(jsonSchema{"oneOf": []jsonSchema{rule, object(includeKeys(), "include")}})
-	case shapeEffects:
+		return list(jsonSchema{"oneOf": []jsonSchema{rule, object(form.IncludeKeys(), "include")}})
+	case form.Effects:
 		var kinds []jsonSchema
-		for _, k := range effectKeys() {
-			kinds = append(kinds, object(keys{k}, k.name))
+		for _, k := range form.EffectKeys() {
+			kinds = append(kinds, object(form.Keys{k}, k.Name))
 		}
 		return list(jsonSchema{"oneOf": kinds})
-	case shapePrune:
-		return object(pruneKeys(), "glob", "older")
-	case shapeFinally:
-		entry := object(finallyKeys())
+	case form.Prune:
+		return object(form.PruneKeys(), "glob", "older")
+	case form.Finally:
+		entry := object(form.FinallyKeys())
 		entry["anyOf"] = []jsonSchema{{"required": []string{"prune"}}, {"required": []string{"log"}}}
 		return list(entry)
-	case shapeText, shapeTemplate, shapePath, shapeExpr, shapeAssignment, shapeWord, shapeFact:
+	case form.Text, form.Template, form.Path, form.Expr, form.Assignment, form.Word, form.Fact:
 		return scalar() // a number or a boolean in YAML is its text here
 	}
 	panic(fmt.Sprintf("the shape %d has no schema", s))
 }
 
 // keys are the keys of a fact with this source.
-func (s SourceKind) keys() keys {
-	return slices.Concat(keys{{s.Name, s.argument(), s.Doc}}, s.options(), factOptionKeys())
+func (s SourceKind) keys() form.Keys {
+	return slices.Concat(form.Keys{{Name: s.Name, Shape: s.argument(), Doc: s.Doc}}, s.options(), form.FactOptionKeys())
 }
 
 // jsonSchema is the schema of a fact with this source.

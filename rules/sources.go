@@ -3,6 +3,7 @@ package rules
 import (
 	"slices"
 
+	"github.com/ralph-sdk/ralph/rules/internal/form"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -68,14 +69,14 @@ const (
 	OptionWord
 )
 
-func (o SourceOption) shape() shape {
+func (o SourceOption) shape() form.Shape {
 	switch o.Kind {
 	case OptionCount:
-		return shapeCount
+		return form.Count
 	case OptionWord:
-		return shapeWord
+		return form.Word
 	}
-	return shapeTemplate
+	return form.Template
 }
 
 // texts lists the options whose values are worked out for each event.
@@ -101,32 +102,32 @@ func (s SourceKind) schemaKey() string {
 	return "schema"
 }
 
-func (s SourceKind) argument() shape {
+func (s SourceKind) argument() form.Shape {
 	switch {
 	case s.Argv:
-		return shapeWords
+		return form.Words
 	case s.Path:
-		return shapePath
+		return form.Path
 	}
-	return shapeTemplate
+	return form.Template
 }
 
-func (s SourceKind) options() keys {
-	var ks keys
+func (s SourceKind) options() form.Keys {
+	var ks form.Keys
 	if s.Schema {
-		ks = append(ks, key{"schema", shapeSchema, "JSON Schema of the document: a file beside the policy, ralph:NAME, or inline."})
+		ks = append(ks, form.Key{Name: "schema", Shape: form.Schema, Doc: "JSON Schema of the document: a file beside the policy, ralph:NAME, or inline."})
 	}
 	if s.Returns {
-		ks = append(ks, key{"returns", shapeSchema, "JSON Schema of the answer: a file beside the policy, ralph:NAME, or inline."})
+		ks = append(ks, form.Key{Name: "returns", Shape: form.Schema, Doc: "JSON Schema of the answer: a file beside the policy, ralph:NAME, or inline."})
 	}
 	if s.Schema && s.Editable {
-		ks = append(ks, key{"inline", shapeBool, "The fields of this fact are names too."})
+		ks = append(ks, form.Key{Name: "inline", Shape: form.Bool, Doc: "The fields of this fact are names too."})
 	}
 	if s.Settle {
-		ks = append(ks, key{"settle", shapeDuration, "How long to wait for a file that was just written and does not parse yet."})
+		ks = append(ks, form.Key{Name: "settle", Shape: form.Duration, Doc: "How long to wait for a file that was just written and does not parse yet."})
 	}
 	for _, o := range s.Options {
-		ks = append(ks, key{o.Name, o.shape(), o.Doc})
+		ks = append(ks, form.Key{Name: o.Name, Shape: o.shape(), Doc: o.Doc})
 	}
 	return ks
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/format"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -108,7 +109,7 @@ func (a *app) fmtFile(ctx context.Context, name string, f fmtFlags) error {
 
 // fmtSource formats one file and does with it what the flags say.
 func (a *app) fmtSource(name string, src []byte, f fmtFlags, write func([]byte) error) error {
-	out, err := rules.Format(name, src)
+	out, err := format.Source(name, src)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,12 @@
-package rules
+package format
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/rules/internal/form"
 )
 
 // The house style has a place for every key that there is.
@@ -12,14 +14,14 @@ func TestOrdersAreComplete(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		order  []string
-		tables []keys
+		tables []form.Keys
 	}{
-		{"policy", policyOrder(), []keys{policyKeys()}},
-		{"rule", ruleOrder(), []keys{ruleKeys(), includeKeys(), finallyKeys()}},
+		{"policy", policyOrder(), []form.Keys{form.PolicyKeys()}},
+		{"rule", ruleOrder(), []form.Keys{form.RuleKeys(), form.IncludeKeys(), form.FinallyKeys()}},
 	} {
 		var want []string
 		for _, table := range test.tables {
-			want = append(want, table.names()...)
+			want = append(want, table.Names()...)
 		}
 		slices.Sort(want)
 		got := slices.Clone(test.order)

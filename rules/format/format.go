@@ -1,4 +1,5 @@
-package rules
+// Package format lays out policies in the house style.
+package format
 
 import (
 	"bytes"
@@ -7,21 +8,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
-// A FormatError says that a file cannot be laid out anew without changing what it
-// says. It is left as it is.
-type FormatError struct {
+// An Error says that a file cannot be laid out anew without changing what it says.
+// It is left as it is.
+type Error struct {
 	Name   string // of the file
 	Reason string
 }
 
-func (e *FormatError) Error() string {
+func (e *Error) Error() string {
 	return fmt.Sprintf("%s cannot be formatted, it is left as it is: %s", e.Name, e.Reason)
 }
 
-// Format lays out a policy, or another YAML file of ralph, in the house style:
+// Source lays out a policy, or another YAML file of ralph, in the house style:
 //
 //   - two blanks of indentation a level, list items indented too
 //   - the keys of a policy and of a rule in the order of the documentation; rules
@@ -34,15 +36,13 @@ func (e *FormatError) Error() string {
 // so it means the same to everybody; formatting it again changes nothing. Line ends
 // stay those of the first line.
 //
-// The error is of type [Diagnostics] if the file is no YAML, else a [*FormatError].
-func Format(name string, src []byte) ([]byte, error) {
+// The error is of type [rules.Diagnostics] if the file is no YAML, else a [*Error].
+func Source(name string, src []byte) ([]byte, error) {
 	before, problems := source.Parse(src)
 	if len(problems) > 0 || before == nil {
-		p := &parser{file: &file{name: name, src: src}, diags: &Diagnostics{}}
-		p.problems(problems)
-		return nil, *p.diags
+		return nil, unreadable(name, src, problems)
 	}
-	refuse := func(reason string) ([]byte, error) { return nil, &FormatError{Name: name, Reason: reason} }
+	refuse := func(reason string) ([]byte, error) { return nil, &Error{Name: name, Reason: reason} }
 	sheet, ok := newSheet(src)
 	if !ok {
 		return refuse("its lines end in different ways, or it is more than one YAML document")
@@ -70,14 +70,16 @@ func Format(name string, src []byte) ([]byte, error) {
 	return out, nil
 }
 
-// problems reports what the YAML reader found.
-func (p *parser) problems(problems []source.Problem) {
-	for _, pr := range problems {
-		*p.diags = append(*p.diags, Diagnostic{
-			Pos: p.pos(pr.Start), End: p.pos(pr.End), Check: pr.Check, Message: pr.Message, Help: pr.Help,
-			Line: source.Line(p.file.src, pr.Start.Line),
-		})
+// unreadable is what the YAML reader found.
+func unreadable(name string, src []byte, problems []source.Problem) rules.Diagnostics {
+	pos := func(at source.Pos) rules.Pos { return rules.Pos{File: name, Line: at.Line, Col: at.Col} }
+	diags := make(rules.Diagnostics, len(problems))
+	for i, p := range problems {
+		diags[i] = rules.Diagnostic{
+			Pos: pos(p.Start), End: pos(p.End), Check: p.Check, Message: p.Message, Help: p.Help, Line: source.Line(src, p.Start.Line),
+		}
 	}
+	return diags
 }
 
 // sameMeaning reports whether two trees say the same. The order of keys says nothing.

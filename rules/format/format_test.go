@@ -1,4 +1,4 @@
-package rules_test
+package format_test
 
 import (
 	"io/fs"
@@ -12,10 +12,11 @@ import (
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/format"
 )
 
-func TestFormat(t *testing.T) {
-	files, err := filepath.Glob("testdata/format/*.yaml")
+func TestSource(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no files", err)
 	}
@@ -30,7 +31,7 @@ func TestFormat(t *testing.T) {
 			if err != nil && os.Getenv("UPDATE") == "" {
 				t.Fatal(err)
 			}
-			got, err := rules.Format(file, src)
+			got, err := format.Source(file, src)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +44,7 @@ func TestFormat(t *testing.T) {
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			again, err := rules.Format(golden, got)
+			again, err := format.Source(golden, got)
 			if err != nil || string(again) != string(got) {
 				t.Errorf("formatting it again: %v\n%s", err, cmp.Diff(string(got), string(again)))
 			}
@@ -61,7 +62,7 @@ func TestShippedAreFormatted(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		got, err := rules.Format(path, src)
+		got, err := format.Source(path, src)
 		if err != nil || string(got) != string(src) {
 			t.Errorf("%s: %v (-is +should be):\n%s", path, err, cmp.Diff(string(src), string(got)))
 		}
@@ -72,7 +73,7 @@ func TestShippedAreFormatted(t *testing.T) {
 	}
 }
 
-func TestFormatRefuses(t *testing.T) {
+func TestSourceRefuses(t *testing.T) {
 	for name, src := range map[string]string{
 		"no YAML":          "ralph: 1\nrules: [\n",
 		"a tag":            "ralph: 1\nrules:\n  - {name: a, when: !done, stop: x}\n",
@@ -83,7 +84,7 @@ func TestFormatRefuses(t *testing.T) {
 		"a key of dashes":  " ---: x\n",
 		"not UTF-8":        "ralph: 1\ndescription: \xff\n",
 	} {
-		got, err := rules.Format("p.yaml", []byte(src))
+		got, err := format.Source("p.yaml", []byte(src))
 		if err == nil || !strings.Contains(err.Error(), "p.yaml") {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
@@ -91,12 +92,12 @@ func TestFormatRefuses(t *testing.T) {
 }
 
 // Whatever is formatted means the same as before, and is formatted then.
-func FuzzFormat(f *testing.F) {
-	seeds, err := filepath.Glob("testdata/format/*.yaml")
+func FuzzSource(f *testing.F) {
+	seeds, err := filepath.Glob("testdata/*.yaml")
 	if err != nil {
 		f.Fatal(err)
 	}
-	more, err := filepath.Glob("internal/source/testdata/clean/*.yaml")
+	more, err := filepath.Glob("../internal/source/testdata/clean/*.yaml")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -119,11 +120,11 @@ func FuzzFormat(f *testing.F) {
 		f.Add(src)
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		got, err := rules.Format("p.yaml", src)
+		got, err := format.Source("p.yaml", src)
 		if err != nil {
 			return
 		}
-		again, err := rules.Format("p.yaml", got)
+		again, err := format.Source("p.yaml", got)
 		if err != nil {
 			t.Fatalf("%q became %q, which cannot be formatted: %v", src, got, err)
 		}

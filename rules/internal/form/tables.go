@@ -1,0 +1,109 @@
+package form
+
+import "slices"
+
+// PolicyKeys are the keys of a policy. The order of this and the other tables is the
+// order of the documentation.
+func PolicyKeys() Keys {
+	return Keys{
+		{"ralph", Version, "Version of the policy language: 1."},
+		{"description", Text, "What the loop is for, in a sentence."},
+		{"prefix", Text, "Shown in brackets before every log line; ralph if absent."},
+		{"events", Events, "Hook events that this policy decides; [Stop] if absent."},
+		{"gate", Gate, "first: the first rule that holds decides. all: every continue rule that holds is told."},
+		{"params", Params, "Settings of the policy: name → a small JSON Schema with a default."},
+		{"when", Exprs, "What the policy is for: while it is not true the agent may stop, and no rule is read. It knows params and ralph's own names."},
+		{"facts", Facts, "Named values: name → a source and its options. Gathered only when needed."},
+		{"let", Lets, "Named expressions. Worked out only when needed, once per event."},
+		{"limits", Limits, "Bounds of the loop. They hold whatever the rules say."},
+		{"progress", Exprs, "What changes when the loop gets on; counted by loop.repeats."},
+		{"rules", Rules, "Tried in order; the first continue or stop whose when is true decides."},
+		{"finally", Finally, "Done after the verdict was applied, best effort."},
+	}
+}
+
+// GuardKeys are the keys of a file that is included.
+func GuardKeys() Keys {
+	return slices.DeleteFunc(PolicyKeys(), func(k Key) bool {
+		return !slices.Contains([]string{"ralph", "description", "params", "facts", "let", "rules"}, k.Name)
+	})
+}
+
+// RuleKeys are the keys of a rule.
+func RuleKeys() Keys {
+	return Keys{
+		{"name", Name, "Unique name in kebab-case."},
+		{"when", Exprs, "An expression, or a list of which all must be true; absent means true."},
+		{"continue", Template, "The agent goes on, and this is what it is told."},
+		{"stop", Template, "The agent may stop; this says why, for the log and explain."},
+		{"note", Template, "Decides nothing; told to the person with the verdict."},
+		{"notice", Template, "Told to the person."},
+		{"log", Template, "Written to stderr, each line with the policy's prefix."},
+		{"then", Effects, "Changes that this rule asks for, in order."},
+		{"unless_repeated", Unless, "The rule steps aside after it has been in so many verdicts."},
+	}
+}
+
+// IncludeKeys are the keys of an include among rules.
+func IncludeKeys() Keys {
+	return Keys{
+		{"include", Text, "A file whose rules run here; shipped ones are written ralph:guards/NAME."},
+		{"with", Bindings, "Values for the params of the included file, as expressions."},
+		{"as", Name, "Name under which its rules are known; the file's base name if absent."},
+	}
+}
+
+// EffectKeys are the keys of an effect, of which it has one.
+func EffectKeys() Keys {
+	return Keys{
+		{"set", Assignment, "fact.field = expression: change one value in a file."},
+		{"delete", Fact, "Remove the file of a fact."},
+		{"archive", Fact, "Move the file of a fact to .ralph/archive."},
+		{"prune", Prune, "Remove files that match a pattern and are older than a time."},
+	}
+}
+
+// PruneKeys are the keys of prune.
+func PruneKeys() Keys {
+	return Keys{
+		{"glob", Path, "Which files; values of holes are taken literally."},
+		{"older", Duration, "How long ago they were last changed, at least."},
+	}
+}
+
+// FinallyKeys are the keys of an entry of finally.
+func FinallyKeys() Keys {
+	return Keys{
+		{"name", Text, "Name of the entry, for traces."},
+		{"when", Exprs, "An expression, or a list of which all must be true; absent means true."},
+		{"prune", Prune, "Remove files that match a pattern and are older than a time."},
+		{"log", Template, "Written to stderr, each line with the policy's prefix."},
+	}
+}
+
+// LimitKeys are the keys of limits.
+func LimitKeys() Keys {
+	return Keys{
+		{"continuations", Int, "Continuations in a row, at most; 500 if absent."},
+		{"repeats", Int, "Continuations in a row without progress, at most; no bound if absent."},
+		{"elapsed", Duration, "Time since the first continuation of the row, at most; 24h if absent."},
+		{"total", Int, "Continuations in a session, at most; 5000 if absent."},
+	}
+}
+
+// UnlessKeys are the keys of unless_repeated.
+func UnlessKeys() Keys {
+	return Keys{
+		{"times", Count, "Step aside after this many verdicts."},
+		{"within", Duration, "Count only verdicts as recent as this; all if absent."},
+		{"per", Per, "What is counted together: prompt, session (if absent) or project."},
+	}
+}
+
+// FactOptionKeys are the options that every source takes; each source adds its own.
+func FactOptionKeys() Keys {
+	return Keys{
+		{"default", Any, "Stands in for a missing fact, completed by the schema."},
+		{"timeout", Duration, "How long gathering may take."},
+	}
+}
