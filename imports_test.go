@@ -25,20 +25,21 @@ const module = "github.com/ralph-sdk/ralph"
 // The policies and guards in examples are plain files, which loop hands to rules.
 func TestImports(t *testing.T) {
 	allowed := map[string][]string{
-		"schema":                 {},
+		"internal/nearest":       {},
+		"schema":                 {"internal/nearest"},
 		"state":                  {"schema"},
 		"rules/internal/source":  {},
 		"rules/internal/solve":   {},
-		"rules":                  {"rules/internal/form", "rules/internal/solve", "rules/internal/source", "schema"},
+		"rules":                  {"internal/nearest", "rules/internal/form", "rules/internal/solve", "rules/internal/source", "schema"},
 		"rules/internal/form":    {},
 		"rules/format":           {"rules", "rules/internal/source"},
-		"rules/testfile":         {"rules", "rules/internal/source"},
+		"rules/testfile":         {"internal/nearest", "rules", "rules/internal/source"},
 		"loop/host":              {},
 		"loop/transcript":        {},
 		"loop/judge":             {},
 		"loop/simulate":          {"loop", "loop/host", "rules", "schema", "state"},
 		"loop/replay":            {"loop", "rules", "schema"},
-		"loop/policytest":        {"examples", "loop", "loop/host", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
+		"loop/policytest":        {"examples", "internal/nearest", "loop", "loop/host", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
 		"loop":                   {"examples", "loop/host", "loop/judge", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
 		"examples":               {},
 		"examples/embed/minimal": {"loop", "rules"},
@@ -68,6 +69,7 @@ func TestPurePackages(t *testing.T) {
 	world := []string{"os", "os/exec", "os/signal", "os/user", "path/filepath", "net", "net/http", "crypto/tls", "plugin", "unsafe", "C"}
 	network := []string{"net", "net/http", "crypto/tls", "plugin", "C"}
 	denied := map[string][]string{
+		"internal/nearest":      world,
 		"schema":                world,
 		"rules":                 world,
 		"rules/internal/source": world,

@@ -9,6 +9,7 @@ import (
 	"github.com/expr-lang/expr/checker/nature"
 	exprparser "github.com/expr-lang/expr/parser"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -23,7 +24,7 @@ func (c *compiler) effect(sc *scope, d effectDecl) *effect {
 		s := sc.symbols[name]
 		if s == nil || s.kind != factSymbol || !s.fact.Source.File {
 			facts := sc.facts(func(f *Fact) bool { return f.Source.File })
-			c.errorf(sc, d.node, "unknown-fact", didYouMean(name, facts),
+			c.errorf(sc, d.node, "unknown-fact", nearest.DidYouMean(name, facts),
 				"%s takes the name of a fact that is a file, and %q is none; %s", d.kind, name, theyAre("those facts", facts))
 			return nil
 		}
@@ -100,7 +101,7 @@ func (c *compiler) checkValue(s snippet, root *cond, nt nature.Nature, want *sch
 		return
 	}
 	if v := root.operand.direct.left.literal; !allows(want, v) {
-		fail(didYouMean(fmt.Sprint(v), enumWords(want)), "%s is never %s, it is one of %s", what, literalText(v), list(enumWords(want)))
+		fail(nearest.DidYouMean(fmt.Sprint(v), enumWords(want)), "%s is never %s, it is one of %s", what, literalText(v), list(enumWords(want)))
 	}
 }
 
@@ -157,7 +158,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 		return false
 	case sym == nil || sym.kind != factSymbol:
 		facts := s.scope.facts(func(f *Fact) bool { return f.Source.Editable })
-		return fail(id, "unknown-fact", didYouMean(id.Value, append(facts, s.scope.fields()...)),
+		return fail(id, "unknown-fact", nearest.DidYouMean(id.Value, append(facts, s.scope.fields()...)),
 			"set changes a field of a fact, and %q is no fact; %s", id.Value, theyAre("facts that can be changed", facts))
 	default:
 		typ = sym.typ
@@ -184,7 +185,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 		}
 		if !declares(typ, p.Value) {
 			names := fieldNames(typ)
-			return fail(p, "unknown-field", didYouMean(p.Value, names), "unknown field %q, the declared ones are %s", p.Value, list(names))
+			return fail(p, "unknown-field", nearest.DidYouMean(p.Value, names), "unknown field %q, the declared ones are %s", p.Value, list(names))
 		}
 		e.steps = append(e.steps, step{field: p.Value})
 		typ = fieldOf(typ, p.Value)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -28,7 +29,7 @@ func (c *compiler) given(doc *document) bindings {
 			b.texts[name] = c.cfg.Set[name]
 			continue
 		}
-		help := didYouMean(name, names)
+		help := nearest.DidYouMean(name, names)
 		if help == "" && len(names) > 0 {
 			help = "it has " + list(names)
 		}
@@ -139,8 +140,7 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 		if c.cfg.LazyTexts {
 			break
 		}
-		message, help := splitHelp(u.Message)
-		c.warnf(sc, keyAt(d.schema, u.Pointer), "schema-keyword", help, "%s in the schema of the param %q", message, d.name)
+		c.warnf(sc, keyAt(d.schema, u.Pointer), "schema-keyword", u.Help, "%s in the schema of the param %q", u.Message, d.name)
 	}
 	t := s.Type()
 	if bound, ok := b.exprs[d.name]; ok {
@@ -153,13 +153,13 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 	case given:
 		r := s.Check(schema.Document{Value: text})
 		if bad := slices.Concat(r.Unusable, r.Warnings); len(bad) > 0 {
-			c.errorf(sc, d.key, "param-value", "it takes "+t.String(), "the value %q does not fit the param %q: %s", text, d.name, bad[0].Message)
+			c.errorf(sc, d.key, "param-value", "it takes "+t.String(), "the value %q does not fit the param %q: %s", text, d.name, bad[0].Text())
 		}
 		sym.value = r.Value
 	case d.schema.Get("default") != nil:
 		r := s.Check(schema.Document{Value: d.schema.Get("default").Decode()})
 		if bad := slices.Concat(r.Unusable, r.Warnings); len(bad) > 0 {
-			c.errorf(sc, d.schema.Get("default"), "param-value", "it takes "+t.String(), "the default does not fit the param %q: %s", d.name, bad[0].Message)
+			c.errorf(sc, d.schema.Get("default"), "param-value", "it takes "+t.String(), "the default does not fit the param %q: %s", d.name, bad[0].Text())
 		}
 		sym.value = r.Value
 	case b.scope != nil: // reported at the include
@@ -230,7 +230,7 @@ func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Type) 
 	if f.Schema != nil && d.kind.Around == nil {
 		r := f.Schema.Check(schema.Document{Value: f.Default})
 		if len(r.Unusable) > 0 {
-			c.errorf(sc, d.deflt, "default", "", "the default does not fit the schema: %s%s", pointerAt(r.Unusable[0].Pointer), r.Unusable[0].Message)
+			c.errorf(sc, d.deflt, "default", "", "the default does not fit the schema: %s%s", pointerAt(r.Unusable[0].Pointer), r.Unusable[0].Text())
 		}
 		f.Default = f.Schema.Complete(f.Default)
 	}
@@ -281,8 +281,7 @@ func (c *compiler) schemaOf(sc *scope, n *source.Node) *schema.Schema {
 		c.warnf(sc, keyAt(n, w.Pointer), "schema-widened", "say the type of each field plainly, or leave it", "rules can use the value at %q without a check of its type: %s", w.Pointer, w.Why)
 	}
 	for _, u := range s.Unknown() {
-		message, help := splitHelp(u.Message)
-		c.warnf(sc, keyAt(n, u.Pointer), "schema-keyword", help, "%s, at %q in the schema", message, u.Pointer)
+		c.warnf(sc, keyAt(n, u.Pointer), "schema-keyword", u.Help, "%s, at %q in the schema", u.Message, u.Pointer)
 	}
 	return s
 }
@@ -299,7 +298,7 @@ func (c *compiler) findSchema(sc *scope, n *source.Node) (*schema.Schema, error)
 	if name, ok := strings.CutPrefix(n.Value, "ralph:"); ok {
 		src, ok := schema.Shipped(name)
 		if !ok {
-			c.errorf(sc, n, "schema", didYouMean(name, schema.ShippedNames()), "there is no shipped schema %q, the shipped ones are %s", name, list(schema.ShippedNames()))
+			c.errorf(sc, n, "schema", nearest.DidYouMean(name, schema.ShippedNames()), "there is no shipped schema %q, the shipped ones are %s", name, list(schema.ShippedNames()))
 			return nil, nil
 		}
 		return schema.Compile(n.Value, src)
@@ -336,7 +335,7 @@ func schemaProblem(n *source.Node, err error) (at *source.Node, message, help st
 	if !errors.As(err, &ce) {
 		return n, err.Error(), ""
 	}
-	message, help = splitHelp(ce.Message)
+	message, help = ce.Message, ce.Help
 	if ce.Pointer != "" {
 		message += ", at " + quote(ce.Pointer)
 	}
@@ -349,14 +348,6 @@ func schemaProblem(n *source.Node, err error) (at *source.Node, message, help st
 		at = child
 	}
 	return at, message, help
-}
-
-// splitHelp takes the suggestion off a message of package schema.
-func splitHelp(message string) (text, help string) {
-	if i := strings.LastIndex(message, "; did you mean "); i >= 0 {
-		return message[:i], message[i+2:]
-	}
-	return message, ""
 }
 
 // keyAt finds the key that a pointer names in a schema that stands in the policy;

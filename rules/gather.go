@@ -97,7 +97,7 @@ func violation(fact string, w schema.Violation) string {
 	if w.Line > 0 {
 		at = fmt.Sprintf(" at %d:%d", w.Line, w.Col)
 	}
-	return fmt.Sprintf("%s%s%s: %s", fact, w.Pointer, at, w.Message)
+	return fmt.Sprintf("%s%s%s: %s", fact, w.Pointer, at, w.Text())
 }
 
 // unusable tells why an operand may not read what it reads, or "".

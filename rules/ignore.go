@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
@@ -63,7 +64,7 @@ func silenceIn(f File, diags Diagnostics) Diagnostics {
 		for i, id := range ig.checks {
 			switch {
 			case !slices.Contains(known, id):
-				add("bad-ignore", didYouMean(id, known), fmt.Sprintf("there is no check %q", id))
+				add("bad-ignore", nearest.DidYouMean(id, known), fmt.Sprintf("there is no check %q", id))
 			case severityOf(id) == Error:
 				add("bad-ignore", "mend what it finds", fmt.Sprintf("%q is an error: a policy that has it cannot be used, so it cannot be ignored", id))
 			case !ig.used[i]:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
@@ -121,7 +122,7 @@ func (in *includer) find(d *ruleDecl, sc *scope) (f *file, name string, ok bool)
 		help := ""
 		if shipped {
 			guards := shippedGuards(at.fsys)
-			if help = didYouMean(strings.TrimSuffix(name, ".yaml"), guards); help == "" {
+			if help = nearest.DidYouMean(strings.TrimSuffix(name, ".yaml"), guards); help == "" {
 				help = "the shipped ones are " + list(guards)
 			}
 		}
@@ -142,7 +143,7 @@ func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool)
 			if len(names) > 0 {
 				message += ", it has " + list(names)
 			}
-			c.errorf(sc, w.key, "unknown-param", didYouMean(w.name, names), "%s", message)
+			c.errorf(sc, w.key, "unknown-param", nearest.DidYouMean(w.name, names), "%s", message)
 			continue
 		}
 		b.exprs[w.name] = w

@@ -2,10 +2,6 @@ package rules
 
 import "slices"
 
-// Nearest gives the candidate that a person most likely meant by name, or "" if
-// none is near enough to be worth a guess.
-func Nearest(name string, candidates []string) string { return nearest(name, candidates) }
-
 // Operands lists the operands of the rule's when as they are written, each once,
 // in the order of the text. They are what [OperandStep].Text of a trace names; a
 // rule without when has none.

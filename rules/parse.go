@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules/internal/form"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
@@ -82,7 +83,7 @@ func (p *parser) fields(n *source.Node, what string, ks form.Keys, f func(key *s
 // unknownKeyHelp says what to write for a key that is not known here: the nearest
 // one, what other tools call it, or where it belongs.
 func unknownKeyHelp(name string, ks form.Keys) string {
-	if help := didYouMean(name, ks.Names()); help != "" {
+	if help := nearest.DidYouMean(name, ks.Names()); help != "" {
 		return help
 	}
 	for _, alias := range [...]struct{ theirs, ours string }{

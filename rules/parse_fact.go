@@ -3,6 +3,7 @@ package rules
 import (
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
@@ -23,7 +24,7 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 	if len(found) != 1 {
 		help := ""
 		if len(found) == 0 {
-			help = didYouMean(firstKey(n).Value, sourceNames(p.kinds))
+			help = nearest.DidYouMean(firstKey(n).Value, sourceNames(p.kinds))
 		}
 		has := "none"
 		if len(found) > 1 {

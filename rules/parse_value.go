@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
@@ -43,7 +44,7 @@ func (p *parser) word(n *source.Node, what string, words []string) int {
 	}
 	i := slices.Index(words, s)
 	if i < 0 {
-		p.errorf(n, "bad-value", didYouMean(s, words), "%s is one of %s, not %q", what, list(words), s)
+		p.errorf(n, "bad-value", nearest.DidYouMean(s, words), "%s is one of %s, not %q", what, list(words), s)
 		return 0
 	}
 	return i
@@ -193,7 +194,7 @@ func (p *parser) events(n *source.Node) []string {
 		switch {
 		case !ok:
 		case !slices.Contains(KnownEvents(), s):
-			p.errorf(item, "bad-value", didYouMean(s, KnownEvents()), "unknown event %q, expected one of %s", s, list(KnownEvents()))
+			p.errorf(item, "bad-value", nearest.DidYouMean(s, KnownEvents()), "unknown event %q, expected one of %s", s, list(KnownEvents()))
 		case slices.Contains(out, s):
 			p.errorf(item, "bad-value", "remove it", "the event %q is listed already", s)
 		default:

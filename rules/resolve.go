@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/ralph-sdk/ralph/internal/nearest"
 )
 
 // resolver replaces the names of one leaf by the symbols they mean, and notes
@@ -209,7 +211,7 @@ func (r *resolver) unknown(name string) (check, help, message string) {
 	declared := r.scope.declared()
 	if word := boolWord(name); word != "" {
 		help = "write " + word
-	} else if help = didYouMean(name, slices.Concat(declared, r.c.names.flat(), []string{"true", "false", "nil"})); help == "" && len(declared) > 0 {
+	} else if help = nearest.DidYouMean(name, slices.Concat(declared, r.c.names.flat(), []string{"true", "false", "nil"})); help == "" && len(declared) > 0 {
 		help = theyAre("the names of this file", declared)
 	}
 	return "unknown-name", help, "unknown name " + quote(name)
@@ -233,7 +235,7 @@ func (r *resolver) member(n *ast.Node, space string, prop *ast.StringNode) {
 	full := space + "." + prop.Value
 	if space != "env" && r.c.names.byName[full] == nil {
 		members := r.c.names.namespaces[space]
-		r.fail(prop, "unknown-field", didYouMean(prop.Value, members), space+" has no "+quote(prop.Value)+", it has "+list(members))
+		r.fail(prop, "unknown-field", nearest.DidYouMean(prop.Value, members), space+" has no "+quote(prop.Value)+", it has "+list(members))
 		return
 	}
 	if info := r.c.names.byName[full]; info != nil && info.goType != nil && !info.askRow {
@@ -279,7 +281,7 @@ func (r *resolver) call(n *ast.Node, call *ast.CallNode) {
 			return
 		default:
 			known := slices.Concat(builtinNames(), r.c.names.functions())
-			r.fail(id, "unknown-function", didYouMean(id.Value, known), "unknown function "+quote(id.Value))
+			r.fail(id, "unknown-function", nearest.DidYouMean(id.Value, known), "unknown function "+quote(id.Value))
 			return
 		}
 	case ok:
@@ -326,7 +328,7 @@ func (r *resolver) ask(n *ast.Node, id *ast.IdentifierNode, call *ast.CallNode) 
 				r.fail(arg, check, help, message)
 				return
 			}
-			r.fail(arg, "unknown-fact", didYouMean(arg.Value, facts), id.Value+"(…) asks about a fact, and "+quote(arg.Value)+" is none; "+theyAre("the facts", facts))
+			r.fail(arg, "unknown-fact", nearest.DidYouMean(arg.Value, facts), id.Value+"(…) asks about a fact, and "+quote(arg.Value)+" is none; "+theyAre("the facts", facts))
 			return
 		}
 	}

@@ -105,16 +105,3 @@ func TestSplitAssignment(t *testing.T) {
 		}
 	}
 }
-
-// The nearest name is offered only if it is near.
-func TestNearest(t *testing.T) {
-	names := []string{"phase", "taskIndex", "totalTasks", "n", "on"}
-	for name, want := range map[string]string{
-		"phaze": "phase", "pahse": "phase", "Phase": "phase", "taskindex": "taskIndex", "taskIdx": "taskIndex", "total_tasks": "totalTasks",
-		"m": "", "onn": "on", "something": "", "": "", "phase": "phase",
-	} {
-		if got := nearest(name, names); got != want {
-			t.Errorf("%q: got %q, want %q", name, got, want)
-		}
-	}
-}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -101,7 +102,7 @@ func (r *resolver) checkTypes(n ast.Node, elems []*schema.Type) {
 		if p, ok := t.Property.(*ast.StringNode); ok {
 			if base := r.typeOf(t.Node, elems); !declares(base, p.Value) {
 				names := fieldNames(base)
-				r.fail(p, "unknown-field", didYouMean(p.Value, names), fmt.Sprintf("unknown field %q, the declared ones are %s", p.Value, list(names)))
+				r.fail(p, "unknown-field", nearest.DidYouMean(p.Value, names), fmt.Sprintf("unknown field %q, the declared ones are %s", p.Value, list(names)))
 			}
 		}
 	case *ast.BinaryNode:
@@ -148,7 +149,7 @@ func (r *resolver) checkEnum(side, literal ast.Node, elems []*schema.Type) {
 	}
 	if t := r.typeOf(side, elems); t != nil && !allows(t, v) {
 		words := enumWords(t)
-		r.fail(literal, "enum", didYouMean(fmt.Sprint(v), words), fmt.Sprintf("this is never %s, it is one of %s", literalText(v), list(words)))
+		r.fail(literal, "enum", nearest.DidYouMean(fmt.Sprint(v), words), fmt.Sprintf("this is never %s, it is one of %s", literalText(v), list(words)))
 	}
 }
 

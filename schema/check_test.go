@@ -293,7 +293,7 @@ func TestCheckWithLibrary(t *testing.T) {
 			{Pointer: "/q", Line: 1, Col: 1, Message: "is required but absent"},
 			{Pointer: "/r", Line: 1, Col: 1, Message: "is required but absent"},
 			{Pointer: "/a b~1é%", Line: 1, Col: 12, Message: "is 0, expected at least 1"},
-			{Pointer: "/lisst", Line: 2, Col: 11, Message: `is not a field of this object, expected a b/é%, list, n; did you mean "list"?`},
+			{Pointer: "/lisst", Line: 2, Col: 11, Message: `is not a field of this object, expected a b/é%, list, n`, Help: `did you mean "list"?`},
 			{Pointer: "/z", Line: 2, Col: 19, Message: "is not a field of this object, expected a b/é%, list, n"},
 		},
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/ralph-sdk/ralph/internal/nearest"
 )
 
 // Limits of a schema's inside. Whoever exceeds them has generated the schema, or has set a trap.
@@ -70,8 +72,12 @@ func build(name string, v any, position func(string) (int, int)) (*Schema, error
 }
 
 func (c *compiler) fail(at, format string, args ...any) {
-	if len(c.errs) < maxErrors {
-		c.errs = append(c.errs, &CompileError{Name: c.name, Pointer: at, Message: fmt.Sprintf(format, args...)})
+	c.report(&CompileError{Pointer: at, Message: fmt.Sprintf(format, args...)})
+}
+
+func (c *compiler) report(e *CompileError) {
+	if e.Name = c.name; len(c.errs) < maxErrors {
+		c.errs = append(c.errs, e)
 	}
 }
 
@@ -88,7 +94,7 @@ func (c *compiler) first(position func(string) (int, int)) error {
 		}
 	}
 	return slices.MinFunc(c.errs, func(a, b *CompileError) int {
-		return compareViolations(Violation{a.Pointer, a.Line, a.Col, a.Message}, Violation{b.Pointer, b.Line, b.Col, b.Message})
+		return compareViolations(Violation{a.Pointer, a.Line, a.Col, a.Message, a.Help}, Violation{b.Pointer, b.Line, b.Col, b.Message, b.Help})
 	})
 }
 
@@ -197,11 +203,11 @@ func (c *compiler) reportUnknown(name, at string) {
 	for i := range keywords {
 		known[i] = keywords[i].name
 	}
-	message := fmt.Sprintf("unknown keyword %s, it has no effect", show(name))
-	if near := nearest(name, known); near != "" {
-		message += fmt.Sprintf("; did you mean %q?", near)
-	}
-	c.unknown = append(c.unknown, Violation{Pointer: child(at, name), Message: message})
+	c.unknown = append(c.unknown, Violation{
+		Pointer: child(at, name),
+		Message: fmt.Sprintf("unknown keyword %s, it has no effect", show(name)),
+		Help:    nearest.DidYouMean(name, known),
+	})
 }
 
 // keyword checks the form of one keyword's value and takes from it what the node holds.
@@ -252,11 +258,11 @@ func (c *compiler) textKeyword(n *node, name, value, at string) {
 		}
 	case "format":
 		if !knowsFormat(value) && len(c.unknown) < maxErrors {
-			message := fmt.Sprintf("unknown format %s, it is not checked", show(value))
-			if near := nearest(value, formats()); near != "" {
-				message += fmt.Sprintf("; did you mean %q?", near)
-			}
-			c.unknown = append(c.unknown, Violation{Pointer: at, Message: message})
+			c.unknown = append(c.unknown, Violation{
+				Pointer: at,
+				Message: fmt.Sprintf("unknown format %s, it is not checked", show(value)),
+				Help:    nearest.DidYouMean(value, formats()),
+			})
 		}
 	}
 }
@@ -329,11 +335,11 @@ func (c *compiler) typeKeyword(n *node, value any, at string) {
 		name, _ := v.(string)
 		switch k := kindNamed(name); {
 		case k == Any:
-			message := "expected a type: array, boolean, integer, null, number, object or string; got " + show(v)
-			if near := nearest(name, []string{"array", "boolean", "integer", "null", "number", "object", "string"}); near != "" {
-				message += fmt.Sprintf("; did you mean %q?", near)
-			}
-			c.fail(place, "%s", message)
+			c.report(&CompileError{
+				Pointer: place,
+				Message: "expected a type: array, boolean, integer, null, number, object or string; got " + show(v),
+				Help:    nearest.DidYouMean(name, []string{"array", "boolean", "integer", "null", "number", "object", "string"}),
+			})
 		case n.kinds.has(k):
 			c.fail(place, "%q stands in the list twice", name)
 		default:

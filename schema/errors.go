@@ -17,10 +17,11 @@ type CompileError struct {
 	Name      string // the schema's name, as given to Compile or FromValue
 	Line, Col int    // where in its source; from 1, columns count characters; 0, 0 for schemas made from a value
 	Pointer   string // JSON pointer of the place in the schema; "" is its root
-	Message   string // what was expected there, what was found, and what to do about it
+	Message   string // what was expected there and what was found
+	Help      string // what to write instead, such as `did you mean "string"?`; "" if nobody knows
 }
 
-// Error is one line: the name, the place, the message.
+// Error is one line: the name, the place, the message and the help.
 func (e *CompileError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Name)
@@ -28,7 +29,7 @@ func (e *CompileError) Error() string {
 		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Col)
 	}
 	b.WriteString(": ")
-	b.WriteString(e.Message)
+	b.WriteString(withHelp(e.Message, e.Help))
 	if e.Pointer != "" {
 		b.WriteString(" (at " + e.Pointer + ")")
 	}
@@ -49,9 +50,20 @@ type Violation struct {
 	Pointer   string // JSON pointer (RFC 6901, not percent-encoded) of the value; of an absent field, where it should be
 	Line, Col int    // from 1; of an absent field, those of the object that lacks it; 0, 0 if unknown
 	Message   string // what is wrong there; a clause without subject, such as `expected int, got text "abc"`
+	Help      string // what to write instead, such as `did you mean "list"?`; "" if nobody knows
 }
 
-// String is one line: the place, the pointer, the message.
+// Text is the message and the help.
+func (v Violation) Text() string { return withHelp(v.Message, v.Help) }
+
+func withHelp(message, help string) string {
+	if help == "" {
+		return message
+	}
+	return message + "; " + help
+}
+
+// String is one line: the place, the pointer, the message and the help.
 func (v Violation) String() string {
 	var b strings.Builder
 	if v.Line > 0 {
@@ -60,5 +72,5 @@ func (v Violation) String() string {
 	if v.Pointer != "" {
 		b.WriteString(v.Pointer + ": ")
 	}
-	return b.String() + v.Message
+	return b.String() + v.Text()
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ralph-sdk/ralph/internal/nearest"
 )
 
 // maxWarnings is how many warnings one Check gives.
@@ -84,10 +86,7 @@ func (n *node) surplus(at string, v any) []Violation {
 			continue
 		}
 		message := "is not a field of this object, " + expected
-		if near := nearest(name, known); near != "" {
-			message += fmt.Sprintf("; did you mean %q?", near)
-		}
-		all = append(all, Violation{Pointer: child(at, name), Message: message})
+		all = append(all, Violation{Pointer: child(at, name), Message: message, Help: nearest.DidYouMean(name, known)})
 	}
 	return all
 }

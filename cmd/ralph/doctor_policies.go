@@ -125,13 +125,13 @@ func (x *examination) checkState(ctx context.Context) {
 					x.problem("state", path, fmt.Sprintf("%s more", count(len(found.Unusable)-i, "field")), "repair them too")
 					break
 				}
-				x.problem("state", place(path, bad), fmt.Sprintf("%s %s; rules of %s that read it let the agent stop", fieldName(bad), bad.Message, p.name), "repair the field")
+				x.problem("state", place(path, bad), fmt.Sprintf("%s %s; rules of %s that read it let the agent stop", fieldName(bad), bad.Text(), p.name), "repair the field")
 			}
 			for i, bad := range found.Warnings {
 				if i == 3 {
 					break
 				}
-				x.note("state", place(path, bad), fmt.Sprintf("%s %s", fieldName(bad), bad.Message), "")
+				x.note("state", place(path, bad), fmt.Sprintf("%s %s", fieldName(bad), bad.Text()), "")
 			}
 		}
 	}

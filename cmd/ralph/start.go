@@ -200,7 +200,7 @@ func (l runFile) compose(prompt string, f startFlags, session string, now time.T
 	}
 	checked := l.fact.Schema.Check(schema.Document{Value: values})
 	for _, bad := range append(checked.Unusable, checked.Warnings...) {
-		return nil, fmt.Errorf("%s: %s", strings.TrimPrefix(bad.Pointer, "/"), bad.Message)
+		return nil, fmt.Errorf("%s: %s", strings.TrimPrefix(bad.Pointer, "/"), bad.Text())
 	}
 	head, err := state.Edit([]byte("---\n---\n"), state.FrontMatter, sets)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -287,9 +288,9 @@ func names(t *schema.Type) string {
 
 func unknownField(name string, known []string) error {
 	slices.Sort(known)
-	help := ""
-	if n := rules.Nearest(name, known); n != "" {
-		help = fmt.Sprintf(", did you mean %q?", n)
+	help := nearest.DidYouMean(name, known)
+	if help != "" {
+		help = ", " + help
 	}
 	return fmt.Errorf("unknown field %q, expected one of %s%s", name, strings.Join(known, ", "), help)
 }

@@ -3,6 +3,7 @@ package testfile
 import (
 	"slices"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
@@ -25,7 +26,7 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		if slices.Contains(known, name) {
 			return
 		}
-		help := didYouMean(name, known)
+		help := nearest.DidYouMean(name, known)
 		if help == "" {
 			help = "it has " + quoted(known)
 		}

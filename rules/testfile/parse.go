@@ -3,6 +3,7 @@ package testfile
 import (
 	"slices"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
@@ -79,7 +80,7 @@ func (r *reader) test(n *source.Node) Test {
 		case "event":
 			t.Event = r.text(v, "event")
 			if known := rules.KnownEvents(); !slices.Contains(known, t.Event) {
-				r.errorf(v, CheckValue, didYouMean(t.Event, known), "unknown event %q, expected one of %s", t.Event, quoted(known))
+				r.errorf(v, CheckValue, nearest.DidYouMean(t.Event, known), "unknown event %q, expected one of %s", t.Event, quoted(known))
 			}
 		case "expect":
 			hasExpect = true

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
@@ -60,13 +61,6 @@ func quoted(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func didYouMean(name string, known []string) string {
-	if n := rules.Nearest(name, known); n != "" && n != name {
-		return "did you mean " + strconv.Quote(n) + "?"
-	}
-	return ""
-}
-
 func isNull(n *source.Node) bool { return n.Kind == source.Scalar && n.Tag == "!!null" }
 
 // fields calls f for each key of n that the table knows and reports the others.
@@ -77,7 +71,7 @@ func (r *reader) fields(n *source.Node, what string, ks keys, f func(key string,
 	}
 	for _, fl := range n.Fields {
 		if !ks.has(fl.Key.Value) {
-			r.errorf(fl.Key, CheckKey, didYouMean(fl.Key.Value, ks.names()),
+			r.errorf(fl.Key, CheckKey, nearest.DidYouMean(fl.Key.Value, ks.names()),
 				"unknown key %q in %s, expected one of %s", fl.Key.Value, what, quoted(ks.names()))
 			continue
 		}

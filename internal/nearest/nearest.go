@@ -1,0 +1,67 @@
+// Package nearest guesses which name a person meant.
+package nearest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxWord is how many bytes a word may have that is taken for a typo.
+const maxWord = 64
+
+// DidYouMean asks whether the candidate nearest to word was meant, as in `did you
+// mean "phase"?`. It is "" if none is near: a wrong guess costs the reader more than
+// none. Of equally near candidates the first counts; word itself is not offered.
+func DidYouMean(word string, candidates []string) string {
+	if len(word) > maxWord {
+		return ""
+	}
+	best, limit := "", maxWord
+	w := []rune(strings.ToLower(word))
+	for _, c := range candidates {
+		if c == word || len(c) > maxWord {
+			continue
+		}
+		r := []rune(strings.ToLower(c))
+		longest := max(len(w), len(r))
+		atMost := min(max(1, (longest+1)/3), longest-1, limit-1)
+		if d := distance(w, r, atMost); d <= atMost {
+			best, limit = c, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "did you mean " + strconv.Quote(best) + "?"
+}
+
+// distance counts the letters to insert, drop, replace or swap with their neighbour
+// to turn a into b; more than atMost if there are more.
+func distance(a, b []rune, atMost int) int {
+	if max(len(a)-len(b), len(b)-len(a)) > atMost {
+		return atMost + 1
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range a {
+		row[0] = i + 1
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		if min(slices.Min(row), slices.Min(last)) > atMost {
+			return atMost + 1
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
