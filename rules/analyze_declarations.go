@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
 // checkProgram looks at the policy as a whole. A hook has no use for what it
@@ -66,14 +64,4 @@ func (c *compiler) lineEnd(pos Pos) Pos {
 	text, _, _ := strings.Cut(c.sourceLine(pos), " #")
 	pos.Col = max(pos.Col, utf8.RuneCountInString(strings.TrimRight(text, " \t"))+1)
 	return pos
-}
-
-// sourceLine gives the line of a file that was read.
-func (c *compiler) sourceLine(pos Pos) string {
-	for _, f := range c.program.Files {
-		if f.Name == pos.File {
-			return source.Line(f.Src, pos.Line)
-		}
-	}
-	return ""
 }

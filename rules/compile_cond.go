@@ -1,6 +1,10 @@
 package rules
 
-import "github.com/expr-lang/expr/ast"
+import (
+	"slices"
+
+	"github.com/expr-lang/expr/ast"
+)
 
 // connective is how a condition joins its parts.
 type connective uint8
@@ -87,4 +91,25 @@ func skeleton(n ast.Node, boolean bool, leafOf func(n ast.Node, boolean bool) *o
 		}}
 	}
 	return &cond{op: leaf, operand: leafOf(n, boolean)}
+}
+
+func (c *cond) texts() []string {
+	var out []string
+	c.walk(func(o *operand) {
+		if !slices.Contains(out, o.text) {
+			out = append(out, o.text)
+		}
+	})
+	return out
+}
+
+// place is where a condition stands: from its first operand to its last.
+func (c *cond) place() (from, to Pos) {
+	c.walk(func(o *operand) {
+		if !from.IsValid() {
+			from = o.pos()
+		}
+		to = o.end()
+	})
+	return from, to
 }

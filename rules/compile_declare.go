@@ -1,12 +1,9 @@
 package rules
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	stdpath "path"
 	"slices"
-	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
@@ -245,13 +242,6 @@ func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Type) 
 	}
 }
 
-func pointerAt(pointer string) string {
-	if pointer == "" {
-		return ""
-	}
-	return "at " + pointer + ", "
-}
-
 // withBody adds the text below the front matter to a type.
 func withBody(t *schema.Type) *schema.Type {
 	if t == nil || len(t.Fields) == 0 {
@@ -261,107 +251,6 @@ func withBody(t *schema.Type) *schema.Type {
 	n.Fields = maps.Clone(t.Fields)
 	n.Fields["body"] = &schema.Type{Kind: schema.String, Doc: "The text below the front matter."}
 	return &n
-}
-
-// schemaOf finds and compiles the schema of a fact.
-func (c *compiler) schemaOf(sc *scope, n *source.Node) *schema.Schema {
-	s, err := c.findSchema(sc, n)
-	if err == nil && s != nil && !c.cfg.LazyTexts {
-		err = s.Verify()
-	}
-	if err != nil {
-		at, message, help := schemaProblem(n, err)
-		c.errorf(sc, at, "schema", help, "the schema cannot be used: %s", message)
-		return nil
-	}
-	if s == nil || c.cfg.LazyTexts {
-		return s
-	}
-	for _, w := range s.Widened() {
-		c.warnf(sc, keyAt(n, w.Pointer), "schema-widened", "say the type of each field plainly, or leave it", "rules can use the value at %q without a check of its type: %s", w.Pointer, w.Why)
-	}
-	for _, u := range s.Unknown() {
-		c.warnf(sc, keyAt(n, u.Pointer), "schema-keyword", u.Help, "%s, at %q in the schema", u.Message, u.Pointer)
-	}
-	return s
-}
-
-// findSchema gives the schema that a node holds or names. It is nil without an
-// error if the problem was reported.
-func (c *compiler) findSchema(sc *scope, n *source.Node) (*schema.Schema, error) {
-	if n.Kind == source.Map || n.Tag == "!!bool" {
-		return schema.FromValue(sc.file.name, n.Decode())
-	}
-	if n.Kind != source.Scalar || n.Value == "" || n.Tag == "!!null" {
-		return nil, errors.New("write an object, a file name or ralph:NAME")
-	}
-	if name, ok := strings.CutPrefix(n.Value, "ralph:"); ok {
-		src, ok := schema.Shipped(name)
-		if !ok {
-			c.errorf(sc, n, "schema", nearest.DidYouMean(name, schema.ShippedNames()), "there is no shipped schema %q, the shipped ones are %s", name, list(schema.ShippedNames()))
-			return nil, nil
-		}
-		return schema.Compile(n.Value, src)
-	}
-	at, err := beside(sc.file, n.Value)
-	if err != nil {
-		return nil, err
-	}
-	f, err := readFile(sc.file.fs, at)
-	if err != nil {
-		return nil, err
-	}
-	return schema.Compile(at, f.src)
-}
-
-// beside resolves the name of a file relative to the file that names it.
-func beside(f *file, name string) (string, error) {
-	at := stdpath.Join(stdpath.Dir(f.path), name)
-	switch {
-	case strings.HasPrefix(name, "/"), strings.Contains(name, `\`), len(name) > 1 && name[1] == ':' && isLetter(name[0]):
-		return "", fmt.Errorf("%s must be relative to the file that names it, with slashes", name)
-	case strings.HasPrefix(name, "~"):
-		return "", fmt.Errorf("%s begins with ~; name a file beside this one", name)
-	case at == "..", strings.HasPrefix(at, "../"):
-		return "", fmt.Errorf("%s leads out of the folder that policies are read from", name)
-	}
-	return at, nil
-}
-
-// schemaProblem says what is wrong with a schema, and at which node of n if it
-// stands in the policy.
-func schemaProblem(n *source.Node, err error) (at *source.Node, message, help string) {
-	var ce *schema.CompileError
-	if !errors.As(err, &ce) {
-		return n, err.Error(), ""
-	}
-	message, help = ce.Message, ce.Help
-	if ce.Pointer != "" {
-		message += ", at " + quote(ce.Pointer)
-	}
-	at = n
-	for _, step := range schema.SplitPointer(ce.Pointer) {
-		child := at.Get(step)
-		if child == nil {
-			break
-		}
-		at = child
-	}
-	return at, message, help
-}
-
-// keyAt finds the key that a pointer names in a schema that stands in the policy;
-// n itself if the schema is a file.
-func keyAt(n *source.Node, pointer string) *source.Node {
-	at, key := n, n
-	for _, step := range schema.SplitPointer(pointer) {
-		i := slices.IndexFunc(at.Fields, func(f source.Field) bool { return f.Key.Value == step })
-		if i < 0 {
-			break
-		}
-		key, at = at.Fields[i].Key, at.Fields[i].Value
-	}
-	return key
 }
 
 // checkInline tells of declared names that hide a field of the inline fact.
@@ -375,13 +264,4 @@ func (c *compiler) checkInline(sc *scope) {
 				"%q is also a field of the inline fact %q", name, sc.inline.name)
 		}
 	}
-}
-
-// errorAt reports an error about a name at a place.
-func (c *compiler) errorAt(sc *scope, pos Pos, name, check, help, format string, args ...any) {
-	end := pos
-	end.Col += len([]rune(name))
-	*c.diags = append(*c.diags, Diagnostic{
-		Pos: pos, End: end, Check: check, Message: fmt.Sprintf(format, args...), Help: help, Line: source.Line(sc.file.src, pos.Line),
-	})
 }

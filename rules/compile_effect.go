@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
@@ -225,4 +226,22 @@ func splitAssignment(s string) (at int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// effect is a change that a rule asks for, compiled.
+type effect struct {
+	kind  EffectKind
+	src   string
+	fact  *symbol
+	steps []step // set: the path into the document
+	value *cond  // set
+	typ   *schema.Type
+	glob  *path
+	older time.Duration
+}
+
+// step is one step of a path: a field, or an index that is worked out.
+type step struct {
+	field string
+	index *cond
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker/nature"
 	exprparser "github.com/expr-lang/expr/parser"
-
-	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
 // expression compiles a snippet into a skeleton and tells the type of its value.
@@ -211,26 +209,4 @@ func (c *compiler) letType(s *symbol) {
 	}
 	root.walk(func(o *operand) { s.private = s.private || o.private })
 	c.engine.declare(s.key, nt)
-}
-
-// conditions compiles a when: one expression, or several that must all hold.
-func (c *compiler) conditions(sc *scope, nodes []*source.Node) *cond {
-	var kids []*cond
-	for _, n := range nodes {
-		root, _ := c.expression(whole(sc, n), true)
-		switch {
-		case root == nil: // reported
-		case root.op == and:
-			kids = append(kids, root.kids...)
-		default:
-			kids = append(kids, root)
-		}
-	}
-	switch len(kids) {
-	case 0:
-		return nil
-	case 1:
-		return kids[0]
-	}
-	return &cond{op: and, kids: kids}
 }

@@ -193,25 +193,6 @@ func uniq(items []any) []any {
 	return out
 }
 
-// elements gives the items of a list of any type; nil has none.
-func elements(v any) ([]any, error) {
-	switch v := v.(type) {
-	case nil:
-		return nil, nil
-	case []any:
-		return v, nil
-	}
-	rv := reflect.ValueOf(v)
-	if rv.Kind() != reflect.Slice {
-		return nil, errors.New("not a list")
-	}
-	out := make([]any, rv.Len())
-	for i := range out {
-		out[i] = rv.Index(i).Interface()
-	}
-	return out, nil
-}
-
 func join(items []any, glue string) (any, error) {
 	size := 0
 	texts := make([]string, len(items))
@@ -226,29 +207,6 @@ func join(items []any, glue string) (any, error) {
 		}
 	}
 	return strings.Join(texts, glue), nil
-}
-
-// cut shortens s to n characters, the last of them an ellipsis. Characters are
-// runes: expr's own slices count bytes and would tear letters apart.
-func cut(s string, n int) string {
-	if n <= 0 {
-		return ""
-	}
-	if len(s) <= n {
-		return s
-	}
-	count := 0
-	last := 0 // byte offset of the n-th rune
-	for i := range s {
-		if count == n-1 {
-			last = i
-		}
-		if count == n {
-			return s[:last] + "…"
-		}
-		count++
-	}
-	return s
 }
 
 // bullets writes the first n items as lines of a list, then how many more there are.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
 // Bounds of what a policy may include.
@@ -16,13 +15,6 @@ const (
 	maxIncludeDepth = 8
 	maxFiles        = 64
 )
-
-// pendingRule is a rule with the scope in which its expressions are read.
-type pendingRule struct {
-	decl  *ruleDecl
-	scope *scope
-	name  string
-}
 
 // includeAt is where the policy includes a file.
 type includeAt struct {
@@ -165,15 +157,4 @@ func shippedGuards(fsys fs.FS) []string {
 		files[i] = strings.TrimSuffix(files[i], ".yaml")
 	}
 	return files
-}
-
-func (c *compiler) checkRuleNames(rules []pendingRule) {
-	seen := make(map[string]*source.Node, len(rules))
-	for _, r := range rules {
-		if old := seen[r.name]; old != nil { // rules of one name stand in one file
-			c.errorf(r.scope, r.decl.name, "duplicate-name", "choose another name", "there is a rule %q already, at %s", r.name, c.place(r.scope.file, old.Start))
-			continue
-		}
-		seen[r.name] = r.decl.name
-	}
 }

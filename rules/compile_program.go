@@ -3,7 +3,6 @@ package rules
 import (
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ralph-sdk/ralph/schema"
@@ -102,53 +101,25 @@ func (p *Program) Handles(event string) bool { return slices.Contains(p.Events, 
 // Facts lists the declared facts in the order of the policy.
 func (p *Program) Facts() []*Fact { return slices.Clone(p.facts) }
 
-// symbolKind tells where the value of a symbol comes from.
-type symbolKind uint8
-
-const (
-	factSymbol  symbolKind = iota
-	letSymbol              // worked out from an expression: let, or a bound param
-	constSymbol            // a param with its value
-	nameSymbol             // one of ralph's names
-	askSymbol              // missing(f) and its like
-	tickSymbol             // counts the steps of loops
-)
-
-// symbol is one name that operands can read, with its slot in an evaluation.
-type symbol struct {
-	slot int
-	kind symbolKind
-	name string // as people write it
-	key  string // under which expressions find it
-	typ  *schema.Type
-	pos  Pos
-
-	fact  *Fact     // factSymbol, askSymbol
-	ask   string    // askSymbol: what is asked
-	now   *symbol   // askSymbol age: the time of the event
-	let   *let      // letSymbol
-	value any       // constSymbol
-	info  *NameInfo // nameSymbol
-
-	private bool // its value is not shown in traces unless asked for
-	used    atomic.Bool
+// File gives the path of the file that a fact reads, as the policy writes it, if
+// it reads one file and the path has no holes. Commands that start and end loops
+// need it without an event; ok is false where only an event tells the path.
+func (f *Fact) File() (path string, ok bool) {
+	if !f.Source.File || len(f.args) != 1 {
+		return "", false
+	}
+	path, ok = f.args[0].fixed()
+	return path, ok && path != ""
 }
 
-// tickKey is the name under which loops in expressions count. No policy can spell it.
-const tickKey = "tick()"
+// Inline gives the fact of the policy itself whose fields are names too, or nil.
+// It is the state that the loop is about.
+func (p *Program) Inline() *Fact { return p.inline }
 
-// let is an expression with a name.
-type let struct {
-	decl  letDecl
-	scope *scope // in which its names are looked up
-	root  *cond
-	state letState
-}
+// Operands lists the operands of the rule's when as they are written, each once,
+// in the order of the text. They are what [OperandStep].Text of a trace names; a
+// rule without when has none.
+func (r *Rule) Operands() []string { return r.when.texts() }
 
-type letState uint8
-
-const (
-	letNew letState = iota
-	letOpen
-	letDone
-)
+// Operands lists the operands of the policy's own when in the same way.
+func (p *Program) Operands() []string { return p.when.texts() }

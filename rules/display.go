@@ -3,8 +3,10 @@ package rules
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -121,3 +123,68 @@ func beginning(v any, n int) (head any, left int) {
 	}
 	return v, n - 1
 }
+
+// kindOf names the kind of a value for messages.
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "nothing"
+	case bool:
+		return "true or false"
+	case string:
+		return "a text"
+	case int, float64:
+		return "a number"
+	case []any, []string, []int:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// elements gives the items of a list of any type; nil has none.
+func elements(v any) ([]any, error) {
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case []any:
+		return v, nil
+	}
+	rv := reflect.ValueOf(v)
+	if rv.Kind() != reflect.Slice {
+		return nil, errors.New("not a list")
+	}
+	out := make([]any, rv.Len())
+	for i := range out {
+		out[i] = rv.Index(i).Interface()
+	}
+	return out, nil
+}
+
+// cut shortens s to n characters, the last of them an ellipsis. Characters are
+// runes: expr's own slices count bytes and would tear letters apart.
+func cut(s string, n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if len(s) <= n {
+		return s
+	}
+	count := 0
+	last := 0 // byte offset of the n-th rune
+	for i := range s {
+		if count == n-1 {
+			last = i
+		}
+		if count == n {
+			return s[:last] + "…"
+		}
+		count++
+	}
+	return s
+}
+
+// maxText bounds a rendered text, in bytes: a hole can show a whole file, and a
+// text can have many holes.
+const maxText = 1 << 20

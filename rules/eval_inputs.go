@@ -6,23 +6,7 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
-
-	"github.com/ralph-sdk/ralph/schema"
 )
-
-// Input is one value that an evaluation read: what a replay of the decision needs
-// to decide again. Long and private values are cut out; that they were read stays.
-type Input struct {
-	// Name is a fact and the JSON pointer into it, joined by # (state#/taskIndex,
-	// feature#), one of ralph's names (stop_hook_active), or age(FACT).
-	Name  string `json:"name"`
-	Value any    `json:"value,omitempty"`
-	Cut   bool   `json:"cut,omitempty"`  // the value is too long, private, or only told
-	Told  bool   `json:"told,omitempty"` // only texts read it, so that nothing was decided by it
-}
-
-// InputName is the name of the input that is read at this path of a fact.
-func InputName(fact string, path []any) string { return fact + "#" + schema.PointerOf(path) }
 
 // maxInputText is how long a text is kept as an input, in runes, and maxInputJSON
 // how long a list or object, in bytes.

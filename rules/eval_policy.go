@@ -70,7 +70,10 @@ func (p *Program) Explain(ctx context.Context, f Facts) *Verdict {
 
 // EvalWith is Eval with options.
 func (p *Program) EvalWith(ctx context.Context, f Facts, o Options) *Verdict {
-	ev := p.pool.Get().(*evaluation)
+	ev, ok := p.pool.Get().(*evaluation)
+	if !ok {
+		ev = p.newEvaluation()
+	}
 	defer p.release(ev)
 	n := p.table.size()
 	if cap(ev.slots) < n {

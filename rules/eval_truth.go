@@ -1,9 +1,6 @@
 package rules
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // truth is a value of three-valued logic, with the reason for not knowing kept
 // apart: a missing fact is ordinary, an error is told to the person.
@@ -84,57 +81,6 @@ func (ev *evaluation) value(c *cond) (any, truth) {
 	return holds, state
 }
 
-// operand gathers what an operand names and evaluates it.
-func (ev *evaluation) operand(o *operand) (any, truth) {
-	if ev.step != nil {
-		return ev.traced(o)
-	}
-	state := known
-	for _, s := range o.syms {
-		state = max(state, ev.need(s))
-	}
-	if state != known {
-		ev.why = ev.whyOf(o, state)
-		return nil, state
-	}
-	for i := range o.reads {
-		if why := ev.unusable(o, &o.reads[i]); why != "" {
-			ev.why = why
-			return nil, broken
-		}
-	}
-	if ev.opts.Traced {
-		ev.noteInputs(o)
-	}
-	if o.direct != nil {
-		if v, ok := o.direct.evaluate(ev); ok {
-			return v, known
-		}
-	}
-	prog, err := ev.program.code(o)
-	if err == nil {
-		for _, s := range o.syms {
-			ev.names[s.key] = ev.slots[s.slot].value
-		}
-		var v any
-		if v, err = run(&ev.vm, prog, ev.names); err == nil {
-			return v, known
-		}
-	}
-	ev.why = fmt.Sprintf("%s: %s: %s", o.snippet.pos(err.from), o.text, runMessage(err.message))
-	return nil, broken
-}
-
-// whyOf gives the reason of the first symbol of o that stands as badly as this.
-func (ev *evaluation) whyOf(o *operand, state truth) string {
-	for _, s := range o.syms {
-		if at := &ev.slots[s.slot]; at.state == state {
-			return at.why
-		}
-	}
-	return ""
-}
-
 // need makes sure that a symbol has its value in its slot. It tells whether there
 // is one; the slot then says why not.
 func (ev *evaluation) need(s *symbol) truth {
@@ -172,53 +118,4 @@ func (ev *evaluation) need(s *symbol) truth {
 		at.why, at.value = ev.why, nil
 	}
 	return state
-}
-
-// maxTicks bounds the work of loops in one evaluation, far above what people
-// write: loops within loops over large lists would run for hours. A tick is a step
-// of a loop, or a KiB of text that it makes.
-const maxTicks = 1_000_000
-
-// count is called at every step of a loop that could take long. Its panic is
-// turned into an error by expr's machine.
-func (ev *evaluation) count(ticks int) bool {
-	ev.ticks += ticks
-	if ev.ticks > maxTicks {
-		panic(errTooManySteps)
-	}
-	if err := ev.ctx.Err(); err != nil {
-		panic(err)
-	}
-	return true
-}
-
-// kindOf names the kind of a value for messages.
-func kindOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "nothing"
-	case bool:
-		return "true or false"
-	case string:
-		return "a text"
-	case int, float64:
-		return "a number"
-	case []any, []string, []int:
-		return "a list"
-	case map[string]any:
-		return "an object"
-	}
-	return fmt.Sprintf("%T", v)
-}
-
-// runMessage makes a clause of what expr's machine says.
-func runMessage(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	s = strings.TrimPrefix(s, "invalid operation: ")
-	for _, f := range [...]string{"int", "float"} {
-		if v, ok := strings.CutPrefix(s, f+"("); ok {
-			return f + "(…) cannot read " + quote(cut(strings.TrimSuffix(v, ")"), 60))
-		}
-	}
-	return plainTypes(s)
 }

@@ -211,9 +211,6 @@ func (p *parser) named(n *source.Node, what string, f func(key, value *source.No
 	}
 }
 
-// KnownEvents are the hook events that a policy can list, under Claude Code's names.
-func KnownEvents() []string { return []string{"Stop", "SubagentStop", "UserPromptSubmit"} }
-
 func (p *parser) limits(n *source.Node) Limits {
 	l := defaultLimits()
 	l.Written = p.fields(n, "limits", form.LimitKeys(), func(k, v *source.Node) {

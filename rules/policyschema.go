@@ -3,7 +3,6 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/ralph-sdk/ralph/rules/internal/form"
 )
@@ -130,11 +129,6 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 		return scalar() // a number or a boolean in YAML is its text here
 	}
 	panic(fmt.Sprintf("the shape %d has no schema", s))
-}
-
-// keys are the keys of a fact with this source.
-func (s SourceKind) keys() form.Keys {
-	return slices.Concat(form.Keys{{Name: s.Name, Shape: s.argument(), Doc: s.Doc}}, s.options(), form.FactOptionKeys())
 }
 
 // jsonSchema is the schema of a fact with this source.

@@ -220,3 +220,8 @@ func findSource(kinds []SourceKind, name string) (SourceKind, bool) {
 	}
 	return kinds[i], true
 }
+
+// keys are the keys of a fact with this source.
+func (s SourceKind) keys() form.Keys {
+	return slices.Concat(form.Keys{{Name: s.Name, Shape: s.argument(), Doc: s.Doc}}, s.options(), form.FactOptionKeys())
+}

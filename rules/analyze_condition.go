@@ -1,0 +1,244 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/rules/internal/solve"
+)
+
+// condition looks for parts of a condition that are never or always true. It
+// reports whether the whole is never true.
+func (a *analysis) condition(c *cond) (never bool) {
+	if c == nil {
+		return false
+	}
+	w := a.t.when(c)
+	if c.op == leaf {
+		return a.operand(c.operand, w)
+	}
+	switch c.op {
+	case not: // what is wrong with it is what is wrong with what it turns round
+		a.condition(c.kids[0])
+		return a.impossible(w.yes)
+	case choose:
+		for _, k := range c.kids {
+			if k.op != leaf || !isLiteral(k.operand) {
+				a.condition(k)
+			}
+		}
+		return a.impossible(w.yes)
+	}
+	each := make([]bool, len(c.kids)) // kids that are never true (and), never false (or)
+	one := false
+	for i, k := range c.kids {
+		never := a.condition(k)
+		if c.op == and {
+			each[i] = never
+		} else {
+			each[i] = a.impossible(a.t.when(k).no)
+		}
+		one = one || each[i]
+	}
+	never = a.impossible(w.yes)
+	if one || c.op == or && never {
+		return never // told already
+	}
+	if c.op == and && never {
+		a.contradiction(c)
+	}
+	if c.op == or && a.impossible(w.no) {
+		a.tautology(c)
+	}
+	return never
+}
+
+func isLiteral(o *operand) bool { return o.text == "true" || o.text == "false" }
+
+// operand looks at a condition that has no parts.
+func (a *analysis) operand(o *operand, w *outcomes) (never bool) {
+	switch {
+	case o.text == "true":
+		return false // a person wrote that it is so
+	case a.impossible(w.yes):
+		help := a.reason(o, w.yes)
+		if o.text == "false" {
+			help = "remove the rule, or say when it is to hold"
+		}
+		a.report("never-true", o.pos(), o.end(), help, fmt.Sprintf("%s is never true", inCode(o.text)), nil,
+			a.where(w.no), a.where())
+		return true
+	case a.impossible(w.no):
+		a.report("always-true", o.pos(), o.end(), a.reason(o, w.no), fmt.Sprintf("%s is always true", inCode(o.text)), nil,
+			a.where(w.yes), a.where())
+	}
+	return false
+}
+
+// inCode quotes an expression for a message.
+func inCode(s string) string {
+	if strings.ContainsAny(s, "\n") {
+		s = strings.Join(strings.Fields(s), " ")
+	}
+	return "`" + cut(s, 60) + "`"
+}
+
+// reason tells why a single operand comes out only one way, so that never is
+// impossible: what the schema says of the one thing that it reads.
+func (a *analysis) reason(o *operand, never *solve.Formula) string {
+	if a.answer(a.t.solver(), never) != solve.Unsat {
+		return "the policy's own when sees to that already"
+	}
+	n := a.t.tree(o)
+	var about *quantity
+	for _, v := range slices.Concat(a.t.proposition(n, o.snippet.scope).yes.Vars(), a.namedIn(o)) {
+		for _, q := range a.t.things {
+			if q.v != v || q.kind == fieldUsable {
+				continue
+			}
+			if about != nil && about != q {
+				return "say what is meant, or leave it out"
+			}
+			about = q
+		}
+	}
+	if about == nil {
+		return "say what is meant, or leave it out"
+	}
+	return about.says()
+}
+
+// namedIn lists what an operand reads as a plain path: its condition may not
+// mention it any more, having come out one way.
+func (a *analysis) namedIn(o *operand) []solve.Var {
+	var out []solve.Var
+	for _, r := range o.reads {
+		if q := a.t.byKey[fieldKey(a.t.labelOf(r.fact.fact), r.path)]; q != nil {
+			out = append(out, q.v)
+		}
+	}
+	for _, s := range o.syms {
+		if s.kind == askSymbol {
+			out = append(out, a.t.statusOf(s.fact).v)
+		}
+	}
+	return out
+}
+
+// says tells what is known of a quantity.
+func (q *quantity) says() string {
+	name := q.name
+	if len(q.path) > 0 {
+		name = strings.Join(q.path, ".")
+	}
+	source := ", by its schema"
+	if q.kind == nameValue {
+		source = ""
+	}
+	switch {
+	case q.kind == factStatus && q.fact.HasDefault:
+		return fmt.Sprintf("%q has a default, which stands in for it: it is never missing", name)
+	case q.kind == factStatus:
+		return "say what is meant, or leave it out"
+	case q.number && q.min >= -solve.MaxConstant && q.max <= solve.MaxConstant:
+		return fmt.Sprintf("%q is %d to %d%s", name, q.min, q.max, source)
+	case q.number && q.min >= -solve.MaxConstant:
+		return fmt.Sprintf("%q is %d or more%s", name, q.min, source)
+	case q.number && q.max <= solve.MaxConstant:
+		return fmt.Sprintf("%q is %d or less%s", name, q.max, source)
+	case len(q.values) > 0 && !q.open:
+		var words []string
+		for _, v := range q.values {
+			words = append(words, literalText(v))
+		}
+		return fmt.Sprintf("%q is one of %s%s", name, strings.Join(words, ", "), source)
+	case q.nonempty:
+		return fmt.Sprintf("a text file that is empty is missing, so %q is never empty", name)
+	}
+	return "say what is meant, or leave it out"
+}
+
+// contradiction tells which parts of an and cannot hold together.
+func (a *analysis) contradiction(c *cond) {
+	core := a.core(c.kids, func(k *cond) *solve.Formula { return a.t.when(k).yes })
+	last := core[len(core)-1]
+	from, to := last.place()
+	var names []string
+	var related []Related
+	for _, k := range core {
+		names = append(names, inCode(textOf(k)))
+		if k != last {
+			at, _ := k.place()
+			related = append(related, Related{Pos: at, Message: inCode(textOf(k)) + " stands here"})
+		}
+	}
+	// The state shows the first of them, so that the last does not hold.
+	a.report("contradiction", from, to, "one of them must go, or they belong under or",
+		strings.Join(names, " and ")+" are never true together", related,
+		a.where(a.t.when(core[0]).yes, a.t.when(last).no), a.where(a.t.when(core[0]).yes), a.where())
+}
+
+// tautology tells which parts of an or cannot all be false.
+func (a *analysis) tautology(c *cond) {
+	core := a.core(c.kids, func(k *cond) *solve.Formula { return a.t.when(k).no })
+	from, _ := core[0].place()
+	_, to := core[len(core)-1].place()
+	var names []string
+	for _, k := range core {
+		names = append(names, inCode(textOf(k)))
+	}
+	a.report("always-true", from, to, "leave the condition out, or say what is meant",
+		"one of "+strings.Join(names, " and ")+" is always true", nil,
+		a.where(a.t.when(core[0]).yes), a.where())
+}
+
+// core leaves out parts of what is impossible as long as it stays impossible.
+func (a *analysis) core(kids []*cond, formula func(*cond) *solve.Formula) []*cond {
+	core := slices.Clone(kids)
+	for i := 0; i < len(core) && len(core) > 2; {
+		without := slices.Delete(slices.Clone(core), i, i+1)
+		var fs []*solve.Formula
+		for _, k := range without {
+			fs = append(fs, formula(k))
+		}
+		if a.impossible(fs...) {
+			core = without
+		} else {
+			i++
+		}
+	}
+	return core
+}
+
+// conditions calls f for the conditions that choose the value of an expression.
+func (c *cond) conditions(f func(*cond)) {
+	if c == nil || c.op != choose {
+		return
+	}
+	f(c.kids[0])
+	c.kids[1].conditions(f)
+	c.kids[2].conditions(f)
+}
+
+// textOf writes a condition for a message.
+func textOf(c *cond) string {
+	parts := make([]string, len(c.kids))
+	for i, k := range c.kids {
+		parts[i] = textOf(k)
+		if k.op != leaf || c.op == not && strings.Contains(parts[i], " ") {
+			parts[i] = "(" + parts[i] + ")"
+		}
+	}
+	switch c.op {
+	case leaf:
+		return c.operand.text
+	case not:
+		return "not " + parts[0]
+	case choose:
+		return parts[0] + " ? " + parts[1] + " : " + parts[2]
+	case or:
+		return strings.Join(parts, " or ")
+	}
+	return strings.Join(parts, " and ")
+}

@@ -1,0 +1,173 @@
+package rules
+
+import (
+	"maps"
+	"runtime"
+	"sync"
+
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+)
+
+// pendingRule is a rule with the scope in which its expressions are read.
+type pendingRule struct {
+	decl  *ruleDecl
+	scope *scope
+	name  string
+}
+
+func (c *compiler) checkRuleNames(rules []pendingRule) {
+	seen := make(map[string]*source.Node, len(rules))
+	for _, r := range rules {
+		if old := seen[r.name]; old != nil { // rules of one name stand in one file
+			c.errorf(r.scope, r.decl.name, "duplicate-name", "choose another name", "there is a rule %q already, at %s", r.name, c.place(r.scope.file, old.Start))
+			continue
+		}
+		seen[r.name] = r.decl.name
+	}
+}
+
+// parallelRules is how many rules are worth a goroutine of their own.
+const parallelRules = 64
+
+// compileRules compiles the rules in order. Large policies are shared between
+// processors: compiling is most of what they cost.
+func (c *compiler) compileRules(pending []pendingRule) {
+	rules := make([]*Rule, len(pending))
+	c.program.Rules = rules
+	workers := min(runtime.GOMAXPROCS(0), len(pending)/parallelRules)
+	if workers < 2 {
+		for i, r := range pending {
+			rules[i] = c.rule(r)
+		}
+		return
+	}
+	var wg sync.WaitGroup
+	parts := make([]Diagnostics, workers)
+	for w := range workers {
+		own := c.fork(&parts[w])
+		wg.Go(func() {
+			for i := w; i < len(pending); i += workers {
+				rules[i] = own.rule(pending[i])
+			}
+		})
+	}
+	wg.Wait()
+	for _, d := range parts {
+		*c.diags = append(*c.diags, d...)
+	}
+}
+
+func (c *compiler) rule(r pendingRule) *Rule {
+	d := r.decl
+	rule := &Rule{Name: r.name, Pos: c.place(r.scope.file, d.node.Start), Verb: d.verb, Unless: d.unless}
+	rule.when = c.conditions(r.scope, d.when)
+	rule.text = c.newText(r.scope, d.text)
+	rule.notice = c.newText(r.scope, d.notice)
+	rule.log = c.newText(r.scope, d.log)
+	for _, e := range d.then {
+		if eff := c.effect(r.scope, e); eff != nil {
+			rule.then = append(rule.then, eff)
+		}
+	}
+	return rule
+}
+
+// conditions compiles a when: one expression, or several that must all hold.
+func (c *compiler) conditions(sc *scope, nodes []*source.Node) *cond {
+	var kids []*cond
+	for _, n := range nodes {
+		root, _ := c.expression(whole(sc, n), true)
+		switch {
+		case root == nil: // reported
+		case root.op == and:
+			kids = append(kids, root.kids...)
+		default:
+			kids = append(kids, root)
+		}
+	}
+	switch len(kids) {
+	case 0:
+		return nil
+	case 1:
+		return kids[0]
+	}
+	return &cond{op: and, kids: kids}
+}
+
+// ownWhen compiles the when of the policy itself. It is read before all that
+// costs something, so it knows the params and ralph's own names.
+func (c *compiler) ownWhen(doc *document, sc *scope) *cond {
+	if len(doc.when) == 0 {
+		return nil
+	}
+	own := &scope{file: sc.file, names: sc.names, symbols: maps.Clone(sc.symbols), behind: sc}
+	maps.DeleteFunc(own.symbols, func(_ string, s *symbol) bool { return s.kind != constSymbol })
+	when := c.conditions(own, doc.when)
+	when.walk(func(o *operand) {
+		for _, s := range o.syms {
+			if s.kind == nameSymbol && s.info.askRow {
+				c.report(sc.file, o.snippet.at(o.from), o.snippet.at(o.to), Error, "own-when", "ask for it in the when of a rule",
+					quote(s.name)+" is about the loop, which begins only where the policy is for the event")
+			}
+		}
+	})
+	return when
+}
+
+func (c *compiler) finallyEntry(sc *scope, d finallyDecl) *finally {
+	f := &finally{when: c.conditions(sc, d.when), log: c.newText(sc, d.log)}
+	if d.effect.kind == PruneEffect {
+		f.effect = c.effect(sc, d.effect)
+	}
+	return f
+}
+
+// finish works out what is known only when all rules are compiled.
+func (c *compiler) finish() {
+	for _, f := range c.program.facts {
+		f.fix()
+	}
+	for _, r := range c.program.Rules {
+		readBy(r.when, map[*symbol]bool{}, func(s *symbol) {
+			switch {
+			case s.kind == factSymbol && s.fact.Source.Name == "judge":
+				r.judged = true
+			case s.kind == askSymbol:
+				r.judged = r.judged || s.fact.Source.Name == "judge"
+				s.fact.asked = s.fact.asked || s.ask == "invalid" || s.ask == "ok" || s.ask == "problem"
+			}
+		})
+	}
+}
+
+// readBy calls f for every symbol that a condition reads, itself or through lets.
+func readBy(root *cond, seen map[*symbol]bool, f func(*symbol)) {
+	root.walk(func(o *operand) {
+		for _, s := range o.syms {
+			if seen[s] {
+				continue
+			}
+			seen[s] = true
+			f(s)
+			if s.kind == letSymbol {
+				readBy(s.let.root, seen, f)
+			}
+		}
+	})
+}
+
+// fix prepares the arguments of a fact that are the same every time.
+func (f *Fact) fix() {
+	if f.question != nil || len(f.texts) > 0 {
+		return
+	}
+	fixed := make([]string, len(f.args))
+	for i, a := range f.args {
+		text, ok := a.fixed()
+		if !ok {
+			return
+		}
+		fixed[i] = text
+	}
+	f.fixed = fixed
+}

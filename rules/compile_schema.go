@@ -1,0 +1,105 @@
+package rules
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// schemaOf finds and compiles the schema of a fact.
+func (c *compiler) schemaOf(sc *scope, n *source.Node) *schema.Schema {
+	s, err := c.findSchema(sc, n)
+	if err == nil && s != nil && !c.cfg.LazyTexts {
+		err = s.Verify()
+	}
+	if err != nil {
+		at, message, help := schemaProblem(n, err)
+		c.errorf(sc, at, "schema", help, "the schema cannot be used: %s", message)
+		return nil
+	}
+	if s == nil || c.cfg.LazyTexts {
+		return s
+	}
+	for _, w := range s.Widened() {
+		c.warnf(sc, keyAt(n, w.Pointer), "schema-widened", "say the type of each field plainly, or leave it", "rules can use the value at %q without a check of its type: %s", w.Pointer, w.Why)
+	}
+	for _, u := range s.Unknown() {
+		c.warnf(sc, keyAt(n, u.Pointer), "schema-keyword", u.Help, "%s, at %q in the schema", u.Message, u.Pointer)
+	}
+	return s
+}
+
+// findSchema gives the schema that a node holds or names. It is nil without an
+// error if the problem was reported.
+func (c *compiler) findSchema(sc *scope, n *source.Node) (*schema.Schema, error) {
+	if n.Kind == source.Map || n.Tag == "!!bool" {
+		return schema.FromValue(sc.file.name, n.Decode())
+	}
+	if n.Kind != source.Scalar || n.Value == "" || n.Tag == "!!null" {
+		return nil, errors.New("write an object, a file name or ralph:NAME")
+	}
+	if name, ok := strings.CutPrefix(n.Value, "ralph:"); ok {
+		src, ok := schema.Shipped(name)
+		if !ok {
+			c.errorf(sc, n, "schema", nearest.DidYouMean(name, schema.ShippedNames()), "there is no shipped schema %q, the shipped ones are %s", name, list(schema.ShippedNames()))
+			return nil, nil
+		}
+		return schema.Compile(n.Value, src)
+	}
+	at, err := beside(sc.file, n.Value)
+	if err != nil {
+		return nil, err
+	}
+	f, err := readFile(sc.file.fs, at)
+	if err != nil {
+		return nil, err
+	}
+	return schema.Compile(at, f.src)
+}
+
+// schemaProblem says what is wrong with a schema, and at which node of n if it
+// stands in the policy.
+func schemaProblem(n *source.Node, err error) (at *source.Node, message, help string) {
+	var ce *schema.CompileError
+	if !errors.As(err, &ce) {
+		return n, err.Error(), ""
+	}
+	message, help = ce.Message, ce.Help
+	if ce.Pointer != "" {
+		message += ", at " + quote(ce.Pointer)
+	}
+	at = n
+	for _, step := range schema.SplitPointer(ce.Pointer) {
+		child := at.Get(step)
+		if child == nil {
+			break
+		}
+		at = child
+	}
+	return at, message, help
+}
+
+// keyAt finds the key that a pointer names in a schema that stands in the policy;
+// n itself if the schema is a file.
+func keyAt(n *source.Node, pointer string) *source.Node {
+	at, key := n, n
+	for _, step := range schema.SplitPointer(pointer) {
+		i := slices.IndexFunc(at.Fields, func(f source.Field) bool { return f.Key.Value == step })
+		if i < 0 {
+			break
+		}
+		key, at = at.Fields[i].Key, at.Fields[i].Value
+	}
+	return key
+}
+
+func pointerAt(pointer string) string {
+	if pointer == "" {
+		return ""
+	}
+	return "at " + pointer + ", "
+}

@@ -1,0 +1,143 @@
+package rules
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// symbolKind tells where the value of a symbol comes from.
+type symbolKind uint8
+
+const (
+	factSymbol  symbolKind = iota
+	letSymbol              // worked out from an expression: let, or a bound param
+	constSymbol            // a param with its value
+	nameSymbol             // one of ralph's names
+	askSymbol              // missing(f) and its like
+	tickSymbol             // counts the steps of loops
+)
+
+// symbol is one name that operands can read, with its slot in an evaluation.
+type symbol struct {
+	slot int
+	kind symbolKind
+	name string // as people write it
+	key  string // under which expressions find it
+	typ  *schema.Type
+	pos  Pos
+
+	fact  *Fact     // factSymbol, askSymbol
+	ask   string    // askSymbol: what is asked
+	now   *symbol   // askSymbol age: the time of the event
+	let   *let      // letSymbol
+	value any       // constSymbol
+	info  *NameInfo // nameSymbol
+
+	private bool // its value is not shown in traces unless asked for
+	used    atomic.Bool
+}
+
+// tickKey is the name under which loops in expressions count. No policy can spell it.
+const tickKey = "tick()"
+
+// let is an expression with a name.
+type let struct {
+	decl  letDecl
+	scope *scope // in which its names are looked up
+	root  *cond
+	state letState
+}
+
+type letState uint8
+
+const (
+	letNew letState = iota
+	letOpen
+	letDone
+)
+
+// table holds the symbols of a program. Rules compile in parallel and add names
+// as they meet them, so it is safe for concurrent use.
+type table struct {
+	mu      sync.RWMutex
+	byKey   map[string]*symbol
+	symbols []*symbol
+}
+
+func (t *table) find(key string) *symbol {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.byKey[key]
+}
+
+// add gives the symbol with the key of s, which is s if there was none.
+func (t *table) add(s *symbol) *symbol {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if old := t.byKey[s.key]; old != nil {
+		return old
+	}
+	s.slot = len(t.symbols)
+	t.symbols = append(t.symbols, s)
+	t.byKey[s.key] = s
+	return s
+}
+
+func (t *table) size() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.symbols)
+}
+
+// all lists the symbols. Those that the policy declares come in its order.
+func (t *table) all() []*symbol {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return slices.Clone(t.symbols)
+}
+
+// nameSymbol gives the symbol of one of ralph's names, made at its first use.
+func (c *compiler) nameSymbol(name string) *symbol {
+	s := c.table.find(name)
+	if s == nil {
+		info := c.names.byName[name]
+		if info == nil { // env.NAME
+			info = environment(name)
+		}
+		s = c.table.add(&symbol{kind: nameSymbol, name: name, key: name, typ: info.typ, info: info, private: info.Private})
+	}
+	if !c.engine.knows(name) {
+		if s.info.goType != nil {
+			c.engine.declare(name, natureOfGo(s.info.goType))
+		} else {
+			c.engine.declare(name, natureOf(s.typ))
+		}
+	}
+	return s
+}
+
+// askSymbol gives the symbol of missing(fact) or its like, made at its first use.
+func (c *compiler) askSymbol(ask string, fact *symbol) *symbol {
+	fact.used.Store(true)
+	key := ask + "(" + fact.key + ")"
+	if !c.engine.knows(key) {
+		c.engine.declare(key, natureOfGo(askType(ask)))
+	}
+	s := &symbol{kind: askSymbol, name: ask + "(" + fact.name + ")", key: key, ask: ask, fact: fact.fact}
+	if ask == "age" {
+		s.now = c.nameSymbol("now")
+	}
+	return c.table.add(s)
+}
+
+// tickSymbol gives the symbol of the function that counts the work of loops.
+func (c *compiler) tickSymbol() *symbol {
+	if !c.engine.knows(tickKey) {
+		c.engine.declare(tickKey, natureOfGo(reflect.TypeFor[func(int) bool]()))
+	}
+	return c.table.add(&symbol{kind: tickSymbol, name: tickKey, key: tickKey})
+}

@@ -1,0 +1,109 @@
+package rules
+
+import "github.com/expr-lang/expr/ast"
+
+// children calls f with the address of each direct child of n, so that a child
+// can be replaced.
+func children(n ast.Node, f func(*ast.Node)) {
+	each := func(list []ast.Node) {
+		for i := range list {
+			f(&list[i])
+		}
+	}
+	opt := func(p *ast.Node) {
+		if *p != nil {
+			f(p)
+		}
+	}
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		f(&n.Node)
+	case *ast.BinaryNode:
+		f(&n.Left)
+		f(&n.Right)
+	case *ast.ChainNode:
+		f(&n.Node)
+	case *ast.MemberNode:
+		f(&n.Node)
+		f(&n.Property)
+	case *ast.SliceNode:
+		f(&n.Node)
+		opt(&n.From)
+		opt(&n.To)
+	case *ast.CallNode:
+		f(&n.Callee)
+		each(n.Arguments)
+	case *ast.BuiltinNode:
+		each(n.Arguments)
+	case *ast.PredicateNode:
+		f(&n.Node)
+	case *ast.ConditionalNode:
+		f(&n.Cond)
+		f(&n.Exp1)
+		f(&n.Exp2)
+	case *ast.VariableDeclaratorNode:
+		f(&n.Value)
+		f(&n.Expr)
+	case *ast.SequenceNode:
+		each(n.Nodes)
+	case *ast.ArrayNode:
+		each(n.Nodes)
+	case *ast.MapNode:
+		each(n.Pairs)
+	case *ast.PairNode:
+		f(&n.Key)
+		f(&n.Value)
+	}
+}
+
+// spanOf gives the runes of src that n and all below it cover. The location of a
+// node is that of its operator or name, so the ends are found among its children
+// and by closing what brackets they leave open.
+func spanOf(src []rune, n ast.Node) (from, to int) {
+	from, to = n.Location().From, n.Location().To
+	var widen func(ast.Node)
+	widen = func(n ast.Node) {
+		children(n, func(c *ast.Node) {
+			l := (*c).Location()
+			if l.To > 0 {
+				from, to = min(from, l.From), max(to, l.To)
+			}
+			widen(*c)
+		})
+	}
+	widen(n)
+	from, to = max(0, min(from, len(src))), max(0, min(to, len(src)))
+	return from, closeBrackets(src, from, to)
+}
+
+func closeBrackets(src []rune, from, to int) int {
+	depth := 0
+	var quoted rune
+	for i := from; i < len(src); i++ {
+		if i >= to && depth <= 0 && quoted == 0 {
+			return max(to, from)
+		}
+		c := src[i]
+		switch {
+		case quoted != 0:
+			if c == '\\' && quoted != '`' {
+				i++
+			} else if c == quoted {
+				quoted = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quoted = c
+		case c == '(' || c == '[' || c == '{':
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			depth--
+			if i >= to && depth == 0 {
+				return i + 1
+			}
+			if i >= to && depth < 0 {
+				return to
+			}
+		}
+	}
+	return max(to, min(len(src), to))
+}

@@ -1,0 +1,104 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+)
+
+// argument works out one argument of a source. problem says why there is none;
+// quiet tells that the reason is another missing fact, which tells itself.
+func (ev *evaluation) argument(p *path) (value, problem string, quiet bool) {
+	var b strings.Builder
+	var holes []span // of b that came from holes
+	for i := range p.segs {
+		s := &p.segs[i]
+		if s.hole == nil {
+			b.WriteString(s.literal)
+			continue
+		}
+		v, state := ev.value(s.hole)
+		if state != known {
+			return "", "${" + s.src + "} is unknown: " + ev.why, state == unknown
+		}
+		text := display(v)
+		if p.kind.Path || p.kind.Glob {
+			if why := unfit(v, text); why != "" {
+				return "", "${" + s.src + "} " + why, false
+			}
+		}
+		if p.kind.Glob {
+			text = escapeGlob(text, p.chars)
+		}
+		holes = append(holes, span{b.Len(), b.Len() + len(text)})
+		b.WriteString(text)
+	}
+	value = b.String()
+	if (p.kind.Path || p.kind.Glob) && climbs(value, holes) {
+		return "", fmt.Sprintf("the path leaves its folder: %s", cut(value, 60)), false
+	}
+	return value, "", false
+}
+
+// span is a range of bytes.
+type span struct{ from, to int }
+
+// unfit tells why a value may not stand in a path, or "".
+func unfit(v any, s string) string {
+	switch v.(type) {
+	case string, int, bool:
+	case nil:
+		return "is empty"
+	default:
+		return "is " + kindOf(v) + ", not a name"
+	}
+	switch {
+	case strings.TrimSpace(s) == "":
+		return "is empty"
+	case strings.ContainsRune(s, 0):
+		return "holds a zero byte"
+	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, `\`), len(s) > 1 && s[1] == ':' && isLetter(s[0]):
+		return "is an absolute path: " + cut(s, 60)
+	case strings.HasPrefix(s, "~"):
+		return "begins with ~: " + cut(s, 60)
+	case climbs(s, []span{{0, len(s)}}):
+		return "leaves its folder: " + cut(s, 60)
+	}
+	return ""
+}
+
+// climbs reports whether a step of the path is .. and a hole had a part in it:
+// only the policy itself may spell one.
+func climbs(path string, holes []span) bool {
+	at := 0
+	for step := range strings.FieldsFuncSeq(path, isSeparator) {
+		at += strings.Index(path[at:], step)
+		if step == ".." {
+			for _, h := range holes {
+				if h.from < at+2 && h.to > at {
+					return true
+				}
+			}
+		}
+		at += len(step)
+	}
+	return false
+}
+
+// isSeparator takes \ for a separator everywhere: a state file may be written on
+// one system and read on another.
+func isSeparator(r rune) bool { return r == '/' || r == '\\' }
+
+// escapeGlob makes every character of s stand for itself in a pattern.
+func escapeGlob(s, chars string) string {
+	if !strings.ContainsAny(s, chars) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if strings.ContainsRune(chars, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
