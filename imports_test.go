@@ -19,15 +19,18 @@ const module = "github.com/ralph-sdk/ralph"
 // Packages know each other in one direction only:
 //
 //	cmd/ralph ─> loop ─> rules ─> schema
-//	    │         ├───> state ─> schema
+//	    │         ├───> state ─> schema    files of a project
+//	    │         ├───> internal/store     ralph's own files
 //	    └> rules  └───> loop/{host,transcript,judge}
 //
 // The policies and guards in examples are plain files, which loop hands to rules.
 func TestImports(t *testing.T) {
 	allowed := map[string][]string{
 		"internal/nearest":       {},
+		"internal/store":         {"internal/syserr"},
+		"internal/syserr":        {},
 		"schema":                 {"internal/nearest"},
-		"state":                  {"schema"},
+		"state":                  {"internal/syserr", "schema"},
 		"rules/internal/source":  {},
 		"rules/internal/solve":   {},
 		"rules":                  {"internal/nearest", "rules/internal/form", "rules/internal/solve", "rules/internal/source", "schema"},
@@ -40,12 +43,12 @@ func TestImports(t *testing.T) {
 		"loop/simulate":          {"loop", "loop/host", "rules", "schema", "state"},
 		"loop/replay":            {"loop", "rules", "schema"},
 		"loop/policytest":        {"examples", "internal/nearest", "loop", "loop/host", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
-		"loop":                   {"examples", "loop/host", "loop/judge", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
+		"loop":                   {"examples", "internal/store", "loop/host", "loop/judge", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
 		"examples":               {},
 		"examples/embed/minimal": {"loop", "rules"},
 		"examples/embed/source":  {"loop", "rules", "schema", "state"},
 		"cmd/ralph": {
-			"examples", "loop", "loop/host", "loop/policytest", "loop/replay", "loop/simulate",
+			"examples", "internal/store", "loop", "loop/host", "loop/policytest", "loop/replay", "loop/simulate",
 			"rules", "rules/format", "rules/testfile", "schema", "state",
 		},
 	}
@@ -79,6 +82,7 @@ func TestPurePackages(t *testing.T) {
 		"rules/testfile":        world,
 		"loop/host":             slices.Concat(world, []string{"time"}),
 		"loop/transcript":       network,
+		"internal/store":        network,
 		"state":                 network,
 		"loop":                  network,
 		"cmd/ralph": {
@@ -117,7 +121,7 @@ func TestDependencies(t *testing.T) {
 	want := map[string][]string{
 		"github.com/bmatcuk/doublestar":         {"state"},
 		"github.com/expr-lang/expr":             {"rules"},
-		"github.com/gofrs/flock":                {"state"},
+		"github.com/gofrs/flock":                {"internal/store"},
 		"github.com/mattn/go-isatty":            {"cmd/ralph"},
 		"github.com/santhosh-tekuri/jsonschema": {"schema"},
 		"github.com/spf13/cobra":                {"cmd/ralph"},

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
@@ -128,9 +129,9 @@ func (l *Loop) writes(d *Decision) bool {
 // lockNames names the locks of a decision: its memory and the files it changes.
 func (l *Loop) lockNames(d *Decision) []string {
 	g := d.gatherer
-	names := []string{state.MemoryLock(g.mem.session.key)}
+	names := []string{store.MemoryLock(g.mem.session.key)}
 	if g.mem.project.key != "" {
-		names = append(names, state.MemoryLock(g.mem.project.key))
+		names = append(names, store.MemoryLock(g.mem.project.key))
 	}
 	for _, c := range d.changes() {
 		name, err := g.root.Target(c.Path) // several paths may lead to one file

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 // Loop runs one policy. It is safe for concurrent use.
@@ -21,7 +21,7 @@ type Loop struct {
 	project  string
 	now      func() time.Time
 	getenv   func(string) string
-	store    *state.Store
+	store    *store.Store
 	writeLog func([]byte) error
 	ownLog   bool
 	private  bool

@@ -10,16 +10,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 // memory is the loop memory of one event: that of its session, and that of the
 // project for rules which count per project.
 type memory struct {
 	session, project ledger
-	now              state.Memory // of the session, as this event finds it
+	now              store.Memory // of the session, as this event finds it
 	turn             string       // of this event
 	prompt           bool         // the event is a prompt, at which nothing is decided
 	problem          string       // the memory could not be read
@@ -28,7 +28,7 @@ type memory struct {
 // ledger is one memory file.
 type ledger struct {
 	key     string // "" if it is not used
-	loaded  state.Memory
+	loaded  store.Memory
 	version string // of loaded
 	written bool   // by us, since it was loaded
 }
@@ -51,7 +51,7 @@ func memoryOf(ev host.Event, root, policy string, p *rules.Program) memory {
 // load reads the memory and finds out which turn the event belongs to. A memory
 // that cannot be read counts as empty and is told: a loop must not stand still
 // because a file of ralph's own broke.
-func (m *memory) load(s *state.Store, ev host.Event) {
+func (m *memory) load(s *store.Store, ev host.Event) {
 	m.problem = ""
 	for _, f := range []*ledger{&m.session, &m.project} {
 		if err := f.load(s); err != nil {
@@ -82,12 +82,12 @@ func nextTurn(turn string) string {
 }
 
 // endRow forgets the row, but neither the total nor what rules have said.
-func endRow(m *state.Memory) {
+func endRow(m *store.Memory) {
 	m.Continuations, m.Progress, m.Same = 0, "", 0
 	m.Since, m.Latest = time.Time{}, time.Time{}
 }
 
-func (f *ledger) load(s *state.Store) (err error) {
+func (f *ledger) load(s *store.Store) (err error) {
 	if f.key == "" {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (f *ledger) load(s *state.Store) (err error) {
 	return err
 }
 
-func (f *ledger) stale(s *state.Store) bool {
+func (f *ledger) stale(s *store.Store) bool {
 	if f.key == "" {
 		return false
 	}
@@ -104,7 +104,7 @@ func (f *ledger) stale(s *state.Store) bool {
 	return version != f.version
 }
 
-func (f *ledger) save(s *state.Store, m state.Memory) error {
+func (f *ledger) save(s *store.Store, m store.Memory) error {
 	if err := s.SaveMemory(f.key, m, f.version); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (f *ledger) save(s *state.Store, m state.Memory) error {
 
 // restore puts back what was loaded. The lock that was held for save must be
 // held still.
-func (f *ledger) restore(s *state.Store) error {
+func (f *ledger) restore(s *store.Store) error {
 	if !f.written {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (f *ledger) restore(s *state.Store) error {
 }
 
 // stale reports whether the memory on disk is no longer what was decided on.
-func (m *memory) stale(s *state.Store) bool { return m.session.stale(s) || m.project.stale(s) }
+func (m *memory) stale(s *store.Store) bool { return m.session.stale(s) || m.project.stale(s) }
 
 // changes reports whether the memory is another one after a verdict.
 func (m *memory) changes(v *rules.Verdict, p *rules.Program, now time.Time) bool {
@@ -139,7 +139,7 @@ func (m *memory) changes(v *rules.Verdict, p *rules.Program, now time.Time) bool
 }
 
 // save writes the memory as it is after a verdict.
-func (m *memory) save(s *state.Store, v *rules.Verdict, p *rules.Program, now time.Time) error {
+func (m *memory) save(s *store.Store, v *rules.Verdict, p *rules.Program, now time.Time) error {
 	session, project, changed, projectChanged := m.after(v, p, now)
 	if changed {
 		if err := m.session.save(s, session); err != nil {
@@ -155,7 +155,7 @@ func (m *memory) save(s *state.Store, v *rules.Verdict, p *rules.Program, now ti
 }
 
 // restore takes back what save wrote.
-func (m *memory) restore(s *state.Store) error {
+func (m *memory) restore(s *store.Store) error {
 	return errors.Join(m.session.restore(s), m.project.restore(s))
 }
 
@@ -189,7 +189,7 @@ func (m *memory) given(r *rules.Rule, now time.Time) int {
 }
 
 // after gives the memories as they are after a verdict, and whether they changed.
-func (m *memory) after(v *rules.Verdict, p *rules.Program, now time.Time) (session, project state.Memory, changed, projectChanged bool) {
+func (m *memory) after(v *rules.Verdict, p *rules.Program, now time.Time) (session, project store.Memory, changed, projectChanged bool) {
 	session, project = m.now, m.project.loaded
 	now = now.UTC() // reading a local time takes the system's time zones, a file more
 	// A turn that nothing was said in needs no memory: most stops of most agents
@@ -227,19 +227,19 @@ func (m *memory) after(v *rules.Verdict, p *rules.Program, now time.Time) (sessi
 		if r.Unless.Per == rules.PerProject {
 			to, flag = &project, &projectChanged
 		}
-		to.Given = remember(to.Given, r, state.Given{At: now, Turn: m.turn}, now)
+		to.Given = remember(to.Given, r, store.Given{At: now, Turn: m.turn}, now)
 		*flag = true
 	}
 	return session, project, changed, projectChanged
 }
 
 // remember adds a verdict to those of a rule and drops what no longer counts.
-func remember(all map[string][]state.Given, r *rules.Rule, g state.Given, now time.Time) map[string][]state.Given {
+func remember(all map[string][]store.Given, r *rules.Rule, g store.Given, now time.Time) map[string][]store.Given {
 	all = maps.Clone(all)
 	if all == nil {
-		all = map[string][]state.Given{}
+		all = map[string][]store.Given{}
 	}
-	kept := slices.DeleteFunc(slices.Clone(all[r.Name]), func(old state.Given) bool {
+	kept := slices.DeleteFunc(slices.Clone(all[r.Name]), func(old store.Given) bool {
 		return r.Unless.Within > 0 && now.Sub(old.At) >= r.Unless.Within ||
 			r.Unless.Per == rules.PerPrompt && old.Turn != g.Turn
 	})

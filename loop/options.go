@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
@@ -76,7 +77,7 @@ func WithEnv(getenv func(string) string) Option {
 // RALPH_STATE_DIR is used, else the user's state directory.
 func WithStore(dir string) Option {
 	return func(l *Loop) error {
-		l.store = state.OpenStore(dir)
+		l.store = store.Open(dir)
 		return nil
 	}
 }
@@ -179,11 +180,11 @@ func (l *Loop) defaults() {
 		l.deadline = DefaultDeadline
 	}
 	if l.store == nil {
-		dir, err := state.DefaultStoreDir(l.getenv)
+		dir, err := store.DefaultDir(l.getenv)
 		if err != nil {
 			dir = "" // every write then says so
 		}
-		l.store = state.OpenStore(dir)
+		l.store = store.Open(dir)
 	}
 	if !l.ownLog {
 		l.writeLog = l.store.AppendLog

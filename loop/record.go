@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 // Record is one line of the decision log. Prompts, transcripts, environment values
@@ -187,7 +187,7 @@ func logLine(r Record) ([]byte, error) {
 		}
 	}
 	line, err := json.Marshal(r)
-	if err != nil || len(line) <= state.MaxLogLine {
+	if err != nil || len(line) <= store.MaxLogLine {
 		return line, err
 	}
 	r.Trace.Warnings = append(slices.Clone(r.Trace.Warnings), "the trace is shortened: it was too long for the log")
@@ -195,7 +195,7 @@ func logLine(r Record) ([]byte, error) {
 	for i := range r.Trace.Steps {
 		r.Trace.Steps[i].Operands = nil
 	}
-	if line, err = json.Marshal(r); err != nil || len(line) <= state.MaxLogLine {
+	if line, err = json.Marshal(r); err != nil || len(line) <= store.MaxLogLine {
 		return line, err
 	}
 	r.Trace.Steps = r.Trace.Steps[max(0, len(r.Trace.Steps)-100):]

@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 // Each decision is one line of the log: what was decided, why, on what memory, and
@@ -132,7 +132,7 @@ func TestLogInStore(t *testing.T) {
 	for range 3 {
 		p.run(l, p.stop())
 	}
-	lines, err := state.OpenStore(p.store).ReadLog(nil, 0)
+	lines, err := store.Open(p.store).ReadLog(nil, 0)
 	if err != nil || len(lines) != 3 {
 		t.Errorf("%d lines, error %v", len(lines), err)
 	}
@@ -141,7 +141,7 @@ func TestLogInStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.run(quiet, p.stop())
-	if lines, _ := state.OpenStore(p.store).ReadLog(nil, 0); len(lines) != 3 {
+	if lines, _ := store.Open(p.store).ReadLog(nil, 0); len(lines) != 3 {
 		t.Errorf("%d lines although no log is to be kept", len(lines))
 	}
 }
@@ -160,7 +160,7 @@ func TestLongTrace(t *testing.T) {
 		t.Fatalf("%q, notices %q", said(d), d.Notices)
 	}
 	r := p.records()[0]
-	if len(p.lines[0]) > state.MaxLogLine || r.Rule != "last" || len(r.Trace.Steps) == 0 || r.Trace.Steps[len(r.Trace.Steps)-1].Rule != "last" {
+	if len(p.lines[0]) > store.MaxLogLine || r.Rule != "last" || len(r.Trace.Steps) == 0 || r.Trace.Steps[len(r.Trace.Steps)-1].Rule != "last" {
 		t.Errorf("%d bytes, rule %s, %d steps", len(p.lines[0]), r.Rule, len(r.Trace.Steps))
 	}
 	if !strings.Contains(fmt.Sprint(r.Trace.Warnings), "the trace is shortened") {

@@ -58,27 +58,3 @@ func BenchmarkApply(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkSaveMemory(b *testing.B) {
-	s := OpenStore(b.TempDir())
-	for b.Loop() {
-		m, version, err := s.LoadMemory("k")
-		if err != nil {
-			b.Fatal(err)
-		}
-		m.Total++
-		if err := s.SaveMemory("k", m, version); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkAppendLog(b *testing.B) {
-	s := OpenStore(b.TempDir())
-	line := []byte(`{"rule":"next-task","verdict":"continue"}`)
-	for b.Loop() {
-		if err := s.AppendLog(line); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -1,5 +1,4 @@
-// Package state reads and edits the files of a project, and keeps ralph's own
-// memory, locks and decision log.
+// Package state reads and edits the files of a project.
 //
 // It promises four things. Nothing outside the project is read or written:
 // links are resolved first, what they lead to must lie beneath the root, and
@@ -11,11 +10,9 @@
 // and a rename, so killing the process leaves the old file or the new one.
 //
 // It leaves out what the content means: schemas, rules and hosts are the
-// business of other packages. It does not lock by itself when it edits a
-// project: [Root.Apply] compares versions as its last step, which leaves a
-// window of microseconds. Processes of ralph close it among themselves by
-// holding [Store.Lock] around Apply.
+// business of other packages. It takes no locks: [Root.Apply] compares versions
+// as its last step, which leaves a window of microseconds. Whoever must close it
+// holds a lock of its own on [Root.Target] around Apply, as ralph's hooks do.
 //
-// Start with [OpenRoot] and [Root.Read]; change files with [Root.Apply]. What
-// belongs to ralph and not to the project is behind [OpenStore].
+// Start with [OpenRoot] and [Root.Read]; change files with [Root.Apply].
 package state

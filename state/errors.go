@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
-	"syscall"
+
+	"github.com/ralph-sdk/ralph/internal/syserr"
 )
 
 // ErrChanged says that a file is no longer as it was read. Match it with
@@ -20,16 +20,16 @@ type PathError struct {
 }
 
 func (e *PathError) Error() string {
-	return fmt.Sprintf("path %q: %s", shorten(e.Path), e.Message)
+	return fmt.Sprintf("path %q: %s", syserr.Path(e.Path), e.Message)
 }
 
 // A ChangedError names the file that is not as it was read. Nothing was
 // written. errors.Is(err, ErrChanged) holds.
 type ChangedError struct {
-	Path string // relative to the root, or the key of a memory
+	Path string // relative to the root
 }
 
-func (e *ChangedError) Error() string { return shorten(e.Path) + ": " + ErrChanged.Error() }
+func (e *ChangedError) Error() string { return syserr.Path(e.Path) + ": " + ErrChanged.Error() }
 
 // Is makes the error match [ErrChanged].
 func (e *ChangedError) Is(target error) bool { return target == ErrChanged }
@@ -45,7 +45,7 @@ type EditError struct {
 func (e *EditError) Error() string {
 	var b strings.Builder
 	if e.Path != "" {
-		b.WriteString(shorten(e.Path))
+		b.WriteString(syserr.Path(e.Path))
 		b.WriteString(": ")
 	}
 	if e.Pointer != "" {
@@ -67,7 +67,7 @@ type WriteError struct {
 }
 
 func (e *WriteError) Error() string {
-	s := fmt.Sprintf("cannot %s %s: %s", e.Op, shorten(e.Path), reason(e.Err))
+	s := fmt.Sprintf("cannot %s %s: %s", e.Op, syserr.Path(e.Path), reason(e.Err))
 	if e.Partial {
 		s += "; earlier changes could not be taken back"
 	}
@@ -77,66 +77,14 @@ func (e *WriteError) Error() string {
 // Unwrap gives the cause.
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// A StoreError says that ralph's own directory could not be used.
-type StoreError struct {
-	Path string // the file or directory, absolute; empty if there is no directory
-	Op   string // what was tried: "read", "write", "lock", "log", "clean"
-	Err  error  // the cause
-}
-
-func (e *StoreError) Error() string {
-	if e.Path == "" {
-		return fmt.Sprintf("cannot %s: %s", e.Op, reason(e.Err))
-	}
-	return fmt.Sprintf("cannot %s %s: %s", e.Op, shorten(e.Path), reason(e.Err))
-}
-
-// Unwrap gives the cause.
-func (e *StoreError) Unwrap() error { return e.Err }
-
-// reason says in a few words why the system refused something. It leaves out
-// the paths that the errors of package os carry: they are absolute, and may
-// name what lies outside the project.
+// reason is [syserr.Reason], with words for what only a [Root] can meet.
 func reason(err error) string {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "it does not exist"
-	case errors.Is(err, syscall.EROFS):
-		return "the file system is read-only"
-	case errors.Is(err, fs.ErrPermission):
-		return "permission denied"
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "no space left on the disk"
-	case errors.Is(err, syscall.ENAMETOOLONG):
-		return "the path is too long"
-	case errors.Is(err, syscall.ELOOP):
-		return "its links lead round in a circle"
-	case errors.Is(err, fs.ErrClosed):
+	if errors.Is(err, fs.ErrClosed) {
 		return "the project was closed"
 	}
-	for {
-		switch e := err.(type) {
-		case *fs.PathError:
-			err = e.Err
-		case *os.LinkError:
-			err = e.Err
-		case *os.SyscallError:
-			err = e.Err
-		default:
-			if err.Error() == "path escapes from parent" { // os.Root has no name for it
-				return errOutside.Error()
-			}
-			return err.Error()
-		}
+	why := syserr.Reason(err)
+	if why == "path escapes from parent" { // os.Root has no name for it
+		return errOutside.Error()
 	}
-}
-
-// shorten keeps a message readable when a path is absurdly long.
-func shorten(path string) string {
-	const head, tail = 40, 30
-	runes := []rune(path)
-	if len(runes) <= head+tail+10 {
-		return path
-	}
-	return string(runes[:head]) + "…" + string(runes[len(runes)-tail:])
+	return why
 }

@@ -84,29 +84,3 @@ func ExampleEdit() {
 	fmt.Println(string(edited), err)
 	// Output: { "taskIndex" : 4, "total" : 10, "phase" : "execution" } <nil>
 }
-
-// The memory of a loop is compared before it is replaced.
-func ExampleStore_SaveMemory() {
-	dir, err := os.MkdirTemp("", "state")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	store := state.OpenStore(dir)
-	unlock, err := store.Lock(context.Background(), []string{state.MemoryLock("session and policy")})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer unlock()
-
-	memory, version, err := store.LoadMemory("session and policy")
-	if err != nil {
-		log.Print(err) // told, and the loop goes on with an empty memory
-	}
-	memory.Continuations++
-	fmt.Println(store.SaveMemory("session and policy", memory, version))
-	fmt.Println(store.SaveMemory("session and policy", memory, version))
-	// Output:
-	// <nil>
-	// session and policy: changed since it was read
-}

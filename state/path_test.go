@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/ralph-sdk/ralph/internal/syserr"
 )
 
 func TestLocate(t *testing.T) {
@@ -115,10 +117,10 @@ func TestExists(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got := p.Exists(test.path); got != test.exists {
-			t.Errorf("Exists(%q) = %v", shorten(test.path), got)
+			t.Errorf("Exists(%q) = %v", syserr.Path(test.path), got)
 		}
 		if got := p.IsDir(test.path); got != test.isDir {
-			t.Errorf("IsDir(%q) = %v", shorten(test.path), got)
+			t.Errorf("IsDir(%q) = %v", syserr.Path(test.path), got)
 		}
 	}
 }

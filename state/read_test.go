@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/internal/syserr"
 )
 
 // The table of what becomes of a file: the status, whether the reason is worth
@@ -123,7 +125,7 @@ func TestReadOddFiles(t *testing.T) {
 		{path: "", problem: "has an unusable path: it is empty"},
 	}
 	for _, test := range tests {
-		t.Run(shorten(test.path), func(t *testing.T) {
+		t.Run(syserr.Path(test.path), func(t *testing.T) {
 			doc := p.read(test.path, Text)
 			want := Doc{Status: Missing, Quiet: test.quiet, Problem: test.problem}
 			if test.problem == "" {

@@ -8,6 +8,3 @@ const openNonblocking = 0
 // dirsNeedSync says whether a rename is durable only after the directory was
 // synced too.
 const dirsNeedSync = false
-
-// openFilesGo says whether a file can be removed while it is open.
-const openFilesGo = false

@@ -11,6 +11,3 @@ const openNonblocking = syscall.O_NONBLOCK
 // dirsNeedSync says whether a rename is durable only after the directory was
 // synced too.
 const dirsNeedSync = true
-
-// openFilesGo says whether a file can be removed while it is open.
-const openFilesGo = true

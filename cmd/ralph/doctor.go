@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -53,7 +54,7 @@ type finding struct {
 type examination struct {
 	app      *app
 	root     *state.Root
-	store    *state.Store // nil if there is no place for one
+	store    *store.Store // nil if there is no place for one
 	stale    time.Duration
 	now      time.Time
 	settings []hostSettings
@@ -137,12 +138,12 @@ func count(n int, thing string) string {
 // checkStore sees whether loops can be remembered: without that none goes on.
 func (x *examination) checkStore() {
 	const check = "state-dir"
-	dir, err := state.DefaultStoreDir(x.app.getenv)
+	dir, err := store.DefaultDir(x.app.getenv)
 	if err != nil {
 		x.problem(check, "", err.Error(), "export RALPH_STATE_DIR=DIR in the environment of the agent")
 		return
 	}
-	x.store = state.OpenStore(dir)
+	x.store = store.Open(dir)
 	err = os.MkdirAll(dir, 0o700)
 	if err == nil {
 		var f *os.File

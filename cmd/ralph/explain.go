@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 type explainFlags struct {
@@ -115,7 +115,7 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 
 // logged finds the latest decisions of this project, oldest first.
 func (a *app) logged(f explainFlags) ([]loop.Record, error) {
-	dir, err := state.DefaultStoreDir(a.getenv)
+	dir, err := store.DefaultDir(a.getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (a *app) logged(f explainFlags) ([]loop.Record, error) {
 		names[p.name] = true
 	}
 	records := []loop.Record{} // not nil: it is written as JSON
-	_, err = state.OpenStore(dir).ReadLog(func(line []byte) bool {
+	_, err = store.Open(dir).ReadLog(func(line []byte) bool {
 		var r loop.Record
 		if json.Unmarshal(line, &r) != nil || r.Root != root ||
 			len(names) > 0 && !names[r.Policy] || f.session != "" && r.Session != f.session {

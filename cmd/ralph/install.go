@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -188,7 +189,7 @@ func (a *app) installable(project string, f installFlags) (events []string, err 
 
 // adviseTrust says which of the policies still need an approval.
 func (a *app) adviseTrust(project string, f installFlags) error {
-	dir, err := state.DefaultStoreDir(a.getenv)
+	dir, err := store.DefaultDir(a.getenv)
 	if err != nil {
 		return nil // told by doctor
 	}
@@ -202,7 +203,7 @@ func (a *app) adviseTrust(project string, f installFlags) error {
 			continue
 		}
 		program, _, err := a.loadPolicy(project, p, f.set, true)
-		if err == nil && program != nil && len(sensitive(program)) > 0 && !state.OpenStore(dir).Approved(loop.TrustKey(program.Files)) {
+		if err == nil && program != nil && len(sensitive(program)) > 0 && !store.Open(dir).Approved(loop.TrustKey(program.Files)) {
 			fmt.Fprintf(a.stdout, "It runs programs or asks a model. Read it, then approve that: ralph trust %s\n", name)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 type logFlags struct {
@@ -106,11 +106,11 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	if err != nil {
 		return err
 	}
-	dir, err := state.DefaultStoreDir(a.getenv)
+	dir, err := store.DefaultDir(a.getenv)
 	if err != nil {
 		return err
 	}
-	store := state.OpenStore(dir)
+	own := store.Open(dir)
 	show := func(line []byte) {
 		if f.format == "json" {
 			fmt.Fprintf(a.stdout, "%s\n", line)
@@ -124,12 +124,12 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	if f.follow {
 		ctx, cancel := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 		defer cancel()
-		if err := store.FollowLog(ctx, match, f.last, show); err != nil && !errors.Is(err, context.Canceled) {
+		if err := own.FollowLog(ctx, match, f.last, show); err != nil && !errors.Is(err, context.Canceled) {
 			return err
 		}
 		return nil
 	}
-	lines, err := store.ReadLog(match, f.last)
+	lines, err := own.ReadLog(match, f.last)
 	if err != nil {
 		return err
 	}
@@ -227,11 +227,11 @@ func parseSince(s string, now time.Time) (time.Time, error) {
 
 // sessionsOf gives the latest decision of every session of a project with every
 // policy, the latest first.
-func sessionsOf(store *state.Store, root string) ([]logged, error) {
+func sessionsOf(own *store.Store, root string) ([]logged, error) {
 	type key struct{ policy, host, session, agent string }
 	seen := map[key]bool{}
 	var latest []logged
-	_, err := store.ReadLog(func(line []byte) bool {
+	_, err := own.ReadLog(func(line []byte) bool {
 		var l logged
 		if json.Unmarshal(line, &l) != nil || l.Root != root || l.Event == "UserPromptSubmit" {
 			return false

@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-sdk/ralph/state"
+	"github.com/ralph-sdk/ralph/internal/store"
 )
 
 // Followed, the log goes on with the decisions that come, until the person ends it.
 func TestLogFollow(t *testing.T) {
 	dir := t.TempDir()
-	store := state.OpenStore(dir)
+	own := store.Open(dir)
 	add := func(rule string) {
-		if err := store.AppendLog([]byte(`{"time":"2026-11-20T12:00:00Z","policy":"p","event":"Stop","session":"s","action":"continue","rule":"` + rule + `","reason":"(9 bytes)"}`)); err != nil {
+		if err := own.AppendLog([]byte(`{"time":"2026-11-20T12:00:00Z","policy":"p","event":"Stop","session":"s","action":"continue","rule":"` + rule + `","reason":"(9 bytes)"}`)); err != nil {
 			t.Error(err)
 		}
 	}

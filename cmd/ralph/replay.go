@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/replay"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 type replayFlags struct {
@@ -116,12 +116,12 @@ func (a *app) replay(ctx context.Context, f replayFlags) error {
 
 // recorded reads all decisions of the project from the log, oldest first.
 func (a *app) recorded(root, session string) ([]loop.Record, error) {
-	dir, err := state.DefaultStoreDir(a.getenv)
+	dir, err := store.DefaultDir(a.getenv)
 	if err != nil {
 		return nil, err
 	}
 	var records []loop.Record
-	_, err = state.OpenStore(dir).ReadLog(func(line []byte) bool {
+	_, err = store.Open(dir).ReadLog(func(line []byte) bool {
 		var r loop.Record
 		if json.Unmarshal(line, &r) == nil && r.Root == root && (session == "" || r.Session == session) {
 			records = append(records, r)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
@@ -88,12 +89,12 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 	if why, off := loop.Off(root.Dir(), a.getenv); off {
 		report.Off = why
 	}
-	dir, err := state.DefaultStoreDir(a.getenv)
+	dir, err := store.DefaultDir(a.getenv)
 	if err != nil {
 		return err
 	}
-	store := state.OpenStore(dir)
-	sessions, err := sessionsOf(store, root.Dir())
+	own := store.Open(dir)
+	sessions, err := sessionsOf(own, root.Dir())
 	if err != nil {
 		return err
 	}
@@ -104,13 +105,13 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 		if r.doc.Status == state.Missing && !root.Exists(l.path) {
 			continue
 		}
-		report.Loops = append(report.Loops, a.fileStatus(root, store, l, r, sessions))
+		report.Loops = append(report.Loops, a.fileStatus(root, own, l, r, sessions))
 	}
 	for _, s := range sessions {
 		if files[s.Policy] {
 			continue
 		}
-		if st, ok := a.sessionStatus(ctx, root, store, s); ok {
+		if st, ok := a.sessionStatus(ctx, root, own, s); ok {
 			report.Loops = append(report.Loops, st)
 		}
 	}
@@ -125,7 +126,7 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 }
 
 // fileStatus tells about a loop that has a file.
-func (a *app) fileStatus(root *state.Root, store *state.Store, l runFile, r run, sessions []logged) loopStatus {
+func (a *app) fileStatus(root *state.Root, own *store.Store, l runFile, r run, sessions []logged) loopStatus {
 	st := loopStatus{Policy: l.policy.name, State: loopRunning, File: l.path, Changed: r.doc.ModTime}
 	switch {
 	case r.doc.Status != state.OK:
@@ -137,7 +138,7 @@ func (a *app) fileStatus(root *state.Root, store *state.Store, l runFile, r run,
 	for _, s := range sessions {
 		// The owner's decisions count; without one those of whoever asked last.
 		if s.Policy == st.Policy && (st.Owner == "" || s.Session == st.Owner) {
-			a.remember(&st, store, root.Dir(), s)
+			a.remember(&st, own, root.Dir(), s)
 			break
 		}
 	}
@@ -157,8 +158,8 @@ func (st *loopStatus) take(r run) {
 }
 
 // remember fills in what ralph remembers of a session.
-func (a *app) remember(st *loopStatus, store *state.Store, root string, s logged) {
-	m, err := loop.Recall(store, loop.Record{Host: s.Host, Session: s.Session, Agent: s.Agent, Root: root, Policy: s.Policy})
+func (a *app) remember(st *loopStatus, own *store.Store, root string, s logged) {
+	m, err := loop.Recall(own, loop.Record{Host: s.Host, Session: s.Session, Agent: s.Agent, Root: root, Policy: s.Policy})
 	if err != nil {
 		st.Problem = err.Error()
 	}
@@ -173,16 +174,16 @@ func (a *app) remember(st *loopStatus, store *state.Store, root string, s logged
 }
 
 // sessionStatus tells about a session whose row goes on; ok is false if it does not.
-func (a *app) sessionStatus(ctx context.Context, root *state.Root, store *state.Store, s logged) (st loopStatus, ok bool) {
+func (a *app) sessionStatus(ctx context.Context, root *state.Root, own *store.Store, s logged) (st loopStatus, ok bool) {
 	st = loopStatus{Policy: s.Policy, State: loopRunning}
-	a.remember(&st, store, root.Dir(), s)
+	a.remember(&st, own, root.Dir(), s)
 	if st.Continuations == 0 {
 		return st, false
 	}
 	if s.Bound != "" {
 		st.State = loopEnded
 	}
-	f, path := a.loggedFile(root.Dir(), store, s)
+	f, path := a.loggedFile(root.Dir(), own, s)
 	if path == "" {
 		return st, true
 	}
@@ -197,7 +198,7 @@ func (a *app) sessionStatus(ctx context.Context, root *state.Root, store *state.
 
 // loggedFile gives the file that the last decision of a session was about, where
 // only an event tells its path.
-func (a *app) loggedFile(root string, store *state.Store, s logged) (*rules.Fact, string) {
+func (a *app) loggedFile(root string, own *store.Store, s logged) (*rules.Fact, string) {
 	p, err := findPolicy(root, s.Policy)
 	if err != nil {
 		return nil, ""
@@ -207,7 +208,7 @@ func (a *app) loggedFile(root string, store *state.Store, s logged) (*rules.Fact
 		return nil, ""
 	}
 	f, path := program.Inline(), ""
-	_, _ = store.ReadLog(func(line []byte) bool { // what cannot be read is not shown
+	_, _ = own.ReadLog(func(line []byte) bool { // what cannot be read is not shown
 		var r loop.Record
 		if json.Unmarshal(line, &r) != nil || !r.Time.Equal(s.Time) || r.Policy != s.Policy || r.Session != s.Session {
 			return false

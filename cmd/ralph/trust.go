@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 func (a *app) trustCommand() *cobra.Command {
@@ -28,7 +28,7 @@ func (a *app) trustCommand() *cobra.Command {
 			"with ralph need no approval. Read a policy before you approve it.",
 		Example: "  ralph trust .ralph/policy.yaml\n  ralph trust --list\n  ralph trust --revoke .ralph/policy.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
-			store, err := a.trustStore()
+			own, err := a.trustStore()
 			if err != nil {
 				return err
 			}
@@ -36,7 +36,7 @@ func (a *app) trustCommand() *cobra.Command {
 			case list && (revoke || len(args) > 0):
 				return errors.New("--list stands alone")
 			case list:
-				return a.listTrust(store)
+				return a.listTrust(own)
 			case len(args) == 0:
 				return errors.New("name the policy, or write --list")
 			}
@@ -50,7 +50,7 @@ func (a *app) trustCommand() *cobra.Command {
 				if revoke {
 					act = a.distrust
 				}
-				if err := act(store, project, name); err != nil {
+				if err := act(own, project, name); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 			}
@@ -63,16 +63,16 @@ func (a *app) trustCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) trustStore() (*state.Store, error) {
-	dir, err := state.DefaultStoreDir(a.getenv)
+func (a *app) trustStore() (*store.Store, error) {
+	dir, err := store.DefaultDir(a.getenv)
 	if err != nil {
 		return nil, err
 	}
-	return state.OpenStore(dir), nil
+	return store.Open(dir), nil
 }
 
 // trust approves the content that a policy has now.
-func (a *app) trust(store *state.Store, project, name string) error {
+func (a *app) trust(own *store.Store, project, name string) error {
 	p, err := findPolicy(project, name)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (a *app) trust(store *state.Store, project, name string) error {
 		fmt.Fprintf(a.stdout, "%s neither runs programs nor asks models, so it needs no approval\n", p.name)
 		return nil
 	}
-	if err := store.Approve(state.Approval{
+	if err := own.Approve(store.Approval{
 		Key: loop.TrustKey(program.Files), Names: approvedNames(project, name, program.Files), At: time.Now().UTC(),
 	}); err != nil {
 		return err
@@ -141,8 +141,8 @@ func policyPath(project, name string) string {
 
 // distrust takes all approvals of a policy back. The file may have changed since,
 // may be broken, or may be gone.
-func (a *app) distrust(store *state.Store, project, name string) error {
-	approvals, err := store.Approvals()
+func (a *app) distrust(own *store.Store, project, name string) error {
+	approvals, err := own.Approvals()
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (a *app) distrust(store *state.Store, project, name string) error {
 		if ap.Key != key && (len(ap.Names) == 0 || ap.Names[0] != path) {
 			continue
 		}
-		gone, err := store.Revoke(ap.Key)
+		gone, err := own.Revoke(ap.Key)
 		if err != nil {
 			return err
 		}
@@ -174,8 +174,8 @@ func (a *app) distrust(store *state.Store, project, name string) error {
 	return nil
 }
 
-func (a *app) listTrust(store *state.Store) error {
-	approvals, err := store.Approvals()
+func (a *app) listTrust(own *store.Store) error {
+	approvals, err := own.Approvals()
 	if err != nil {
 		return err
 	}

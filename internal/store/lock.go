@@ -1,4 +1,4 @@
-package state
+package store
 
 import (
 	"context"
@@ -32,7 +32,7 @@ const (
 //
 // Locks keep out other processes as well as other goroutines. They end with
 // the process, however it ends. The returned function releases them; calling
-// it again does nothing. The error is a [*StoreError] that wraps ctx's error
+// it again does nothing. The error is a [*Error] that wraps ctx's error
 // if the time was up.
 //
 // AppendLog needs no lock, and may be called while holding some. Not every
@@ -75,11 +75,11 @@ func (s *Store) passOn() {
 func lockFile(ctx context.Context, path string) (*flock.Flock, error) {
 	for pause := lockPollFirst; ; pause = min(2*pause, lockPollMost) {
 		if err := ctx.Err(); err != nil {
-			return nil, &StoreError{Path: path, Op: "lock", Err: err}
+			return nil, &Error{Path: path, Op: "lock", Err: err}
 		}
 		l, err := tryLockFile(path)
 		if err != nil {
-			return nil, &StoreError{Path: path, Op: "lock", Err: err}
+			return nil, &Error{Path: path, Op: "lock", Err: err}
 		}
 		if l != nil {
 			return l, nil

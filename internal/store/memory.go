@@ -1,4 +1,4 @@
-package state
+package store
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/syserr"
 )
 
 const (
@@ -63,7 +65,7 @@ func (m *Memory) Trim(keep int) {
 
 // LoadMemory reads the memory of key, which is of any form. Absence is the
 // zero Memory with version "". A memory that cannot be understood is the zero
-// Memory too, with a [*StoreError] that says so and a version that lets
+// Memory too, with a [*Error] that says so and a version that lets
 // SaveMemory replace it: the caller goes on.
 func (s *Store) LoadMemory(key string) (m Memory, version string, err error) {
 	if s.dir == "" {
@@ -75,11 +77,11 @@ func (s *Store) LoadMemory(key string) (m Memory, version string, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return Memory{}, "", nil
 	case err != nil:
-		return Memory{}, "", &StoreError{Path: path, Op: "read", Err: err}
+		return Memory{}, "", &Error{Path: path, Op: "read", Err: err}
 	}
-	version = versionOf(key, file.line)
+	version = digest(file.line)
 	if err := json.Unmarshal(file.line, &m); err != nil {
-		return Memory{}, version, &StoreError{Path: path, Op: "read", Err: fmt.Errorf("the memory of this loop is damaged and starts anew: %w", err)}
+		return Memory{}, version, &Error{Path: path, Op: "read", Err: fmt.Errorf("the memory of this loop is damaged and starts anew: %w", err)}
 	}
 	return m, version, nil
 }
@@ -92,10 +94,10 @@ func MemoryLock(key string) string { return memoryLock(fileName(key, memorySuffi
 func memoryLock(file string) string { return "memory\x00" + file }
 
 // SaveMemory writes the memory of key if it is still of the given version,
-// else it fails with a [*ChangedError]. The caller holds the lock [MemoryLock],
+// else it fails with [ErrChanged]. The caller holds the lock [MemoryLock],
 // which makes that atomic among all processes. It is not synced to the disk:
 // after a power failure a memory may be an older one. Other errors are
-// [*StoreError].
+// [*Error].
 func (s *Store) SaveMemory(key string, m Memory, version string) error {
 	if err := s.ensure("write", memoryDir); err != nil {
 		return err
@@ -105,20 +107,20 @@ func (s *Store) SaveMemory(key string, m Memory, version string) error {
 	old, err := readMemory(path)
 	switch {
 	case err == nil:
-		current = versionOf(key, old.line)
+		current = digest(old.line)
 	case !errors.Is(err, fs.ErrNotExist):
-		return &StoreError{Path: path, Op: "read", Err: err}
+		return &Error{Path: path, Op: "read", Err: err}
 	}
 	if current != version {
-		return &ChangedError{Path: key}
+		return fmt.Errorf("%s: %w", syserr.Path(key), ErrChanged)
 	}
 	m.Given = boundedGiven(m.Given)
 	line, err := json.Marshal(m)
 	if err != nil {
-		return &StoreError{Path: path, Op: "write", Err: err}
+		return &Error{Path: path, Op: "write", Err: err}
 	}
 	if err := writeMemory(path, old, append(line, '\n')); err != nil {
-		return &StoreError{Path: path, Op: "write", Err: err}
+		return &Error{Path: path, Op: "write", Err: err}
 	}
 	return nil
 }

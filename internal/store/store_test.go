@@ -1,4 +1,4 @@
-package state
+package store
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestDefaultStoreDir(t *testing.T) {
+func TestDefaultDir(t *testing.T) {
 	abs := func(path string) string { // an absolute path on this system
 		full, err := filepath.Abs(filepath.FromSlash(path))
 		if err != nil {
@@ -43,7 +43,7 @@ func TestDefaultStoreDir(t *testing.T) {
 		{"Windows, nothing", "windows", map[string]string{"HOME": home}, ""},
 	}
 	for _, test := range tests {
-		got, err := defaultStoreDir(test.goos, func(name string) string { return test.env[name] })
+		got, err := defaultDir(test.goos, func(name string) string { return test.env[name] })
 		if got != test.want || (err == nil) != (test.want != "") {
 			t.Errorf("%s: %q, %v; want %q", test.name, got, err, test.want)
 		}
@@ -52,7 +52,7 @@ func TestDefaultStoreDir(t *testing.T) {
 
 // Without a directory nothing is remembered, and whoever wants to is told.
 func TestStoreWithoutDirectory(t *testing.T) {
-	s := OpenStore("")
+	s := Open("")
 	if m, version, err := s.LoadMemory("k"); version != "" || err != nil || m.Total != 0 {
 		t.Errorf("LoadMemory = %v, %q, %v", m, version, err)
 	}
@@ -64,15 +64,15 @@ func TestStoreWithoutDirectory(t *testing.T) {
 	}
 	_, lockErr := s.Lock(t.Context(), []string{"x"})
 	for name, err := range map[string]error{"Lock": lockErr, "SaveMemory": s.SaveMemory("k", Memory{}, ""), "AppendLog": s.AppendLog([]byte("{}"))} {
-		if !errors.As(err, new(*StoreError)) || !strings.Contains(err.Error(), "set RALPH_STATE_DIR") {
-			t.Errorf("%s = %v; want a StoreError", name, err)
+		if !errors.As(err, new(*Error)) || !strings.Contains(err.Error(), "set RALPH_STATE_DIR") {
+			t.Errorf("%s = %v; want a Error", name, err)
 		}
 	}
 }
 
 // Reading makes nothing; what is written only its user can read.
 func TestStoreIsPrivate(t *testing.T) {
-	s := OpenStore(filepath.Join(t.TempDir(), "a", "ralph"))
+	s := Open(filepath.Join(t.TempDir(), "a", "ralph"))
 	s.LoadMemory("k")
 	s.ReadLog(nil, 0)
 	s.Clean(time.Now(), 0)
@@ -98,7 +98,7 @@ func TestStoreIsPrivate(t *testing.T) {
 }
 
 func TestMemory(t *testing.T) {
-	s := OpenStore(t.TempDir())
+	s := Open(t.TempDir())
 	at := time.Date(2026, 11, 20, 9, 30, 0, 5, time.UTC)
 	want := Memory{
 		Turn: "t", Continuations: 2, Total: 3, Progress: "p", Same: 1, Since: at, Latest: at.Add(time.Second),
@@ -120,7 +120,7 @@ func TestMemory(t *testing.T) {
 
 	for _, stale := range []string{"", "x"} {
 		err := s.SaveMemory("k", Memory{}, stale)
-		if !errors.Is(err, ErrChanged) || !errors.As(err, new(*ChangedError)) {
+		if !errors.Is(err, ErrChanged) {
 			t.Errorf("SaveMemory with version %q = %v; want ErrChanged", stale, err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestMemoryDamaged(t *testing.T) {
 		"", "{", "[]", `{"total": "x"}`, `{"total": 1.5}`, `{"turn": 1}`, `{"since": "yesterday"}`, `{"given": []}`,
 		`{"given": {"r": {}}}`, `{"given": {"r": [1]}}`, `{"given": {"r": [{"at": 1}]}}`, "\x00", strings.Repeat(" ", maxMemorySize+1),
 	} {
-		s := OpenStore(t.TempDir())
+		s := Open(t.TempDir())
 		if err := s.SaveMemory("k", Memory{Total: 1}, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestMemoryDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, version, err := s.LoadMemory("k")
-		if !errors.As(err, new(*StoreError)) || !strings.Contains(err.Error(), "damaged") || !cmp.Equal(m, Memory{}) {
+		if !errors.As(err, new(*Error)) || !strings.Contains(err.Error(), "damaged") || !cmp.Equal(m, Memory{}) {
 			t.Errorf("%.20q: %+v, %v", content, m, err)
 		}
 		if err := s.SaveMemory("k", Memory{Total: 2}, version); err != nil {
@@ -164,7 +164,7 @@ func TestMemoryDamaged(t *testing.T) {
 // What was saved last is what is read, whatever its length and whatever stands before
 // it or, torn by a full disk, behind it.
 func TestMemoryLatest(t *testing.T) {
-	s := OpenStore(t.TempDir())
+	s := Open(t.TempDir())
 	path := s.path(memoryDir, fileName("k", memorySuffix))
 	version := ""
 	for i, length := range []int{0, 100, usualMemory - 1, usualMemory, usualMemory + 1, 3, 2 * usualMemory, maxMemoryHistory, 1, 1, 2 * usualMemory, 7} {
@@ -195,7 +195,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		m.Given["often"] = append(m.Given["often"], Given{At: at.Add(time.Duration(i))})
 		m.Given[fmt.Sprint("rule-", i)] = []Given{{At: at.Add(time.Duration(i))}}
 	}
-	s := OpenStore(t.TempDir())
+	s := Open(t.TempDir())
 	if err := s.SaveMemory("k", m, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestMemoryIsBounded(t *testing.T) {
 // Goroutines of one process exclude each other too, whatever the order of the
 // names, and names given twice.
 func TestLock(t *testing.T) {
-	s := OpenStore(t.TempDir())
+	s := Open(t.TempDir())
 	var wg sync.WaitGroup
 	count := 0
 	for i := range 20 {
@@ -253,14 +253,14 @@ func TestLock(t *testing.T) {
 }
 
 func TestLockGivesUp(t *testing.T) {
-	s := OpenStore(t.TempDir())
+	s := Open(t.TempDir())
 	unlock, err := s.Lock(t.Context(), []string{"b"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := s.Lock(ctx, []string{"a", "b"}); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*StoreError)) {
+	if _, err := s.Lock(ctx, []string{"a", "b"}); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*Error)) {
 		t.Errorf("error %v", err)
 	}
 	// The one that was to be had is free again.
@@ -306,7 +306,7 @@ func TestLockOnRemovedFile(t *testing.T) {
 
 // While locks are taken and cleaned away at once, they still exclude.
 func TestLockDuringClean(t *testing.T) {
-	s := OpenStore(t.TempDir())
+	s := Open(t.TempDir())
 	if err := s.ensure("lock", lockDir); err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func TestLockDuringClean(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	const older = 30 * 24 * time.Hour
-	s := OpenStore(t.TempDir())
+	s := Open(t.TempDir())
 	now := time.Now()
 	put := func(age time.Duration, names ...string) {
 		t.Helper()
@@ -415,7 +415,7 @@ func TestClean(t *testing.T) {
 }
 
 func TestLog(t *testing.T) {
-	s := OpenStore(t.TempDir())
+	s := Open(t.TempDir())
 	if lines, err := s.ReadLog(nil, 5); lines != nil || err != nil {
 		t.Errorf("absent: %q, %v", lines, err)
 	}
@@ -460,7 +460,7 @@ func TestLog(t *testing.T) {
 		}
 	}
 
-	if err := s.AppendLog(make([]byte, MaxLogLine+1)); !errors.As(err, new(*StoreError)) {
+	if err := s.AppendLog(make([]byte, MaxLogLine+1)); !errors.As(err, new(*Error)) {
 		t.Errorf("a line that is too long: %v", err)
 	}
 }
@@ -468,7 +468,7 @@ func TestLog(t *testing.T) {
 // The log is read through the rotated file, over lines longer than what is
 // read at once, and no line is given twice.
 func TestLogRotation(t *testing.T) {
-	s := OpenStore(t.TempDir())
+	s := Open(t.TempDir())
 	const size = 300 << 10
 	total := 2*MaxLogSize/size + 5
 	for i := range total {
@@ -498,11 +498,11 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := OpenStore(filepath.Join(file, "ralph"))
+	s := Open(filepath.Join(file, "ralph"))
 	_, lockErr := s.Lock(t.Context(), []string{"x"})
 	for name, err := range map[string]error{"Lock": lockErr, "SaveMemory": s.SaveMemory("k", Memory{}, ""), "AppendLog": s.AppendLog([]byte("{}"))} {
-		if !errors.As(err, new(*StoreError)) {
-			t.Errorf("%s = %v; want a StoreError", name, err)
+		if !errors.As(err, new(*Error)) {
+			t.Errorf("%s = %v; want a Error", name, err)
 		}
 	}
 }
@@ -510,7 +510,7 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 // A memory file gets a line for each save. A line without its end was never
 // finished and does not count, and a long file begins anew.
 func TestMemoryHistory(t *testing.T) {
-	s := OpenStore(t.TempDir())
+	s := Open(t.TempDir())
 	path := s.path(memoryDir, fileName("k", memorySuffix))
 	save := func(total int) {
 		t.Helper()

@@ -1,4 +1,4 @@
-package state_test
+package store_test
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-sdk/ralph/state"
+	"github.com/ralph-sdk/ralph/internal/store"
 )
 
 const (
@@ -17,20 +17,20 @@ const (
 )
 
 func TestApprovals(t *testing.T) {
-	s := state.OpenStore(filepath.Join(t.TempDir(), "store"))
+	s := store.Open(filepath.Join(t.TempDir(), "store"))
 	if s.Approved(keyA) {
 		t.Error("an empty store approves")
 	}
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	older := state.Approval{Key: keyA, Names: []string{"/p/policy.yaml", "ralph:guards/limit.yaml"}, At: at}
-	newer := state.Approval{Key: keyB, Names: []string{"/q/policy.yaml"}, At: at.Add(time.Hour)}
-	for _, a := range []state.Approval{older, newer, older} {
+	older := store.Approval{Key: keyA, Names: []string{"/p/policy.yaml", "ralph:guards/limit.yaml"}, At: at}
+	newer := store.Approval{Key: keyB, Names: []string{"/q/policy.yaml"}, At: at.Add(time.Hour)}
+	for _, a := range []store.Approval{older, newer, older} {
 		if err := s.Approve(a); err != nil {
 			t.Fatal(err)
 		}
 	}
 	all, err := s.Approvals()
-	if diff := cmp.Diff([]state.Approval{newer, older}, all); diff != "" || err != nil {
+	if diff := cmp.Diff([]store.Approval{newer, older}, all); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	if !s.Approved(keyA) || !s.Approved(keyB) {
@@ -50,8 +50,8 @@ func TestApprovals(t *testing.T) {
 // Only a file that names its own content approves it; nothing else in the folder does, and no key leads out of it.
 func TestApprovalsAreNotGuessed(t *testing.T) {
 	dir := t.TempDir()
-	s := state.OpenStore(dir)
-	if err := s.Approve(state.Approval{Key: keyA}); err != nil {
+	s := store.Open(dir)
+	if err := s.Approve(store.Approval{Key: keyA}); err != nil {
 		t.Fatal(err)
 	}
 	copyOf, err := os.ReadFile(filepath.Join(dir, "trust", keyA+".json"))
@@ -70,15 +70,15 @@ func TestApprovalsAreNotGuessed(t *testing.T) {
 		t.Errorf("the list is %v, %v", all, err)
 	}
 	for _, key := range []string{"", "short", "../" + keyA, keyA + "/../" + keyA, "AAAAAAAAAAAAAAAAAAAAAAAA"} {
-		if s.Approved(key) || s.Approve(state.Approval{Key: key}) == nil {
+		if s.Approved(key) || s.Approve(store.Approval{Key: key}) == nil {
 			t.Errorf("%q is taken for a key", key)
 		}
 	}
 }
 
 func TestApprovalsWithoutAStore(t *testing.T) {
-	s := state.OpenStore("")
-	if s.Approved(keyA) || s.Approve(state.Approval{Key: keyA}) == nil {
+	s := store.Open("")
+	if s.Approved(keyA) || s.Approve(store.Approval{Key: keyA}) == nil {
 		t.Error("there is no store, and still it approves")
 	}
 	if all, err := s.Approvals(); all != nil || err != nil {

@@ -1,4 +1,4 @@
-package state
+package store
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // Whoever follows the log gets the latest decisions, then all that come, each once:
 // also those that were torn while they were written, and those around a rotation.
 func TestFollowLog(t *testing.T) {
-	s := OpenStore(t.TempDir())
+	s := Open(t.TempDir())
 	log := filepath.Join(s.Dir(), logName)
 	add := func(n int) {
 		t.Helper()
@@ -72,7 +72,7 @@ func TestFollowLog(t *testing.T) {
 
 // A log that is not there yet is waited for.
 func TestFollowLogFromNothing(t *testing.T) {
-	s := OpenStore(t.TempDir())
+	s := Open(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error)
@@ -83,7 +83,7 @@ func TestFollowLogFromNothing(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := OpenStore("").FollowLog(t.Context(), nil, 0, nil); !errors.As(err, new(*StoreError)) {
+	if err := Open("").FollowLog(t.Context(), nil, 0, nil); !errors.As(err, new(*Error)) {
 		t.Error(err)
 	}
 }

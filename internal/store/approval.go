@@ -1,4 +1,4 @@
-package state
+package store
 
 import (
 	"encoding/json"
@@ -26,7 +26,7 @@ type Approval struct {
 }
 
 // Approve keeps an approval. Approving twice is no error. The error is a
-// [*StoreError].
+// [*Error].
 func (s *Store) Approve(a Approval) error {
 	const op = "approve"
 	path, err := s.approvalPath(op, a.Key)
@@ -35,13 +35,13 @@ func (s *Store) Approve(a Approval) error {
 	}
 	data, err := json.MarshalIndent(a, "", "  ")
 	if err != nil {
-		return &StoreError{Path: path, Op: op, Err: err}
+		return &Error{Path: path, Op: op, Err: err}
 	}
 	if err := s.ensure(op, trustDir); err != nil {
 		return err
 	}
 	if err := replaceOwn(path, append(data, '\n')); err != nil {
-		return &StoreError{Path: path, Op: op, Err: err}
+		return &Error{Path: path, Op: op, Err: err}
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func (s *Store) Approved(key string) bool {
 }
 
 // Approvals lists what was approved, the latest first. Files of the directory
-// that are no approvals are passed over. The error is a [*StoreError].
+// that are no approvals are passed over. The error is a [*Error].
 func (s *Store) Approvals() ([]Approval, error) {
 	if s.dir == "" {
 		return nil, nil
@@ -67,7 +67,7 @@ func (s *Store) Approvals() ([]Approval, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &StoreError{Path: s.path(trustDir), Op: "list", Err: err}
+		return nil, &Error{Path: s.path(trustDir), Op: "list", Err: err}
 	}
 	var all []Approval
 	for _, entry := range entries {
@@ -84,7 +84,7 @@ func (s *Store) Approvals() ([]Approval, error) {
 }
 
 // Revoke takes an approval back and reports whether there was one. The error is
-// a [*StoreError].
+// a [*Error].
 func (s *Store) Revoke(key string) (bool, error) {
 	const op = "revoke"
 	path, err := s.approvalPath(op, key)
@@ -97,16 +97,16 @@ func (s *Store) Revoke(key string) (bool, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	default:
-		return false, &StoreError{Path: path, Op: op, Err: err}
+		return false, &Error{Path: path, Op: op, Err: err}
 	}
 }
 
 func (s *Store) approvalPath(op, key string) (string, error) {
 	if s.dir == "" {
-		return "", &StoreError{Op: op, Err: errNoStore}
+		return "", &Error{Op: op, Err: errNoStore}
 	}
 	if len(key) < 16 || len(key) > 128 || strings.Trim(key, "0123456789abcdef") != "" {
-		return "", &StoreError{Op: op, Err: errors.New("the key of a content is 16 to 128 hexadecimal digits")}
+		return "", &Error{Op: op, Err: errors.New("the key of a content is 16 to 128 hexadecimal digits")}
 	}
 	return s.path(trustDir, key+trustSuffix), nil
 }

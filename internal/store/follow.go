@@ -1,4 +1,4 @@
-package state
+package store
 
 import (
 	"bytes"
@@ -16,11 +16,11 @@ const followInterval = 200 * time.Millisecond
 // then each further one as it comes, until ctx is done. No decision is lost or told
 // twice, also when the log is rotated. n of 0 or less is all; a nil match takes
 // all; what counts as a decision is as for [Store.ReadLog]. The error is that of
-// ctx or a [*StoreError].
+// ctx or a [*Error].
 func (s *Store) FollowLog(ctx context.Context, match func(line []byte) bool, n int, take func(line []byte)) error {
-	fail := func(err error) error { return &StoreError{Path: s.path(logName), Op: "read", Err: err} }
+	fail := func(err error) error { return &Error{Path: s.path(logName), Op: "read", Err: err} }
 	if s.dir == "" {
-		return &StoreError{Op: "read", Err: errNoStore}
+		return &Error{Op: "read", Err: errNoStore}
 	}
 	var f *os.File
 	defer func() {

@@ -1,4 +1,4 @@
-package state
+package store
 
 import (
 	"bytes"
@@ -26,13 +26,13 @@ const MaxLogLine = 1 << 20
 // AppendLog adds one decision, a JSON object, to the decision log. It is
 // written in one piece, so that decisions of several processes never mix. Line
 // breaks in it, which in JSON can only be white space, become blanks. Errors
-// are [*StoreError].
+// are [*Error].
 func (s *Store) AppendLog(line []byte) error {
 	if err := s.ensure("log"); err != nil {
 		return err
 	}
 	path := s.path(logName)
-	fail := func(err error) error { return &StoreError{Path: path, Op: "log", Err: err} }
+	fail := func(err error) error { return &Error{Path: path, Op: "log", Err: err} }
 	if len(line) > MaxLogLine {
 		return fail(fmt.Errorf("the decision takes %d bytes, more than %d", len(line), MaxLogLine))
 	}
@@ -113,7 +113,7 @@ func (s *Store) ReadLog(match func(line []byte) bool, n int) ([][]byte, error) {
 	}
 	f, info, err := openToRead(s.path(logName))
 	if err != nil {
-		return nil, &StoreError{Path: s.path(logName), Op: "read", Err: err}
+		return nil, &Error{Path: s.path(logName), Op: "read", Err: err}
 	}
 	var size int64
 	if f != nil {
@@ -134,7 +134,7 @@ func (s *Store) readLog(f *os.File, size int64, match func(line []byte) bool, n 
 		return n <= 0 || len(found) < n
 	}
 	fail := func(name string, err error) error {
-		return &StoreError{Path: s.path(name), Op: "read", Err: err}
+		return &Error{Path: s.path(name), Op: "read", Err: err}
 	}
 	more := true
 	if f != nil {

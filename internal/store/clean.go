@@ -1,4 +1,4 @@
-package state
+package store
 
 import (
 	"errors"
@@ -12,12 +12,16 @@ import (
 const (
 	cleanStamp    = "cleaned"
 	cleanInterval = 24 * time.Hour
+
+	// A temporary file lives for milliseconds. One that is as old as this was
+	// left behind by a process that was killed.
+	maxTempAge = time.Hour
 )
 
 // Clean forgets loops that are long over: it removes memories, and locks that
 // nobody holds, if they were not touched for older before now. It does so at
 // most once a day, never waits, and may run in several processes at once. What
-// it cannot remove stays for another time; the error wraps a [*StoreError] with
+// it cannot remove stays for another time; the error wraps a [*Error] with
 // the first reason.
 func (s *Store) Clean(now time.Time, older time.Duration) error {
 	if s.dir == "" {
@@ -31,7 +35,7 @@ func (s *Store) Clean(now time.Time, older time.Duration) error {
 			return nil
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return &StoreError{Path: stamp, Op: "clean", Err: err}
+		return &Error{Path: stamp, Op: "clean", Err: err}
 	default:
 		if _, err := os.Stat(s.dir); err != nil {
 			return nil // nothing was ever written
@@ -39,7 +43,7 @@ func (s *Store) Clean(now time.Time, older time.Duration) error {
 	}
 	// The stamp comes first: a clean-up that fails is not tried at every event.
 	if err := touch(stamp, now); err != nil {
-		return &StoreError{Path: stamp, Op: "clean", Err: err}
+		return &Error{Path: stamp, Op: "clean", Err: err}
 	}
 	return errors.Join(
 		s.cleanDir(memoryDir, memorySuffix, now.Add(-older), s.removeMemory),
@@ -53,7 +57,7 @@ func (s *Store) Clean(now time.Time, older time.Duration) error {
 func (s *Store) cleanDir(dir, suffix string, before time.Time, remove func(path string, before time.Time) error) error {
 	entries, err := os.ReadDir(s.path(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return &StoreError{Path: s.path(dir), Op: "clean", Err: err}
+		return &Error{Path: s.path(dir), Op: "clean", Err: err}
 	}
 	var first error
 	for _, entry := range entries {
@@ -66,7 +70,7 @@ func (s *Store) cleanDir(dir, suffix string, before time.Time, remove func(path 
 		}
 		path := filepath.Join(s.path(dir), entry.Name())
 		if err := remove(path, before); err != nil && !errors.Is(err, fs.ErrNotExist) && first == nil {
-			first = &StoreError{Path: path, Op: "clean", Err: err}
+			first = &Error{Path: path, Op: "clean", Err: err}
 		}
 	}
 	return first

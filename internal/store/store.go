@@ -1,4 +1,10 @@
-package state
+// Package store keeps ralph's own files in the user's state directory: the memory of
+// loops, locks, the decision log, and approvals.
+//
+// Writing is safe for several processes at once, however they end. The package knows
+// neither rules nor hosts nor the files of a project. Start with [DefaultDir] and
+// [Open].
+package store
 
 import (
 	"crypto/sha256"
@@ -24,22 +30,22 @@ type Store struct {
 	handover sync.Mutex
 }
 
-// OpenStore uses dir, which need not exist yet. With an empty dir reading
-// finds nothing, and every write fails with a [*StoreError].
-func OpenStore(dir string) *Store { return &Store{dir: dir} }
+// Open uses dir, which need not exist yet. With an empty dir reading
+// finds nothing, and every write fails with a [*Error].
+func Open(dir string) *Store { return &Store{dir: dir} }
 
 // Dir is the directory; "" if there is none.
 func (s *Store) Dir() string { return s.dir }
 
-// DefaultStoreDir says where the directory belongs: RALPH_STATE_DIR if it is
+// DefaultDir says where the directory belongs: RALPH_STATE_DIR if it is
 // set, else "ralph" in the system's place for the state of a user's programs.
 // That is XDG_STATE_HOME or ~/.local/state, on macOS ~/Library/Application
 // Support, on Windows %LocalAppData%. It fails if the environment names none.
-func DefaultStoreDir(getenv func(string) string) (string, error) {
-	return defaultStoreDir(runtime.GOOS, getenv)
+func DefaultDir(getenv func(string) string) (string, error) {
+	return defaultDir(runtime.GOOS, getenv)
 }
 
-func defaultStoreDir(goos string, getenv func(string) string) (string, error) {
+func defaultDir(goos string, getenv func(string) string) (string, error) {
 	if dir := getenv("RALPH_STATE_DIR"); dir != "" {
 		return filepath.Abs(dir)
 	}
@@ -76,17 +82,19 @@ func (s *Store) path(names ...string) string {
 // ensure makes a directory inside the store, or the store itself.
 func (s *Store) ensure(op string, names ...string) error {
 	if s.dir == "" {
-		return &StoreError{Op: op, Err: errNoStore}
+		return &Error{Op: op, Err: errNoStore}
 	}
 	dir := s.path(names...)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return &StoreError{Path: dir, Op: op, Err: err}
+		return &Error{Path: dir, Op: op, Err: err}
 	}
 	return nil
 }
 
 // fileName turns a key of any form into a name that every file system takes.
-func fileName(key, suffix string) string {
-	sum := sha256.Sum256([]byte(key))
-	return hex.EncodeToString(sum[:16]) + suffix
+func fileName(key, suffix string) string { return digest([]byte(key)) + suffix }
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:16])
 }

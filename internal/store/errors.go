@@ -1,0 +1,29 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ralph-sdk/ralph/internal/syserr"
+)
+
+// ErrChanged says that a memory is no longer as it was loaded. Match it with
+// errors.Is.
+var ErrChanged = errors.New("changed since it was read")
+
+// An Error says that ralph's own directory could not be used.
+type Error struct {
+	Path string // the file or directory, absolute; empty if there is no directory
+	Op   string // what was tried: "read", "write", "lock", "log", "clean"
+	Err  error  // the cause
+}
+
+func (e *Error) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("cannot %s: %s", e.Op, syserr.Reason(e.Err))
+	}
+	return fmt.Sprintf("cannot %s %s: %s", e.Op, syserr.Path(e.Path), syserr.Reason(e.Err))
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package store
+
+// openFilesGo says whether a file can be removed while it is open.
+const openFilesGo = false
