@@ -26,11 +26,12 @@ const module = "github.com/ralph-sdk/ralph"
 // The policies and guards in examples are plain files, which loop hands to rules.
 func TestImports(t *testing.T) {
 	allowed := map[string][]string{
+		"internal/jsonedit":      {"schema"},
 		"internal/nearest":       {},
 		"internal/store":         {"internal/syserr"},
 		"internal/syserr":        {},
 		"schema":                 {"internal/nearest"},
-		"state":                  {"internal/syserr", "schema"},
+		"state":                  {"internal/jsonedit", "internal/syserr", "schema"},
 		"rules/internal/source":  {},
 		"rules/internal/solve":   {},
 		"rules":                  {"internal/nearest", "rules/internal/form", "rules/internal/solve", "rules/internal/source", "schema"},
@@ -48,7 +49,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/minimal": {"loop", "rules"},
 		"examples/embed/source":  {"loop", "rules", "schema", "state"},
 		"cmd/ralph": {
-			"examples", "internal/store", "loop", "loop/host", "loop/policytest", "loop/replay", "loop/simulate",
+			"examples", "internal/jsonedit", "internal/store", "loop", "loop/host", "loop/policytest", "loop/replay", "loop/simulate",
 			"rules", "rules/format", "rules/testfile", "schema", "state",
 		},
 	}
@@ -72,6 +73,7 @@ func TestPurePackages(t *testing.T) {
 	world := []string{"os", "os/exec", "os/signal", "os/user", "path/filepath", "net", "net/http", "crypto/tls", "plugin", "unsafe", "C"}
 	network := []string{"net", "net/http", "crypto/tls", "plugin", "C"}
 	denied := map[string][]string{
+		"internal/jsonedit":     world,
 		"internal/nearest":      world,
 		"schema":                world,
 		"rules":                 world,

@@ -2,13 +2,13 @@ package state
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -64,7 +64,7 @@ type editable struct {
 
 func decodeEditable(src []byte, f Format) (editable, error) {
 	if f == JSON {
-		doc, err := decodeJSON(src)
+		doc, err := jsonedit.Decode(src)
 		if err != nil {
 			return editable{}, err
 		}
@@ -97,7 +97,7 @@ func (e editable) with(set Set) (editable, error) {
 
 	var edited []byte
 	if format == JSON {
-		edited, err = spliceJSON(e.src, set)
+		edited, err = jsonedit.Set(e.src, set.Path, jsonedit.Encode(set.Value))
 	} else {
 		edited, err = spliceFrontMatter(e.src, e.matter, set)
 	}
@@ -120,7 +120,7 @@ var errByHand = errors.New("it is written in a way that cannot be edited without
 
 // jsonValue is v as it will be decoded from JSON.
 func jsonValue(v any) (any, error) {
-	parsed, err := schema.ParseJSON(encodeJSON(v))
+	parsed, err := schema.ParseJSON(jsonedit.Encode(v))
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func jsonValue(v any) (any, error) {
 func flowValue(v any) any {
 	switch v := v.(type) {
 	case float64:
-		return coreValue(string(encodeJSON(v)))
+		return coreValue(string(jsonedit.Encode(v)))
 	case []any:
 		list := make([]any, len(v))
 		for i := range v {
@@ -146,18 +146,6 @@ func flowValue(v any) any {
 		return object
 	}
 	return v
-}
-
-// encodeJSON writes a value that cleanValue let through in one line, without
-// the escapes that are meant for web pages.
-func encodeJSON(v any) []byte {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil // no JSON at all, which no later check takes for the value
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }
 
 // cleanSet refuses what no document can hold, and copies the rest with bytes
@@ -231,7 +219,7 @@ func assign(v any, path []any, value any) (any, error) {
 	case string:
 		object, ok := v.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("there is no object that could have the field %q, but %s", key, kindOf(v))
+			return nil, fmt.Errorf("there is no object that could have the field %q, but %s", key, jsonedit.Kind(v))
 		}
 		old, ok := object[key]
 		if !ok && len(path) > 1 {
@@ -250,7 +238,7 @@ func assign(v any, path []any, value any) (any, error) {
 	case int:
 		list, ok := v.([]any)
 		if !ok {
-			return nil, fmt.Errorf("there is no list that could have an element %d, but %s", key, kindOf(v))
+			return nil, fmt.Errorf("there is no list that could have an element %d, but %s", key, jsonedit.Kind(v))
 		}
 		if key < 0 || key >= len(list) {
 			return nil, fmt.Errorf("there is no element %d in a list of %d", key, len(list))
@@ -264,12 +252,4 @@ func assign(v any, path []any, value any) (any, error) {
 		return copied, nil
 	}
 	return nil, fmt.Errorf("a path consists of text and whole numbers, not of %T", path[0])
-}
-
-// splice replaces src[start:end].
-func splice(src []byte, start, end int, text []byte) []byte {
-	out := make([]byte, 0, len(src)-(end-start)+len(text))
-	out = append(out, src[:start]...)
-	out = append(out, text...)
-	return append(out, src[end:]...)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -130,11 +131,11 @@ func FuzzEditJSON(f *testing.F) {
 		if err != nil {
 			return
 		}
-		before, err := decodeJSON(src)
+		before, err := jsonedit.Decode(src)
 		if err != nil {
 			t.Fatalf("%q was edited though it is broken: %v", src, err)
 		}
-		after, err := decodeJSON(got)
+		after, err := jsonedit.Decode(got)
 		if err != nil {
 			t.Fatalf("%q became %q, which is broken: %v", src, got, err)
 		}

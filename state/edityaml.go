@@ -3,11 +3,14 @@ package state
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ralph-sdk/ralph/internal/jsonedit"
 )
 
 // spliceFrontMatter replaces the bytes of one value, or adds one line in front
@@ -19,7 +22,7 @@ func spliceFrontMatter(src []byte, m *matter, set Set) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return splice(src, m.offset+start, m.offset+end, []byte(text)), nil
+	return slices.Concat(src[:m.offset+start], []byte(text), src[m.offset+end:]), nil
 }
 
 // A yamlEdit finds the text of nodes.
@@ -269,7 +272,7 @@ func flowSize(line []byte) int {
 func renderYAML(v any, style yaml.Style, flow bool) string {
 	text, ok := v.(string)
 	if !ok {
-		return jsonForYAML(string(encodeJSON(v)))
+		return jsonForYAML(string(jsonedit.Encode(v)))
 	}
 	switch {
 	case style&yaml.SingleQuotedStyle != 0 && printable(text):
@@ -277,7 +280,7 @@ func renderYAML(v any, style yaml.Style, flow bool) string {
 	case style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) == 0 && plainIsSafe(text):
 		return text
 	}
-	return jsonForYAML(string(encodeJSON(text)))
+	return jsonForYAML(string(jsonedit.Encode(text)))
 }
 
 // jsonForYAML escapes the characters that JSON allows raw and YAML reads as

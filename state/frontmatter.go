@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -72,6 +73,12 @@ func isFence(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("---")) && len(bytes.TrimRight(line[3:], " \t\r")) == 0
 }
 
+// A syntaxError says that bytes do not parse, which may be because somebody is
+// still writing them.
+type syntaxError struct{ message string }
+
+func (e *syntaxError) Error() string { return e.message }
+
 // decodeFrontMatter splits and understands. It fails with errNoFrontMatter or
 // errUnclosed if there is none, and with a *syntaxError if its YAML is broken.
 func decodeFrontMatter(src []byte) (*matter, error) {
@@ -98,7 +105,7 @@ func decodeFrontMatter(src []byte) (*matter, error) {
 	}
 	fields, ok := value.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("has front matter that is not a list of fields (key: value) but %s", kindOf(value))
+		return nil, fmt.Errorf("has front matter that is not a list of fields (key: value) but %s", jsonedit.Kind(value))
 	}
 	m.value = fields
 	return m, nil

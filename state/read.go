@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -327,10 +328,10 @@ func (r raw) decode(format Format) (doc Doc, parsed bool) {
 		doc.Items = parseChecklist(r.data)
 		return doc, true
 	case JSON:
-		object, err := decodeJSON(r.data)
+		object, err := jsonedit.Decode(r.data)
 		if err != nil {
 			doc.Status, doc.Problem = Invalid, err.Error()
-			return doc, !errors.As(err, new(*syntaxError))
+			return doc, !errors.As(err, new(*schema.SyntaxError))
 		}
 		doc.Document = object
 		return doc, true

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 // hookTimeout is what the host gives one answer, in seconds. ralph answers sooner:
@@ -276,7 +275,7 @@ func (g agent) with(s settingsFile, events, policies, words []string) ([]byte, e
 		if n, err := (settingsFile{src: src}).groups(event); err == nil {
 			groups = n // also those without an entry
 		}
-		if src, err = state.PutJSON(src, []any{"hooks", event, groups}, g.entry(words)); err != nil {
+		if src, err = jsonedit.Put(src, []any{"hooks", event, groups}, g.entry(words)); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.shown, err)
 		}
 	}
@@ -314,7 +313,7 @@ func (g agent) update(src []byte, e hookEntry, words []string) ([]byte, error) {
 	}
 	for _, f := range fields {
 		var err error
-		if src, err = state.PutJSON(src, e.path(f.name), encode(f.value)); err != nil {
+		if src, err = jsonedit.Put(src, e.path(f.name), jsonedit.Encode(f.value)); err != nil {
 			return nil, err
 		}
 	}
@@ -333,20 +332,9 @@ func (g agent) entry(words []string) []byte {
 	if !g.argv {
 		h.Command, h.Args = shellLine(words), nil
 	}
-	return encode(struct {
+	return jsonedit.Encode(struct {
 		Hooks []handler `json:"hooks"`
 	}{[]handler{h}})
-}
-
-// encode writes a value that is known to be JSON, as it is read by people.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil
-	}
-	return bytes.TrimSpace(b.Bytes())
 }
 
 func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) error {
@@ -425,7 +413,7 @@ func without(src []byte, shown string, entries []hookEntry) ([]byte, error) {
 				}
 			}
 		}
-		if src, err = state.CutJSON(src, path); err != nil {
+		if src, err = jsonedit.Cut(src, path); err != nil {
 			return nil, fmt.Errorf("%s: %w", shown, err)
 		}
 	}

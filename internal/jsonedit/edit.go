@@ -1,4 +1,4 @@
-package state
+package jsonedit
 
 import (
 	"bytes"
@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// PutJSON gives src, one JSON object, with the value at path, which is written as
+// Put gives src, one JSON object, with the value at path, which is written as
 // JSON too and keeps its order of fields. A value that is there is replaced; an
 // absent field becomes the last of its object; the number of elements of a list
 // stands for one more. What is absent on the way to it is made: an object where
@@ -18,10 +19,10 @@ import (
 //
 // New text stands in the style of the file: its indentation and line breaks, each
 // field on its own line where the others are, a list of plain values on one line.
-// No other byte changes. As with [Edit] the result was decoded again and compared;
-// what cannot be done so is an [*EditError].
-func PutJSON(src []byte, path []any, value []byte) ([]byte, error) {
-	return changeJSON(src, path, func(doc map[string]any) (model any, edited []byte, err error) {
+// No other byte changes. The result was decoded again and compared; what cannot be
+// done so is an error.
+func Put(src []byte, path []any, value []byte) ([]byte, error) {
+	return change(src, path, func(doc any) (model any, edited []byte, err error) {
 		parsed, err := schema.ParseJSON(value)
 		if err != nil {
 			return nil, nil, fmt.Errorf("the new value is not JSON: %w", err)
@@ -29,36 +30,42 @@ func PutJSON(src []byte, path []any, value []byte) ([]byte, error) {
 		if model, err = putModel(doc, path, parsed.Document().Value); err != nil {
 			return nil, nil, err
 		}
-		edited, err = jsonText(src).put(path, bytes.TrimSpace(trimBOM(value)))
+		edited, err = source(src).put(path, bytes.TrimSpace(bytes.TrimPrefix(value, bom)), false)
 		return model, edited, err
 	})
 }
 
-// CutJSON gives src, one JSON object, without the field or element at path, and
-// without the comma and the line that it leaves behind. No other byte changes. As
-// with [Edit] the result was decoded again and compared; what cannot be done so,
-// also because nothing is there, is an [*EditError].
-func CutJSON(src []byte, path []any) ([]byte, error) {
-	return changeJSON(src, path, func(doc map[string]any) (model any, edited []byte, err error) {
+// Set is Put for a caller who checks more than the text: all but the last part of
+// path is there, what the result decodes to is compared, and value is written as it is.
+func Set(src []byte, path []any, value []byte) ([]byte, error) {
+	return source(src).put(path, value, true)
+}
+
+// Cut gives src, one JSON object, without the field or element at path, and
+// without the comma and the line that it leaves behind. No other byte changes. The
+// result was decoded again and compared; what cannot be done so, also because
+// nothing is there, is an error.
+func Cut(src []byte, path []any) ([]byte, error) {
+	return change(src, path, func(doc any) (model any, edited []byte, err error) {
 		if model, err = cutModel(doc, path); err != nil {
 			return nil, nil, err
 		}
-		edited, err = jsonText(src).cut(path)
+		edited, err = source(src).cut(path)
 		return model, edited, err
 	})
 }
 
-// changeJSON believes an edit only if the result decodes to what was asked for.
-func changeJSON(src []byte, path []any, edit func(map[string]any) (any, []byte, error)) ([]byte, error) {
-	if len(src) > MaxFileSize {
-		return nil, &EditError{Message: "is too big: more than 8 MiB"}
-	}
-	before, err := decodeEditable(src, JSON)
+// errByHand is for spots that an edit would harm.
+var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; repair it by hand")
+
+// change believes an edit only if the result decodes to what was asked for.
+func change(src []byte, path []any, edit func(doc any) (model any, edited []byte, err error)) ([]byte, error) {
+	before, err := Decode(src)
 	if err != nil {
-		return nil, &EditError{Message: "the file " + err.Error()}
+		return nil, fmt.Errorf("the file %w", err)
 	}
 	refuse := func(err error) ([]byte, error) {
-		return nil, &EditError{Pointer: schema.PointerOf(path), Message: err.Error()}
+		return nil, fmt.Errorf("cannot set %s: %w", schema.PointerOf(path), err)
 	}
 	for _, part := range path {
 		switch part.(type) {
@@ -68,17 +75,14 @@ func changeJSON(src []byte, path []any, edit func(map[string]any) (any, []byte, 
 		}
 	}
 	if len(path) == 0 {
-		return refuse(errors.New("there is no path: name the field to change"))
+		return nil, errors.New("there is no path: name the field to change")
 	}
-	model, edited, err := edit(before.value)
+	model, edited, err := edit(before.Value)
 	if err != nil {
 		return refuse(err)
 	}
-	if len(edited) > MaxFileSize {
-		return nil, &EditError{Message: "would become too big: more than 8 MiB"}
-	}
-	after, err := decodeEditable(edited, JSON)
-	if err != nil || !reflect.DeepEqual(any(after.value), model) {
+	after, err := Decode(edited)
+	if err != nil || !reflect.DeepEqual(after.Value, model) {
 		return refuse(errByHand)
 	}
 	return edited, nil
@@ -94,7 +98,7 @@ func putModel(v any, path []any, value any) (any, error) {
 	case string:
 		object, ok := v.(map[string]any)
 		if !ok && v != nil {
-			return nil, fmt.Errorf("there is no object that could have the field %q, but %s", key, kindOf(v))
+			return nil, fmt.Errorf("there is no object that could have the field %q, but %s", key, Kind(v))
 		}
 		inner, err := putModel(object[key], path[1:], value)
 		if err != nil {
@@ -109,7 +113,7 @@ func putModel(v any, path []any, value any) (any, error) {
 	case int:
 		list, ok := v.([]any)
 		if !ok && v != nil {
-			return nil, fmt.Errorf("there is no list that could have an element %d, but %s", key, kindOf(v))
+			return nil, fmt.Errorf("there is no list that could have an element %d, but %s", key, Kind(v))
 		}
 		if key < 0 || key > len(list) {
 			return nil, fmt.Errorf("there is no element %d in a list of %d, nor is it the next", key, len(list))
@@ -164,13 +168,14 @@ func cutModel(v any, path []any) (any, error) {
 	return nil, errByHand
 }
 
-// put writes a value at path, as PutJSON does.
-func (s jsonText) put(path []any, value []byte) ([]byte, error) {
+// put writes a value at path, in the style of the file or as it is.
+func (s source) put(path []any, value []byte, asIs bool) ([]byte, error) {
 	at := s.outermost()
+	st := s.fileStyle(asIs)
 	for i, part := range path {
 		if string(s[at:s.skip(at)]) == "null" {
 			// Nothing was said yet; what is made takes its place.
-			return splice(s, at, at+len("null"), s.style(at, wrap(path[i:], value))), nil
+			return splice(s, at, at+len("null"), s.inStyle(st, at, wrap(path[i:], value))), nil
 		}
 		members, end := s.members(at)
 		found, isNext := s.find(at, members, part)
@@ -179,15 +184,15 @@ func (s jsonText) put(path []any, value []byte) ([]byte, error) {
 				return nil, fmt.Errorf("there is no %v", part)
 			}
 			key, _ := part.(string)
-			return s.addMember(at, end, members, key, wrap(path[i+1:], value)), nil
+			return s.addMember(st, at, end, members, key, wrap(path[i+1:], value)), nil
 		}
 		at = members[found].value
 	}
-	return splice(s, at, s.skip(at), s.style(at, value)), nil
+	return splice(s, at, s.skip(at), s.inStyle(st, at, value)), nil
 }
 
-// cut removes what is at path, as CutJSON does.
-func (s jsonText) cut(path []any) ([]byte, error) {
+// cut removes what is at path, as Cut does.
+func (s source) cut(path []any) ([]byte, error) {
 	at := s.outermost()
 	for i, part := range path {
 		members, end := s.members(at)
@@ -208,11 +213,9 @@ func (s jsonText) cut(path []any) ([]byte, error) {
 	return nil, errByHand
 }
 
-func (s jsonText) outermost() int { return s.space(len(s) - len(trimBOM(s))) }
-
 // find gives the member that part names, the last of several, or -1; isNext tells
 // that one could be added for it.
-func (s jsonText) find(at int, members []member, part any) (found int, isNext bool) {
+func (s source) find(at int, members []member, part any) (found int, isNext bool) {
 	switch key := part.(type) {
 	case int:
 		if s[at] != '[' || key < 0 || key > len(members) {
@@ -240,7 +243,7 @@ func (s jsonText) find(at int, members []member, part any) (found int, isNext bo
 func wrap(path []any, value []byte) []byte {
 	for i := len(path) - 1; i >= 0; i-- {
 		if key, ok := path[i].(string); ok {
-			value = bytes.Join([][]byte{{'{'}, encodeJSON(cleanText(key)), {':'}, value, {'}'}}, nil)
+			value = bytes.Join([][]byte{{'{'}, Encode(key), {':'}, value, {'}'}}, nil)
 		} else {
 			value = bytes.Join([][]byte{{'['}, value, {']'}}, nil)
 		}
@@ -250,12 +253,11 @@ func wrap(path []any, value []byte) []byte {
 
 // addMember puts a field, or an element if key is empty and it is a list, behind
 // the last one, in the style of its neighbours, or of the file if there are none.
-func (s jsonText) addMember(open, end int, members []member, key string, value []byte) []byte {
+func (s source) addMember(st style, open, end int, members []member, key string, value []byte) []byte {
 	var name []byte
 	if s[open] == '{' {
-		name = encodeJSON(cleanText(key))
+		name = Encode(key)
 	}
-	st := s.fileStyle()
 	if len(members) == 0 {
 		if st.newline == "" {
 			return splice(s, open+1, end, st.member(name, value, ""))
@@ -265,13 +267,16 @@ func (s jsonText) addMember(open, end int, members []member, key string, value [
 		return splice(s, open+1, end, []byte(st.newline+inner+string(st.member(name, value, inner))+st.newline+outer))
 	}
 	last := members[len(members)-1]
+	if name != nil {
+		st.colon = string(s[last.keyEnd:last.value])
+	}
 	before := s.before(last.key)
 	nl := bytes.LastIndexByte(before, '\n')
 	if nl < 0 { // on one line with its neighbours
 		st.newline = ""
 		if len(members) == 1 {
 			before = nil // the blank behind the bracket tells nothing of commas
-			if st.colon != ":" {
+			if strings.HasSuffix(st.colon, " ") {
 				before = []byte(" ")
 			}
 		}
@@ -280,30 +285,34 @@ func (s jsonText) addMember(open, end int, members []member, key string, value [
 	return splice(s, last.end, last.end, append(text, st.member(name, value, string(before[nl+1:]))...))
 }
 
-// A jsonStyle is how a file is laid out.
-type jsonStyle struct {
+// A style is how a file is laid out.
+type style struct {
 	newline string // "" if the file stands on one line
 	unit    string // of indentation
 	colon   string // between key and value
+	asIs    bool   // values are written as they are
 }
 
-// fileStyle looks at the outermost fields. A file without any is laid out as most are.
-func (s jsonText) fileStyle() jsonStyle {
+// fileStyle looks at the outermost fields. A file without any is laid out as most
+// are, unless it stays on one line with a value that is written as it is.
+func (s source) fileStyle(asIs bool) style {
 	members, _ := s.members(s.outermost())
-	if len(members) == 0 {
-		return jsonStyle{newline: "\n", unit: "  ", colon: ": "}
-	}
-	st := jsonStyle{colon: string(s[members[0].keyEnd:members[0].value])}
-	before := s.before(members[0].key)
-	if nl := bytes.LastIndexByte(before, '\n'); nl >= 0 {
-		st.newline, st.unit = string(before[:nl+1]), string(before[nl+1:])
+	st := style{asIs: asIs, colon: ": "}
+	switch {
+	case len(members) > 0:
+		st.colon = string(s[members[0].keyEnd:members[0].value])
+		before := s.before(members[0].key)
+		if nl := bytes.LastIndexByte(before, '\n'); nl >= 0 {
+			st.newline, st.unit = string(before[:nl+1]), string(before[nl+1:])
+		}
+	case !asIs:
+		st.newline, st.unit = "\n", "  "
 	}
 	return st
 }
 
-// style writes a value that begins at i.
-func (s jsonText) style(i int, value []byte) []byte {
-	st := s.fileStyle()
+// inStyle writes a value that begins at i.
+func (s source) inStyle(st style, i int, value []byte) []byte {
 	lineStart := bytes.LastIndexByte(s[:i], '\n') + 1
 	if bytes.ContainsAny(s[lineStart:i], "{[") {
 		st.newline = "" // its neighbours share the line
@@ -312,13 +321,13 @@ func (s jsonText) style(i int, value []byte) []byte {
 }
 
 // indentAt is the indentation of the line that i is on.
-func (s jsonText) indentAt(i int) string {
+func (s source) indentAt(i int) string {
 	lineStart := bytes.LastIndexByte(s[:i], '\n') + 1
 	return string(s[lineStart:min(i, s.blanks(lineStart))])
 }
 
 // member writes a field, or an element if key is nil.
-func (st jsonStyle) member(key, value []byte, indent string) []byte {
+func (st style) member(key, value []byte, indent string) []byte {
 	var out []byte
 	if key != nil {
 		out = append(append(out, key...), st.colon...)
@@ -327,14 +336,17 @@ func (st jsonStyle) member(key, value []byte, indent string) []byte {
 }
 
 // value writes JSON in this style; indent is that of the line that it begins on.
-func (st jsonStyle) value(out, value []byte, indent string) []byte {
+func (st style) value(out, value []byte, indent string) []byte {
+	if st.asIs {
+		return append(out, value...)
+	}
 	if st.newline == "" && st.colon == ":" {
 		var b bytes.Buffer
 		if json.Compact(&b, value) == nil {
 			return append(out, b.Bytes()...)
 		}
 	}
-	s := jsonText(value)
+	s := source(value)
 	members, end := s.members(0)
 	if len(members) == 0 {
 		if end > 0 {
@@ -366,7 +378,7 @@ func (st jsonStyle) value(out, value []byte, indent string) []byte {
 }
 
 // plain reports whether no member is an object or a list.
-func (s jsonText) plain(members []member) bool {
+func (s source) plain(members []member) bool {
 	for _, m := range members {
 		if s[m.value] == '{' || s[m.value] == '[' {
 			return false

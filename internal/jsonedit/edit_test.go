@@ -1,15 +1,14 @@
-package state
+package jsonedit
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPutJSON(t *testing.T) {
+func TestPut(t *testing.T) {
 	const hook = `{"hooks":[{"type":"command","command":"ralph","args":["eval","--policy","x"]}]}`
 	at := func(path ...any) []any { return path }
 	tests := []struct {
@@ -67,7 +66,7 @@ func TestPutJSON(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			src := []byte(test.src)
-			got, err := PutJSON(src, test.path, []byte(test.value))
+			got, err := Put(src, test.path, []byte(test.value))
 			if string(src) != test.src {
 				t.Error("the source was changed")
 			}
@@ -76,7 +75,7 @@ func TestPutJSON(t *testing.T) {
 	}
 }
 
-func TestCutJSON(t *testing.T) {
+func TestCut(t *testing.T) {
 	at := func(path ...any) []any { return path }
 	tests := []struct {
 		name, src string
@@ -100,7 +99,7 @@ func TestCutJSON(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			src := []byte(test.src)
-			got, err := CutJSON(src, test.path)
+			got, err := Cut(src, test.path)
 			if string(src) != test.src {
 				t.Error("the source was changed")
 			}
@@ -112,9 +111,8 @@ func TestCutJSON(t *testing.T) {
 func checkEdit(t *testing.T, got []byte, err error, want, wantErr string) {
 	t.Helper()
 	if wantErr != "" {
-		var refused *EditError
-		if !errors.As(err, &refused) || !strings.Contains(err.Error(), wantErr) {
-			t.Errorf("error %v, want an EditError with %q", err, wantErr)
+		if err == nil || !strings.Contains(err.Error(), wantErr) {
+			t.Errorf("error %v, want one with %q", err, wantErr)
 		}
 		return
 	}
@@ -125,7 +123,7 @@ func checkEdit(t *testing.T, got []byte, err error, want, wantErr string) {
 
 // What was put can be cut again, and the file is byte for byte what it was, but for
 // white space inside brackets that were empty. Nothing else in it ever changes.
-func FuzzPutCutJSON(f *testing.F) {
+func FuzzPutCut(f *testing.F) {
 	for _, seed := range []struct{ src, path, value string }{
 		{`{}`, `["hooks", "Stop", 0]`, `{"hooks": [{"args": ["a", "b"]}]}`},
 		{"\ufeff{\r\n\t\"a\":1, \"l\": [ 1 ]}\r\n", `["l", 1]`, `[]`},
@@ -145,11 +143,11 @@ func FuzzPutCutJSON(f *testing.F) {
 				path[i] = int(n)
 			}
 		}
-		put, err := PutJSON(src, path, []byte(value))
+		put, err := Put(src, path, []byte(value))
 		if err != nil {
 			return
 		}
-		before, err := decodeJSON(src)
+		before, err := Decode(src)
 		if err != nil {
 			t.Fatalf("%q was edited though it is broken: %v", src, err)
 		}
@@ -168,7 +166,7 @@ func FuzzPutCutJSON(f *testing.F) {
 		if v, ok := at(old, path[depth]); ok && v == nil {
 			return // null was replaced
 		}
-		cut, err := CutJSON(put, path[:depth+1])
+		cut, err := Cut(put, path[:depth+1])
 		if err != nil {
 			t.Fatalf("%q became %q, of which %v cannot be cut: %v", src, put, path[:depth+1], err)
 		}
