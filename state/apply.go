@@ -53,10 +53,10 @@ type Change struct {
 // moved, each after its version was compared once more. If that fails half
 // way, what was done is taken back.
 //
-// The error is a [*ChangedError] (errors.Is ErrChanged) if a file is not as it
-// was read, an [*EditError] if a change would harm the file, a [*PathError] if
-// the path cannot be used, a [*WriteError] if the system refused, or the
-// error of ctx or of Expect.
+// The error is [ErrChanged] if a file is not as it was read, an [*EditError] if a
+// change would harm the file, a [*PathError] if the path cannot be used, that of
+// ctx or of Expect, or wraps that of the system. It says so if a change was made
+// and could not be taken back.
 //
 // A replaced file keeps its permissions. If the path is a link, the file that
 // it leads to is replaced and the link stays. Changes to one file are made in
@@ -103,7 +103,7 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 		if partial {
 			// Not wrapped: whoever decides again on ErrChanged would make
 			// some of the changes twice.
-			return &WriteError{Path: t.loc.shown, Op: t.verb(), Partial: true, Err: errors.New(err.Error())}
+			return &writeError{path: t.loc.shown, op: t.verb(), partial: true, err: errors.New(err.Error())}
 		}
 		return err
 	}
@@ -149,7 +149,7 @@ func (t *target) verb() string {
 }
 
 func (t *target) failed(err error) error {
-	return &WriteError{Path: t.loc.shown, Op: t.verb(), Err: err}
+	return &writeError{path: t.loc.shown, op: t.verb(), err: err}
 }
 
 func (t *target) refuse(message string) error {
@@ -173,7 +173,7 @@ func (r *Root) plan(ctx context.Context, changes []Change) ([]*target, error) {
 			return nil, err
 		}
 		if was.version != c.Version {
-			return nil, &ChangedError{Path: loc.shown}
+			return nil, changed(loc.shown)
 		}
 		place := was.place
 		if place == "" {
@@ -277,7 +277,7 @@ func (t *target) prepare(archives *archiver) error {
 // unchanged compares the file with what was read.
 func (t *target) unchanged() error {
 	if t.root.fetch(t.loc).version != t.was.version {
-		return &ChangedError{Path: t.loc.shown}
+		return changed(t.loc.shown)
 	}
 	return nil
 }
@@ -345,12 +345,12 @@ func (t *target) undo() error {
 	root := t.root.root
 	if t.end == OpSet {
 		if t.root.fetch(t.loc).version != versionOf(t.was.place, t.edited) {
-			return &ChangedError{Path: t.loc.shown}
+			return changed(t.loc.shown)
 		}
 		return t.restore()
 	}
 	if _, err := root.Lstat(t.was.place); err == nil || t.link {
-		return &ChangedError{Path: t.loc.shown} // a link is not made anew
+		return changed(t.loc.shown) // a link is not made anew
 	}
 	if t.end == OpArchive && t.edited == nil {
 		return root.Rename(t.archive, t.was.place)

@@ -291,8 +291,8 @@ func TestApplyTakesBackWhenRefused(t *testing.T) {
 		Change{Path: "dir/b.txt", Op: OpDelete, Version: p.version("dir/b.txt")},
 		Change{Path: "a.json", Format: JSON, Version: p.version("a.json"), Sets: []Set{set(2, "n")}},
 	)
-	var refused *WriteError
-	if !errors.As(err, &refused) || refused.Partial || err.Error() != "cannot delete dir/b.txt: permission denied" {
+	var refused *writeError
+	if !errors.As(err, &refused) || refused.partial || err.Error() != "cannot delete dir/b.txt: permission denied" {
 		t.Errorf("error %v", err)
 	}
 	if got := p.content("a.json"); got != `{"n": 1}` {
@@ -326,8 +326,8 @@ func TestApplyInReadOnlyDirectory(t *testing.T) {
 	version := p.version("dir/a.json")
 	for op, verb := range map[Op]string{OpSet: "write", OpDelete: "delete", OpArchive: "archive"} {
 		err := p.apply(Change{Path: "dir/a.json", Op: op, Format: JSON, Version: version, Sets: []Set{set(2, "n")}})
-		var refused *WriteError
-		if !errors.As(err, &refused) || refused.Partial || err.Error() != "cannot "+verb+" dir/a.json: permission denied" {
+		var refused *writeError
+		if !errors.As(err, &refused) || refused.partial || err.Error() != "cannot "+verb+" dir/a.json: permission denied" {
 			t.Errorf("%s: %v", verb, err)
 		}
 	}

@@ -9,9 +9,11 @@ import (
 	"github.com/ralph-sdk/ralph/internal/syserr"
 )
 
-// ErrChanged says that a file is no longer as it was read. Match it with
-// errors.Is; the error itself is a [*ChangedError].
+// ErrChanged says that a file is no longer as it was read, and that nothing was
+// written. Match it with errors.Is.
 var ErrChanged = errors.New("changed since it was read")
+
+func changed(path string) error { return fmt.Errorf("%s: %w", syserr.Path(path), ErrChanged) }
 
 // A PathError refuses a path before any file is touched.
 type PathError struct {
@@ -22,17 +24,6 @@ type PathError struct {
 func (e *PathError) Error() string {
 	return fmt.Sprintf("path %q: %s", syserr.Path(e.Path), e.Message)
 }
-
-// A ChangedError names the file that is not as it was read. Nothing was
-// written. errors.Is(err, ErrChanged) holds.
-type ChangedError struct {
-	Path string // relative to the root
-}
-
-func (e *ChangedError) Error() string { return syserr.Path(e.Path) + ": " + ErrChanged.Error() }
-
-// Is makes the error match [ErrChanged].
-func (e *ChangedError) Is(target error) bool { return target == ErrChanged }
 
 // An EditError says why a change cannot be made to a file without harming it.
 // Nothing was written.
@@ -57,25 +48,25 @@ func (e *EditError) Error() string {
 	return b.String()
 }
 
-// A WriteError says that the system refused a change, such as in a read-only
-// directory or on a full disk. The files are as they were, unless Partial.
-type WriteError struct {
-	Path    string // relative to the root
-	Op      string // what was tried: "write", "delete", "archive", "prune"
-	Partial bool   // an earlier change of the same Apply was made and could not be taken back
-	Err     error  // the cause
+// A writeError says that the system refused a change, such as in a read-only
+// directory or on a full disk. The files are as they were, unless partial.
+type writeError struct {
+	path    string // relative to the root
+	op      string // what was tried: "write", "delete", "archive", "prune"
+	partial bool   // an earlier change of the same Apply was made and could not be taken back
+	err     error  // the cause
 }
 
-func (e *WriteError) Error() string {
-	s := fmt.Sprintf("cannot %s %s: %s", e.Op, syserr.Path(e.Path), reason(e.Err))
-	if e.Partial {
+func (e *writeError) Error() string {
+	s := fmt.Sprintf("cannot %s %s: %s", e.op, syserr.Path(e.path), reason(e.err))
+	if e.partial {
 		s += "; earlier changes could not be taken back"
 	}
 	return s
 }
 
 // Unwrap gives the cause.
-func (e *WriteError) Unwrap() error { return e.Err }
+func (e *writeError) Unwrap() error { return e.err }
 
 // reason is [syserr.Reason], with words for what only a [Root] can meet.
 func reason(err error) string {

@@ -41,7 +41,7 @@ func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Do
 	}
 	timeout := f.Timeout
 	if timeout <= 0 {
-		timeout = DefaultTimeout
+		timeout = defaultTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

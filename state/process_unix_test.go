@@ -71,8 +71,8 @@ func fillDisk(dir string) error {
 		{Path: "other.txt", Op: OpDelete, Version: root.Read(context.Background(), File{Path: "other.txt"}).Version},
 		{Path: "state.json", Format: JSON, Version: doc.Version, Sets: []Set{set("long text", "n")}},
 	})
-	var refused *WriteError
-	if !errors.As(err, &refused) || refused.Partial || refused.Path != "state.json" || !errors.Is(err, syscall.EFBIG) {
+	var refused *writeError
+	if !errors.As(err, &refused) || refused.partial || refused.path != "state.json" || !errors.Is(err, syscall.EFBIG) {
 		return fmt.Errorf("Apply: %v", err)
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 // In the pattern, * and ? stay within a name, ** goes through directories,
 // {a,b} and [abc] choose, and \ makes the next character literal. Links are
 // neither removed nor followed. A file that vanishes meanwhile is no error;
-// one that cannot be removed is a [*WriteError], after the others were tried.
+// one that cannot be removed is an error, after the others were tried.
 // A pattern that is not one, or leaves the root, is a [*PathError].
 func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now time.Time) (removed []string, err error) {
 	if err := checkGlob(glob); err != nil {
@@ -44,7 +44,7 @@ func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now 
 		case err == nil:
 			removed = append(removed, name)
 		case !errors.Is(err, fs.ErrNotExist):
-			failed = errors.Join(failed, &WriteError{Path: name, Op: "prune", Err: err})
+			failed = errors.Join(failed, &writeError{path: name, op: "prune", err: err})
 		}
 		return nil
 	}, doublestar.WithNoFollow())

@@ -22,8 +22,8 @@ import (
 // MaxFileSize is how many bytes of a file are read. A larger file is invalid.
 const MaxFileSize = 8 << 20
 
-// DefaultTimeout bounds the reading of one file, see [File.Timeout].
-const DefaultTimeout = 2 * time.Second
+// defaultTimeout bounds the reading of one file, see [File.Timeout].
+const defaultTimeout = 2 * time.Second
 
 // settlePoll is how often a file that does not parse yet is read again.
 const settlePoll = 20 * time.Millisecond
@@ -85,9 +85,9 @@ type File struct {
 	// longer in all. Zero never waits.
 	Settle time.Duration
 
-	// Timeout bounds each reading of the file; 0 is DefaultTimeout. A file
-	// that takes longer is missing. A disk of this machine is not watched: it
-	// answers at once.
+	// Timeout bounds each reading of the file; 0 is 2 s. A file that takes
+	// longer is missing. A disk of this machine is not watched: it answers at
+	// once.
 	Timeout time.Duration
 
 	// Now is the clock by which the age of the file is judged; nil is
@@ -192,7 +192,7 @@ func missing(problem string) raw { return raw{status: Missing, problem: problem}
 // needs none, and a hook saves the switch to another thread.
 func (r *Root) fetchWithin(ctx context.Context, loc location, timeout time.Duration) raw {
 	if timeout <= 0 {
-		timeout = DefaultTimeout
+		timeout = defaultTimeout
 	}
 	if ctx.Err() != nil {
 		return missing("was not read: out of time")

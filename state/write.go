@@ -16,9 +16,9 @@ import (
 // way to it. A file that is there keeps its permissions, and of a link the file that
 // it leads to is replaced, as with [Root.Apply].
 //
-// The error is a [*ChangedError] if the file is not as it was read, or is there
-// although it must not be; an [*EditError] if what is there is no file; a
-// [*PathError], a [*WriteError], or the error of ctx.
+// The error is [ErrChanged] if the file is not as it was read, or is there although
+// it must not be; an [*EditError] if what is there is no file; a [*PathError]; or
+// wraps that of ctx or of the system.
 func (r *Root) Write(ctx context.Context, name string, data []byte, version string) error {
 	loc, err := r.locate(name)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r *Root) Write(ctx context.Context, name string, data []byte, version stri
 	t := &target{root: r, loc: loc, was: was, edited: data}
 	switch {
 	case was.version != version:
-		return &ChangedError{Path: loc.shown}
+		return changed(loc.shown)
 	case was.place == "" && !was.quiet:
 		return t.refuse("it " + was.problem)
 	case was.place == "":
@@ -62,7 +62,7 @@ func (t *target) create() error {
 	}
 	if _, err := root.Lstat(place); err == nil {
 		// It appeared just now, or it is a link that leads nowhere.
-		return &ChangedError{Path: t.loc.shown}
+		return changed(t.loc.shown)
 	}
 	temp, err := newTemp(root, path.Dir(place), t.edited)
 	if err != nil {
@@ -73,7 +73,7 @@ func (t *target) create() error {
 	err = root.Link(temp, place)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return &ChangedError{Path: t.loc.shown}
+		return changed(t.loc.shown)
 	case err != nil: // not every file system has links
 		if err := root.Rename(temp, place); err != nil {
 			return t.failed(err)

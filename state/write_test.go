@@ -80,7 +80,7 @@ func TestWrite(t *testing.T) {
 	if err := root.Write(ctx, "big", bytes.Repeat([]byte("x"), MaxFileSize+1), ""); !errors.As(err, new(*EditError)) {
 		t.Error(err)
 	}
-	if err := root.Write(ctx, "a/b/new.json/c", nil, ""); !errors.As(err, new(*WriteError)) {
+	if err := root.Write(ctx, "a/b/new.json/c", nil, ""); !errors.As(err, new(*writeError)) {
 		t.Error("beneath a file:", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "a/b/.ralph-*")); len(left) > 0 {
