@@ -40,7 +40,7 @@ func (s *Store) Approve(a Approval) error {
 	if err := s.ensure(op, trustDir); err != nil {
 		return err
 	}
-	if err := replaceOwn(path, append(data, '\n')); err != nil {
+	if err := replace(path, append(data, '\n')); err != nil {
 		return &Error{Path: path, Op: op, Err: err}
 	}
 	return nil
@@ -57,7 +57,7 @@ func (s *Store) Approved(key string) bool {
 }
 
 // Approvals lists what was approved, the latest first. Files of the directory
-// that are no approvals are passed over. The error is a [*Error].
+// that are no approvals are passed over. The error is an [*Error].
 func (s *Store) Approvals() ([]Approval, error) {
 	if s.dir == "" {
 		return nil, nil
@@ -84,7 +84,7 @@ func (s *Store) Approvals() ([]Approval, error) {
 }
 
 // Revoke takes an approval back and reports whether there was one. The error is
-// a [*Error].
+// an [*Error].
 func (s *Store) Revoke(key string) (bool, error) {
 	const op = "revoke"
 	path, err := s.approvalPath(op, key)

@@ -21,7 +21,7 @@ const (
 // Clean forgets loops that are long over: it removes memories, and locks that
 // nobody holds, if they were not touched for older before now. It does so at
 // most once a day, never waits, and may run in several processes at once. What
-// it cannot remove stays for another time; the error wraps a [*Error] with
+// it cannot remove stays for another time; the error wraps an [*Error] with
 // the first reason.
 func (s *Store) Clean(now time.Time, older time.Duration) error {
 	if s.dir == "" {

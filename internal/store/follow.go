@@ -16,7 +16,7 @@ const followInterval = 200 * time.Millisecond
 // then each further one as it comes, until ctx is done. No decision is lost or told
 // twice, also when the log is rotated. n of 0 or less is all; a nil match takes
 // all; what counts as a decision is as for [Store.ReadLog]. The error is that of
-// ctx or a [*Error].
+// ctx or an [*Error].
 func (s *Store) FollowLog(ctx context.Context, match func(line []byte) bool, n int, take func(line []byte)) error {
 	fail := func(err error) error { return &Error{Path: s.path(logName), Op: "read", Err: err} }
 	if s.dir == "" {

@@ -32,7 +32,7 @@ const (
 //
 // Locks keep out other processes as well as other goroutines. They end with
 // the process, however it ends. The returned function releases them; calling
-// it again does nothing. The error is a [*Error] that wraps ctx's error
+// it again does nothing. The error is an [*Error] that wraps ctx's error
 // if the time was up.
 //
 // AppendLog needs no lock, and may be called while holding some. Not every

@@ -16,9 +16,9 @@ const (
 	logRotated = "decisions.jsonl.1"
 )
 
-// MaxLogSize is how large the decision log grows before it is rotated: it
+// maxLogSize is how large the decision log grows before it is rotated: it
 // becomes decisions.jsonl.1, and the one of that name before it is dropped.
-const MaxLogSize = 8 << 20
+const maxLogSize = 8 << 20
 
 // MaxLogLine is how long a line of the decision log may be.
 const MaxLogLine = 1 << 20
@@ -76,7 +76,7 @@ func (s *Store) openLog() (f *os.File, size int64, err error) {
 			f.Close()
 			return nil, 0, err
 		}
-		if info.Size() < MaxLogSize || attempt > 0 || !s.rotateLog() {
+		if info.Size() < maxLogSize || attempt > 0 || !s.rotateLog() {
 			return f, info.Size(), nil
 		}
 		f.Close()
@@ -96,7 +96,7 @@ func (s *Store) rotateLog() bool {
 	}
 	defer l.Unlock()
 	info, err := os.Stat(s.path(logName))
-	if err != nil || info.Size() < MaxLogSize {
+	if err != nil || info.Size() < maxLogSize {
 		return true // somebody else did
 	}
 	return os.Rename(s.path(logName), s.path(logRotated)) == nil

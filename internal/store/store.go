@@ -31,7 +31,7 @@ type Store struct {
 }
 
 // Open uses dir, which need not exist yet. With an empty dir reading
-// finds nothing, and every write fails with a [*Error].
+// finds nothing, and every write fails with an [*Error].
 func Open(dir string) *Store { return &Store{dir: dir} }
 
 // Dir is the directory; "" if there is none.
@@ -97,4 +97,21 @@ func fileName(key, suffix string) string { return digest([]byte(key)) + suffix }
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16])
+}
+
+// replace writes a file by way of a temporary one.
+func replace(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "new-*.tmp") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }

@@ -145,7 +145,7 @@ func TestMemoryDamaged(t *testing.T) {
 		if err := s.SaveMemory("k", Memory{Total: 1}, ""); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(s.path(memoryDir, fileName("k", memorySuffix)), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(s.memoryPath("k"), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		m, version, err := s.LoadMemory("k")
@@ -165,7 +165,7 @@ func TestMemoryDamaged(t *testing.T) {
 // it or, torn by a full disk, behind it.
 func TestMemoryLatest(t *testing.T) {
 	s := Open(t.TempDir())
-	path := s.path(memoryDir, fileName("k", memorySuffix))
+	path := s.memoryPath("k")
 	version := ""
 	for i, length := range []int{0, 100, usualMemory - 1, usualMemory, usualMemory + 1, 3, 2 * usualMemory, maxMemoryHistory, 1, 1, 2 * usualMemory, 7} {
 		want := Memory{Total: i, Progress: strings.Repeat("x", length)}
@@ -191,7 +191,7 @@ func TestMemoryLatest(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	at := time.Unix(0, 0).UTC()
 	m := Memory{Given: map[string][]Given{"empty": {}}}
-	for i := range MaxGiven + 10 {
+	for i := range maxGiven + 10 {
 		m.Given["often"] = append(m.Given["often"], Given{At: at.Add(time.Duration(i))})
 		m.Given[fmt.Sprint("rule-", i)] = []Given{{At: at.Add(time.Duration(i))}}
 	}
@@ -204,23 +204,14 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	often := got.Given["often"]
-	if len(often) != MaxGiven || !often[0].At.Equal(at.Add(10)) {
+	if len(often) != maxGiven || !often[0].At.Equal(at.Add(10)) {
 		t.Errorf("%d times, the first at %v", len(often), often[0].At)
 	}
 	if _, first := got.Given["rule-0"]; first || len(got.Given) != maxGivenRules {
 		t.Errorf("%d rules, the oldest among them: %v", len(got.Given), first)
 	}
-	if len(m.Given["often"]) != MaxGiven+10 {
+	if len(m.Given["often"]) != maxGiven+10 {
 		t.Error("the caller's memory was changed")
-	}
-
-	got.Trim(1)
-	if diff := cmp.Diff([]Given{{At: at.Add(MaxGiven + 9)}}, got.Given["often"]); diff != "" {
-		t.Errorf("after Trim(1) (-want +got):\n%s", diff)
-	}
-	got.Trim(0)
-	if len(got.Given) != 0 {
-		t.Errorf("after Trim(0): %d rules", len(got.Given))
 	}
 }
 
@@ -470,19 +461,19 @@ func TestLog(t *testing.T) {
 func TestLogRotation(t *testing.T) {
 	s := Open(t.TempDir())
 	const size = 300 << 10
-	total := 2*MaxLogSize/size + 5
+	total := 2*maxLogSize/size + 5
 	for i := range total {
 		if err := s.AppendLog(fmt.Appendf(nil, `{"i":%d,"pad":%q}`, i, padding[:size])); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, name := range []string{logName, logRotated} {
-		if info, err := os.Stat(s.path(name)); err != nil || info.Size() > MaxLogSize+size+100 {
+		if info, err := os.Stat(s.path(name)); err != nil || info.Size() > maxLogSize+size+100 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
 	lines, err := s.ReadLog(nil, 0)
-	if err != nil || len(lines) < MaxLogSize/size || len(lines) >= total {
+	if err != nil || len(lines) < maxLogSize/size || len(lines) >= total {
 		t.Fatalf("%d lines, %v", len(lines), err)
 	}
 	for i, line := range lines {
@@ -511,7 +502,7 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 // finished and does not count, and a long file begins anew.
 func TestMemoryHistory(t *testing.T) {
 	s := Open(t.TempDir())
-	path := s.path(memoryDir, fileName("k", memorySuffix))
+	path := s.memoryPath("k")
 	save := func(total int) {
 		t.Helper()
 		_, version, err := s.LoadMemory("k")

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/ralph-sdk/ralph/internal/syserr"
+)
+
+const (
+	memoryDir    = "memory"
+	memorySuffix = ".json"
+
+	maxMemorySize = 4 << 20
+
+	// maxMemoryHistory is how far a memory file grows before it begins anew.
+	maxMemoryHistory = 16 << 10
+)
+
+// MemoryLock is the name of the lock that guards the memory of key, see
+// [Store.Lock]. Who reads a memory in order to save it holds that lock at least
+// while it saves.
+func MemoryLock(key string) string { return memoryLock(fileName(key, memorySuffix)) }
+
+func memoryLock(file string) string { return "memory\x00" + file }
+
+func (s *Store) memoryPath(key string) string { return s.path(memoryDir, fileName(key, memorySuffix)) }
+
+// load gives the line that was saved under key, and its version, which is "" if
+// there is none. Whatever else the file holds is given as it is.
+func (s *Store) load(key string) (line []byte, version string, err error) {
+	if s.dir == "" {
+		return nil, "", nil
+	}
+	file, err := readMemory(s.memoryPath(key))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "", nil
+	case err != nil:
+		return nil, "", &Error{Path: s.memoryPath(key), Op: "read", Err: err}
+	}
+	return file.line, digest(file.line), nil
+}
+
+// save keeps a line under key if what is there is still of the given version.
+func (s *Store) save(key string, line []byte, version string) error {
+	if err := s.ensure("write", memoryDir); err != nil {
+		return err
+	}
+	path := s.memoryPath(key)
+	current := ""
+	old, err := readMemory(path)
+	switch {
+	case err == nil:
+		current = digest(old.line)
+	case !errors.Is(err, fs.ErrNotExist):
+		return &Error{Path: path, Op: "read", Err: err}
+	}
+	if current != version {
+		return fmt.Errorf("%s: %w", syserr.Path(key), ErrChanged)
+	}
+	if err := writeMemory(path, old, append(line, '\n')); err != nil {
+		return &Error{Path: path, Op: "write", Err: err}
+	}
+	return nil
+}
+
+// writeMemory adds a line to a memory file, or begins it anew when it has grown.
+// Replacing a file makes some file systems write it out at once, which costs a
+// hook more than all else that it does with files; a line costs next to nothing.
+// A line that is torn, because the process or the disk ended, has no newline and
+// does not count.
+func writeMemory(path string, old memoryFile, line []byte) error {
+	if old.size == 0 || old.size+int64(len(line)) > maxMemoryHistory {
+		return replace(path, line)
+	}
+	if old.torn {
+		line = append([]byte{'\n'}, line...)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(line)
+	return errors.Join(err, f.Close())
+}
+
+// A memoryFile is what is known of a memory file.
+type memoryFile struct {
+	size int64
+	line []byte // the last whole one, which counts; the file as it is if there is none
+	torn bool   // something stands behind the line
+}
+
+// usualMemory is how far from its end a memory file is read at first, in bytes.
+const usualMemory = 2 << 10
+
+// readMemory reads a memory file from its end.
+func readMemory(path string) (memoryFile, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return memoryFile{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return memoryFile{}, err
+	}
+	size := info.Size()
+	if size > maxMemorySize {
+		return memoryFile{size: size}, nil // as damaged as a memory can be
+	}
+	for part := int64(usualMemory); ; part = size {
+		tail := make([]byte, min(part, size))
+		if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
+			return memoryFile{}, err
+		}
+		line, whole := lastLine(tail)
+		if whole || int64(len(tail)) == size {
+			return memoryFile{size: size, line: line, torn: size > 0 && tail[len(tail)-1] != '\n'}, nil
+		}
+	}
+}
+
+// lastLine gives the last whole line of the end of a file, and whether its
+// beginning was seen. An end without any line is given as it is.
+func lastLine(tail []byte) (line []byte, whole bool) {
+	end := bytes.LastIndexByte(tail, '\n')
+	if end < 0 {
+		return tail, false
+	}
+	start := bytes.LastIndexByte(tail[:end], '\n') + 1
+	return tail[start : end+1], start > 0
+}
