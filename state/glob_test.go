@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -203,12 +204,19 @@ func TestReadAllBeneathTheHomeFolder(t *testing.T) {
 
 // When the time is over there is an error and no half of a list.
 func TestReadAllInTime(t *testing.T) {
-	r, _ := globProject(t, "a.md", "b.md")
-	slow := func(state.Doc) int { time.Sleep(50 * time.Millisecond); return 1 }
-	got, _, err := state.ReadAll(t.Context(), r, state.File{Path: "*.md", Timeout: time.Millisecond}, 0, slow)
-	if err == nil || got != nil {
-		t.Errorf("got %v, %v", got, err)
-	}
+	synctest.Test(t, func(t *testing.T) { // its clock stands still but for those who wait
+		r, _ := globProject(t, "a.md", "b.md")
+		for timeout, late := range map[time.Duration]bool{3 * time.Hour: false, time.Hour + 1: true} {
+			f := state.File{Path: "*.md", Timeout: timeout}
+			got, _, err := state.ReadAll(t.Context(), r, f, 0, func(state.Doc) int {
+				time.Sleep(time.Hour)
+				return 1
+			})
+			if (err != nil) != late || (got == nil) != late {
+				t.Errorf("within %v: %v, %v", timeout, got, err)
+			}
+		}
+	})
 }
 
 // A panic over one document does not take the process with it.

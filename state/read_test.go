@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -287,8 +288,7 @@ func TestDocumentOfFrontMatter(t *testing.T) {
 
 // A file that is being written is waited for, and no other.
 func TestSettle(t *testing.T) {
-	const long = time.Minute // longer than any test: waiting for it would hang
-	now := func() time.Time { return time.Now() }
+	const long = time.Minute
 	tests := []struct {
 		name    string
 		format  Format
@@ -296,25 +296,30 @@ func TestSettle(t *testing.T) {
 		age     time.Duration
 		settle  time.Duration
 		status  Status
+		waits   time.Duration
 	}{
-		{"well formed", JSON, "{}", 0, long, OK},
-		{"well formed but no object", JSON, "[]", 0, long, Invalid},
-		{"text is never torn", Text, "", 0, long, Missing},
-		{"list is never torn", Checklist, "", 0, long, OK},
-		{"no front matter", FrontMatter, "# Title\n", 0, long, Missing},
-		{"old", JSON, "{", time.Hour, long, Invalid},
-		{"old front matter", FrontMatter, "---\na: 1", time.Hour, long, Missing},
-		{"not asked to wait", JSON, "{", 0, 0, Invalid},
-		{"from the future, for a moment", JSON, "{", -time.Hour, 30 * time.Millisecond, Invalid},
+		{"well formed", JSON, "{}", 0, long, OK, 0},
+		{"well formed but no object", JSON, "[]", 0, long, Invalid, 0},
+		{"text is never torn", Text, "", 0, long, Missing, 0},
+		{"list is never torn", Checklist, "", 0, long, OK, 0},
+		{"no front matter", FrontMatter, "# Title\n", 0, long, Missing, 0},
+		{"old", JSON, "{", time.Hour, long, Invalid, 0},
+		{"old front matter", FrontMatter, "---\na: 1", time.Hour, long, Missing, 0},
+		{"not asked to wait", JSON, "{", 0, 0, Invalid, 0},
+		{"young", JSON, "{", time.Second, long, Invalid, long - time.Second},
+		{"from the future, as long as asked for", JSON, "{", -time.Hour, long, Invalid, long},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			p := newProject(t, map[string]string{"f": test.content})
-			p.age("f", test.age)
-			doc := p.Read(t.Context(), File{Path: "f", Format: test.format, Settle: test.settle, Now: now})
-			if doc.Status != test.status {
-				t.Errorf("got %v: %s", doc.Status, doc.Problem)
-			}
+			synctest.Test(t, func(t *testing.T) { // its clock stands still but for those who wait
+				p := newProject(t, map[string]string{"f": test.content})
+				p.age("f", test.age)
+				start := time.Now()
+				doc := p.Read(t.Context(), File{Path: "f", Format: test.format, Settle: test.settle, Now: func() time.Time { return start }})
+				if waited := time.Since(start); doc.Status != test.status || waited != test.waits {
+					t.Errorf("got %v after %v: %s", doc.Status, waited, doc.Problem)
+				}
+			})
 		})
 	}
 
@@ -324,32 +329,29 @@ func TestSettle(t *testing.T) {
 	} {
 		for _, first := range []string{parts[0], ""} {
 			t.Run("waits for "+format.String(), func(t *testing.T) {
-				p := newProject(t, map[string]string{"f": first})
-				reads := make(chan struct{}, 1)
-				clock := func() time.Time { // asked once, when reading begins
-					reads <- struct{}{}
-					return time.Now()
-				}
-				go func() {
-					<-reads
-					time.Sleep(3 * settlePoll)
-					os.WriteFile(p.path("f"), []byte(parts[0]+parts[1]), 0o644)
-				}()
-				doc := p.Read(t.Context(), File{Path: "f", Format: format, Settle: long, Now: clock})
-				if doc.Status != OK {
-					t.Errorf("got %v: %s", doc.Status, doc.Problem)
-				}
+				synctest.Test(t, func(t *testing.T) {
+					p := newProject(t, map[string]string{"f": first})
+					p.age("f", 0)
+					time.AfterFunc(3*settlePoll, func() { p.write("f", parts[0]+parts[1]) })
+					doc := p.Read(t.Context(), File{Path: "f", Format: format, Settle: long})
+					if doc.Status != OK {
+						t.Errorf("got %v: %s", doc.Status, doc.Problem)
+					}
+				})
 			})
 		}
 	}
 
 	t.Run("gives up with the context", func(t *testing.T) {
-		p := newProject(t, map[string]string{"f": "{"})
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
-		doc := p.Read(ctx, File{Path: "f", Format: JSON, Settle: long})
-		if doc.Status == OK {
-			t.Error("a torn file is ok")
-		}
+		synctest.Test(t, func(t *testing.T) {
+			p := newProject(t, map[string]string{"f": "{"})
+			ctx, cancel := context.WithTimeout(t.Context(), long/2)
+			defer cancel()
+			start := time.Now()
+			doc := p.Read(ctx, File{Path: "f", Format: JSON, Settle: long})
+			if waited := time.Since(start); doc.Status == OK || waited != long/2 {
+				t.Errorf("got %v after %v", doc.Status, waited)
+			}
+		})
 	})
 }

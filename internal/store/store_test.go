@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -244,27 +245,29 @@ func TestLock(t *testing.T) {
 }
 
 func TestLockGivesUp(t *testing.T) {
-	s := Open(t.TempDir())
-	unlock, err := s.Lock(t.Context(), []string{"b"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := s.Lock(ctx, []string{"a", "b"}); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*Error)) {
-		t.Errorf("error %v", err)
-	}
-	// The one that was to be had is free again.
-	for _, name := range []string{"a", "b"} {
-		if name == "b" {
-			unlock()
-		}
-		again, err := s.Lock(t.Context(), []string{name})
+	synctest.Test(t, func(t *testing.T) { // its clock stands still but for those who wait
+		s := Open(t.TempDir())
+		unlock, err := s.Lock(t.Context(), []string{"b"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		again()
-	}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := s.Lock(ctx, []string{"a", "b"}); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*Error)) {
+			t.Errorf("error %v", err)
+		}
+		// The one that was to be had is free again.
+		for _, name := range []string{"a", "b"} {
+			if name == "b" {
+				unlock()
+			}
+			again, err := s.Lock(t.Context(), []string{name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			again()
+		}
+	})
 }
 
 // A lock on a file that was removed or replaced excludes nobody.
