@@ -68,7 +68,7 @@ func (a *analysis) place(i int) (from, to Pos) {
 	if at, ok := a.include(r); ok {
 		return at.from, at.to
 	}
-	return r.Pos, a.p.compiler.lineEnd(r.Pos)
+	return r.Pos, a.p.lineEnd(r.Pos)
 }
 
 // include gives the place in the policy of the include that brings a rule in.

@@ -133,7 +133,7 @@ func (a *analysis) where(fs ...*solve.Formula) evidence { return evidence{a.base
 func (a *analysis) report(check string, from, to Pos, help, message string, related []Related, witnesses ...evidence) {
 	d := Diagnostic{
 		Pos: from, End: to, Severity: severityOf(check), Check: check, Message: message, Help: help,
-		Related: related, Line: a.p.compiler.sourceLine(from),
+		Related: related, Line: a.p.line(from),
 	}
 	for _, e := range witnesses {
 		if r := a.ask(e.solver, e.fs...); r.Status == solve.Sat {

@@ -46,7 +46,7 @@ func (c *compiler) checkCycles(sc *scope, doc *document) {
 				Pos: at, End: end, Check: "cycle",
 				Message: fmt.Sprintf("%q needs itself: %s", name, strings.Join(names, " → ")),
 				Help:    "break the circle: one of them must not read the next",
-				Line:    c.sourceLine(at),
+				Line:    c.program.line(at),
 			})
 			return
 		}

@@ -56,7 +56,7 @@ func (c *compiler) setEffect(sc *scope, n *source.Node) *effect {
 	target := snippet{scope: sc, src: left, node: n}
 	tree, err := c.engine.parse(left)
 	if err != nil {
-		message, _ := explain(err.message)
+		message, _ := reword(err.message)
 		c.report(sc.file, target.at(err.from), target.at(err.to), Error, "assignment", "write fact.field = expression", "the left side of set is not a path: "+message)
 		return nil
 	}

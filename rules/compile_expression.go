@@ -21,7 +21,7 @@ func (c *compiler) expression(s snippet, boolean bool) (*cond, nature.Nature) {
 	tree, err := c.engine.parse(s.src)
 	if err != nil {
 		err = refine(err, s.src)
-		message, help := explain(err.message)
+		message, help := reword(err.message)
 		c.report(s.scope.file, s.at(err.from), s.at(err.to), Error, "syntax", help, message)
 		return nil, nature.Nature{}
 	}
@@ -92,7 +92,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 		if err.to <= err.from {
 			err.from, err.to = o.from, o.to
 		}
-		message, help := explain(err.message)
+		message, help := reword(err.message)
 		l.fail(err.from, err.to, "type", help, message)
 		return o
 	}
@@ -113,7 +113,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	if !l.c.cfg.LazyTexts && o.direct == nil {
 		o.code.once.Do(func() {
 			if err := o.code.compile(l.c.engine); err != nil {
-				message, help := explain(err.message)
+				message, help := reword(err.message)
 				l.fail(o.from, o.to, "type", help, message)
 			}
 		})

@@ -24,23 +24,23 @@ type includeAt struct {
 
 // includer reads the rules of a document and of all it includes, in place.
 type includer struct {
-	c            *compiler
-	kinds        []SourceKind
-	files        int
-	stack        []string        // files that are being read
-	prefixes     map[string]bool // of the includes
-	rulesInOrder []pendingRule
+	c        *compiler
+	kinds    []SourceKind
+	files    int
+	stack    []string        // files that are being read
+	prefixes map[string]bool // of the includes
+	pending  []pendingRule
 }
 
 func (in *includer) rules(doc *document, sc *scope) {
 	in.stack = append(in.stack, doc.file.name)
-	in.rulesInOrder = slices.Grow(in.rulesInOrder, len(doc.rules))
+	in.pending = slices.Grow(in.pending, len(doc.rules))
 	for _, d := range doc.rules {
 		if d.include != nil {
 			in.include(d, sc)
 			continue
 		}
-		in.rulesInOrder = append(in.rulesInOrder, pendingRule{decl: d, scope: sc, name: sc.prefix + d.name.Value})
+		in.pending = append(in.pending, pendingRule{decl: d, scope: sc, name: sc.prefix + d.name.Value})
 	}
 	in.stack = in.stack[:len(in.stack)-1]
 }

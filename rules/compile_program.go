@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-sdk/ralph/rules/internal/source"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -123,3 +124,13 @@ func (r *Rule) Operands() []string { return r.when.texts() }
 
 // Operands lists the operands of the policy's own when in the same way.
 func (p *Program) Operands() []string { return p.when.texts() }
+
+// line gives the line at pos of a file that the program was made of.
+func (p *Program) line(pos Pos) string {
+	for _, f := range p.Files {
+		if f.Name == pos.File {
+			return source.Line(f.Src, pos.Line)
+		}
+	}
+	return ""
+}

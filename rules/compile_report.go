@@ -35,16 +35,6 @@ func (c *compiler) errorAt(sc *scope, pos Pos, name, check, help, format string,
 	})
 }
 
-// sourceLine gives the line of a file that was read.
-func (c *compiler) sourceLine(pos Pos) string {
-	for _, f := range c.program.Files {
-		if f.Name == pos.File {
-			return source.Line(f.Src, pos.Line)
-		}
-	}
-	return ""
-}
-
 // snippet is an expression within a node of a file: all of it, or a part such as
 // the hole of a text.
 type snippet struct {

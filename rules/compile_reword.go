@@ -8,23 +8,23 @@ import (
 // expr's messages are terse and speak of Go. Here they become what a person who
 // writes policies can act on.
 
-// explain translates a message of expr's parser, checker or compiler. help says
+// reword translates a message of expr's parser, checker or compiler. help says
 // what to write, or is "".
-func explain(message string) (text, help string) {
+func reword(message string) (text, help string) {
 	message, _, _ = strings.Cut(message, "\n")
 	message = strings.TrimSpace(strings.TrimPrefix(message, "compilation failed: "))
-	if text, help, ok := explainSyntax(message); ok {
+	if text, help, ok := rewordSyntax(message); ok {
 		return text, help
 	}
-	if text, help, ok := explainType(message); ok {
+	if text, help, ok := rewordType(message); ok {
 		return text, help
 	}
 	return plainTypes(message), ""
 }
 
-func explainSyntax(message string) (text, help string, ok bool) {
+func rewordSyntax(message string) (text, help string, ok bool) {
 	if token, ok := strings.CutPrefix(message, "unexpected token "); ok {
-		return explainToken(token)
+		return rewordToken(token)
 	}
 	switch {
 	case message == "unexpected end of expression":
@@ -59,9 +59,9 @@ func explainSyntax(message string) (text, help string, ok bool) {
 	return "", "", false
 }
 
-// explainToken explains a token that the parser did not expect, which it writes
+// rewordToken explains a token that the parser did not expect, which it writes
 // like Operator("=").
-func explainToken(token string) (text, help string, ok bool) {
+func rewordToken(token string) (text, help string, ok bool) {
 	if token == "EOF" {
 		return "the expression ends too early", "", true
 	}
@@ -102,7 +102,7 @@ func explainToken(token string) (text, help string, ok bool) {
 	return token + " is not expected here", "", true
 }
 
-func explainType(message string) (text, help string, ok bool) {
+func rewordType(message string) (text, help string, ok bool) {
 	if rest, found := strings.CutPrefix(message, "invalid operation: "); found {
 		op, types, _ := strings.Cut(rest, " (mismatched type")
 		types = strings.TrimPrefix(strings.TrimSuffix(types, ")"), "s")

@@ -32,38 +32,11 @@ func loadFile(f *file, cfg Config) (*Program, Diagnostics) {
 	if doc == nil {
 		return nil, diags.sorted()
 	}
-	c := newCompiler(doc, cfg, &diags)
-	p := c.program
-	sc := c.declare(doc, "", c.given(doc))
-	p.when = c.ownWhen(doc, sc)
-	in := &includer{c: c, kinds: kinds, prefixes: map[string]bool{}}
-	in.rules(doc, sc)
-	c.checkRuleNames(in.rulesInOrder)
-	for _, s := range c.table.all() {
-		if s.kind == letSymbol {
-			c.letType(s)
-		}
+	p := compilePolicy(doc, kinds, cfg, &diags)
+	if p != nil && !cfg.LazyTexts { // a hook has no use for what is only doubtful
+		diags = append(diags, checkDeclarations(p)...)
 	}
-	c.compileRules(in.rulesInOrder)
-	for _, n := range doc.progress {
-		if root, _ := c.expression(whole(sc, n), false); root != nil {
-			p.progress = append(p.progress, root)
-		}
-	}
-	for _, fd := range doc.finally {
-		p.finally = append(p.finally, c.finallyEntry(sc, fd))
-	}
-	c.checkCycles(sc, doc)
-	if !diags.HasErrors() {
-		c.finish()
-		c.checkProgram(doc, sc)
-	}
-	diags = diags.sorted()
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	c.diags = nil
-	return p, diags
+	return p, diags.sorted()
 }
 
 // LoadHead reads a policy in two steps, for a process that decides one event and
@@ -92,18 +65,12 @@ func loadHead(f *file, cfg Config) *Program {
 	if !ok {
 		return nil
 	}
-	var diags Diagnostics
+	var diags Diagnostics // rest finds them again
 	above := *f
 	above.src = lines
 	doc := parseFile(&above, false, nil, &diags)
 	if doc == nil || len(doc.when) == 0 {
 		return nil
 	}
-	c := newCompiler(doc, cfg, &diags)
-	p := c.program
-	p.when = c.ownWhen(doc, c.declare(doc, "", c.given(doc)))
-	if diags.HasErrors() || p.when == nil {
-		return nil
-	}
-	return p
+	return compileHead(doc, cfg, &diags)
 }
