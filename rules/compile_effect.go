@@ -98,10 +98,10 @@ func (c *compiler) checkValue(s snippet, root *cond, nt nature.Nature, want *sch
 		fail("", "%s takes %s, this is %s", what, want, typeName(nt))
 		return
 	}
-	if root.op != leaf || root.operand.direct == nil || root.operand.direct.op != "" || root.operand.direct.left.sym != nil {
+	if root.op != leaf || root.operand.plain == nil || root.operand.plain.sym != nil {
 		return
 	}
-	if v := root.operand.direct.left.literal; !allows(want, v) {
+	if v := root.operand.plain.literal; !allows(want, v) {
 		fail(nearest.DidYouMean(fmt.Sprint(v), enumWords(want)), "%s is never %s, it is one of %s", what, literalText(v), list(enumWords(want)))
 	}
 }

@@ -107,7 +107,8 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	o.counter = r.isCounter(n)
 	o.private = slices.ContainsFunc(o.syms, func(s *symbol) bool { return s.private })
 	o.sides = l.sides(n)
-	o.direct = comparisonOf(n, l.c.table)
+	o.plain = termOf(n, l.c.table)
+	o.direct = comparisonOf(n, o.plain, l.c.table)
 	l.c.engine.guard(&leaf.Node)
 	o.code.tree = leaf
 	if !l.c.cfg.LazyTexts && o.direct == nil {

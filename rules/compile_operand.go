@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/expr-lang/expr/ast"
 	exprparser "github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
 
@@ -27,7 +28,9 @@ type operand struct {
 	// let that is one are still checked; else nil.
 	typ *schema.Type
 
-	direct *comparison // nil if only expr's machine can evaluate it
+	plain *term // what it is if it is no more than a literal or a path; else nil
+
+	direct *comparison // a shortcut past expr's machine; nil if there is none
 	code   code
 
 	sides *sides // that Explain shows; nil if there are none
@@ -114,3 +117,33 @@ func (a *access) spoilt(props, pointer []string) bool {
 }
 
 func isIndex(step string) bool { return step != "" && step[0] >= '0' && step[0] <= '9' }
+
+// term is a literal, or a static path into a symbol's value.
+type term struct {
+	literal any
+	sym     *symbol
+	path    []string
+}
+
+// termOf gives the term that a resolved expression is, or nil.
+func termOf(n ast.Node, t *table) *term {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return &term{literal: n.Value}
+	case *ast.IntegerNode:
+		return &term{literal: n.Value}
+	case *ast.BoolNode:
+		return &term{literal: n.Value}
+	case *ast.IdentifierNode:
+		if s := t.find(n.Value); s != nil {
+			return &term{sym: s}
+		}
+	case *ast.MemberNode:
+		if p, ok := n.Property.(*ast.StringNode); ok && !n.Optional {
+			if base := termOf(n.Node, t); base != nil && base.sym != nil {
+				return &term{sym: base.sym, path: append(base.path, p.Value)}
+			}
+		}
+	}
+	return nil
+}

@@ -75,7 +75,7 @@ func (l *let) reads() []access {
 
 // plain reports whether a let is another name for a path into a fact.
 func (l *let) plain() bool {
-	return l.root != nil && l.root.op == leaf && l.root.operand.direct != nil && l.root.operand.direct.op == ""
+	return l.root != nil && l.root.op == leaf && l.root.operand.plain != nil
 }
 
 // accessName is how a path into a fact is written.
