@@ -25,7 +25,7 @@ import (
 // A file refers only to its own kind and to what it is allowed here.
 func TestStages(t *testing.T) {
 	words := []string{
-		"checkinfo", "config", "diagnostic", "display", "language", "list", "names", "sources", "storable", "tracejson", "value", "verdict",
+		"checkinfo", "config", "diagnostic", "display", "language", "list", "names", "sources", "storable", "value", "verdict",
 	}
 	doors := []string{"check", "doc", "load", "policyschema"}
 	allowed := map[string][]string{
@@ -36,7 +36,7 @@ func TestStages(t *testing.T) {
 		"analyze": {"words", "parse", "compile"},
 		"doors":   {"words", "parse", "compile", "eval", "analyze"},
 	}
-	kindOf := func(file string) string {
+	kind := func(file string) string {
 		base := strings.TrimSuffix(file, ".go")
 		switch stage, _, _ := strings.Cut(base, "_"); {
 		case slices.Contains(words, base):
@@ -50,12 +50,17 @@ func TestStages(t *testing.T) {
 	}
 	files, uses := references(t)
 	for _, file := range files {
-		if kindOf(file) == "" {
+		if kind(file) == "" {
 			t.Errorf("%s is no stage: name it STAGE_what.go, or say here that it is a word or a door", file)
 		}
 	}
+	for _, name := range slices.Concat(words, doors) {
+		if !slices.Contains(files, name+".go") {
+			t.Errorf("there is no file %s.go any more", name)
+		}
+	}
 	for _, u := range uses {
-		from, to := kindOf(u.from), kindOf(u.to)
+		from, to := kind(u.from), kind(u.to)
 		if from != to && from != "" && to != "" && !slices.Contains(allowed[from], to) {
 			t.Errorf("%s: %s refers to %s in %s, and %s must not refer to %s", u.at, u.from, u.name, u.to, from, to)
 		}
