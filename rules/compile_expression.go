@@ -107,7 +107,9 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	o.counter = r.isCounter(n)
 	o.private = slices.ContainsFunc(o.syms, func(s *symbol) bool { return s.private })
 	o.sides = l.sides(n)
-	o.plain = termOf(n, l.c.table)
+	if plain, ok := termOf(n, l.c.table); ok {
+		o.plain = &plain
+	}
 	o.direct = comparisonOf(n, o.plain, l.c.table)
 	l.c.engine.guard(&leaf.Node)
 	o.code.tree = leaf

@@ -125,25 +125,26 @@ type term struct {
 	path    []string
 }
 
-// termOf gives the term that a resolved expression is, or nil.
-func termOf(n ast.Node, t *table) *term {
+// termOf gives the term that a resolved expression is; false if it is more than one.
+func termOf(n ast.Node, t *table) (term, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
-		return &term{literal: n.Value}
+		return term{literal: n.Value}, true
 	case *ast.IntegerNode:
-		return &term{literal: n.Value}
+		return term{literal: n.Value}, true
 	case *ast.BoolNode:
-		return &term{literal: n.Value}
+		return term{literal: n.Value}, true
 	case *ast.IdentifierNode:
 		if s := t.find(n.Value); s != nil {
-			return &term{sym: s}
+			return term{sym: s}, true
 		}
 	case *ast.MemberNode:
 		if p, ok := n.Property.(*ast.StringNode); ok && !n.Optional {
-			if base := termOf(n.Node, t); base != nil && base.sym != nil {
-				return &term{sym: base.sym, path: append(base.path, p.Value)}
+			if base, ok := termOf(n.Node, t); ok && base.sym != nil {
+				base.path = append(base.path, p.Value)
+				return base, true
 			}
 		}
 	}
-	return nil
+	return term{}, false
 }

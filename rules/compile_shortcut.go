@@ -22,9 +22,10 @@ func comparisonOf(n ast.Node, plain *term, t *table) *comparison {
 	}
 	switch b.Operator {
 	case "==", "!=", "<", "<=", ">", ">=":
-		left, right := termOf(b.Left, t), termOf(b.Right, t)
-		if left != nil && right != nil {
-			return &comparison{op: b.Operator, left: *left, right: *right}
+		left, ok1 := termOf(b.Left, t)
+		right, ok2 := termOf(b.Right, t)
+		if ok1 && ok2 {
+			return &comparison{op: b.Operator, left: left, right: right}
 		}
 	}
 	return nil
