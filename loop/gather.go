@@ -32,6 +32,9 @@ type gatherer struct {
 	judged   []JudgeRecord
 	ran      []transcript.Command // in this turn, once ranRead
 	ranRead  bool
+	list     []transcript.Task // of the session, once listRead
+	listed   bool              // the session file tells of a list
+	listRead bool
 }
 
 // facts is the world as the rules see it.
@@ -192,6 +195,16 @@ func (g *gatherer) transcript(ctx context.Context) *transcript.Session {
 	return s
 }
 
+// sessionTasks gives the task list that the session file tells of; the facts and the names
+// of one event search the file once.
+func (g *gatherer) sessionTasks(ctx context.Context) (list []transcript.Task, ok bool) {
+	if s := g.transcript(ctx); s != nil && !g.listRead {
+		g.list, g.listed = s.Tasks(ctx)
+		g.listRead = true
+	}
+	return g.list, g.listed
+}
+
 // words are the agent's own words since the last prompt or continuation.
 func (g *gatherer) words(ctx context.Context) []string {
 	return transcript.Words(g.transcript(ctx), g.ev.LastAssistantMessage)
@@ -315,6 +328,9 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 			return 0
 		}
 		return s.Tokens()
+	case "tasks":
+		list, _ := g.sessionTasks(ctx)
+		return len(list)
 	}
 	return nil
 }

@@ -46,10 +46,8 @@ func (g *gatherer) tasks(ctx context.Context, q Query) rules.Value {
 	if !own {
 		return absent("there is no task list " + name)
 	}
-	if s := g.transcript(ctx); s != nil {
-		if list, ok := s.Tasks(ctx); ok {
-			return rules.Value{V: toldTasks(list)}
-		}
+	if list, ok := g.sessionTasks(ctx); ok {
+		return rules.Value{V: toldTasks(list)}
 	}
 	return absent("the session has no task list")
 }

@@ -104,6 +104,12 @@ func TestTasksFromTheSession(t *testing.T) {
 	if diff := cmp.Diff("1 write completed, 2 ship pending;", got); diff != "" {
 		t.Error(diff)
 	}
+	if got := said(p.run(p.loop(shown(`x: {text: none}`, `${transcript.tasks}`)), ev)); got != "2" {
+		t.Errorf("transcript.tasks is %q", got)
+	}
+	if got := said(p.run(p.loop(shown(`x: {text: none}`, `${transcript.tasks}`)), p.stop())); got != "0" {
+		t.Errorf("without a session file transcript.tasks is %q", got)
+	}
 	// A list of a name of its own is not that of the session.
 	got = said(p.run(p.loop(shown(`x: {tasks: claude, list: named}`, tasksShown)), ev))
 	if diff := cmp.Diff("missing: there is no task list named", got); diff != "" {

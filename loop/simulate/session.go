@@ -191,8 +191,11 @@ func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules
 }
 
 func (w *world) Name(ctx context.Context, name string) any {
-	if name == "which" {
+	switch name {
+	case "which":
 		return func(string) string { return "" }
+	case "transcript.tasks":
+		return len(w.agent.tasks())
 	}
 	return w.Facts.Name(ctx, name)
 }
