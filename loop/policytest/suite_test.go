@@ -209,6 +209,58 @@ tests:
 	}
 }
 
+// A policy with a when of its own is for a test that gives the value of the file it
+// asks for, and not for one in which that file is missing.
+func TestFilesOfValuesExist(t *testing.T) {
+	for when, want := range map[string]map[string]bool{ // by test
+		`exists("a/state.json")`:             {"given": true, "invalid": true},
+		`exists("./a/state.json")`:           {"given": true, "invalid": true},
+		`anyfile("a/*.json")`:                {"given": true, "invalid": true},
+		`isdir("a/state.json")`:              {},
+		`exists("b/one.md")`:                 {"given": true, "other": true},
+		`anyfile("b/*.md")`:                  {"given": true, "other": true},
+		`exists("holes/x.json")`:             {},
+		`transcript.tasks == 2`:              {"given": true, "other": true},
+		`transcript.tasks == 0`:              {"invalid": true, "nothing": true},
+		`exists("a") or exists("elsewhere")`: {},
+	} {
+		s := suite(t, `ralph: 1
+when: '`+when+`'
+facts:
+  state: {json: a/state.json, schema: {properties: {name: {type: string, default: x}}}}
+  notes: {glob: "b/**", parse: text}
+  hole: {json: "holes/${state.name}.json", schema: {}}
+  list: {tasks: claude}
+rules:
+  - name: for-it
+    when: ok(state) or ok(notes) or ok(hole) or ok(list) or true
+    stop: it is for the event
+`, `
+tests:
+  - name: nothing
+    expect: {rule: for-it}
+  - name: given
+    given: {facts: {state: {}, notes: [{path: b/one.md, value: x}, {value: y}], hole: {}, list: [{subject: a}, {subject: b}]}}
+    expect: {rule: for-it}
+  - name: other
+    given: {facts: {notes: [{path: ./b/one.md, value: x}], list: [{subject: a}, {subject: b}]}, missing: [state, hole]}
+    expect: {rule: for-it}
+  - name: invalid
+    given: {invalid: [state, list]}
+    expect: {rule: for-it}
+`)
+		got := map[string]bool{}
+		for _, r := range s.Run(t.Context(), nil) {
+			if r.Passed() {
+				got[r.Name] = true
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s is true (-want +got)\n%s", when, diff)
+		}
+	}
+}
+
 // A value that cannot be used, because the path of its fact cannot be worked out,
 // is what an author does not think of.
 func TestHints(t *testing.T) {

@@ -19,23 +19,46 @@ type world struct {
 	rules.Facts
 	given    testfile.Given
 	literals map[string]rules.Value
+	exists   []string        // paths for which exists() and anyfile() hold, beside those of the real project
+	listed   int             // tasks that the test gives
 	asked    map[string]bool // facts that were asked for, that is whose arguments could be worked out
 }
 
 func newWorld(g testfile.Given, p *rules.Program, now time.Time) (*world, error) {
-	w := &world{given: g, literals: map[string]rules.Value{}, asked: map[string]bool{}}
+	w := &world{given: g, literals: map[string]rules.Value{}, exists: slices.Clone(g.Exists), asked: map[string]bool{}}
 	for _, decl := range p.Facts() {
 		v, ok := g.Facts[decl.Name]
-		if !ok {
-			continue
+		if ok {
+			value, err := literal(decl, v)
+			if err != nil {
+				return nil, fmt.Errorf("the fact %s: %w", decl.Name, err)
+			}
+			w.literals[decl.Name] = value
 		}
-		value, err := literal(decl, v)
-		if err != nil {
-			return nil, fmt.Errorf("the fact %s: %w", decl.Name, err)
+		if _, invalid := g.Invalid[decl.Name]; ok || invalid {
+			w.stands(decl)
 		}
-		w.literals[decl.Name] = value
 	}
 	return w, nil
+}
+
+// stands lets the file of a fact exist that the test gives without a file, so that a
+// policy with a when of its own is for the test.
+func (w *world) stands(decl *rules.Fact) {
+	if path, ok := decl.File(); ok {
+		w.exists = append(w.exists, slashpath.Clean(path))
+	}
+	list, _ := w.literals[decl.Name].V.([]any)
+	switch decl.Source.Name {
+	case "glob":
+		for _, file := range list {
+			if path, _ := file.(map[string]any)["path"].(string); path != "" {
+				w.exists = append(w.exists, slashpath.Clean(path))
+			}
+		}
+	case "tasks":
+		w.listed = len(list)
+	}
 }
 
 func (w *world) around(_ host.Event, real rules.Facts) rules.Facts {
@@ -82,13 +105,17 @@ func (w *world) Name(ctx context.Context, name string) any {
 	v := w.Facts.Name(ctx, name)
 	switch name {
 	case "exists":
-		return either(v, slices.Concat(w.given.Exists, w.given.IsDir))
+		return either(v, slices.Concat(w.exists, w.given.IsDir))
 	case "isdir":
 		return either(v, w.given.IsDir)
 	case "anyfile":
 		return func(pattern string) bool {
-			return slices.ContainsFunc(w.given.Exists, func(path string) bool { return path == pattern || state.Match(pattern, path) }) ||
+			return slices.ContainsFunc(w.exists, func(path string) bool { return path == pattern || state.Match(pattern, path) }) ||
 				either(v, nil)(pattern)
+		}
+	case "transcript.tasks":
+		if w.listed > 0 {
+			return w.listed
 		}
 	case "which":
 		return func(program string) string {
@@ -104,7 +131,7 @@ func (w *world) Name(ctx context.Context, name string) any {
 // either asks the real project beside the paths of the test.
 func either(real any, paths []string) func(string) bool {
 	return func(path string) bool {
-		if slices.Contains(paths, path) {
+		if slices.Contains(paths, path) || slices.Contains(paths, slashpath.Clean(path)) {
 			return true
 		}
 		ask, ok := real.(func(string) bool)

@@ -105,7 +105,7 @@ func givenKeys() keys {
 		{"loop", loopKeys().object(), "The loop memory."},
 		{"repeated", mapOf(map[string]any{"type": "integer", "minimum": 0}), "In how many verdicts rules with unless_repeated have been."},
 		{"set", mapOf(typed("string", "number", "boolean")), "Values of params."},
-		{"exists", texts, "Paths for which exists() holds, and anyfile() of a pattern that they match, beside the files."},
+		{"exists", texts, "Paths for which exists() holds, and anyfile() of a pattern that they match, beside the files and the paths of facts."},
 		{"isdir", texts, "Paths for which isdir() holds, beside the files."},
 		{"which", texts, "Programs that which() finds; all others are not there."},
 		{"input", mapOf(map[string]any{}), "Further fields of the hook input."},
