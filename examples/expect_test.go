@@ -9,12 +9,20 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 )
 
-// expect compares what a decision says ("continue RULE") and looks for texts in
-// its reason.
-func expect(t testing.TB, d *loop.Decision, verdict string, says ...string) {
+// verdict is what a decision says: "continue RULE", "stop RULE", or "idle" where the
+// policy is not for the event.
+func verdict(d *loop.Decision) string {
+	if d.Verdict.Idle {
+		return "idle"
+	}
+	return d.Verdict.Action.String() + " " + d.Verdict.Rule
+}
+
+// expect compares what a decision says and looks for texts in its reason.
+func expect(t testing.TB, d *loop.Decision, want string, says ...string) {
 	t.Helper()
-	if got := d.Verdict.Action.String() + " " + d.Verdict.Rule; got != verdict {
-		t.Errorf("the verdict is %q, want %q; notices: %q", got, verdict, d.Notices)
+	if got := verdict(d); got != want {
+		t.Errorf("the verdict is %q, want %q; notices: %q", got, want, d.Notices)
 	}
 	for _, s := range says {
 		if !strings.Contains(d.Verdict.Reason, s) {

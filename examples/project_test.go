@@ -32,6 +32,7 @@ type project struct {
 	dir  string
 	loop *loop.Loop
 	now  time.Time
+	env  map[string]string
 }
 
 // newProject writes the files and loads the policy. set gives values of its params.
@@ -43,13 +44,13 @@ func newProject(t testing.TB, policy string, set map[string]string, content file
 	if program == nil {
 		t.Fatal(findings)
 	}
-	p := &project{t: t, dir: t.TempDir(), now: time.Now()}
+	p := &project{t: t, dir: t.TempDir(), now: time.Now(), env: map[string]string{}}
 	l, err := loop.New(program,
 		loop.WithName(policy),
 		loop.WithRoot(p.dir),
 		loop.WithStore(filepath.Join(t.TempDir(), "state")),
 		loop.WithClock(func() time.Time { return p.now }),
-		loop.WithEnv(func(string) string { return "" }),
+		loop.WithEnv(func(name string) string { return p.env[name] }),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +131,7 @@ func (p *project) stop(more event) *loop.Decision {
 
 // outcome is what a decision says and does.
 type outcome struct {
-	Verdict string   // "continue RULE" or "stop RULE"
+	Verdict string   // "continue RULE", "stop RULE" or "idle"
 	Says    []string // what the reason contains
 	Notice  string   // whole, or its beginning and …
 	Log     []string
@@ -180,7 +181,7 @@ const absent = "\x00absent"
 // told writes a decision as an outcome. Of reason and notice it keeps what is
 // asked for.
 func told(d *loop.Decision, want outcome, before, after files) outcome {
-	o := outcome{Verdict: d.Verdict.Action.String() + " " + d.Verdict.Rule, Log: d.Log, Notice: strings.Join(d.Notices, "\n")}
+	o := outcome{Verdict: verdict(d), Log: d.Log, Notice: strings.Join(d.Notices, "\n")}
 	if start, ok := strings.CutSuffix(want.Notice, "…"); ok && strings.HasPrefix(o.Notice, start) {
 		o.Notice = want.Notice
 	}

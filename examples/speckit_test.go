@@ -39,7 +39,7 @@ func TestSpeckit(t *testing.T) {
 		{name: "work is left", want: goesOn},
 
 		// Where nothing is to be done, nothing is said.
-		{name: "no feature", files: files{speckitPointer: absent}, want: outcome{Verdict: "stop no-feature"}},
+		{name: "no feature", files: files{speckitPointer: absent}, want: outcome{Verdict: "idle"}},
 		{name: "an empty pointer", files: files{speckitPointer: " \n"}, want: outcome{Verdict: "stop no-feature"}},
 		{name: "a feature without state", files: files{speckitState: absent}, want: outcome{Verdict: "stop no-feature"}},
 		{name: "another phase", files: files{speckitState: `{"phase": "plan", "taskIndex": 2, "totalTasks": 10}`}, want: outcome{Verdict: "stop not-executing"}},

@@ -67,7 +67,7 @@ func TestSpecum(t *testing.T) {
 	atEnd := "[ralph-specum] Session stopped during spec: demo | Task: 8/7 | Attempt: 1"
 	check(t, "specum", specumWork(), []situation{
 		{name: "work is left", want: goesOn},
-		{name: "no spec", files: files{specumPointer: absent}, want: outcome{Verdict: "stop no-spec"}},
+		{name: "no spec", files: files{specumPointer: absent}, want: outcome{Verdict: "idle"}},
 		{name: "no state", files: files{specumState: absent}, want: outcome{Verdict: "stop no-spec"}},
 		{name: "another phase", files: files{specumState: `{"phase": "design", "taskIndex": 2, "totalTasks": 7}`}, want: outcome{Verdict: "stop not-executing"}},
 		{name: "switched off", files: files{specumSwitch: "---\nenabled: false\n---\n"}, want: outcome{Verdict: "stop switched-off"}},

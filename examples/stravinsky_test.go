@@ -34,7 +34,7 @@ func TestStravinsky(t *testing.T) {
 	check(t, "stravinsky", files{loopFile: loopAt(fields)}, []situation{
 		{name: "a reminder", want: goesOn},
 		{name: "a reminder, whatever the host has counted", event: event{"stop_hook_active": true}, want: goesOn},
-		{name: "no loop file", files: files{loopFile: absent}, want: outcome{Verdict: "stop no-loop"}},
+		{name: "no loop file", files: files{loopFile: absent}, want: outcome{Verdict: "idle"}},
 		{name: "no front matter", files: files{loopFile: "a goal, but no loop\n"}, want: outcome{Verdict: "stop no-loop"}},
 		{
 			name:  "broken front matter",
@@ -123,7 +123,7 @@ func TestStravinskyWholeLoop(t *testing.T) {
 	expect(t, p.stop(event{"stop_hook_active": true}), "continue go-on", "iteration 3 of 4")
 	expect(t, p.stop(event{"stop_hook_active": true}), "stop limit")
 	diff(t, files{}, p.read())
-	expect(t, p.stop(event{"stop_hook_active": true}), "stop no-loop")
+	expect(t, p.stop(event{"stop_hook_active": true}), "idle")
 }
 
 // A loop file can bound the time of one round, which pauses the loop, and of all

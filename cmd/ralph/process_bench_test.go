@@ -85,16 +85,19 @@ func BenchmarkProcess(b *testing.B) {
 		})
 	}
 
-	// An ordinary session is none of the gate's business, and costs what no rules cost.
-	b.Run("idle", func(b *testing.B) {
-		p := newProcess(b, ralph, nil, []string{"eval", "--policy", "system3"})
-		p.check(b, "")
-		empty := newProcess(b, ralph, map[string]string{".ralph/policy.yaml": "ralph: 1\nrules: []\n"}, []string{"eval"})
-		empty.check(b, "")
-		ratio, _ := compare(b, p, empty)
-		b.ReportMetric(ratio, "x-empty")
-		b.ReportMetric(p.weigh(b, weigh), "MiB")
-	})
+	// A project that a policy is not for costs what no rules cost.
+	for _, name := range builtins() {
+		b.Run("idle/"+name, func(b *testing.B) {
+			p := newProcess(b, ralph, nil, []string{"eval", "--policy", name})
+			p.env = append(p.env, "CLAUDE_HOOK_JUDGE_MODE=true") // double-shot-latte is for every other session
+			p.check(b, "")
+			empty := newProcess(b, ralph, map[string]string{".ralph/policy.yaml": "ralph: 1\nrules: []\n"}, []string{"eval"})
+			empty.check(b, "")
+			ratio, _ := compare(b, p, empty)
+			b.ReportMetric(ratio, "x-empty")
+			b.ReportMetric(p.weigh(b, weigh), "MiB")
+		})
+	}
 
 	// The end of the session file is all that counts: 500 MB cost what 1 MB does.
 	b.Run("transcript", func(b *testing.B) {
