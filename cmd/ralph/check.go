@@ -49,15 +49,6 @@ func (a *app) checkCommand() *cobra.Command {
 	return cmd
 }
 
-// oneOf checks the value of a flag that takes one of some words.
-func oneOf(flag, value string, words ...string) error {
-	if slices.Contains(words, value) {
-		return nil
-	}
-	last := len(words) - 1
-	return fmt.Errorf("--%s is %s or %s, not %q", flag, strings.Join(words[:last], ", "), words[last], value)
-}
-
 func (a *app) check(names []string, o checkOptions) error {
 	err := errors.Join(
 		oneOf("format", o.format, "text", "json", "sarif", "github"),
@@ -126,19 +117,6 @@ func (a *app) checkPolicy(name string, o checkOptions) (rules.Diagnostics, error
 	cfg.Set = values
 	_, diags := rules.Check(p.fsys, p.file, cfg)
 	return diags, nil
-}
-
-// policyToCheck finds a policy by its name; - is what stands on standard input,
-// whose includes and schemas are looked up in the project root.
-func (a *app) policyToCheck(project, name string) (policy, error) {
-	if name != "-" {
-		return findPolicy(project, name)
-	}
-	src, err := io.ReadAll(io.LimitReader(a.stdin, maxStdinPolicy))
-	if err != nil {
-		return policy{}, err
-	}
-	return policy{name: stdinName, fsys: stdinFS{os.DirFS(project), src}, file: stdinName}, nil
 }
 
 func (a *app) listChecks() error {

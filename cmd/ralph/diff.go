@@ -1,156 +1,122 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/rules"
 )
 
-// diffContext is how many lines around a change are shown.
-const diffContext = 3
-
-// maxDiffCells bounds the table of the comparison. Files beyond it are shown as
-// replaced as a whole.
-const maxDiffCells = 4 << 20
-
-// unifiedDiff shows what changes from old to new, as diff -u does. It is "" if
-// nothing does.
-func unifiedDiff(name, before, after string) string {
-	if before == after {
-		return ""
-	}
-	a, b := splitLines(before), splitLines(after)
-	var out strings.Builder
-	fmt.Fprintf(&out, "--- %s\n+++ %s\n", name, name)
-	edits := lineEdits(a, b)
-	for i := 0; i < len(edits); {
-		if edits[i].op == ' ' {
-			i++
-			continue
-		}
-		// A hunk goes on while changes are near one another.
-		start, end := max(0, i-diffContext), i
-		for j := i; j < len(edits) && j <= end+2*diffContext; j++ {
-			if edits[j].op != ' ' {
-				end = j
+func (a *app) diffCommand() *cobra.Command {
+	var format, project string
+	var set []string
+	var texts bool
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Tell in which states two policies decide differently",
+		Long: "diff reads two policies and looks for states of the world in which one lets the agent stop\n" +
+			"and the other does not: one for each pair of rules, ten at most. It knows enums, booleans,\n" +
+			"whole numbers, comparisons between them, and how facts stand. What hangs on anything else is\n" +
+			"called unknown. Params have their values; what no rule decides stops.\n\n" +
+			"The exit status is 0 if the policies are known to decide alike, 1 if not, 3 if one could not\n" +
+			"be read.",
+		Example: "  ralph diff speckit .ralph/speckit.yaml\n" +
+			"  ralph diff --texts --format json old.yaml new.yaml",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return errors.New("name two policies: ralph diff OLD NEW")
 			}
-		}
-		end = min(len(edits), end+1+diffContext)
-		var fromLines, toLines int
-		for _, e := range edits[start:end] {
-			if e.op != '+' {
-				fromLines++
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := oneOf("format", format, "text", "json"); err != nil {
+				return err
 			}
-			if e.op != '-' {
-				toLines++
-			}
-		}
-		fmt.Fprintf(&out, "@@ -%s +%s @@\n", hunkRange(edits[start].from, fromLines), hunkRange(edits[start].to, toLines))
-		for _, e := range edits[start:end] {
-			out.WriteByte(e.op)
-			out.WriteString(strings.TrimSuffix(e.text, "\n"))
-			out.WriteByte('\n')
-			if !strings.HasSuffix(e.text, "\n") {
-				out.WriteString("\\ No newline at end of file\n")
-			}
-		}
-		i = end
-	}
-	return out.String()
-}
-
-func hunkRange(start, n int) string {
-	if n == 0 {
-		return fmt.Sprintf("%d,0", start)
-	}
-	if n == 1 {
-		return fmt.Sprint(start + 1)
-	}
-	return fmt.Sprintf("%d,%d", start+1, n)
-}
-
-// splitLines keeps the line ends.
-func splitLines(s string) []string {
-	if s == "" {
-		return nil
-	}
-	lines := strings.SplitAfter(s, "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
-}
-
-// lineEdit is one line of a diff; from and to count the lines before it.
-type lineEdit struct {
-	op       byte // ' ', '-' or '+'
-	text     string
-	from, to int
-}
-
-// lineEdits gives the shortest way from a to b.
-func lineEdits(a, b []string) []lineEdit {
-	head := 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	var edits []lineEdit
-	i, j := 0, 0
-	emit := func(op byte, text string) {
-		edits = append(edits, lineEdit{op, text, i, j})
-		if op != '+' {
-			i++
-		}
-		if op != '-' {
-			j++
-		}
-	}
-	for _, line := range a[:head] {
-		emit(' ', line)
-	}
-	ma, mb := a[head:len(a)-tail], b[head:len(b)-tail]
-	if (len(ma)+1)*(len(mb)+1) > maxDiffCells {
-		for _, line := range ma {
-			emit('-', line)
-		}
-		for _, line := range mb {
-			emit('+', line)
-		}
-	} else {
-		// common[x][y] is how many lines ma[x:] and mb[y:] have in common.
-		common := make([][]int32, len(ma)+1)
-		for x := range common {
-			common[x] = make([]int32, len(mb)+1)
-		}
-		for x := len(ma) - 1; x >= 0; x-- {
-			for y := len(mb) - 1; y >= 0; y-- {
-				if ma[x] == mb[y] {
-					common[x][y] = common[x+1][y+1] + 1
-				} else {
-					common[x][y] = max(common[x+1][y], common[x][y+1])
+			if project == "" {
+				var err error
+				if project, err = os.Getwd(); err != nil {
+					return err
 				}
 			}
-		}
-		x, y := 0, 0
-		for x < len(ma) || y < len(mb) {
-			switch {
-			case x < len(ma) && y < len(mb) && ma[x] == mb[y]:
-				emit(' ', ma[x])
-				x, y = x+1, y+1
-			case x < len(ma) && (y == len(mb) || common[x+1][y] >= common[x][y+1]):
-				emit('-', ma[x])
-				x++
-			default:
-				emit('+', mb[y])
-				y++
+			var programs [2]*rules.Program
+			for i, name := range args {
+				var err error
+				if programs[i], err = a.policyToCompare(project, name, set); err != nil {
+					return err
+				}
 			}
+			c := rules.Diff(programs[0], programs[1], texts)
+			if !c.Same() {
+				a.status = exitFindings
+			}
+			if format == "json" {
+				return writeIndented(a.stdout, c)
+			}
+			return writeComparison(a.stdout, c)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&format, "format", "f", "text", "form of the answer: text or json")
+	f.BoolVar(&texts, "texts", false, "a continue that tells the agent something else is different, too")
+	f.StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	f.StringArrayVar(&set, "set", nil, "value of a param of both, as `name=value`; may be repeated")
+	return cmd
+}
+
+// policyToCompare loads a policy; what is wrong with it is told on stderr.
+func (a *app) policyToCompare(project, name string, set []string) (*rules.Program, error) {
+	p, err := a.policyToCheck(project, name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	program, diags, err := a.loadPolicy(project, p, set, true)
+	if err != nil {
+		return nil, err
+	}
+	if program == nil {
+		fmt.Fprint(a.stderr, diags.Format())
+		return nil, fmt.Errorf("%s cannot be used", name)
+	}
+	return program, nil
+}
+
+// writeComparison tells a comparison to a person.
+func writeComparison(w io.Writer, c *rules.Comparison) error {
+	var b strings.Builder
+	pair := func(word string, d rules.Difference) {
+		fmt.Fprintf(&b, "%s:\n  old: %s%s\n  new: %s%s\n", word, d.Old, placeOf(d.Old), d.New, placeOf(d.New))
+	}
+	for _, d := range c.Differences {
+		pair("differ", d)
+		witness, err := json.Marshal(d.Witness)
+		if err != nil {
+			return err
 		}
+		fmt.Fprintf(&b, "  = witness: %s\n", witness)
 	}
-	for _, line := range a[len(a)-tail:] {
-		emit(' ', line)
+	for _, d := range c.Unknown {
+		pair("unknown whether they differ", d)
 	}
-	return edits
+	for _, s := range c.Doubts {
+		fmt.Fprintf(&b, "unknown: %s\n", s)
+	}
+	for _, s := range c.Notes {
+		fmt.Fprintf(&b, "note: %s\n", s)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// placeOf gives the place of the rule that decides.
+func placeOf(d rules.Decision) string {
+	if !d.Pos.IsValid() {
+		return ""
+	}
+	return " (" + d.Pos.String() + ")"
 }

@@ -127,14 +127,6 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 	return nil
 }
 
-// count writes a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // checkStore sees whether loops can be remembered: without that none goes on.
 func (x *examination) checkStore() {
 	const check = "state-dir"

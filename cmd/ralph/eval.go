@@ -244,17 +244,6 @@ func (a *app) loop(root, name string, f evalFlags) (*loop.Loop, error) {
 	return loop.New(program, append(opts, loop.WithName(p.name))...)
 }
 
-// firstError is the first problem that keeps a policy from being used, as check
-// shows it.
-func firstError(diags rules.Diagnostics) string {
-	for _, d := range diags {
-		if d.Severity == rules.Error {
-			return strings.TrimRight(rules.Diagnostics{d}.Format(), "\n")
-		}
-	}
-	return ""
-}
-
 func (a *app) writeVerdict(f evalFlags, decisions []*loop.Decision) error {
 	records := make([]loop.Record, len(decisions))
 	for i, d := range decisions {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -146,20 +144,4 @@ func (a *app) logged(f explainFlags) ([]loop.Record, error) {
 		records[i], records[j] = records[j], records[i]
 	}
 	return records, err
-}
-
-// projectDir is the project of a command that has no event: the flag, else the
-// working directory, links resolved as in the log.
-func projectDir(flag string) (string, error) {
-	if flag == "" {
-		var err error
-		if flag, err = os.Getwd(); err != nil {
-			return "", err
-		}
-	}
-	abs, err := filepath.Abs(flag)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(abs)
 }

@@ -158,15 +158,6 @@ func writeLogLine(w io.Writer, l logged, root bool) {
 	fmt.Fprintln(w)
 }
 
-// cut shortens a text to n characters.
-func cut(s string, n int) string {
-	runes := []rune(s)
-	if len(runes) <= n {
-		return s
-	}
-	return string(runes[:n-1]) + "…"
-}
-
 // logFilter makes what the flags say a function.
 func (a *app) logFilter(f logFlags, now time.Time) (func(line []byte) bool, error) {
 	root := ""

@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -81,129 +77,4 @@ func at(progress string) string {
 		return ""
 	}
 	return " at " + progress
-}
-
-func (a *app) pauseCommand() *cobra.Command {
-	var project string
-	cmd := &cobra.Command{
-		Use:   "pause [POLICY]",
-		Short: "Let agents stop until resume",
-		Long: "pause lets agents stop, and keeps all state. With a policy that loop alone is held, by\n" +
-			"the field active of its file; without one all loops of the project are, by the file\n" +
-			".ralph/off, which every hook looks for before anything else.",
-		Example: "  ralph pause\n  ralph pause ralph-wiggum",
-		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				return a.setActive(cmd.Context(), project, args[0], false)
-			}
-			return a.switchOff(cmd.Context(), project)
-		},
-	}
-	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
-	return cmd
-}
-
-func (a *app) resumeCommand() *cobra.Command {
-	var project string
-	cmd := &cobra.Command{
-		Use:     "resume [POLICY]",
-		Short:   "Undo pause",
-		Long:    "resume undoes what pause did: with a policy for that loop, without one for the project.",
-		Example: "  ralph resume\n  ralph resume ralph-wiggum",
-		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				return a.setActive(cmd.Context(), project, args[0], true)
-			}
-			return a.switchOn(project)
-		},
-	}
-	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
-	return cmd
-}
-
-// setActive holds one loop, or lets it go on.
-func (a *app) setActive(ctx context.Context, project, name string, active bool) error {
-	root, err := openProject(project)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	l, ok, err := a.openLoop(root.Dir(), name)
-	if err != nil {
-		return err
-	}
-	fieldName, _ := l.field(activeFields())
-	if !ok || fieldName == "" {
-		return fmt.Errorf("%s cannot be held alone; without a name the command is for all loops of the project", name)
-	}
-	r := l.read(ctx, root)
-	switch {
-	case r.doc.Status == state.Missing:
-		fmt.Fprintf(a.stdout, "no loop of %s is running: there is no %s\n", name, l.path)
-		a.status = exitFindings
-		return nil
-	case r.doc.Status == state.Invalid:
-		return fmt.Errorf("%s %s; repair it, or end the loop with: ralph stop %s", l.path, r.doc.Problem, name)
-	case r.paused() != active:
-		fmt.Fprintf(a.stdout, "%s %s already\n", name, map[bool]string{true: "runs", false: "is paused"}[active])
-		return nil
-	}
-	err = a.change(ctx, root, state.Change{Path: l.path, Format: state.FrontMatter, Version: r.doc.Version, Sets: []state.Set{{Path: []any{fieldName}, Value: active}}})
-	if errors.Is(err, state.ErrChanged) {
-		err = fmt.Errorf("%s changed just now; run the command again", l.path)
-	}
-	if err != nil {
-		return err
-	}
-	if active {
-		fmt.Fprintf(a.stdout, "%s goes on%s\n", name, at(r.progress()))
-	} else {
-		fmt.Fprintf(a.stdout, "%s is paused%s; it goes on with: ralph resume %s\n", name, at(r.progress()), name)
-	}
-	return nil
-}
-
-// offFile switches all loops of a project off by its presence.
-const offFile = ".ralph/off"
-
-func (a *app) switchOff(ctx context.Context, project string) error {
-	root, err := openProject(project)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	note := fmt.Sprintf("All loops of this project are off since %s. Switch them on with: ralph resume\n", time.Now().UTC().Format(time.RFC3339))
-	err = root.Write(ctx, offFile, []byte(note), "")
-	if errors.Is(err, state.ErrChanged) || err != nil && root.Exists(offFile) {
-		fmt.Fprintf(a.stdout, "the loops of this project are off already: %s\n", offFile)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(a.stdout, "all loops of this project are off: %s; switch them on with: ralph resume\n", offFile)
-	return nil
-}
-
-func (a *app) switchOn(project string) error {
-	dir, err := projectDir(project)
-	if err != nil {
-		return err
-	}
-	err = os.Remove(filepath.Join(dir, filepath.FromSlash(offFile)))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		fmt.Fprintf(a.stdout, "the loops of this project are not switched off: there is no %s\n", offFile)
-	case err != nil:
-		return err
-	default:
-		fmt.Fprintln(a.stdout, "the loops of this project are on")
-	}
-	if why, off := loop.Off("", a.getenv); off {
-		fmt.Fprintf(a.stdout, "but here %s, which switches loops off for whoever has it in the environment\n", why)
-		a.status = exitFindings
-	}
-	return nil
 }

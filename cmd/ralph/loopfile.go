@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/store"
@@ -65,26 +62,6 @@ func (a *app) openLoop(root, name string) (l runFile, ok bool, err error) {
 	}
 	l.path, ok = l.fact.File()
 	return l, ok, nil
-}
-
-// projectPolicies lists the policies that can be meant in a project: those in its
-// .ralph folder, and the shipped ones that none of them stands for.
-func projectPolicies(root string) []string {
-	var names []string
-	files, _ := os.ReadDir(filepath.Join(root, ".ralph"))
-	for _, f := range files {
-		name, ok := strings.CutSuffix(f.Name(), ".yaml")
-		if !ok || f.Name() == filepath.Base(configFile) || strings.HasSuffix(name, "_test") || f.IsDir() {
-			continue
-		}
-		names = append(names, name)
-	}
-	for _, name := range builtins() {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // runFiles finds the policies of a project that have a loop file, be it there or
@@ -175,27 +152,4 @@ func (a *app) change(ctx context.Context, root *state.Root, c state.Change) erro
 	return root.Apply(ctx, []state.Change{c})
 }
 
-// openProject opens the project of a command that has no event.
-func openProject(flag string) (*state.Root, error) {
-	dir, err := projectDir(flag)
-	if err != nil {
-		return nil, err
-	}
-	return state.OpenRoot(dir)
-}
-
-// ago says how long ago something was.
-func ago(now, t time.Time) string {
-	d := now.Sub(t)
-	switch {
-	case t.IsZero():
-		return "at an unknown time"
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h %d min ago", int(d.Hours()), int(d.Minutes())%60)
-	}
-	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
-}
+const archiveFolder = ".ralph/archive"

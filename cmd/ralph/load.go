@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -153,4 +154,56 @@ func (a *app) loadPolicy(root string, p policy, set []string, lazy bool) (*rules
 	cfg.LazyTexts = lazy
 	program, diags := rules.Load(p.fsys, p.file, cfg)
 	return program, diags, nil
+}
+
+// shortName is how a person names a policy on the command line.
+func shortName(p policy) string {
+	if name, ok := strings.CutPrefix(p.name, ".ralph/"); ok && !strings.Contains(name, "/") {
+		return strings.TrimSuffix(name, ".yaml")
+	}
+	return p.name
+}
+
+// projectPolicies lists the policies that can be meant in a project: those in its
+// .ralph folder, and the shipped ones that none of them stands for.
+func projectPolicies(root string) []string {
+	var names []string
+	files, _ := os.ReadDir(filepath.Join(root, ".ralph"))
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), ".yaml")
+		if !ok || f.Name() == filepath.Base(configFile) || strings.HasSuffix(name, "_test") || f.IsDir() {
+			continue
+		}
+		names = append(names, name)
+	}
+	for _, name := range builtins() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// policyToCheck finds a policy by its name; - is what stands on standard input,
+// whose includes and schemas are looked up in the project root.
+func (a *app) policyToCheck(project, name string) (policy, error) {
+	if name != "-" {
+		return findPolicy(project, name)
+	}
+	src, err := io.ReadAll(io.LimitReader(a.stdin, maxStdinPolicy))
+	if err != nil {
+		return policy{}, err
+	}
+	return policy{name: stdinName, fsys: stdinFS{os.DirFS(project), src}, file: stdinName}, nil
+}
+
+// firstError is the first problem that keeps a policy from being used, as check
+// shows it.
+func firstError(diags rules.Diagnostics) string {
+	for _, d := range diags {
+		if d.Severity == rules.Error {
+			return strings.TrimRight(rules.Diagnostics{d}.Format(), "\n")
+		}
+	}
+	return ""
 }

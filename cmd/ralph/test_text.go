@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -9,14 +8,6 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop/policytest"
 )
-
-// encodeJSON writes a report for programs.
-func (a *app) encodeJSON(v any) error {
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
 
 // writeTests writes the results for a person: one line a file, each failure with
 // what was expected and the way to the decision.
@@ -79,13 +70,6 @@ func indented(s, by string) string {
 		}
 	}
 	return strings.Join(lines, "")
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // writeUnseen writes the outcomes of operands that no test has seen.

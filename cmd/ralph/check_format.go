@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"slices"
@@ -16,14 +15,6 @@ import (
 
 // checksPage is where each check has a section, named by its id.
 const checksPage = "https://github.com/ralph-sdk/ralph/blob/main/docs/checks.md#"
-
-// writeIndented writes a value as JSON for people and programs.
-func writeIndented(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
 
 // colors reports whether text on stdout is to be coloured.
 func (a *app) colors(when string) bool {

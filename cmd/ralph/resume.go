@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/loop"
+)
+
+func (a *app) resumeCommand() *cobra.Command {
+	var project string
+	cmd := &cobra.Command{
+		Use:     "resume [POLICY]",
+		Short:   "Undo pause",
+		Long:    "resume undoes what pause did: with a policy for that loop, without one for the project.",
+		Example: "  ralph resume\n  ralph resume ralph-wiggum",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return a.setActive(cmd.Context(), project, args[0], true)
+			}
+			return a.switchOn(project)
+		},
+	}
+	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	return cmd
+}
+
+func (a *app) switchOn(project string) error {
+	dir, err := projectDir(project)
+	if err != nil {
+		return err
+	}
+	err = os.Remove(filepath.Join(dir, filepath.FromSlash(offFile)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		fmt.Fprintf(a.stdout, "the loops of this project are not switched off: there is no %s\n", offFile)
+	case err != nil:
+		return err
+	default:
+		fmt.Fprintln(a.stdout, "the loops of this project are on")
+	}
+	if why, off := loop.Off("", a.getenv); off {
+		fmt.Fprintf(a.stdout, "but here %s, which switches loops off for whoever has it in the environment\n", why)
+		a.status = exitFindings
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ralph-sdk/ralph/internal/jsonedit"
+)
+
+// with gives the settings with an entry for the policies at each of the events. An
+// entry that asks the same policies is brought up to date, and removed from events
+// that they do not decide.
+func (g agent) with(s settingsFile, events, policies, words []string) ([]byte, error) {
+	entries, err := s.hookEntries()
+	if err != nil {
+		return nil, err
+	}
+	src := s.src
+	if src == nil {
+		src = []byte("{}\n")
+	}
+	var stale []hookEntry
+	done := map[string]bool{}
+	for _, e := range entries {
+		asked, ok := e.ralph()
+		if !ok || !slices.Equal(asked, policies) {
+			continue
+		}
+		if done[e.event] || !slices.Contains(events, e.event) {
+			stale = append(stale, e)
+			continue
+		}
+		done[e.event] = true
+		if src, err = g.update(src, e, words); err != nil {
+			return nil, err
+		}
+	}
+	for _, event := range events {
+		if done[event] {
+			continue
+		}
+		groups := 0
+		for _, e := range entries {
+			if e.event == event {
+				groups = max(groups, e.group+1)
+			}
+		}
+		if n, err := (settingsFile{src: src}).groups(event); err == nil {
+			groups = n // also those without an entry
+		}
+		if src, err = jsonedit.Put(src, []any{"hooks", event, groups}, g.entry(words)); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.shown, err)
+		}
+	}
+	return without(src, s.shown, stale)
+}
+
+// groups counts the groups of an event.
+func (s settingsFile) groups(event string) (int, error) {
+	values, err := s.decode()
+	if err != nil {
+		return 0, err
+	}
+	hooks, _ := values["hooks"].(map[string]any)
+	groups, _ := hooks[event].([]any)
+	return len(groups), nil
+}
+
+// update brings an entry up to date. What a person added to it stays.
+func (g agent) update(src []byte, e hookEntry, words []string) ([]byte, error) {
+	type field struct {
+		name  string
+		value any
+	}
+	var fields []field
+	words = slices.Concat(words, e.further())
+	if !slices.Equal(e.words, words) {
+		if g.argv {
+			fields = append(fields, field{"command", words[0]}, field{"args", words[1:]})
+		} else {
+			fields = append(fields, field{"command", shellLine(words)})
+		}
+	}
+	if e.timeout < minTimeout {
+		fields = append(fields, field{"timeout", hookTimeout})
+	}
+	for _, f := range fields {
+		var err error
+		if src, err = jsonedit.Put(src, e.path(f.name), jsonedit.Encode(f.value)); err != nil {
+			return nil, err
+		}
+	}
+	return src, nil
+}
+
+// entry is a group of one hook.
+func (g agent) entry(words []string) []byte {
+	type handler struct {
+		Type    string   `json:"type"`
+		Command string   `json:"command"`
+		Args    []string `json:"args,omitempty"`
+		Timeout int      `json:"timeout"`
+	}
+	h := handler{Type: "command", Command: words[0], Args: words[1:], Timeout: hookTimeout}
+	if !g.argv {
+		h.Command, h.Args = shellLine(words), nil
+	}
+	return jsonedit.Encode(struct {
+		Hooks []handler `json:"hooks"`
+	}{[]handler{h}})
+}
+
+// without gives the settings without these entries, and without the groups, lists
+// and objects that held nothing else.
+func without(src []byte, shown string, entries []hookEntry) ([]byte, error) {
+	// From behind, so that those before keep their places.
+	slices.SortStableFunc(entries, func(a, b hookEntry) int {
+		if a.group != b.group {
+			return b.group - a.group
+		}
+		return b.index - a.index
+	})
+	for _, e := range entries {
+		values, err := (settingsFile{src: src, shown: shown}).decode()
+		if err != nil {
+			return nil, err
+		}
+		path := e.path()
+		hooks := values["hooks"].(map[string]any) // the entry is there
+		groups := hooks[e.event].([]any)
+		group := groups[e.group].(map[string]any)
+		if len(group["hooks"].([]any)) == 1 && len(group) == 1 {
+			path = path[:3]
+			if len(groups) == 1 {
+				path = path[:2]
+				if len(hooks) == 1 {
+					path = path[:1]
+				}
+			}
+		}
+		if src, err = jsonedit.Cut(src, path); err != nil {
+			return nil, fmt.Errorf("%s: %w", shown, err)
+		}
+	}
+	return src, nil
+}

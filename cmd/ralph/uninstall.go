@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) uninstallCommand() *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:   "uninstall HOST",
+		Short: "Take ralph out of a coding agent's settings",
+		Long: "uninstall removes what install added to the settings file of a host, and the lists that\n" +
+			"are empty without it; every other byte of the file stays. Without --policy all entries\n" +
+			"of ralph in that file go.",
+		Example: "  ralph uninstall claude-code\n  ralph uninstall codex --policy ralph-wiggum --scope user",
+		Args:    oneHost,
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.uninstall(cmd.Context(), args[0], f) },
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) error {
+	g, s, project, err := a.settingsTarget(ctx, hostName, f)
+	if err != nil {
+		return err
+	}
+	entries, err := s.hookEntries()
+	if err != nil {
+		return err
+	}
+	ours := slices.DeleteFunc(entries, func(e hookEntry) bool {
+		asked, ok := e.ralph()
+		return !ok || len(f.policies) > 0 && !slices.Equal(asked, f.policies)
+	})
+	if len(ours) == 0 {
+		what := "ralph"
+		if len(f.policies) > 0 {
+			what = policyList(f.policies)
+		}
+		fmt.Fprintf(a.stdout, "%s is not installed in %s\n", what, s.shown)
+		for _, scope := range g.scopes() {
+			if other, err := openSettings(ctx, project, a.homeDir(), g.files[scope]); err == nil && scope != f.scope && other.asksRalph() {
+				fmt.Fprintf(a.stdout, "ralph is in %s: add --scope %s\n", other.shown, scope)
+			}
+		}
+		return nil
+	}
+	after, err := without(s.src, s.shown, ours)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(a.stdout, unifiedDiff(s.shown, string(s.src), string(after)))
+	if f.dryRun {
+		fmt.Fprintln(a.stdout, "nothing was changed (--dry-run)")
+		return nil
+	}
+	if err := s.write(ctx, after); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "%s no longer asks ralph by %s\n", g.title, s.shown)
+	return nil
+}
+
+// asksRalph reports whether some entry does.
+func (s settingsFile) asksRalph() bool {
+	entries, err := s.hookEntries()
+	return err == nil && slices.ContainsFunc(entries, func(e hookEntry) bool { _, ok := e.ralph(); return ok })
+}
