@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -40,31 +38,24 @@ func (a *app) checkCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return a.check(args, o) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.format, "format", "f", "text", "form of the findings: text, json, sarif or github")
+	formatFlag(cmd, &o.format, "the findings", "text", "json", "sarif", "github")
 	f.StringVar(&o.failOn, "fail-on", "warning", "least severity that makes the exit status 1: error, warning or info")
+	restrict(cmd, "fail-on", &o.failOn, "error", "warning", "info")
 	f.StringVar(&o.color, "color", "auto", "colours: auto (on a terminal, unless NO_COLOR is set), always or never")
-	f.StringVar(&o.project, "project", "", "project root `dir` (default: the working directory)")
-	f.StringArrayVar(&o.set, "set", nil, "value of a param, as `name=value`; may be repeated")
+	restrict(cmd, "color", &o.color, "auto", "always", "never")
+	projectFlag(f, &o.project)
+	setFlag(f, &o.set)
 	f.BoolVar(&o.list, "list", false, "list all checks and exit")
 	return cmd
 }
 
 func (a *app) check(names []string, o checkOptions) error {
-	err := errors.Join(
-		oneOf("format", o.format, "text", "json", "sarif", "github"),
-		oneOf("fail-on", o.failOn, "error", "warning", "info"),
-		oneOf("color", o.color, "auto", "always", "never"),
-	)
-	if err != nil {
-		return err
-	}
 	if o.list {
 		return a.listChecks()
 	}
-	if o.project == "" {
-		if o.project, err = os.Getwd(); err != nil {
-			return err
-		}
+	var err error
+	if o.project, err = workingDir(o.project); err != nil {
+		return err
 	}
 	if len(names) == 0 {
 		names = []string{defaultPolicy}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,18 +34,12 @@ func (a *app) diffCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := oneOf("format", format, "text", "json"); err != nil {
+			project, err := workingDir(project)
+			if err != nil {
 				return err
-			}
-			if project == "" {
-				var err error
-				if project, err = os.Getwd(); err != nil {
-					return err
-				}
 			}
 			var programs [2]*rules.Program
 			for i, name := range args {
-				var err error
 				if programs[i], err = a.policyToCompare(project, name, set); err != nil {
 					return err
 				}
@@ -62,10 +55,10 @@ func (a *app) diffCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&format, "format", "f", "text", "form of the answer: text or json")
+	formatFlag(cmd, &format, "the answer", "text", "json")
 	f.BoolVar(&texts, "texts", false, "a continue that tells the agent something else is different, too")
-	f.StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
-	f.StringArrayVar(&set, "set", nil, "value of a param of both, as `name=value`; may be repeated")
+	projectFlag(f, &project)
+	setFlag(f, &set).Usage = "value of a param of both, as `name=value`; may be repeated"
 	return cmd
 }
 

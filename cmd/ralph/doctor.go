@@ -29,8 +29,8 @@ func (a *app) doctorCommand() *cobra.Command {
 			return a.doctor(cmd.Context(), project, format, stale)
 		},
 	}
-	cmd.Flags().StringVarP(&format, "format", "f", "text", "form of the report: text or json")
-	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	formatFlag(cmd, &format, "the report", "text", "json")
+	projectFlag(cmd.Flags(), &project)
 	cmd.Flags().DurationVar(&stale, "stale", 24*time.Hour, "`time` after which a loop that nobody asked about is left over")
 	return cmd
 }
@@ -71,9 +71,6 @@ func (x *examination) note(check, where, what, fix string) {
 }
 
 func (a *app) doctor(ctx context.Context, project, format string, stale time.Duration) error {
-	if format != "text" && format != "json" {
-		return fmt.Errorf("--format is text or json, not %q", format)
-	}
 	root, err := openProject(project)
 	if err != nil {
 		return err

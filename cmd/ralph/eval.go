@@ -39,9 +39,9 @@ type evalFlags struct {
 func (f *evalFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file` or name of a shipped one; may be repeated (default "+defaultPolicy+")")
-	fl.StringVar(&f.project, "project", "", "project root `dir` (default: CLAUDE_PROJECT_DIR where the event lies in it, else the event's cwd)")
+	projectFlag(fl, &f.project).Usage = "project root `dir` (default: CLAUDE_PROJECT_DIR where the event lies in it, else the event's cwd)"
 	fl.StringVar(&f.host, "host", "", "host `name`; told by the input if absent ("+strings.Join(host.Names(), ", ")+")")
-	fl.StringArrayVar(&f.set, "set", nil, "value of a param, as `name=value`; may be repeated")
+	setFlag(fl, &f.set)
 }
 
 func (a *app) evalCommand() *cobra.Command {
@@ -100,10 +100,10 @@ func (a *app) eval(ctx context.Context, f evalFlags) {
 }
 
 func (f *evalFlags) validate() error {
-	switch {
-	case f.answer != answerJSON && f.answer != answerExitCode:
-		return fmt.Errorf("--answer is json or exit-code, not %q", f.answer)
-	case f.deadline <= 0:
+	if err := oneOf("answer", f.answer, answerJSON, answerExitCode); err != nil {
+		return err
+	}
+	if f.deadline <= 0 {
 		return fmt.Errorf("--deadline is a time such as 25s, not %s", f.deadline)
 	}
 	return nil

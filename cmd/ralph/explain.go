@@ -37,7 +37,7 @@ func (a *app) explainCommand() *cobra.Command {
 	f.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.input, "input", "i", "", "`file` with an event to decide now, - for stdin")
-	fl.StringVarP(&f.format, "format", "f", "text", "form of the explanation: text or json")
+	formatFlag(cmd, &f.format, "the explanation", "text", "json")
 	fl.StringVar(&f.session, "session", "", "only decisions of this session `id`")
 	fl.IntVarP(&f.last, "last", "n", 1, "how many decisions of the log")
 	fl.BoolVar(&f.private, "private", false, "show prompts, transcript texts and environment values (with --input)")
@@ -45,9 +45,6 @@ func (a *app) explainCommand() *cobra.Command {
 }
 
 func (a *app) explain(ctx context.Context, f explainFlags) error {
-	if f.format != "text" && f.format != "json" {
-		return fmt.Errorf("--format is text or json, not %q", f.format)
-	}
 	var records []loop.Record
 	var err error
 	if f.input != "" {

@@ -1,14 +1,84 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/ralph-sdk/ralph/state"
 )
+
+// projectFlag declares --project.
+func projectFlag(fl *pflag.FlagSet, dir *string) *pflag.Flag {
+	fl.StringVar(dir, "project", "", "project root `dir` (default: the working directory)")
+	return fl.Lookup("project")
+}
+
+// setFlag declares --set.
+func setFlag(fl *pflag.FlagSet, values *[]string) *pflag.Flag {
+	fl.StringArrayVar(values, "set", nil, "value of a param, as `name=value`; may be repeated")
+	return fl.Lookup("set")
+}
+
+// formatFlag declares --format, the form of what a command prints: text, or another
+// of words. It is -f too, unless the command has another flag of that name already.
+func formatFlag(cmd *cobra.Command, format *string, of string, words ...string) {
+	short := "f"
+	if cmd.Flags().ShorthandLookup(short) != nil {
+		short = ""
+	}
+	cmd.Flags().StringVarP(format, "format", short, "text", "form of "+of+": "+alternatives(words))
+	restrict(cmd, "format", format, words...)
+}
+
+// restrict has a command refuse other values of a flag than these words.
+func restrict(cmd *cobra.Command, flag string, value *string, words ...string) {
+	earlier := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		err := oneOf(flag, *value, words...)
+		if earlier != nil {
+			err = errors.Join(earlier(cmd, args), err)
+		}
+		return err
+	}
+}
+
+// oneOf checks the value of a flag that takes one of some words.
+func oneOf(flag, value string, words ...string) error {
+	if slices.Contains(words, value) {
+		return nil
+	}
+	return fmt.Errorf("--%s is %s, not %q", flag, alternatives(words), value)
+}
+
+func alternatives(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// workingDir is the flag, else the working directory.
+func workingDir(flag string) (string, error) {
+	if flag != "" {
+		return flag, nil
+	}
+	return os.Getwd()
+}
+
+// projectDir is the project of a command that has no event: the flag, else the
+// working directory, links resolved as in the log.
+func projectDir(flag string) (string, error) {
+	abs, err := filepath.Abs(flag)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
 
 // openProject opens the project of a command that has no event.
 func openProject(flag string) (*state.Root, error) {
@@ -17,29 +87,4 @@ func openProject(flag string) (*state.Root, error) {
 		return nil, err
 	}
 	return state.OpenRoot(dir)
-}
-
-// projectDir is the project of a command that has no event: the flag, else the
-// working directory, links resolved as in the log.
-func projectDir(flag string) (string, error) {
-	if flag == "" {
-		var err error
-		if flag, err = os.Getwd(); err != nil {
-			return "", err
-		}
-	}
-	abs, err := filepath.Abs(flag)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(abs)
-}
-
-// oneOf checks the value of a flag that takes one of some words.
-func oneOf(flag, value string, words ...string) error {
-	if slices.Contains(words, value) {
-		return nil
-	}
-	last := len(words) - 1
-	return fmt.Errorf("--%s is %s or %s, not %q", flag, strings.Join(words[:last], ", "), words[last], value)
 }

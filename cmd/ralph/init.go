@@ -44,7 +44,7 @@ func (a *app) initCommand() *cobra.Command {
 			return a.init(cmd.Context(), project, name, force)
 		},
 	}
-	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	projectFlag(cmd.Flags(), &project)
 	cmd.Flags().BoolVar(&force, "force", false, "replace files that are there already")
 	return cmd
 }

@@ -36,7 +36,7 @@ func (f *installFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file` or name of a shipped one; may be repeated (default .ralph/policy.yaml)")
 	fl.StringVar(&f.scope, "scope", scopeProject, "whose settings: project, local or user")
-	fl.StringVar(&f.project, "project", "", "project root `dir` (default: the working directory)")
+	projectFlag(fl, &f.project)
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "show what would change, and change nothing")
 }
 
@@ -58,7 +58,7 @@ func (a *app) installCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.install(cmd.Context(), args[0], f) },
 	}
 	f.add(cmd)
-	cmd.Flags().StringArrayVar(&f.set, "set", nil, "value of a param, as `name=value`; may be repeated")
+	setFlag(cmd.Flags(), &f.set)
 	return cmd
 }
 

@@ -57,8 +57,8 @@ func (a *app) logCommand() *cobra.Command {
 	fl.StringVar(&f.rule, "rule", "", "only decisions of the rule with this `name`")
 	fl.StringVar(&f.since, "since", "", "only decisions since this `time`: 90m, 2d, 2026-11-20 or 2026-11-20T12:00:00Z")
 	fl.BoolVarP(&f.follow, "follow", "f", false, "go on with each decision as it is made")
-	fl.StringVar(&f.format, "format", "text", "form of a line: text or json")
-	fl.StringVar(&f.project, "project", "", "project root `dir` (default: the working directory)")
+	formatFlag(cmd, &f.format, "a line", "text", "json")
+	projectFlag(fl, &f.project)
 	fl.BoolVar(&f.all, "all", false, "decisions of all projects")
 	return cmd
 }
@@ -99,9 +99,6 @@ func (l logged) said() string {
 }
 
 func (a *app) log(ctx context.Context, f logFlags) error {
-	if f.format != "text" && f.format != "json" {
-		return fmt.Errorf("--format is text or json, not %q", f.format)
-	}
 	match, err := a.logFilter(f, time.Now())
 	if err != nil {
 		return err
@@ -174,8 +171,10 @@ func (a *app) logFilter(f logFlags, now time.Time) (func(line []byte) bool, erro
 			return nil, err
 		}
 	}
-	if f.action != "" && f.action != rules.Stop.String() && f.action != rules.Continue.String() {
-		return nil, fmt.Errorf("--action is stop or continue, not %q", f.action)
+	if f.action != "" {
+		if err := oneOf("action", f.action, rules.Stop.String(), rules.Continue.String()); err != nil {
+			return nil, err
+		}
 	}
 	names := map[string]bool{}
 	for _, name := range f.policies {

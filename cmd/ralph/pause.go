@@ -28,7 +28,7 @@ func (a *app) pauseCommand() *cobra.Command {
 			return a.switchOff(cmd.Context(), project)
 		},
 	}
-	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	projectFlag(cmd.Flags(), &project)
 	return cmd
 }
 

@@ -46,11 +46,11 @@ func (a *app) replayCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.policy, "policy", "p", defaultPolicy, "policy `file` or name of a shipped one to decide by")
 	fl.StringVar(&f.recorded, "recorded", "", "`name` of the policy that decided then; NEW's own, or the only one in the log, if absent")
-	fl.StringVar(&f.project, "project", "", "project root `dir` (default: the working directory)")
+	projectFlag(fl, &f.project)
 	fl.StringVar(&f.session, "session", "", "only decisions of this session `id`")
-	fl.StringArrayVar(&f.set, "set", nil, "value of a param, as `name=value`; may be repeated")
+	setFlag(fl, &f.set)
 	fl.IntVarP(&f.last, "last", "n", 100, "how many decisions, the latest; 0 for all")
-	fl.StringVarP(&f.format, "format", "f", "text", "form of the report: text or json")
+	formatFlag(cmd, &f.format, "the report", "text", "json")
 	return cmd
 }
 
@@ -65,9 +65,6 @@ type replayReport struct {
 }
 
 func (a *app) replay(ctx context.Context, f replayFlags) error {
-	if f.format != "text" && f.format != "json" {
-		return fmt.Errorf("--format is text or json, not %q", f.format)
-	}
 	root, err := projectDir(f.project)
 	if err != nil {
 		return err

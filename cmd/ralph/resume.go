@@ -27,7 +27,7 @@ func (a *app) resumeCommand() *cobra.Command {
 			return a.switchOn(project)
 		},
 	}
-	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	projectFlag(cmd.Flags(), &project)
 	return cmd
 }
 

@@ -54,22 +54,19 @@ func (a *app) simulateCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.simulate(cmd.Context(), args[0], f) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.project, "project", "", "project `dir` to copy (default: the demo of the policy, else an empty project)")
+	projectFlag(fl, &f.project).Usage = "project `dir` to copy (default: the demo of the policy, else an empty project)"
 	fl.StringVarP(&f.agent, "agent", "a", "honest", "`kind` of agent, or all: "+strings.Join(kinds, ", "))
 	fl.IntVar(&f.turns, "turns", 3, "how many prompts the person sends")
 	fl.IntVar(&f.maxStops, "max-stops", 200, "stops within one turn after which the loop counts as endless")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that decides what is left to chance")
 	fl.DurationVar(&f.step, "step", 30*time.Second, "virtual time between two stops")
-	fl.StringArrayVar(&f.set, "set", nil, "value of a param, as `name=value`; may be repeated")
-	fl.StringVarP(&f.format, "format", "f", "text", "form of the report: text or json")
+	setFlag(fl, &f.set)
+	formatFlag(cmd, &f.format, "the report", "text", "json")
 	return cmd
 }
 
 func (a *app) simulate(ctx context.Context, name string, f simulateFlags) error {
-	switch {
-	case f.format != "text" && f.format != "json":
-		return fmt.Errorf("--format is text or json, not %q", f.format)
-	case f.turns < 1 || f.maxStops < 1 || f.step <= 0:
+	if f.turns < 1 || f.maxStops < 1 || f.step <= 0 {
 		return errors.New("--turns, --max-stops and --step are more than nothing")
 	}
 	root, err := projectDir("")

@@ -62,7 +62,7 @@ func (a *app) startCommand() *cobra.Command {
 	fl.IntVar(&f.max, "max", 0, "end the loop after so many iterations")
 	fl.StringVar(&f.promise, "promise", "", "`text` by which the agent says that it is done")
 	fl.StringVar(&f.session, "session", "", "only the session with this `id` is looped (default: the one that runs this command)")
-	fl.StringVar(&f.project, "project", "", "project root `dir` (default: the working directory)")
+	projectFlag(fl, &f.project)
 	fl.BoolVar(&f.force, "force", false, "archive a loop that runs already")
 	return cmd
 }

@@ -28,8 +28,8 @@ func (a *app) statusCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context(), project, format) },
 	}
-	cmd.Flags().StringVarP(&format, "format", "f", "text", "form of the report: text or json")
-	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	formatFlag(cmd, &format, "the report", "text", "json")
+	projectFlag(cmd.Flags(), &project)
 	return cmd
 }
 
@@ -77,9 +77,6 @@ type lastSaid struct {
 }
 
 func (a *app) showStatus(ctx context.Context, project, format string) error {
-	if format != "text" && format != "json" {
-		return fmt.Errorf("--format is text or json, not %q", format)
-	}
 	root, err := openProject(project)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func (a *app) stopCommand() *cobra.Command {
 			return a.stop(cmd.Context(), project, args)
 		},
 	}
-	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	projectFlag(cmd.Flags(), &project)
 	return cmd
 }
 

@@ -60,7 +60,7 @@ func (a *app) testCommand() *cobra.Command {
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show every test, not only those that fail")
 	fl.BoolVar(&f.coverage, "coverage", false, "show which rules and operands the tests reach")
 	fl.Float64Var(&f.threshold, "threshold", 0, "fail if less than this `percent` of rules and operands is covered (implies --coverage)")
-	fl.StringVarP(&f.format, "format", "f", "text", "form of the report: text, json or junit")
+	formatFlag(cmd, &f.format, "the report", "text", "json", "junit")
 	fl.BoolVar(&f.watch, "watch", false, "run again when a file changes, until ctrl-c")
 	f.write.add(fl)
 	return cmd
@@ -95,9 +95,6 @@ func (f testedFile) failed() (n int) {
 }
 
 func (a *app) test(ctx context.Context, paths []string, f testFlags) error {
-	if !slices.Contains([]string{"text", "json", "junit"}, f.format) {
-		return fmt.Errorf("--format is text, json or junit, not %q", f.format)
-	}
 	var match func(string) bool
 	if f.run != "" {
 		re, err := regexp.Compile(f.run)

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,10 +39,8 @@ func (a *app) trustCommand() *cobra.Command {
 			case len(args) == 0:
 				return errors.New("name the policy, or write --list")
 			}
-			if project == "" {
-				if project, err = os.Getwd(); err != nil {
-					return err
-				}
+			if project, err = workingDir(project); err != nil {
+				return err
 			}
 			for _, name := range args {
 				act := a.trust
@@ -59,7 +56,7 @@ func (a *app) trustCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&list, "list", "l", false, "list what is approved")
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "take the approvals of the policy back, those of earlier contents too")
-	cmd.Flags().StringVar(&project, "project", "", "project root `dir` (default: the working directory)")
+	projectFlag(cmd.Flags(), &project)
 	return cmd
 }
 
