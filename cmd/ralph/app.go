@@ -80,9 +80,18 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 			"  ralph check .ralph/policy.yaml     # what is wrong with a policy\n" +
 			"  ralph explain                      # why the last decision was what it was",
 	}
-	root.AddCommand(eval)
-	root.AddCommand(a.checkCommand(), a.diffCommand(), a.explainCommand(), a.replayCommand(), a.simulateCommand(), a.testCommand(), a.trustCommand(), a.versionCommand())
-	root.AddCommand(a.dailyCommands()...)
-	group(root)
+	group := func(title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: title, Title: title})
+		for _, c := range commands {
+			c.GroupID = title
+		}
+		root.AddCommand(commands...)
+	}
+	group("Loops:", eval, a.startCommand(), a.stopCommand(), a.pauseCommand(), a.resumeCommand(),
+		a.statusCommand(), a.logCommand(), a.explainCommand())
+	group("Policies:", a.checkCommand(), a.testCommand(), a.simulateCommand(), a.diffCommand(),
+		a.replayCommand(), a.fmtCommand(), a.schemaCommand())
+	group("Setting up:", a.initCommand(), a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.trustCommand())
+	root.AddCommand(a.versionCommand())
 	return root
 }

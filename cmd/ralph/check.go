@@ -79,9 +79,9 @@ func (a *app) check(names []string, o checkOptions) error {
 	}
 	switch o.format {
 	case "json":
-		return writeIndented(a.stdout, all)
+		return a.encodeJSON(all)
 	case "sarif":
-		return writeIndented(a.stdout, sarifLog(all))
+		return a.encodeJSON(sarifLog(all))
 	case "github":
 		_, err = io.WriteString(a.stdout, githubCommands(all))
 		return err

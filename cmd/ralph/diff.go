@@ -49,7 +49,7 @@ func (a *app) diffCommand() *cobra.Command {
 				a.status = exitFindings
 			}
 			if format == "json" {
-				return writeIndented(a.stdout, c)
+				return a.encodeJSON(c)
 			}
 			return writeComparison(a.stdout, c)
 		},

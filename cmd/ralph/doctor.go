@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"time"
@@ -98,10 +97,7 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 		a.status = exitFindings
 	}
 	if format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(struct {
+		return a.encodeJSON(struct {
 			Project  string    `json:"project"`
 			Findings []finding `json:"findings"`
 		}{root.Dir(), x.findings})
@@ -119,7 +115,7 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 	if problems == 0 {
 		fmt.Fprintln(a.stdout, "no problem found")
 	} else {
-		fmt.Fprintf(a.stdout, "%s found\n", count(problems, "problem"))
+		fmt.Fprintf(a.stdout, "%s found\n", plural(problems, "problem"))
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (x *examination) examine(e examined, where string, set []string) {
 	case e.program == nil:
 		x.problem("policy", "", fmt.Sprintf("%s cannot be used, so it lets the agent stop: %s", e.name, firstError(diags)), "ralph check "+e.name)
 	case len(diags) > 0:
-		x.note("policy", "", fmt.Sprintf("%s has %s", e.name, count(len(diags), "finding")), "ralph check "+e.name)
+		x.note("policy", "", fmt.Sprintf("%s has %s", e.name, plural(len(diags), "finding")), "ralph check "+e.name)
 	}
 	x.policies = append(x.policies, e)
 	if e.program == nil || p.shipped || x.store == nil {
@@ -122,7 +122,7 @@ func (x *examination) checkState(ctx context.Context) {
 			found := f.Schema.Check(r.doc.Document)
 			for i, bad := range found.Unusable {
 				if i == 3 {
-					x.problem("state", path, fmt.Sprintf("%s more", count(len(found.Unusable)-i, "field")), "repair them too")
+					x.problem("state", path, fmt.Sprintf("%s more", plural(len(found.Unusable)-i, "field")), "repair them too")
 					break
 				}
 				x.problem("state", place(path, bad), fmt.Sprintf("%s %s; rules of %s that read it let the agent stop", fieldName(bad), bad.Text(), p.name), "repair the field")

@@ -56,10 +56,7 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 		return err
 	}
 	if f.format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(records); err != nil {
+		if err := a.encodeJSON(records); err != nil {
 			return err
 		}
 	}

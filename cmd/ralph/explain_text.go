@@ -24,7 +24,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	} else if r.Skipped == "" && r.Error == "" && r.Reason == "" {
 		verdict += ": no rule held"
 	}
-	fmt.Fprintf(&b, "%s  %s: %s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Policy, verdict)
+	fmt.Fprintf(&b, "%s  %s: %s\n", r.Time.Local().Format(time.DateTime), r.Policy, verdict)
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(&b, "  %-8s %s\n", name, strings.ReplaceAll(value, "\n", "\n           "))

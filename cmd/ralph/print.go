@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 )
@@ -16,6 +15,7 @@ func (a *app) encodeJSON(v any) error {
 	return enc.Encode(v)
 }
 
+// plural writes a number of things.
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -32,20 +32,10 @@ func cut(s string, n int) string {
 	return string(runes[:n-1]) + "…"
 }
 
-// clipped is the first line of a text, cut to n runes.
-func clipped(s string, n int) string {
-	s, _, more := strings.Cut(strings.TrimSpace(s), "\n")
-	if runes := []rune(s); len(runes) > n {
-		s, more = string(runes[:n]), true
-	}
-	if more {
-		return s + "…"
-	}
-	return s
-}
-
+// oneLine is a text with a blank in place of each run of white space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// jsonText is a value as JSON in one line.
 func jsonText(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -56,6 +46,7 @@ func jsonText(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
+// took writes a duration with as many digits as say something.
 func took(d time.Duration) string {
 	switch {
 	case d >= time.Second:
@@ -80,20 +71,4 @@ func ago(now, t time.Time) string {
 		return fmt.Sprintf("%d h %d min ago", int(d.Hours()), int(d.Minutes())%60)
 	}
 	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
-}
-
-// writeIndented writes a value as JSON for people and programs.
-func writeIndented(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
-
-// count writes a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

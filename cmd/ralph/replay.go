@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -174,7 +175,7 @@ func writeReplay(w io.Writer, r replayReport) error {
 		case replay.Unknown:
 			what += "  →  unknown: " + strings.Join(d.Why, "; ")
 		}
-		fmt.Fprintf(&b, "%s  %-7s  %s\n", d.Time.Local().Format("2006-01-02 15:04:05"), d.Outcome, what)
+		fmt.Fprintf(&b, "%s  %-7s  %s\n", d.Time.Local().Format(time.DateTime), d.Outcome, what)
 	}
 	fmt.Fprintf(&b, "%s: %d same, %d different, %d unknown\n", plural(len(r.Decisions), "decision"), r.Same, r.Differs, r.Unknown)
 	_, err := io.WriteString(w, b.String())

@@ -221,3 +221,15 @@ func outcome(r *simulate.Report, p *rules.Program, f simulateFlags) string {
 	}
 	return fmt.Sprintf("it ends: after at most %s in one turn, the last time by %s", plural(r.Most, "continuation"), by)
 }
+
+// clipped is the first line of a text, cut to n runes.
+func clipped(s string, n int) string {
+	s, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if runes := []rune(s); len(runes) > n {
+		s, more = string(runes[:n]), true
+	}
+	if more {
+		return s + "…"
+	}
+	return s
+}

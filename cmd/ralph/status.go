@@ -113,10 +113,7 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 		}
 	}
 	if format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(report)
+		return a.encodeJSON(report)
 	}
 	a.writeStatus(report, time.Now())
 	return nil
