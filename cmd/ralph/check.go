@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -57,12 +56,13 @@ func (a *app) check(names []string, o checkOptions) error {
 	if o.project, err = workingDir(o.project); err != nil {
 		return err
 	}
-	if len(names) == 0 {
-		names = []string{defaultPolicy}
-	}
 	all := rules.Diagnostics{} // not nil: it is written as JSON
-	for _, name := range names {
-		diags, err := a.checkPolicy(name, o)
+	for _, name := range orDefault(names) {
+		var diags rules.Diagnostics
+		p, err := a.findOrRead(o.project, name)
+		if err == nil {
+			diags, err = a.findings(p, o.set)
+		}
 		if err != nil {
 			// The others are checked all the same.
 			fmt.Fprintf(a.stderr, "ralph: %s: %v\n", name, err)
@@ -92,22 +92,6 @@ func (a *app) check(names []string, o checkOptions) error {
 	}
 	_, err = io.WriteString(a.stdout, text)
 	return err
-}
-
-// checkPolicy finds everything that is to be said of one policy.
-func (a *app) checkPolicy(name string, o checkOptions) (rules.Diagnostics, error) {
-	p, err := a.policyToCheck(o.project, name)
-	if err != nil {
-		return nil, err
-	}
-	values, err := settings(o.project, p, o.set)
-	if err != nil {
-		return nil, err
-	}
-	cfg := loop.Config(a.sources...)
-	cfg.Set = values
-	_, diags := rules.Check(p.fsys, p.file, cfg)
-	return diags, nil
 }
 
 func (a *app) listChecks() error {

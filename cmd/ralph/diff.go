@@ -64,11 +64,11 @@ func (a *app) diffCommand() *cobra.Command {
 
 // policyToCompare loads a policy; what is wrong with it is told on stderr.
 func (a *app) policyToCompare(project, name string, set []string) (*rules.Program, error) {
-	p, err := a.policyToCheck(project, name)
+	p, err := a.findOrRead(project, name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	program, diags, err := a.loadPolicy(project, p, set, true)
+	program, diags, err := a.load(p, set, lazily)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -50,12 +49,8 @@ func (x *examination) checkPolicies() {
 			x.examine(examined{name: name, host: in.agent.host, scope: in.scope}, in.file.shown, e.set())
 		}
 	})
-	files, _ := os.ReadDir(x.root.Dir() + "/.ralph")
-	for _, f := range files {
-		name, ok := strings.CutSuffix(f.Name(), ".yaml")
-		if ok && !f.IsDir() && ".ralph/"+f.Name() != configFile && !strings.HasSuffix(name, "_test") {
-			x.examine(examined{name: ".ralph/" + f.Name()}, "", nil)
-		}
+	for _, name := range ownPolicies(x.root.Dir()) {
+		x.examine(examined{name: ".ralph/" + name + ".yaml"}, "", nil)
 	}
 }
 
@@ -71,8 +66,8 @@ func (x *examination) examine(e examined, where string, set []string) {
 	}
 	e.policy = p
 	var diags rules.Diagnostics
-	if e.values, err = settings(dir, p, set); err == nil {
-		e.program, diags, err = a.loadPolicy(dir, p, set, false)
+	if e.values, err = params(p, set); err == nil {
+		e.program, diags, err = a.load(p, set, whole)
 	}
 	switch {
 	case err != nil:
@@ -201,7 +196,7 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 				last = s.Time
 			}
 		}
-		name := shortName(l.policy)
+		name := l.policy.shortName()
 		if x.now.Sub(last) > x.stale {
 			x.problem("stale-loop", l.path, fmt.Sprintf("a loop of %s is left over: the last that happened to it was %s; the next session here would be caught in it", name, ago(x.now, last)),
 				"ralph stop "+name)

@@ -184,12 +184,8 @@ func (a *app) loops(ev host.Event, f evalFlags) ([]*loop.Loop, error) {
 	if _, off := loop.Off(root, a.getenv); off {
 		return nil, nil
 	}
-	names := f.policies
-	if len(names) == 0 {
-		names = []string{defaultPolicy}
-	}
 	var loops []*loop.Loop
-	for _, name := range names {
+	for _, name := range orDefault(f.policies) {
 		l, err := a.loop(root, name, f)
 		if err != nil {
 			return nil, err
@@ -221,11 +217,10 @@ func (a *app) loop(root, name string, f evalFlags) (*loop.Loop, error) {
 	if err != nil {
 		return loop.Broken(name, err, opts...)
 	}
-	cfg, err := a.config(root, p, f.set)
+	program, rest, err := a.loadHead(p, f.set)
 	if err != nil {
 		return loop.Broken(p.name, err, opts...)
 	}
-	program, rest := rules.LoadHead(p.fsys, p.file, cfg)
 	whole := func() (*rules.Program, error) {
 		program, diags := rest()
 		if program == nil {

@@ -132,20 +132,13 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 }
 
 func policyList(policies []string) string {
-	if len(policies) == 0 {
-		return defaultPolicy
-	}
-	return strings.Join(policies, " and ")
+	return strings.Join(orDefault(policies), " and ")
 }
 
 // installable checks the policies as a hook would load them, and gives the events
 // that they decide.
 func (a *app) installable(project string, f installFlags) (events []string, err error) {
-	names := f.policies
-	if len(names) == 0 {
-		names = []string{defaultPolicy}
-	}
-	for _, name := range names {
+	for _, name := range orDefault(f.policies) {
 		p, err := findPolicy(project, name)
 		if err != nil {
 			return nil, err
@@ -153,12 +146,12 @@ func (a *app) installable(project string, f installFlags) (events []string, err 
 		if f.scope == scopeUser && !p.shipped && !filepath.IsAbs(filepath.FromSlash(name)) {
 			return nil, fmt.Errorf("%s lies in this project, and --scope user is for all projects: name a shipped policy or an absolute path", name)
 		}
-		program, diags, err := a.loadPolicy(project, p, f.set, false)
+		program, diags, err := a.load(p, f.set, whole)
 		if err != nil {
 			return nil, err
 		}
 		if program == nil {
-			return nil, fmt.Errorf("%s cannot be used, run: ralph check %s\n%s", name, name, firstError(diags))
+			return nil, unusable(name, diags)
 		}
 		for _, e := range program.Events {
 			if !slices.Contains(events, e) {
@@ -175,17 +168,9 @@ func (a *app) adviseTrust(project string, f installFlags) error {
 	if err != nil {
 		return nil // told by doctor
 	}
-	names := f.policies
-	if len(names) == 0 {
-		names = []string{defaultPolicy}
-	}
-	for _, name := range names {
-		p, err := findPolicy(project, name)
-		if err != nil || p.shipped {
-			continue
-		}
-		program, _, err := a.loadPolicy(project, p, f.set, true)
-		if err == nil && program != nil && len(sensitive(program)) > 0 && !store.Open(dir).Approved(loop.TrustKey(program.Files)) {
+	for _, name := range orDefault(f.policies) {
+		p, program, err := a.open(project, name, f.set)
+		if err == nil && !p.shipped && len(sensitive(program)) > 0 && !store.Open(dir).Approved(loop.TrustKey(program.Files)) {
 			fmt.Fprintf(a.stdout, "It runs programs or asks a model. Read it, then approve that: ralph trust %s\n", name)
 		}
 	}

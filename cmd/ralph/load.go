@@ -1,18 +1,13 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/loop"
@@ -21,10 +16,73 @@ import (
 
 // policy is a policy file that was found.
 type policy struct {
+	project string // for which it was found, and whose settings it has
 	name    string // under which its memory, its log and its settings are kept
 	fsys    fs.FS
 	file    string // in fsys
 	shipped bool
+}
+
+// shortName is how a person names a policy on the command line.
+func (p policy) shortName() string {
+	if name, ok := strings.CutPrefix(p.name, ".ralph/"); ok && !strings.Contains(name, "/") {
+		return strings.TrimSuffix(name, ".yaml")
+	}
+	return p.name
+}
+
+// defaultPolicy is the policy of those who name none.
+const defaultPolicy = ".ralph/policy.yaml"
+
+// orDefault are the policies that were named, or the default one if none was.
+func orDefault(names []string) []string {
+	if len(names) == 0 {
+		return []string{defaultPolicy}
+	}
+	return names
+}
+
+// findPolicy looks a policy up, as a person names it:
+//
+//	NAME       .ralph/NAME.yaml of the project, else the shipped policy NAME
+//	NAME.yaml  that file of the project, else the shipped policy NAME
+//	a path     beneath the project, or absolute
+func findPolicy(project, name string) (policy, error) {
+	isPath := strings.ContainsAny(name, `/\`) || filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml"
+	file := name
+	if !isPath {
+		file = ".ralph/" + name + ".yaml"
+	}
+	abs := filepath.FromSlash(file)
+	if !filepath.IsAbs(abs) {
+		abs = filepath.Join(project, abs)
+	}
+	if info, err := os.Stat(abs); err == nil && info.Mode().IsRegular() {
+		if rel, err := filepath.Rel(project, abs); err == nil && filepath.IsLocal(rel) {
+			rel = filepath.ToSlash(rel)
+			return policy{project: project, name: rel, fsys: os.DirFS(project), file: rel}, nil
+		}
+		return policy{project: project, name: filepath.ToSlash(abs), fsys: os.DirFS(filepath.Dir(abs)), file: filepath.Base(abs)}, nil
+	}
+	short := strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
+	if isBuiltin(short) {
+		return policy{project: project, name: short, fsys: examples.FS, file: short + "/" + short + ".yaml", shipped: true}, nil
+	}
+	return policy{}, fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
+		filepath.ToSlash(file), strings.Join(builtins(), ", "))
+}
+
+// findOrRead is findPolicy, but for the name -, which is what stands on standard
+// input. Its includes and schemas are looked up in the project.
+func (a *app) findOrRead(project, name string) (policy, error) {
+	if name != "-" {
+		return findPolicy(project, name)
+	}
+	src, err := io.ReadAll(io.LimitReader(a.stdin, maxStdinPolicy))
+	if err != nil {
+		return policy{}, err
+	}
+	return policy{project: project, name: stdinName, fsys: stdinFS{os.DirFS(project), src}, file: stdinName}, nil
 }
 
 // builtins lists the names of the shipped policies.
@@ -45,156 +103,89 @@ func isBuiltin(name string) bool {
 	return err == nil
 }
 
-// defaultPolicy is the policy of those who name none.
-const defaultPolicy = ".ralph/policy.yaml"
-
-// findPolicy looks a policy up, as a person names it:
-//
-//	NAME       .ralph/NAME.yaml of the project, else the shipped policy NAME
-//	NAME.yaml  that file of the project, else the shipped policy NAME
-//	a path     beneath the project, or absolute
-func findPolicy(root, name string) (policy, error) {
-	isPath := strings.ContainsAny(name, `/\`) || filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml"
-	file := name
-	if !isPath {
-		file = ".ralph/" + name + ".yaml"
-	}
-	abs := filepath.FromSlash(file)
-	if !filepath.IsAbs(abs) {
-		abs = filepath.Join(root, abs)
-	}
-	if info, err := os.Stat(abs); err == nil && info.Mode().IsRegular() {
-		if rel, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(rel) {
-			rel = filepath.ToSlash(rel)
-			return policy{name: rel, fsys: os.DirFS(root), file: rel}, nil
-		}
-		return policy{name: filepath.ToSlash(abs), fsys: os.DirFS(filepath.Dir(abs)), file: filepath.Base(abs)}, nil
-	}
-	short := strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
-	if isBuiltin(short) {
-		return policy{name: short, fsys: examples.FS, file: short + "/" + short + ".yaml", shipped: true}, nil
-	}
-	return policy{}, fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
-		filepath.ToSlash(file), strings.Join(builtins(), ", "))
-}
-
-// settings are the values of params: those of .ralph/config.yaml under the
-// policy's name, and over them those of --set.
-func settings(root string, p policy, set []string) (map[string]string, error) {
-	values, err := configured(root, p)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range set {
-		name, value, ok := strings.Cut(s, "=")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("--set takes name=value, not %q", s)
-		}
-		values[name] = value
-	}
-	return values, nil
-}
-
-// configFile holds the values of params, by policy: set: {POLICY: {name: value}}.
-const configFile = ".ralph/config.yaml"
-
-const maxConfigSize = 256 << 10
-
-// configured reads the values for one policy. They stand under its file name
-// without folder and extension, or under the name that eval takes, which goes
-// before.
-func configured(root string, p policy) (map[string]string, error) {
-	values := map[string]string{}
-	file := filepath.Join(root, filepath.FromSlash(configFile))
-	info, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return values, nil
-	}
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxConfigSize {
-		return nil, fmt.Errorf("%s cannot be used: a readable file of at most %d KiB was expected", configFile, maxConfigSize>>10)
-	}
-	src, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", configFile, err)
-	}
-	var doc struct {
-		Set map[string]map[string]yaml.Node `yaml:"set"`
-	}
-	dec := yaml.NewDecoder(bytes.NewReader(src))
-	dec.KnownFields(true)
-	if err := dec.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: set: {POLICY: {name: value}} was expected: %s", configFile, strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	base := strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
-	for _, key := range []string{base, p.name} {
-		for name, node := range doc.Set[key] {
-			if node.Kind != yaml.ScalarNode {
-				return nil, fmt.Errorf("%s:%d:%d: the value of %s must be one text, number or boolean", configFile, node.Line, node.Column, name)
-			}
-			values[name] = node.Value
-		}
-	}
-	return values, nil
-}
-
-// config is how a hook loads a policy: texts compile when they are needed.
-func (a *app) config(root string, p policy, set []string) (rules.Config, error) {
-	values, err := settings(root, p, set)
-	cfg := loop.Config(a.sources...)
-	cfg.Set, cfg.LazyTexts = values, true
-	return cfg, err
-}
-
-// loadPolicy reads a policy, lazily as a hook does or with all that it holds.
-func (a *app) loadPolicy(root string, p policy, set []string, lazy bool) (*rules.Program, rules.Diagnostics, error) {
-	cfg, err := a.config(root, p, set)
-	if err != nil {
-		return nil, nil, err
-	}
-	cfg.LazyTexts = lazy
-	program, diags := rules.Load(p.fsys, p.file, cfg)
-	return program, diags, nil
-}
-
-// shortName is how a person names a policy on the command line.
-func shortName(p policy) string {
-	if name, ok := strings.CutPrefix(p.name, ".ralph/"); ok && !strings.Contains(name, "/") {
-		return strings.TrimSuffix(name, ".yaml")
-	}
-	return p.name
-}
-
-// projectPolicies lists the policies that can be meant in a project: those in its
-// .ralph folder, and the shipped ones that none of them stands for.
-func projectPolicies(root string) []string {
+// ownPolicies lists the policies in the .ralph folder of a project.
+func ownPolicies(project string) []string {
 	var names []string
-	files, _ := os.ReadDir(filepath.Join(root, ".ralph"))
+	files, _ := os.ReadDir(filepath.Join(project, ".ralph"))
 	for _, f := range files {
 		name, ok := strings.CutSuffix(f.Name(), ".yaml")
-		if !ok || f.Name() == filepath.Base(configFile) || strings.HasSuffix(name, "_test") || f.IsDir() {
-			continue
-		}
-		names = append(names, name)
-	}
-	for _, name := range builtins() {
-		if !slices.Contains(names, name) {
+		if ok && !f.IsDir() && f.Name() != filepath.Base(configFile) && !strings.HasSuffix(name, "_test") {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// policyToCheck finds a policy by its name; - is what stands on standard input,
-// whose includes and schemas are looked up in the project root.
-func (a *app) policyToCheck(project, name string) (policy, error) {
-	if name != "-" {
-		return findPolicy(project, name)
-	}
-	src, err := io.ReadAll(io.LimitReader(a.stdin, maxStdinPolicy))
+// projectPolicies lists the policies that can be meant in a project: its own, and
+// the shipped ones that none of them stands for.
+func projectPolicies(project string) []string {
+	own := ownPolicies(project)
+	return append(own, slices.DeleteFunc(builtins(), func(name string) bool { return slices.Contains(own, name) })...)
+}
+
+// language is what policies are written in: ralph's own, and what the program adds.
+func (a *app) language() rules.Config { return loop.Config(a.sources...) }
+
+// How much of a policy is read. Lazily is what a hook does: a text is compiled when
+// a decision needs it, and what is wrong with it is found then.
+const (
+	lazily = true
+	whole  = false
+)
+
+func (a *app) config(p policy, set []string, lazy bool) (cfg rules.Config, err error) {
+	cfg = a.language()
+	cfg.LazyTexts = lazy
+	cfg.Set, err = params(p, set)
+	return cfg, err
+}
+
+// load reads a policy. If it cannot be used there is no Program, and the findings
+// say why.
+func (a *app) load(p policy, set []string, lazy bool) (*rules.Program, rules.Diagnostics, error) {
+	cfg, err := a.config(p, set, lazy)
 	if err != nil {
-		return policy{}, err
+		return nil, nil, err
 	}
-	return policy{name: stdinName, fsys: stdinFS{os.DirFS(project), src}, file: stdinName}, nil
+	program, diags := rules.Load(p.fsys, p.file, cfg)
+	return program, diags, nil
+}
+
+// loadHead reads what tells whether a policy decides an event, and rest all of it.
+func (a *app) loadHead(p policy, set []string) (head *rules.Program, rest func() (*rules.Program, rules.Diagnostics), err error) {
+	cfg, err := a.config(p, set, lazily)
+	if err != nil {
+		return nil, nil, err
+	}
+	head, rest = rules.LoadHead(p.fsys, p.file, cfg)
+	return head, rest, nil
+}
+
+// findings are all that is to be said of a policy.
+func (a *app) findings(p policy, set []string) (rules.Diagnostics, error) {
+	cfg, err := a.config(p, set, whole)
+	if err != nil {
+		return nil, err
+	}
+	_, diags := rules.Check(p.fsys, p.file, cfg)
+	return diags, nil
+}
+
+// open finds and loads a policy. It fails if the policy cannot be used.
+func (a *app) open(project, name string, set []string) (policy, *rules.Program, error) {
+	p, err := findPolicy(project, name)
+	if err != nil {
+		return p, nil, err
+	}
+	program, diags, err := a.load(p, set, lazily)
+	if err == nil && program == nil {
+		err = unusable(name, diags)
+	}
+	return p, program, err
+}
+
+func unusable(name string, diags rules.Diagnostics) error {
+	return fmt.Errorf("%s cannot be used, run: ralph check %s\n%s", name, name, firstError(diags))
 }
 
 // firstError is the first problem that keeps a policy from being used, as check
@@ -206,4 +197,22 @@ func firstError(diags rules.Diagnostics) string {
 		}
 	}
 	return ""
+}
+
+// openToTry finds and loads a policy to be tried out, with the project of the flag.
+// If it cannot be used, the error holds all findings.
+func (a *app) openToTry(project, name string, set []string) (policy, *rules.Program, error) {
+	root, err := projectDir(project)
+	if err != nil {
+		return policy{}, nil, err
+	}
+	p, err := findPolicy(root, name)
+	if err != nil {
+		return p, nil, err
+	}
+	program, diags, err := a.load(p, set, lazily)
+	if err == nil && program == nil {
+		err = fmt.Errorf("the policy %s cannot be used\n%s", p.name, diags.Format())
+	}
+	return p, program, err
 }

@@ -45,16 +45,9 @@ func (l runFile) field(names []string) (name string, t *schema.Type) { return fi
 
 // openLoop loads a policy and finds its loop file; ok is false if it has none.
 func (a *app) openLoop(root, name string) (l runFile, ok bool, err error) {
-	p, err := findPolicy(root, name)
+	p, program, err := a.open(root, name, nil)
 	if err != nil {
 		return l, false, err
-	}
-	program, diags, err := a.loadPolicy(root, p, nil, true)
-	if err != nil {
-		return l, false, err
-	}
-	if program == nil {
-		return l, false, fmt.Errorf("%s cannot be used, run: ralph check %s\n%s", name, name, firstError(diags))
 	}
 	l.policy, l.fact = p, program.Inline()
 	if l.fact == nil || l.fact.Source.Name != "frontmatter" {

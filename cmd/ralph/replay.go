@@ -66,22 +66,11 @@ type replayReport struct {
 }
 
 func (a *app) replay(ctx context.Context, f replayFlags) error {
-	root, err := projectDir(f.project)
+	p, program, err := a.openToTry(f.project, f.policy, f.set)
 	if err != nil {
 		return err
 	}
-	p, err := findPolicy(root, f.policy)
-	if err != nil {
-		return err
-	}
-	program, diags, err := a.loadPolicy(root, p, f.set, true)
-	if err != nil {
-		return err
-	}
-	if program == nil {
-		return fmt.Errorf("the policy %s cannot be used\n%s", p.name, diags.Format())
-	}
-	records, err := a.recorded(root, f.session)
+	records, err := a.recorded(p.project, f.session)
 	if err != nil {
 		return err
 	}

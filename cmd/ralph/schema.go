@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/testfile"
 	"github.com/ralph-sdk/ralph/schema"
@@ -47,7 +46,7 @@ func (a *app) schemaCommand() *cobra.Command {
 func (a *app) schemaSource(name string) ([]byte, error) {
 	switch name {
 	case "policy":
-		return rules.PolicySchema(append(rules.Sources(), loop.Config(a.sources...).Sources...)), nil
+		return rules.PolicySchema(append(rules.Sources(), a.language().Sources...)), nil
 	case "test":
 		return testfile.Schema(), nil
 	}

@@ -69,22 +69,11 @@ func (a *app) simulate(ctx context.Context, name string, f simulateFlags) error 
 	if f.turns < 1 || f.maxStops < 1 || f.step <= 0 {
 		return errors.New("--turns, --max-stops and --step are more than nothing")
 	}
-	root, err := projectDir("")
+	p, program, err := a.openToTry("", name, f.set)
 	if err != nil {
 		return err
 	}
-	p, err := findPolicy(root, name)
-	if err != nil {
-		return err
-	}
-	program, diags, err := a.loadPolicy(root, p, f.set, true)
-	if err != nil {
-		return err
-	}
-	if program == nil {
-		return fmt.Errorf("the policy %s cannot be used\n%s", p.name, diags.Format())
-	}
-	project, err := simulated(root, p, f.project)
+	project, err := simulated(p, f.project)
 	if err != nil {
 		return err
 	}
@@ -113,7 +102,7 @@ func (a *app) simulate(ctx context.Context, name string, f simulateFlags) error 
 
 // simulated finds the project to copy: the one that is named, else the demo of the
 // policy. An empty one is better than a person's own, which nobody named.
-func simulated(root string, p policy, named string) (fs.FS, error) {
+func simulated(p policy, named string) (fs.FS, error) {
 	if named != "" {
 		info, err := os.Stat(named)
 		if err != nil || !info.IsDir() {
@@ -129,7 +118,7 @@ func simulated(root string, p policy, named string) (fs.FS, error) {
 	}
 	dir := filepath.FromSlash(p.name)
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(root, dir)
+		dir = filepath.Join(p.project, dir)
 	}
 	demo := filepath.Join(filepath.Dir(dir), "demo")
 	if info, err := os.Stat(demo); err == nil && info.IsDir() {

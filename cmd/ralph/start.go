@@ -234,5 +234,5 @@ func (a *app) clear(ctx context.Context, root *state.Root, l runFile, force bool
 	if p := old.progress(); p != "" {
 		how += ", at " + p
 	}
-	return fmt.Errorf("%s: %s; end it with: ralph stop %s, or start with --force, which archives it", l.path, how, shortName(l.policy))
+	return fmt.Errorf("%s: %s; end it with: ralph stop %s, or start with --force, which archives it", l.path, how, l.policy.shortName())
 }

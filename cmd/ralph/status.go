@@ -160,10 +160,8 @@ func (a *app) remember(st *loopStatus, own *store.Store, root string, s logged) 
 	st.Continuations, st.Since, st.Host = m.Continuations, m.Since, s.Host
 	st.Owner = cmp.Or(st.Owner, s.Session)
 	st.Last = &lastSaid{At: s.Time, Action: s.Action, By: s.why(), Reason: s.said()}
-	if p, err := findPolicy(root, s.Policy); err == nil {
-		if program, _, err := a.loadPolicy(root, p, nil, true); err == nil && program != nil {
-			st.Limit = program.Limits.Continuations
-		}
+	if _, program, err := a.open(root, s.Policy, nil); err == nil {
+		st.Limit = program.Limits.Continuations
 	}
 }
 
@@ -193,12 +191,8 @@ func (a *app) sessionStatus(ctx context.Context, root *state.Root, own *store.St
 // loggedFile gives the file that the last decision of a session was about, where
 // only an event tells its path.
 func (a *app) loggedFile(root string, own *store.Store, s logged) (*rules.Fact, string) {
-	p, err := findPolicy(root, s.Policy)
-	if err != nil {
-		return nil, ""
-	}
-	program, _, err := a.loadPolicy(root, p, nil, true)
-	if err != nil || program == nil || program.Inline() == nil {
+	_, program, err := a.open(root, s.Policy, nil)
+	if err != nil || program.Inline() == nil {
 		return nil, ""
 	}
 	f, path := program.Inline(), ""

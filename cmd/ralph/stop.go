@@ -53,7 +53,7 @@ func (a *app) stop(ctx context.Context, project string, names []string) error {
 		r := l.read(ctx, root)
 		if r.doc.Status == state.Missing && !root.Exists(l.path) {
 			if len(names) > 0 {
-				fmt.Fprintf(a.stdout, "no loop of %s is running: there is no %s\n", shortName(l.policy), l.path)
+				fmt.Fprintf(a.stdout, "no loop of %s is running: there is no %s\n", l.policy.shortName(), l.path)
 			}
 			continue
 		}
@@ -64,7 +64,7 @@ func (a *app) stop(ctx context.Context, project string, names []string) error {
 			return err
 		}
 		ended++
-		fmt.Fprintf(a.stdout, "ended %s%s: %s is in %s now\n", shortName(l.policy), at(r.progress()), l.path, archiveFolder)
+		fmt.Fprintf(a.stdout, "ended %s%s: %s is in %s now\n", l.policy.shortName(), at(r.progress()), l.path, archiveFolder)
 	}
 	if ended == 0 && len(names) == 0 {
 		fmt.Fprintln(a.stdout, "no loop is running here that has a file; ralph status shows the others, ralph pause switches all off")

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/policytest"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -185,7 +184,7 @@ func (a *app) runTests(ctx context.Context, files []string, match func(string) b
 		start := time.Now()
 		out := testedFile{File: filepath.ToSlash(file), Tests: []policytest.Result{}}
 		fsys, name := openTests(file)
-		suite, broken := policytest.Load(fsys, name, loop.Config(a.sources...))
+		suite, broken := policytest.Load(fsys, name, a.language())
 		if suite == nil {
 			out.Broken = broken
 		} else {

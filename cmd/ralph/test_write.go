@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/policytest"
 	"github.com/ralph-sdk/ralph/rules/testfile"
 )
@@ -109,7 +108,7 @@ func (a *app) expectNow(ctx context.Context, file string, src []byte, d testfile
 		return d, err
 	}
 	fsys, name := openTests(file)
-	suite, broken := policytest.LoadSource(fsys, name, text, loop.Config(a.sources...))
+	suite, broken := policytest.LoadSource(fsys, name, text, a.language())
 	if suite == nil {
 		return d, errors.New(strings.TrimSpace(broken.Format()))
 	}

@@ -74,7 +74,7 @@ func (a *app) trust(own *store.Store, project, name string) error {
 	if err != nil {
 		return err
 	}
-	program, diags, err := a.loadPolicy(project, p, nil, true)
+	program, diags, err := a.load(p, nil, lazily)
 	if err != nil {
 		return err
 	}
@@ -144,10 +144,8 @@ func (a *app) distrust(own *store.Store, project, name string) error {
 		return err
 	}
 	key := ""
-	if p, err := findPolicy(project, name); err == nil && !p.shipped {
-		if program, _, err := a.loadPolicy(project, p, nil, true); err == nil && program != nil {
-			key = loop.TrustKey(program.Files)
-		}
+	if p, program, err := a.open(project, name, nil); err == nil && !p.shipped {
+		key = loop.TrustKey(program.Files)
 	}
 	path, n := policyPath(project, name), 0
 	for _, ap := range approvals {
