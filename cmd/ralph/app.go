@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 )
 
@@ -66,6 +67,15 @@ func (a *app) command(args []string) *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	return root
+}
+
+// store is where ralph keeps its own files.
+func (a *app) store() (*store.Store, error) {
+	dir, err := store.DefaultDir(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	return store.Open(dir), nil
 }
 
 // tree makes the tree of commands around eval.

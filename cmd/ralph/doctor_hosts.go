@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,10 +86,7 @@ func (x *examination) asking(f func(in hostSettings, e hookEntry, policies []str
 	for _, in := range x.settings {
 		for _, e := range in.entries {
 			if policies, ok := e.ralph(); ok {
-				if len(policies) == 0 {
-					policies = []string{defaultPolicy}
-				}
-				f(in, e, policies)
+				f(in, e, orDefault(policies))
 			}
 		}
 	}
@@ -147,7 +145,7 @@ func (x *examination) checkProgram() {
 	found, lookErr := exec.LookPath("ralph")
 	other := lookErr == nil && !sameProgram(found, self)
 	byName := false
-	x.asking(func(in hostSettings, e hookEntry, _ []string) {
+	x.asking(func(in hostSettings, e hookEntry, policies []string) {
 		program := e.words[0]
 		if !strings.ContainsAny(program, `/\`) {
 			byName = true
@@ -155,7 +153,7 @@ func (x *examination) checkProgram() {
 		}
 		if _, err := os.Stat(program); filepath.IsAbs(program) && err != nil {
 			x.problem(check, in.file.shown, "the entry runs "+program+", which is not there",
-				fmt.Sprintf("ralph install %s --scope %s%s", in.agent.host, in.scope, policyFlags(must(e.ralph()))))
+				fmt.Sprintf("ralph install %s --scope %s%s", in.agent.host, in.scope, policyFlags(policies)))
 		}
 	})
 	switch {
@@ -168,9 +166,6 @@ func (x *examination) checkProgram() {
 		x.note(check, "PATH", "the first ralph on the PATH is another program: "+found, "")
 	}
 }
-
-// must drops whether an entry is of ralph, where it is known to be.
-func must(policies []string, _ bool) []string { return policies }
 
 // loopPlugins are plugins of Claude Code that answer stops themselves.
 func loopPlugins() []string {
@@ -194,21 +189,11 @@ func (x *examination) checkOtherHooks() {
 			x.note(check, in.file.shown, fmt.Sprintf("another hook runs at every stop: %s; if it blocks, the agent goes on whatever ralph says", cut(oneLine(e.text), 80)), "")
 		}
 		plugins, _ := in.values["enabledPlugins"].(map[string]any)
-		for _, name := range slices.Sorted(keysOf(plugins)) {
+		for _, name := range slices.Sorted(maps.Keys(plugins)) {
 			short, _, _ := strings.Cut(name, "@")
 			if on, _ := plugins[name].(bool); on && slices.Contains(loopPlugins(), short) {
 				x.problem(check, in.file.shown, fmt.Sprintf("the plugin %s answers stops too; the agent goes on if either says so", name),
 					fmt.Sprintf("set %q to false under enabledPlugins in that file", name))
-			}
-		}
-	}
-}
-
-func keysOf(m map[string]any) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
 			}
 		}
 	}

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 )
 
@@ -107,10 +105,6 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 
 // logged finds the latest decisions of this project, oldest first.
 func (a *app) logged(f explainFlags) ([]loop.Record, error) {
-	dir, err := store.DefaultDir(a.getenv)
-	if err != nil {
-		return nil, err
-	}
 	root, err := projectDir(f.project)
 	if err != nil {
 		return nil, err
@@ -123,19 +117,7 @@ func (a *app) logged(f explainFlags) ([]loop.Record, error) {
 		}
 		names[p.name] = true
 	}
-	records := []loop.Record{} // not nil: it is written as JSON
-	_, err = store.Open(dir).ReadLog(func(line []byte) bool {
-		var r loop.Record
-		if json.Unmarshal(line, &r) != nil || r.Root != root ||
-			len(names) > 0 && !names[r.Policy] || f.session != "" && r.Session != f.session {
-			return false
-		}
-		records = append(records, r)
-		return true
-	}, max(1, f.last))
-	// The log is read from its end.
-	for i, j := 0, len(records)-1; i < j; i, j = i+1, j-1 {
-		records[i], records[j] = records[j], records[i]
-	}
-	return records, err
+	return a.records(root, max(1, f.last), func(r loop.Record) bool {
+		return (len(names) == 0 || names[r.Policy]) && (f.session == "" || r.Session == f.session)
+	})
 }

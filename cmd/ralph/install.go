@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 )
 
@@ -116,12 +115,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 		fmt.Fprintf(a.stdout, "%s is installed already: %s\n", policyList(f.policies), s.shown)
 		return nil
 	}
-	fmt.Fprint(a.stdout, unifiedDiff(s.shown, string(s.src), string(after)))
-	if f.dryRun {
-		fmt.Fprintln(a.stdout, "nothing was changed (--dry-run)")
-		return nil
-	}
-	if err := s.write(ctx, after); err != nil {
+	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
 	fmt.Fprintf(a.stdout, "%s asks %s now, by %s. %s\n", g.title, policyList(f.policies), s.shown, g.after)
@@ -164,13 +158,13 @@ func (a *app) installable(project string, f installFlags) (events []string, err 
 
 // adviseTrust says which of the policies still need an approval.
 func (a *app) adviseTrust(project string, f installFlags) error {
-	dir, err := store.DefaultDir(a.getenv)
+	own, err := a.store()
 	if err != nil {
 		return nil // told by doctor
 	}
 	for _, name := range orDefault(f.policies) {
 		p, program, err := a.open(project, name, f.set)
-		if err == nil && !p.shipped && len(sensitive(program)) > 0 && !store.Open(dir).Approved(loop.TrustKey(program.Files)) {
+		if err == nil && !p.shipped && len(sensitive(program)) > 0 && !own.Approved(loop.TrustKey(program.Files)) {
 			fmt.Fprintf(a.stdout, "It runs programs or asks a model. Read it, then approve that: ralph trust %s\n", name)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -103,11 +104,10 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	if err != nil {
 		return err
 	}
-	dir, err := store.DefaultDir(a.getenv)
+	own, err := a.store()
 	if err != nil {
 		return err
 	}
-	own := store.Open(dir)
 	show := func(line []byte) {
 		if f.format == "json" {
 			fmt.Fprintf(a.stdout, "%s\n", line)
@@ -213,6 +213,26 @@ func parseSince(s string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("--since takes a time such as 90m, 2d, 2026-11-20 or 2026-11-20T12:00:00Z, not %q", s)
+}
+
+// records reads the decisions of a project from the log that match: the last n, or
+// all if n is 0, the oldest first.
+func (a *app) records(root string, n int, match func(loop.Record) bool) ([]loop.Record, error) {
+	own, err := a.store()
+	if err != nil {
+		return nil, err
+	}
+	records := []loop.Record{} // not nil: it is written as JSON
+	_, err = own.ReadLog(func(line []byte) bool {
+		var r loop.Record
+		if json.Unmarshal(line, &r) != nil || r.Root != root || !match(r) {
+			return false
+		}
+		records = append(records, r)
+		return n > 0 // the lines themselves are only counted
+	}, n)
+	slices.Reverse(records) // the log is read from its end
+	return records, err
 }
 
 // sessionsOf gives the latest decision of every session of a project with every

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
@@ -131,11 +130,11 @@ func (r run) progress() string {
 
 // change makes one change to the loop file, under the lock that hooks take.
 func (a *app) change(ctx context.Context, root *state.Root, c state.Change) error {
-	if dir, err := store.DefaultDir(a.getenv); err == nil {
+	if own, err := a.store(); err == nil {
 		if target, err := root.Target(c.Path); err == nil {
 			ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 			defer cancel()
-			unlock, err := store.Open(dir).Lock(ctx, []string{target})
+			unlock, err := own.Lock(ctx, []string{target})
 			if err != nil {
 				return err
 			}

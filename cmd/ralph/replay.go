@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/replay"
 )
@@ -70,7 +68,7 @@ func (a *app) replay(ctx context.Context, f replayFlags) error {
 	if err != nil {
 		return err
 	}
-	records, err := a.recorded(p.project, f.session)
+	records, err := a.records(p.project, 0, func(r loop.Record) bool { return f.session == "" || r.Session == f.session })
 	if err != nil {
 		return err
 	}
@@ -99,24 +97,6 @@ func (a *app) replay(ctx context.Context, f replayFlags) error {
 		return a.encodeJSON(out)
 	}
 	return writeReplay(a.stdout, out)
-}
-
-// recorded reads all decisions of the project from the log, oldest first.
-func (a *app) recorded(root, session string) ([]loop.Record, error) {
-	dir, err := store.DefaultDir(a.getenv)
-	if err != nil {
-		return nil, err
-	}
-	var records []loop.Record
-	_, err = store.Open(dir).ReadLog(func(line []byte) bool {
-		var r loop.Record
-		if json.Unmarshal(line, &r) == nil && r.Root == root && (session == "" || r.Session == session) {
-			records = append(records, r)
-		}
-		return false // the lines themselves are not needed
-	}, 0)
-	slices.Reverse(records) // the log is read from its end
-	return records, err
 }
 
 // decidedBy chooses the policy whose decisions are replayed.

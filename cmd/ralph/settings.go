@@ -149,50 +149,27 @@ func (s settingsFile) hookEntries() ([]hookEntry, error) {
 	return entries, nil
 }
 
-// asked reports whether some host is set up to ask a policy.
-func (a *app) asked(ctx context.Context, project string, p policy) bool {
-	for _, in := range a.installed(ctx, project) {
-		for _, name := range in.policies {
-			if other, err := findPolicy(project, name); err == nil && other.name == p.name {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// An installation is one entry of a settings file that asks ralph.
-type installation struct {
-	agent    agent
-	scope    string
-	file     settingsFile
-	entry    hookEntry
-	policies []string // at least one
-}
-
-// installed finds where ralph is asked. Settings that cannot be read are left out:
-// doctor tells of them.
-func (a *app) installed(ctx context.Context, project string) []installation {
-	var found []installation
-	for _, g := range agents(a.homeDir(), a.getenv) {
+// asked reports whether some host is set up to ask a policy. Settings that cannot be
+// read are left out: doctor tells of them.
+func (a *app) asked(ctx context.Context, p policy) bool {
+	home := a.homeDir()
+	for _, g := range agents(home, a.getenv) {
 		for _, scope := range g.scopes() {
-			s, err := openSettings(ctx, project, a.homeDir(), g.files[scope])
+			s, err := openSettings(ctx, p.project, home, g.files[scope])
 			if err != nil {
 				continue
 			}
-			entries, err := s.hookEntries()
-			if err != nil {
-				continue
-			}
+			entries, _ := s.hookEntries()
 			for _, e := range entries {
-				if policies, ok := e.ralph(); ok {
-					if len(policies) == 0 {
-						policies = []string{defaultPolicy}
-					}
-					found = append(found, installation{g, scope, s, e, policies})
+				names, ok := e.ralph()
+				if ok && slices.ContainsFunc(orDefault(names), func(name string) bool {
+					other, err := findPolicy(p.project, name)
+					return err == nil && other.name == p.name
+				}) {
+					return true
 				}
 			}
 		}
 	}
-	return found
+	return false
 }

@@ -1,11 +1,22 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
 )
+
+// replace shows what changes in a settings file, and writes it unless it is a dry run.
+func (a *app) replace(ctx context.Context, s settingsFile, after []byte, dryRun bool) error {
+	fmt.Fprint(a.stdout, unifiedDiff(s.shown, string(s.src), string(after)))
+	if dryRun {
+		fmt.Fprintln(a.stdout, "nothing was changed (--dry-run)")
+		return nil
+	}
+	return s.write(ctx, after)
+}
 
 // with gives the settings with an entry for the policies at each of the events. An
 // entry that asks the same policies is brought up to date, and removed from events
@@ -39,14 +50,9 @@ func (g agent) with(s settingsFile, events, policies, words []string) ([]byte, e
 		if done[event] {
 			continue
 		}
-		groups := 0
-		for _, e := range entries {
-			if e.event == event {
-				groups = max(groups, e.group+1)
-			}
-		}
-		if n, err := (settingsFile{src: src}).groups(event); err == nil {
-			groups = n // also those without an entry
+		groups, err := (settingsFile{src: src, shown: s.shown}).groups(event)
+		if err != nil {
+			return nil, err
 		}
 		if src, err = jsonedit.Put(src, []any{"hooks", event, groups}, g.entry(words)); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.shown, err)

@@ -114,7 +114,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	if why, off := loop.Off(root.Dir(), a.getenv); off {
 		fmt.Fprintf(a.stdout, "loops are switched off, because %s; switch them on: ralph resume\n", why)
 	}
-	if !a.asked(ctx, root.Dir(), l.policy) {
+	if !a.asked(ctx, l.policy) {
 		fmt.Fprintf(a.stdout, "no agent asks this policy yet: ralph install claude-code --policy %s\n", name)
 	}
 	return nil

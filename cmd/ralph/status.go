@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -86,11 +85,10 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 	if why, off := loop.Off(root.Dir(), a.getenv); off {
 		report.Off = why
 	}
-	dir, err := store.DefaultDir(a.getenv)
+	own, err := a.store()
 	if err != nil {
 		return err
 	}
-	own := store.Open(dir)
 	sessions, err := sessionsOf(own, root.Dir())
 	if err != nil {
 		return err
@@ -175,7 +173,7 @@ func (a *app) sessionStatus(ctx context.Context, root *state.Root, own *store.St
 	if s.Bound != "" {
 		st.State = loopEnded
 	}
-	f, path := a.loggedFile(root.Dir(), own, s)
+	f, path := a.loggedFile(root.Dir(), s)
 	if path == "" {
 		return st, true
 	}
@@ -190,24 +188,22 @@ func (a *app) sessionStatus(ctx context.Context, root *state.Root, own *store.St
 
 // loggedFile gives the file that the last decision of a session was about, where
 // only an event tells its path.
-func (a *app) loggedFile(root string, own *store.Store, s logged) (*rules.Fact, string) {
+func (a *app) loggedFile(root string, s logged) (*rules.Fact, string) {
 	_, program, err := a.open(root, s.Policy, nil)
 	if err != nil || program.Inline() == nil {
 		return nil, ""
 	}
 	f, path := program.Inline(), ""
-	_, _ = own.ReadLog(func(line []byte) bool { // what cannot be read is not shown
-		var r loop.Record
-		if json.Unmarshal(line, &r) != nil || !r.Time.Equal(s.Time) || r.Policy != s.Policy || r.Session != s.Session {
-			return false
-		}
+	last, _ := a.records(root, 1, func(r loop.Record) bool { // what cannot be read is not shown
+		return r.Time.Equal(s.Time) && r.Policy == s.Policy && r.Session == s.Session
+	})
+	for _, r := range last {
 		for _, read := range r.Trace.Facts {
 			if read.Name == f.Name {
 				path = read.Path
 			}
 		}
-		return true
-	}, 1)
+	}
 	return f, path
 }
 

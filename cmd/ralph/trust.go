@@ -27,7 +27,7 @@ func (a *app) trustCommand() *cobra.Command {
 			"with ralph need no approval. Read a policy before you approve it.",
 		Example: "  ralph trust .ralph/policy.yaml\n  ralph trust --list\n  ralph trust --revoke .ralph/policy.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
-			own, err := a.trustStore()
+			own, err := a.store()
 			if err != nil {
 				return err
 			}
@@ -58,14 +58,6 @@ func (a *app) trustCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "take the approvals of the policy back, those of earlier contents too")
 	projectFlag(cmd.Flags(), &project)
 	return cmd
-}
-
-func (a *app) trustStore() (*store.Store, error) {
-	dir, err := store.DefaultDir(a.getenv)
-	if err != nil {
-		return nil, err
-	}
-	return store.Open(dir), nil
 }
 
 // trust approves the content that a policy has now.

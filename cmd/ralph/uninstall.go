@@ -54,12 +54,7 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(a.stdout, unifiedDiff(s.shown, string(s.src), string(after)))
-	if f.dryRun {
-		fmt.Fprintln(a.stdout, "nothing was changed (--dry-run)")
-		return nil
-	}
-	if err := s.write(ctx, after); err != nil {
+	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
 	fmt.Fprintf(a.stdout, "%s no longer asks ralph by %s\n", g.title, s.shown)
