@@ -106,7 +106,7 @@ func (x *examination) checkState(ctx context.Context) {
 				continue
 			}
 			seen[key] = true
-			r := readRun(ctx, x.root, f, path)
+			r := readState(ctx, x.root, f, path)
 			switch {
 			case r.doc.Status == state.Invalid:
 				x.problem("state", path, fmt.Sprintf("%s; %s cannot go by it", r.doc.Problem, p.name), "repair the file")
@@ -185,7 +185,7 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 			x.problem("state-dir", "", err.Error(), "make the file readable")
 		}
 	}
-	for _, l := range x.app.runFiles(x.root.Dir()) {
+	for _, l := range x.app.loopFiles(x.root.Dir()) {
 		r := l.read(ctx, x.root)
 		if r.doc.Status == state.Missing || r.paused() {
 			continue

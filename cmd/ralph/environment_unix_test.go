@@ -72,14 +72,14 @@ func copyProgram(t *testing.T) string {
 func stravinskyHook(t *testing.T) (h hook, unchanged func()) {
 	t.Helper()
 	const body = "Do the work.\n"
-	h = newHook(t, map[string]string{stravinskyFile: loopFile(3, body)}, "--policy", "stravinsky")
+	h = newHook(t, map[string]string{stravinskyFile: countedLoop(3, body)}, "--policy", "stravinsky")
 	return h, func() {
 		t.Helper()
 		content, err := os.ReadFile(filepath.Join(h.dir, stravinskyFile))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(content) != loopFile(3, body) {
+		if string(content) != countedLoop(3, body) {
 			t.Errorf("the file is now %q", content)
 		}
 		if left := leftovers(t, h.dir); len(left) > 0 {
@@ -201,7 +201,7 @@ func TestFullDisk(t *testing.T) {
 func TestLinksOutOfTheProject(t *testing.T) {
 	h, _ := stravinskyHook(t)
 	outside := filepath.Join(t.TempDir(), "outside.md")
-	content := loopFile(3, "Somebody else's.\n")
+	content := countedLoop(3, "Somebody else's.\n")
 	if err := os.WriteFile(outside, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}

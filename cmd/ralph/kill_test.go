@@ -14,7 +14,7 @@ import (
 func TestKilledHooks(t *testing.T) {
 	const kills = 60
 	body := strings.Repeat("Some work to do.\n", 100_000) // so that writing it takes its time
-	h := newHook(t, map[string]string{stravinskyFile: loopFile(1, body)}, "--policy", "stravinsky")
+	h := newHook(t, map[string]string{stravinskyFile: countedLoop(1, body)}, "--policy", "stravinsky")
 	path := filepath.Join(h.dir, stravinskyFile)
 	count := func() int {
 		t.Helper()

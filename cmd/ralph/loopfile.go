@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,9 +12,9 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// A runFile is the file whose presence is a loop: the front matter that a policy
+// A loopFile is the file whose presence is a loop: the front matter that a policy
 // is about, at a path that no event has to tell.
-type runFile struct {
+type loopFile struct {
 	policy policy
 	fact   *rules.Fact
 	path   string
@@ -27,23 +28,21 @@ func activeFields() []string  { return []string{"active"} }
 func ownerFields() []string   { return []string{"session_id"} }
 func startedFields() []string { return []string{"started_at"} }
 
-// field gives the first of names that the schema of a fact declares.
-func field(f *rules.Fact, names []string) (name string, t *schema.Type) {
-	if f == nil || f.Schema == nil {
+// field gives the first of names that the schema of the file declares.
+func (l loopFile) field(names []string) (name string, t *schema.Type) {
+	if l.fact == nil || l.fact.Schema == nil {
 		return "", nil
 	}
 	for _, name := range names {
-		if t := f.Schema.Type().At(name); t != nil {
+		if t := l.fact.Schema.Type().At(name); t != nil {
 			return name, t
 		}
 	}
 	return "", nil
 }
 
-func (l runFile) field(names []string) (name string, t *schema.Type) { return field(l.fact, names) }
-
 // openLoop loads a policy and finds its loop file; ok is false if it has none.
-func (a *app) openLoop(root, name string) (l runFile, ok bool, err error) {
+func (a *app) openLoop(root, name string) (l loopFile, ok bool, err error) {
 	p, program, err := a.open(root, name, nil)
 	if err != nil {
 		return l, false, err
@@ -56,35 +55,35 @@ func (a *app) openLoop(root, name string) (l runFile, ok bool, err error) {
 	return l, ok, nil
 }
 
-// runFiles finds the policies of a project that have a loop file, be it there or
+// loopFiles finds the policies of a project that have a loop file, be it there or
 // not. Policies that cannot be loaded are left out: doctor tells of them.
-func (a *app) runFiles(root string) []runFile {
-	var found []runFile
+func (a *app) loopFiles(root string) []loopFile {
+	var found []loopFile
 	for _, name := range projectPolicies(root) {
 		l, ok, err := a.openLoop(root, name)
-		if err == nil && ok && !slices.ContainsFunc(found, func(o runFile) bool { return o.path == l.path }) {
+		if err == nil && ok && !slices.ContainsFunc(found, func(o loopFile) bool { return o.path == l.path }) {
 			found = append(found, l)
 		}
 	}
 	return found
 }
 
-// A run is what a loop file says.
-type run struct {
+// loopState is what a loop file says.
+type loopState struct {
 	doc    state.Doc
 	values map[string]any // by the schema
 }
 
-func (l runFile) read(ctx context.Context, root *state.Root) run {
-	return readRun(ctx, root, l.fact, l.path)
+func (l loopFile) read(ctx context.Context, root *state.Root) loopState {
+	return readState(ctx, root, l.fact, l.path)
 }
 
-func readRun(ctx context.Context, root *state.Root, f *rules.Fact, path string) run {
+func readState(ctx context.Context, root *state.Root, f *rules.Fact, path string) loopState {
 	format := state.FrontMatter
 	if f.Source.Name == "json" {
 		format = state.JSON
 	}
-	r := run{doc: root.Read(ctx, state.File{Path: path, Format: format})}
+	r := loopState{doc: root.Read(ctx, state.File{Path: path, Format: format})}
 	if r.doc.Status == state.OK && f.Schema != nil {
 		r.values, _ = f.Schema.Check(r.doc.Document).Value.(map[string]any)
 	}
@@ -92,7 +91,7 @@ func readRun(ctx context.Context, root *state.Root, f *rules.Fact, path string) 
 }
 
 // number gives the value of the first of these fields that is one.
-func (r run) number(names []string) (int, bool) {
+func (r loopState) number(names []string) (int, bool) {
 	for _, name := range names {
 		if n, ok := r.values[name].(int); ok {
 			return n, true
@@ -101,7 +100,7 @@ func (r run) number(names []string) (int, bool) {
 	return 0, false
 }
 
-func (r run) text(names []string) string {
+func (r loopState) text(names []string) string {
 	for _, name := range names {
 		if s, ok := r.values[name].(string); ok && s != "" {
 			return s
@@ -111,13 +110,13 @@ func (r run) text(names []string) string {
 }
 
 // paused reports whether the file itself says that the loop does not run.
-func (r run) paused() bool {
+func (r loopState) paused() bool {
 	active, ok := r.values[activeFields()[0]].(bool)
 	return ok && !active
 }
 
 // progress says how far it is: iteration 3 of 20.
-func (r run) progress() string {
+func (r loopState) progress() string {
 	n, ok := r.number(counterFields())
 	if !ok {
 		return ""
@@ -141,7 +140,11 @@ func (a *app) change(ctx context.Context, root *state.Root, c state.Change) erro
 			defer unlock()
 		}
 	}
-	return root.Apply(ctx, []state.Change{c})
+	err := root.Apply(ctx, []state.Change{c})
+	if errors.Is(err, state.ErrChanged) {
+		return fmt.Errorf("%s changed just now; run the command again", c.Path)
+	}
+	return err
 }
 
 const archiveFolder = ".ralph/archive"

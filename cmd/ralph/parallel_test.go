@@ -18,8 +18,8 @@ import (
 // stravinskyFile is where the policy stravinsky keeps its count.
 const stravinskyFile = ".stravinsky/continuation-loop.md"
 
-// loopFile is such a file, with a body that must survive every edit.
-func loopFile(count int, body string) string {
+// countedLoop is such a file, with a body that must survive every edit.
+func countedLoop(count int, body string) string {
 	return fmt.Sprintf("---\niteration_count: %d # counts up\nmax_iterations: 1000\nunknown: [1, 2]\n---\n%s", count, body)
 }
 
@@ -33,7 +33,7 @@ func countOf(content []byte, body string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if string(content) != loopFile(n, body) {
+	if string(content) != countedLoop(n, body) {
 		return 0, fmt.Errorf("the file is not whole: %d bytes", len(content))
 	}
 	return n, nil
@@ -53,7 +53,7 @@ func TestParallelHooks(t *testing.T) {
 		{"as many sessions", func(i int) string { return fmt.Sprint("s-", i+1) }, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHook(t, map[string]string{stravinskyFile: loopFile(1, body)}, "--policy", "stravinsky")
+			h := newHook(t, map[string]string{stravinskyFile: countedLoop(1, body)}, "--policy", "stravinsky")
 			path := filepath.Join(h.dir, stravinskyFile)
 			watched := watch(t, path, body)
 

@@ -60,9 +60,6 @@ func (a *app) setActive(ctx context.Context, project, name string, active bool) 
 		return nil
 	}
 	err = a.change(ctx, root, state.Change{Path: l.path, Format: state.FrontMatter, Version: r.doc.Version, Sets: []state.Set{{Path: []any{fieldName}, Value: active}}})
-	if errors.Is(err, state.ErrChanged) {
-		err = fmt.Errorf("%s changed just now; run the command again", l.path)
-	}
 	if err != nil {
 		return err
 	}

@@ -154,7 +154,7 @@ func (a *app) prompt(words []string, f startFlags) (string, error) {
 }
 
 // compose makes the loop file.
-func (l runFile) compose(prompt string, f startFlags, session string, now time.Time) ([]byte, error) {
+func (l loopFile) compose(prompt string, f startFlags, session string, now time.Time) ([]byte, error) {
 	var sets []state.Set
 	put := func(name string, value any) { sets = append(sets, state.Set{Path: []any{name}, Value: value}) }
 	// want puts a value that was asked for, or what the schema has in its place.
@@ -215,7 +215,7 @@ func (l runFile) compose(prompt string, f startFlags, session string, now time.T
 }
 
 // clear makes room for a new loop, or says that one runs.
-func (a *app) clear(ctx context.Context, root *state.Root, l runFile, force bool) error {
+func (a *app) clear(ctx context.Context, root *state.Root, l loopFile, force bool) error {
 	old := l.read(ctx, root)
 	if old.doc.Status == state.Missing && old.doc.Quiet && !root.Exists(l.path) {
 		return nil

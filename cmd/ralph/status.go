@@ -94,7 +94,7 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 		return err
 	}
 	files := map[string]bool{} // policies whose loop is the file
-	for _, l := range a.runFiles(root.Dir()) {
+	for _, l := range a.loopFiles(root.Dir()) {
 		files[l.policy.name] = true
 		r := l.read(ctx, root)
 		if r.doc.Status == state.Missing && !root.Exists(l.path) {
@@ -118,7 +118,7 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 }
 
 // fileStatus tells about a loop that has a file.
-func (a *app) fileStatus(root *state.Root, own *store.Store, l runFile, r run, sessions []logged) loopStatus {
+func (a *app) fileStatus(root *state.Root, own *store.Store, l loopFile, r loopState, sessions []logged) loopStatus {
 	st := loopStatus{Policy: l.policy.name, State: loopRunning, File: l.path, Changed: r.doc.ModTime}
 	switch {
 	case r.doc.Status != state.OK:
@@ -138,7 +138,7 @@ func (a *app) fileStatus(root *state.Root, own *store.Store, l runFile, r run, s
 }
 
 // take fills in what the file says.
-func (st *loopStatus) take(r run) {
+func (st *loopStatus) take(r loopState) {
 	st.progress = r.progress()
 	st.Owner, st.Promise = r.text(ownerFields()), r.text(promiseFields())
 	if n, ok := r.number(counterFields()); ok {
@@ -177,7 +177,7 @@ func (a *app) sessionStatus(ctx context.Context, root *state.Root, own *store.St
 	if path == "" {
 		return st, true
 	}
-	r := readRun(ctx, root, f, path)
+	r := readState(ctx, root, f, path)
 	if r.doc.Status == state.OK {
 		st.File, st.Changed = path, r.doc.ModTime
 		st.take(r)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -34,7 +33,7 @@ func (a *app) stop(ctx context.Context, project string, names []string) error {
 		return err
 	}
 	defer root.Close()
-	var loops []runFile
+	var loops []loopFile
 	for _, name := range names {
 		l, ok, err := a.openLoop(root.Dir(), name)
 		switch {
@@ -46,7 +45,7 @@ func (a *app) stop(ctx context.Context, project string, names []string) error {
 		loops = append(loops, l)
 	}
 	if len(names) == 0 {
-		loops = a.runFiles(root.Dir())
+		loops = a.loopFiles(root.Dir())
 	}
 	ended, now := 0, time.Now()
 	for _, l := range loops {
@@ -58,9 +57,6 @@ func (a *app) stop(ctx context.Context, project string, names []string) error {
 			continue
 		}
 		if err := a.change(ctx, root, state.Change{Path: l.path, Op: state.OpArchive, Version: r.doc.Version, At: now}); err != nil {
-			if errors.Is(err, state.ErrChanged) {
-				err = fmt.Errorf("%s changed just now; run the command again", l.path)
-			}
 			return err
 		}
 		ended++
