@@ -45,8 +45,9 @@ func (e examined) param(name string) string {
 // checkPolicies loads the policies that hosts ask, and those of the project.
 func (x *examination) checkPolicies() {
 	x.asking(func(in hostSettings, e hookEntry, policies []string) {
+		_, set, _ := e.flags()
 		for _, name := range policies {
-			x.examine(examined{name: name, host: in.agent.host, scope: in.scope}, in.file.shown, e.set())
+			x.examine(examined{name: name, host: in.agent.host, scope: in.scope}, in.file.shown, set)
 		}
 	})
 	for _, name := range ownPolicies(x.root.Dir()) {

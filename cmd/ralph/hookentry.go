@@ -26,25 +26,40 @@ func (e hookEntry) path(more ...any) []any {
 // ralph reports whether the entry asks ralph, and which policies it names; none is
 // the default policy.
 func (e hookEntry) ralph() (policies []string, ok bool) {
-	if len(e.words) < 2 || e.words[1] != "eval" {
+	if len(e.words) < 2 || e.words[1] != "eval" || !isRalph(e.words[0]) {
 		return nil, false
 	}
-	if !isRalph(e.words[0]) {
-		return nil, false
-	}
+	policies, _, _ = e.flags()
+	return policies, true
+}
+
+// flags takes an entry of ralph apart: its policies, the values of params that it
+// states, and what a person added beside them.
+func (e hookEntry) flags() (policies, set, further []string) {
 	args := e.words[2:]
 	for i := 0; i < len(args); i++ {
-		switch arg := args[i]; {
-		case (arg == "--policy" || arg == "-p") && i+1 < len(args):
+		name, value, ok := strings.Cut(args[i], "=")
+		if short, is := strings.CutPrefix(args[i], "-p"); is && short != "" {
+			name, value, ok = "-p", strings.TrimPrefix(short, "="), true
+		}
+		into := &policies
+		switch name {
+		case "--policy", "-p":
+		case "--set":
+			into = &set
+		default:
+			further = append(further, args[i])
+			continue
+		}
+		if !ok && i+1 < len(args) {
 			i++
-			policies = append(policies, args[i])
-		case strings.HasPrefix(arg, "--policy="):
-			policies = append(policies, strings.TrimPrefix(arg, "--policy="))
-		case strings.HasPrefix(arg, "-p") && len(arg) > 2:
-			policies = append(policies, strings.TrimPrefix(arg[2:], "="))
+			value, ok = args[i], true
+		}
+		if ok {
+			*into = append(*into, value)
 		}
 	}
-	return policies, true
+	return policies, set, further
 }
 
 // isRalph reports whether a program is ralph: by its name, or because it is the one
@@ -55,34 +70,6 @@ func isRalph(program string) bool {
 	}
 	self, err := os.Executable()
 	return err == nil && filepath.IsAbs(program) && (program == self || sameProgram(program, self))
-}
-
-// set gives the values of params that an entry of ralph states.
-func (e hookEntry) set() []string {
-	var values []string
-	for i, word := range e.words {
-		if value, ok := strings.CutPrefix(word, "--set="); ok {
-			values = append(values, value)
-		} else if word == "--set" && i+1 < len(e.words) {
-			values = append(values, e.words[i+1])
-		}
-	}
-	return values
-}
-
-// further gives what a person added to an entry of ralph beside policies and params.
-func (e hookEntry) further() []string {
-	var further []string
-	for i := 2; i < len(e.words); i++ {
-		switch word := e.words[i]; {
-		case word == "--policy" || word == "-p" || word == "--set":
-			i++
-		case strings.HasPrefix(word, "--policy=") || strings.HasPrefix(word, "--set=") || strings.HasPrefix(word, "-p"):
-		default:
-			further = append(further, word)
-		}
-	}
-	return further
 }
 
 // baseName is the last step of a path of any system.

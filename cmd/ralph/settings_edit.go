@@ -79,7 +79,8 @@ func (g agent) update(src []byte, e hookEntry, words []string) ([]byte, error) {
 		value any
 	}
 	var fields []field
-	words = slices.Concat(words, e.further())
+	_, _, further := e.flags()
+	words = slices.Concat(words, further)
 	if !slices.Equal(e.words, words) {
 		if g.argv {
 			fields = append(fields, field{"command", words[0]}, field{"args", words[1:]})
