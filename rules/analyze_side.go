@@ -140,7 +140,7 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (side, bool) {
 			return t.typed("name "+s.key, s.typ, quantity{kind: nameValue, name: s.name}, s.info.zero())
 		}
 	case factSymbol:
-		if s.fact.Source.Name == "text" {
+		if s.fact.Source.File && s.typ != nil && s.typ.Kind == schema.String {
 			return t.typed(fieldKey(t.labelOf(s.fact), nil), s.typ, quantity{kind: fieldValue, name: t.labelOf(s.fact), fact: s.fact, nonempty: true}, nil)
 		}
 	}

@@ -190,13 +190,13 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 			typ = f.Schema.Type()
 		}
 	}
-	if d.kind.Name == "frontmatter" || d.options["parse"] == "frontmatter" {
+	if d.kind.Body || d.options["parse"] == "frontmatter" {
 		typ = withBody(typ)
 	}
 	if d.kind.Around != nil {
 		typ = d.kind.Around(typ)
 	}
-	f.sym = c.add(sc, d.key, &symbol{kind: factSymbol, fact: f, typ: typ})
+	f.sym = c.add(sc, d.key, &symbol{kind: factSymbol, fact: f, typ: typ, private: d.kind.Private})
 	if d.deflt != nil {
 		c.setDefault(sc, f, d, typ)
 		if f.Default == nil {
@@ -231,13 +231,13 @@ func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Type) 
 		}
 		f.Default = f.Schema.Complete(f.Default)
 	}
-	if d.kind.Editable && f.Schema == nil {
+	if d.kind.Editable && f.Schema == nil && typ == nil {
 		typ = &schema.Type{Kind: schema.Object}
 	}
 	if _, problem := storable(typ, f.Default); problem != "" {
 		c.errorf(sc, d.deflt, "default", "", "the value of %q is %s, its default is %s", d.name, typ, kindOf(f.Default))
 	}
-	if m, ok := f.Default.(map[string]any); ok && d.kind.Name == "frontmatter" {
+	if m, ok := f.Default.(map[string]any); ok && d.kind.Body {
 		m["body"] = ""
 	}
 }

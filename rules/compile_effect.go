@@ -181,7 +181,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 			typ = elementOf(typ)
 			continue
 		}
-		if p.Value == "body" && len(e.steps) == 0 && sym.fact.Source.Name == "frontmatter" {
+		if p.Value == "body" && len(e.steps) == 0 && sym.fact.Source.Body {
 			return fail(p, "assignment", "name a field of the front matter", "the body below the front matter cannot be set")
 		}
 		if !declares(typ, p.Value) {

@@ -102,6 +102,17 @@ func (p *Program) Handles(event string) bool { return slices.Contains(p.Events, 
 // Facts lists the declared facts in the order of the policy.
 func (p *Program) Facts() []*Fact { return slices.Clone(p.facts) }
 
+// Changes lists the facts that the effects of the rule change, each once.
+func (r *Rule) Changes() []*Fact {
+	var facts []*Fact
+	for _, e := range r.then {
+		if e.fact != nil && !slices.Contains(facts, e.fact.fact) {
+			facts = append(facts, e.fact.fact)
+		}
+	}
+	return facts
+}
+
 // File gives the path of the file that a fact reads, as the policy writes it, if
 // it reads one file and the path has no holes. Commands that start and end loops
 // need it without an event; ok is false where only an event tells the path.

@@ -130,10 +130,10 @@ func (c *compiler) finish() {
 	for _, r := range c.program.Rules {
 		readBy(r.when, map[*symbol]bool{}, func(s *symbol) {
 			switch {
-			case s.kind == factSymbol && s.fact.Source.Name == "judge":
-				r.judged = true
+			case s.kind == factSymbol:
+				r.judged = r.judged || s.fact.Source.Returns
 			case s.kind == askSymbol:
-				r.judged = r.judged || s.fact.Source.Name == "judge"
+				r.judged = r.judged || s.fact.Source.Returns
 				s.fact.asked = s.fact.asked || s.ask == "invalid" || s.ask == "ok" || s.ask == "problem"
 			}
 		})

@@ -24,7 +24,7 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken string) {
 		return out, "", fmt.Sprintf("%s: %s is invalid, so it cannot be changed: %s", e.src, f.Name, v.sentence())
 	case absent:
 		return out, f.Name + " is missing", ""
-	case v.Path == "":
+	case v.Path == "" && f.Source.File:
 		return out, "", fmt.Sprintf("%s: %s has no file", e.src, f.Name)
 	case e.kind != SetEffect:
 		return out, "", ""

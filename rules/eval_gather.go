@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"time"
 
@@ -34,10 +35,13 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	} else {
 		*v = Value{Status: Missing, Problem: problem, Quiet: quiet}
 	}
+	if f.Source.Private && !ev.opts.Clear {
+		v.Unusable, v.Warnings = unquoted(v.Unusable), unquoted(v.Warnings)
+	}
 	if ev.opts.Traced {
 		ev.verdict.Trace.Facts = append(ev.verdict.Trace.Facts, FactRead{
 			Name: f.Name, Source: f.Source.Name, Status: v.Status, Path: v.Path, Problem: v.Problem,
-			Defaulted: v.Status == Missing && f.HasDefault, Took: time.Since(start),
+			Defaulted: v.Status == Missing && f.HasDefault, Took: time.Since(start), Meta: v.Meta,
 		})
 	}
 	for _, w := range v.Warnings {
@@ -58,6 +62,15 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		ev.why += ": " + v.sentence()
 	}
 	return nil, unknown
+}
+
+// unquoted leaves out of violations what they quote of a value.
+func unquoted(all []schema.Violation) []schema.Violation {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Message = "does not fit its schema"
+	}
+	return all
 }
 
 // arguments works out what a fact's source is handed. Most paths hold no names, so

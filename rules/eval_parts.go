@@ -87,8 +87,9 @@ func (ev *evaluation) finish() {
 			}
 		}
 		if f.log != nil {
+			ev.quoted = false
 			if text := ev.render(f.log); text != "" {
-				v.Finally = append(v.Finally, Effect{Kind: LogEffect, Text: text})
+				v.Finally = append(v.Finally, Effect{Kind: LogEffect, Text: text, Private: ev.quoted})
 			}
 		}
 	}

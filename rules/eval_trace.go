@@ -39,7 +39,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		} else if why := ev.unusable(o, a); why != "" {
 			r.State = "unusable"
 		} else {
-			r.Value = short(at(v.V, a.path))
+			r.Value = ev.shown(at(v.V, a.path), a.fact.private)
 		}
 		t.Reads = append(t.Reads, r)
 	}

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ralph-sdk/ralph/rules/internal/form"
 	"github.com/ralph-sdk/ralph/schema"
@@ -28,12 +30,25 @@ type SourceKind struct {
 	// Words are the only arguments that there are; nil means any.
 	Words []string
 
-	Schema   bool         // takes schema, and with it inline
-	Returns  bool         // takes returns, a schema that must be there
+	Schema bool // takes schema, and with it inline
+	// Returns says that it takes returns, a schema that must be there: a question whose
+	// answer costs. With gate: all, once a rule continues no later one asks it.
+	Returns  bool
 	Settle   bool         // takes settle
-	Editable bool         // its file can be changed by set
-	File     bool         // its file can be deleted and archived
+	Editable bool         // its value can be changed by set
+	File     bool         // it is one file of the project, which can be deleted and archived
+	Body     bool         // its value has a field body, the text below the front matter
+	Session  bool         // it reads what the host keeps of the session, not the project
 	Value    *schema.Type // type of the value when there is no schema; nil means anything
+
+	// Trust says what gathering does that a person has to approve first, as the rest
+	// of "it …": "runs a program". "" needs no approval.
+	Trust string
+	// Private says that traces and logs show only how large its values are.
+	Private bool
+	// Once says that it is asked at most once an event, also when a decision is made
+	// again because something changed meanwhile.
+	Once bool
 
 	// Options are what the source takes beside schema, settle and what every fact
 	// takes.
@@ -42,6 +57,9 @@ type SourceKind struct {
 	// declares, where the one holds the other: a glob is a list of such documents.
 	// document is nil if there is no schema. nil means that both are the same.
 	Around func(document *schema.Type) *schema.Type
+	// Derive fills in the fields of a value that follow from others, where a test
+	// gives only some. nil derives none.
+	Derive func(fields map[string]any)
 }
 
 // SourceOption is an option that one kind of source takes.
@@ -160,7 +178,7 @@ func Sources() []SourceKind {
 	return []SourceKind{
 		{Name: "text", Doc: "A text file, trimmed.", Path: true, Settle: true, File: true, Value: text},
 		{Name: "json", Doc: "A JSON file that holds an object.", Path: true, Schema: true, Settle: true, Editable: true, File: true},
-		{Name: "frontmatter", Doc: "The YAML front matter of a file; .body is the text below it.", Path: true, Schema: true, Settle: true, Editable: true, File: true},
+		{Name: "frontmatter", Doc: "The YAML front matter of a file; .body is the text below it.", Path: true, Schema: true, Settle: true, Editable: true, File: true, Body: true},
 		{Name: "checklist", Doc: "The task list items of a Markdown file.", Path: true, Settle: true, File: true, Value: listOf(item)},
 		{
 			Name: "glob", Doc: "The files that match a pattern; those that cannot be read are left out and told by problem(fact).",
@@ -174,13 +192,15 @@ func Sources() []SourceKind {
 			},
 		},
 		{
-			Name: "git", Doc: "What git says of a path: repo, branch, head, dirty, changed, ahead, behind.", Path: true,
+			Name: "git", Doc: "What git says of a path: repo, branch, head, dirty, changed, ahead, behind.", Path: true, Once: true,
+			Derive: deriveStatus,
 			Value: object(map[string]*schema.Type{
 				"repo": boolean, "branch": text, "head": text, "dirty": boolean, "changed": listOf(text), "ahead": integer, "behind": integer,
 			}),
 		},
 		{
 			Name: "exec", Doc: "What a program printed; its arguments are a list and never a shell line.", Argv: true, Schema: true,
+			Trust: "runs a program", Once: true, Derive: deriveOutput,
 			Options: []SourceOption{{Name: "stdin", Kind: OptionText, Doc: "What the program reads from its standard input."}},
 			Around: func(document *schema.Type) *schema.Type {
 				return object(map[string]*schema.Type{
@@ -189,11 +209,12 @@ func Sources() []SourceKind {
 			},
 		},
 		{
-			Name: "tasks", Doc: "The task list of the host: claude.", Words: []string{"claude"}, Value: listOf(task),
+			Name: "tasks", Doc: "The task list of the host: claude.", Words: []string{"claude"}, Value: listOf(task), Session: true,
 			Options: []SourceOption{{Name: "list", Kind: OptionArgument, Doc: "Name of the list; that of the session if absent or empty."}},
 		},
 		{
-			Name: "judge", Doc: "A model's answer to a question about the end of the conversation.", Text: true, Returns: true,
+			Name: "judge", Doc: "A model's answer to a question about the end of the conversation.", Text: true, Returns: true, Session: true,
+			Trust: "sends the conversation to a model", Once: true,
 			Options: []SourceOption{
 				{Name: "api", Kind: OptionWord, Words: []string{"anthropic", "openai"}, Doc: "Wire format of the model's service; anthropic if absent."},
 				{Name: "model", Kind: OptionArgument, Doc: "Name of the model."},
@@ -224,4 +245,36 @@ func findSource(kinds []SourceKind, name string) (SourceKind, bool) {
 // keys are the keys of a fact with this source.
 func (s SourceKind) keys() form.Keys {
 	return slices.Concat(form.Keys{{Name: s.Name, Shape: s.argument(), Doc: s.Doc}}, s.options(), form.FactOptionKeys())
+}
+
+// deriveStatus completes the status of a repository.
+func deriveStatus(fields map[string]any) {
+	if _, told := fields["dirty"]; !told {
+		changed, _ := fields["changed"].([]any)
+		fields["dirty"] = len(changed) > 0
+	}
+	if _, told := fields["repo"]; !told {
+		fields["repo"] = true
+	}
+}
+
+// deriveOutput completes the output of a program: of stdout and lines either follows
+// from the other.
+func deriveOutput(fields map[string]any) {
+	stdout, _ := fields["stdout"].(string)
+	lines, _ := fields["lines"].([]any)
+	switch text := strings.TrimRight(stdout, "\n"); {
+	case len(lines) > 0 && stdout == "":
+		var b strings.Builder
+		for _, l := range lines {
+			fmt.Fprintln(&b, l)
+		}
+		fields["stdout"] = b.String()
+	case text != "":
+		lines = nil
+		for l := range strings.SplitSeq(text, "\n") {
+			lines = append(lines, l)
+		}
+		fields["lines"] = lines
+	}
 }

@@ -54,6 +54,11 @@ type Value struct {
 	Version string    // opaque; equal versions mean equal content
 	ModTime time.Time // zero if there is none
 
+	// Meta is what else its source has to say of how it was gathered, such as the
+	// tokens that a model took. It is shown in the trace, decides nothing, and holds
+	// only what JSON knows.
+	Meta map[string]any
+
 	Unusable []schema.Violation // fields whose type is wrong: reading one is an error
 	Warnings []schema.Violation // values outside their schema: told in the trace only
 }

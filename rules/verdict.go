@@ -113,6 +113,7 @@ type Effect struct {
 	Glob    string        // prune
 	Older   time.Duration // prune
 	Text    string        // log
+	Private bool          // log: the text shows what traces do not
 }
 
 // Outcome is what became of one rule.
@@ -192,6 +193,8 @@ type FactRead struct {
 	Path      string        `json:"path,omitempty"`
 	Problem   string        `json:"problem,omitempty"`
 	Took      time.Duration `json:"took_ns"`
+
+	Meta map[string]any `json:"meta,omitempty"` // as its source gave it
 }
 
 // Input is one value that an evaluation read: what a replay of the decision needs
