@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,9 @@ const module = "github.com/ralph-sdk/ralph"
 //	cmd/ralph ─> loop ─> rules ─> schema
 //	    │         ├───> state ─> schema    files of a project
 //	    │         ├───> internal/store     ralph's own files
-//	    └> rules  └───> loop/{host,transcript,judge}
+//	    └> rules  └───> loop/{host,transcript}
+//
+// loop/judge is a source of loop that cmd/ralph adds.
 //
 // The policies and guards in examples are plain files, which loop hands to rules.
 func TestImports(t *testing.T) {
@@ -40,16 +43,16 @@ func TestImports(t *testing.T) {
 		"rules/testfile":         {"internal/nearest", "rules", "rules/internal/source"},
 		"loop/host":              {},
 		"loop/transcript":        {},
-		"loop/judge":             {},
+		"loop/judge":             {"loop", "rules", "schema"},
 		"loop/simulate":          {"loop", "loop/host", "rules", "schema", "state"},
 		"loop/replay":            {"loop", "rules", "schema"},
 		"loop/policytest":        {"examples", "internal/nearest", "loop", "loop/host", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
-		"loop":                   {"examples", "internal/store", "loop/host", "loop/judge", "loop/transcript", "rules", "rules/testfile", "schema", "state"},
+		"loop":                   {"examples", "internal/store", "loop/host", "loop/transcript", "rules", "schema", "state"},
 		"examples":               {},
 		"examples/embed/minimal": {"loop", "rules"},
 		"examples/embed/source":  {"loop", "rules", "schema", "state"},
 		"cmd/ralph": {
-			"examples", "internal/jsonedit", "internal/store", "loop", "loop/host", "loop/policytest", "loop/replay", "loop/simulate",
+			"examples", "internal/jsonedit", "internal/store", "loop", "loop/host", "loop/judge", "loop/policytest", "loop/replay", "loop/simulate",
 			"rules", "rules/format", "rules/testfile", "schema", "state",
 		},
 	}
@@ -96,6 +99,29 @@ func TestPurePackages(t *testing.T) {
 		for _, name := range imports {
 			if slices.Contains(denied[pkg], name) {
 				t.Errorf("%s imports %s", pkg, name)
+			}
+		}
+	}
+}
+
+// An importer pays for what it uses: what a package links, through whatever it
+// imports, leaves these out.
+func TestLinks(t *testing.T) {
+	for pkg, denied := range map[string][]string{
+		"rules": {"net/http", "crypto/tls", "os/exec"},
+		"loop":  {"net/http", "crypto/tls"},
+	} {
+		out, err := exec.Command("go", "list", "-deps", "./"+pkg).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		linked := strings.Fields(string(out))
+		if len(linked) < 10 {
+			t.Errorf("%s links %q", pkg, linked)
+		}
+		for _, name := range denied {
+			if slices.Contains(linked, name) {
+				t.Errorf("%s links %s", pkg, name)
 			}
 		}
 	}

@@ -274,7 +274,6 @@ func reason(t *testing.T, p *rules.Program, dir string) string {
 		t.Fatal(err)
 	}
 	d := l.Decide(t.Context(), ev)
-	defer d.Close()
 	return strings.ReplaceAll(strings.TrimPrefix(d.Verdict.Reason, "="), "\n", "⏎")
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/loop/judge"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -48,6 +49,7 @@ func newProject(t testing.TB, policy string, set map[string]string, content file
 	l, err := loop.New(program,
 		loop.WithName(policy),
 		loop.WithRoot(p.dir),
+		loop.WithSource(judge.Source()),
 		loop.WithStore(filepath.Join(t.TempDir(), "state")),
 		loop.WithClock(func() time.Time { return p.now }),
 		loop.WithEnv(func(name string) string { return p.env[name] }),

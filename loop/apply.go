@@ -4,35 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/state"
 )
 
-// maxRounds bounds how often a decision is made again because a writer that
-// takes no lock changed a file meanwhile.
-const maxRounds = 8
+var errSpent = errors.New("the decision was applied before; an event is decided anew with Decide")
 
-var (
-	errRestless = errors.New("its files change faster than can be decided")
-	errClosed   = errors.New("the decision was applied or closed before; an event is decided anew with Decide")
-)
-
-// Apply makes a decision true: memory, effects, decision log, in this order. If a
-// file or the memory changed since the decision was made, it is made again under
-// the locks of all that it changes, so the result may differ: answer the decision
+// Apply makes a decision true: memory, effects, decision log, in this order. If the
+// memory or what it changes was changed since the decision was made, it is made again,
+// until it can be applied or ctx is done. So the result may differ: answer the decision
 // that Apply returns, which is d. An error means that the policy could not be
 // followed; the decision then lets the agent stop and says why.
 //
-// ctx bounds the waiting for locks; when it is done, nothing is changed any more.
-// Apply releases what d holds open, and can be called once. It never panics.
+// When ctx is done, nothing is changed any more. Apply can be called once. It never
+// panics.
 func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
+	ctx, cancel := l.within(ctx)
+	defer cancel()
 	l.apply(ctx, d)
 	l.keep(d)
 	return d, d.Err
@@ -40,16 +32,21 @@ func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 
 // apply is Apply but for the decision log.
 func (l *Loop) apply(ctx context.Context, d *Decision) {
-	defer d.Close()
+	defer d.close()
 	defer d.rescue()
 	if d.gatherer == nil || d.Err != nil {
 		return
 	}
-	if d.gatherer.root == nil {
-		d.fail(errClosed)
+	if d.spent {
+		d.fail(errSpent)
 		return
 	}
-	if err := l.commit(ctx, d); err != nil {
+	d.spent = true
+	err := d.gatherer.open()
+	if err == nil {
+		err = l.commit(ctx, d)
+	}
+	if err != nil {
 		d.fail(err)
 		return
 	}
@@ -66,81 +63,108 @@ func (d *Decision) rescue() {
 
 // commit writes memory and effects, deciding again where that is needed.
 func (l *Loop) commit(ctx context.Context, d *Decision) error {
-	if !l.writes(d) {
+	g := d.gatherer
+	if ctx.Err() != nil {
+		return interrupted(ctx)
+	}
+	if len(d.effects()) == 0 && !g.mem.changes(d.Verdict, g.program, d.Time) {
 		return nil
 	}
-	var names []string
-	for range maxRounds {
-		names = append(names, l.lockNames(d)...)
-		done, err := l.commitLocked(ctx, d, names)
-		if done || err != nil {
-			return err
-		}
-	}
-	return errRestless
-}
-
-// commitLocked writes under the locks of these names. It is not done if the
-// decision, made again, needs more of them; nothing is written then.
-func (l *Loop) commitLocked(ctx context.Context, d *Decision, names []string) (done bool, err error) {
-	unlock, err := l.store.Lock(ctx, names)
+	unlock, err := l.store.Lock(ctx, g.mem.lockNames())
 	if err != nil {
-		return false, fmt.Errorf("ralph's own directory cannot be used, so the loop cannot be counted: %w", err)
+		return fmt.Errorf("ralph's own directory cannot be used, so the loop cannot be counted: %w", err)
 	}
 	defer unlock()
-	g := d.gatherer
-	switch {
-	case g.mem.stale(l.store):
+	defer g.files.release()
+	if g.mem.stale(l.store) {
 		g.mem.load(l.store, d.Event)
 		d.evaluate(ctx)
-	case d.moved(ctx):
-		d.evaluate(ctx)
 	}
-	for range maxRounds {
-		if slices.ContainsFunc(l.lockNames(d), func(n string) bool { return !slices.Contains(names, n) }) {
-			return false, nil
-		}
-		if ctx.Err() != nil {
-			return false, interrupted(ctx)
+	for again := false; ; again = true {
+		switch {
+		case ctx.Err() == nil:
+		case again:
+			return fmt.Errorf("what it changes is changed by others faster than can be decided: %w", interrupted(ctx))
+		default:
+			return interrupted(ctx)
 		}
 		if err := g.mem.save(l.store, d.Verdict, g.program, d.Time); err != nil {
-			return false, fmt.Errorf("the loop cannot be counted, so it ends: %w", err)
+			return fmt.Errorf("the loop cannot be counted, so it ends: %w", err)
 		}
-		err := g.root.Apply(ctx, d.changes())
+		err := d.write(ctx)
 		if err == nil {
-			return true, nil
+			return nil
 		}
 		// What was counted for a verdict that is not to be is taken back. That it
 		// may fail where the disk does is told by the error at hand.
 		_ = g.mem.restore(l.store)
-		if !errors.Is(err, state.ErrChanged) {
-			return false, fmt.Errorf("the changes of this verdict cannot be made, so the loop ends: %w", err)
+		if !errors.Is(err, ErrConflict) {
+			return fmt.Errorf("the changes of this verdict cannot be made, so the loop ends: %w", err)
 		}
 		d.evaluate(ctx)
 	}
-	return false, errRestless
 }
 
-// writes reports whether a decision changes memory or files.
-func (l *Loop) writes(d *Decision) bool {
-	return d.gatherer.mem.changes(d.Verdict, d.gatherer.program, d.Time) || d.Event.Name != host.UserPromptSubmit && len(d.changes()) > 0
+// share is what one Writer has to do.
+type share struct {
+	name    string
+	to      Writer
+	effects []rules.Effect
 }
 
-// lockNames names the locks of a decision: its memory and the files it changes.
-func (l *Loop) lockNames(d *Decision) []string {
+// effects are the changes that the verdict asks for, in the order of the rules, by
+// who makes them. Prunes are not among them: they follow a decision that was applied.
+// At a prompt nothing is changed.
+func (d *Decision) effects() (shares []share) {
+	if d.Event.Name == host.UserPromptSubmit {
+		return nil
+	}
 	g := d.gatherer
-	names := []string{store.MemoryLock(g.mem.session.key)}
-	if g.mem.project.key != "" {
-		names = append(names, store.MemoryLock(g.mem.project.key))
-	}
-	for _, c := range d.changes() {
-		name, err := g.root.Target(c.Path) // several paths may lead to one file
-		if err != nil {
-			name = filepath.Join(d.Root, filepath.FromSlash(c.Path))
+	for _, part := range d.Verdict.Parts {
+		for _, e := range part.Effects {
+			if e.Kind == rules.PruneEffect {
+				continue
+			}
+			var s share
+			for _, f := range g.program.Facts() {
+				if f.Name == e.Fact {
+					s.name, s.to = writerOf(g.loop.source(f.Source, &g.files))
+				}
+			}
+			i := slices.IndexFunc(shares, func(o share) bool { return o.name == s.name })
+			if i < 0 {
+				i, shares = len(shares), append(shares, s)
+			}
+			shares[i].effects = append(shares[i].effects, e)
 		}
-		names = append(names, name)
 	}
-	return names
+	return shares
+}
+
+// write makes the changes of the verdict. With gate: all several rules may have
+// changes for several Writers; once one of them has written, the decision cannot be
+// made again.
+func (d *Decision) write(ctx context.Context) error {
+	for i, s := range d.effects() {
+		if err := s.write(ctx); err != nil && i > 0 {
+			return fmt.Errorf("some were made, and the %s could not be changed: %v", s.name, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s share) write(ctx context.Context) (err error) {
+	if s.to == nil {
+		return fmt.Errorf("nothing can change %s", s.effects[0].Fact)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the %s panicked: %v", s.name, r)
+		}
+	}()
+	return s.to.Write(ctx, s.effects)
 }
 
 // finish does what follows a decision that was applied: prunes of rules and of
@@ -158,11 +182,19 @@ func (l *Loop) finish(ctx context.Context, d *Decision) {
 	for _, e := range append(effects, d.Verdict.Finally...) {
 		switch e.Kind {
 		case rules.PruneEffect:
-			if _, err := d.gatherer.root.Prune(ctx, e.Glob, e.Older, d.Time); err != nil {
+			root := d.gatherer.root
+			if root == nil {
+				continue
+			}
+			if _, err := root.Prune(ctx, e.Glob, e.Older, d.Time); err != nil {
 				d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "prune "+e.Glob+": "+err.Error())
 			}
 		case rules.LogEffect:
+			logged := len(d.Log)
 			d.logLines(e.Text)
+			if e.Private {
+				d.quoted = append(d.quoted, d.Log[logged:]...)
+			}
 		}
 	}
 	_ = l.store.Clean(d.Time, memoryAge) // an old memory that stays does no harm

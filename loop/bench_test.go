@@ -21,7 +21,7 @@ func speckitLoop(b *testing.B, p *project) *loop.Loop {
 	}
 	p.write(".specify/.current-feature", "demo\n")
 	p.write(".specify/specs/demo/.speckit-state.json", `{"phase": "execution", "taskIndex": 2, "totalTasks": 10, "globalIteration": 3}`)
-	l, err := loop.New(program, loop.WithStore(p.store), loop.WithEnv(func(string) string { return "" }))
+	l, err := loop.New(program, loop.Local(), loop.WithStore(p.store), loop.WithEnv(func(string) string { return "" }))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -54,7 +54,6 @@ func BenchmarkDecide(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		d := l.Decide(b.Context(), ev)
-		d.Close()
 		if !d.Continue() {
 			b.Fatal(d.Err)
 		}
@@ -96,7 +95,6 @@ func BenchmarkDecideTranscript(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				d := l.Decide(b.Context(), ev)
-				d.Close()
 				if !d.Continue() {
 					b.Fatal(d.Err)
 				}
@@ -123,7 +121,6 @@ rules:
 		ev.Host, ev.TranscriptPath = host.ClaudeCode, sessionFile(t, size)
 		allocated = append(allocated, testing.AllocsPerRun(5, func() {
 			d := l.Decide(t.Context(), ev)
-			d.Close()
 			if !d.Continue() {
 				t.Errorf("%d bytes: %q, warnings %q", size, said(d), d.Verdict.Trace.Warnings)
 			}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 // Decision is what a loop says to one event. Get one from [Loop.Decide]. It is
@@ -31,25 +31,26 @@ type Decision struct {
 	noted    *noted
 	quoted   []string // texts that show what the log does not keep
 	gatherer *gatherer
+	spent    bool // it was applied
 }
 
 // Continue reports whether the agent goes on.
 func (d *Decision) Continue() bool { return d.Verdict.Action == rules.Continue }
 
-// Close releases what the decision holds open. Apply does it too; only those who
-// stop at Decide need it. A closed decision can be read, but not applied.
-func (d *Decision) Close() {
-	if d.gatherer != nil && d.gatherer.root != nil {
-		d.gatherer.root.Close()
-		d.gatherer.root = nil
-	}
+// Decide works out what to say to an event and changes nothing. An event without a
+// name is a Stop. Decide never fails and never panics: what keeps the policy from
+// being followed is in the decision's Err, which lets the agent stop. That ctx is done
+// or the deadline over before the decision is made is such an error.
+func (l *Loop) Decide(ctx context.Context, ev host.Event) *Decision {
+	ctx, cancel := l.within(ctx)
+	defer cancel()
+	d := l.decided(ctx, ev)
+	d.close()
+	return d
 }
 
-// Decide works out what to say to an event and changes nothing. It never fails
-// and never panics: what keeps the policy from being followed is in the decision's
-// Err, which lets the agent stop. That ctx is done before the decision is made is
-// such an error.
-func (l *Loop) Decide(ctx context.Context, ev host.Event) *Decision {
+// decided is Decide, with the project left open.
+func (l *Loop) decided(ctx context.Context, ev host.Event) *Decision {
 	d := l.decision(ev)
 	start := time.Now()
 	l.decide(ctx, d)
@@ -57,8 +58,20 @@ func (l *Loop) Decide(ctx context.Context, ev host.Event) *Decision {
 	return d
 }
 
+// within bounds ctx by the deadline.
+func (l *Loop) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, l.deadline, &LateError{l.deadline})
+}
+
+func (d *Decision) close() {
+	if d.gatherer != nil {
+		d.gatherer.close()
+	}
+}
+
 // decision is one that lets the agent stop.
 func (l *Loop) decision(ev host.Event) *Decision {
+	ev.Name = cmp.Or(ev.Name, host.Stop)
 	d := &Decision{Policy: l.name, Event: ev, Verdict: &rules.Verdict{}, prefix: "ralph"}
 	if l.program != nil {
 		d.prefix = l.program.Prefix
@@ -77,7 +90,7 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 		d.Skipped = "the policy does not decide " + d.Event.Name
 		return
 	}
-	dir, err := FindRoot(d.Event, l.project, l.getenv)
+	dir, err := l.root(d.Event)
 	if err != nil {
 		d.fail(err)
 		return
@@ -91,13 +104,12 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 		d.fail(l.broken)
 		return
 	}
-	root, err := state.OpenRoot(dir)
-	if err != nil {
+	g := &gatherer{loop: l, program: l.program, ev: d.Event, now: d.Time, dir: dir}
+	g.files.world, d.gatherer = g, g
+	if err := g.open(); err != nil {
 		d.fail(err)
 		return
 	}
-	g := &gatherer{loop: l, program: l.program, ev: d.Event, now: d.Time, root: root}
-	d.gatherer = g
 	if l.rest != nil {
 		if d.Verdict = l.program.EvalWith(ctx, g.facts(), l.options(d.Event)); d.Verdict.Idle {
 			d.skipIdle()
@@ -123,8 +135,16 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 // nothing is logged.
 func (d *Decision) skipIdle() {
 	d.Skipped, d.Verdict.Reason = d.Verdict.Reason, ""
-	d.Close()
+	d.close()
 	d.gatherer = nil
+}
+
+// root gives the project root of an event, "" if the loop has none.
+func (l *Loop) root(ev host.Event) (string, error) {
+	if l.project == "" && !l.local {
+		return "", nil
+	}
+	return FindRoot(ev, l.project, l.getenv)
 }
 
 func (l *Loop) options(ev host.Event) rules.Options {

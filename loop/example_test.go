@@ -74,7 +74,7 @@ rules:
 		fmt.Print(findings.Format())
 		return
 	}
-	l, err := loop.New(program, loop.WithStore(filepath.Join(project, "state")))
+	l, err := loop.New(program, loop.Local(), loop.WithStore(filepath.Join(project, "state")))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -115,7 +115,7 @@ rules:
 		}
 		return p, nil
 	}
-	opts := []loop.Option{loop.WithStore(filepath.Join(project, "state"))}
+	opts := []loop.Option{loop.Local(), loop.WithStore(filepath.Join(project, "state"))}
 	if program != nil {
 		opts = append(opts, loop.WithRest(whole))
 	} else {
@@ -128,7 +128,6 @@ rules:
 	}
 	for _, session := range []string{"1", "release-1"} {
 		d := l.Decide(context.Background(), host.Event{Name: host.Stop, SessionID: session, Cwd: project})
-		d.Close()
 		fmt.Printf("%s: %s %s%s\n", session, d.Verdict.Action, d.Verdict.Reason, d.Skipped)
 	}
 	// Output:

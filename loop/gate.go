@@ -143,9 +143,9 @@ func (r *round) collect(ctx context.Context) []*Decision {
 
 // run is Decide and Apply but for the decision log.
 func (l *Loop) run(ctx context.Context, ev host.Event) *Decision {
-	ctx, cancel := context.WithTimeoutCause(ctx, l.deadline, &LateError{l.deadline})
+	ctx, cancel := l.within(ctx)
 	defer cancel()
-	d := l.Decide(ctx, ev)
+	d := l.decided(ctx, ev)
 	l.apply(ctx, d)
 	return d
 }

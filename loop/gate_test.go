@@ -37,7 +37,7 @@ func asking(name string) string {
 func TestGate(t *testing.T) {
 	p := newProject(t, map[string]string{"n.json": `{"n": 1}`})
 	panicking := source{"boom", func(context.Context, loop.Query) rules.Value { panic("boom") }}
-	broken, err := loop.Broken("broken", errors.New("no such policy"), loop.WithStore(p.store), loop.WithEnv(func(string) string { return "" }))
+	broken, err := loop.Broken("broken", errors.New("no such policy"), loop.Local(), loop.WithStore(p.store), loop.WithEnv(func(string) string { return "" }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +53,11 @@ func TestGate(t *testing.T) {
 	if want := "[first.yaml]\nrow 0\n\n[second.yaml]\nits row 0"; got.Decision != "block" || got.Reason != want {
 		t.Errorf("%s %q", got.Decision, got.Reason)
 	}
-	want := "same\n[ralph] broken: no such policy\n[ralph] panics.yaml: internal error: boom"
+	want := "same\n[ralph] broken: no such policy\n[ralph] it: the source boom panicked: boom"
 	if diff := cmp.Diff(want, got.SystemMessage); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}
-	for _, line := range []string{"[ralph] stopping\n[one] going\n", "[ralph] broken: no such policy\n", "[ralph] panics.yaml: internal error: boom\n"} {
+	for _, line := range []string{"[ralph] stopping\n[one] going\n", "[ralph] broken: no such policy\n"} {
 		if !strings.Contains(string(first.Stderr), line) {
 			t.Errorf("no %q in stderr: %s", line, first.Stderr)
 		}
@@ -207,13 +207,11 @@ func (s *safeLines) count() int {
 
 // Whatever a part of the world does, Hook answers, and the answer lets the agent go.
 func TestHookNeverPanics(t *testing.T) {
-	boom := func(context.Context, loop.Query) rules.Value { panic("boom") }
 	goOn := "ralph: 1\nrules: [{name: go, continue: on}]"
 	for _, c := range []struct {
 		name string
 		loop func(p *project) *loop.Loop
 	}{
-		{"source", func(p *project) *loop.Loop { return p.named("p.yaml", asking("it"), []loop.Source{source{"it", boom}}) }},
 		{"clock", func(p *project) *loop.Loop {
 			return p.loop(goOn, loop.WithClock(func() time.Time { panic("boom") }))
 		}},
@@ -345,7 +343,7 @@ func TestConcurrentUse(t *testing.T) {
 // A broken policy says so at every event, also in the log.
 func TestBroken(t *testing.T) {
 	p := newProject(t, nil)
-	l, err := loop.Broken("mine", errors.New("it is broken\nat line 3"), loop.WithStore(p.store),
+	l, err := loop.Broken("mine", errors.New("it is broken\nat line 3"), loop.Local(), loop.WithStore(p.store),
 		loop.WithEnv(func(name string) string { return p.env[name] }), loop.WithLog(func(line []byte) error { p.lines = append(p.lines, string(line)); return nil }))
 	if err != nil {
 		t.Fatal(err)

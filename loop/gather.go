@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"strings"
 	"time"
@@ -14,72 +15,60 @@ import (
 )
 
 // gatherer shows the world of one event to the rules. It is used by one goroutine
-// at a time. Files are read anew for each evaluation, everything else once an
-// event: a decision that is made again under locks must not ask a model twice.
+// at a time. Facts are gathered anew for each evaluation, but for those of sources
+// that are asked once: a decision that is made again must not ask a model twice.
 type gatherer struct {
 	loop    *Loop
 	program *rules.Program // whole, once its head has let the event pass
 	ev      host.Event
 	now     time.Time
-	root    *state.Root
+	dir     string      // of the project, "" if there is none
+	root    *state.Root // nil without a project, and while nothing is decided or applied
+	files   files
 	mem     memory
 
 	session  *transcript.Session
 	read     bool
 	problem  string // why there is no session
 	gathered map[*rules.Fact]rules.Value
-	paths    []string // files that were read, for their locks
-	judged   []JudgeRecord
 	ran      []transcript.Command // in this turn, once ranRead
 	ranRead  bool
-	list     []transcript.Task // of the session, once listRead
-	listed   bool              // the session file tells of a list
-	listRead bool
+}
+
+// open opens the project, which nothing holds open between Decide and Apply.
+func (g *gatherer) open() (err error) {
+	if g.dir != "" && g.root == nil {
+		g.root, err = state.OpenRoot(g.dir)
+	}
+	return err
+}
+
+func (g *gatherer) close() {
+	if g.root != nil {
+		g.root.Close()
+		g.root = nil
+	}
 }
 
 // facts is the world as the rules see it.
 func (g *gatherer) facts() rules.Facts {
-	if around := g.loop.around; around != nil {
-		return around(g.ev, g)
+	var world rules.Facts = g
+	if len(g.loop.values) > 0 {
+		world = given{world, g.loop.values, g.loop.open}
 	}
-	return g
+	if around := g.loop.around; around != nil {
+		return around(g.ev, world)
+	}
+	return world
 }
 
 // Fact gathers one declared fact.
 func (g *gatherer) Fact(ctx context.Context, decl *rules.Fact, args []string) rules.Value {
-	q := Query{Fact: decl, Event: g.ev, Root: g.root, Env: g.loop.getenv, Now: g.now}
-	q.Args, q.Options = decl.Split(args)
-	if s := g.loop.sources[decl.Source.Name]; s != nil {
-		return g.once(decl, func() rules.Value { return g.external(ctx, s, q) })
+	if v, ok := g.gathered[decl]; ok {
+		return v
 	}
-	switch decl.Source.Name {
-	case "text":
-		return g.file(ctx, q, state.Text)
-	case "json":
-		return g.file(ctx, q, state.JSON)
-	case "frontmatter":
-		return g.file(ctx, q, state.FrontMatter)
-	case "checklist":
-		return g.file(ctx, q, state.Checklist)
-	case "glob":
-		return g.glob(ctx, q)
-	case "tasks":
-		return g.tasks(ctx, q)
-	case "git":
-		return g.once(decl, func() rules.Value { return g.git(ctx, q) })
-	case "exec":
-		return g.once(decl, func() rules.Value { return g.exec(ctx, q) })
-	case "judge":
-		return g.once(decl, func() rules.Value { return g.judge(ctx, q) })
-	}
-	return rules.Value{Status: rules.Missing, Problem: "this program has no source " + decl.Source.Name}
-}
-
-// once keeps what a source gave for the evaluations of this event that follow.
-func (g *gatherer) once(decl *rules.Fact, gather func() rules.Value) rules.Value {
-	v, ok := g.gathered[decl]
-	if !ok {
-		v = gather()
+	v := g.gather(ctx, decl, args)
+	if decl.Source.Once {
 		if g.gathered == nil {
 			g.gathered = map[*rules.Fact]rules.Value{}
 		}
@@ -88,80 +77,40 @@ func (g *gatherer) once(decl *rules.Fact, gather func() rules.Value) rules.Value
 	return v
 }
 
-// file reads the one file of a fact.
-func (g *gatherer) file(ctx context.Context, q Query, format state.Format) rules.Value {
-	doc := g.root.Read(ctx, state.File{
-		Path: q.Args[0], Format: format, Settle: q.Fact.Settle, Timeout: q.Fact.Timeout,
-		Now: func() time.Time { return g.now },
-	})
-	g.paths = append(g.paths, doc.Path)
-	return g.value(q.Fact, format, doc)
-}
-
-func (g *gatherer) external(ctx context.Context, s Source, q Query) rules.Value {
-	if q.Fact.Timeout > 0 {
+// gather asks the source of a fact, if it may be asked.
+func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) (v rules.Value) {
+	kind := decl.Source
+	if kind.Trust != "" && !g.loop.trusted(g.program) {
+		return missing(fmt.Sprintf("it %s, and nobody has approved that yet: read %s, then run: ralph trust %[2]s", kind.Trust, g.loop.name))
+	}
+	if ctx.Err() != nil {
+		return missing("it was not gathered: out of time")
+	}
+	s := g.loop.source(kind, &g.files)
+	if s == nil {
+		return missing("this program has no source " + kind.Name)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			v = missing(fmt.Sprintf("the source %s panicked: %v", kind.Name, r))
+		}
+	}()
+	q := Query{Fact: decl, Event: g.ev, Root: g.root, Env: g.loop.getenv, Now: g.now, session: g.transcript}
+	q.Args, q.Options = decl.Split(args)
+	if g.loop.sources[kind.Name] == nil {
+		return s.Gather(ctx, q) // ralph's own bound and check themselves
+	}
+	if decl.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, q.Fact.Timeout)
+		ctx, cancel = context.WithTimeout(ctx, decl.Timeout)
 		defer cancel()
 	}
-	v := s.Gather(ctx, q)
-	if v.Status == rules.OK && q.Fact.Schema != nil && q.Fact.Source.Around == nil {
-		r := q.Fact.Schema.Check(schema.Document{Value: v.V})
+	v = s.Gather(ctx, q)
+	if v.Status == rules.OK && decl.Schema != nil && kind.Around == nil {
+		r := decl.Schema.Check(schema.Document{Value: v.V})
 		v.V, v.Unusable, v.Warnings = r.Value, r.Unusable, r.Warnings
 	}
 	return v
-}
-
-// value turns what was read into what rules see.
-func (g *gatherer) value(decl *rules.Fact, format state.Format, doc state.Doc) rules.Value {
-	v := rules.Value{
-		Status: rules.Status(doc.Status), Problem: doc.Problem, Quiet: doc.Quiet,
-		Path: doc.Path, Version: doc.Version, ModTime: doc.ModTime,
-	}
-	if doc.Status != state.OK {
-		return v
-	}
-	switch format {
-	case state.Text:
-		v.V = doc.Text
-	case state.Checklist:
-		v.V = items(doc.Items)
-	default:
-		s := decl.Schema
-		if s == nil {
-			s = g.loop.open
-		}
-		r := s.Check(doc.Document)
-		v.Unusable, v.Warnings = r.Unusable, r.Warnings
-		fields, ok := r.Value.(map[string]any)
-		if !ok {
-			v.Status, v.Problem = rules.Invalid, "it does not fit its schema"
-			if len(r.Unusable) > 0 {
-				v.Problem = r.Unusable[0].Message
-			}
-			return v
-		}
-		if format == state.FrontMatter {
-			fields["body"] = doc.Body
-		}
-		v.V = fields
-	}
-	return v
-}
-
-func items(list []state.Item) []any {
-	out := make([]any, len(list))
-	for i, it := range list {
-		tags := make([]any, len(it.Tags))
-		for j, t := range it.Tags {
-			tags[j] = t
-		}
-		out[i] = map[string]any{
-			"text": it.Text, "done": it.Done, "tags": tags, "depth": it.Depth,
-			"section": it.Section, "source": it.Source, "line": it.Line,
-		}
-	}
-	return out
 }
 
 // transcript reads the end of the session file, at the first need of it. A
@@ -172,6 +121,9 @@ func (g *gatherer) transcript(ctx context.Context) *transcript.Session {
 		return g.session
 	}
 	g.read = true
+	if g.root == nil {
+		return nil
+	}
 	path := g.ev.TranscriptPath
 	o := transcript.Options{LastMessage: g.ev.LastAssistantMessage}
 	if g.ev.Name == host.SubagentStop && g.ev.AgentTranscriptPath != "" {
@@ -193,16 +145,6 @@ func (g *gatherer) transcript(ctx context.Context) *transcript.Session {
 	}
 	g.session = s
 	return s
-}
-
-// sessionTasks gives the task list that the session file tells of; the facts and the names
-// of one event search the file once.
-func (g *gatherer) sessionTasks(ctx context.Context) (list []transcript.Task, ok bool) {
-	if s := g.transcript(ctx); s != nil && !g.listRead {
-		g.list, g.listed = s.Tasks(ctx)
-		g.listRead = true
-	}
-	return g.list, g.listed
 }
 
 // words are the agent's own words since the last prompt or continuation.
@@ -265,7 +207,7 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 	case "hook.raw":
 		return ev.Raw
 	case "project":
-		return g.root.Dir()
+		return g.dir
 	case "now":
 		return g.now
 	case "said":
@@ -275,13 +217,13 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 	case "mentions":
 		return g.marker(ctx, transcript.Mentions)
 	case "exists":
-		return g.root.Exists
+		return g.inProject((*state.Root).Exists)
 	case "isdir":
-		return g.root.IsDir
+		return g.inProject((*state.Root).IsDir)
 	case "anyfile":
-		return g.root.AnyFile
+		return g.inProject((*state.Root).AnyFile)
 	case "which":
-		return which
+		return g.which
 	}
 	return nil
 }
@@ -329,7 +271,10 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 		}
 		return s.Tokens()
 	case "tasks":
-		list, _ := g.sessionTasks(ctx)
+		if s == nil {
+			return 0
+		}
+		list, _ := s.Tasks(ctx)
 		return len(list)
 	}
 	return nil
@@ -351,9 +296,14 @@ func objects(list []map[string]any) []any {
 	return out
 }
 
-// which finds a program, "" if there is none.
-func which(program string) string {
-	if program == "" || strings.ContainsAny(program, `/\`) {
+// inProject asks something of the project; without one the answer is no.
+func (g *gatherer) inProject(ask func(*state.Root, string) bool) func(string) bool {
+	return func(path string) bool { return g.root != nil && ask(g.root, path) }
+}
+
+// which finds a program, "" if there is none or no project in which it could run.
+func (g *gatherer) which(program string) string {
+	if g.root == nil || program == "" || strings.ContainsAny(program, `/\`) {
 		return ""
 	}
 	path, err := exec.LookPath(program)

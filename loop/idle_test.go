@@ -33,7 +33,7 @@ func (p *project) idle(policy string, fails error, rests *atomic.Int32, asked *i
 			}
 			return program, fails
 		}),
-		loop.WithSource(counting{asked}), loop.WithStore(p.store), loop.WithClock(func() time.Time { return p.now }),
+		loop.WithSource(counting{asked}), loop.Local(), loop.WithStore(p.store), loop.WithClock(func() time.Time { return p.now }),
 		loop.WithEnv(func(name string) string { return p.env[name] }),
 		loop.WithLog(func(line []byte) error { p.lines = append(p.lines, string(line)); return nil }),
 	)
@@ -91,7 +91,6 @@ func TestRest(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			d := l.Decide(t.Context(), ev)
-			d.Close()
 			if said(d) != "on" {
 				t.Errorf("it says %q", said(d))
 			}

@@ -18,15 +18,18 @@ type Loop struct {
 	rest     func() (*rules.Program, error) // gives the whole policy; nil if program is
 	broken   error                          // why there is no program
 	name     string
-	project  string
+	project  string // the root that was set
+	local    bool   // roots are found by the event
 	now      func() time.Time
 	getenv   func(string) string
-	store    *store.Store
+	disk     *store.Store // nil: nothing is kept on disk
+	store    memories     // disk, if there is one
 	writeLog func([]byte) error
 	ownLog   bool
 	private  bool
 	deadline time.Duration
-	sources  map[string]Source
+	sources  map[string]Source                         // that were added
+	values   map[string]any                            // of facts and names
 	around   func(host.Event, rules.Facts) rules.Facts // nil: nothing stands between rules and world
 	open     *schema.Schema                            // of facts without a schema: it only normalises numbers
 
@@ -35,14 +38,24 @@ type Loop struct {
 	isTrusted bool
 }
 
-// New makes a loop of a program. Without options it finds the project by the
-// event, takes clock and environment from the process, and keeps memory, locks
-// and decision log in the user's state directory.
+// New makes a loop of a program. Without options it takes clock and environment from
+// the process and touches no disk: it has no project, keeps its memory in the process
+// and no log, and trusts only policies that ship with ralph. [Local] is for hooks.
+//
+// The error names a fact of the program whose source nobody gathers, and a rule whose
+// effects nobody can make.
 func New(p *rules.Program, opts ...Option) (*Loop, error) {
 	if p == nil {
 		return nil, errors.New("there is no program: rules.Load gives none when a diagnostic is an error")
 	}
-	return (&Loop{program: p, name: p.Name}).with(opts)
+	l, err := (&Loop{program: p, name: p.Name}).with(opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.fits(p); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // Broken makes a loop of a policy that could not be loaded, so that it takes its
@@ -57,6 +70,9 @@ func Broken(name string, why error, opts ...Option) (*Loop, error) {
 
 func (l *Loop) with(opts []Option) (*Loop, error) {
 	for _, o := range opts {
+		if o == nil {
+			continue
+		}
 		if err := o(l); err != nil {
 			return nil, err
 		}
@@ -75,7 +91,9 @@ func (l *Loop) Program() *rules.Program { return l.program }
 
 // Hook answers one call of a hook: it decodes stdin, decides, applies, and encodes
 // the answer in the host's dialect. h may be nil; the host is then told by the
-// input. Hook never panics and never continues on an error.
+// input. Hook never panics and never continues on an error. It answers at its
+// deadline at the latest; a source that ignores its context then goes on in a
+// goroutine that ends when the source returns.
 func (l *Loop) Hook(ctx context.Context, h *host.Host, stdin []byte) host.Answer {
 	return NewGate(l).Hook(ctx, h, stdin)
 }

@@ -51,7 +51,7 @@ func memoryOf(ev host.Event, root, policy string, p *rules.Program) memory {
 // load reads the memory and finds out which turn the event belongs to. A memory
 // that cannot be read counts as empty and is told: a loop must not stand still
 // because a file of ralph's own broke.
-func (m *memory) load(s *store.Store, ev host.Event) {
+func (m *memory) load(s memories, ev host.Event) {
 	m.problem = ""
 	for _, f := range []*ledger{&m.session, &m.project} {
 		if err := f.load(s); err != nil {
@@ -87,7 +87,7 @@ func endRow(m *store.Memory) {
 	m.Since, m.Latest = time.Time{}, time.Time{}
 }
 
-func (f *ledger) load(s *store.Store) (err error) {
+func (f *ledger) load(s memories) (err error) {
 	if f.key == "" {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (f *ledger) load(s *store.Store) (err error) {
 	return err
 }
 
-func (f *ledger) stale(s *store.Store) bool {
+func (f *ledger) stale(s memories) bool {
 	if f.key == "" {
 		return false
 	}
@@ -104,7 +104,7 @@ func (f *ledger) stale(s *store.Store) bool {
 	return version != f.version
 }
 
-func (f *ledger) save(s *store.Store, m store.Memory) error {
+func (f *ledger) save(s memories, m store.Memory) error {
 	if err := s.SaveMemory(f.key, m, f.version); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (f *ledger) save(s *store.Store, m store.Memory) error {
 
 // restore puts back what was loaded. The lock that was held for save must be
 // held still.
-func (f *ledger) restore(s *store.Store) error {
+func (f *ledger) restore(s memories) error {
 	if !f.written {
 		return nil
 	}
@@ -130,7 +130,16 @@ func (f *ledger) restore(s *store.Store) error {
 }
 
 // stale reports whether the memory on disk is no longer what was decided on.
-func (m *memory) stale(s *store.Store) bool { return m.session.stale(s) || m.project.stale(s) }
+func (m *memory) stale(s memories) bool { return m.session.stale(s) || m.project.stale(s) }
+
+// lockNames names the locks of the memory.
+func (m *memory) lockNames() []string {
+	names := []string{store.MemoryLock(m.session.key)}
+	if m.project.key != "" {
+		names = append(names, store.MemoryLock(m.project.key))
+	}
+	return names
+}
 
 // changes reports whether the memory is another one after a verdict.
 func (m *memory) changes(v *rules.Verdict, p *rules.Program, now time.Time) bool {
@@ -139,7 +148,7 @@ func (m *memory) changes(v *rules.Verdict, p *rules.Program, now time.Time) bool
 }
 
 // save writes the memory as it is after a verdict.
-func (m *memory) save(s *store.Store, v *rules.Verdict, p *rules.Program, now time.Time) error {
+func (m *memory) save(s memories, v *rules.Verdict, p *rules.Program, now time.Time) error {
 	session, project, changed, projectChanged := m.after(v, p, now)
 	if changed {
 		if err := m.session.save(s, session); err != nil {
@@ -155,7 +164,7 @@ func (m *memory) save(s *store.Store, v *rules.Verdict, p *rules.Program, now ti
 }
 
 // restore takes back what save wrote.
-func (m *memory) restore(s *store.Store) error {
+func (m *memory) restore(s memories) error {
 	return errors.Join(m.session.restore(s), m.project.restore(s))
 }
 

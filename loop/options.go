@@ -1,17 +1,15 @@
 package loop
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"time"
 
-	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 // DefaultDeadline bounds one decision with all that it gathers and writes. It
@@ -21,14 +19,24 @@ const DefaultDeadline = 25 * time.Second
 // Option changes how a [Loop] meets the world.
 type Option func(*Loop) error
 
-// WithRoot fixes the project root. Without it the root is found for each event,
-// see [FindRoot].
+// WithRoot sets the project root, the directory that files of facts lie beneath.
 func WithRoot(dir string) Option {
 	return func(l *Loop) error {
 		if dir == "" {
 			return errors.New("the project root is empty")
 		}
 		l.project = dir
+		return nil
+	}
+}
+
+// Local is for hooks on a person's machine. It finds the root for each event, see
+// [FindRoot], unless [WithRoot] sets it; it keeps memory, locks and decision log in
+// RALPH_STATE_DIR, else the user's state directory, unless [WithStore] names another;
+// and it takes the approvals from there.
+func Local() Option {
+	return func(l *Loop) error {
+		l.local = true
 		return nil
 	}
 }
@@ -42,7 +50,13 @@ func WithRest(rest func() (*rules.Program, error)) Option {
 		if rest == nil {
 			return errors.New("the rest of a policy needs a function that gives it")
 		}
-		l.rest = sync.OnceValues(rest)
+		l.rest = sync.OnceValues(func() (*rules.Program, error) {
+			p, err := rest()
+			if err == nil {
+				err = l.fits(p)
+			}
+			return p, err
+		})
 		return nil
 	}
 }
@@ -73,17 +87,17 @@ func WithEnv(getenv func(string) string) Option {
 	}
 }
 
-// WithStore sets the directory of loop memory, locks and decision log. Without it
-// RALPH_STATE_DIR is used, else the user's state directory.
+// WithStore sets the directory of loop memory, locks, decision log and approvals.
 func WithStore(dir string) Option {
 	return func(l *Loop) error {
-		l.store = store.Open(dir)
+		l.disk = store.Open(dir)
 		return nil
 	}
 }
 
 // WithLog sets what receives each decision, as one line of JSON. Without it the
-// line goes to the decision log of the store. nil keeps no log.
+// line goes to the decision log of [WithStore] or [Local], if there is one. nil keeps
+// no log.
 func WithLog(write func(line []byte) error) Option {
 	return func(l *Loop) error {
 		l.writeLog, l.ownLog = write, true
@@ -100,7 +114,8 @@ func WithPrivate() Option {
 	}
 }
 
-// WithDeadline bounds one decision. Without it that is [DefaultDeadline].
+// WithDeadline bounds each Decide, Apply and Hook. Without it that is
+// [DefaultDeadline].
 func WithDeadline(d time.Duration) Option {
 	return func(l *Loop) error {
 		if d <= 0 {
@@ -111,17 +126,25 @@ func WithDeadline(d time.Duration) Option {
 	}
 }
 
-// WithSource adds a fact source. The program must have been loaded with its kind,
-// see [Config].
+// WithSource adds a fact source, or puts another in the place of one of ralph's own.
+// The program must have been loaded with its kind, see [Config]. One whose kind is
+// Editable must be a [Writer].
 func WithSource(s Source) Option {
 	return func(l *Loop) error {
-		if s == nil || s.Kind().Name == "" {
+		if s == nil {
+			return errors.New("there is no source")
+		}
+		kind := s.Kind()
+		if kind.Name == "" {
 			return errors.New("a source needs a name")
+		}
+		if _, ok := s.(Writer); !ok && kind.Editable {
+			return fmt.Errorf("the source %s says that it is Editable, and is no loop.Writer", kind.Name)
 		}
 		if l.sources == nil {
 			l.sources = map[string]Source{}
 		}
-		l.sources[s.Kind().Name] = s
+		l.sources[kind.Name] = s
 		return nil
 	}
 }
@@ -129,43 +152,13 @@ func WithSource(s Source) Option {
 // WithFacts puts around between the rules and the world: for each evaluation it is
 // handed the event and the world, which gathers as usual, and what it gives is
 // asked instead. Tests and simulations stand in for facts, names and the loop
-// memory with it; what it answers itself is not gathered.
+// memory with it; what it answers itself is not gathered, so the program may use
+// sources that nobody else gathers.
 func WithFacts(around func(ev host.Event, world rules.Facts) rules.Facts) Option {
 	return func(l *Loop) error {
 		l.around = around
 		return nil
 	}
-}
-
-// Source gathers the values of facts of one kind. Gather is called at most once
-// for each fact of an event, with a context that ends at the fact's timeout. It
-// must not panic; absent and invalid are values, not errors.
-type Source interface {
-	Kind() rules.SourceKind
-	Gather(ctx context.Context, q Query) rules.Value
-}
-
-// Query is what a source is asked.
-type Query struct {
-	Fact *rules.Fact // its declaration
-	Args []string    // its argument, rendered: one text, or the words of a list
-	// Options are its options that have holes, rendered, by name; those without
-	// holes stand in Fact.Options.
-	Options map[string]string
-	Event   host.Event
-	Root    *state.Root // files beneath the project
-	Env     func(string) string
-	Now     time.Time // of the event
-}
-
-// Config is the configuration with which programs for a loop are loaded: the
-// shipped guards, and the kinds of these sources beside ralph's own.
-func Config(sources ...Source) rules.Config {
-	c := rules.Config{Shipped: examples.FS}
-	for _, s := range sources {
-		c.Sources = append(c.Sources, s.Kind())
-	}
-	return c
 }
 
 // defaults fills in what no option set.
@@ -179,14 +172,19 @@ func (l *Loop) defaults() {
 	if l.deadline == 0 {
 		l.deadline = DefaultDeadline
 	}
-	if l.store == nil {
+	if l.disk == nil && l.local {
 		dir, err := store.DefaultDir(l.getenv)
 		if err != nil {
 			dir = "" // every write then says so
 		}
-		l.store = store.Open(dir)
+		l.disk = store.Open(dir)
 	}
+	if l.disk == nil {
+		l.store = &inProcess{}
+		return
+	}
+	l.store = l.disk
 	if !l.ownLog {
-		l.writeLog = l.store.AppendLog
+		l.writeLog = l.disk.AppendLog
 	}
 }

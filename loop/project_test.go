@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/loop/judge"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -75,7 +76,9 @@ func (p *project) named(name, policy string, sources []loop.Source, opts ...loop
 		p.t.Fatalf("%s", diags.Format())
 	}
 	all := []loop.Option{
+		loop.Local(),
 		loop.WithStore(p.store),
+		loop.WithSource(judge.Source()),
 		loop.WithClock(func() time.Time { return p.now }),
 		loop.WithEnv(func(name string) string { return p.env[name] }),
 		loop.WithLog(func(line []byte) error { p.lines = append(p.lines, string(line)); return nil }),

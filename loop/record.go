@@ -14,29 +14,28 @@ import (
 // and the texts for the agent are not in it unless the loop was made with
 // [WithPrivate].
 type Record struct {
-	Time    time.Time     `json:"time"`
-	Policy  string        `json:"policy"`
-	Root    string        `json:"root,omitempty"`
-	Host    string        `json:"host,omitempty"`
-	Event   string        `json:"event"`
-	Session string        `json:"session,omitempty"`
-	Agent   string        `json:"agent,omitempty"`
-	Turn    string        `json:"turn,omitempty"`
-	Action  rules.Action  `json:"action"`
-	Rule    string        `json:"rule,omitempty"`
-	At      string        `json:"at,omitempty"` // file:line:col of the rule
-	Reason  string        `json:"reason,omitempty"`
-	Bound   string        `json:"bound,omitempty"`
-	Skipped string        `json:"skipped,omitempty"`
-	Error   string        `json:"error,omitempty"`
-	Applied bool          `json:"applied"`
-	Row     RowRecord     `json:"row"`
-	Notices []string      `json:"notices,omitempty"`
-	Notes   []string      `json:"notes,omitempty"`
-	Log     []string      `json:"log,omitempty"`
-	Effects []string      `json:"effects,omitempty"`
-	Judges  []JudgeRecord `json:"judges,omitempty"`
-	Trace   rules.Trace   `json:"trace"`
+	Time    time.Time    `json:"time"`
+	Policy  string       `json:"policy"`
+	Root    string       `json:"root,omitempty"`
+	Host    string       `json:"host,omitempty"`
+	Event   string       `json:"event"`
+	Session string       `json:"session,omitempty"`
+	Agent   string       `json:"agent,omitempty"`
+	Turn    string       `json:"turn,omitempty"`
+	Action  rules.Action `json:"action"`
+	Rule    string       `json:"rule,omitempty"`
+	At      string       `json:"at,omitempty"` // file:line:col of the rule
+	Reason  string       `json:"reason,omitempty"`
+	Bound   string       `json:"bound,omitempty"`
+	Skipped string       `json:"skipped,omitempty"`
+	Error   string       `json:"error,omitempty"`
+	Applied bool         `json:"applied"`
+	Row     RowRecord    `json:"row"`
+	Notices []string     `json:"notices,omitempty"`
+	Notes   []string     `json:"notes,omitempty"`
+	Log     []string     `json:"log,omitempty"`
+	Effects []string     `json:"effects,omitempty"`
+	Trace   rules.Trace  `json:"trace"`
 
 	// Calls holds what functions answered, by [CallName]: true or false, or a path.
 	Calls map[string]any `json:"calls,omitempty"`
@@ -77,7 +76,6 @@ func (d *Decision) Record(private bool) Record {
 		r.Notices, r.Notes, r.Log = d.discreet(r.Notices), d.discreet(r.Notes), d.discreet(r.Log)
 	}
 	if d.gatherer != nil {
-		r.Judges = d.gatherer.judged
 		row := d.gatherer.mem.row(d.Time)
 		r.Row = RowRecord{
 			Continuations: row.Continuations, Total: row.Total, Progress: v.Progress,

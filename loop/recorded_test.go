@@ -51,7 +51,6 @@ rules:
 		t.Fatal(err)
 	}
 	d := l.Decide(t.Context(), host.Event{Name: host.Stop, LastAssistantMessage: "my own words"})
-	d.Close()
 	line, err := json.Marshal(d.Record(false))
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +107,6 @@ func TestWithFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := l.Decide(t.Context(), host.Event{Name: host.Stop})
-	d.Close()
 	if d.Verdict.Bound != "repeats" || asked != 1 {
 		t.Errorf("the verdict is %+v after %d askings", d.Verdict, asked)
 	}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -11,7 +12,7 @@ import (
 // Reply joins the decisions on one event into what its host is to hear. Notices
 // that several of them have are told once.
 func Reply(ev host.Event, decisions []*Decision) host.Reply {
-	r := host.Reply{Event: ev.Name}
+	r := host.Reply{Event: cmp.Or(ev.Name, host.Stop)}
 	var reasons, notices, notes []string
 	for _, d := range decisions {
 		if d.Continue() {

@@ -112,7 +112,6 @@ func TestRowKeys(t *testing.T) {
 		ev := p.turn("t")
 		c.change(&ev)
 		d := l.Decide(t.Context(), ev)
-		d.Close()
 		if got := said(d); len(got) < len(c.want) || got[:len(c.want)] != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/loop/judge"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -41,7 +42,7 @@ func (p *project) shipped(name string) *loop.Loop {
 	if program == nil {
 		p.t.Fatal(diags.Format())
 	}
-	l, err := loop.New(program, loop.WithName(name), loop.WithStore(p.store),
+	l, err := loop.New(program, loop.WithName(name), loop.Local(), loop.WithStore(p.store), loop.WithSource(judge.Source()),
 		loop.WithClock(func() time.Time { return p.now }),
 		loop.WithEnv(func(name string) string { return p.env[name] }),
 		loop.WithLog(func(line []byte) error { p.lines = append(p.lines, string(line)); return nil }))
@@ -395,7 +396,6 @@ func BenchmarkForeignPromises(b *testing.B) {
 				if d.Continue() || d.Err != nil {
 					b.Fatal(said(d), d.Err)
 				}
-				d.Close()
 			}
 		})
 	}

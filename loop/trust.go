@@ -12,10 +12,10 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// WithTrust sets who says whether a policy may run programs and ask models, by the
-// files that it is made of. Without it those that ship with ralph may, and those
-// whose content a person approved, see [TrustKey]. A program that brings its own
-// policy says yes to it here.
+// WithTrust sets who says whether a policy may do what needs a person's approval, see
+// [rules.SourceKind.Trust], by the files that it is made of. Without it those that
+// ship with ralph may, and with [Local] those whose content a person approved, see
+// [TrustKey]. A program that brings its own policy says yes to it here.
 func WithTrust(trusted func(files []rules.File) bool) Option {
 	return func(l *Loop) error {
 		l.trusts = trusted
@@ -42,10 +42,6 @@ func TrustKey(files []rules.File) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// NeedsTrust reports whether the facts of a source are gathered only for policies
-// that are trusted: they run programs, or send the conversation away.
-func NeedsTrust(source string) bool { return source == "exec" || source == "judge" }
-
 // trusted reports whether the policy of the loop, of which p is all, may do so. It
 // is worked out when it is first asked for, since most policies never ask.
 func (l *Loop) trusted(p *rules.Program) bool {
@@ -55,22 +51,10 @@ func (l *Loop) trusted(p *rules.Program) bool {
 		case l.trusts != nil:
 			l.isTrusted = l.trusts(files)
 		default:
-			l.isTrusted = shipped(files) || l.store.Approved(TrustKey(files))
+			l.isTrusted = shipped(files) || l.disk != nil && l.disk.Approved(TrustKey(files))
 		}
 	})
 	return l.isTrusted
-}
-
-// distrust says why a fact may not be gathered, "" if it may.
-func (l *Loop) distrust(p *rules.Program, f *rules.Fact) string {
-	if l.trusted(p) {
-		return ""
-	}
-	does := "runs a program"
-	if f.Source.Name == "judge" {
-		does = "sends the conversation to a model"
-	}
-	return fmt.Sprintf("it %s, and nobody has approved that yet: read %s, then run: ralph trust %s", does, l.name, l.name)
 }
 
 // shipped reports whether files are those that ship with ralph, to the byte.

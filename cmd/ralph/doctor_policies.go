@@ -154,7 +154,7 @@ func (x *examination) stateFiles(ctx context.Context, p examined) map[*rules.Fac
 	files := map[*rules.Fact]string{}
 	byName := map[string]*rules.Fact{}
 	for _, f := range p.program.Facts() {
-		if f.Source.Name != "json" && f.Source.Name != "frontmatter" {
+		if !f.Source.File || !f.Source.Editable {
 			continue
 		}
 		byName[f.Name] = f
@@ -162,13 +162,12 @@ func (x *examination) stateFiles(ctx context.Context, p examined) map[*rules.Fac
 			files[f] = path
 		}
 	}
-	l, err := loop.New(p.program, loop.WithRoot(x.root.Dir()), loop.WithEnv(x.app.getenv), loop.WithLog(nil),
-		loop.WithTrust(func([]rules.File) bool { return false }))
+	l, err := loop.New(p.program, append(x.app.loopOptions(),
+		loop.WithRoot(x.root.Dir()), loop.WithLog(nil), loop.WithTrust(func([]rules.File) bool { return false }))...)
 	if err != nil {
 		return files
 	}
 	d := l.Decide(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: "ralph-doctor", Cwd: x.root.Dir()})
-	defer d.Close()
 	for _, read := range d.Verdict.Trace.Facts {
 		if f := byName[read.Name]; f != nil && read.Path != "" {
 			files[f] = read.Path

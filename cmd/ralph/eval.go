@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/loop/judge"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -199,17 +200,24 @@ func (a *app) loops(ev host.Event, f evalFlags) ([]*loop.Loop, error) {
 func rehearse(ctx context.Context, ev host.Event, loops []*loop.Loop) []*loop.Decision {
 	var decisions []*loop.Decision
 	for _, l := range loops {
-		d := l.Decide(ctx, ev)
-		d.Close()
-		decisions = append(decisions, d)
+		decisions = append(decisions, l.Decide(ctx, ev))
 	}
 	return decisions
+}
+
+// loopOptions are those of every loop: it is a person's own, and can ask models.
+func (a *app) loopOptions() []loop.Option {
+	opts := []loop.Option{loop.Local(), loop.WithEnv(a.getenv), loop.WithSource(judge.Source())}
+	for _, s := range a.sources {
+		opts = append(opts, loop.WithSource(s))
+	}
+	return opts
 }
 
 // loop makes the loop of one policy. One that cannot be used stops only itself:
 // its loop lets the agent go and says why.
 func (a *app) loop(root, name string, f evalFlags) (*loop.Loop, error) {
-	opts := []loop.Option{loop.WithRoot(root), loop.WithEnv(a.getenv), loop.WithDeadline(f.deadline)}
+	opts := append(a.loopOptions(), loop.WithRoot(root), loop.WithDeadline(f.deadline))
 	if f.private {
 		opts = append(opts, loop.WithPrivate())
 	}
@@ -232,9 +240,6 @@ func (a *app) loop(root, name string, f evalFlags) (*loop.Loop, error) {
 		opts = append(opts, loop.WithRest(whole))
 	} else if program, err = whole(); err != nil {
 		return loop.Broken(p.name, err, opts...)
-	}
-	for _, s := range a.sources {
-		opts = append(opts, loop.WithSource(s))
 	}
 	return loop.New(program, append(opts, loop.WithName(p.name))...)
 }

@@ -48,7 +48,7 @@ func (a *app) openLoop(root, name string) (l loopFile, ok bool, err error) {
 		return l, false, err
 	}
 	l.policy, l.fact = p, program.Inline()
-	if l.fact == nil || l.fact.Source.Name != "frontmatter" {
+	if l.fact == nil || !l.fact.Source.Body {
 		return l, false, nil
 	}
 	l.path, ok = l.fact.File()
@@ -79,9 +79,9 @@ func (l loopFile) read(ctx context.Context, root *state.Root) loopState {
 }
 
 func readState(ctx context.Context, root *state.Root, f *rules.Fact, path string) loopState {
-	format := state.FrontMatter
-	if f.Source.Name == "json" {
-		format = state.JSON
+	format := state.JSON
+	if f.Source.Body {
+		format = state.FrontMatter
 	}
 	r := loopState{doc: root.Read(ctx, state.File{Path: path, Format: format})}
 	if r.doc.Status == state.OK && f.Schema != nil {

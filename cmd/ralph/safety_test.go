@@ -41,7 +41,6 @@ func TestTroubleLetsGo(t *testing.T) {
 		stdin   string // the event of a stop if empty
 		told    string
 	}{
-		{name: "panic in a source", command: "bad-ralph", files: needing("panics: x"), told: "internal error: boom"},
 		{name: "source that hangs", command: "bad-ralph", files: needing("hangs: x"), args: []string{"--deadline", "50ms"}, told: "no decision within 50ms"},
 		{name: "source that never pauses", command: "bad-ralph", files: needing("spins: x"), args: []string{"--deadline", "50ms"}, told: "no decision within 50ms"},
 		{name: "no policy", files: nil, told: "there is no such policy"},
@@ -98,6 +97,13 @@ func TestTroubleLetsGo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A source that panics makes its fact missing, which is told.
+func TestPanicInASource(t *testing.T) {
+	h := newHook(t, map[string]string{".ralph/policy.yaml": "ralph: 1\nfacts: {it: {panics: x}}\nrules: [{name: go, when: ok(it), continue: on}]\n"})
+	h.command = "bad-ralph"
+	h.run(t).letsGo(t, "it: the source panics panicked: boom", "")
 }
 
 func with(files map[string]string, name, content string) map[string]string {

@@ -89,14 +89,14 @@ func (a *app) trust(own *store.Store, project, name string) error {
 	}
 	fmt.Fprintf(a.stdout, "%s is approved with this content. It may gather:\n", p.name)
 	for _, f := range uses {
-		fmt.Fprintf(a.stdout, "  %s: %s, %s\n", f.Pos, f.Name, map[string]string{"exec": "runs a program", "judge": "asks a model"}[f.Source.Name])
+		fmt.Fprintf(a.stdout, "  %s: %s, %s\n", f.Pos, f.Name, f.Source.Trust)
 	}
 	return nil
 }
 
 // sensitive are the facts that need an approval.
 func sensitive(p *rules.Program) []*rules.Fact {
-	return slices.DeleteFunc(p.Facts(), func(f *rules.Fact) bool { return !loop.NeedsTrust(f.Source.Name) })
+	return slices.DeleteFunc(p.Facts(), func(f *rules.Fact) bool { return f.Source.Trust == "" })
 }
 
 // approvedNames are the files of a policy as people find them again: the policy by

@@ -27,8 +27,8 @@ const (
 // Lock takes the locks of all names, waiting for each until ctx is done. Names
 // are of any form, such as the absolute paths of files. They are taken in
 // order and each once, so that two callers with the same names in another
-// order cannot wait for each other; a caller that holds locks must not call
-// Lock again.
+// order cannot wait for each other. A caller that holds locks may take more only
+// in an order that all callers keep: memories before files.
 //
 // Locks keep out other processes as well as other goroutines. They end with
 // the process, however it ends. The returned function releases them; calling

@@ -6,8 +6,8 @@
 // Nothing that a service sends makes it panic, and no more than [MaxResponse] bytes of it are read.
 //
 // It speaks two wire formats over net/http, Anthropic's messages and the chat completions that OpenAI defined and that
-// servers of local models speak too. It leaves out the choice of the question, the types of the answer, and what
-// follows from it; it reads neither files nor the environment.
+// servers of local models speak too. It leaves out the choice of the question, and what follows from the answer.
 //
-// The one call is [Ask].
+// [Source] is the source of facts that policies ask a model for. [Ask] alone is the question; it reads neither files nor
+// the environment.
 package judge

@@ -27,6 +27,7 @@ func Draft(r loop.Record) testfile.Draft {
 		Expect: map[string]any{r.Action.String(): true, "rule": r.Rule},
 	}
 	var lost []string
+	kinds := rules.Sources()
 	facts, missing, invalid := map[string]any{}, map[string]any{}, map[string]any{}
 	for _, f := range r.Trace.Facts {
 		switch f.Status {
@@ -41,7 +42,7 @@ func Draft(r loop.Record) testfile.Draft {
 		default:
 			if doc := r.Document(f.Name); doc != nil {
 				facts[f.Name] = doc
-			} else if f.Source == "json" || f.Source == "frontmatter" {
+			} else if slices.ContainsFunc(kinds, func(k rules.SourceKind) bool { return k.Name == f.Source && k.Editable }) {
 				facts[f.Name] = map[string]any{}
 			}
 		}

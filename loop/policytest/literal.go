@@ -22,42 +22,44 @@ const version = "given"
 // given. What the test leaves out is as in an empty document.
 func literal(decl *rules.Fact, v any) (rules.Value, error) {
 	out := rules.Value{Version: version}
-	switch decl.Source.Name {
-	case "text":
-		s, err := scalar(v)
-		out.V = strings.TrimSpace(s)
-		return out, err
-	case "json", "frontmatter":
+	kind := decl.Source
+	switch {
+	case kind.Glob:
+		return glob(decl, v)
+	case kind.File && kind.Editable:
 		fields, ok := v.(map[string]any)
 		if !ok {
 			return out, errors.New("its value is a map of fields")
 		}
 		return document(decl, fields)
-	case "checklist":
+	case kind.File && kind.Value != nil && kind.Value.Kind == schema.String:
+		s, err := scalar(v)
+		out.V = strings.TrimSpace(s)
+		return out, err
+	case kind.File && kind.Value != nil && kind.Value.Kind == schema.Array:
 		return checklist(v)
-	case "glob":
-		return glob(decl, v)
-	case "exec":
-		return output(decl, v)
+	case kind.Around != nil:
+		return around(decl, v)
 	}
-	if decl.Schema != nil && decl.Source.Around == nil {
+	if decl.Schema != nil {
 		r := decl.Schema.Check(schema.Document{Value: v})
 		out.V, out.Unusable, out.Warnings = r.Value, r.Unusable, r.Warnings
 		return out, nil
 	}
-	full, err := filled(decl.Source.Value, v)
-	if fields, ok := full.(map[string]any); ok && decl.Source.Name == "git" {
-		given, _ := v.(map[string]any)
-		changed, _ := fields["changed"].([]any)
-		if _, told := given["dirty"]; !told {
-			fields["dirty"] = len(changed) > 0
-		}
-		if _, told := given["repo"]; !told {
-			fields["repo"] = true
-		}
-	}
+	full, err := filled(kind.Value, derived(kind, v))
 	out.V = full
 	return out, err
+}
+
+// derived fills in the fields that follow from those that a test gives.
+func derived(kind rules.SourceKind, v any) any {
+	fields, ok := v.(map[string]any)
+	if !ok || kind.Derive == nil {
+		return v
+	}
+	fields = maps.Clone(fields)
+	kind.Derive(fields)
+	return fields
 }
 
 func scalar(v any) (string, error) {
@@ -74,7 +76,7 @@ func scalar(v any) (string, error) {
 func document(decl *rules.Fact, fields map[string]any) (rules.Value, error) {
 	out := rules.Value{Version: version}
 	body := ""
-	if decl.Source.Name == "frontmatter" {
+	if decl.Source.Body {
 		fields = maps.Clone(fields)
 		body, _ = fields["body"].(string)
 		delete(fields, "body")
@@ -89,7 +91,7 @@ func document(decl *rules.Fact, fields map[string]any) (rules.Value, error) {
 		out.Status, out.Problem = rules.Invalid, "it does not fit its schema"
 		return out, nil
 	}
-	if decl.Source.Name == "frontmatter" {
+	if decl.Source.Body {
 		all["body"] = body
 	}
 	out.V = all
@@ -194,43 +196,32 @@ func glob(decl *rules.Fact, v any) (rules.Value, error) {
 	return out, nil
 }
 
-// output is what a program printed. Of stdout and lines either follows from the
-// other.
-func output(decl *rules.Fact, v any) (rules.Value, error) {
+// around is a value that holds the document of which the fact has the schema in one
+// of its fields, as what a program printed does.
+func around(decl *rules.Fact, v any) (rules.Value, error) {
 	out := rules.Value{}
-	fields, ok := v.(map[string]any)
-	if !ok {
-		return out, errors.New("its value is a map with code, stdout, stderr, lines or json")
+	document := &schema.Type{}
+	t := decl.Source.Around(document)
+	if _, ok := v.(map[string]any); !ok {
+		return out, errors.New("its value is a map with " + names(t))
 	}
-	full := map[string]any{"code": 0, "stdout": "", "stderr": "", "lines": []any{}, "json": nil}
-	for name, v := range fields {
-		if _, known := full[name]; !known {
-			return out, unknownField(name, slices.Collect(maps.Keys(full)))
-		}
-		full[name] = v
+	full, err := filled(t, derived(decl.Source, v))
+	if err != nil {
+		return out, err
 	}
-	if lines, ok := full["lines"].([]any); ok && len(lines) > 0 && full["stdout"] == "" {
-		texts := make([]string, len(lines))
-		for i, l := range lines {
-			texts[i] = fmt.Sprint(l)
+	fields, _ := full.(map[string]any)
+	for name, of := range t.Fields {
+		if of != document || decl.Schema == nil {
+			continue
 		}
-		full["stdout"] = strings.Join(texts, "\n") + "\n"
-	} else if text := strings.TrimRight(fmt.Sprint(full["stdout"]), "\n"); text != "" {
-		all := []any{}
-		for l := range strings.SplitSeq(text, "\n") {
-			all = append(all, l)
-		}
-		full["lines"] = all
-	}
-	if decl.Schema != nil {
-		r := decl.Schema.Check(schema.Document{Value: full["json"]})
-		full["json"] = r.Value
+		r := decl.Schema.Check(schema.Document{Value: fields[name]})
+		fields[name] = r.Value
 		for _, u := range r.Unusable {
-			u.Pointer = "/json" + u.Pointer
+			u.Pointer = "/" + name + u.Pointer
 			out.Unusable = append(out.Unusable, u)
 		}
 	}
-	out.V = full
+	out.V = fields
 	return out, nil
 }
 

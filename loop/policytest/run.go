@@ -176,7 +176,6 @@ func (b *bench) decide(ctx context.Context, p *rules.Program, name string) (*loo
 	}
 	d := l.Decide(ctx, ev)
 	if d.Err != nil || d.Skipped != "" || b.editsLiterals(d) {
-		d.Close()
 		return d, nil
 	}
 	b.applied = true

@@ -94,7 +94,7 @@ func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules
 		}
 		return v
 	}
-	if slices.Contains([]string{"text", "json", "frontmatter", "checklist", "glob"}, decl.Source.Name) {
+	if decl.Source.File || decl.Source.Glob {
 		return w.Facts.Fact(ctx, decl, args)
 	}
 	return rules.Value{Status: rules.Missing, Quiet: true, Problem: "is not given by the test"}

@@ -46,7 +46,7 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 // value brings what a record holds into the types that rules expect.
 func value(decl *rules.Fact, doc any) any {
 	switch {
-	case decl.Source.Name == "glob":
+	case decl.Source.Glob:
 		files, _ := doc.([]any)
 		for _, f := range files {
 			if fields, ok := f.(map[string]any); ok {

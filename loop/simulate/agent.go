@@ -20,13 +20,13 @@ type agent struct {
 	session  *session
 	kind     Kind
 	rand     *rand.Rand
-	sources  map[string]string // files that the policy reads, to the kind of source
-	patterns []string          // that it reads files by
-	listed   bool              // it reads the host's task list
-	done     int               // units of work
-	written  int               // units that others can see are done
-	finished bool              // nothing is left, and the agent said so
-	broken   map[string][]byte // files that were left half written, to what they should hold
+	kinds    map[string]rules.SourceKind // files that the policy reads, to the kind of their source
+	patterns []string                    // that it reads files by
+	listed   bool                        // it reads the host's task list
+	done     int                         // units of work
+	written  int                         // units that others can see are done
+	finished bool                        // nothing is left, and the agent said so
+	broken   map[string][]byte           // files that were left half written, to what they should hold
 }
 
 func newAgent(s *session) *agent {
@@ -34,23 +34,25 @@ func newAgent(s *session) *agent {
 	h.Write([]byte(s.options.Agent))
 	return &agent{
 		session: s, kind: s.options.Agent, rand: rand.New(rand.NewPCG(s.options.Seed, h.Sum64())),
-		sources: map[string]string{}, broken: map[string][]byte{},
+		kinds: map[string]rules.SourceKind{}, broken: map[string][]byte{},
 	}
 }
 
 // see learns from a decision which files the policy reads.
 func (a *agent) see(d *loop.Decision) {
+	kinds := map[string]rules.SourceKind{}
+	for _, f := range a.session.program.Facts() {
+		kinds[f.Name] = f.Source
+	}
 	for _, f := range d.Verdict.Trace.Facts {
-		switch {
-		case f.Source == "tasks":
-			a.listed = true
+		switch kind := kinds[f.Name]; {
 		case f.Path == "" || f.Status == rules.Missing:
-		case f.Source == "glob":
+		case kind.Glob:
 			if !slices.Contains(a.patterns, f.Path) {
 				a.patterns = append(a.patterns, f.Path)
 			}
 		default:
-			a.sources[f.Path] = f.Source
+			a.kinds[f.Path] = kind
 		}
 	}
 }

@@ -32,7 +32,6 @@ func (s *session) run(ctx context.Context) (*Report, error) {
 	r.Policy, r.Agent, r.Seed, r.Ended = s.options.Name, s.options.Agent, s.options.Seed, true
 	// The first look tells the agent what the policy reads.
 	d := s.loop.Decide(ctx, s.event(host.Stop, 1, 1, ""))
-	d.Close()
 	s.agent.see(d)
 	for turn := 1; turn <= s.options.Turns; turn++ {
 		if err := s.prompt(ctx, turn); err != nil {
@@ -179,12 +178,13 @@ type world struct {
 // Fact reads files; a judge answers as the agent's work stands, and tasks are the
 // agent's own.
 func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules.Value {
-	switch decl.Source.Name {
-	case "text", "json", "frontmatter", "checklist", "glob":
+	switch kind := decl.Source; {
+	case kind.File || kind.Glob:
 		return w.Facts.Fact(ctx, decl, args)
-	case "judge":
+	case kind.Session && kind.Returns:
 		return w.agent.judged(decl)
-	case "tasks":
+	case kind.Session:
+		w.agent.listed = true
 		return rules.Value{V: w.agent.tasks()}
 	}
 	return rules.Value{Status: rules.Missing, Quiet: true, Problem: "is not simulated"}

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -19,7 +20,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 // files lists the files of the project that the policy reads, sorted.
 func (a *agent) files() []string {
-	out := sortedKeys(a.sources)
+	out := sortedKeys(a.kinds)
 	for _, p := range a.patterns {
 		matches, err := filepath.Glob(filepath.Join(a.session.project, filepath.FromSlash(p)))
 		if err != nil {
@@ -42,18 +43,27 @@ func (a *agent) write(file string, data []byte) error {
 	return os.WriteFile(filepath.Join(a.session.project, filepath.FromSlash(file)), data, 0o644)
 }
 
+// format is how a file with fields is understood.
+func (a *agent) format(file string) state.Format {
+	if a.kinds[file].Body {
+		return state.FrontMatter
+	}
+	return state.JSON
+}
+
+// holds reports whether the values of a kind are of this sort.
+func holds(kind rules.SourceKind, k schema.Kind) bool {
+	return kind.Value != nil && kind.Value.Kind == k
+}
+
 // fields reads the fields of a JSON file or of a front matter.
 func (a *agent) fields(file string) (map[string]any, error) {
-	format := state.JSON
-	if a.sources[file] == "frontmatter" {
-		format = state.FrontMatter
-	}
 	root, err := state.OpenRoot(a.session.project)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	doc := root.Read(context.Background(), state.File{Path: file, Format: format})
+	doc := root.Read(context.Background(), state.File{Path: file, Format: a.format(file)})
 	if doc.Status != state.OK {
 		return nil, errors.New(doc.Problem)
 	}
@@ -103,7 +113,7 @@ const open = `(?m)^(\s*(?:[-*+]|\d+[.)])\s+\[) (\])`
 
 // step gives a file after one more unit of work.
 func (a *agent) step(file string, src []byte) (after []byte, did string, more bool) {
-	if a.sources[file] == "checklist" {
+	if holds(a.kinds[file], schema.Array) { // a checklist
 		box := regexp.MustCompile(open)
 		at := box.FindSubmatchIndex(src)
 		if at == nil {
@@ -144,11 +154,7 @@ func (a *agent) step(file string, src []byte) (after []byte, did string, more bo
 	default:
 		return src, "", false
 	}
-	format := state.JSON
-	if a.sources[file] == "frontmatter" {
-		format = state.FrontMatter
-	}
-	if after, err = state.Edit(src, format, sets); err != nil {
+	if after, err = state.Edit(src, a.format(file), sets); err != nil {
 		return src, "", false
 	}
 	return after, did, more
@@ -181,7 +187,7 @@ func (a *agent) crash() (did, words string, err error) {
 func (a *agent) victim() (file string, whole []byte) {
 	for _, f := range a.files() {
 		src, err := a.read(f)
-		if err != nil || len(src) < 2 || a.sources[f] == "text" {
+		if err != nil || len(src) < 2 || holds(a.kinds[f], schema.String) {
 			continue
 		}
 		after, did, _ := a.step(f, src)

@@ -24,8 +24,19 @@ type Task struct {
 
 // Tasks gives the task list as the session file tells it, also before the current turn: what the agent wrote with
 // TodoWrite last, or what it made with TaskCreate and changed with TaskUpdate since a TaskList. It reports false if the
-// file tells of no list within the byte budget. A list may be incomplete where tasks were made before what is read.
+// file tells of no list within the byte budget. A list may be incomplete where tasks were made before what is read. The
+// file is searched once.
 func (s *Session) Tasks(ctx context.Context) ([]Task, bool) {
+	s.taskMu.Lock()
+	defer s.taskMu.Unlock()
+	if !s.tasksRead {
+		s.tasks, s.tasksFound = s.findTasks(ctx)
+		s.tasksRead = true
+	}
+	return slices.Clone(s.tasks), s.tasksFound
+}
+
+func (s *Session) findTasks(ctx context.Context) ([]Task, bool) {
 	if s.plain {
 		return nil, false
 	}

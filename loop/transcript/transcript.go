@@ -77,6 +77,11 @@ type Session struct {
 	text   string // that text
 	turn   string // the turn that the newest record names
 	tokens int
+
+	taskMu     sync.Mutex
+	tasks      []Task
+	tasksFound bool
+	tasksRead  bool
 }
 
 // Read reads the current turn from the end of the file at path. The error is a [*ReadError]: the file is absent, is no

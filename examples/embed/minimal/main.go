@@ -20,7 +20,7 @@ func main() {
 	if program == nil {
 		log.Fatal(findings)
 	}
-	l, err := loop.New(program)
+	l, err := loop.New(program, loop.Local())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -37,15 +37,10 @@ func (coverage) Kind() rules.SourceKind {
 	}
 }
 
-// Gather reads the profile through the project's root, which keeps it from leaving
-// the project. A profile that is not there is missing, one that is no profile is
+// Gather reads the profile beneath the project's root, whatever the path says. A profile that is not there is missing, one that is no profile is
 // invalid; the policy says what then happens.
 func (coverage) Gather(ctx context.Context, q loop.Query) rules.Value {
-	doc := q.Root.Read(ctx, state.File{Path: q.Args[0], Format: state.Text, Timeout: q.Fact.Timeout})
-	v := rules.Value{
-		Status: rules.Status(doc.Status), Problem: doc.Problem, Quiet: doc.Quiet,
-		Path: doc.Path, Version: doc.Version, ModTime: doc.ModTime,
-	}
+	doc, v := q.Read(ctx, state.Text)
 	if v.Status != rules.OK {
 		return v
 	}

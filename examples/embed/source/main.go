@@ -22,7 +22,7 @@ func main() {
 	if program == nil {
 		log.Fatal(findings)
 	}
-	l, err := loop.New(program, loop.WithSource(src))
+	l, err := loop.New(program, loop.Local(), loop.WithSource(src))
 	if err != nil {
 		log.Fatal(err)
 	}

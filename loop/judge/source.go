@@ -1,4 +1,4 @@
-package loop
+package judge
 
 import (
 	"context"
@@ -9,92 +9,96 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/loop/judge"
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
 const (
-	judgeTimeout = 8 * time.Second
-	judgeTurns   = 5
-	judgeModel   = "claude-haiku-4-5-20251001" // of Anthropic, where the policy names none
+	usualTimeout = 8 * time.Second
+	usualTurns   = 5
+	usualModel   = "claude-haiku-4-5-20251001" // of Anthropic, where the policy names none
 )
 
-// JudgeRecord is what one question to a model took, as the decision log keeps it.
-type JudgeRecord struct {
-	Fact         string `json:"fact"`
-	Model        string `json:"model"`
-	InputTokens  int    `json:"input_tokens"`
-	OutputTokens int    `json:"output_tokens"`
-	Problem      string `json:"problem,omitempty"` // why there was no answer
-	TookNS       int64  `json:"took_ns"`
+// Source gathers the facts of the kind judge:
+//
+//	loop.New(program, loop.WithSource(judge.Source()))
+//
+// Whatever keeps a model from a whole and well typed answer makes the fact missing, so
+// that no rule goes by it. [rules.Value.Meta] has the model, and the tokens as
+// input_tokens and output_tokens. Keys and addresses come from the environment.
+func Source() loop.Source {
+	kinds := rules.Sources()
+	return source{kinds[slices.IndexFunc(kinds, func(k rules.SourceKind) bool { return k.Name == "judge" })]}
 }
 
-// judge asks a model. Whatever keeps it from a whole and well typed answer makes
-// the fact missing, so that no rule goes by it.
-func (g *gatherer) judge(ctx context.Context, q Query) rules.Value {
-	if problem := g.loop.distrust(g.program, q.Fact); problem != "" {
-		return rules.Value{Status: rules.Missing, Problem: problem}
+type source struct{ kind rules.SourceKind }
+
+func (s source) Kind() rules.SourceKind { return s.kind }
+
+func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
+	absent := func(why string) rules.Value {
+		return rules.Value{Status: rules.Missing, Quiet: true, Problem: why}
 	}
 	for _, name := range []string{"RALPH_JUDGE", "CLAUDE_HOOK_JUDGE_MODE"} {
 		if v := q.Env(name); v != "" && v != "0" && v != "false" {
 			return absent("this session is a judge itself: " + name + " is set")
 		}
 	}
-	r, problem := judgeRequest(q)
+	r, problem := request(q)
 	if problem != "" {
 		return absent(problem)
 	}
-	timeout := timeoutOf(q.Fact, judgeTimeout)
+	timeout := usualTimeout
+	if q.Fact.Timeout > 0 {
+		timeout = q.Fact.Timeout
+	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	turns := judgeTurns
+	limit := usualTurns
 	if n, ok := q.Fact.Options["turns"].(int); ok {
-		turns = n
+		limit = n
 	}
-	if r.Turns = g.turns(ctx, turns); len(r.Turns) == 0 {
+	if r.Turns = turns(ctx, q, limit); len(r.Turns) == 0 {
 		return absent("there is no conversation to judge")
 	}
-	start := time.Now()
-	answer, err := judge.Ask(ctx, nil, r)
-	record := JudgeRecord{Fact: q.Fact.Name, Model: r.Model, TookNS: int64(time.Since(start))}
-	if answer != nil {
-		record.InputTokens, record.OutputTokens = answer.InputTokens, answer.OutputTokens
-	}
+	answer, err := Ask(ctx, nil, r)
 	v := rules.Value{}
-	if err != nil {
+	if err == nil {
+		v = typed(q.Fact.Schema, answer)
+	} else {
 		v.Status, v.Problem = rules.Missing, err.Error()
-		var failed *judge.Error
+		var failed *Error
 		if errors.As(err, &failed) {
 			switch failed.Kind {
-			case judge.Timeout:
+			case Timeout:
 				v.Problem = fmt.Sprintf("the model did not answer within %s", timeout)
-			case judge.NoKey:
+			case NoKey:
 				v.Quiet = true
 			}
 		}
-	} else {
-		v = typed(q.Fact.Schema, answer)
 	}
-	record.Problem = v.Problem
-	g.judged = append(g.judged, record)
+	v.Meta = map[string]any{"model": r.Model}
+	if answer != nil {
+		v.Meta["input_tokens"], v.Meta["output_tokens"] = answer.InputTokens, answer.OutputTokens
+	}
 	return v
 }
 
-// judgeRequest is the question without the conversation.
-func judgeRequest(q Query) (r judge.Request, problem string) {
+// request is the question without the conversation.
+func request(q loop.Query) (r Request, problem string) {
 	api, _ := q.Fact.Options["api"].(string)
 	prefix := "ANTHROPIC"
-	if api == judge.OpenAI {
+	if api == OpenAI {
 		prefix = "OPENAI"
 	}
-	r = judge.Request{
+	r = Request{
 		API: api, BaseURL: q.Env(prefix + "_BASE_URL"), Key: q.Env(prefix + "_API_KEY"), Model: q.Options["model"],
 		System: q.Options["system"], Question: q.Args[0],
 	}
 	r.MaxTokens, _ = q.Fact.Options["max_tokens"].(int)
 	if r.Model == "" && prefix == "ANTHROPIC" {
-		r.Model = judgeModel
+		r.Model = usualModel
 	}
 	if r.Key == "" && (r.BaseURL == "" || prefix == "ANTHROPIC") {
 		return r, prefix + "_API_KEY is not set"
@@ -108,29 +112,29 @@ func judgeRequest(q Query) (r judge.Request, problem string) {
 
 // turns are the last turns of the conversation. The session file may lag behind
 // the agent, whose last words are then in the event alone.
-func (g *gatherer) turns(ctx context.Context, n int) []judge.Turn {
-	s := g.transcript(ctx)
+func turns(ctx context.Context, q loop.Query, n int) []Turn {
+	s := q.Session(ctx)
 	if s == nil {
 		return nil
 	}
-	var turns []judge.Turn
+	var all []Turn
 	for _, e := range s.Conversation(ctx, n) {
-		turns = append(turns, judge.Turn(e))
+		all = append(all, Turn(e))
 	}
-	last := strings.TrimSpace(g.ev.LastAssistantMessage)
+	last := strings.TrimSpace(q.Event.LastAssistantMessage)
 	switch {
-	case len(turns) == 0 || last == "":
-	case turns[len(turns)-1].Role != "assistant":
-		turns = append(turns, judge.Turn{Role: "assistant", Text: last})
-	case !strings.Contains(turns[len(turns)-1].Text, last):
-		turns[len(turns)-1].Text += "\n" + last
+	case len(all) == 0 || last == "":
+	case all[len(all)-1].Role != "assistant":
+		all = append(all, Turn{Role: "assistant", Text: last})
+	case !strings.Contains(all[len(all)-1].Text, last):
+		all[len(all)-1].Text += "\n" + last
 	}
-	return turns[max(0, len(turns)-n):]
+	return all[max(0, len(all)-n):]
 }
 
 // typed holds an answer against what the policy declares. Unlike in files, where
 // people write what they mean, a text that merely spells a truth value is none.
-func typed(s *schema.Schema, a *judge.Answer) rules.Value {
+func typed(s *schema.Schema, a *Answer) rules.Value {
 	missing := func(pointer, message string) rules.Value {
 		return rules.Value{Status: rules.Missing, Problem: "the answer does not fit: " + strings.TrimPrefix(pointer+" ", " ") + message}
 	}

@@ -16,21 +16,33 @@ import (
 // maxGlob is how many files of a glob are read where the policy does not say.
 const maxGlob = 1000
 
-// glob reads all files that match a pattern. One that cannot be used is left out
+// globSource reads all files that match a pattern. One that cannot be used is left out
 // and told by the problem of the fact: it must not take the others with it.
-func (g *gatherer) glob(ctx context.Context, q Query) rules.Value {
+type globSource struct {
+	kind rules.SourceKind
+	open *schema.Schema
+}
+
+func (s globSource) Kind() rules.SourceKind { return s.kind }
+
+func (s globSource) Gather(ctx context.Context, q Query) rules.Value {
+	if q.Root == nil {
+		return noProject()
+	}
 	limit := maxGlob
 	if n, ok := q.Fact.Options["max"].(int); ok {
 		limit = n
 	}
-	word, _ := q.Fact.Options["parse"].(string)
-	format := map[string]state.Format{"": state.JSON, "json": state.JSON, "frontmatter": state.FrontMatter, "text": state.Text}[word]
-	s := q.Fact.Schema
-	if s == nil {
-		s = g.loop.open
+	format := state.JSON
+	if word, ok := q.Fact.Options["parse"].(string); ok {
+		format, _ = fileFormat(word)
+	}
+	by := q.Fact.Schema
+	if by == nil {
+		by = s.open
 	}
 	found, more, err := state.ReadAll(ctx, q.Root, state.File{Path: q.Args[0], Format: format, Timeout: q.Fact.Timeout}, limit,
-		func(doc state.Doc) element { return elementOf(s, format, doc) })
+		func(doc state.Doc) element { return elementOf(by, format, doc) })
 	if err != nil {
 		v := rules.Value{Status: rules.Missing, Problem: err.Error(), Path: q.Args[0]}
 		var refused *state.PathError

@@ -12,11 +12,18 @@ import (
 
 const execTimeout = 10 * time.Second
 
-// exec runs a program and gives what it printed. How it ended is a value: a rule
-// asks for its code.
-func (g *gatherer) exec(ctx context.Context, q Query) rules.Value {
-	if problem := g.loop.distrust(g.program, q.Fact); problem != "" {
-		return rules.Value{Status: rules.Missing, Problem: problem}
+// execSource runs a program and gives what it printed. How it ended is a value: a
+// rule asks for its code.
+type execSource struct {
+	kind rules.SourceKind
+	open *schema.Schema
+}
+
+func (s execSource) Kind() rules.SourceKind { return s.kind }
+
+func (s execSource) Gather(ctx context.Context, q Query) rules.Value {
+	if q.Root == nil {
+		return noProject()
 	}
 	timeout := timeoutOf(q.Fact, execTimeout)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -26,16 +33,16 @@ func (g *gatherer) exec(ctx context.Context, q Query) rules.Value {
 	case !f.found:
 		return absent("there is no program " + q.Args[0])
 	case f.late:
-		return rules.Value{Status: rules.Missing, Problem: fmt.Sprintf("%s did not end within %s", q.Args[0], timeout)}
+		return missing(fmt.Sprintf("%s did not end within %s", q.Args[0], timeout))
 	case f.err != nil:
-		return rules.Value{Status: rules.Missing, Problem: fmt.Sprintf("%s cannot be run: %s", q.Args[0], f.err)}
+		return missing(fmt.Sprintf("%s cannot be run: %s", q.Args[0], f.err))
 	}
 	stdout := f.stdout.text()
 	v := rules.Value{Problem: strings.Join(cutStreams(f), ", ")}
 	document, problem := any(nil), ""
 	if q.Fact.Schema == nil {
 		if doc, err := schema.ParseJSON(f.stdout.kept); err == nil {
-			document = g.loop.open.Check(doc.Document()).Value
+			document = s.open.Check(doc.Document()).Value
 		}
 	} else {
 		document, problem = printed(q.Fact.Schema, f, &v)
@@ -94,17 +101,4 @@ func lines(s string) []any {
 		return []any{}
 	}
 	return texts(strings.Split(s, "\n"))
-}
-
-// absent is a fact that is missing in a way that nobody needs to be told of.
-func absent(why string) rules.Value {
-	return rules.Value{Status: rules.Missing, Quiet: true, Problem: why}
-}
-
-// timeoutOf is how long a fact may take.
-func timeoutOf(f *rules.Fact, usual time.Duration) time.Duration {
-	if f.Timeout > 0 {
-		return f.Timeout
-	}
-	return usual
 }

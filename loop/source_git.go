@@ -13,10 +13,17 @@ import (
 
 const gitTimeout = 2 * time.Second
 
-// git asks the git program how a path of the project stands. It takes no lock
+// gitSource asks the git program how a path of the project stands. It takes no lock
 // that the agent could be waiting for, and asks nobody for a password. The paths
 // of changed are relative to the repository, as git has them.
-func (g *gatherer) git(ctx context.Context, q Query) rules.Value {
+type gitSource struct{ kind rules.SourceKind }
+
+func (s gitSource) Kind() rules.SourceKind { return s.kind }
+
+func (s gitSource) Gather(ctx context.Context, q Query) rules.Value {
+	if q.Root == nil {
+		return noProject()
+	}
 	timeout := timeoutOf(q.Fact, gitTimeout)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -13,16 +13,27 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop/transcript"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
 )
 
 // maxTasks is how many tasks of a list are read.
 const maxTasks = 1000
 
-// tasks reads the task list of the session, or the one that the policy names. No
+// tasksSource reads the task list of the session, or the one that the policy names. No
 // list is missing, an empty list is empty: where the host has no task tools there
 // is nothing to conclude from the absence of tasks.
-func (g *gatherer) tasks(ctx context.Context, q Query) rules.Value {
+type tasksSource struct {
+	kind rules.SourceKind
+	open *schema.Schema
+}
+
+func (s tasksSource) Kind() rules.SourceKind { return s.kind }
+
+func (s tasksSource) Gather(ctx context.Context, q Query) rules.Value {
+	if q.Root == nil {
+		return noProject()
+	}
 	name, own := q.Options["list"], false
 	if name == "" {
 		if name, own = q.Env("CLAUDE_CODE_TASK_LIST_ID"), true; name == "" {
@@ -33,29 +44,31 @@ func (g *gatherer) tasks(ctx context.Context, q Query) rules.Value {
 	case name == "":
 		return absent("there is no task list: the event names no session")
 	case !isName(name):
-		return rules.Value{Status: rules.Missing, Problem: fmt.Sprintf("%q cannot be the name of a task list", cutText(name, 60))}
+		return missing(fmt.Sprintf("%q cannot be the name of a task list", cutText(name, 60)))
 	}
 	if dir := claudeDir(q.Env); dir != "" {
 		folder := filepath.Join(dir, "tasks", name)
 		if info, err := os.Stat(folder); err == nil && info.IsDir() {
-			return g.taskFiles(ctx, q, folder, name)
+			return s.files(ctx, q, folder, name)
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return rules.Value{Status: rules.Missing, Problem: "the task list " + name + " cannot be read"}
+			return missing("the task list " + name + " cannot be read")
 		}
 	}
 	if !own {
 		return absent("there is no task list " + name)
 	}
-	if list, ok := g.sessionTasks(ctx); ok {
-		return rules.Value{V: toldTasks(list)}
+	if session := q.Session(ctx); session != nil {
+		if list, ok := session.Tasks(ctx); ok {
+			return rules.Value{V: toldTasks(list)}
+		}
 	}
 	return absent("the session has no task list")
 }
 
-// taskFiles reads the folder of a list, which holds one file a task.
-func (g *gatherer) taskFiles(ctx context.Context, q Query, folder, name string) rules.Value {
+// files reads the folder of a list, which holds one file a task.
+func (s tasksSource) files(ctx context.Context, q Query, folder, name string) rules.Value {
 	cannot := func(err error) rules.Value {
-		return rules.Value{Status: rules.Missing, Problem: fmt.Sprintf("the task list %s cannot be read: %s", name, err)}
+		return missing(fmt.Sprintf("the task list %s cannot be read: %s", name, err))
 	}
 	root, err := state.OpenRoot(folder)
 	if err != nil {
@@ -63,7 +76,7 @@ func (g *gatherer) taskFiles(ctx context.Context, q Query, folder, name string) 
 	}
 	defer root.Close()
 	found, more, err := state.ReadAll(ctx, root, state.File{Path: "*.json", Format: state.JSON, Timeout: q.Fact.Timeout}, maxTasks,
-		func(doc state.Doc) element { return elementOf(g.loop.open, state.JSON, doc) })
+		func(doc state.Doc) element { return elementOf(s.open, state.JSON, doc) })
 	if err != nil {
 		return cannot(err)
 	}

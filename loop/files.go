@@ -1,0 +1,107 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// files is the Writer of ralph's own file sources, for one event. It changes files
+// under their locks, and holds these until release: when a decision is made again
+// after a conflict, nobody else who takes locks can come in between.
+type files struct {
+	world  *gatherer
+	held   []string // names of the locks
+	unlock func()
+}
+
+// Write changes the files of the project.
+func (f *files) Write(ctx context.Context, effects []rules.Effect) error {
+	root := f.world.root
+	if root == nil {
+		return errors.New("there is no project")
+	}
+	changes := changesOf(effects, f.world.now)
+	if err := f.hold(ctx, lockNames(root, changes)); err != nil {
+		return err
+	}
+	err := root.Apply(ctx, changes)
+	if errors.Is(err, state.ErrChanged) {
+		return fmt.Errorf("%w: %w", ErrConflict, err)
+	}
+	return err
+}
+
+// hold takes the locks of these names beside those that it has. All are taken
+// anew, so that they are taken in order.
+func (f *files) hold(ctx context.Context, names []string) error {
+	if !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(f.held, n) }) {
+		return nil
+	}
+	names = slices.Concat(f.held, names)
+	f.release()
+	unlock, err := f.world.loop.store.Lock(ctx, names)
+	if err != nil {
+		return err
+	}
+	f.held, f.unlock = names, unlock
+	return nil
+}
+
+func (f *files) release() {
+	if f.unlock != nil {
+		f.unlock()
+	}
+	f.held, f.unlock = nil, nil
+}
+
+// lockNames names the locks of files that are changed.
+func lockNames(root *state.Root, changes []state.Change) (names []string) {
+	for _, c := range changes {
+		name, err := root.Target(c.Path) // several paths may lead to one file
+		if err != nil {
+			name = filepath.Join(root.Dir(), filepath.FromSlash(c.Path))
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// changesOf groups effects by file, in their order.
+func changesOf(effects []rules.Effect, at time.Time) []state.Change {
+	var out []state.Change
+	sets := map[string]int{} // file to its index in out
+	ends := map[string]int{}
+	for _, e := range effects {
+		if e.Kind == rules.SetEffect {
+			set := state.Set{Path: e.Path, Value: e.Value}
+			_, ended := ends[e.File] // a set behind that is refused by the state package
+			if i, ok := sets[e.File]; ok && !ended {
+				out[i].Sets = append(out[i].Sets, set)
+				continue
+			}
+			format, _ := fileFormat(e.Source)
+			sets[e.File] = len(out)
+			out = append(out, state.Change{Path: e.File, Format: format, Version: e.Version, Op: state.OpSet, Sets: []state.Set{set}})
+			continue
+		}
+		op := state.OpDelete
+		if e.Kind == rules.ArchiveEffect {
+			op = state.OpArchive
+		}
+		// Two rules may both be done with a file. What loses nothing wins.
+		if i, ok := ends[e.File]; ok {
+			out[i].Op = max(out[i].Op, op)
+			continue
+		}
+		ends[e.File] = len(out)
+		out = append(out, state.Change{Path: e.File, Version: e.Version, Op: op, At: at})
+	}
+	return out
+}

@@ -1,0 +1,206 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/loop/transcript"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/schema"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// Source gathers the values of facts of one kind. Absent and invalid are values,
+// not errors. If Gather panics, the fact is missing and its problem says so.
+//
+// The context ends at the fact's timeout. A source that ignores it holds up the
+// decision: nothing else can end it.
+//
+// A source of a kind that is [rules.SourceKind.Once] is asked at most once an event;
+// others are asked again when a decision is made again after a conflict.
+type Source interface {
+	Kind() rules.SourceKind
+	Gather(ctx context.Context, q Query) rules.Value
+}
+
+// Writer is a [Source] that also changes its facts. Write makes all effects or none:
+// those of one decision on facts of its kind, in order. Each has the Version that
+// the source gave with the value. If something is no longer of that version, Write
+// changes nothing and returns [ErrConflict]; the loop then decides again. Any other
+// error ends the loop.
+type Writer interface {
+	Write(ctx context.Context, effects []rules.Effect) error
+}
+
+// ErrConflict says that something changed since the decision was made. It may be wrapped.
+var ErrConflict = errors.New("changed since it was read")
+
+// Query is what a source is asked.
+type Query struct {
+	Fact *rules.Fact // its declaration
+	Args []string    // its argument, rendered: one text, or the words of a list
+	// Options are its options that have holes, rendered, by name; those without
+	// holes stand in Fact.Options.
+	Options map[string]string
+	Event   host.Event
+	Root    *state.Root // files beneath the project; nil if there is no project. Not to be kept
+	Env     func(string) string
+	Now     time.Time // of the event
+
+	session func(context.Context) *transcript.Session
+}
+
+// Session gives the session file of the event, which is opened at the first need of
+// it; nil if there is none.
+func (q Query) Session(ctx context.Context) *transcript.Session {
+	if q.session == nil {
+		return nil
+	}
+	return q.session(ctx)
+}
+
+// Read reads the file of the project that the first argument names. The Value says
+// how it stands, and lacks only V, which is made from the Doc. Without a project the
+// file is missing.
+func (q Query) Read(ctx context.Context, format state.Format) (state.Doc, rules.Value) {
+	if q.Root == nil {
+		return state.Doc{Status: state.Missing, Quiet: true}, noProject()
+	}
+	doc := q.Root.Read(ctx, state.File{
+		Path: q.Args[0], Format: format, Settle: q.Fact.Settle, Timeout: q.Fact.Timeout,
+		Now: func() time.Time { return q.Now },
+	})
+	v := rules.Value{Problem: doc.Problem, Quiet: doc.Quiet, Path: doc.Path, Version: doc.Version, ModTime: doc.ModTime}
+	switch doc.Status {
+	case state.Missing:
+		v.Status = rules.Missing
+	case state.Invalid:
+		v.Status = rules.Invalid
+	}
+	return doc, v
+}
+
+// Config is the configuration with which programs for a loop are loaded: the
+// shipped guards, and the kinds of these sources beside those that rules knows.
+func Config(sources ...Source) rules.Config {
+	c := rules.Config{Shipped: examples.FS}
+	if len(sources) == 0 {
+		return c
+	}
+	known := rules.Sources()
+	for _, s := range sources {
+		k := s.Kind()
+		if !slices.ContainsFunc(known, func(o rules.SourceKind) bool { return o.Name == k.Name }) {
+			c.Sources = append(c.Sources, k)
+		}
+	}
+	return c
+}
+
+// ownSource is the table of ralph's own sources: it makes that of a kind, or gives
+// nil if ralph has none. open is the schema of documents that have none.
+func ownSource(kind rules.SourceKind, f *files, open *schema.Schema) Source {
+	if format, ok := fileFormat(kind.Name); ok {
+		return fileSource{kind, format, f, open}
+	}
+	switch kind.Name {
+	case "glob":
+		return globSource{kind, open}
+	case "git":
+		return gitSource{kind}
+	case "exec":
+		return execSource{kind, open}
+	case "tasks":
+		return tasksSource{kind, open}
+	}
+	return nil
+}
+
+// fileFormat is how the files of a kind are understood; glob names the same forms.
+func fileFormat(kind string) (state.Format, bool) {
+	switch kind {
+	case "text":
+		return state.Text, true
+	case "json":
+		return state.JSON, true
+	case "frontmatter":
+		return state.FrontMatter, true
+	case "checklist":
+		return state.Checklist, true
+	}
+	return 0, false
+}
+
+// source gives the source of a kind for one event, nil if nobody gathers it.
+func (l *Loop) source(kind rules.SourceKind, f *files) Source {
+	if s := l.sources[kind.Name]; s != nil {
+		return s
+	}
+	return ownSource(kind, f, l.open)
+}
+
+// writerOf gives what changes the facts of a source, nil if nothing does, and under
+// which name: the files of a project have one Writer, whatever their form.
+func writerOf(s Source) (name string, w Writer) {
+	if f, ok := s.(fileSource); ok {
+		return "files", f.files
+	}
+	w, ok := s.(Writer)
+	if !ok {
+		return "", nil
+	}
+	return "source " + s.Kind().Name, w
+}
+
+// fits reports why the loop cannot run a program: a source that is missing, or
+// effects that nobody can make, or not at once. Where something stands between the
+// rules and the world, it may give all facts itself.
+func (l *Loop) fits(p *rules.Program) error {
+	if l.around != nil {
+		return nil
+	}
+	for _, f := range p.Facts() {
+		if _, given := l.values[f.Name]; !given && l.source(f.Source, nil) == nil {
+			return fmt.Errorf("%s: the fact %s comes from the source %s, which nobody gathers: add one with loop.WithSource", f.Pos, f.Name, f.Source.Name)
+		}
+	}
+	for _, r := range p.Rules {
+		first := ""
+		for _, f := range r.Changes() {
+			name, w := writerOf(l.source(f.Source, nil))
+			switch {
+			case w == nil:
+				return fmt.Errorf("%s: the rule %s changes the fact %s, and the source %s is no loop.Writer", r.Pos, r.Name, f.Name, f.Source.Name)
+			case first == "":
+				first = name
+			case first != name:
+				return fmt.Errorf("%s: the rule %s changes the %s and the %s, which cannot be done at once: write two rules", r.Pos, r.Name, first, name)
+			}
+		}
+	}
+	return nil
+}
+
+// missing is a fact that is missing in a way that the person is told of.
+func missing(why string) rules.Value { return rules.Value{Status: rules.Missing, Problem: why} }
+
+// absent is a fact that is missing in a way that nobody needs to be told of.
+func absent(why string) rules.Value {
+	return rules.Value{Status: rules.Missing, Quiet: true, Problem: why}
+}
+
+// noProject is what facts of a project are without one.
+func noProject() rules.Value { return absent("there is no project") }
+
+// timeoutOf is how long a fact may take.
+func timeoutOf(f *rules.Fact, usual time.Duration) time.Duration {
+	if f.Timeout > 0 {
+		return f.Timeout
+	}
+	return usual
+}
