@@ -101,6 +101,5 @@ func (s *inProcess) SaveMemory(key string, m store.Memory, version string) error
 	return nil
 }
 
-// Clean forgets nothing: who runs many sessions in one process keeps their memory
-// in a store of its own.
+// Clean removes nothing.
 func (s *inProcess) Clean(time.Time, time.Duration) error { return nil }

@@ -30,10 +30,10 @@ func WithRoot(dir string) Option {
 	}
 }
 
-// Local is for hooks on a person's machine. It finds the root for each event, see
-// [FindRoot], unless [WithRoot] sets it; it keeps memory, locks and decision log in
-// RALPH_STATE_DIR, else the user's state directory, unless [WithStore] names another;
-// and it takes the approvals from there.
+// Local makes a loop for hooks on a user's machine. It finds the root by the event, see
+// [FindRoot], unless [WithRoot] sets it. It keeps memory, locks and decision log in
+// RALPH_STATE_DIR, else in the user's state directory, unless [WithStore] names another
+// directory, and reads the approvals there.
 func Local() Option {
 	return func(l *Loop) error {
 		l.local = true

@@ -144,8 +144,8 @@ func (l *Loop) source(kind rules.SourceKind, f *files) Source {
 	return ownSource(kind, f, l.open)
 }
 
-// writerOf gives what changes the facts of a source, nil if nothing does, and under
-// which name: the files of a project have one Writer, whatever their form.
+// writerOf gives the Writer of a source, nil if it has none, and its name. All file
+// sources share one Writer.
 func writerOf(s Source) (name string, w Writer) {
 	if f, ok := s.(fileSource); ok {
 		return "files", f.files
@@ -157,16 +157,16 @@ func writerOf(s Source) (name string, w Writer) {
 	return "source " + s.Kind().Name, w
 }
 
-// fits reports why the loop cannot run a program: a source that is missing, or
-// effects that nobody can make, or not at once. Where something stands between the
-// rules and the world, it may give all facts itself.
+// fits reports why the loop cannot run a program: a fact without a source, or a rule
+// whose effects no Writer can make, or not one alone. With [WithFacts] nothing is
+// checked: it may provide any fact itself.
 func (l *Loop) fits(p *rules.Program) error {
 	if l.around != nil {
 		return nil
 	}
 	for _, f := range p.Facts() {
 		if _, given := l.values[f.Name]; !given && l.source(f.Source, nil) == nil {
-			return fmt.Errorf("%s: the fact %s comes from the source %s, which nobody gathers: add one with loop.WithSource", f.Pos, f.Name, f.Source.Name)
+			return fmt.Errorf("%s: the fact %s comes from the source %s, which nobody gathers: pass its source with loop.WithSource", f.Pos, f.Name, f.Source.Name)
 		}
 	}
 	for _, r := range p.Rules {
@@ -186,10 +186,10 @@ func (l *Loop) fits(p *rules.Program) error {
 	return nil
 }
 
-// missing is a fact that is missing in a way that the person is told of.
+// missing is a fact that is missing, which is reported to the user.
 func missing(why string) rules.Value { return rules.Value{Status: rules.Missing, Problem: why} }
 
-// absent is a fact that is missing in a way that nobody needs to be told of.
+// absent is a fact that is missing, which is not reported.
 func absent(why string) rules.Value {
 	return rules.Value{Status: rules.Missing, Quiet: true, Problem: why}
 }

@@ -155,7 +155,7 @@ func TestNewNamesWhatIsMissing(t *testing.T) {
 		opts         []loop.Option
 		want         string // in the error; "" is none
 	}{
-		{"a source that nobody gathers", "facts: {it: {ask: x}}\nrules: []", nil, "the fact it comes from the source ask, which nobody gathers"},
+		{"a source that nobody gathers", "facts: {it: {ask: x}}\nrules: []", nil, "the fact it comes from the source ask, which nobody gathers: pass its source"},
 		{"the judge", "facts: {it: {judge: more, returns: {properties: {more: {type: boolean}}}}}\nrules: []", nil, "the fact it comes from the source judge"},
 		{"one that is given by value", "facts: {it: {ask: x}}\nrules: []", []loop.Option{loop.WithValues(map[string]any{"it": 1})}, ""},
 		{"a kind that no fact is of", "rules: []", nil, ""},
