@@ -1,12 +1,15 @@
 package schema
 
 import (
-	"fmt"
 	"slices"
 )
 
-// maxLocated is how many violations of a list are given a position: each costs a walk through the document.
-const maxLocated = 25
+// maxLocated is how many violations of a list are given a position: each costs a walk through the document. Of large
+// documents they are fewer, but at least one.
+const (
+	maxLocated = 25
+	maxWalked  = 16 << 20 // bytes of JSON that are walked through for a list
+)
 
 // Result is a document as its schema reads it.
 type Result struct {
@@ -20,56 +23,86 @@ type Result struct {
 	Unusable []Violation
 	// Warnings lists values that are of their type and still not as the schema says: enum, pattern, range, length, format
 	// and so on; numbers that were saturated; and required fields that are absent, also those that are in Unusable.
-	// At most 1000. Sorted by position, then pointer. Only the first 25 of each list have a position.
+	// At most 1000. Sorted by position, then pointer. Only the first 25 of each list have a position, fewer in documents
+	// larger than 600 KiB.
 	Warnings []Violation
 }
 
 // Check reads a document by the schema. It never fails and never panics, whatever the document: what is wrong is in the
 // result. It may be called concurrently.
 //
-// A document, or a value in it, that is deeper than MaxDepth is unusable as a whole.
+// A document, or a value in it, that is deeper than MaxDepth is unusable as a whole, and so is one that is too large for
+// its schema. A document that would take too long to judge has one warning that says so.
 func (s *Schema) Check(doc Document) Result {
-	if doc.Value == nil && s.typ.HasDefault {
-		return Result{Value: clone(s.typ.Default)}
-	}
 	c := conformer{text: doc.Text}
+	if doc.Value == nil && s.typ.HasDefault {
+		return Result{Value: c.clone(s.typ.Default)}
+	}
 	v, ok := c.conform(s.typ, doc.Value)
-	if c.tooDeep {
-		return Result{Unusable: doc.locate([]Violation{{Message: fmt.Sprintf("is nested deeper than %d levels", MaxDepth)}})}
+	var warnings []Violation
+	if c.refused == "" && ok {
+		warnings = append(c.inexact, c.judge(s, v)...)
+		v = c.fill(s.typ, v)
 	}
-	if !ok {
-		return Result{Unusable: doc.locate(c.unusable)}
+	if c.refused != "" || !ok {
+		return Result{Unusable: doc.locate(c.wrong(), c.size)}
 	}
-	warnings := append(c.inexact, c.judge(s, v)...)
-	v = fill(s.typ, v)
 	dig(c.holes)
-	return Result{Value: v, Unusable: doc.locate(c.unusable), Warnings: doc.locate(warnings)}
+	return Result{Value: v, Unusable: doc.locate(c.unusable, c.size), Warnings: doc.locate(warnings, c.size)}
 }
 
 // Complete returns a copy of v as Check makes it, for values that need no judgement, such as those that a policy states:
 // numbers normalised, defaults filled in, what is unusable left out. nil becomes the schema's default, and nil if it has
 // none; v itself is not changed.
 func (s *Schema) Complete(v any) any {
-	if v == nil && s.typ.HasDefault {
-		return clone(s.typ.Default)
-	}
 	c := conformer{}
+	if v == nil && s.typ.HasDefault {
+		return c.clone(s.typ.Default)
+	}
 	v, ok := c.conform(s.typ, v)
 	if !ok {
 		return nil
 	}
-	v = fill(s.typ, v)
+	if v = c.fill(s.typ, v); c.refused != "" {
+		return nil
+	}
 	dig(c.holes)
 	return v
+}
+
+// Read reads a value by the type alone, without judging more than kinds: what is unusable is left out and listed, absent
+// and null fields have their defaults. The zero Type takes anything.
+func (t *Type) Read(v any) Result {
+	c := conformer{}
+	v, ok := c.conform(t, v)
+	if ok {
+		v = c.fill(t, v)
+	}
+	if c.refused != "" || !ok {
+		return Result{Unusable: c.wrong()}
+	}
+	dig(c.holes)
+	return Result{Value: v, Unusable: c.unusable}
+}
+
+// wrong is why there is no value.
+func (c *conformer) wrong() []Violation {
+	if c.refused != "" {
+		return []Violation{{Message: c.refused}}
+	}
+	return c.unusable
 }
 
 // judge returns what is wrong with the conformed value beyond its kinds, without positions.
 func (c *conformer) judge(s *Schema, v any) []Violation {
 	var found []Violation
 	if s.covered {
-		checker := checker{}
-		checker.check(s.root, v)
-		found = checker.findings
+		checker := checker{left: maxSteps}
+		if checker.check(s.root, v); checker.left >= 0 {
+			found = checker.findings
+		} else {
+			found = uncheckable()
+		}
 	} else {
 		found = s.consult(v)
 	}
@@ -90,8 +123,8 @@ func (c *conformer) judge(s *Schema, v any) []Violation {
 	})
 }
 
-// locate gives violations their positions, and their order.
-func (d Document) locate(all []Violation) []Violation {
+// locate gives violations their positions, and their order; size is about how many bytes the document has.
+func (d Document) locate(all []Violation, size int) []Violation {
 	if len(all) == 0 {
 		return nil
 	}
@@ -101,7 +134,8 @@ func (d Document) locate(all []Violation) []Violation {
 	if d.Position == nil {
 		return all
 	}
-	for i := range all[:min(len(all), maxLocated)] {
+	most := max(min(maxLocated, maxWalked/max(size, 1)), 1)
+	for i := range all[:min(len(all), most)] {
 		// What is absent is not there: its place is that of what should hold it.
 		for at := all[i].Pointer; ; at = parent(at) {
 			if all[i].Line, all[i].Col = d.Position(at); all[i].Line > 0 || at == "" {

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/internal/regexpsize"
 )
 
 // Limits of a schema's inside. Whoever exceeds them has generated the schema, or has set a trap.
@@ -22,6 +23,9 @@ const (
 	maxChain     = 64     // schemas that judge the same value one inside another
 	maxPerValue  = 10_000 // schemas that judge the same value in all
 	maxPerSchema = 50_000 // values that a schema given as a value is made of
+
+	maxPointers     = 16 << 20 // bytes of the JSON pointers of all schemas inside
+	maxInstructions = 100_000  // of all patterns
 )
 
 // compiler turns a decoded schema into nodes.
@@ -35,6 +39,12 @@ type compiler struct {
 	unknown []Violation
 	errs    []*CompileError
 	size    int
+
+	depth        int // schemas around the one at hand
+	pointers     int // bytes of all pointers
+	effort       int // what the library has to do, see maxEffort
+	strays       int // targets of references that no keyword takes for schemas
+	instructions int // of all patterns
 }
 
 // reference is a keyword of a node that is not resolved yet.
@@ -67,7 +77,9 @@ func build(name string, v any, position func(string) (int, int)) (*Schema, error
 	}
 	slices.SortFunc(c.unknown, compareViolations)
 	s.nodes, s.unknown = c.nodes, c.unknown
+	s.values, s.instructions = c.size, c.instructions
 	s.covered = covers(s.root, make(map[*node]bool))
+	s.tooLarge = len(s.nodes) > maxLibrarySchemas || c.effort > maxEffort || c.strays > maxStrays
 	return s, nil
 }
 
@@ -158,7 +170,16 @@ func (c *compiler) readDraft() {
 
 // node compiles the schema at a place in the document.
 func (c *compiler) node(doc any, at string) *node {
+	if c.pointers += len(at); c.pointers > maxPointers {
+		if c.pointers-len(at) <= maxPointers {
+			c.fail(at, "the schema is too big: the JSON pointers to all schemas inside it have more than %d bytes", maxPointers)
+		}
+		return &node{}
+	}
 	n := &node{at: at, covered: c.draft >= draft6}
+	c.depth++
+	defer func() { c.depth-- }()
+	c.effort += c.depth * len(at)
 	c.nodes[at] = n
 	switch doc := doc.(type) {
 	case bool:
@@ -183,6 +204,17 @@ func (c *compiler) node(doc any, at string) *node {
 		}
 		n.covered = n.covered && kw.covered
 		c.keyword(n, kw, value, child(at, name))
+	}
+	if list, ok := n.keywords["enum"].([]any); ok {
+		for _, v := range list {
+			n.listed.add(v)
+		}
+	}
+	if v, ok := n.keywords["const"]; ok {
+		n.listed.add(v)
+	}
+	if n.closed {
+		n.known = slices.Sorted(maps.Keys(n.fields))
 	}
 	if n.refOnly {
 		*n = node{at: at, keywords: n.keywords, refOnly: true, covered: c.draft >= draft6}
@@ -309,10 +341,12 @@ func (c *compiler) list(n *node, kw keyword, value any, at string) {
 		c.fail(at, "expected at least one value")
 	}
 	if c.draft < draft2019 {
-		for i := range min(len(list), 1000) {
-			if contains(list[:i], list[i]) {
-				c.fail(element(at, i), "%s stands in the list twice", show(list[i]))
+		seen := make(map[any]bool, len(list))
+		for i, v := range list {
+			if seen[identity(v)] {
+				c.fail(element(at, i), "%s stands in the list twice", show(v))
 			}
+			seen[identity(v)] = true
 		}
 	}
 	if n.values == nil { // const says more
@@ -355,14 +389,18 @@ func (c *compiler) schemas(n *node, kw keyword, value any, at string) {
 		m := c.object(value, at)
 		nodes := make(map[string]*node, len(m))
 		for key, v := range m {
+			var p *pattern
 			if kw.shape == patternMap {
-				c.pattern(key, child(at, key))
+				p = c.pattern(key, child(at, key))
 			}
 			if _, list := v.([]any); list && kw.shape == schemaOrNames {
 				c.names(v, child(at, key))
 				continue
 			}
 			nodes[key] = c.node(v, child(at, key))
+			if p != nil {
+				n.matching = append(n.matching, matching{p, nodes[key]})
+			}
 		}
 		switch kw.name {
 		case "properties":
@@ -379,10 +417,12 @@ func (c *compiler) schemas(n *node, kw keyword, value any, at string) {
 			n.allOf = nodes
 		case "anyOf", "oneOf":
 			n.branches = append(n.branches, nodes...)
+		case "prefixItems":
+			n.prefix = nodes
 		}
 	case schemaOrList:
 		if _, list := value.([]any); list && c.draft < draft2020 {
-			c.schemaList(value, at)
+			n.prefix = c.schemaList(value, at)
 			n.covered = false
 			return
 		}
@@ -400,6 +440,14 @@ func (c *compiler) schemas(n *node, kw keyword, value any, at string) {
 			n.branches = append(n.branches, sub)
 		case "not":
 			n.not = sub
+		case "contentSchema":
+			n.decoded = c.draft < draft2019
+		case "propertyNames":
+			n.names = sub
+		case "additionalItems", "contains", "unevaluatedItems":
+			n.elements = append(n.elements, sub)
+		case "unevaluatedProperties":
+			n.others = sub
 		}
 	}
 }
@@ -461,12 +509,23 @@ func (c *compiler) names(value any, at string) []string {
 
 // pattern reads a regular expression. Compiling it is left for the first text that it
 // is held against: most texts of most documents are not there.
-func (c *compiler) pattern(expr, at string) func() *regexp.Regexp {
-	if _, err := syntax.Parse(expr, syntax.Perl); err != nil {
-		c.fail(at, "expected a regular expression in RE2 syntax, without lookarounds and backreferences: %s",
-			strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+func (c *compiler) pattern(expr, at string) *pattern {
+	p := &pattern{length: len(expr), compiled: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+	// A counted repetition stands for many instructions, and parsing alone may take long.
+	if c.instructions += regexpsize.Parsing(expr); c.instructions <= maxInstructions {
+		tree, err := syntax.Parse(expr, syntax.Perl)
+		if err != nil {
+			c.fail(at, "expected a regular expression in RE2 syntax, without lookarounds and backreferences: %s",
+				strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			return p
+		}
+		p.instructions = regexpsize.Of(tree)
+		c.instructions += min(p.instructions, maxInstructions+1)
 	}
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+	if c.instructions > maxInstructions {
+		c.fail(at, "the patterns of the schema are too large: at most %d instructions, in all, are compiled", maxInstructions)
+	}
+	return p
 }
 
 // resolve finds the targets of all references. A target that is no schema by its place becomes a node then and there, and
@@ -477,7 +536,7 @@ func (c *compiler) resolve() {
 		c.pending = c.pending[1:]
 		ref, at := n.text(keyword), child(n.at, keyword)
 		if _, ok := draftOf(ref); ok && keyword == "$ref" {
-			n.covered = false
+			n.covered, n.meta = false, true
 			continue
 		}
 		for _, id := range c.ids {
@@ -499,6 +558,8 @@ func (c *compiler) resolve() {
 			switch {
 			case to == nil:
 				c.fail(at, "there is no %s in this document", show(ref))
+			case keyword == "$recursiveRef" && target != "":
+				c.fail(at, "expected \"#\", got %s", show(ref))
 			case keyword == "$ref":
 				n.ref = to
 			default:
@@ -520,6 +581,9 @@ func (c *compiler) target(path []string) *node {
 	if !ok {
 		return nil
 	}
+	c.strays++
+	c.depth = len(path)
+	defer func() { c.depth = 0 }()
 	return c.node(v, at)
 }
 

@@ -12,10 +12,40 @@ type conformer struct {
 	text func(pointer string) (string, bool) // Document.Text; may be nil
 
 	path     []string    // where the conformer is
+	length   int         // bytes of path
+	size     int         // bytes of what was seen, about
+	steps    int         // taken: fields looked for, defaults made, messages written
 	unusable []Violation // without positions
 	inexact  []Violation // numbers that were saturated, without positions
 	holes    []hole      // where the unusable values are
-	tooDeep  bool
+	refused  string      // why the value as a whole is unusable; "" if it is not
+}
+
+// Limits of one value beyond its depth.
+const (
+	maxPath         = 8 << 10   // bytes of the keys on the way to one value
+	maxConformSteps = 5_000_000 // steps of some ten nanoseconds
+	defaultSteps    = 10        // for a value in a default that is filled in
+)
+
+func (c *conformer) enter(segment string) {
+	c.path = append(c.path, segment)
+	c.length += len(segment) + 1
+	c.size += len(segment) + 1
+}
+
+func (c *conformer) leave() {
+	last := len(c.path) - 1
+	c.length -= len(c.path[last]) + 1
+	c.path = c.path[:last]
+}
+
+// take counts steps. It is false if there are no more.
+func (c *conformer) take(steps int) bool {
+	if c.steps += steps; c.steps > maxConformSteps && c.refused == "" {
+		c.refused = "is too large for its schema: it has too many defaults or too much that is unusable"
+	}
+	return c.refused == ""
 }
 
 // maxUnusable is how much in an object or list may be unusable before all of it is. Who has more has another file in front
@@ -31,15 +61,10 @@ type hole struct {
 	index   int
 }
 
-func (c *conformer) pointer() string {
-	at := ""
-	for _, segment := range c.path {
-		at = child(at, segment)
-	}
-	return at
-}
+func (c *conformer) pointer() string { return pointerTo(c.path) }
 
 func (c *conformer) reject(format string, args ...any) {
+	c.take(1 + len(c.path))
 	c.unusable = append(c.unusable, Violation{Pointer: c.pointer(), Message: fmt.Sprintf(format, args...)})
 }
 
@@ -53,7 +78,7 @@ func (c *conformer) saturated(n any) {
 // allowed is such a case too: fields must be looked at before, see absent.
 func (c *conformer) conform(t *Type, v any) (any, bool) {
 	if t.unknown() {
-		return c.normalise(v), !c.tooDeep
+		return c.normalise(v), c.refused == ""
 	}
 	if n, exact, ok := number(v); ok {
 		if v = n; !exact && t.allows(Int) {
@@ -86,9 +111,9 @@ func (c *conformer) conform(t *Type, v any) (any, bool) {
 		}
 	}
 	found := c.normalise(v)
-	expected := t.String()
+	expected := t
 	if t.Enum != nil {
-		expected = (&Type{Kind: t.Kind, Kinds: t.Kinds, Nullable: t.Nullable}).String()
+		expected = &Type{Kind: t.Kind, Kinds: t.Kinds, Nullable: t.Nullable}
 	}
 	c.reject("expected %s, got %s", expected, describe(found))
 	return found, false
@@ -137,8 +162,9 @@ func (c *conformer) scalar(t *Type, v any) (any, bool) {
 
 // object is not ok if too much in it is unusable, or if it is too deep.
 func (c *conformer) object(t *Type, m map[string]any) (out map[string]any, ok bool) {
-	out = make(map[string]any, max(len(m), len(t.Fields)))
-	if c.full() {
+	// Of a schema with many fields most are absent in most objects.
+	out = make(map[string]any, max(len(m), min(len(t.Fields), 32)))
+	if c.full() || !c.take(len(t.Fields)) {
 		return out, false
 	}
 	most := len(c.unusable) + maxUnusable
@@ -150,18 +176,18 @@ func (c *conformer) object(t *Type, m map[string]any) (out map[string]any, ok bo
 		if v == nil && field.absent() {
 			continue
 		}
-		c.path = append(c.path, key)
+		c.enter(key)
 		out[key] = c.normaliseOr(field, v, hole{object: out, key: key})
-		c.path = c.path[:len(c.path)-1]
-		if c.tooDeep || len(c.unusable) > most {
+		c.leave()
+		if c.refused != "" || len(c.unusable) > most {
 			return out, false
 		}
 	}
 	for name, field := range t.Fields {
 		if _, ok := out[name]; !ok && !field.Optional && !field.HasDefault {
-			c.path = append(c.path, name)
+			c.enter(name)
 			c.reject("is required but absent")
-			c.path = c.path[:len(c.path)-1]
+			c.leave()
 		}
 	}
 	return out, len(c.unusable) <= most
@@ -175,10 +201,10 @@ func (c *conformer) list(t *Type, list []any) (out []any, ok bool) {
 	}
 	most := len(c.unusable) + maxUnusable
 	for i, v := range list {
-		c.path = append(c.path, strconv.Itoa(i))
+		c.enter(strconv.Itoa(i))
 		out[i] = c.normaliseOr(t.Elem, v, hole{list: out, index: i})
-		c.path = c.path[:len(c.path)-1]
-		if c.tooDeep || len(c.unusable) > most {
+		c.leave()
+		if c.refused != "" || len(c.unusable) > most {
 			return out, false
 		}
 	}
@@ -189,6 +215,9 @@ func (c *conformer) list(t *Type, list []any) (out []any, ok bool) {
 func (c *conformer) normaliseOr(t *Type, v any, h hole) any {
 	if t == nil {
 		return c.normalise(v)
+	}
+	if text, ok := v.(string); ok {
+		c.size += len(text)
 	}
 	v, ok := c.conform(t, v)
 	if !ok {
@@ -204,7 +233,10 @@ func (t *Type) absent() bool { return t != nil && (t.HasDefault || !t.allows(Nul
 // normalise copies a value that has no type.
 func (c *conformer) normalise(v any) any {
 	switch v := v.(type) {
-	case nil, bool, string:
+	case string:
+		c.size += len(v)
+		return v
+	case nil, bool:
 		return v
 	case map[string]any:
 		out := make(map[string]any, len(v))
@@ -212,10 +244,10 @@ func (c *conformer) normalise(v any) any {
 			return out
 		}
 		for key, item := range v {
-			c.path = append(c.path, key)
+			c.enter(key)
 			out[key] = c.normalise(item)
-			c.path = c.path[:len(c.path)-1]
-			if c.tooDeep {
+			c.leave()
+			if c.refused != "" {
 				break
 			}
 		}
@@ -226,10 +258,10 @@ func (c *conformer) normalise(v any) any {
 			return out
 		}
 		for i, item := range v {
-			c.path = append(c.path, "0") // nobody asks which element
+			c.enter("0") // nobody asks which element
 			out[i] = c.normalise(item)
-			c.path = c.path[:len(c.path)-1]
-			if c.tooDeep {
+			c.leave()
+			if c.refused != "" {
 				break
 			}
 		}
@@ -241,39 +273,48 @@ func (c *conformer) normalise(v any) any {
 	return fmt.Sprint(v)
 }
 
-// full says that the value is deeper than MaxDepth. Callers cap what they parse; this is for values that were made by
-// hand, which may even contain themselves.
+// full says that the value is deeper than MaxDepth, or that the keys on the way to it are too long. Callers cap what they
+// parse; this is for values that were made by hand, which may even contain themselves.
 func (c *conformer) full() bool {
-	c.tooDeep = c.tooDeep || len(c.path) >= MaxDepth
-	return c.tooDeep
+	switch {
+	case c.refused != "":
+	case len(c.path) >= MaxDepth:
+		c.refused = fmt.Sprintf("is nested deeper than %d levels", MaxDepth)
+	case c.length > maxPath:
+		c.refused = fmt.Sprintf("has a place whose JSON pointer is longer than %d bytes", maxPath)
+	}
+	return c.refused != ""
 }
 
 // fill puts defaults where fields of v are absent, in place, and returns v, or a default if v is nil.
-func fill(t *Type, v any) any {
+func (c *conformer) fill(t *Type, v any) any {
 	if t == nil {
 		return v
 	}
 	switch container := v.(type) {
 	case nil:
 		if t.HasDefault {
-			return clone(t.Default)
+			return c.clone(t.Default)
 		}
 	case map[string]any:
 		for key, item := range container {
 			if field := t.Fields[key]; field == nil && t.Extra != nil && item != nil {
-				container[key] = fill(t.Extra, item)
+				container[key] = c.fill(t.Extra, item)
 			}
 		}
 		for name, field := range t.Fields {
+			if c.refused != "" {
+				break
+			}
 			item, ok := container[name]
-			if filled := fill(field, item); ok || field.HasDefault {
+			if filled := c.fill(field, item); ok || field.HasDefault {
 				container[name] = filled
 			}
 		}
 	case []any:
 		for i, item := range container {
 			if item != nil {
-				container[i] = fill(t.Elem, item)
+				container[i] = c.fill(t.Elem, item)
 			}
 		}
 	}
@@ -291,19 +332,22 @@ func dig(holes []hole) {
 	}
 }
 
-// clone copies a normalised value.
-func clone(v any) any {
+// clone copies a default.
+func (c *conformer) clone(v any) any {
+	if !c.take(defaultSteps) {
+		return nil
+	}
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, item := range v {
-			out[key] = clone(item)
+			out[key] = c.clone(item)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = clone(item)
+			out[i] = c.clone(item)
 		}
 		return out
 	}

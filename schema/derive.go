@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -11,7 +12,7 @@ import (
 // Limits of what is derived from a schema.
 const (
 	maxDefault = 10_000  // values in one completed default
-	maxMerges  = 100_000 // pairs of types that are merged
+	maxMerges  = 100_000 // pairs of types that are merged, or sixteen parts of theirs that are copied
 )
 
 // deriver turns nodes into types. All keywords of a schema hold together, so a type may be derived from some of them and
@@ -247,7 +248,7 @@ func (d *deriver) alternatives(n *node, t *Type) *Type {
 // addFields gives the object t the fields that a node speaks of which holds for some of its values only. They are
 // anything: a field that is there under a condition must not be taken for a typo.
 func (d *deriver) addFields(t *Type, n *node) {
-	if d.merges++; d.merges > maxMerges {
+	if !d.spend(n, len(n.fields)) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.fields)) {
@@ -256,6 +257,9 @@ func (d *deriver) addFields(t *Type, n *node) {
 			d.widen(n, "", fmt.Sprintf("the field %s is declared in some alternatives only", show(name)))
 			t.Fields[name] = &Type{Optional: true}
 		case field.Kind == Object:
+			if !d.spend(n, len(field.Fields)) {
+				return
+			}
 			deeper := copyOf(field, d.opaque)
 			deeper.Optional = field.Optional
 			d.addFields(deeper, n.fields[name])
@@ -306,8 +310,7 @@ func (d *deriver) merge(n *node, a, b *Type) *Type {
 	if a == b {
 		return a
 	}
-	if d.merges++; d.merges > maxMerges {
-		d.fail(n.at, "the schema is too big: more than %d types are to be merged", maxMerges)
+	if !d.spend(n, len(a.Fields)+len(b.Fields)+len(a.Enum)+len(b.Enum)) {
 		return a
 	}
 	t := d.mergeKinds(n, a, b)
@@ -320,9 +323,23 @@ func (d *deriver) merge(n *node, a, b *Type) *Type {
 	}
 	if t.HasDefault {
 		// The type has grown narrower, or has more fields.
+		if !d.spend(n, countValues(t.Default, maxDefault)) {
+			return a
+		}
 		d.setDefault(n.at, t, t.Default)
 	}
 	return t
+}
+
+// spend counts merges, one and one for each sixteen parts. It is false if there have been too many.
+func (d *deriver) spend(n *node, parts int) bool {
+	if d.merges > maxMerges {
+		return false
+	}
+	if d.merges += 1 + parts/16; d.merges > maxMerges {
+		d.fail(n.at, "the schema is too big: more than %d types are to be merged", maxMerges)
+	}
+	return d.merges <= maxMerges
 }
 
 func (d *deriver) mergeKinds(n *node, a, b *Type) *Type {
@@ -353,8 +370,12 @@ func (d *deriver) mergeKinds(n *node, a, b *Type) *Type {
 	}
 	switch {
 	case a.Enum != nil && b.Enum != nil:
+		both := make(map[any]bool, len(b.Enum))
+		for _, v := range b.Enum {
+			both[identity(v)] = true
+		}
 		for _, v := range a.Enum {
-			if contains(b.Enum, v) {
+			if both[identity(v)] {
 				t.Enum = append(t.Enum, v)
 			}
 		}
@@ -406,10 +427,15 @@ func (d *deriver) setDefault(at string, t *Type, value any) {
 	for _, v := range c.unusable {
 		d.fail(at+v.Pointer, "the default is not of its type: %s", v.Message)
 	}
-	if !ok {
+	if ok {
+		value = c.fill(t, value)
+	}
+	if c.refused != "" {
+		d.fail(at, "the default %s", c.refused)
+	}
+	if !ok || c.refused != "" {
 		return
 	}
-	value = fill(t, value)
 	if countValues(value, maxDefault) > maxDefault {
 		d.fail(at, "the default is too big: with the defaults inside it has more than %d values", maxDefault)
 		return
@@ -435,6 +461,17 @@ func countValues(v any, most int) int {
 		}
 	}
 	return n
+}
+
+// identity is the same for values that are equal, which are normalised.
+func identity(v any) any {
+	switch v.(type) {
+	case []any, map[string]any:
+		type container string
+		src, _ := json.Marshal(v) // it was JSON
+		return container(src)
+	}
+	return v
 }
 
 // contains says whether list holds a value equal to v; both are normalised.

@@ -2,8 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -13,6 +11,11 @@ import (
 
 // maxWarnings is how many warnings one Check gives.
 const maxWarnings = 1000
+
+const (
+	maxShownText  = 1000 // characters of a pattern in a message
+	maxCandidates = 250  // names that a name is compared with to guess which was meant
+)
 
 // findings words what keyword of n has against the value v at a place. Most keywords have one thing to say; required and
 // additionalProperties say one per field. Keywords without words of their own say nothing.
@@ -30,9 +33,9 @@ func (n *node) findings(keyword, at string, v any) []Violation {
 	case "enum":
 		return one("is %s, expected %s", show(v), oneOf(n.keywords[keyword]))
 	case "pattern":
-		return one("is %s, expected text that matches %s", show(v), n.text(keyword))
+		return one("is %s, expected text that matches %s", show(v), cut(n.text(keyword), maxShownText))
 	case "format":
-		return one("is %s, expected the format %s", show(v), n.text(keyword))
+		return one("is %s, expected the format %s", show(v), cut(n.text(keyword), maxShownText))
 	case "required":
 		return n.missing(at, v)
 	case "additionalProperties":
@@ -75,10 +78,13 @@ func (n *node) surplus(at string, v any) []Violation {
 	if n.has("patternProperties") {
 		return nil
 	}
-	known := slices.Sorted(maps.Keys(n.fields))
+	known := n.known
 	expected := "expected none"
 	if len(known) > 0 {
 		expected = "expected " + strings.Join(known[:min(len(known), 20)], ", ")
+	}
+	if len(known) > maxCandidates {
+		known = nil
 	}
 	var all []Violation
 	for name := range m {
@@ -150,10 +156,29 @@ func compareViolations(a, b Violation) int {
 }
 
 func comparePointers(a, b string) int {
-	return slices.CompareFunc(strings.Split(a, "/"), strings.Split(b, "/"), func(x, y string) int {
-		if isIndex(x) && isIndex(y) && len(x) != len(y) {
+	from := 0 // the last segment that begins alike
+	for i := 0; i < len(a) && i < len(b) && a[i] == b[i]; i++ {
+		if a[i] == '/' {
+			from = i
+		}
+	}
+	for a, b = a[from:], b[from:]; a != "" && b != ""; {
+		x, y := firstSegment(a), firstSegment(b)
+		if x != y && len(x) != len(y) && isIndex(x[1:]) && isIndex(y[1:]) {
 			return len(x) - len(y)
 		}
-		return strings.Compare(x, y)
-	})
+		if d := strings.Compare(x, y); d != 0 {
+			return d
+		}
+		a, b = a[len(x):], b[len(y):]
+	}
+	return len(a) - len(b)
+}
+
+// firstSegment is the first segment of a pointer, with its slash.
+func firstSegment(pointer string) string {
+	if end := strings.IndexByte(pointer[1:], '/'); end >= 0 {
+		return pointer[:end+1]
+	}
+	return pointer
 }

@@ -36,6 +36,16 @@ func SplitPointer(p string) []string {
 	return segments
 }
 
+// pointerTo is the pointer of a path of unescaped segments.
+func pointerTo(path []string) string {
+	var b strings.Builder
+	for _, segment := range path {
+		b.WriteByte('/')
+		b.WriteString(escape(segment))
+	}
+	return b.String()
+}
+
 // child is the pointer of the field called name in the object at pointer.
 func child(pointer, name string) string { return pointer + "/" + escape(name) }
 

@@ -12,9 +12,14 @@ type Schema struct {
 	root    *node
 	nodes   map[string]*node // by pointer
 	covered bool             // the own checker is enough
-	typ     *Type
-	widened []Widening
-	unknown []Violation
+	// tooLarge says that the library would take too long to compile it.
+	tooLarge bool
+	typ      *Type
+	widened  []Widening
+	unknown  []Violation
+
+	values       int // that the schema is made of
+	instructions int // of all its patterns
 
 	// library holds the schema as the library compiles it: only when something needs it, for that takes longer than
 	// everything else here.
@@ -63,6 +68,9 @@ func (s *Schema) Widened() []Widening { return s.widened }
 // Unknown lists keywords that JSON Schema does not have, which have no effect, and formats that are not checked, sorted by
 // pointer. They are allowed, but most of them are typos, and the message names the nearest word.
 func (s *Schema) Unknown() []Violation { return s.unknown }
+
+// Size is how large the schema is: the values that it is made of, and the instructions of all its patterns.
+func (s *Schema) Size() (values, instructions int) { return s.values, s.instructions }
 
 // Verify asks the library whether the schema is one, which Check does only when it needs the library's help. The error is
 // a *CompileError. It takes up to a few milliseconds the first time.

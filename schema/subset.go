@@ -8,6 +8,7 @@ import (
 // checker judges normalised values by the keywords that nearly all schemas make do with. It finds exactly what the library
 // finds, and in words of its own; which schemas it covers is decided when they are compiled.
 type checker struct {
+	left     int // steps that it may still take
 	path     []string
 	findings []Violation // without positions
 }
@@ -41,14 +42,13 @@ func (c *checker) find(n *node, keyword string, v any) {
 	if len(c.findings) > maxWarnings {
 		return
 	}
-	at := ""
-	for _, segment := range c.path {
-		at = child(at, segment)
-	}
-	c.findings = append(c.findings, n.findings(keyword, at, v)...)
+	c.findings = append(c.findings, n.findings(keyword, pointerTo(c.path), v)...)
 }
 
 func (c *checker) check(n *node, v any) {
+	if c.left -= n.price(v); c.left < 0 {
+		return
+	}
 	if n.always != nil {
 		if !*n.always {
 			c.find(n, "", v)
@@ -73,7 +73,7 @@ func (c *checker) check(n *node, v any) {
 	}
 	switch v := v.(type) {
 	case string:
-		if n.pattern != nil && !n.pattern().MatchString(v) {
+		if n.pattern != nil && !n.pattern.compiled().MatchString(v) {
 			c.find(n, "pattern", v)
 		}
 	case map[string]any:

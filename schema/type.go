@@ -74,6 +74,9 @@ type Type struct {
 	Doc string
 }
 
+// maxShownValues is how many values of an enum the words of a type list.
+const maxShownValues = 100
+
 // String is the type in words, for messages: "text", "int", "list of int", "object", `"a" | "b"`, "text or null",
 // "int or text", "anything".
 func (t *Type) String() string {
@@ -81,9 +84,12 @@ func (t *Type) String() string {
 		return Any.String()
 	}
 	if t.Enum != nil {
-		values := make([]string, len(t.Enum))
-		for i, v := range t.Enum {
-			values[i] = show(v)
+		values := make([]string, min(len(t.Enum), maxShownValues))
+		for i := range values {
+			values[i] = show(t.Enum[i])
+		}
+		if len(t.Enum) > len(values) {
+			values = append(values, "…")
 		}
 		return strings.Join(values, " | ")
 	}
@@ -190,15 +196,9 @@ func isIndex(segment string) bool {
 // show is a value as it stands in messages: JSON, at most 40 characters of it.
 func show(v any) string {
 	const most = 40
-	var text string
 	switch v := v.(type) {
 	case string:
-		// Cut first: the text may be megabytes long.
-		if utf8.RuneCountInString(v) > most {
-			v = string([]rune(v[:min(len(v), 4*most)])[:most-1]) + "…"
-		}
-		text = quote(v)
-		return text
+		return quote(cut(v, most))
 	case []any:
 		return fmt.Sprintf("a list of %d", len(v))
 	case map[string]any:
@@ -208,6 +208,15 @@ func show(v any) string {
 	default:
 		return fmt.Sprint(v)
 	}
+}
+
+// cut is the beginning of a text that has more than most characters.
+func cut(s string, most int) string {
+	start := s[:min(len(s), utf8.UTFMax*most+1)] // it may be megabytes long
+	if utf8.RuneCountInString(start) <= most {
+		return s
+	}
+	return string([]rune(start)[:most-1]) + "…"
 }
 
 // quote is fmt's %q, but for characters that people can read.

@@ -20,6 +20,10 @@ const address = "mem:///schema.json"
 // lib returns the schema as the library compiles it, which it does once.
 func (s *Schema) lib() (*jsonschema.Schema, *CompileError) {
 	s.library.Do(func() {
+		if s.tooLarge {
+			s.failed = s.failure("", "the schema is too large for the validator: too many schemas lie in it, too deep")
+			return
+		}
 		defer func() {
 			if r := recover(); r != nil {
 				s.failed = s.failure("", fmt.Sprintf("the validator cannot use this schema: %v", r))
@@ -77,6 +81,9 @@ const maxConsulted = 50_000
 func (s *Schema) consult(v any) (found []Violation) {
 	if countValues(v, maxConsulted) > maxConsulted {
 		return []Violation{{Message: fmt.Sprintf("cannot be checked: it has more than %d values", maxConsulted)}}
+	}
+	if !s.affordable(v) {
+		return uncheckable()
 	}
 	compiled, failed := s.lib()
 	if failed != nil {
