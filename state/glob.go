@@ -19,7 +19,8 @@ import (
 // What was made is sorted by path. Of more than limit matches the first are
 // read, and more tells how many there are beside them; limit 0 means no limit.
 // f.Timeout bounds the reading of all, not of each: when it, or ctx, ends, the
-// error says so and nothing is given. A disk of this machine is not watched, so
+// error says so and nothing is given; likewise when the walk has looked at 100,000
+// files and folders. A disk of this machine is not watched, so
 // the file at hand is finished first. use is called from several goroutines, and
 // may still be when the time was over.
 //
@@ -117,47 +118,23 @@ func (r *Root) AnyFile(pattern string) bool {
 	if base != r {
 		defer base.Close()
 	}
-	if dir, name := doublestar.SplitPattern(pattern); !strings.Contains(name, "/") && !strings.Contains(name, "**") {
-		return base.anyIn(dir, name)
-	}
 	found := false
-	_ = doublestar.GlobWalk(base.root.FS(), pattern, func(_ string, entry fs.DirEntry) error { // what cannot be read has no files
-		if entry.IsDir() {
-			return nil
-		}
+	_ = base.find(context.Background(), pattern, maxEntries, func(match) error { // what cannot be read has no files
 		found = true
 		return fs.SkipAll
-	}, doublestar.WithNoFollow())
+	})
 	return found
 }
 
-// anyIn is AnyFile for a pattern of names in one directory, which may hold many: it
-// reads no further than to the first that matches.
-func (r *Root) anyIn(dir, pattern string) bool {
-	d, err := r.root.OpenFile(dir, os.O_RDONLY|openNonblocking, 0) // it may be a pipe
-	if err != nil {
-		return false
-	}
-	defer d.Close()
-	for {
-		entries, err := d.ReadDir(entriesAtOnce)
-		for _, e := range entries {
-			if !e.IsDir() && Match(pattern, e.Name()) {
-				return true
-			}
-		}
-		if err != nil { // also at the end
-			return false
-		}
-	}
-}
-
-const entriesAtOnce = 64
-
 // Match reports whether a pattern, as [ReadAll] takes it, matches this path.
 func Match(pattern, path string) bool {
-	ok, err := doublestar.Match(pattern, path)
-	return ok && err == nil
+	if notAPattern(pattern) != "" {
+		return false
+	}
+	return slices.ContainsFunc(alternatives(pattern), func(p string) bool {
+		ok, err := doublestar.Match(p, path)
+		return ok && err == nil
+	})
 }
 
 func readMatches[T any](ctx context.Context, r *Root, pattern string, format Format, limit int, use func(Doc) T) ([]T, int, error) {
@@ -207,36 +184,15 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, format For
 // filesPerWorker is how many files are worth a goroutine of their own.
 const filesPerWorker = 32
 
-// maxMatches bounds what a pattern may match before the walk is given up.
-const maxMatches = 200_000
-
-// match is a name that a pattern matches.
-type match struct {
-	name    string
-	regular bool // as the directory says; a link, for one, is not
-}
-
 // matches lists what a pattern matches, without directories, sorted.
 func (r *Root) matches(ctx context.Context, pattern string) ([]match, error) {
 	var names []match
-	err := doublestar.GlobWalk(r.root.FS(), pattern, func(name string, entry fs.DirEntry) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			return nil
-		}
-		if len(names) == maxMatches {
-			return fmt.Errorf("matches more than %d files", maxMatches)
-		}
-		names = append(names, match{name, entry.Type().IsRegular()})
+	err := r.find(ctx, pattern, maxEntries, func(m match) error {
+		names = append(names, m)
 		return nil
-	}, doublestar.WithNoFollow())
-	if err != nil {
-		return nil, err
-	}
+	})
 	slices.SortFunc(names, func(a, b match) int { return strings.Compare(a.name, b.name) })
-	return slices.Compact(names), nil
+	return slices.CompactFunc(names, func(a, b match) bool { return a.name == b.name }), err
 }
 
 // directory reads files that lie beside one another without walking to each of

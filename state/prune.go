@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -18,7 +19,9 @@ import (
 // In the pattern, * and ? stay within a name, ** goes through directories,
 // {a,b} and [abc] choose, and \ makes the next character literal. Links are
 // neither removed nor followed. A file that vanishes meanwhile is no error;
-// one that cannot be removed is an error, after the others were tried.
+// one that cannot be removed is an error, after the others were tried. A walk
+// that looks at 100,000 files and folders is one too, after what it found was
+// removed.
 // A pattern that is not one, or leaves the root, is a [*PathError].
 func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now time.Time) (removed []string, err error) {
 	if err := checkGlob(glob); err != nil {
@@ -27,27 +30,26 @@ func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now 
 	for strings.HasPrefix(glob, "./") { // io/fs knows no such names
 		glob = strings.TrimLeft(glob[2:], "/")
 	}
-	fsys := r.root.FS()
+	found, walkErr := r.matches(ctx, glob)
 	var failed error
-	walkErr := doublestar.GlobWalk(fsys, glob, func(name string, entry fs.DirEntry) error {
+	for _, m := range found {
 		if err := ctx.Err(); err != nil {
-			return err
+			return removed, errors.Join(err, failed)
 		}
-		if r.throughLink(name) {
-			return nil
+		if r.throughLink(m.name) {
+			continue
 		}
-		info, err := r.root.Lstat(name)
+		info, err := r.root.Lstat(m.name)
 		if err != nil || !info.Mode().IsRegular() || now.Sub(info.ModTime()) <= older {
-			return nil
+			continue
 		}
-		switch err := r.root.Remove(name); {
+		switch err := r.root.Remove(m.name); {
 		case err == nil:
-			removed = append(removed, name)
+			removed = append(removed, m.name)
 		case !errors.Is(err, fs.ErrNotExist):
-			failed = errors.Join(failed, &writeError{path: name, op: "prune", err: err})
+			failed = errors.Join(failed, &writeError{path: m.name, op: "prune", err: err})
 		}
-		return nil
-	}, doublestar.WithNoFollow())
+	}
 	return removed, errors.Join(walkErr, failed)
 }
 
@@ -78,8 +80,22 @@ func checkGlob(glob string) error {
 		return refuse("is absolute: name files relative to the project")
 	case strings.HasPrefix(glob, "~/"):
 		return refuse("lies in the home directory, where nothing is ever changed")
-	case !doublestar.ValidatePattern(glob):
-		return refuse("is not a pattern: a bracket or brace is not closed, or it ends with \\")
+	}
+	if message := notAPattern(glob); message != "" {
+		return refuse(message)
 	}
 	return nil
+}
+
+// notAPattern is what is wrong with a pattern as such, or "".
+func notAPattern(glob string) string {
+	switch {
+	case len(glob) > maxPattern:
+		return fmt.Sprintf("is longer than %d bytes", maxPattern)
+	case !doublestar.ValidatePattern(glob):
+		return "is not a pattern: a bracket or brace is not closed, or it ends with \\"
+	case len(alternatives(glob)) > maxAlternatives:
+		return fmt.Sprintf("stands for more than %d patterns: write fewer alternatives in braces", maxAlternatives)
+	}
+	return ""
 }
