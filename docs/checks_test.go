@@ -40,7 +40,7 @@ func TestChecksPage(t *testing.T) {
 	if *update {
 		page = checkExample.ReplaceAllStringFunc(page, func(block string) string {
 			file := checkExample.FindStringSubmatch(block)[1]
-			return fmt.Sprintf("```console\n$ ralph check %s\n%s```\n", file, said(files, file))
+			return fmt.Sprintf("```console\n$ ralph check %s\n%s```\n", file, said(t, files, file))
 		})
 		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
 			t.Fatal(err)
@@ -68,14 +68,14 @@ func TestChecksPage(t *testing.T) {
 		if m == nil {
 			continue
 		}
-		if got := said(files, m[1]); got != m[2] || !strings.Contains(got, "["+c.ID+"]") {
+		if got := said(t, files, m[1]); got != m[2] || !strings.Contains(got, "["+c.ID+"]") {
 			t.Errorf("what is said about %s (-page +ralph), to be rewritten with -update:\n%s", m[1], cmp.Diff(m[2], got))
 		}
 	}
 }
 
 // said is what ralph check says about a file.
-func said(files fs.FS, name string) string {
-	_, diags := rules.Check(files, name, loop.Config())
+func said(t *testing.T, files fs.FS, name string) string {
+	_, diags := rules.Check(t.Context(), files, name, loop.Config())
 	return diags.Format()
 }

@@ -73,7 +73,7 @@ func TestHostsAndPoliciesAreDocumented(t *testing.T) {
 		if strings.HasPrefix(file, "guards/") {
 			continue
 		}
-		program, findings := rules.Load(examples.FS, file, loop.Config())
+		program, findings := rules.Load(t.Context(), examples.FS, file, loop.Config())
 		if program == nil {
 			t.Fatal(findings)
 		}

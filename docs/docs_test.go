@@ -193,8 +193,8 @@ func checkPolicy(t *testing.T, at string, b block) {
 	if !whole {
 		src = complete(t, at, b.text, b.with)
 	}
-	_, findings := rules.Load(fstest.MapFS{"policy.yaml": {Data: src}}, "policy.yaml", loop.Config())
-	if whole && len(findings) > 0 || findings.HasErrors() {
+	_, findings := rules.Load(t.Context(), fstest.MapFS{"policy.yaml": {Data: src}}, "policy.yaml", loop.Config())
+	if whole && len(findings) > 0 || findings.Err() != nil {
 		t.Errorf("%s:\n%s\n%s", at, findings.Format(), src)
 	}
 }
@@ -250,7 +250,7 @@ func checkExpressions(t *testing.T, at string, b block, dir string) {
 			t.Fatal(err)
 		}
 		src := complete(t, at, string(rule), b.with)
-		program, findings := rules.Load(fstest.MapFS{"policy.yaml": {Data: src}}, "policy.yaml", loop.Config())
+		program, findings := rules.Load(t.Context(), fstest.MapFS{"policy.yaml": {Data: src}}, "policy.yaml", loop.Config())
 		if program == nil {
 			t.Errorf("%s: %s\n%s", at, line, findings.Format())
 			continue
@@ -264,7 +264,7 @@ func checkExpressions(t *testing.T, at string, b block, dir string) {
 // reason lets an agent stop and gives what it is told, in one line.
 func reason(t *testing.T, p *rules.Program, dir string) string {
 	t.Helper()
-	l, err := loop.New(p, loop.WithRoot(dir), loop.WithStore(filepath.Join(t.TempDir(), "state")))
+	l, err := loop.New(p, loop.WithRoot(dir), loop.WithState(filepath.Join(t.TempDir(), "state")))
 	if err != nil {
 		t.Fatal(err)
 	}

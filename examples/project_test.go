@@ -41,7 +41,7 @@ func newProject(t testing.TB, policy string, set map[string]string, content file
 	t.Helper()
 	cfg := loop.Config()
 	cfg.Set = set
-	program, findings := rules.Load(examples.FS, policy+"/"+policy+".yaml", cfg)
+	program, findings := rules.Load(t.Context(), examples.FS, policy+"/"+policy+".yaml", cfg)
 	if program == nil {
 		t.Fatal(findings)
 	}
@@ -50,7 +50,7 @@ func newProject(t testing.TB, policy string, set map[string]string, content file
 		loop.WithName(policy),
 		loop.WithRoot(p.dir),
 		loop.WithSource(judge.Source()),
-		loop.WithStore(filepath.Join(t.TempDir(), "state")),
+		loop.WithState(filepath.Join(t.TempDir(), "state")),
 		loop.WithClock(func() time.Time { return p.now }),
 		loop.WithEnv(func(name string) string { return p.env[name] }),
 	)

@@ -25,7 +25,7 @@ func TestShippedPoliciesAreClean(t *testing.T) {
 			continue // they are read where a policy includes them
 		}
 		t.Run(name, func(t *testing.T) {
-			program, findings := rules.Load(examples.FS, name, loop.Config())
+			program, findings := rules.Load(t.Context(), examples.FS, name, loop.Config())
 			if len(findings) > 0 {
 				t.Error(findings.Format())
 			}
@@ -40,7 +40,7 @@ func TestShippedPoliciesAreClean(t *testing.T) {
 			if dir == "embed/source" {
 				cfg.Sources = []rules.SourceKind{{Name: "coverage", Path: true}}
 			}
-			if _, findings := rules.Load(os.DirFS(dir), "policy.yaml", cfg); len(findings) > 0 {
+			if _, findings := rules.Load(t.Context(), os.DirFS(dir), "policy.yaml", cfg); len(findings) > 0 {
 				t.Error(findings.Format())
 			}
 		})
@@ -76,7 +76,7 @@ func TestGuards(t *testing.T) {
 				t.Fatal(err)
 			}
 			fsys := fstest.MapFS{"policy.yaml": {Data: policy}}
-			if _, findings := rules.Load(fsys, "policy.yaml", loop.Config()); len(findings) > 0 {
+			if _, findings := rules.Load(t.Context(), fsys, "policy.yaml", loop.Config()); len(findings) > 0 {
 				t.Errorf("%s\n%s", findings.Format(), policy)
 			}
 		})

@@ -26,7 +26,7 @@ func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 	ctx, cancel := l.within(ctx)
 	defer cancel()
 	l.apply(ctx, d)
-	l.keep(d)
+	l.keep(ctx, d)
 	return d, d.Err
 }
 
@@ -61,25 +61,21 @@ func (d *Decision) rescue() {
 	}
 }
 
-// commit writes memory and effects, deciding again where that is needed.
+// commit saves the memory and makes the effects, deciding again where that is needed.
 func (l *Loop) commit(ctx context.Context, d *Decision) error {
-	g := d.gatherer
+	m := &d.gatherer.mem
 	if ctx.Err() != nil {
 		return interrupted(ctx)
 	}
-	if len(d.effects()) == 0 && !g.mem.changes(d.Verdict, g.program, d.Time) {
+	if !d.Verdict.Changed && len(d.effects()) == 0 {
 		return nil
 	}
-	unlock, err := l.store.Lock(ctx, g.mem.lockNames())
+	unlock, err := m.lock(ctx)
 	if err != nil {
 		return fmt.Errorf("ralph's own directory cannot be used, so the loop cannot be counted: %w", err)
 	}
 	defer unlock()
-	defer g.files.release()
-	if g.mem.stale(l.store) {
-		g.mem.load(l.store, d.Event)
-		d.evaluate(ctx)
-	}
+	defer d.gatherer.files.release()
 	for again := false; ; again = true {
 		switch {
 		case ctx.Err() == nil:
@@ -88,18 +84,31 @@ func (l *Loop) commit(ctx context.Context, d *Decision) error {
 		default:
 			return interrupted(ctx)
 		}
-		if err := g.mem.save(l.store, d.Verdict, g.program, d.Time); err != nil {
-			return fmt.Errorf("the loop cannot be counted, so it ends: %w", err)
+		saved := m.after(d.Verdict)
+		if len(saved) > 0 {
+			switch err := m.store.Save(ctx, saved...); {
+			case errors.Is(err, ErrConflict): // another event was counted meanwhile
+				if err := m.load(ctx); err != nil {
+					return err
+				}
+				d.evaluate(ctx)
+				continue
+			case err != nil:
+				return fmt.Errorf("the loop cannot be counted, so it ends: %w", err)
+			}
 		}
 		err := d.write(ctx)
 		if err == nil {
 			return nil
 		}
-		// What was counted for a verdict that is not to be is taken back. That it
-		// may fail where the disk does is told by the error at hand.
-		_ = g.mem.restore(l.store)
+		// What was counted for a verdict that is not to be is taken back. If that
+		// fails, the loop ends one continuation early.
+		back := m.takeBack(ctx, saved)
 		if !errors.Is(err, ErrConflict) {
 			return fmt.Errorf("the changes of this verdict cannot be made, so the loop ends: %w", err)
+		}
+		if back != nil {
+			return fmt.Errorf("the loop cannot be counted, so it ends: %w", back)
 		}
 		d.evaluate(ctx)
 	}
@@ -112,8 +121,8 @@ type share struct {
 	effects []rules.Effect
 }
 
-// effects are the changes that the verdict asks for, in the order of the rules, by
-// who makes them. Prunes are not among them: they follow a decision that was applied.
+// effects are the changes of facts that the verdict asks for, in the order of the
+// rules, by who makes them. Prunes and verbs follow a decision that was applied.
 // At a prompt nothing is changed.
 func (d *Decision) effects() (shares []share) {
 	if d.Event.Name == host.UserPromptSubmit {
@@ -122,11 +131,11 @@ func (d *Decision) effects() (shares []share) {
 	g := d.gatherer
 	for _, part := range d.Verdict.Parts {
 		for _, e := range part.Effects {
-			if e.Kind == rules.PruneEffect {
+			if e.Kind == rules.PruneEffect || e.Kind == rules.VerbEffect {
 				continue
 			}
 			var s share
-			for _, f := range g.program.Facts() {
+			for _, f := range g.loop.program.Facts() {
 				if f.Name == e.Fact {
 					s.name, s.to = writerOf(g.loop.source(f.Source, &g.files))
 				}
@@ -167,14 +176,19 @@ func (s share) write(ctx context.Context) (err error) {
 	return s.to.Write(ctx, s.effects)
 }
 
-// finish does what follows a decision that was applied: prunes of rules and of
-// finally. It is best effort: a file that cannot be removed today is removed
-// tomorrow.
+// finish does what follows a decision that was applied: verbs of the embedding
+// program, prunes of rules and of finally. It is best effort: a file that cannot be
+// removed today is removed tomorrow.
 func (l *Loop) finish(ctx context.Context, d *Decision) {
 	var effects []rules.Effect
 	for _, part := range d.Verdict.Parts {
 		for _, e := range part.Effects {
-			if e.Kind == rules.PruneEffect {
+			switch e.Kind {
+			case rules.VerbEffect:
+				if err := l.carryOut(ctx, e); err != nil {
+					d.notice(fmt.Sprintf("rule %s: %s was not carried out: %s", part.Rule, e.Verb, err))
+				}
+			case rules.PruneEffect:
 				effects = append(effects, e)
 			}
 		}
@@ -197,7 +211,23 @@ func (l *Loop) finish(ctx context.Context, d *Decision) {
 			}
 		}
 	}
-	_ = l.store.Clean(d.Time, memoryAge) // an old memory that stays does no harm
+	if l.disk != nil {
+		_ = l.disk.Clean(d.Time, memoryAge) // an old memory that stays does no harm
+	}
+}
+
+// carryOut does what a verb of the embedding program stands for.
+func (l *Loop) carryOut(ctx context.Context, e rules.Effect) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("it panicked: %v", r)
+		}
+	}()
+	w := l.verbs[e.Verb]
+	if w == nil {
+		return errors.New("this program has no such verb")
+	}
+	return w.Write(ctx, []rules.Effect{e})
 }
 
 // memoryAge is how long the memory of a session is kept after it was last used.

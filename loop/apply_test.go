@@ -31,7 +31,7 @@ rules:
     stop: enough
   - name: go
     when: ok(state)
-    continue: n is ${n}, row ${loop.continuations}
+    continue: n is ${n}, streak ${loop.continuations}
     notice: counted
     log: counting
     then:
@@ -42,7 +42,7 @@ rules:
 func TestApply(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": "{\r\n  \"keep\": 1.0, \"n\": 4\r\n}\r\n"})
 	d := p.run(p.loop(counterPolicy), p.stop())
-	if want := "n is 4, row 0"; said(d) != want || !d.Applied {
+	if want := "n is 4, streak 0"; said(d) != want || !d.Applied {
 		t.Errorf("%q, applied %v", said(d), d.Applied)
 	}
 	if diff := cmp.Diff("{\r\n  \"keep\": 1.0, \"n\": 5\r\n}\r\n", p.read("state.json")); diff != "" {
@@ -62,7 +62,7 @@ func TestDecideChangesNothing(t *testing.T) {
 	l := p.loop(counterPolicy)
 	for range 3 {
 		d := l.Decide(t.Context(), p.stop())
-		if want := "n is 4, row 0"; said(d) != want {
+		if want := "n is 4, streak 0"; said(d) != want {
 			t.Errorf("%q, want %q", said(d), want)
 		}
 	}
@@ -79,11 +79,11 @@ func TestApplyDecidesAgain(t *testing.T) {
 		want   string
 		file   string
 	}{
-		{"nothing", func(*project, *loop.Loop) {}, "n is 1, row 0", `{"n": 2}`},
-		{"the file", func(p *project, _ *loop.Loop) { p.write("state.json", `{"n": 7}`) }, "n is 7, row 0", `{"n": 8}`},
+		{"nothing", func(*project, *loop.Loop) {}, "n is 1, streak 0", `{"n": 2}`},
+		{"the file", func(p *project, _ *loop.Loop) { p.write("state.json", `{"n": 7}`) }, "n is 7, streak 0", `{"n": 8}`},
 		{"the file, and now a stop holds", func(p *project, _ *loop.Loop) { p.write("state.json", `{"n": 7, "max": 7}`) }, "stop enough", `{"n": 7, "max": 7}`},
 		{"the file is gone", func(p *project, _ *loop.Loop) { os.Remove(p.path("state.json")) }, "stop", ""},
-		{"the memory", func(p *project, l *loop.Loop) { p.run(l, p.stop()) }, "n is 2, row 1", `{"n": 3}`},
+		{"the memory", func(p *project, l *loop.Loop) { p.run(l, p.stop()) }, "n is 2, streak 1", `{"n": 3}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
@@ -112,7 +112,7 @@ rules:
   - name: go
     when: state.n < 100 and asked == "answer 1" and env.TICK == ""
     unless_repeated: {times: 1, per: prompt}
-    continue: n is ${state.n}, row ${loop.continuations}
+    continue: n is ${state.n}, streak ${loop.continuations}
     then: [{set: state.n = state.n + 1}]
 `
 
@@ -138,8 +138,8 @@ func TestApplyAgainstOtherWriters(t *testing.T) {
 		want   string
 		file   string
 	}{
-		{"one", 1, "n is 11, row 0", `{"n":12}`},
-		{"some", 4, "n is 14, row 0", `{"n":15}`},
+		{"one", 1, "n is 11, streak 0", `{"n":12}`},
+		{"some", 4, "n is 14, streak 0", `{"n":15}`},
 		{"until the time is up", 1 << 30, "stop", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestApplyAgainstOtherWriters(t *testing.T) {
 				// What did not happen was not counted, so the rule has not stepped aside.
 				c.writes, ticks, asked = 0, 1, 0
 				p.write("state.json", `{"n":20}`)
-				if d := p.run(p.named("policy.yaml", busyPolicy, []loop.Source{counting{&asked}}), p.turn("a")); said(d) != "n is 20, row 0" {
+				if d := p.run(p.named("policy.yaml", busyPolicy, []loop.Source{counting{&asked}}), p.turn("a")); said(d) != "n is 20, streak 0" {
 					t.Errorf("afterwards %q", said(d))
 				}
 				return
@@ -249,7 +249,7 @@ rules:
 			if p.read("state.json") != content {
 				t.Errorf("file %s", p.read("state.json"))
 			}
-			if d := p.run(p.loop("ralph: 1\nrules: [{name: go, continue: 'row ${loop.continuations} of ${loop.total}'}]"), p.turn("a")); said(d) != "row 0 of 0" {
+			if d := p.run(p.loop("ralph: 1\nrules: [{name: go, continue: 'streak ${loop.continuations} of ${loop.total}'}]"), p.turn("a")); said(d) != "streak 0 of 0" {
 				t.Errorf("afterwards %q", said(d))
 			}
 		})
@@ -263,7 +263,7 @@ func TestNoCountNoContinue(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := p.loop("ralph: 1\nprefix: mine\nrules: [{name: go, continue: on}]", loop.WithStore(filepath.Join(file, "below")))
+	l := p.loop("ralph: 1\nprefix: mine\nrules: [{name: go, continue: on}]", loop.WithState(filepath.Join(file, "below")))
 	d := p.run(l, p.stop())
 	if d.Continue() || d.Err == nil {
 		t.Fatalf("%q, error %v", said(d), d.Err)
@@ -276,7 +276,7 @@ func TestNoCountNoContinue(t *testing.T) {
 // A memory that broke starts anew, and is told once.
 func TestDamagedMemory(t *testing.T) {
 	p := newProject(t, map[string]string{"step.txt": "1"})
-	l := p.loop(rowPolicy)
+	l := p.loop(streakPolicy)
 	p.run(l, p.turn("a"))
 	for _, name := range entries(t, p.store) {
 		if strings.HasPrefix(name, "memory/") {

@@ -3,6 +3,7 @@ package loop_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,13 +16,13 @@ import (
 // speckitLoop is the shipped policy speckit, on a project with work left.
 func speckitLoop(b *testing.B, p *project) *loop.Loop {
 	b.Helper()
-	program, diags := rules.Load(examples.FS, "speckit/speckit.yaml", loop.Config())
+	program, diags := rules.Load(b.Context(), examples.FS, "speckit/speckit.yaml", loop.Config())
 	if program == nil {
 		b.Fatal(diags.Format())
 	}
 	p.write(".specify/.current-feature", "demo\n")
 	p.write(".specify/specs/demo/.speckit-state.json", `{"phase": "execution", "taskIndex": 2, "totalTasks": 10, "globalIteration": 3}`)
-	l, err := loop.New(program, loop.Local(), loop.WithStore(p.store), loop.WithEnv(func(string) string { return "" }))
+	l, err := loop.New(program, loop.Local(), loop.WithState(p.store), loop.WithEnv(func(string) string { return "" }))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func speckitLoop(b *testing.B, p *project) *loop.Loop {
 }
 
 // A whole answer but for the process: input, facts, rules, memory, log, output. Each
-// is a turn of its own, so that the row never comes to its bound.
+// is a turn of its own, so that the streak never comes to its limit.
 func BenchmarkHook(b *testing.B) {
 	p := newProject(b, nil)
 	l := speckitLoop(b, p)
@@ -44,6 +45,50 @@ func BenchmarkHook(b *testing.B) {
 		if out := l.Hook(b.Context(), nil, input); len(out.Stdout) == 0 {
 			b.Fatal("no answer")
 		}
+	}
+}
+
+// Decide and Apply with one fact: given by value with the memory in the process, and
+// read from a file with the memory on disk. The first must be at least 5 times as fast.
+func BenchmarkApply(b *testing.B) {
+	const policy = `
+ralph: 1
+facts: {state: {json: state.json, schema: {properties: {n: {type: integer}}}}}
+rules:
+  - name: done
+    when: state.n == 0
+    stop: done
+  - name: go
+    when: state.n < 10
+    continue: ${state.n} of 10
+`
+	p := newProject(b, map[string]string{"state.json": `{"n": 4}`})
+	for _, c := range []struct {
+		name string
+		opts func(b *testing.B) []loop.Option
+	}{
+		{"memory", func(*testing.B) []loop.Option {
+			return []loop.Option{loop.WithValues(map[string]any{"state": map[string]any{"n": 4}})}
+		}},
+		{"disk", func(b *testing.B) []loop.Option {
+			return []loop.Option{loop.WithRoot(p.dir), loop.WithState(b.TempDir())}
+		}},
+		{"disk without log", func(b *testing.B) []loop.Option {
+			return []loop.Option{loop.WithRoot(p.dir), loop.WithState(b.TempDir()), loop.WithRecorder(nil)}
+		}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			l := alone(b, policy, append(c.opts(b), loop.WithEnv(func(string) string { return "" }))...)
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				ev := host.Event{SessionID: strconv.Itoa(n / 400)} // below the limits
+				n++
+				if d, err := l.Apply(b.Context(), l.Decide(b.Context(), ev)); err != nil || !d.Continue() {
+					b.Fatal(d.Verdict.Reason, err)
+				}
+			}
+		})
 	}
 }
 

@@ -3,9 +3,12 @@ package loop
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/workspace"
 
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
@@ -20,22 +23,20 @@ type Decision struct {
 	Root    string         // project root, "" if there is none
 	Verdict *rules.Verdict // never nil
 	Skipped string         // why the rules were not tried: loops are off, the event is not listed, the policy is not for it
-	Notices []string       // for the person, in order; Apply adds to them
+	Notices []string       // for the user, in order; Apply adds to them
 	Notes   []string       // for the agent beside the prompt, on UserPromptSubmit only
 	Log     []string       // finished lines for stderr; Apply adds to them
 	Applied bool           // effects and memory are on disk
 	Err     error          // the policy could not be followed; the verdict then lets go
 	Took    time.Duration  // of deciding
 
+	id       string // of its record, once there is one
 	prefix   string // of log lines, without brackets
 	noted    *noted
 	quoted   []string // texts that show what the log does not keep
 	gatherer *gatherer
 	spent    bool // it was applied
 }
-
-// Continue reports whether the agent goes on.
-func (d *Decision) Continue() bool { return d.Verdict.Action == rules.Continue }
 
 // Decide works out what to say to an event and changes nothing. An event without a
 // name is a Stop. Decide never fails and never panics: what keeps the policy from
@@ -60,7 +61,7 @@ func (l *Loop) decided(ctx context.Context, ev host.Event) *Decision {
 
 // within bounds ctx by the deadline.
 func (l *Loop) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, l.deadline, &LateError{l.deadline})
+	return context.WithTimeoutCause(ctx, l.deadline, lateError(l.deadline))
 }
 
 func (d *Decision) close() {
@@ -82,7 +83,7 @@ func (l *Loop) decision(ev host.Event) *Decision {
 func (l *Loop) decide(ctx context.Context, d *Decision) {
 	defer d.rescue()
 	d.Time = l.now()
-	if why, off := Off("", l.getenv); off {
+	if why, off := workspace.Off("", l.getenv); off {
 		d.Skipped = why
 		return
 	}
@@ -96,7 +97,7 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 		return
 	}
 	d.Root = dir
-	if why, off := Off(dir, l.getenv); off {
+	if why, off := workspace.Off(dir, l.getenv); off {
 		d.Skipped = why
 		return
 	}
@@ -104,31 +105,32 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 		d.fail(l.broken)
 		return
 	}
-	g := &gatherer{loop: l, program: l.program, ev: d.Event, now: d.Time, dir: dir}
+	g := &gatherer{loop: l, ev: d.Event, now: d.Time, dir: dir, mem: memoryOf(l.store, d.Event, dir, l.name)}
 	g.files.world, d.gatherer = g, g
 	if err := g.open(); err != nil {
 		d.fail(err)
 		return
 	}
-	if l.rest != nil {
-		if d.Verdict = l.program.EvalWith(ctx, g.facts(), l.options(d.Event)); d.Verdict.Idle {
-			d.skipIdle()
-			return
-		}
-		if g.program, err = l.rest(); err != nil {
-			d.fail(err)
-			return
-		}
+	err = g.mem.load(ctx)
+	if err == nil {
+		d.evaluate(ctx)
 	}
-	g.mem = memoryOf(d.Event, dir, l.name, g.program)
-	g.mem.load(l.store, d.Event)
-	d.evaluate(ctx)
 	switch {
 	case ctx.Err() != nil:
 		d.fail(interrupted(ctx))
+	case err != nil:
+		d.fail(err)
+	case unusable(d.Verdict):
+		d.fail(fmt.Errorf("%s; run: ralph check %s", d.Verdict.Problems[0], d.Policy))
 	case d.Verdict.Idle:
 		d.skipIdle()
 	}
+}
+
+// unusable reports whether the policy was for the event and the rest of it, which
+// [rules.Config.Lazy] had put off, could not be loaded.
+func unusable(v *rules.Verdict) bool {
+	return v.Fault == "rule" && v.Trace.When != nil && v.Trace.When.Outcome == rules.Holds && len(v.Trace.Steps) == 0
 }
 
 // skipIdle skips an event that the policy is not for: nothing is counted and
@@ -144,17 +146,22 @@ func (l *Loop) root(ev host.Event) (string, error) {
 	if l.project == "" && !l.local {
 		return "", nil
 	}
-	return FindRoot(ev, l.project, l.getenv)
+	return workspace.Find(ev.Cwd, l.project, l.getenv)
 }
 
-func (l *Loop) options(ev host.Event) rules.Options {
-	return rules.Options{Event: ev.Name, Traced: true, Clear: l.private}
+// options are those of one evaluation.
+func (d *Decision) options() rules.Options {
+	o := rules.Options{Event: d.Event.Name, Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Trace: rules.TraceFull}
+	if d.gatherer.loop.private {
+		o.Trace = rules.TraceClear
+	}
+	return d.gatherer.mem.options(o)
 }
 
 // interrupted says that the time was up.
 func interrupted(ctx context.Context) error {
 	err := context.Cause(ctx)
-	if _, ok := err.(*LateError); ok {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
 	}
 	return fmt.Errorf("the decision was interrupted: %w", err)
@@ -162,9 +169,9 @@ func interrupted(ctx context.Context) error {
 
 // evaluate reads the files and tries the rules.
 func (d *Decision) evaluate(ctx context.Context) {
-	g, l := d.gatherer, d.gatherer.loop
+	g := d.gatherer
 	d.noted = &noted{Facts: g.facts()}
-	d.Verdict = g.program.EvalWith(ctx, d.noted, l.options(d.Event))
+	d.Verdict = g.loop.program.Eval(ctx, d.noted, d.options())
 	if g.problem != "" {
 		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "transcript: "+g.problem)
 	}
@@ -192,6 +199,11 @@ func (d *Decision) evaluate(ctx context.Context) {
 	if g.mem.problem != "" {
 		d.notice(g.mem.problem)
 	}
+	if !d.Verdict.Idle {
+		for _, name := range g.loop.stray() {
+			d.notice(fmt.Sprintf("the value %q is neither a fact of the policy nor one of ralph's names", name))
+		}
+	}
 }
 
 // logLines adds a text to the lines for stderr, each with the policy's prefix.
@@ -212,7 +224,7 @@ func (d *Decision) notice(message string) {
 // fail lets the agent stop and keeps the reason.
 func (d *Decision) fail(err error) {
 	d.Err = err
-	d.Verdict = &rules.Verdict{Failed: true, Reason: err.Error(), Trace: d.Verdict.Trace}
-	t := trouble(d.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
+	d.Verdict = &rules.Verdict{Failed: true, Fault: d.Verdict.Fault, Reason: err.Error(), Trace: d.Verdict.Trace, Cost: d.Verdict.Cost}
+	t := host.Trouble(d.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
 	d.Notices, d.Notes, d.Log = []string{t.Notice}, nil, t.Log
 }

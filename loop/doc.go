@@ -1,10 +1,14 @@
 // Package loop runs policies: it takes the event of a coding agent's hook, gathers
 // the facts that the rules ask for, decides, applies what was decided, and answers.
 //
-// It promises that a loop ends (bounds hold whatever a policy says), that a
-// verdict tells the truth about itself, and that nothing is lost: files change by
-// compare-and-set under locks, one value at a time. When in doubt it lets the
-// agent stop and says why.
+// It promises that a streak of continuations ends (limits hold as long as the store
+// keeps what it is given), that a verdict tells the truth about itself, and that
+// nothing is lost: memory and files change by compare-and-set, and a decision that
+// something overtook is made again. When in doubt it lets the agent stop and says why.
+//
+// Where memory, facts, effects and records go is up to a program: [Store], [Source],
+// [Writer] and [Recorder] are the seams, and package loop/looptest tests what stands
+// in them. Without options nothing is on a disk; [Local] is for hooks.
 //
 // It leaves out the language (package rules), the files (package state) and the
 // protocols (package loop/host); it knows neither flags nor terminals.

@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing/fstest"
@@ -27,12 +28,12 @@ rules:
   - name: go-on
     continue: Go on until everything is done, then write DONE alone on a line.
 `)}}
-	program, findings := rules.Load(policy, "policy.yaml", loop.Config())
+	program, findings := rules.Load(context.Background(), policy, "policy.yaml", loop.Config())
 	if program == nil {
 		fmt.Print(findings.Format())
 		return
 	}
-	l, err := loop.New(program, loop.WithRoot(project), loop.WithStore(filepath.Join(project, "state")))
+	l, err := loop.New(program, loop.WithRoot(project), loop.WithState(filepath.Join(project, "state")))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -69,12 +70,12 @@ rules:
     then:
       - set: state.n = n + 1
 `)}}
-	program, findings := rules.Load(policy, "policy.yaml", loop.Config())
+	program, findings := rules.Load(context.Background(), policy, "policy.yaml", loop.Config())
 	if program == nil {
 		fmt.Print(findings.Format())
 		return
 	}
-	l, err := loop.New(program, loop.Local(), loop.WithStore(filepath.Join(project, "state")))
+	l, err := loop.New(program, loop.Local(), loop.WithState(filepath.Join(project, "state")))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -95,42 +96,72 @@ rules:
 	// continue by rule count: 1 of 3; the file has {"n": 2}
 }
 
-// A process that decides one event and ends reads no more of a policy than it needs.
-func ExampleWithRest() {
-	project, _ := os.MkdirTemp("", "example")
-	defer os.RemoveAll(project)
-	policy := fstest.MapFS{"policy.yaml": {Data: []byte(`
-ralph: 1
-when: session_id startsWith "release-"
-rules:
-  - name: once
-    when: not stop_hook_active
-    continue: Is the release out?
-`)}}
-	program, rest := rules.LoadHead(policy, "policy.yaml", loop.Config())
-	whole := func() (*rules.Program, error) {
-		p, findings := rest()
-		if p == nil {
-			return nil, findings
+// Each decision is a message for the logger of the program.
+func ExampleSlogRecorder() {
+	plain := func(_ []string, a slog.Attr) slog.Attr {
+		switch a.Key {
+		case slog.TimeKey, "id", "took_ns": // differ each time
+			return slog.Attr{}
 		}
-		return p, nil
+		return a
 	}
-	opts := []loop.Option{loop.Local(), loop.WithStore(filepath.Join(project, "state"))}
-	if program != nil {
-		opts = append(opts, loop.WithRest(whole))
-	} else {
-		program, _ = whole() // New says that there is none
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: plain}))
+	program, findings := rules.LoadBytes(context.Background(), "nightly.yaml", []byte(`
+ralph: 1
+limits: {continuations: 1}
+rules:
+  - name: go-on
+    continue: Go on.
+`), loop.Config())
+	if program == nil {
+		fmt.Print(findings.Format())
+		return
 	}
-	l, err := loop.New(program, opts...)
+	l, err := loop.New(program, loop.WithRecorder(loop.SlogRecorder(logger)))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, session := range []string{"1", "release-1"} {
-		d := l.Decide(context.Background(), host.Event{Name: host.Stop, SessionID: session, Cwd: project})
-		fmt.Printf("%s: %s %s%s\n", session, d.Verdict.Action, d.Verdict.Reason, d.Skipped)
+	ctx := context.Background()
+	for range 2 {
+		if _, err := l.Apply(ctx, l.Decide(ctx, host.Event{SessionID: "1"})); err != nil {
+			fmt.Println(err)
+		}
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	l.Apply(cancelled, l.Decide(cancelled, host.Event{SessionID: "1"}))
+	// Output:
+	// level=INFO msg=decision policy=nightly.yaml event=Stop action=continue rule=go-on streak=0 session=1 reason="(6 bytes)"
+	// level=INFO msg=decision policy=nightly.yaml event=Stop action=stop rule=limits.continuations streak=1 session=1 reason="the limit of 1 continuations in a row is reached" bound=continuations
+	// level=ERROR msg=decision policy=nightly.yaml event=Stop action=stop rule="" streak=0 session=1 reason="the decision was interrupted: context canceled" error="the decision was interrupted: context canceled"
+}
+
+// Memories may be kept anywhere that knows compare-and-set. Package looptest tests
+// that a Store does.
+func ExampleWithStore() {
+	program, findings := rules.LoadBytes(context.Background(), "p.yaml", []byte(`
+ralph: 1
+rules:
+  - name: go-on
+    continue: ${loop.continuations} so far
+`), loop.Config())
+	if program == nil {
+		fmt.Print(findings.Format())
+		return
+	}
+	store := loop.InMemory() // one for all loops of the program
+	ctx := context.Background()
+	for range 2 {
+		l, err := loop.New(program, loop.WithStore(store))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		d, err := l.Apply(ctx, l.Decide(ctx, host.Event{SessionID: "1"}))
+		fmt.Println(d.Verdict.Reason, err)
 	}
 	// Output:
-	// 1: stop the policy is not for this event: its when is not true
-	// release-1: continue Is the release out?
+	// 0 so far <nil>
+	// 1 so far <nil>
 }

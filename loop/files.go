@@ -46,12 +46,26 @@ func (f *files) hold(ctx context.Context, names []string) error {
 	}
 	names = slices.Concat(f.held, names)
 	f.release()
-	unlock, err := f.world.loop.store.Lock(ctx, names)
+	unlock, err := f.world.loop.lockFiles(ctx, names)
 	if err != nil {
 		return err
 	}
 	f.held, f.unlock = names, unlock
 	return nil
+}
+
+// lockFiles takes locks that all processes with this state directory know; without
+// one, the lock of all files that this loop writes.
+func (l *Loop) lockFiles(ctx context.Context, names []string) (unlock func(), err error) {
+	if l.disk != nil {
+		return l.disk.Lock(ctx, names)
+	}
+	select {
+	case l.writing <- struct{}{}:
+		return func() { <-l.writing }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 func (f *files) release() {

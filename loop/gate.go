@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,20 +21,21 @@ type Gate struct {
 // NewGate makes a gate of loops, which answer in this order.
 func NewGate(loops ...*Loop) *Gate { return &Gate{loops: slices.Clone(loops)} }
 
-// LateError says that a policy did not decide in time.
-type LateError struct {
-	After time.Duration // the deadline
+// lateError says that a policy did not decide within its deadline. It is a
+// [context.DeadlineExceeded].
+type lateError time.Duration
+
+func (e lateError) Error() string {
+	return fmt.Sprintf("no decision within %s, the agent may stop", time.Duration(e))
 }
 
-func (e *LateError) Error() string {
-	return fmt.Sprintf("no decision within %s, the agent may stop", e.After)
-}
+func (e lateError) Unwrap() error { return context.DeadlineExceeded }
 
 // Hook answers one call of a hook, see [Loop.Hook].
 func (g *Gate) Hook(ctx context.Context, h *host.Host, stdin []byte) (answer host.Answer) {
 	defer func() {
 		if r := recover(); r != nil {
-			answer = (&host.Host{}).Encode(Trouble("", fmt.Errorf("internal error: %v\n%s", r, debug.Stack())))
+			answer = (&host.Host{}).Encode(host.Trouble("ralph", "", fmt.Errorf("internal error: %v\n%s", r, debug.Stack())))
 		}
 	}()
 	if h == nil {
@@ -43,7 +43,7 @@ func (g *Gate) Hook(ctx context.Context, h *host.Host, stdin []byte) (answer hos
 	}
 	ev, err := h.Decode(stdin)
 	if err != nil {
-		return h.Encode(Trouble("", err))
+		return h.Encode(host.Trouble("ralph", "", err))
 	}
 	return h.Encode(Reply(ev, g.Run(ctx, ev)))
 }
@@ -60,23 +60,6 @@ func (g *Gate) Run(ctx context.Context, ev host.Event) []*Decision {
 	return r.collect(ctx)
 }
 
-// RunHere is Run for a program that ends with its answer: the policies decide on
-// the goroutine of the caller, which takes a hook less time and memory than a
-// second one. If one of them hangs beyond the deadlines, so does RunHere; late is
-// then called meanwhile, once and from another goroutine, with what Run would
-// have returned, and had better end the program. What RunHere returns, should it
-// return after all, is the same.
-func (g *Gate) RunHere(ctx context.Context, ev host.Event, late func([]*Decision)) []*Decision {
-	ctx, cancel := g.within(ctx)
-	defer cancel()
-	r := newRound(g.loops, ev)
-	collect := sync.OnceValue(func() []*Decision { return r.collect(ctx) })
-	stop := context.AfterFunc(ctx, func() { late(collect()) })
-	defer stop()
-	r.decide(ctx)
-	return collect()
-}
-
 // within bounds ctx by the longest of the deadlines.
 func (g *Gate) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	var deadline time.Duration
@@ -86,7 +69,7 @@ func (g *Gate) within(ctx context.Context) (context.Context, context.CancelFunc)
 	if deadline == 0 { // there is no policy that could be late
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, deadline, &LateError{deadline})
+	return context.WithTimeoutCause(ctx, deadline, lateError(deadline))
 }
 
 // A round is one event that goes through the policies of a gate. A decision is
@@ -113,7 +96,7 @@ func (r *round) decide(ctx context.Context) {
 		if !r.claimed[i].CompareAndSwap(false, true) {
 			return
 		}
-		l.keep(d)
+		l.keep(ctx, d)
 		r.done <- d
 	}
 }
@@ -135,7 +118,7 @@ func (r *round) collect(ctx context.Context) []*Decision {
 		d := l.decision(r.ev)
 		d.Time = l.now()
 		d.fail(interrupted(ctx))
-		l.keep(d)
+		l.keep(ctx, d)
 		out = append(out, d)
 	}
 	return out

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/loop/looptest"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -37,20 +38,20 @@ func asking(name string) string {
 func TestGate(t *testing.T) {
 	p := newProject(t, map[string]string{"n.json": `{"n": 1}`})
 	panicking := source{"boom", func(context.Context, loop.Query) rules.Value { panic("boom") }}
-	broken, err := loop.Broken("broken", errors.New("no such policy"), loop.Local(), loop.WithStore(p.store), loop.WithEnv(func(string) string { return "" }))
+	broken, err := loop.Broken("broken", errors.New("no such policy"), loop.Local(), loop.WithState(p.store), loop.WithEnv(func(string) string { return "" }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := loop.NewGate(
 		p.named("stops.yaml", "ralph: 1\nrules: [{name: s, stop: enough, notice: same, log: stopping}]", nil),
-		p.named("first.yaml", "ralph: 1\nprefix: one\nrules: [{name: go, continue: 'row ${loop.continuations}', notice: same, log: going}]", nil),
+		p.named("first.yaml", "ralph: 1\nprefix: one\nrules: [{name: go, continue: 'streak ${loop.continuations}', notice: same, log: going}]", nil),
 		broken,
 		p.named("panics.yaml", asking("boom"), []loop.Source{panicking}),
-		p.named("second.yaml", "ralph: 1\nlimits: {continuations: 1}\nrules: [{name: go, continue: 'its row ${loop.continuations}'}]", nil),
+		p.named("second.yaml", "ralph: 1\nlimits: {continuations: 1}\nrules: [{name: go, continue: 'its streak ${loop.continuations}'}]", nil),
 	)
 	first := g.Hook(t.Context(), nil, p.input(map[string]any{"prompt_id": "a"}))
 	got := decoded(t, first)
-	if want := "[first.yaml]\nrow 0\n\n[second.yaml]\nits row 0"; got.Decision != "block" || got.Reason != want {
+	if want := "[first.yaml]\nstreak 0\n\n[second.yaml]\nits streak 0"; got.Decision != "block" || got.Reason != want {
 		t.Errorf("%s %q", got.Decision, got.Reason)
 	}
 	want := "same\n[ralph] broken: no such policy\n[ralph] it: the source boom panicked: boom"
@@ -63,7 +64,7 @@ func TestGate(t *testing.T) {
 		}
 	}
 	got = decoded(t, g.Hook(t.Context(), nil, p.input(map[string]any{"prompt_id": "a"})))
-	if want := "[first.yaml]\nrow 1"; got.Reason != want {
+	if want := "[first.yaml]\nstreak 1"; got.Reason != want {
 		t.Errorf("the second time %q, want %q", got.Reason, want)
 	}
 }
@@ -75,13 +76,16 @@ func TestGateOfOne(t *testing.T) {
 	if diff := cmp.Diff(answer{Decision: "block", Reason: "on"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	if all := loop.NewGate().Run(t.Context(), host.Event{}); len(all) > 0 {
+		t.Errorf("a gate of no policies decides %v", all)
+	}
 }
 
 // A source that hangs, whatever its context says, does not hold the hook beyond the
 // deadline. The policy before it is heard, and what comes back late changes nothing.
 func TestDeadline(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
-	var lines safeLines
+	var lines looptest.Records
 	release, returned := make(chan struct{}), make(chan struct{})
 	hanging := source{"hang", func(context.Context, loop.Query) rules.Value {
 		<-release
@@ -89,7 +93,7 @@ func TestDeadline(t *testing.T) {
 		return rules.Value{V: 1}
 	}}
 	quick := loop.WithDeadline(50 * time.Millisecond)
-	log := loop.WithLog(lines.add)
+	log := loop.WithRecorder(&lines)
 	g := loop.NewGate(
 		p.named("first.yaml", "ralph: 1\nrules: [{name: go, continue: on}]", nil, quick, log),
 		p.named("hangs.yaml", strings.Replace(asking("hang"), "facts: {", "facts: {state: {json: state.json}, ", 1)+
@@ -105,104 +109,19 @@ func TestDeadline(t *testing.T) {
 			t.Errorf("no %q in %q", want, got.SystemMessage)
 		}
 	}
-	if n := lines.count(); n != 3 {
-		t.Errorf("%d lines in the decision log, want one for each policy", n)
+	if n := len(lines.All()); n != 3 {
+		t.Errorf("%d records of decisions, want one for each policy", n)
 	}
 	close(release)
 	<-returned
 	// Whatever the late policy does now, a policy that is decided anew finds no trace of it.
-	d := p.run(p.named("hangs.yaml", "ralph: 1\nrules: [{name: go, continue: 'row ${loop.continuations}'}]", nil), p.stop())
-	if said(d) != "row 0" || p.read("state.json") != `{"n": 1}` {
+	d := p.run(p.named("hangs.yaml", "ralph: 1\nrules: [{name: go, continue: 'streak ${loop.continuations}'}]", nil), p.stop())
+	if said(d) != "streak 0" || p.read("state.json") != `{"n": 1}` {
 		t.Errorf("%q, file %s", said(d), p.read("state.json"))
 	}
-	if n := lines.count(); n != 3 {
-		t.Errorf("%d lines in the decision log after the late one came back", n)
+	if n := len(lines.All()); n != 3 {
+		t.Errorf("%d records of decisions after the late one came back", n)
 	}
-}
-
-// RunHere decides on the goroutine that calls it. When a policy hangs there, late is
-// told what Run would have returned; should RunHere come back, it says the same.
-func TestRunHere(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		hangs bool
-		want  []string // said by each decision
-	}{
-		{"in time", false, []string{"on", "on", "on"}},
-		{"late", true, []string{"on", "stop: no decision within 50ms, the agent may stop", "stop: no decision within 50ms, the agent may stop"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := newProject(t, nil)
-			var lines safeLines
-			release := make(chan struct{})
-			it := source{"it", func(ctx context.Context, _ loop.Query) rules.Value {
-				if c.hangs {
-					<-release // whatever ctx says
-				}
-				return rules.Value{V: 1}
-			}}
-			deadline := loop.WithDeadline(time.Minute)
-			if c.hangs {
-				deadline = loop.WithDeadline(50 * time.Millisecond)
-			}
-			opts := []loop.Option{deadline, loop.WithLog(lines.add)}
-			g := loop.NewGate(
-				p.named("first.yaml", "ralph: 1\nrules: [{name: go, continue: on}]", nil, opts...),
-				p.named("second.yaml", asking("it"), []loop.Source{it}, opts...),
-				p.named("third.yaml", "ralph: 1\nrules: [{name: go, continue: on}]", nil, opts...),
-			)
-			say := func(decisions []*loop.Decision) (out []string) {
-				for _, d := range decisions {
-					if d.Continue() {
-						out = append(out, d.Verdict.Reason)
-					} else {
-						out = append(out, "stop: "+d.Err.Error())
-					}
-				}
-				return out
-			}
-			var late [][]string
-			got := say(g.RunHere(t.Context(), p.stop(), func(decisions []*loop.Decision) {
-				late = append(late, say(decisions))
-				close(release)
-			}))
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-			var want [][]string
-			if c.hangs {
-				want = append(want, c.want)
-			}
-			if diff := cmp.Diff(want, late); diff != "" {
-				t.Errorf("told late (-want +got)\n%s", diff)
-			}
-			if n := lines.count(); n != len(c.want) {
-				t.Errorf("%d lines in the decision log, want one for each policy", n)
-			}
-		})
-	}
-	if got := loop.NewGate().RunHere(t.Context(), host.Event{}, func([]*loop.Decision) { t.Error("late, with nothing to decide") }); len(got) != 0 {
-		t.Errorf("a gate of no policies decided %v", got)
-	}
-}
-
-// safeLines collects lines from several goroutines.
-type safeLines struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (s *safeLines) add(line []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lines = append(s.lines, string(line))
-	return nil
-}
-
-func (s *safeLines) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.lines)
 }
 
 // Whatever a part of the world does, Hook answers, and the answer lets the agent go.
@@ -311,7 +230,7 @@ func TestEventNotListed(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	const goroutines, each = 8, 8
 	p := newProject(t, map[string]string{"state.json": `{"n": 0}`})
-	l := p.loop(counterPolicy, loop.WithLog(nil))
+	l := p.loop(counterPolicy, loop.WithRecorder(nil))
 	var wg sync.WaitGroup
 	reasons := make(chan string, goroutines*each)
 	for range goroutines {
@@ -331,7 +250,7 @@ func TestConcurrentUse(t *testing.T) {
 		seen[r] = true
 	}
 	for i := range goroutines * each {
-		if want := fmt.Sprintf("n is %d, row %d", i, i); !seen[want] {
+		if want := fmt.Sprintf("n is %d, streak %d", i, i); !seen[want] {
 			t.Errorf("nobody said %q", want)
 		}
 	}
@@ -343,8 +262,8 @@ func TestConcurrentUse(t *testing.T) {
 // A broken policy says so at every event, also in the log.
 func TestBroken(t *testing.T) {
 	p := newProject(t, nil)
-	l, err := loop.Broken("mine", errors.New("it is broken\nat line 3"), loop.Local(), loop.WithStore(p.store),
-		loop.WithEnv(func(name string) string { return p.env[name] }), loop.WithLog(func(line []byte) error { p.lines = append(p.lines, string(line)); return nil }))
+	l, err := loop.Broken("mine", errors.New("it is broken\nat line 3"), loop.Local(), loop.WithState(p.store),
+		loop.WithEnv(func(name string) string { return p.env[name] }), loop.WithRecorder(recorder(p.record)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,11 +290,14 @@ func TestNewRefuses(t *testing.T) {
 	if _, err := loop.New(nil); err == nil {
 		t.Error("no program")
 	}
-	program, _ := rules.Load(os.DirFS(newProject(t, map[string]string{"p.yaml": "ralph: 1\nrules: []"}).dir), "p.yaml", loop.Config())
+	program, _ := rules.Load(t.Context(), os.DirFS(newProject(t, map[string]string{"p.yaml": "ralph: 1\nrules: []"}).dir), "p.yaml", loop.Config())
 	for name, o := range map[string]loop.Option{
 		"empty root":  loop.WithRoot(""),
 		"no deadline": loop.WithDeadline(0),
 		"no source":   loop.WithSource(nil),
+		"no store":    loop.WithStore(nil),
+		"no verb":     loop.WithVerb("page", nil),
+		"no name":     loop.WithValues(map[string]any{"": 1}),
 	} {
 		if l, err := loop.New(program, o); err == nil || l != nil {
 			t.Errorf("%s: loop %v, error %v", name, l, err)

@@ -18,14 +18,13 @@ import (
 // at a time. Facts are gathered anew for each evaluation, but for those of sources
 // that are asked once: a decision that is made again must not ask a model twice.
 type gatherer struct {
-	loop    *Loop
-	program *rules.Program // whole, once its head has let the event pass
-	ev      host.Event
-	now     time.Time
-	dir     string      // of the project, "" if there is none
-	root    *state.Root // nil without a project, and while nothing is decided or applied
-	files   files
-	mem     memory
+	loop  *Loop
+	ev    host.Event
+	now   time.Time
+	dir   string      // of the project, "" if there is none
+	root  *state.Root // nil without a project, and while nothing is decided or applied
+	files files
+	mem   memory
 
 	session  *transcript.Session
 	read     bool
@@ -54,7 +53,7 @@ func (g *gatherer) close() {
 func (g *gatherer) facts() rules.Facts {
 	var world rules.Facts = g
 	if len(g.loop.values) > 0 {
-		world = given{world, g.loop.values, g.loop.open}
+		world = given{world, g.loop.values}
 	}
 	if around := g.loop.around; around != nil {
 		return around(g.ev, world)
@@ -80,7 +79,7 @@ func (g *gatherer) Fact(ctx context.Context, decl *rules.Fact, args []string) ru
 // gather asks the source of a fact, if it may be asked.
 func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) (v rules.Value) {
 	kind := decl.Source
-	if kind.Trust != "" && !g.loop.trusted(g.program) {
+	if kind.Trust != "" && !g.loop.trusted() {
 		return missing(fmt.Sprintf("it %s, and nobody has approved that yet: read %s, then run: ralph trust %[2]s", kind.Trust, g.loop.name))
 	}
 	if ctx.Err() != nil {
@@ -312,9 +311,3 @@ func (g *gatherer) which(program string) string {
 	}
 	return path
 }
-
-// Row gives the loop memory as rules see it.
-func (g *gatherer) Row(context.Context) rules.Row { return g.mem.row(g.now) }
-
-// Given tells in how many verdicts a rule has been within its window.
-func (g *gatherer) Given(_ context.Context, r *rules.Rule) int { return g.mem.given(r, g.now) }

@@ -1,14 +1,13 @@
 package loop_test
 
 import (
-	"errors"
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/fstest"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/approval"
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
@@ -16,46 +15,39 @@ import (
 
 const ownWhen = "ralph: 1\nprefix: own\nwhen: session_id startsWith \"mine\"\nfacts: {it: {ask: x}}\nrules: [{name: go, when: it != \"\", continue: on}]"
 
-// idle makes a loop of the head of a policy. Its rest is counted, and may fail.
-func (p *project) idle(policy string, fails error, rests *atomic.Int32, asked *int) *loop.Loop {
+// lazy makes a loop of a policy of which only its own when was read.
+func (p *project) lazy(policy string, asked *int) *loop.Loop {
 	p.t.Helper()
 	cfg := loop.Config(counting{asked})
-	head, rest := rules.LoadHead(fstest.MapFS{"p.yaml": {Data: []byte(policy)}}, "p.yaml", cfg)
-	if head == nil {
-		p.t.Fatal("the policy has no head")
+	cfg.Lazy = true
+	program, diags := rules.LoadBytes(p.t.Context(), "p.yaml", []byte(policy), cfg)
+	if program == nil {
+		p.t.Fatal(diags.Format())
 	}
-	l, err := loop.New(head,
-		loop.WithRest(func() (*rules.Program, error) {
-			rests.Add(1)
-			program, diags := rest()
-			if fails == nil && program == nil {
-				p.t.Error(diags.Format())
-			}
-			return program, fails
-		}),
-		loop.WithSource(counting{asked}), loop.Local(), loop.WithStore(p.store), loop.WithClock(func() time.Time { return p.now }),
-		loop.WithEnv(func(name string) string { return p.env[name] }),
-		loop.WithLog(func(line []byte) error { p.lines = append(p.lines, string(line)); return nil }),
-	)
+	l, err := loop.New(program,
+		loop.WithSource(counting{asked}), loop.Local(), loop.WithState(p.store), loop.WithClock(func() time.Time { return p.now }),
+		loop.WithEnv(func(name string) string { return p.env[name] }), loop.WithRecorder(recorder(p.record)))
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	return l
 }
 
+// loaded reports whether the rest of a policy was read.
+func loaded(l *loop.Loop) bool { return len(l.Program().Rules()) > 0 }
+
 // An event that a policy is not for gathers, writes and logs nothing, whether the
-// policy was read whole or only its head, whose rest is then left alone.
+// policy was read whole or only its own when, and then leaves the rest alone.
 func TestIdle(t *testing.T) {
 	p := newProject(t, nil)
 	asked := 0
-	var rests atomic.Int32
 	for name, l := range map[string]*loop.Loop{
 		"whole": p.named("p.yaml", ownWhen, []loop.Source{counting{&asked}}),
-		"head":  p.idle(ownWhen, nil, &rests, &asked),
+		"lazy":  p.lazy(ownWhen, &asked),
 	} {
 		d := p.run(l, p.stop())
-		if d.Continue() || asked > 0 || rests.Load() > 0 || len(d.Notices)+len(d.Log) > 0 || len(p.lines) > 0 || len(entries(t, p.store)) > 0 {
-			t.Errorf("%s: it says %q, asked %d, rest %d, notices %q, log %q", name, said(d), asked, rests.Load(), d.Notices, p.lines)
+		if d.Continue() || asked > 0 || loaded(l) != (name == "whole") || len(d.Notices)+len(d.Log) > 0 || len(p.lines) > 0 || len(entries(t, p.store)) > 0 {
+			t.Errorf("%s: it says %q, asked %d, loaded %v, notices %q, log %q", name, said(d), asked, loaded(l), d.Notices, p.lines)
 		}
 		if r := d.Record(false); !strings.Contains(d.Skipped, "not for this event") || r.Trace.When == nil || r.Trace.When.Operands[0].Value != false {
 			t.Errorf("%s: skipped %q, the trace shows %+v", name, d.Skipped, r.Trace.When)
@@ -63,13 +55,12 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// The rest is read once, at the first event that the head lets pass, and what is
-// decided then is what the whole policy says.
+// The rest is read at the first event that passes the when, and what is decided then is
+// what the whole policy says.
 func TestRest(t *testing.T) {
 	p := newProject(t, nil)
 	asked := 0
-	var rests atomic.Int32
-	l := p.idle(ownWhen, nil, &rests, &asked)
+	l := p.lazy(ownWhen, &asked)
 	ev := p.stop()
 	ev.SessionID = "mine-1"
 	for range 2 {
@@ -80,51 +71,45 @@ func TestRest(t *testing.T) {
 	if d := p.run(l, p.stop()); d.Skipped == "" {
 		t.Errorf("another session: it says %q", said(d))
 	}
-	if rests.Load() != 1 || asked != 2 || len(p.lines) != 2 {
-		t.Errorf("the rest was read %d times, the world asked %d times, the log has %d lines", rests.Load(), asked, len(p.lines))
+	if !loaded(l) || asked != 2 || len(p.lines) != 2 {
+		t.Errorf("loaded %v, the world was asked %d times, the log has %d lines", loaded(l), asked, len(p.lines))
+	}
+	if r := p.records()[1]; r.Digest != approval.Key(l.Program().Files()) || r.Streak.Continuations != 1 || len(r.Limits) == 0 {
+		t.Errorf("the record has the digest %.8s, the streak %+v, the limits %+v", r.Digest, r.Streak, r.Limits)
 	}
 
-	// Many goroutines at once read it once, too.
-	rests.Store(0)
-	l = p.idle("ralph: 1\nwhen: session_id != \"\"\nrules: [{name: go, continue: on}]", nil, &rests, &asked)
+	// Many goroutines may be the first.
+	l = p.lazy("ralph: 1\nwhen: session_id != \"\"\nrules: [{name: go, continue: on}]", &asked)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			d := l.Decide(t.Context(), ev)
-			if said(d) != "on" {
+			if d := l.Decide(t.Context(), ev); said(d) != "on" {
 				t.Errorf("it says %q", said(d))
 			}
 		})
 	}
 	wg.Wait()
-	if rests.Load() != 1 {
-		t.Errorf("the rest was read %d times", rests.Load())
-	}
 }
 
 // A rest that cannot be used lets the agent stop and says why, at every event that
 // the policy is for, and at no other.
 func TestRestThatFails(t *testing.T) {
 	p := newProject(t, nil)
-	var rests atomic.Int32
-	l := p.idle(strings.Replace(ownWhen, "it !=", "its !=", 1), errors.New("unknown name its"), &rests, new(int))
+	l := p.lazy(strings.Replace(ownWhen, "it !=", "its !=", 1), new(int))
 	ev := p.stop()
 	ev.SessionID = "mine-1"
 	for range 2 {
-		if d := p.run(l, ev); d.Continue() || d.Err == nil || !strings.Contains(strings.Join(d.Notices, ""), "unknown name its") {
-			t.Errorf("it says %q: %v, told %q", said(d), d.Err, d.Notices)
+		if d := p.run(l, ev); d.Continue() || !d.Verdict.Failed || !strings.Contains(strings.Join(d.Notices, ""), `unknown name "its"`) {
+			t.Errorf("it says %q, reported %q", said(d), d.Notices)
 		}
 	}
-	if d := p.run(l, p.stop()); d.Err != nil || len(d.Notices) > 0 {
-		t.Errorf("another session: %v, told %q", d.Err, d.Notices)
-	}
-	if _, err := loop.New(l.Program(), loop.WithRest(nil)); err == nil {
-		t.Error("a rest that is no function is taken")
+	if d := p.run(l, p.stop()); d.Verdict.Failed || len(d.Notices) > 0 {
+		t.Errorf("another session: %v, reported %q", d.Err, d.Notices)
 	}
 }
 
-// A row that an idle stop lies within goes on: only stops by rules end it.
-func TestIdleLeavesTheRowAlone(t *testing.T) {
+// A streak that an idle stop lies within goes on: only stops by rules end it.
+func TestIdleLeavesTheStreakAlone(t *testing.T) {
 	p := newProject(t, nil)
 	l := p.loop("ralph: 1\nwhen: not exists(\"pause\")\nrules: [{name: go, continue: 'so far ${loop.continuations}'}]")
 	ev := p.turn("t1")

@@ -9,10 +9,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ralph-sdk/ralph/internal/approval"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/loop/internal/recorded"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -134,7 +137,7 @@ func TestJudge(t *testing.T) {
 		t.Error(diff)
 	}
 	record := p.records()[0]
-	read, _ := record.Gathered("verdict")
+	read, _ := recorded.Gathered(&record, "verdict")
 	if diff := cmp.Diff(map[string]any{"model": "small", "input_tokens": 900.0, "output_tokens": 30.0}, read.Meta); diff != "" {
 		t.Error(diff)
 	}
@@ -168,7 +171,7 @@ func TestJudgeAnswersThatAreNone(t *testing.T) {
 		if told := strings.Join(d.Notices, "\n"); !strings.Contains(told, "verdict:") || !strings.Contains(told, says) {
 			t.Errorf("%.60s: the person is told %q, want a word on %q", text, told, says)
 		}
-		if read, _ := p.records()[0].Gathered("verdict"); read.Problem == "" || read.Meta["input_tokens"] != 900.0 {
+		if read, _ := recorded.Gathered(&p.records()[0], "verdict"); read.Problem == "" || read.Meta["input_tokens"] != 900.0 {
 			t.Errorf("%.60s: the log says %+v", text, read)
 		}
 	}
@@ -261,7 +264,7 @@ func TestTrust(t *testing.T) {
 	files := func(src, included string) []rules.File {
 		return []rules.File{{Name: ".ralph/policy.yaml", Src: []byte(src)}, {Name: ".ralph/part.yaml", Src: []byte(included)}}
 	}
-	key := loop.TrustKey(files("a", "b"))
+	key := approval.Key(files("a", "b"))
 	for name, other := range map[string][]rules.File{
 		"another policy": files("A", "b"), "another include": files("a", "B"), "bytes moved between them": files("ab", ""),
 		"an include more":         append(files("a", "b"), rules.File{Name: ".ralph/c.yaml"}),
@@ -269,12 +272,12 @@ func TestTrust(t *testing.T) {
 		"another include's name":  {{Name: ".ralph/policy.yaml", Src: []byte("a")}, {Name: ".ralph/x.yaml", Src: []byte("b")}},
 		"a shipped one's instead": {{Name: ".ralph/policy.yaml", Src: []byte("a")}, {Name: "ralph:part.yaml", Src: []byte("b")}},
 	} {
-		if loop.TrustKey(other) == key {
+		if approval.Key(other) == key {
 			t.Errorf("%s has the key of the policy", name)
 		}
 	}
 	moved := []rules.File{{Name: "policy.yaml", Src: []byte("a")}, {Name: "part.yaml", Src: []byte("b")}}
-	if loop.TrustKey(moved) != key {
+	if approval.Key(moved) != key {
 		t.Error("the policy has another key when it is loaded from its own folder")
 	}
 }

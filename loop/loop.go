@@ -14,24 +14,28 @@ import (
 
 // Loop runs one policy. It is safe for concurrent use.
 type Loop struct {
-	program  *rules.Program                 // or its head, if there is a rest
-	rest     func() (*rules.Program, error) // gives the whole policy; nil if program is
-	broken   error                          // why there is no program
+	program  *rules.Program
+	broken   error // why there is no program
 	name     string
 	project  string // the root that was set
 	local    bool   // roots are found by the event
 	now      func() time.Time
 	getenv   func(string) string
 	disk     *store.Store // nil: nothing is kept on disk
-	store    memories     // disk, if there is one
-	writeLog func([]byte) error
-	ownLog   bool
+	store    Store
+	recorder Recorder      // nil keeps none
+	ownLog   bool          // recorder was set
+	writing  chan struct{} // holds one: files are written by this loop
 	private  bool
 	deadline time.Duration
+	verbs    map[string]Writer
 	sources  map[string]Source                         // that were added
 	values   map[string]any                            // of facts and names
 	around   func(host.Event, rules.Facts) rules.Facts // nil: nothing stands between rules and world
 	open     *schema.Schema                            // of facts without a schema: it only normalises numbers
+
+	namesOnce sync.Once
+	notNames  []string // of values, that must be those of facts
 
 	trusts    func([]rules.File) bool // nil: what ships with ralph, and what was approved
 	trustOnce sync.Once
@@ -43,7 +47,8 @@ type Loop struct {
 // and no log, and trusts only policies that ship with ralph. [Local] is for hooks.
 //
 // The error names a fact of the program whose source nobody gathers, and a rule whose
-// effects nobody can make.
+// effects nobody can make. Of a lazy program that is known later: such a fact is missing
+// then, and such an effect is reported.
 func New(p *rules.Program, opts ...Option) (*Loop, error) {
 	if p == nil {
 		return nil, errors.New("there is no program: rules.Load gives none when a diagnostic is an error")
@@ -84,10 +89,6 @@ func (l *Loop) with(opts []Option) (*Loop, error) {
 	l.defaults()
 	return l, nil
 }
-
-// Program gives the policy that the loop runs, as it was given to [New]; nil if it
-// is broken.
-func (l *Loop) Program() *rules.Program { return l.program }
 
 // Hook answers one call of a hook: it decodes stdin, decides, applies, and encodes
 // the answer in the host's dialect. h may be nil; the host is then told by the

@@ -8,12 +8,10 @@ import (
 )
 
 // noted stands between the rules and the world and keeps what the trace does not
-// show and a replay needs: the answers of functions, and how often rules with
-// unless_repeated have been heard.
+// show and a replay needs: the answers of functions.
 type noted struct {
 	rules.Facts
 	calls map[string]any
-	given map[string]int
 }
 
 // maxCalls bounds how many answers are kept, and maxCall how long a question may
@@ -49,18 +47,5 @@ func (n *noted) call(name, text string, v any) {
 	if n.calls == nil {
 		n.calls = map[string]any{}
 	}
-	n.calls[CallName(name, text)] = v
-}
-
-// CallName is the key of [Record].Calls for a function and what it was asked:
-// said("DONE").
-func CallName(function, text string) string { return function + "(" + strconv.Quote(text) + ")" }
-
-func (n *noted) Given(ctx context.Context, r *rules.Rule) int {
-	times := n.Facts.Given(ctx, r)
-	if n.given == nil {
-		n.given = map[string]int{}
-	}
-	n.given[r.Name] = times
-	return times
+	n.calls[name+"("+strconv.Quote(text)+")"] = v
 }

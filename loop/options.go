@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/store"
@@ -30,10 +29,9 @@ func WithRoot(dir string) Option {
 	}
 }
 
-// Local makes a loop for hooks on a user's machine. It finds the root by the event, see
-// [FindRoot], unless [WithRoot] sets it. It keeps memory, locks and decision log in
-// RALPH_STATE_DIR, else in the user's state directory, unless [WithStore] names another
-// directory, and reads the approvals there.
+// Local is for hooks on a user's machine. It finds the root for each event, see
+// [FindRoot], unless [WithRoot] sets it, and is [WithState] in RALPH_STATE_DIR, else in
+// the user's state directory, unless that names another.
 func Local() Option {
 	return func(l *Loop) error {
 		l.local = true
@@ -41,22 +39,47 @@ func Local() Option {
 	}
 }
 
-// WithRest says that the program is only the head of its policy, see
-// [rules.LoadHead]. rest gives the policy whole; it is called once, at the first
-// event that the head lets pass. If it fails the loop lets the agent stop at all
-// such events and says why, like that of [Broken].
-func WithRest(rest func() (*rules.Program, error)) Option {
+// WithState keeps memory, locks and decision log in a directory of ralph's own, and
+// takes the approvals from there. [WithStore] and [WithRecorder] go before it.
+func WithState(dir string) Option {
 	return func(l *Loop) error {
-		if rest == nil {
-			return errors.New("the rest of a policy needs a function that gives it")
+		l.disk = store.Open(dir)
+		return nil
+	}
+}
+
+// WithStore sets where memories are kept. Without it they are kept in the process.
+func WithStore(s Store) Option {
+	return func(l *Loop) error {
+		if s == nil {
+			return errors.New("there is no store")
 		}
-		l.rest = sync.OnceValues(func() (*rules.Program, error) {
-			p, err := rest()
-			if err == nil {
-				err = l.fits(p)
-			}
-			return p, err
-		})
+		l.store = s
+		return nil
+	}
+}
+
+// WithRecorder sets what takes the record of each decision; nil keeps none. Without it
+// records go to the log of [WithState] or [Local], if there is one.
+func WithRecorder(r Recorder) Option {
+	return func(l *Loop) error {
+		l.recorder, l.ownLog = r, true
+		return nil
+	}
+}
+
+// WithVerb sets who carries out an effect of your own, see [rules.EffectDecl]. Each is
+// handed over by itself, after the memory was saved and the facts were written, in the
+// order of the rules, once. An error is reported and changes no verdict.
+func WithVerb(name string, w Writer) Option {
+	return func(l *Loop) error {
+		if w == nil {
+			return fmt.Errorf("nobody carries out %s", name)
+		}
+		if l.verbs == nil {
+			l.verbs = map[string]Writer{}
+		}
+		l.verbs[name] = w
 		return nil
 	}
 }
@@ -83,24 +106,6 @@ func WithClock(now func() time.Time) Option {
 func WithEnv(getenv func(string) string) Option {
 	return func(l *Loop) error {
 		l.getenv = getenv
-		return nil
-	}
-}
-
-// WithStore sets the directory of loop memory, locks, decision log and approvals.
-func WithStore(dir string) Option {
-	return func(l *Loop) error {
-		l.disk = store.Open(dir)
-		return nil
-	}
-}
-
-// WithLog sets what receives each decision, as one line of JSON. Without it the
-// line goes to the decision log of [WithStore] or [Local], if there is one. nil keeps
-// no log.
-func WithLog(write func(line []byte) error) Option {
-	return func(l *Loop) error {
-		l.writeLog, l.ownLog = write, true
 		return nil
 	}
 }
@@ -163,6 +168,7 @@ func WithFacts(around func(ev host.Event, world rules.Facts) rules.Facts) Option
 
 // defaults fills in what no option set.
 func (l *Loop) defaults() {
+	l.writing = make(chan struct{}, 1)
 	if l.now == nil {
 		l.now = time.Now
 	}
@@ -179,12 +185,12 @@ func (l *Loop) defaults() {
 		}
 		l.disk = store.Open(dir)
 	}
-	if l.disk == nil {
-		l.store = &inProcess{}
-		return
+	if l.store == nil && l.disk != nil {
+		l.store = localStore{dir: l.disk}
+	} else if l.store == nil {
+		l.store = InMemory()
 	}
-	l.store = l.disk
-	if !l.ownLog {
-		l.writeLog = l.disk.AppendLog
+	if !l.ownLog && l.disk != nil {
+		l.recorder = localLog{l.disk}
 	}
 }

@@ -1,14 +1,21 @@
 package loop_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/loop/judge"
@@ -71,17 +78,17 @@ func (p *project) loop(policy string, opts ...loop.Option) *loop.Loop {
 
 func (p *project) named(name, policy string, sources []loop.Source, opts ...loop.Option) *loop.Loop {
 	p.t.Helper()
-	program, diags := rules.Load(fstest.MapFS{name: {Data: []byte(policy)}}, name, loop.Config(sources...))
+	program, diags := rules.Load(p.t.Context(), fstest.MapFS{name: {Data: []byte(policy)}}, name, loop.Config(sources...))
 	if program == nil {
 		p.t.Fatalf("%s", diags.Format())
 	}
 	all := []loop.Option{
 		loop.Local(),
-		loop.WithStore(p.store),
+		loop.WithState(p.store),
 		loop.WithSource(judge.Source()),
 		loop.WithClock(func() time.Time { return p.now }),
 		loop.WithEnv(func(name string) string { return p.env[name] }),
-		loop.WithLog(func(line []byte) error { p.lines = append(p.lines, string(line)); return nil }),
+		loop.WithRecorder(recorder(p.record)),
 	}
 	for _, s := range sources {
 		all = append(all, loop.WithSource(s))
@@ -164,6 +171,30 @@ func (p *project) input(fields map[string]any) []byte {
 	return b
 }
 
+// recorder is a Recorder made of a function.
+type recorder func(*loop.Record) error
+
+func (f recorder) Record(_ context.Context, r *loop.Record) error { return f(r) }
+
+// record keeps a record as its line of JSON.
+func (p *project) record(r *loop.Record) error {
+	line, err := json.Marshal(r)
+	p.lines = append(p.lines, string(line))
+	return err
+}
+
+// readLog takes the lines of the log in ralph's own directory.
+func (p *project) readLog() {
+	p.t.Helper()
+	lines, err := store.Open(p.store).ReadLog(nil, 0)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, line := range lines {
+		p.lines = append(p.lines, string(line))
+	}
+}
+
 // records decodes the decision log.
 func (p *project) records() []loop.Record {
 	p.t.Helper()
@@ -202,4 +233,41 @@ func entries(t testing.TB, dir string) (names []string) {
 		t.Fatal(err)
 	}
 	return names
+}
+
+// golden compares with a file, which -update writes.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got; go test -update writes it)\n%s", file, diff)
+	}
+}
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// stable is a record without what differs each time.
+func stable(t *testing.T, line, dir string) string {
+	t.Helper()
+	varies := regexp.MustCompile(`"(start_ns|took_ns)":\d+|"id":"[0-9a-f]{24}"|"digest":"[0-9a-f]{64}"`)
+	line = varies.ReplaceAllStringFunc(strings.ReplaceAll(line, dir, "/project"), func(s string) string {
+		name, value, _ := strings.Cut(s, ":")
+		if value[0] == '"' {
+			return name + `:"x"`
+		}
+		return name + ":1"
+	})
+	var out bytes.Buffer
+	if err := json.Indent(&out, []byte(line), "", "\t"); err != nil {
+		t.Fatal(err)
+	}
+	return out.String() + "\n"
 }

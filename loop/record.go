@@ -1,21 +1,30 @@
 package loop
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/approval"
 
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Record is one line of the decision log. Prompts, transcripts, environment values
-// and the texts for the agent are not in it unless the loop was made with
-// [WithPrivate].
+// Record is what is kept of a decision: one line of the decision log. Prompts,
+// transcripts, environment values and the texts for the agent are not in it unless the
+// loop was made with [WithPrivate]. Times are RFC 3339 in UTC, durations nanoseconds
+// under names that end with _ns; it reads back. Another V than 1 is another form.
 type Record struct {
+	V       int          `json:"v"`  // 1
+	ID      string       `json:"id"` // of this decision; later ones sort behind earlier ones
 	Time    time.Time    `json:"time"`
 	Policy  string       `json:"policy"`
+	Digest  string       `json:"digest,omitempty"` // of the policy and all that it includes, as approvals name it
 	Root    string       `json:"root,omitempty"`
 	Host    string       `json:"host,omitempty"`
 	Event   string       `json:"event"`
@@ -27,44 +36,58 @@ type Record struct {
 	At      string       `json:"at,omitempty"` // file:line:col of the rule
 	Reason  string       `json:"reason,omitempty"`
 	Bound   string       `json:"bound,omitempty"`
+	Fault   string       `json:"fault,omitempty"`
 	Skipped string       `json:"skipped,omitempty"`
 	Error   string       `json:"error,omitempty"`
 	Applied bool         `json:"applied"`
-	Row     RowRecord    `json:"row"`
-	Notices []string     `json:"notices,omitempty"`
-	Notes   []string     `json:"notes,omitempty"`
-	Log     []string     `json:"log,omitempty"`
-	Effects []string     `json:"effects,omitempty"`
-	Trace   rules.Trace  `json:"trace"`
 
-	// Calls holds what functions answered, by [CallName]: true or false, or a path.
+	// Streak is the loop memory that the decision was made on.
+	Streak struct {
+		Continuations int    `json:"continuations"`
+		Total         int    `json:"total"`
+		Progress      string `json:"progress,omitempty"` // by this decision, only known after a continue
+
+		Before  string        `json:"before,omitempty"` // progress at the latest continuation
+		Same    int           `json:"same,omitempty"`   // how many latest continuations had it
+		Elapsed time.Duration `json:"elapsed_ns,omitempty"`
+		Step    time.Duration `json:"step_ns,omitempty"`
+	} `json:"streak"`
+	Limits  []rules.Limit `json:"limits,omitempty"`
+	Notices []string      `json:"notices,omitempty"`
+	Notes   []string      `json:"notes,omitempty"`
+	Log     []string      `json:"log,omitempty"`
+	// Effects are those of the verdict, Finally what follows it. Old and new values are
+	// cut to what a line can hold.
+	Effects []rules.Effect `json:"effects,omitempty"`
+	Finally []rules.Effect `json:"finally,omitempty"`
+	Tokens  int            `json:"tokens,omitempty"` // context size of the agent's last reply, where it was read
+	Cost    rules.Budget   `json:"cost"`             // of the evaluation
+	Trace   rules.Trace    `json:"trace"`
+
+	// Calls holds what functions answered, by name and quoted argument, as in
+	// said("DONE"): true or false, or a path.
 	Calls map[string]any `json:"calls,omitempty"`
-	// Repeated tells in how many verdicts rules with unless_repeated had been.
+	// Repeated tells in how many verdicts the rules with unless_repeated that were
+	// tried had been.
 	Repeated map[string]int `json:"repeated,omitempty"`
 
 	TookNS int64 `json:"took_ns"`
 }
 
-// RowRecord is the loop memory that a decision was made on.
-type RowRecord struct {
-	Continuations int    `json:"continuations"`
-	Total         int    `json:"total"`
-	Progress      string `json:"progress,omitempty"` // by this decision, only known after a continue
-
-	Before  string        `json:"before,omitempty"` // progress at the latest continuation
-	Same    int           `json:"same,omitempty"`   // how many latest continuations had it
-	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
-	Step    time.Duration `json:"step_ns,omitempty"`
-}
+// recordID names a decision: its time, then chance.
+func recordID(at time.Time) string { return fmt.Sprintf("%016x%08x", at.UnixNano(), rand.Uint32()) }
 
 // Record gives the decision as the log keeps it.
 func (d *Decision) Record(private bool) Record {
 	v := d.Verdict
+	if d.id == "" {
+		d.id = recordID(d.Time)
+	}
 	r := Record{
-		Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name,
+		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name,
 		Session: d.Event.SessionID, Agent: d.Event.AgentID, Turn: d.Event.Turn,
-		Action: v.Action, Rule: v.Rule, At: v.Pos.String(), Reason: v.Reason, Bound: v.Bound,
-		Skipped: d.Skipped, Applied: d.Applied, Notices: d.Notices, Notes: d.Notes, Log: d.Log, Trace: v.Trace, TookNS: int64(d.Took),
+		Action: v.Action, Rule: v.Rule, At: v.Pos.String(), Reason: v.Reason, Bound: v.Bound, Fault: v.Fault,
+		Skipped: d.Skipped, Applied: d.Applied, Notices: d.Notices, Notes: d.Notes, Log: d.Log, Cost: v.Cost, Trace: v.Trace, TookNS: int64(d.Took),
 	}
 	if d.Err != nil {
 		r.Error = d.Err.Error()
@@ -76,27 +99,90 @@ func (d *Decision) Record(private bool) Record {
 		r.Notices, r.Notes, r.Log = d.discreet(r.Notices), d.discreet(r.Notes), d.discreet(r.Log)
 	}
 	if d.gatherer != nil {
-		row := d.gatherer.mem.row(d.Time)
-		r.Row = RowRecord{
-			Continuations: row.Continuations, Total: row.Total, Progress: v.Progress,
-			Before: row.Progress, Same: row.Same, Elapsed: row.Elapsed, Step: row.Step,
+		d.recordMemory(&r)
+		r.Digest = approval.Key(d.gatherer.loop.program.Files())
+		if s := d.gatherer.session; s != nil {
+			r.Tokens = s.Tokens()
 		}
 	}
 	if d.noted != nil {
-		r.Calls, r.Repeated = d.noted.calls, d.noted.given
+		r.Calls = d.noted.calls
 	}
 	for _, part := range v.Parts {
 		for _, e := range part.Effects {
-			if part.Private && !private {
-				e.Value = hidden(fmt.Sprint(e.Value))
-			}
-			r.Effects = append(r.Effects, describe(e))
+			r.Effects = append(r.Effects, shownEffect(e, part.Private && !private))
 		}
 	}
 	for _, e := range v.Finally {
-		r.Effects = append(r.Effects, "finally "+describe(e))
+		r.Finally = append(r.Finally, shownEffect(e, e.Private && !private))
 	}
 	return r
+}
+
+// recordMemory notes the memory that the decision was made on.
+func (d *Decision) recordMemory(r *Record) {
+	m, now := d.gatherer.mem.entries[0].Memory, d.Time
+	r.Streak.Total, r.Streak.Progress = m.Total, d.Verdict.Progress
+	for _, l := range d.Verdict.Limits {
+		switch r.Limits = append(r.Limits, l); l.Name {
+		case "continuations":
+			r.Streak.Continuations = l.At
+		}
+	}
+	if r.Streak.Continuations > 0 { // else the event begins a turn
+		r.Streak.Before, r.Streak.Same = m.Progress, m.Same
+		r.Streak.Elapsed, r.Streak.Step = max(0, now.Sub(m.Since)), max(0, now.Sub(m.Latest))
+	}
+	for _, rule := range d.gatherer.loop.program.Rules() {
+		if rule.Unless == nil {
+			continue
+		}
+		for _, s := range d.Verdict.Trace.Steps {
+			if s.Rule != rule.Name {
+				continue
+			}
+			if r.Repeated == nil {
+				r.Repeated = map[string]int{}
+			}
+			r.Repeated[s.Rule] = s.Repeated
+		}
+	}
+}
+
+// shownEffect is an effect as the log keeps it.
+func shownEffect(e rules.Effect, private bool) rules.Effect {
+	if e.Kind == rules.LogEffect {
+		e.Text = "" // it is among the lines of the log
+	}
+	if private {
+		e.Old, e.Value = sized(e.Old), sized(e.Value)
+	} else {
+		e.Old, e.Value = short(e.Old), short(e.Value)
+	}
+	return e
+}
+
+// sized says how much there is of a value, without showing it.
+func sized(v any) any {
+	if v == nil {
+		return nil
+	}
+	return hidden(fmt.Sprint(v))
+}
+
+// maxShown is how many bytes of JSON of a value a record keeps.
+const maxShown = 400
+
+// short is a value, or the beginning of its JSON where that is long.
+func short(v any) any {
+	b, err := json.Marshal(v)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("(%T)", v)
+	case len(b) <= maxShown:
+		return v
+	}
+	return strings.ToValidUTF8(string(b[:maxShown]), "") + "…"
 }
 
 // discreet leaves out the texts that quote what the log does not keep.
@@ -116,43 +202,11 @@ func (d *Decision) discreet(texts []string) []string {
 // hidden says how much there is of a text, without showing it.
 func hidden(text string) string { return fmt.Sprintf("(%d bytes)", len(text)) }
 
-func describe(e rules.Effect) string {
-	switch e.Kind {
-	case rules.SetEffect:
-		value, err := json.Marshal(e.Value)
-		if err != nil {
-			value = []byte("?")
-		}
-		return fmt.Sprintf("set %s %s = %s", e.File, pathText(e.Path), value)
-	case rules.PruneEffect:
-		return fmt.Sprintf("prune %s older than %s", e.Glob, e.Older)
-	case rules.LogEffect:
-		return "log"
-	}
-	return fmt.Sprintf("%s %s", e.Kind, e.File)
-}
-
-func pathText(path []any) string {
-	s := ""
-	for i, step := range path {
-		switch step := step.(type) {
-		case int:
-			s += fmt.Sprintf("[%d]", step)
-		default:
-			if i > 0 {
-				s += "."
-			}
-			s += fmt.Sprint(step)
-		}
-	}
-	return s
-}
-
 // keep appends the decision to the log. Decisions that nobody made, because loops
 // are off or the event is not the policy's, are not kept. A log that cannot be
-// written is told, and does no harm.
-func (l *Loop) keep(d *Decision) {
-	if l.writeLog == nil || d.Skipped != "" {
+// written is reported, and does no harm.
+func (l *Loop) keep(ctx context.Context, d *Decision) {
+	if l.recorder == nil || d.Skipped != "" {
 		return
 	}
 	defer func() {
@@ -160,11 +214,8 @@ func (l *Loop) keep(d *Decision) {
 			d.notice(fmt.Sprintf("the decision log: internal error: %v", r))
 		}
 	}()
-	line, err := logLine(d.Record(l.private))
-	if err == nil {
-		err = l.writeLog(line)
-	}
-	if err != nil {
+	r := d.Record(l.private)
+	if err := l.recorder.Record(context.WithoutCancel(ctx), &r); err != nil {
 		d.notice("the decision is not in the log: " + err.Error())
 	}
 }

@@ -8,6 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/ralph-sdk/ralph/internal/approval"
+
+	"github.com/ralph-sdk/ralph/internal/workspace"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -32,14 +37,16 @@ func TestRecord(t *testing.T) {
 		t.Fatalf("%q", p.lines)
 	}
 	want := loop.Record{
-		Time: p.now, Policy: "policy.yaml", Root: p.dir, Host: host.ClaudeCode, Event: "Stop",
+		V: 1, Digest: approval.Key(l.Program().Files()), Time: p.now, Policy: "policy.yaml", Root: p.dir, Host: host.ClaudeCode, Event: "Stop",
 		Session: "s", Agent: "7", Turn: "t", Action: rules.Continue, Rule: "go", At: "policy.yaml:12:5",
-		Reason: "(13 bytes)", Applied: true,
-		Row:     loop.RowRecord{Continuations: 1, Total: 1, Same: 1},
+		Reason: "(16 bytes)", Applied: true,
 		Notices: []string{"counted"}, Log: []string{"[ralph] counting"},
-		Effects: []string{"set state.json n = 3", "finally prune *.tmp older than 1h0m0s"},
+		Limits:  []rules.Limit{{Name: "continuations", At: 1, Of: 500}, {Name: "total", At: 1, Of: 5000}, {Name: "elapsed", Of: int(24 * time.Hour)}},
+		Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", Source: "json", File: "state.json", Path: []any{"n"}, Old: 2.0, Value: 3.0}},
+		Finally: []rules.Effect{{Kind: rules.PruneEffect, Glob: "*.tmp", Older: time.Hour}},
 	}
-	if diff := cmp.Diff(want, got[1], cmpopts.IgnoreFields(loop.Record{}, "Trace", "TookNS", "Calls", "Repeated")); diff != "" {
+	want.Streak.Continuations, want.Streak.Total, want.Streak.Same = 1, 1, 1
+	if diff := cmp.Diff(want, got[1], cmpopts.IgnoreFields(loop.Record{}, "ID", "Trace", "Cost", "TookNS"), cmpopts.IgnoreFields(rules.Effect{}, "Version")); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
 	if n := len(got[1].Trace.Steps); n != 2 {
@@ -109,12 +116,12 @@ rules:
 
 // A log that cannot be written is told and does no harm.
 func TestLogFails(t *testing.T) {
-	for name, write := range map[string]func([]byte) error{
-		"error": func([]byte) error { return errors.New("the disk is full") },
-		"panic": func([]byte) error { panic("the disk is full") },
+	for name, write := range map[string]recorder{
+		"error": func(*loop.Record) error { return errors.New("the disk is full") },
+		"panic": func(*loop.Record) error { panic("the disk is full") },
 	} {
 		p := newProject(t, nil)
-		d := p.run(p.loop("ralph: 1\nrules: [{name: go, continue: on}]", loop.WithLog(write)), p.stop())
+		d := p.run(p.loop("ralph: 1\nrules: [{name: go, continue: on}]", loop.WithRecorder(write)), p.stop())
 		if !d.Continue() || d.Err != nil || len(d.Notices) != 1 || !strings.Contains(d.Notices[0], "the disk is full") {
 			t.Errorf("%s: %q, error %v, notices %q", name, said(d), d.Err, d.Notices)
 		}
@@ -124,8 +131,8 @@ func TestLogFails(t *testing.T) {
 // By default the log is in ralph's own directory, where ralph explain looks for it.
 func TestLogInStore(t *testing.T) {
 	p := newProject(t, nil)
-	program, _ := rules.Load(os.DirFS(newProject(t, map[string]string{"p.yaml": "ralph: 1\nrules: [{name: go, continue: on}]"}).dir), "p.yaml", loop.Config())
-	l, err := loop.New(program, loop.WithStore(p.store), loop.WithEnv(func(string) string { return "" }))
+	program, _ := rules.Load(t.Context(), os.DirFS(newProject(t, map[string]string{"p.yaml": "ralph: 1\nrules: [{name: go, continue: on}]"}).dir), "p.yaml", loop.Config())
+	l, err := loop.New(program, loop.WithState(p.store), loop.WithEnv(func(string) string { return "" }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +143,7 @@ func TestLogInStore(t *testing.T) {
 	if err != nil || len(lines) != 3 {
 		t.Errorf("%d lines, error %v", len(lines), err)
 	}
-	quiet, err := loop.New(program, loop.WithStore(p.store), loop.WithLog(nil))
+	quiet, err := loop.New(program, loop.WithState(p.store), loop.WithRecorder(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,10 +162,11 @@ func TestLongTrace(t *testing.T) {
 		fmt.Fprintf(&policy, "  - {name: rule-%d-%s, when: n == 0 and n == 2, stop: s}\n", i, strings.Repeat("x", 200))
 	}
 	policy.WriteString("  - {name: last, continue: on}\n")
-	d := p.run(p.loop(policy.String()), p.stop())
+	d := p.run(alone(t, policy.String(), loop.WithRoot(p.dir), loop.WithState(p.store)), p.stop())
 	if !d.Continue() || len(d.Notices) > 0 {
 		t.Fatalf("%q, notices %q", said(d), d.Notices)
 	}
+	p.readLog()
 	r := p.records()[0]
 	if len(p.lines[0]) > store.MaxLogLine || r.Rule != "last" || len(r.Trace.Steps) == 0 || r.Trace.Steps[len(r.Trace.Steps)-1].Rule != "last" {
 		t.Errorf("%d bytes, rule %s, %d steps", len(p.lines[0]), r.Rule, len(r.Trace.Steps))
@@ -175,7 +183,7 @@ func TestRecordWithoutProject(t *testing.T) {
 	ev.Cwd = filepath.Join(p.dir, "gone")
 	l := p.loop("ralph: 1\nrules: [{name: go, continue: on}]")
 	d, err := l.Apply(context.Background(), l.Decide(context.Background(), ev))
-	var root *loop.RootError
+	var root *workspace.Error
 	if !errors.As(err, &root) || d.Continue() {
 		t.Errorf("%q, error %v", said(d), err)
 	}
@@ -193,7 +201,8 @@ func TestRecordOfManyRules(t *testing.T) {
 		fmt.Fprintf(&policy, "  - name: rule-%d\n    when: cwd == \"%d\"\n    stop: no\n", i, i)
 	}
 	p := newProject(t, nil)
-	p.run(p.loop(policy.String()), p.stop())
+	p.run(alone(t, policy.String(), loop.WithRoot(p.dir), loop.WithState(p.store)), p.stop())
+	p.readLog()
 	steps := p.records()[0].Trace.Steps
 	if len(steps) != 301 {
 		t.Fatalf("%d steps, want one of each rule", len(steps))
@@ -202,5 +211,75 @@ func TestRecordOfManyRules(t *testing.T) {
 		if got := len(steps[i].Operands) > 0; got != want || steps[i].Because == "" && steps[i].Outcome == rules.No {
 			t.Errorf("step %d, %s: operands kept %v, want %v; because %q", i, steps[i].Outcome, got, want, steps[i].Because)
 		}
+	}
+}
+
+// A record names its decision: the same whenever it is asked for, another for each,
+// and later ones sort behind earlier ones.
+func TestRecordID(t *testing.T) {
+	p := newProject(t, nil)
+	l := p.loop("ralph: 1\nrules: [{name: go, continue: on}]")
+	last := ""
+	for range 3 {
+		d := p.run(l, p.stop())
+		r := d.Record(true)
+		if r.ID <= last || r.ID != d.Record(false).ID || p.records()[len(p.lines)-1].ID != r.ID {
+			t.Errorf("the record is %s after %s", r.ID, last)
+		}
+		last = r.ID
+		p.now = p.now.Add(time.Nanosecond)
+	}
+}
+
+// The record of a decision that failed says what kind of fault it was, for programs.
+func TestRecordFaults(t *testing.T) {
+	var cancel context.CancelFunc
+	for want, c := range map[string]struct {
+		when string
+		opt  loop.Option
+	}{
+		"rule":    {`int(session_id) > 0`, nil},
+		"budget":  {`string(reduce(1..40, [#acc, #acc], [1])) != ""`, nil},
+		"panic":   {`permission_mode == ""`, loop.WithFacts(func(host.Event, rules.Facts) rules.Facts { return nil })},
+		"context": {`permission_mode == ""`, loop.WithFacts(func(_ host.Event, world rules.Facts) rules.Facts { return asked{world, cancel} })},
+	} {
+		var ctx context.Context
+		ctx, cancel = context.WithCancel(t.Context())
+		defer cancel()
+		l := alone(t, "ralph: 1\nrules: [{name: no, when: '"+c.when+"', stop: no}, {name: go, continue: on}]", c.opt)
+		d, _ := l.Apply(ctx, l.Decide(ctx, host.Event{SessionID: "x"}))
+		if r := d.Record(false); d.Continue() || r.Fault != want || r.Reason == "" || len(r.Notices) == 0 {
+			t.Errorf("%s: it says %q, fault %q, reason %q, notices %q", c.when, said(d), r.Fault, r.Reason, r.Notices)
+		}
+	}
+}
+
+// A record keeps of an effect what a line can hold, and of its values the beginning.
+func TestRecordOfLongEffects(t *testing.T) {
+	long := strings.Repeat("ü", 300)
+	p := newProject(t, map[string]string{"s.json": `{"a": "` + long + `", "list": [1]}`})
+	d := p.run(p.loop("ralph: 1\nfacts: {s: {json: s.json, schema: {properties: {a: {type: string}, list: {type: array, items: {type: integer}}}}}}\n"+
+		"rules:\n  - name: go\n    continue: on\n    then: [{set: \"s.list[0] = 2\"}, {set: \"s.a = 'x'\"}]"), p.stop())
+	if d.Err != nil {
+		t.Fatal(d.Err)
+	}
+	effects := p.records()[0].Effects
+	if len(effects) != 2 || !cmp.Equal(effects[0].Path, []any{"list", 0}) || effects[0].Old != 1.0 || effects[0].Value != 2.0 {
+		t.Fatalf("effects %+v", effects)
+	}
+	old, _ := effects[1].Old.(string)
+	if len(old) > 410 || !strings.HasPrefix(old, `"üüü`) || !strings.HasSuffix(old, "ü…") || effects[1].Value != "x" {
+		t.Errorf("it was %d bytes, %.20s, and is %v", len(old), old, effects[1].Value)
+	}
+}
+
+// The tokens of the agent's last reply are in the record if the session file was read.
+func TestRecordTokens(t *testing.T) {
+	p := newProject(t, nil)
+	ev := p.talk(human("go"), `{"type":"assistant","message":{"role":"assistant","usage":{"input_tokens":40,"output_tokens":2},"content":[{"type":"text","text":"x"}]}}`)
+	p.run(p.loop("ralph: 1\nrules: [{name: go, when: transcript.tokens > 0, continue: on}]"), ev)
+	p.run(p.loop("ralph: 1\nrules: [{name: go, continue: on}]"), ev)
+	if r := p.records(); r[0].Tokens < 40 || r[1].Tokens != 0 {
+		t.Errorf("%d tokens where they were read, %d where not", r[0].Tokens, r[1].Tokens)
 	}
 }

@@ -32,7 +32,8 @@ type Source interface {
 // those of one decision on facts of its kind, in order. Each has the Version that
 // the source gave with the value. If something is no longer of that version, Write
 // changes nothing and returns [ErrConflict]; the loop then decides again. Any other
-// error ends the loop.
+// error, such as that of a context that is done, ends the loop, and nothing is changed
+// either.
 type Writer interface {
 	Write(ctx context.Context, effects []rules.Effect) error
 }
@@ -169,7 +170,7 @@ func (l *Loop) fits(p *rules.Program) error {
 			return fmt.Errorf("%s: the fact %s comes from the source %s, which nobody gathers: pass its source with loop.WithSource", f.Pos, f.Name, f.Source.Name)
 		}
 	}
-	for _, r := range p.Rules {
+	for _, r := range p.Rules() {
 		first := ""
 		for _, f := range r.Changes() {
 			name, w := writerOf(l.source(f.Source, nil))
@@ -181,6 +182,15 @@ func (l *Loop) fits(p *rules.Program) error {
 			case first != name:
 				return fmt.Errorf("%s: the rule %s changes the %s and the %s, which cannot be done at once: write two rules", r.Pos, r.Name, first, name)
 			}
+		}
+	}
+	for _, u := range p.Uses().Effects {
+		switch rules.EffectKind(u.Name) {
+		case rules.SetEffect, rules.DeleteEffect, rules.ArchiveEffect, rules.PruneEffect:
+			continue
+		}
+		if l.verbs[u.Name] == nil {
+			return fmt.Errorf("%s: nobody carries out %s: pass who does with loop.WithVerb", u.Pos, u.Name)
 		}
 	}
 	return nil

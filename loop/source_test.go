@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/loop/looptest"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -40,9 +41,12 @@ func (s *table) Gather(_ context.Context, q loop.Query) rules.Value {
 	return rules.Value{V: map[string]any{"n": n}, Path: q.Args[0], Version: fmt.Sprint(n)}
 }
 
-func (s *table) Write(_ context.Context, effects []rules.Effect) error {
+func (s *table) Write(ctx context.Context, effects []rules.Effect) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if s.before != nil {
 		s.before(s)
 	}
@@ -169,7 +173,7 @@ func TestNewNamesWhatIsMissing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := loop.Config()
 			cfg.Sources = kinds
-			program, diags := rules.Load(fstest.MapFS{"p.yaml": {Data: []byte("ralph: 1\n" + c.policy)}}, "p.yaml", cfg)
+			program, diags := rules.Load(t.Context(), fstest.MapFS{"p.yaml": {Data: []byte("ralph: 1\n" + c.policy)}}, "p.yaml", cfg)
 			if program == nil {
 				t.Fatal(diags.Format())
 			}
@@ -266,20 +270,52 @@ rules:
 	}
 	values["todo"] = make(chan int)
 	d := p.run(p.loop(policy, loop.WithValues(values)), p.stop())
-	if told := strings.Join(d.Notices, "\n"); d.Continue() || !strings.Contains(told, "a chan int cannot be its value") {
+	if told := strings.Join(d.Notices, "\n"); d.Continue() || !strings.Contains(told, "a chan int cannot be the value of a fact") {
 		t.Errorf("it says %q, told %q", said(d), told)
+	}
+	d = p.run(alone(t, "ralph: 1\nfacts: {n: {text: n.txt}}\nrules: [{name: go, continue: on}]",
+		loop.WithValues(map[string]any{"n": "x", "N": "x", "env.HOME": "x", "transcript.last": "x"})), p.stop())
+	if diff := cmp.Diff([]string{`[ralph] the value "N" is neither a fact of the policy nor one of ralph's names`}, d.Notices); diff != "" {
+		t.Errorf("notices (-want +got)\n%s", diff)
 	}
 }
 
-// Whatever is left out of options is as if the option were not there.
+// Whatever is left out of options is as if the option were not there, the zero event is
+// a Stop, and what gives nothing panics nowhere.
 func TestOptionsOfNothing(t *testing.T) {
-	program, _ := rules.Load(fstest.MapFS{"p.yaml": {Data: []byte("ralph: 1\nrules: [{name: go, continue: on}]")}}, "p.yaml", loop.Config())
-	l, err := loop.New(program, nil, loop.WithClock(nil), loop.WithEnv(nil), loop.WithTrust(nil), loop.WithFacts(nil), loop.WithLog(nil), loop.WithValues(nil))
-	if err != nil {
-		t.Fatal(err)
+	all := []loop.Option{nil, loop.WithClock(nil), loop.WithEnv(nil), loop.WithTrust(nil), loop.WithFacts(nil), loop.WithRecorder(nil), loop.WithValues(nil)}
+	const goOn = "ralph: 1\nrules: [{name: go, when: hook_event_name == \"Stop\", continue: on}]"
+	for _, c := range []struct {
+		name, policy string
+		opts         []loop.Option
+		want         string
+	}{
+		{"nothing", goOn, all, "on"},
+		{"no facts", goOn, []loop.Option{loop.WithFacts(func(host.Event, rules.Facts) rules.Facts { return nil })}, "stop"},
+		{"a nil recorder", goOn, []loop.Option{loop.WithRecorder((*looptest.Records)(nil))}, "on"},
+		{"a nil logger", goOn, []loop.Option{loop.WithRecorder(loop.SlogRecorder(nil))}, "on"},
+		{"a nil store", goOn, []loop.Option{loop.WithStore((*rows)(nil))}, "stop"},
+		{"a nil verb", "ralph: 1\nrules: [{name: go, continue: on, then: [{page: x}]}]", []loop.Option{loop.WithVerb("page", writer(nil))}, "on"},
+		{"a value of nothing", "ralph: 1\nfacts: {f: {text: f}}\nrules: [{name: go, when: missing(f), continue: on}]", []loop.Option{loop.WithValues(map[string]any{"f": nil})}, "on"},
+		{"a value of a nil pointer", "ralph: 1\nfacts: {f: {text: f}}\nrules: [{name: go, when: missing(f), continue: on}]", []loop.Option{loop.WithValues(map[string]any{"f": (*string)(nil)})}, "on"},
+		{"a name of a wrong type", "ralph: 1\nrules: [{name: go, when: said(\"x\"), continue: on}]", []loop.Option{loop.WithValues(map[string]any{"said": 7})}, "stop"},
+	} {
+		l, err := loop.New(verbs(t, c.policy), c.opts...)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
+		if said(d) != c.want || d.Event.Name != host.Stop || (err != nil) != (d.Err != nil) {
+			t.Errorf("%s: it says %q to %q, want %q; error %v", c.name, said(d), d.Event.Name, c.want, err)
+		}
+		decoded(t, l.Hook(t.Context(), nil, nil))
 	}
-	d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
-	if err != nil || said(d) != "on" || d.Event.Name != host.Stop {
-		t.Errorf("it says %q to %q, error %v", said(d), d.Event.Name, err)
+	l, err := loop.New(new(rules.Program))
+	if err != nil {
+		return
+	}
+	if d, _ := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{})); d.Continue() {
+		t.Error("a program that Load did not make goes on")
 	}
 }

@@ -38,14 +38,14 @@ func gate(t testing.TB, session string, files map[string]string) (*project, *loo
 // shipped makes a loop of a policy that ships with ralph.
 func (p *project) shipped(name string) *loop.Loop {
 	p.t.Helper()
-	program, diags := rules.Load(examples.FS, name+"/"+name+".yaml", loop.Config())
+	program, diags := rules.Load(p.t.Context(), examples.FS, name+"/"+name+".yaml", loop.Config())
 	if program == nil {
 		p.t.Fatal(diags.Format())
 	}
-	l, err := loop.New(program, loop.WithName(name), loop.Local(), loop.WithStore(p.store), loop.WithSource(judge.Source()),
+	l, err := loop.New(program, loop.WithName(name), loop.Local(), loop.WithState(p.store), loop.WithSource(judge.Source()),
 		loop.WithClock(func() time.Time { return p.now }),
 		loop.WithEnv(func(name string) string { return p.env[name] }),
-		loop.WithLog(func(line []byte) error { p.lines = append(p.lines, string(line)); return nil }))
+		loop.WithRecorder(recorder(p.record)))
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -54,12 +55,12 @@ func BenchmarkAnalyze1000(b *testing.B) {
 func BenchmarkCheck(b *testing.B) {
 	for _, bb := range []struct {
 		name string
-		read func(fs.FS, string, rules.Config) (*rules.Program, rules.Diagnostics)
+		read func(context.Context, fs.FS, string, rules.Config) (*rules.Program, rules.Diagnostics)
 	}{{"load", rules.Load}, {"check", rules.Check}} {
 		b.Run(bb.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if p, diags := bb.read(examples.FS, "specum/specum.yaml", rules.Config{Shipped: examples.FS}); p == nil {
+				if p, diags := bb.read(b.Context(), examples.FS, "specum/specum.yaml", rules.Config{Shipped: examples.FS}); p == nil {
 					b.Fatal(diags.Format())
 				}
 			}

@@ -15,12 +15,10 @@ type Comparison struct {
 	Unknown     []Difference `json:"unknown"`     // pairs that may differ: that hangs on what is not known
 	Doubts      []string     `json:"doubts"`      // what could not be compared
 	Notes       []string     `json:"notes"`       // what differs beside the decisions
-}
 
-// Same reports whether the programs are known to decide alike in every state that
-// fits their schemas.
-func (c *Comparison) Same() bool {
-	return len(c.Differences) == 0 && len(c.Unknown) == 0 && len(c.Doubts) == 0
+	// Same says that the programs are known to decide alike in every state that fits
+	// their schemas.
+	Same bool `json:"-"`
 }
 
 // Difference is what one program decides and what the other does.
@@ -81,6 +79,7 @@ func Diff(older, newer *Program, texts bool) *Comparison {
 			break
 		}
 	}
+	d.out.Same = len(d.out.Differences) == 0 && len(d.out.Unknown) == 0 && len(d.out.Doubts) == 0
 	return d.out
 }
 
@@ -98,9 +97,9 @@ type decided struct {
 
 // decisions lists the ways in which a program decides.
 func decisions(t *translator, p *Program) []decided {
-	n := len(p.Rules)
+	n := len(p.rules)
 	holds, fails := make([]*solve.Formula, n), make([]*solve.Formula, n)
-	for i, r := range p.Rules {
+	for i, r := range p.rules {
 		w, there := t.when(r.when), solve.Not(t.aside(r))
 		holds[i], fails[i] = solve.And(w.yes, there), solve.False()
 		if r.Verb == VerbStop {
@@ -114,7 +113,7 @@ func decisions(t *translator, p *Program) []decided {
 		out = append(out, decided{Decision{}, []*solve.Formula{solve.Not(isFor)}})
 		before = append(before, isFor)
 	}
-	for i, r := range p.Rules {
+	for i, r := range p.rules {
 		d := Decision{Rule: r.Name, Pos: r.Pos}
 		if r.text != nil {
 			d.Text = r.text.node.Value
@@ -206,5 +205,5 @@ func (d *differ) notes(a, b *Program) {
 		}
 		return s
 	}
-	note("the limits", limits(a.Limits), limits(b.Limits))
+	note("the limits", limits(a.limits), limits(b.limits))
 }

@@ -200,8 +200,8 @@ note: the limits differ: continuations 500, elapsed 24h0m0s, total 5000 before, 
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			same := !strings.Contains(tt.want, "→") && !strings.Contains(tt.want, "doubt")
-			if got.Same() != same {
-				t.Errorf("Same is %t", got.Same())
+			if got.Same != same {
+				t.Errorf("Same is %t", got.Same)
 			}
 		})
 	}
@@ -210,7 +210,7 @@ note: the limits differ: continuations 500, elapsed 24h0m0s, total 5000 before, 
 // ExampleDiff asks what becomes of a loop when a bound is moved.
 func ExampleDiff() {
 	policy := func(bound string) *rules.Program {
-		p, _ := rules.Load(fstest.MapFS{"loop.yaml": {Data: []byte(`
+		p, _ := rules.Load(context.Background(), fstest.MapFS{"loop.yaml": {Data: []byte(`
 ralph: 1
 facts:
   plan: {frontmatter: plan.md, schema: {properties: {turn: {type: integer, minimum: 0, default: 0}}}}
@@ -230,7 +230,7 @@ rules:
 
 // ExampleCheck shows what is told of a rule that never has its turn.
 func ExampleCheck() {
-	_, diags := rules.Check(fstest.MapFS{"loop.yaml": {Data: []byte(`
+	_, diags := rules.Check(context.Background(), fstest.MapFS{"loop.yaml": {Data: []byte(`
 ralph: 1
 rules:
   - name: once
@@ -260,7 +260,7 @@ func TestAnalyzeBesideEval(t *testing.T) {
 			defer func() { done <- struct{}{} }()
 			p.Analyze()
 			rules.Diff(p, p, true)
-			p.Eval(context.Background(), newConstantWorld())
+			p.Eval(context.Background(), newConstantWorld(), rules.Options{})
 		}()
 	}
 	for range 4 {

@@ -14,7 +14,7 @@ import (
 // where nothing is an error.
 func (a *analysis) fields(i int) {
 	guarded := map[string]bool{} // paths that the when compares with nil
-	a.p.Rules[i].when.walk(func(o *operand) {
+	a.p.rules[i].when.walk(func(o *operand) {
 		var visit func(n ast.Node)
 		visit = func(n ast.Node) {
 			if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "==" || b.Operator == "!=") {
@@ -29,7 +29,7 @@ func (a *analysis) fields(i int) {
 		}
 		visit(a.t.tree(o))
 	})
-	a.p.Rules[i].when.walk(func(o *operand) {
+	a.p.rules[i].when.walk(func(o *operand) {
 		f := fieldCheck{a: a, o: o, r: a.t.c.silentResolver(o.snippet.scope), guarded: guarded}
 		n := a.t.tree(o)
 		if o.boolean {
@@ -94,12 +94,12 @@ func (f *fieldCheck) needs(n ast.Node) {
 		fmt.Sprintf("write %s ?? and a value that stands in, or give the field a default in its schema", text),
 		fmt.Sprintf("%q may be absent, and then this cannot be worked out", strings.Join(path, ".")), nil)
 	w := Witness{Facts: map[string]any{a.t.labelOf(sym.fact): absent}}
-	a.diags[len(a.diags)-1].Witness = w.JSON()
+	a.diags[len(a.diags)-1].Witness = w.asJSON()
 }
 
 // effects looks for numbers beyond the bounds of the field that is set.
 func (a *analysis) effects() {
-	for i, r := range a.p.Rules {
+	for i, r := range a.p.rules {
 		if !own(r) {
 			continue
 		}

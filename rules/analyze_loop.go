@@ -2,48 +2,79 @@ package rules
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ralph-sdk/ralph/rules/internal/solve"
 )
 
-// bounded tells of continue rules that only ralph's own limits would end.
+// bounded reports continue rules that go on and on with an agent that changes
+// nothing: only ralph's own limits would end them. A count that the agent is to
+// change (when: done < total) is no bound; one that the policy itself raises is.
 func (a *analysis) bounded() {
-	if a.p.Limits.Written {
+	own := defaultLimits()
+	if l := a.p.limits; l.HasRepeats || l.Continuations < own.Continuations || l.Total < own.Total || l.Elapsed < own.Elapsed {
 		return
 	}
-	stopped := bounds(a.p.when) // the policy's own when or an earlier stop rule ends the loop some day
-	for i, r := range a.p.Rules {
+	stopped := a.moves(a.p.when) // the policy's own when or an earlier stop rule ends the loop some day
+	for i, r := range a.p.rules {
 		switch {
 		case a.dead[i]:
-		case r.Verb == VerbStop && bounds(r.when):
+		case r.Verb == VerbStop && a.moves(r.when):
 			stopped = true
-		case r.Verb == VerbContinue && r.Unless == nil && !stopped && !bounds(r.when):
+		case r.Verb == VerbContinue && r.Unless == nil && !stopped && !a.moves(r.when):
 			from, to := a.place(i)
 			a.report("unbounded-continue", from, to,
-				"add limits: {repeats: 10}, unless_repeated, a stop rule on a counter, or test stop_hook_active",
-				fmt.Sprintf("nothing in this policy ends the rule %q; only the built-in limits would", r.Name), nil,
+				"add limits: {repeats: 10}, unless_repeated, a counter that the rule raises itself, or test stop_hook_active",
+				fmt.Sprintf("an agent that changes nothing is sent on by the rule %q until the built-in limits end the loop", r.Name), nil,
 				a.where(a.holds[i]), a.where())
 		}
 	}
 }
 
-// bounds reports whether a condition reads what ends a loop: the host's flag,
-// the loop memory, or a count that is compared with a limit.
-func bounds(root *cond) bool {
+// moves reports whether a condition reads what changes though the agent changes
+// nothing: the host's flag, the loop memory, the time, or a value that the policy sets.
+func (a *analysis) moves(root *cond) bool {
 	found := false
 	root.walk(func(o *operand) {
 		for _, s := range o.syms {
-			if s.kind == nameSymbol && (s.name == "stop_hook_active" || strings.HasPrefix(s.name, "loop.")) {
-				found = true
-			}
-			if s.kind == letSymbol && bounds(s.let.root) {
-				found = true
+			switch s.kind {
+			case nameSymbol:
+				found = found || s.name == "stop_hook_active" || s.name == "now" || s.info.askRow
+			case askSymbol:
+				found = found || s.ask == "age"
+			case letSymbol:
+				found = found || a.moves(s.let.root)
 			}
 		}
-		found = found || o.counter
+		for i := range o.reads {
+			found = found || a.sets(&o.reads[i])
+		}
 	})
 	return found
+}
+
+// sets reports whether a rule that does not stop changes what an operand reads.
+func (a *analysis) sets(read *access) bool {
+	for _, r := range a.p.rules {
+		if r.Verb == VerbStop {
+			continue
+		}
+		for _, e := range r.then {
+			if e.kind == SetEffect && e.fact == read.fact && e.reaches(read.path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reaches reports whether a set changes what is read at a path, as far as is known.
+func (e *effect) reaches(path []string) bool {
+	for i := range min(len(path), len(e.steps)) {
+		if s := e.steps[i]; s.index == nil && path[i] != "*" && path[i] != s.field {
+			return false
+		}
+	}
+	return true
 }
 
 // bare tells of a continue rule without a when, which holds also over a fact that
@@ -51,7 +82,7 @@ func bounds(root *cond) bool {
 // blindly. A default does not help, it stands in for what is missing only. reach
 // is what is left undecided above rule i.
 func (a *analysis) bare(reach *solve.Solver, i int) {
-	r := a.p.Rules[i]
+	r := a.p.rules[i]
 	if r.Verb != VerbContinue || r.when != nil {
 		return
 	}

@@ -116,8 +116,8 @@ type Witness struct {
 	Given    map[string]int    `json:"given,omitempty"`    // rules that step aside, with the verdicts they have been in
 }
 
-// JSON is the witness on one line.
-func (w Witness) JSON() json.RawMessage {
+// asJSON is the witness on one line.
+func (w Witness) asJSON() json.RawMessage {
 	b, err := json.Marshal(w)
 	if err != nil { // it holds only what JSON knows
 		return nil

@@ -11,7 +11,7 @@ import (
 // passes says that rule i lets the rules behind it be read: it does not decide,
 // nor does it stop because it could not be worked out.
 func (a *analysis) passes(i int) *solve.Formula {
-	r := a.p.Rules[i]
+	r := a.p.rules[i]
 	if !a.decides(r) {
 		return solve.True()
 	}
@@ -24,7 +24,7 @@ func (a *analysis) passes(i int) *solve.Formula {
 
 // decides reports whether the rules behind r are not read once it holds.
 func (a *analysis) decides(r *Rule) bool {
-	return r.Verb == VerbStop || r.Verb == VerbContinue && a.p.Gate == First
+	return r.Verb == VerbStop || r.Verb == VerbContinue && a.p.Gate == gateFirst
 }
 
 // noting reports whether a rule runs also where no rule decides.
@@ -38,7 +38,7 @@ func (a *analysis) noting(r *Rule) bool {
 func (a *analysis) order(isFor *solve.Formula) {
 	reach := a.t.solver()
 	reach.Add(isFor)
-	for i, r := range a.p.Rules {
+	for i, r := range a.p.rules {
 		if !a.dead[i] && !a.noting(r) && a.answer(reach, a.holds[i]) == solve.Unsat {
 			a.dead[i] = true
 			if a.answer(reach) == solve.Unsat {
@@ -52,7 +52,7 @@ func (a *analysis) order(isFor *solve.Formula) {
 		a.bare(reach, i)
 		reach.Add(a.passes(i))
 	}
-	for i, r := range a.p.Rules { // with gate: all a continue decides, too
+	for i, r := range a.p.rules { // with gate: all a continue decides, too
 		if r.Verb == VerbContinue {
 			reach.Add(solve.Not(a.holds[i]))
 		}
@@ -64,7 +64,7 @@ func (a *analysis) order(isFor *solve.Formula) {
 // place gives where a finding about rule i is told: at its name, or at the include
 // that brings it in.
 func (a *analysis) place(i int) (from, to Pos) {
-	r := a.p.Rules[i]
+	r := a.p.rules[i]
 	if at, ok := a.include(r); ok {
 		return at.from, at.to
 	}
@@ -87,9 +87,9 @@ func (a *analysis) include(r *Rule) (at includeAt, ok bool) {
 // wholeInclude reports whether i is the last rule of an include none of whose
 // rules ever decides because of the rules above it.
 func (a *analysis) wholeInclude(i int) bool {
-	prefix, _, _ := strings.Cut(a.p.Rules[i].Name, "/")
+	prefix, _, _ := strings.Cut(a.p.rules[i].Name, "/")
 	within := func(j int) bool {
-		return j < len(a.p.Rules) && strings.HasPrefix(a.p.Rules[j].Name, prefix+"/")
+		return j < len(a.p.rules) && strings.HasPrefix(a.p.rules[j].Name, prefix+"/")
 	}
 	for j := i; j >= 0 && within(j); j-- {
 		if !a.dead[j] {
@@ -104,17 +104,17 @@ func (a *analysis) wholeInclude(i int) bool {
 func (a *analysis) unreachable(i int) {
 	covers := a.cover(i, solve.True())
 	rest := ""
-	switch n := len(a.p.Rules) - i - 1; {
+	switch n := len(a.p.rules) - i - 1; {
 	case n == 1:
 		rest = ", nor is the rule behind it"
 	case n > 1:
 		rest = fmt.Sprintf(", nor are the %d rules behind it", n)
 	}
 	from, to := a.place(i)
-	message := fmt.Sprintf("the rule %q is never tried%s: ", a.p.Rules[i].Name, rest)
+	message := fmt.Sprintf("the rule %q is never tried%s: ", a.p.rules[i].Name, rest)
 	help := "move it up, or remove it"
 	if len(covers) == 1 {
-		name := a.p.Rules[covers[0]].Name
+		name := a.p.rules[covers[0]].Name
 		message += fmt.Sprintf("%q above it always holds", name)
 		help = fmt.Sprintf("give %q a when, or move it to the end", name)
 	} else {
@@ -128,7 +128,7 @@ func (a *analysis) shadowed(i int) {
 	covers := a.cover(i, a.holds[i])
 	var names []string
 	for _, j := range covers {
-		names = append(names, quote(a.p.Rules[j].Name))
+		names = append(names, quote(a.p.rules[j].Name))
 	}
 	what := "rules above it decide"
 	switch len(names) {
@@ -139,8 +139,8 @@ func (a *analysis) shadowed(i int) {
 		what = strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1] + " decides"
 	}
 	from, to := a.place(i)
-	subject := fmt.Sprintf("the rule %q never gets its turn", a.p.Rules[i].Name)
-	if !own(a.p.Rules[i]) {
+	subject := fmt.Sprintf("the rule %q never gets its turn", a.p.rules[i].Name)
+	if !own(a.p.rules[i]) {
 		subject = "no rule of this include ever gets its turn"
 	}
 	a.report("shadowed-rule", from, to, "move it up, or remove it",
@@ -151,7 +151,7 @@ func (a *analysis) shadowed(i int) {
 func (a *analysis) related(rules []int) []Related {
 	var out []Related
 	for _, j := range rules {
-		out = append(out, Related{Pos: a.p.Rules[j].Pos, Message: fmt.Sprintf("%q decides first", a.p.Rules[j].Name)})
+		out = append(out, Related{Pos: a.p.rules[j].Pos, Message: fmt.Sprintf("%q decides first", a.p.rules[j].Name)})
 	}
 	return out
 }
@@ -164,7 +164,7 @@ const maxCover = 6
 func (a *analysis) cover(i int, f *solve.Formula) []int {
 	var rules []int
 	for j := range i {
-		if a.dead[j] || !a.decides(a.p.Rules[j]) {
+		if a.dead[j] || !a.decides(a.p.rules[j]) {
 			continue
 		}
 		if a.impossible(f, a.passes(j)) {

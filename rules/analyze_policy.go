@@ -13,19 +13,19 @@ const (
 	stepsPerPolicy   = 12_000_000
 )
 
-// Analyze looks at the policy as a whole: at conditions that are never or always
+// analyze looks at the policy as a whole: at conditions that are never or always
 // true, at rules that other rules never let decide, and at what no rule decides.
 // It knows enums, booleans, whole numbers with their bounds, comparisons between
 // them, and how facts stand; of what it does not know it assumes nothing. Every
 // finding has a witness. See docs/checks.md for each check.
-func (p *Program) Analyze() Diagnostics {
+func (p *Program) analyze() Diagnostics {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a := &analysis{p: p, t: newTranslator(newModel(), p, false), left: stepsPerPolicy}
-	a.whens = make([]*outcomes, len(p.Rules))
-	a.holds = make([]*solve.Formula, len(p.Rules))
-	a.dead = make([]bool, len(p.Rules))
-	for i, r := range p.Rules {
+	a.whens = make([]*outcomes, len(p.rules))
+	a.holds = make([]*solve.Formula, len(p.rules))
+	a.dead = make([]bool, len(p.rules))
+	for i, r := range p.rules {
 		a.whens[i] = a.t.when(r.when)
 		a.holds[i] = solve.And(a.whens[i].yes, solve.Not(a.t.aside(r)))
 	}
@@ -33,7 +33,7 @@ func (p *Program) Analyze() Diagnostics {
 	for _, f := range p.finally {
 		a.t.when(f.when)
 	}
-	for _, r := range p.Rules {
+	for _, r := range p.rules {
 		for _, e := range r.then {
 			e.value.conditions(func(c *cond) { a.t.when(c) })
 		}
@@ -48,7 +48,7 @@ func (p *Program) Analyze() Diagnostics {
 		return a.diags // no rule is ever tried
 	}
 	a.base.Add(isFor)
-	for i, r := range p.Rules {
+	for i, r := range p.rules {
 		if own(r) {
 			a.dead[i] = a.condition(r.when)
 		} else {
@@ -60,7 +60,7 @@ func (p *Program) Analyze() Diagnostics {
 	}
 	a.order(isFor)
 	a.bounded()
-	for i, r := range p.Rules {
+	for i, r := range p.rules {
 		if own(r) {
 			a.fields(i)
 		}
@@ -138,7 +138,7 @@ func (a *analysis) report(check string, from, to Pos, help, message string, rela
 	for _, e := range witnesses {
 		if r := a.ask(e.solver, e.fs...); r.Status == solve.Sat {
 			w := a.t.witness(&r)
-			d.Witness = w.JSON()
+			d.Witness = w.asJSON()
 			break
 		}
 	}

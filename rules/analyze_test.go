@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			fsys := os.DirFS(dir)
-			p, diags := rules.Check(fsys, name, rules.Config{Shipped: examples.FS})
+			p, diags := rules.Check(t.Context(), fsys, name, rules.Config{Shipped: examples.FS})
 			if p == nil || len(diags) == 0 {
 				t.Errorf("the policy is to load, and something is to be said:\n%s", diags.Format())
 			}
@@ -49,7 +49,7 @@ func TestCheckIsSilent(t *testing.T) {
 	for _, name := range corpus(t, "testdata/ok") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, diags := rules.Check(os.DirFS("testdata/ok"), name, rules.Config{Shipped: examples.FS})
+			_, diags := rules.Check(t.Context(), os.DirFS("testdata/ok"), name, rules.Config{Shipped: examples.FS})
 			if slices.ContainsFunc(diags, func(d rules.Diagnostic) bool { return d.Severity != rules.Info }) {
 				t.Errorf("there is something to say:\n%s", diags.Format())
 			}
@@ -58,7 +58,7 @@ func TestCheckIsSilent(t *testing.T) {
 	for _, name := range shippedPolicies(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, diags := rules.Check(examples.FS, name, rules.Config{Shipped: examples.FS}); len(diags) > 0 {
+			if _, diags := rules.Check(t.Context(), examples.FS, name, rules.Config{Shipped: examples.FS}); len(diags) > 0 {
 				t.Errorf("there is something to say:\n%s", diags.Format())
 			}
 		})
@@ -69,7 +69,7 @@ func TestCheckIsSilent(t *testing.T) {
 // does not hang on them.
 func TestCheckWithParams(t *testing.T) {
 	for _, reentry := range []string{"once", "progress", "always"} {
-		_, diags := rules.Check(examples.FS, "speckit/speckit.yaml", rules.Config{Shipped: examples.FS, Set: map[string]string{"reentry": reentry}})
+		_, diags := rules.Check(t.Context(), examples.FS, "speckit/speckit.yaml", rules.Config{Shipped: examples.FS, Set: map[string]string{"reentry": reentry}})
 		if len(diags) > 0 {
 			t.Errorf("with reentry %s:\n%s", reentry, diags.Format())
 		}
@@ -107,6 +107,7 @@ func TestAnalyzeSaysNothingOfWhatItDoesNotKnow(t *testing.T) {
     json: state.json
     inline: true
     schema: {properties: {phase: {type: string, default: ""}, step: {type: integer, default: 0}, share: {type: number, default: 0}, left: {type: integer}}}
+limits: {repeats: 3}
 rules:`+tt.rules))
 			if diags := p.Analyze(); len(diags) > 0 {
 				t.Errorf("this cannot be known:\n%s", diags.Format())
@@ -181,7 +182,7 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		fsys := files{"policy.yaml": string(src)}.fs()
 		cfg := rules.Config{Shipped: examples.FS}
-		p, diags := rules.Check(fsys, "policy.yaml", cfg)
+		p, diags := rules.Check(t.Context(), fsys, "policy.yaml", cfg)
 		if p == nil {
 			return
 		}
@@ -193,11 +194,11 @@ func FuzzCheck(f *testing.F) {
 				t.Errorf("%s, but the policy can be used", d)
 			}
 		}
-		_, again := rules.Check(fsys, "policy.yaml", cfg)
+		_, again := rules.Check(t.Context(), fsys, "policy.yaml", cfg)
 		if diff := cmp.Diff(diags.Format(), again.Format()); diff != "" {
 			t.Errorf("the second time (-first +second):\n%s", diff)
 		}
-		if c := rules.Diff(p, p, true); !c.Same() && len(c.Unknown) == 0 {
+		if c := rules.Diff(p, p, true); !c.Same && len(c.Unknown) == 0 {
 			t.Errorf("the policy differs from itself: %v", c)
 		}
 	})

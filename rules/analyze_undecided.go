@@ -23,7 +23,7 @@ type decidedField struct {
 // decidedFields finds the enum fields that deciding rules of the policy read.
 func (a *analysis) decidedFields() []decidedField {
 	var out []decidedField
-	for i, r := range a.p.Rules {
+	for i, r := range a.p.rules {
 		if r.Verb != VerbStop && r.Verb != VerbContinue {
 			continue
 		}
@@ -68,7 +68,7 @@ func (a *analysis) undecided(end *solve.Solver) {
 			// A rule that goes on without a look at the field decides about all its
 			// values; one that stops is about something else.
 			decided := false
-			for i, r := range a.p.Rules {
+			for i, r := range a.p.rules {
 				reads := slices.Contains(d.rules, i)
 				if decided = (reads || r.Verb == VerbContinue) && !a.impossible(a.holds[i], d.is[v], d.whether); decided {
 					break
@@ -106,7 +106,7 @@ type unguarded struct {
 // unguardedFacts finds them.
 func (a *analysis) unguardedFacts() []unguarded {
 	asked, goOn, ends := map[*Fact]bool{}, map[*Fact]bool{}, map[*Fact]bool{}
-	for _, r := range a.p.Rules {
+	for _, r := range a.p.rules {
 		r.when.walk(func(o *operand) {
 			for _, s := range o.syms {
 				if s.kind == askSymbol {

@@ -81,9 +81,7 @@ func (w *constantWorld) Fact(_ context.Context, f *rules.Fact, _ []string) rules
 	}
 	return w.state
 }
-func (w *constantWorld) Name(context.Context, string) any       { return false }
-func (w *constantWorld) Row(context.Context) rules.Row          { return rules.Row{} }
-func (w *constantWorld) Given(context.Context, *rules.Rule) int { return 0 }
+func (w *constantWorld) Name(context.Context, string) any { return false }
 
 // handWritten is benchPolicy as a person would write it in Go.
 func handWritten(settings, state map[string]any, stopHookActive bool) (rules.Action, string) {
@@ -140,7 +138,7 @@ func benchProgram(t testing.TB) *rules.Program {
 
 func TestBenchmarksAgree(t *testing.T) {
 	w := newConstantWorld()
-	v := benchProgram(t).Eval(t.Context(), w)
+	v := benchProgram(t).Eval(t.Context(), w, rules.Options{})
 	action, reason := handWritten(w.settings.V.(object), w.state.V.(object), false)
 	if v.Action != action || v.Reason != reason {
 		t.Errorf("the policy: %s %q\nby hand: %s %q", v.Action, v.Reason, action, reason)
@@ -154,7 +152,7 @@ func BenchmarkEval(b *testing.B) {
 	p, w, ctx := benchProgram(b), newConstantWorld(), b.Context()
 	b.ReportAllocs()
 	for b.Loop() {
-		p.Eval(ctx, w)
+		p.Eval(ctx, w, rules.Options{})
 	}
 }
 
@@ -171,7 +169,7 @@ func BenchmarkExplain(b *testing.B) {
 	p, w, ctx := benchProgram(b), newConstantWorld(), b.Context()
 	b.ReportAllocs()
 	for b.Loop() {
-		p.Explain(ctx, w)
+		p.Eval(ctx, w, rules.Options{Trace: rules.TraceFull})
 	}
 }
 
@@ -181,7 +179,7 @@ func BenchmarkLoad(b *testing.B) {
 			fsys := files{"policy.yaml": benchPolicy}.fs()
 			b.ReportAllocs()
 			for b.Loop() {
-				rules.Load(fsys, "policy.yaml", rules.Config{LazyTexts: lazy})
+				rules.Load(b.Context(), fsys, "policy.yaml", rules.Config{Lazy: lazy})
 			}
 		})
 	}
@@ -203,7 +201,7 @@ func BenchmarkLoad1000(b *testing.B) {
 	fsys := files{"policy.yaml": manyRules(1000)}.fs()
 	b.ReportAllocs()
 	for b.Loop() {
-		if p, diags := rules.Load(fsys, "policy.yaml", rules.Config{LazyTexts: true}); p == nil {
+		if p, diags := rules.Load(b.Context(), fsys, "policy.yaml", rules.Config{Lazy: true}); p == nil {
 			b.Fatal(diags.Format())
 		}
 	}

@@ -120,7 +120,7 @@ func drawPolicy(t *rapid.T, all []string) smallPolicy {
 
 // load gives the program of a policy for one value of its param.
 func (p smallPolicy) load(t rapid.TB, mode string) *rules.Program {
-	prog, diags := rules.Load(files{"policy.yaml": p.String()}.fs(), "policy.yaml", rules.Config{Set: map[string]string{"mode": mode}})
+	prog, diags := rules.Load(context.Background(), files{"policy.yaml": p.String()}.fs(), "policy.yaml", rules.Config{Set: map[string]string{"mode": mode}})
 	if prog == nil {
 		t.Fatalf("the policy does not load:\n%s\n%s", diags.Format(), p)
 	}
@@ -213,7 +213,7 @@ func (p smallPolicy) held(t rapid.TB) map[string]bool {
 	programs := map[string]*rules.Program{"once": p.load(t, "once"), "always": p.load(t, "always")}
 	out := map[string]bool{}
 	smallWorlds(p, func(mode string, w *world) bool {
-		for _, s := range programs[mode].Eval(context.Background(), w).Trace.Steps {
+		for _, s := range w.eval(programs[mode]).Trace.Steps {
 			if s.Outcome == rules.Holds {
 				out[s.Rule] = true
 			}
@@ -329,11 +329,11 @@ func (p smallPolicy) mustHold(t rapid.TB, r smallRule, d rules.Diagnostic, want 
 		t.Fatalf("%s has no witness\n%s", d, p)
 	}
 	mode, w := worldOf(t, d.Witness)
-	v := p.alone(r).load(t, mode).Eval(context.Background(), w)
+	v := w.eval(p.alone(r).load(t, mode))
 	if got := v.Trace.Steps[0].Outcome; got != want {
 		t.Fatalf("%s: in %s the rule %s: %s, should be: %s\n%s", d, d.Witness, r.name, got, want, p)
 	}
-	v = p.load(t, mode).Eval(context.Background(), w)
+	v = w.eval(p.load(t, mode))
 	for _, s := range v.Trace.Steps {
 		if s.Rule == r.name {
 			t.Fatalf("%s: in %s the rule %s has its turn\n%s", d, d.Witness, r.name, p)
@@ -347,7 +347,7 @@ func (p smallPolicy) mustEnd(t rapid.TB, d rules.Diagnostic, like func(*rules.Ve
 		t.Fatalf("%s has no witness\n%s", d, p)
 	}
 	mode, w := worldOf(t, d.Witness)
-	if v := p.load(t, mode).Eval(context.Background(), w); !like(v) {
+	if v := w.eval(p.load(t, mode)); !like(v) {
 		t.Fatalf("%s, but in %s: %s %q\n%s", d, d.Witness, v.Action, v.Rule, p)
 	}
 }
@@ -369,7 +369,7 @@ func (p smallPolicy) mustBe(t rapid.TB, d rules.Diagnostic, not rules.Outcome) {
 	q := p.alone(smallRule{name: "alone", verb: "stop", when: "(" + strings.Join(operands, ")"+word+"(") + ")"})
 	programs := map[string]*rules.Program{"once": q.load(t, "once"), "always": q.load(t, "always")}
 	smallWorlds(q, func(mode string, w *world) bool {
-		if v := programs[mode].Eval(context.Background(), w); !v.Idle && v.Trace.Steps[0].Outcome == not {
+		if v := w.eval(programs[mode]); !v.Idle && v.Trace.Steps[0].Outcome == not {
 			t.Fatalf("%s, but in %v it is: %s\n%s", d, w.facts, not, p)
 		}
 		return true
@@ -415,7 +415,7 @@ func TestDiffAgreesWithTryingEverything(t *testing.T) {
 			mode := rapid.SampledFrom([]string{"once", "always"}).Draw(t, "mode")
 			old, now := p.load(t, mode), q.load(t, mode)
 			decide := func(w *world) (a, b *rules.Verdict) {
-				return old.Eval(context.Background(), w), now.Eval(context.Background(), w)
+				return w.eval(old), w.eval(now)
 			}
 			c := rules.Diff(old, now, false)
 			for _, d := range c.Differences {
@@ -435,7 +435,7 @@ func TestDiffAgreesWithTryingEverything(t *testing.T) {
 			differ := false
 			smallWorlds(both, func(_ string, w *world) bool {
 				a, b := decide(w)
-				if differ = a.Action != b.Action; differ && c.Same() {
+				if differ = a.Action != b.Action; differ && c.Same {
 					t.Fatalf("the policies are called the same, but in %v: %s %s → %s %s\n%s\n%s", w.facts, a.Rule, a.Action, b.Rule, b.Action, p, q)
 				}
 				return !differ

@@ -15,7 +15,7 @@ func Checks() []CheckInfo {
 	return slices.Concat([]CheckInfo{
 		// The file.
 		{"read", Error, "the policy cannot be read"},
-		{"too-big", Error, "a file with more than a policy can hold"},
+		{"too-big", Error, "files or patterns with more than a policy can hold"},
 		{"encoding", Error, "a file that is not UTF-8, or holds characters that nobody sees"},
 		{"version", Error, "the version of the policy language is missing or not known"},
 
@@ -74,14 +74,21 @@ func Checks() []CheckInfo {
 		{"verbs", Error, "a rule that says two things"},
 		{"does-nothing", Warning, "a rule without a verb, a word to anybody, or an effect"},
 		{"unless-times", Error, "unless_repeated without a count"},
+		{"limit-ceiling", Warning, "a limit above what any policy can have"},
 		{"template", Error, "a text whose hole is never closed"},
 		{"assignment", Error, "a set that is no assignment"},
 		{"prune", Error, "a prune without a pattern or an age"},
 		{"effect-type", Error, "a value of another type than the field that is set"},
 		{"effect-value", Warning, "a value that the field that is set never has"},
+		{"effect-args", Error, "arguments that an effect of the embedding program does not take"},
 		{"include", Error, "a file to include that cannot be used"},
 		{"include-name", Error, "two includes of one name"},
 		{"include-cycle", Error, "files that include one another"},
+
+		// The program that loads the policy.
+		{"config", Error, "a source, function, event or effect that a program cannot add"},
+		{"not-allowed", Error, "something that the program does not let the policy touch"},
+		{"internal", Error, "a bug of ralph"},
 	}, []CheckInfo{
 		// The policy as a whole.
 		{"never-true", Warning, "a condition that no state makes true"},
@@ -91,7 +98,7 @@ func Checks() []CheckInfo {
 		{"unreachable", Warning, "rules behind those that always decide"},
 		{"undecided-value", Warning, "a value of an enum that no rule decides about, where others are told apart"},
 		{"unguarded-fact", Info, "a fact whose absence ends the loop without a word"},
-		{"unbounded-continue", Warning, "a rule that goes on without any bound of the policy's own"},
+		{"unbounded-continue", Warning, "a rule that sends an agent on that changes nothing, until the built-in limits end the loop"},
 		{"bare-continue", Warning, "a rule that goes on also when a fact cannot be read"},
 
 		// Comments.

@@ -106,7 +106,7 @@ func (c *cond) texts() []string {
 // place is where a condition stands: from its first operand to its last.
 func (c *cond) place() (from, to Pos) {
 	c.walk(func(o *operand) {
-		if !from.IsValid() {
+		if from.Line == 0 {
 			from = o.pos()
 		}
 		to = o.end()

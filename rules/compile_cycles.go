@@ -33,11 +33,11 @@ func (c *compiler) checkCycles(sc *scope, doc *document) {
 			// policy closes it.
 			at, name := s.pos, s.name
 			for _, t := range way {
-				if !at.IsValid() && t.pos.IsValid() {
+				if at.Line == 0 && t.pos.Line > 0 {
 					at, name = t.pos, t.name
 				}
 			}
-			if !at.IsValid() && len(doc.progress) > 0 {
+			if at.Line == 0 && len(doc.progress) > 0 {
 				at, name = c.place(sc.file, doc.progress[0].Start), "progress"
 			}
 			end := at

@@ -21,9 +21,9 @@ type bindings struct {
 func (c *compiler) given(doc *document) bindings {
 	b := bindings{texts: map[string]string{}}
 	names := doc.paramNames()
-	for _, name := range slices.Sorted(maps.Keys(c.cfg.Set)) {
+	for _, name := range slices.Sorted(maps.Keys(c.load.cfg.Set)) {
 		if slices.Contains(names, name) {
-			b.texts[name] = c.cfg.Set[name]
+			b.texts[name] = c.load.cfg.Set[name]
 			continue
 		}
 		help := nearest.DidYouMean(name, names)
@@ -41,7 +41,7 @@ func (c *compiler) given(doc *document) bindings {
 // declare makes the scope of a document: its params, facts and lets.
 func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
 	sc := &scope{file: doc.file, names: c.names, prefix: prefix, symbols: map[string]*symbol{}}
-	c.program.Files = append(c.program.Files, File{Name: doc.file.name, Src: doc.file.src})
+	c.program.files = append(c.program.files, File{Name: doc.file.name, Src: doc.file.src})
 	for _, d := range doc.params {
 		if c.free(sc, d.key) {
 			c.declareParam(sc, d, b)
@@ -134,7 +134,7 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 		return
 	}
 	for _, u := range s.Unknown() {
-		if c.cfg.LazyTexts {
+		if c.lazy {
 			break
 		}
 		c.warnf(sc, keyAt(d.schema, u.Pointer), "schema-keyword", u.Help, "%s in the schema of the param %q", u.Message, d.name)

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,6 +18,14 @@ import (
 
 // effect compiles one effect. It is nil if there is a problem, which is reported.
 func (c *compiler) effect(sc *scope, d effectDecl) *effect {
+	e := c.effectOf(sc, d)
+	if e != nil {
+		e.pos = c.place(sc.file, d.at)
+	}
+	return e
+}
+
+func (c *compiler) effectOf(sc *scope, d effectDecl) *effect {
 	switch d.kind {
 	case SetEffect:
 		return c.setEffect(sc, d.node)
@@ -30,14 +39,62 @@ func (c *compiler) effect(sc *scope, d effectDecl) *effect {
 			return nil
 		}
 		s.used.Store(true)
-		return &effect{kind: d.kind, src: d.kind.String() + ": " + name, fact: s}
+		return &effect{kind: d.kind, src: string(d.kind) + ": " + name, fact: s}
 	case PruneEffect:
 		return &effect{
 			kind: PruneEffect, src: "prune: " + d.glob.Value,
 			glob: c.newPath(sc, d.glob, SourceKind{Path: true, Glob: true}), older: d.older,
 		}
+	case VerbEffect:
+		return c.verbEffect(sc, d)
 	}
 	return nil
+}
+
+// verbEffect compiles an effect of the embedding program.
+func (c *compiler) verbEffect(sc *scope, d effectDecl) *effect {
+	e := &effect{kind: VerbEffect, src: d.verb.Name, verb: d.verb.Name, schema: d.verb.Args}
+	before := len(e.texts)
+	e.args = c.argument(sc, d.node, e)
+	if e.schema != nil && len(e.texts) == before { // nothing is filled in later
+		if problem := misfit(e.schema.Check(schema.Document{Value: d.node.Decode()})); problem != "" {
+			c.errorf(sc, d.node, "effect-args", d.verb.Doc, "the arguments of %s do not fit: %s", e.verb, problem)
+			return nil
+		}
+	}
+	return e
+}
+
+// misfit is the first thing that is wrong with arguments, or "".
+func misfit(r schema.Result) string {
+	for _, v := range slices.Concat(r.Unusable, r.Warnings) {
+		return strings.TrimPrefix(v.Pointer+" "+v.Text(), " ")
+	}
+	return ""
+}
+
+// argument compiles the arguments of a verb. Texts with holes are noted in e.
+func (c *compiler) argument(sc *scope, n *source.Node, e *effect) *verbArg {
+	switch n.Kind {
+	case source.Map:
+		a := &verbArg{fields: map[string]*verbArg{}}
+		for _, f := range n.Fields {
+			a.fields[f.Key.Value] = c.argument(sc, f.Value, e)
+		}
+		return a
+	case source.List:
+		a := &verbArg{items: []*verbArg{}}
+		for _, item := range n.Items {
+			a.items = append(a.items, c.argument(sc, item, e))
+		}
+		return a
+	}
+	if n.Tag != "!!str" || !strings.Contains(n.Value, "${") {
+		return &verbArg{constant: n.Decode()}
+	}
+	t := c.newText(sc, n)
+	e.texts = append(e.texts, t)
+	return &verbArg{text: t}
 }
 
 // setEffect compiles `fact.path = expression`.
@@ -230,6 +287,7 @@ func splitAssignment(s string) (at int, ok bool) {
 
 // effect is a change that a rule asks for, compiled.
 type effect struct {
+	pos   Pos
 	kind  EffectKind
 	src   string
 	fact  *symbol
@@ -238,6 +296,20 @@ type effect struct {
 	typ   *schema.Type
 	glob  *path
 	older time.Duration
+
+	verb   string // of the embedding program
+	schema *schema.Schema
+	args   *verbArg
+	texts  []*text // with holes, among the arguments
+}
+
+// verbArg is one value among the arguments of a verb: an object, a list, a text with
+// holes, or a constant.
+type verbArg struct {
+	fields   map[string]*verbArg
+	items    []*verbArg
+	text     *text
+	constant any
 }
 
 // step is one step of a path: a field, or an index that is worked out.

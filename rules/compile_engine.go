@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -36,18 +37,19 @@ const (
 
 // engine compiles expressions of one program. It is not safe for concurrent use.
 type engine struct {
-	conf *conf.Config
+	conf     *conf.Config
+	patterns *patterns // shared by forks
 }
 
-func newEngine() *engine {
+func newEngine(instructions int) *engine {
 	c := conf.CreateNew()
 	c.MaxNodes = maxExprNodes
 	c.Strict = true
 	c.Env = newEnv(64)
-	for _, f := range functions() {
+	for _, f := range slices.Concat(functions(), metered()) {
 		c.Functions[f.Name] = f
 	}
-	return &engine{conf: c}
+	return &engine{conf: c, patterns: &patterns{made: map[string]*pattern{}, room: instructions}}
 }
 
 // newEnv gives the type of an environment in which nothing is declared yet.
@@ -67,7 +69,7 @@ func (e *engine) fork() *engine {
 	for name, n := range e.conf.Env.Fields {
 		c.Env.Fields[name] = copyNature(n)
 	}
-	return &engine{conf: &c}
+	return &engine{conf: &c, patterns: e.patterns}
 }
 
 func copyNature(n nature.Nature) nature.Nature {
@@ -171,35 +173,6 @@ func (e *engine) check(leaf *exprparser.Tree) (nature.Nature, *exprError) {
 		return nature.Nature{}, toExprError(err, 0)
 	}
 	return *leaf.Node.Nature(), nil
-}
-
-// guard makes every + that may join texts a call of the bounded one, and lets
-// functions that make texts within a loop count what they make. The leaf must have
-// been checked; nobody checks it again.
-func (e *engine) guard(n *ast.Node) { e.guardWithin(n, false) }
-
-func (e *engine) guardWithin(n *ast.Node, loop bool) {
-	_, predicate := (*n).(*ast.PredicateNode)
-	children(*n, func(c *ast.Node) { e.guardWithin(c, loop || predicate) })
-	if b, ok := (*n).(*ast.BinaryNode); ok && b.Operator == "+" && (b.Nature().IsString() || isUnknown(*b.Nature())) {
-		callee := &ast.IdentifierNode{Value: plus}
-		callee.SetLocation(b.Location())
-		call := &ast.CallNode{Callee: callee, Arguments: []ast.Node{b.Left, b.Right}}
-		call.SetNature(*b.Nature())
-		ast.Patch(n, call)
-	}
-	call, ok := (*n).(*ast.CallNode)
-	if !ok {
-		return
-	}
-	if id, ok := call.Callee.(*ast.IdentifierNode); ok && makesText(id.Value) {
-		if loop {
-			tick := &ast.IdentifierNode{Value: tickKey}
-			tick.SetLocation(call.Location())
-			call.Arguments = append(call.Arguments, tick)
-		}
-		id.SetNature(nature.Nature{}) // the types of its parameters no longer count
-	}
 }
 
 // compile makes a program of a checked leaf. The leaf must not be used after.

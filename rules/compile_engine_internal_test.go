@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -29,8 +30,15 @@ func TestExprUpgrade(t *testing.T) {
 		"xs": {Kind: schema.Array, Elem: &schema.Type{Kind: schema.Object, Fields: map[string]*schema.Type{"k": {Kind: schema.Int}}}},
 	}}
 	env := map[string]any{"s": map[string]any{"n": 3, "t": "x", "on": true, "xs": []any{map[string]any{"k": 1}}}}
+	metered := func() map[string]any { // a budget for one run
+		var m meter
+		m.begin(t.Context(), Budget{})
+		e := maps.Clone(env)
+		e[meterKey] = &m
+		return e
+	}
 	newS := func() *engine {
-		e := newEngine()
+		e := newEngine(LoadLimits{}.filled().Patterns)
 		e.declare("s", natureOf(stateType))
 		return e
 	}
@@ -42,7 +50,7 @@ func TestExprUpgrade(t *testing.T) {
 		if _, err := e.check(tree); err != nil {
 			return nil, err
 		}
-		e.guard(&tree.Node)
+		e.meter(&tree.Node)
 		return e.compile(tree)
 	}
 
@@ -80,7 +88,7 @@ func TestExprUpgrade(t *testing.T) {
 			if err != nil {
 				t.Fatal(err.message)
 			}
-			if v, err := run(new(vm.VM), p, env); err != nil || v != true {
+			if v, err := run(new(vm.VM), p, metered()); err != nil || v != true {
 				t.Fatal(v, err)
 			}
 		}
@@ -128,24 +136,24 @@ func TestExprUpgrade(t *testing.T) {
 		good, _ := build(e, "count(s.xs, .k == 1) == 1")
 		bad, _ := build(e, "any(s.xs, .k == s.xs[5].k)")
 		for range 3 {
-			if _, err := run(machine, bad, env); err == nil {
+			if _, err := run(machine, bad, metered()); err == nil {
 				t.Error("there is no error")
 			}
-			if v, err := run(machine, good, env); err != nil || v != true {
+			if v, err := run(machine, good, metered()); err != nil || v != true {
 				t.Errorf("%v, %v", v, err)
 			}
 		}
 	})
-	t.Run("the memory budget holds for every run", func(t *testing.T) {
+	t.Run("what the meter ends is an error, and the machine is used again", func(t *testing.T) {
 		e, machine := newS(), new(vm.VM)
-		huge, _ := build(e, fmt.Sprintf("len(1..%d)", memoryBudget))
-		fits, _ := build(e, fmt.Sprintf("len(1..%d)", memoryBudget/2))
+		huge, _ := build(e, fmt.Sprintf("len(map(1..%d, #)) > 0", defaultSteps/2))
+		fits, _ := build(e, "len(map(1..1000, #)) == 1000")
 		for range 3 {
-			if _, err := run(machine, huge, env); err == nil || !strings.Contains(err.message, "memory budget exceeded") {
+			if _, err := run(machine, huge, metered()); err == nil || !strings.Contains(err.message, errBytes.Error()) {
 				t.Errorf("%v", err)
 			}
-			if _, err := run(machine, fits, env); err != nil {
-				t.Error(err.message)
+			if v, err := run(machine, fits, metered()); err != nil || v != true {
+				t.Errorf("%v, %v", v, err)
 			}
 		}
 	})
@@ -219,8 +227,6 @@ func (m memoryFacts) Fact(_ context.Context, f *Fact, _ []string) Value {
 	return Value{V: m[f.Name], Path: "x", Version: "1"}
 }
 func (m memoryFacts) Name(context.Context, string) any { return nil }
-func (m memoryFacts) Row(context.Context) Row          { return Row{} }
-func (m memoryFacts) Given(context.Context, *Rule) int { return 0 }
 
 // Where nothing is unknown, ralph's skeleton with its own comparisons says exactly
 // what expr says of the whole expression.
@@ -282,11 +288,11 @@ rules:
 			"xs": rapid.SliceOfN(rapid.Map(small, func(i int) any { return i }), 0, 3).Draw(t, "xs"),
 			"x":  rapid.SampledFrom([]any{nil, 1, 2.0, "a", true, []any{1}}).Draw(t, "any"),
 		}
-		p, diags := Load(fstest.MapFS{"p.yaml": {Data: []byte(strings.Replace(src, "EXPR", text, 1))}}, "p.yaml", Config{})
+		p, diags := Load(context.Background(), fstest.MapFS{"p.yaml": {Data: []byte(strings.Replace(src, "EXPR", text, 1))}}, "p.yaml", Config{})
 		if p == nil {
 			t.Fatal(diags.Format())
 		}
-		got := p.Eval(context.Background(), memoryFacts{"s": state}).Trace.Steps[0].Outcome
+		got := p.Eval(context.Background(), memoryFacts{"s": state}, Options{}).Trace.Steps[0].Outcome
 
 		whole := env{"s": state}
 		for k, v := range state {

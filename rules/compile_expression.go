@@ -3,6 +3,7 @@ package rules
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -23,6 +24,10 @@ func (c *compiler) expression(s snippet, boolean bool) (*cond, nature.Nature) {
 		err = refine(err, s.src)
 		message, help := reword(err.message)
 		c.report(s.scope.file, s.at(err.from), s.at(err.to), Error, "syntax", help, message)
+		return nil, nature.Nature{}
+	}
+	if !c.load.affords(nodesOf(tree.Node)) {
+		c.report(s.scope.file, s.at(0), s.at(1), Error, "too-big", "write less, or raise the limit of the program that loads it", "the policy is too large: it has more than "+strconv.Itoa(c.load.limits.Nodes)+" values and parts of expressions")
 		return nil, nature.Nature{}
 	}
 	l := &leaves{c: c, snippet: s, tree: tree}
@@ -56,7 +61,7 @@ func (l *leaves) fail(from, to int, check, help, message string) {
 
 // warn reports what is doubtful, where somebody looks for that.
 func (l *leaves) warn(from, to int, check, help, message string) {
-	if s := &l.snippet; !l.c.cfg.LazyTexts {
+	if s := &l.snippet; !l.c.lazy {
 		l.c.report(s.scope.file, s.at(from), s.at(to), Warning, check, help, message)
 	}
 }
@@ -104,16 +109,16 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	l.natures = append(l.natures, leafNature{o, nt})
 	o.syms, o.props = r.syms, r.props
 	o.reads = r.accesses(n)
-	o.counter = r.isCounter(n)
+	o.calls, o.paths = r.calls, constantPaths(n)
 	o.private = slices.ContainsFunc(o.syms, func(s *symbol) bool { return s.private })
 	o.sides = l.sides(n)
 	if plain, ok := termOf(n, l.c.table); ok {
 		o.plain = &plain
 	}
 	o.direct = comparisonOf(n, o.plain, l.c.table)
-	l.c.engine.guard(&leaf.Node)
+	l.c.engine.meter(&leaf.Node)
 	o.code.tree = leaf
-	if !l.c.cfg.LazyTexts && o.direct == nil {
+	if !l.c.lazy && o.direct == nil {
 		o.code.once.Do(func() {
 			if err := o.code.compile(l.c.engine); err != nil {
 				message, help := reword(err.message)
@@ -162,7 +167,7 @@ func (c *compiler) parts(o *operand) []part {
 		if _, err := c.engine.check(tree); err != nil {
 			continue
 		}
-		c.engine.guard(&tree.Node)
+		c.engine.meter(&tree.Node)
 		if prog, err := c.engine.compile(tree); err == nil {
 			out = append(out, part{text: src, prog: prog})
 		}

@@ -10,11 +10,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/nearest"
 )
 
-// Bounds of what a policy may include.
-const (
-	maxIncludeDepth = 8
-	maxFiles        = 64
-)
+// maxIncludeDepth bounds includes inside one another.
+const maxIncludeDepth = 8
 
 // includeAt is where the policy includes a file.
 type includeAt struct {
@@ -25,8 +22,6 @@ type includeAt struct {
 // includer reads the rules of a document and of all it includes, in place.
 type includer struct {
 	c        *compiler
-	kinds    []SourceKind
-	files    int
 	stack    []string        // files that are being read
 	prefixes map[string]bool // of the includes
 	pending  []pendingRule
@@ -51,13 +46,13 @@ func (in *includer) include(d *ruleDecl, sc *scope) {
 	if !ok {
 		return
 	}
-	in.files++
+	c.load.files++
 	switch {
 	case slices.Contains(in.stack, f.name):
 		c.errorf(sc, d.include, "include-cycle", "break the circle", "%s includes itself: %s", f.name, strings.Join(append(slices.Clone(in.stack), f.name), " → "))
 		return
-	case len(in.stack) >= maxIncludeDepth || in.files > maxFiles:
-		c.errorf(sc, d.include, "include", "", "too many includes: at most %d files, %d deep", maxFiles, maxIncludeDepth)
+	case len(in.stack) >= maxIncludeDepth || c.load.files > c.load.limits.Includes:
+		c.errorf(sc, d.include, "include", "", "too many includes: at most %d files, %d deep", c.load.limits.Includes, maxIncludeDepth)
 		return
 	}
 	as := strings.TrimSuffix(stdpath.Base(name), stdpath.Ext(name))
@@ -78,7 +73,7 @@ func (in *includer) include(d *ruleDecl, sc *scope) {
 	if sc.prefix == "" {
 		c.program.includes = append(c.program.includes, includeAt{prefix, c.place(sc.file, d.include.Start), c.place(sc.file, d.include.End())})
 	}
-	doc := parseFile(f, true, in.kinds, c.diags)
+	doc := parseFile(f, true, c.load, c.diags)
 	if doc == nil {
 		return
 	}
@@ -93,7 +88,7 @@ func (in *includer) find(d *ruleDecl, sc *scope) (f *file, name string, ok bool)
 	at := sc.file.fs
 	name, shipped := strings.CutPrefix(d.include.Value, "ralph:")
 	if shipped {
-		at = includeFS{fsys: c.cfg.Shipped, prefix: "ralph:"}
+		at = includeFS{fsys: c.load.cfg.Shipped, prefix: "ralph:"}
 		if at.fsys == nil {
 			c.errorf(sc, d.include, "include", "", "no shipped files are available here")
 			return nil, "", false
@@ -109,7 +104,7 @@ func (in *includer) find(d *ruleDecl, sc *scope) (f *file, name string, ok bool)
 	if stdpath.Ext(name) == "" {
 		name += ".yaml"
 	}
-	f, err := readFile(at, name)
+	f, err := c.load.read(at, name)
 	if err != nil {
 		help := ""
 		if shipped {

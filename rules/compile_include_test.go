@@ -52,7 +52,7 @@ rules:
 	}
 	p := load(t, f)
 	var names []string
-	for _, r := range p.Rules {
+	for _, r := range p.Rules() {
 		names = append(names, r.Name)
 	}
 	if diff := cmp.Diff([]string{"first", "outer/inner/reached", "outer/flagged", "tenfold/inner/reached", "tenfold/flagged", "last"}, names); diff != "" {
@@ -66,7 +66,7 @@ rules:
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
 	var read []string
-	for _, file := range p.Files {
+	for _, file := range p.Files() {
 		read = append(read, file.Name)
 	}
 	if diff := cmp.Diff([]string{"policy.yaml", "guards/outer.yaml", "guards/inner.yaml", "guards/outer.yaml", "guards/inner.yaml"}, read); diff != "" {
@@ -84,12 +84,12 @@ rules:
 		{missing, is("now"), "stop outer/flagged: the flag says now"}, // unknown is carried along
 	}
 	for _, tt := range tests {
-		v := p.Eval(t.Context(), &world{facts: map[string]rules.Value{"state": tt.state, "outer/state": tt.flag}})
+		v := (&world{facts: map[string]rules.Value{"state": tt.state, "outer/state": tt.flag}}).eval(p)
 		if diff := cmp.Diff(tt.want, said(v)); diff != "" {
 			t.Errorf("%v %v (-want +got):\n%s", tt.state.V, tt.flag.V, diff)
 		}
 	}
-	v := p.Eval(t.Context(), &world{facts: map[string]rules.Value{"state": is(object{"used": 11, "most": 10})}})
+	v := (&world{facts: map[string]rules.Value{"state": is(object{"used": 11, "most": 10})}}).eval(p)
 	if got := v.Pos.String(); got != "guards/inner.yaml:5:5" {
 		t.Errorf("the rule that decided stands at %s", got)
 	}
@@ -111,8 +111,8 @@ func TestIncludesAreBounded(t *testing.T) {
 	}
 	wide["policy.yaml"] = b.String()
 	for name, f := range map[string]files{"deep": chain, "wide": wide} {
-		p, diags := rules.Load(f.fs(), "policy.yaml", rules.Config{})
-		if p != nil || !strings.Contains(diags.Error(), "too many includes: at most 64 files, 8 deep [include]") {
+		p, diags := rules.Load(t.Context(), f.fs(), "policy.yaml", rules.Config{})
+		if p != nil || !strings.Contains(diags.Err().Error(), "too many includes: at most 64 files, 8 deep") {
 			t.Errorf("%s: %v", name, diags)
 		}
 	}
@@ -147,10 +147,10 @@ rules:
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.set), func(t *testing.T) {
-			p, diags := rules.Load(f.fs(), "policy.yaml", rules.Config{Set: tt.set})
+			p, diags := rules.Load(t.Context(), f.fs(), "policy.yaml", rules.Config{Set: tt.set})
 			got := ""
 			if p != nil {
-				got = p.Eval(t.Context(), &world{}).Parts[0].Note
+				got = (&world{}).eval(p).Parts[0].Note
 			} else if len(diags) == 1 {
 				got = diags[0].Message
 			}
@@ -166,11 +166,11 @@ func TestParamsOfIncludedFilesAreBoundByTheIncluder(t *testing.T) {
 	f := files{
 		"policy.yaml": "ralph: 1\nrules:\n  - include: ralph:guards/limit\n    with: {used: loop.total, limit: 3}\n",
 	}
-	p, diags := rules.Load(f.fs(), "policy.yaml", rules.Config{Shipped: examples.FS, Set: map[string]string{"limit": "7"}})
+	p, diags := rules.Load(t.Context(), f.fs(), "policy.yaml", rules.Config{Shipped: examples.FS, Set: map[string]string{"limit": "7"}})
 	if p != nil || len(diags) != 1 || diags[0].Message != `the policy has no param "limit"` {
 		t.Error(diags)
 	}
-	v := load(t, f).Eval(t.Context(), &world{row: rules.Row{Total: 3}})
+	v := (&world{memory: rules.Memory{Total: 3}}).eval(load(t, f))
 	if diff := cmp.Diff("stop limit/reached: 3 of 3", said(v)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -182,7 +182,7 @@ func TestReading(t *testing.T) {
 		"policy.yaml": "ralph: 1\nrules:\n  - include: huge\n  - include: folder\n  - include: binary\n",
 		"huge.yaml":   strings.Repeat("# much too long\n", 1<<17), "folder.yaml/x": "", "binary.yaml": "\x00\x01\xff",
 	}
-	p, diags := rules.Load(f.fs(), "policy.yaml", rules.Config{})
+	p, diags := rules.Load(t.Context(), f.fs(), "policy.yaml", rules.Config{})
 	var checks []string
 	for _, d := range diags {
 		checks = append(checks, d.Pos.File+" "+d.Check)
@@ -191,7 +191,7 @@ func TestReading(t *testing.T) {
 	if diff := cmp.Diff(want, checks); diff != "" || p != nil {
 		t.Errorf("(-want +got):\n%s\n%s", diff, diags.Format())
 	}
-	if p, diags := rules.Load(f.fs(), "nowhere.yaml", rules.Config{}); p != nil || diags.Error() != "nowhere.yaml: there is no file nowhere.yaml [read]" {
+	if p, diags := rules.Load(t.Context(), f.fs(), "nowhere.yaml", rules.Config{}); p != nil || diags.Err().Error() != "nowhere.yaml: there is no file nowhere.yaml" {
 		t.Error(diags)
 	}
 }

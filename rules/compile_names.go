@@ -2,6 +2,7 @@ package rules
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 type names struct {
 	byName     map[string]*NameInfo
 	namespaces map[string][]string // transcript → its members
+	own        []string            // functions of the embedding program
 }
 
 func newNames() *names {
@@ -28,7 +30,8 @@ func newNames() *names {
 
 // environment describes env.NAME.
 func environment(name string) *NameInfo {
-	return &NameInfo{Name: name, Private: true, typ: &schema.Type{Kind: schema.String}}
+	t := &schema.Type{Kind: schema.String}
+	return &NameInfo{Name: name, Type: t.String(), Private: true, typ: t}
 }
 
 // asks are the forms that ask how a fact stands, without reading through it.
@@ -70,7 +73,7 @@ func (n *names) flat() []string {
 
 // functions lists the names that are called.
 func (n *names) functions() []string {
-	out := append(asks(), "cut", "bullets")
+	out := append(append(asks(), "cut", "bullets"), n.own...)
 	for name, info := range n.byName {
 		if info.goType != nil && !info.askRow && !strings.Contains(name, ".") {
 			out = append(out, name)
@@ -82,7 +85,7 @@ func (n *names) functions() []string {
 // isFunction reports whether a name is called: ralph's functions and expr's.
 func (n *names) isFunction(name string) bool {
 	info := n.byName[name]
-	return info != nil && info.goType != nil || name == "cut" || name == "bullets" || isBuiltin(name)
+	return info != nil && info.goType != nil || name == "cut" || name == "bullets" || slices.Contains(n.own, name) || isBuiltin(name)
 }
 
 // taken reports whether a policy may not declare this name itself.

@@ -22,7 +22,8 @@ type operand struct {
 	syms     []*symbol // all that it names
 	reads    []access
 	props    []string // names of fields that occur anywhere in it
-	counter  bool     // it compares a number with a limit
+	calls    []string // functions of the embedding program
+	paths    []string // of the project, that it asks about by name
 
 	// typ is the schema type of a plain path, so that enums and fields behind a
 	// let that is one are still checked; else nil.

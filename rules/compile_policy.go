@@ -1,9 +1,15 @@
 package rules
 
+import (
+	"context"
+	"sync"
+)
+
 // compiler makes a Program of documents. It keeps the tables that texts need
 // when they compile later.
 type compiler struct {
-	cfg     Config
+	load    *loading
+	lazy    bool // no texts and no checks that only look for doubtful things
 	engine  *engine
 	names   *names
 	program *Program
@@ -12,13 +18,13 @@ type compiler struct {
 }
 
 // newCompiler makes the compiler of a policy, with the program that it fills.
-func newCompiler(doc *document, cfg Config, diags *Diagnostics) *compiler {
+func newCompiler(doc *document, l *loading, diags *Diagnostics) *compiler {
 	c := &compiler{
-		cfg: cfg, engine: newEngine(), names: newNames(), diags: diags,
+		load: l, lazy: l.cfg.Lazy, engine: newEngine(l.limits.Patterns), names: newNames(), diags: diags,
 		table: &table{byKey: map[string]*symbol{}},
 	}
 	p := &Program{
-		Name: doc.file.path, Description: doc.description, Prefix: doc.prefix, Events: doc.events, Gate: doc.gate, Limits: doc.limits,
+		Name: doc.file.path, Description: doc.description, Prefix: doc.prefix, Events: doc.events, Gate: doc.gate, limits: doc.limits,
 		table: c.table, compiler: c,
 	}
 	c.program = p
@@ -35,12 +41,13 @@ func (c *compiler) fork(diags *Diagnostics) *compiler {
 
 // compilePolicy makes a program of a document and of what it includes. It is nil if
 // there is an error.
-func compilePolicy(doc *document, kinds []SourceKind, cfg Config, diags *Diagnostics) *Program {
-	c := newCompiler(doc, cfg, diags)
+func compilePolicy(doc *document, l *loading, diags *Diagnostics) *Program {
+	c := newCompiler(doc, l, diags)
+	c.checkConfig()
 	p := c.program
 	sc := c.declare(doc, "", c.given(doc))
 	p.when = c.ownWhen(doc, sc)
-	in := &includer{c: c, kinds: kinds, prefixes: map[string]bool{}}
+	in := &includer{c: c, prefixes: map[string]bool{}}
 	in.rules(doc, sc)
 	c.checkRuleNames(in.pending)
 	for _, s := range c.table.all() {
@@ -58,22 +65,52 @@ func compilePolicy(doc *document, kinds []SourceKind, cfg Config, diags *Diagnos
 		p.finally = append(p.finally, c.finallyEntry(sc, fd))
 	}
 	c.checkCycles(sc, doc)
-	if diags.HasErrors() {
+	if diags.hasErrors() {
 		return nil
 	}
 	c.finish()
+	c.checkAllowed()
 	c.diags = nil
+	if diags.hasErrors() {
+		return nil
+	}
 	return p
 }
 
 // compileHead makes a program of the params and the when of a document alone. It is
 // nil if there is an error.
-func compileHead(doc *document, cfg Config, diags *Diagnostics) *Program {
-	c := newCompiler(doc, cfg, diags)
+func compileHead(doc *document, l *loading, diags *Diagnostics) *Program {
+	c := newCompiler(doc, l, diags)
+	c.checkConfig()
 	c.program.when = c.ownWhen(doc, c.declare(doc, "", c.given(doc)))
-	if diags.HasErrors() || c.program.when == nil {
+	c.checkAllowed()
+	if diags.hasErrors() || c.program.when == nil {
 		return nil
 	}
 	c.diags = nil
 	return c.program
+}
+
+// rest is what a lazily loaded program leaves out.
+type rest struct {
+	load func(context.Context) (*Program, Diagnostics)
+
+	mu      sync.Mutex
+	program *Program
+	diags   Diagnostics
+}
+
+// get gives the whole program, loading it at the first call. That the context of a
+// call was done is no answer for the next one.
+func (r *rest) get(ctx context.Context) (*Program, Diagnostics) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.program == nil && r.diags == nil {
+		p, diags := r.load(ctx)
+		if p == nil && ctx.Err() != nil {
+			return nil, diags
+		}
+		r.program, r.diags = p, diags
+	}
+	return r.program, r.diags
 }

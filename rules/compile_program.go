@@ -2,25 +2,30 @@ package rules
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
 // Program is a policy that was read, checked and compiled. It is immutable and
-// safe for concurrent use.
+// safe for concurrent use. One that was loaded with [Config.Lazy] has no facts, rules
+// and files but its own until an event passed its when.
 type Program struct {
 	Name        string   // file name as it was loaded
 	Description string   // what the policy says of itself
 	Prefix      string   // of log lines, "ralph" if the policy gives none
 	Events      []string // that the policy decides
-	Gate        Gate
-	Limits      Limits
-	Rules       []*Rule // in the order in which they are tried, included ones in place
-	Files       []File  // the policy and all it includes, the policy first
+	Gate        string   // "first": the first rule that holds decides; "all": every continue rule that holds is heard
 
+	limits   Limits
+	rules    []*Rule
+	files    []File
+	allow    *Capabilities
+	rest     *rest // nil if this is the whole program
 	when     *cond // what the policy is for, nil if for everything
 	facts    []*Fact
 	inline   *Fact // the one whose fields are names of the policy
@@ -100,7 +105,28 @@ type finally struct {
 func (p *Program) Handles(event string) bool { return slices.Contains(p.Events, event) }
 
 // Facts lists the declared facts in the order of the policy.
-func (p *Program) Facts() []*Fact { return slices.Clone(p.facts) }
+func (p *Program) Facts() []*Fact { return slices.Clone(p.whole().facts) }
+
+// Rules lists the rules in the order in which they are tried, included ones in place.
+func (p *Program) Rules() []*Rule { return slices.Clone(p.whole().rules) }
+
+// Files lists the files that the program was made of, the policy first.
+func (p *Program) Files() []File { return slices.Clone(p.whole().files) }
+
+// Limits gives the limits of the policy.
+func (p *Program) Limits() Limits { return p.whole().limits }
+
+// whole is the program with what a lazy one leaves out, once that was loaded.
+func (p *Program) whole() *Program {
+	if p.rest != nil {
+		p.rest.mu.Lock()
+		defer p.rest.mu.Unlock()
+		if p.rest.program != nil {
+			return p.rest.program
+		}
+	}
+	return p
+}
 
 // Changes lists the facts that the effects of the rule change, each once.
 func (r *Rule) Changes() []*Fact {
@@ -126,7 +152,17 @@ func (f *Fact) File() (path string, ok bool) {
 
 // Inline gives the fact of the policy itself whose fields are names too, or nil.
 // It is the state that the loop is about.
-func (p *Program) Inline() *Fact { return p.inline }
+func (p *Program) Inline() *Fact { return p.whole().inline }
+
+// repeated tells in how many verdicts a rule with unless_repeated has been that an
+// evaluation with these options counts.
+func (r *Rule) repeated(m *Memory, o *Options) int {
+	from := m
+	if r.Unless.Per == PerProject {
+		from = &o.Project
+	}
+	return from.said(r.Name, r.Unless, m.Turn, o.Time)
+}
 
 // Operands lists the operands of the rule's when as they are written, each once,
 // in the order of the text. They are what [OperandStep].Text of a trace names; a
@@ -138,10 +174,17 @@ func (p *Program) Operands() []string { return p.when.texts() }
 
 // line gives the line at pos of a file that the program was made of.
 func (p *Program) line(pos Pos) string {
-	for _, f := range p.Files {
+	for _, f := range p.files {
 		if f.Name == pos.File {
 			return source.Line(f.Src, pos.Line)
 		}
 	}
 	return ""
+}
+
+// lineEnd is where the line of pos ends, without a comment behind it.
+func (p *Program) lineEnd(pos Pos) Pos {
+	text, _, _ := strings.Cut(p.line(pos), " #")
+	pos.Col = max(pos.Col, utf8.RuneCountInString(strings.TrimRight(text, " \t"))+1)
+	return pos
 }

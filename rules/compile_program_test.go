@@ -22,7 +22,7 @@ rules:
     continue: go on
     unless_repeated: {times: 1}
 `)}}
-	p, diags := rules.Load(fsys, "p.yaml", rules.Config{})
+	p, diags := rules.Load(t.Context(), fsys, "p.yaml", rules.Config{})
 	if p == nil {
 		t.Fatal(diags)
 	}

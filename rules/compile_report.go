@@ -11,6 +11,9 @@ func (c *compiler) place(f *file, at source.Pos) Pos {
 }
 
 func (c *compiler) report(f *file, from, to source.Pos, sev Severity, check, help, message string) {
+	if c.diags.full(sev) {
+		return
+	}
 	*c.diags = append(*c.diags, Diagnostic{
 		Pos: c.place(f, from), End: c.place(f, to), Severity: sev, Check: check,
 		Message: message, Help: help, Line: source.Line(f.src, from.Line),
@@ -28,6 +31,9 @@ func (c *compiler) warnf(sc *scope, n *source.Node, check, help, format string, 
 
 // errorAt reports an error about a name at a place.
 func (c *compiler) errorAt(sc *scope, pos Pos, name, check, help, format string, args ...any) {
+	if c.diags.full(Error) {
+		return
+	}
 	end := pos
 	end.Col += len([]rune(name))
 	*c.diags = append(*c.diags, Diagnostic{

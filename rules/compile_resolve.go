@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/expr-lang/expr/ast"
@@ -15,6 +16,7 @@ type resolver struct {
 	scope  *scope
 	syms   []*symbol
 	props  []string // names of fields
+	calls  []string // functions of the embedding program
 	vars   []string // that expr's own let has bound around the current node
 	loops  int      // predicates around the current node
 	failed bool
@@ -80,9 +82,14 @@ func (r *resolver) node(n *ast.Node) {
 		r.loops++
 		r.node(&t.Node)
 		r.loops--
-		if r.loops > 0 || !quick(t.Node) {
-			r.bound(&t.Node)
+	case *ast.BinaryNode:
+		if p, ok := t.Right.(*ast.StringNode); ok && t.Operator == "matches" {
+			if _, err := r.c.engine.patterns.of(p.Value); errors.Is(err, errPatterns) {
+				r.fail(p, "too-big", "write shorter patterns: a counted repetition is that many copies, which nest", err.Error())
+				return
+			}
 		}
+		children(*n, r.node)
 	case *ast.VariableDeclaratorNode:
 		r.node(&t.Value)
 		r.vars = append(r.vars, t.Name)
@@ -91,37 +98,6 @@ func (r *resolver) node(n *ast.Node) {
 	default:
 		children(*n, r.node)
 	}
-}
-
-// quick reports whether a predicate takes no longer for longer lists or texts.
-func quick(n ast.Node) bool {
-	ok := true
-	switch t := n.(type) {
-	case *ast.BinaryNode:
-		switch t.Operator {
-		case "in", "matches", "contains", "startsWith", "endsWith", "..", "+":
-			return false
-		}
-	case *ast.BuiltinNode, *ast.CallNode, *ast.SliceNode, *ast.ArrayNode, *ast.MapNode, *ast.SequenceNode:
-		return false
-	}
-	children(n, func(c *ast.Node) { ok = ok && quick(*c) })
-	return ok
-}
-
-// bound makes a step of a loop count: the body becomes {tick(1); body}.
-func (r *resolver) bound(body *ast.Node) {
-	s := r.c.tickSymbol()
-	r.use(s)
-	at := (*body).Location()
-	callee := &ast.IdentifierNode{Value: s.key}
-	one := &ast.IntegerNode{Value: 1}
-	call := &ast.CallNode{Callee: callee, Arguments: []ast.Node{one}}
-	sequence := &ast.SequenceNode{Nodes: []ast.Node{call, *body}}
-	for _, n := range []ast.Node{callee, one, call, sequence} {
-		n.SetLocation(at)
-	}
-	*body = sequence
 }
 
 func (r *resolver) isNamespace(name string) bool {
@@ -208,6 +184,9 @@ func (r *resolver) unknown(name string) (check, help, message string) {
 			}
 		}
 	}
+	if r.c.diags != nil && r.c.diags.full(Error) {
+		return "unknown-name", "", "unknown name " + quote(name)
+	}
 	declared := r.scope.declared()
 	if word := boolWord(name); word != "" {
 		help = "write " + word
@@ -274,6 +253,9 @@ func (r *resolver) call(n *ast.Node, call *ast.CallNode) {
 		info := r.c.names.byName[id.Value]
 		switch {
 		case r.c.engine.hasFunction(id.Value):
+			if slices.Contains(r.c.names.own, id.Value) {
+				r.calls = append(r.calls, id.Value)
+			}
 		case info != nil && info.goType != nil:
 			r.name(&call.Callee, id.Value)
 		case r.isValue(id.Value):

@@ -33,7 +33,7 @@ const parallelRules = 64
 // processors: compiling is most of what they cost.
 func (c *compiler) compileRules(pending []pendingRule) {
 	rules := make([]*Rule, len(pending))
-	c.program.Rules = rules
+	c.program.rules = rules
 	workers := min(runtime.GOMAXPROCS(0), len(pending)/parallelRules)
 	if workers < 2 {
 		for i, r := range pending {
@@ -127,7 +127,7 @@ func (c *compiler) finish() {
 	for _, f := range c.program.facts {
 		f.fix()
 	}
-	for _, r := range c.program.Rules {
+	for _, r := range c.program.rules {
 		readBy(r.when, map[*symbol]bool{}, func(s *symbol) {
 			switch {
 			case s.kind == factSymbol:

@@ -13,16 +13,26 @@ import (
 // schemaOf finds and compiles the schema of a fact.
 func (c *compiler) schemaOf(sc *scope, n *source.Node) *schema.Schema {
 	s, err := c.findSchema(sc, n)
-	if err == nil && s != nil && !c.cfg.LazyTexts {
-		err = s.Verify()
-	}
 	if err != nil {
 		at, message, help := schemaProblem(n, err)
 		c.errorf(sc, at, "schema", help, "the schema cannot be used: %s", message)
 		return nil
 	}
-	if s == nil || c.cfg.LazyTexts {
+	if s != nil {
+		const perValue = 5 // a value of a schema is more work than one of the policy
+		values, instructions := s.Size()
+		if !c.load.affords(perValue*values) || !c.engine.patterns.affords(instructions) {
+			c.errorf(sc, n, "too-big", "write shorter schemas and patterns", "the schemas of the policy are too large together")
+			return nil
+		}
+	}
+	if s == nil || c.lazy {
 		return s
+	}
+	if err := s.Verify(); err != nil {
+		at, message, help := schemaProblem(n, err)
+		c.errorf(sc, at, "schema", help, "the schema cannot be used: %s", message)
+		return nil
 	}
 	for _, w := range s.Widened() {
 		c.warnf(sc, keyAt(n, w.Pointer), "schema-widened", "say the type of each field plainly, or leave it", "rules can use the value at %q without a check of its type: %s", w.Pointer, w.Why)
@@ -54,7 +64,7 @@ func (c *compiler) findSchema(sc *scope, n *source.Node) (*schema.Schema, error)
 	if err != nil {
 		return nil, err
 	}
-	f, err := readFile(sc.file.fs, at)
+	f, err := c.load.read(sc.file.fs, at)
 	if err != nil {
 		return nil, err
 	}

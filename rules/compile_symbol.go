@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -18,7 +17,6 @@ const (
 	constSymbol            // a param with its value
 	nameSymbol             // one of ralph's names
 	askSymbol              // missing(f) and its like
-	tickSymbol             // counts the steps of loops
 )
 
 // symbol is one name that operands can read, with its slot in an evaluation.
@@ -40,9 +38,6 @@ type symbol struct {
 	private bool // its value is not shown in traces unless asked for
 	used    atomic.Bool
 }
-
-// tickKey is the name under which loops in expressions count. No policy can spell it.
-const tickKey = "tick()"
 
 // let is an expression with a name.
 type let struct {
@@ -132,12 +127,4 @@ func (c *compiler) askSymbol(ask string, fact *symbol) *symbol {
 		s.now = c.nameSymbol("now")
 	}
 	return c.table.add(s)
-}
-
-// tickSymbol gives the symbol of the function that counts the work of loops.
-func (c *compiler) tickSymbol() *symbol {
-	if !c.engine.knows(tickKey) {
-		c.engine.declare(tickKey, natureOfGo(reflect.TypeFor[func(int) bool]()))
-	}
-	return c.table.add(&symbol{kind: tickSymbol, name: tickKey, key: tickKey})
 }

@@ -124,7 +124,7 @@ func (c *compiler) newText(sc *scope, n *source.Node) *text {
 		return nil
 	}
 	t := &text{scope: sc, node: n}
-	if !c.cfg.LazyTexts {
+	if !c.lazy {
 		t.once.Do(func() { t.segs = c.segments(sc, n) })
 	}
 	return t
@@ -135,10 +135,10 @@ func (p *Program) compiled(t *text) []segment {
 	t.once.Do(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		var unheard Diagnostics // check tells them; here the text degrades
-		p.compiler.diags = &unheard
+		told := p.compiler.diags
+		p.compiler.diags = new(Diagnostics) // check tells them; here the text degrades
 		t.segs = p.compiler.segments(t.scope, t.node)
-		p.compiler.diags = nil
+		p.compiler.diags = told
 	})
 	return t.segs
 }

@@ -107,3 +107,10 @@ func closeBrackets(src []rune, from, to int) int {
 	}
 	return max(to, min(len(src), to))
 }
+
+// nodesOf counts a node and all within.
+func nodesOf(n ast.Node) int {
+	count := 1
+	children(n, func(c *ast.Node) { count += nodesOf(*c) })
+	return count
+}

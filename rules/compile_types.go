@@ -220,31 +220,3 @@ func literalText(v any) string {
 	}
 	return fmt.Sprint(v)
 }
-
-// isCounter reports whether a resolved leaf compares a number with a limit.
-func (r *resolver) isCounter(n ast.Node) bool {
-	b, ok := n.(*ast.BinaryNode)
-	if !ok {
-		return false
-	}
-	switch b.Operator {
-	case "<", "<=", ">", ">=":
-		return r.isNumber(b.Left) && r.isNumber(b.Right)
-	}
-	return false
-}
-
-func (r *resolver) isNumber(n ast.Node) bool {
-	switch t := n.(type) {
-	case *ast.IntegerNode:
-		return true
-	case *ast.BinaryNode:
-		return r.isNumber(t.Left) && r.isNumber(t.Right)
-	case *ast.IdentifierNode:
-		if s := r.c.table.find(t.Value); s != nil && s.kind == letSymbol {
-			return true
-		}
-	}
-	t := r.typeOf(n, nil)
-	return t != nil && (t.Kind == schema.Int || t.Kind == schema.Number)
-}

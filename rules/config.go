@@ -1,6 +1,10 @@
 package rules
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
 
 // Config tells Load about the world that the policy will run in. The zero Config
 // loads a policy that includes nothing shipped, with the values of its defaults.
@@ -8,15 +12,80 @@ type Config struct {
 	// Shipped holds the files that policies name with ralph:, such as
 	// guards/limit.yaml; nil means that there are none.
 	Shipped fs.FS
-	// Sources are further fact sources, beside those of [Sources]. Whoever
-	// gathers the facts must know them.
-	Sources []SourceKind
 	// Set gives values of params, as text: what --set and the configuration say.
 	// An unknown name is an error.
 	Set map[string]string
-	// LazyTexts leaves continue, stop, note, notice and log texts uncompiled
-	// until their rule holds, and leaves out the checks that only look for
-	// doubtful things. A hook wants it for its speed; problems of such a text
-	// then show as (?) in it and in the trace, not as diagnostics.
-	LazyTexts bool
+
+	Sources   []SourceKind // of your own, beside those of [Sources]; whoever gathers the facts must know them
+	Functions []Function   // of your own, for expressions
+	Events    []string     // of your own, beside those of [KnownEvents]; rules decide them as they decide a Stop
+	Effects   []EffectDecl // of your own verbs under then:
+
+	// Allow lists what the policy may touch; nil allows everything. What it touches
+	// beyond is an error of Load, at its place.
+	Allow *Capabilities
+	// Limits bound the policy and what it includes; zero fields are defaults.
+	Limits LoadLimits
+
+	// Lazy loads a policy that has a when of its own only as far as that. The rest is
+	// compiled at the first event that passes the when, and an error found there lets
+	// the agent stop and is reported. Findings that are no errors are left out. It is
+	// for processes that decide one event and end.
+	Lazy bool
+}
+
+// Function is a function of your own, for expressions.
+type Function struct {
+	Name string // an identifier, such as deployed
+	Doc  string // one sentence
+	// Func is a Go func, which types it. It may take a context first and return an
+	// error last; in between, arguments and the result convert as in [ValueOf]. It is
+	// called at most once an evaluation for the same arguments, must be safe for
+	// concurrent use, and should give the same answer within one evaluation. An error
+	// or a panic makes the operand that calls it an error.
+	Func any
+}
+
+// EffectDecl declares an effect of your own: a verb that rules can write under
+// then:, with arguments whose texts may have holes. It becomes an [Effect] of the
+// kind VerbEffect, with its name and the evaluated arguments.
+type EffectDecl struct {
+	Name string         // the key, in kebab-case
+	Doc  string         // one sentence
+	Args *schema.Schema // of the arguments; nil takes any
+}
+
+// Capabilities are what a policy may touch. A nil list allows nothing of its kind.
+// Each entry is a name or, with *, all names that match. Pure functions, params, now
+// and the names of loop are always allowed.
+type Capabilities struct {
+	Sources   []string // kinds of fact sources: json, exec, …
+	Functions []string // that ask the world: exists, which, said, … and your own
+	Effects   []string // set, delete, archive, prune and your own verbs
+	Names     []string // ralph's names: session_id, transcript.*, env.HOME, env.*
+	// Paths are globs for the paths of facts and effects, and for what exists and its
+	// like ask. A path with holes is checked when it is known: outside of the globs
+	// the fact is missing.
+	Paths []string
+}
+
+// LoadLimits bound what Load reads and makes. A zero field stands for its default.
+type LoadLimits struct {
+	Bytes    int // of all files together: 8 MiB; one file has at most 1 MiB
+	Nodes    int // maps, lists, scalars and parts of expressions of all files together: 200,000; a value of a schema counts as 5
+	Includes int // files: 64
+	Patterns int // instructions of all patterns of matches and schemas together: 500,000
+}
+
+func (l LoadLimits) filled() LoadLimits {
+	set := func(n *int, usual int) {
+		if *n <= 0 {
+			*n = usual
+		}
+	}
+	set(&l.Bytes, 8<<20)
+	set(&l.Nodes, 200_000)
+	set(&l.Includes, 64)
+	set(&l.Patterns, 500_000)
+	return l
 }

@@ -18,12 +18,9 @@ type Pos struct {
 	Col  int    `json:"col"`
 }
 
-// IsValid reports whether p names a place.
-func (p Pos) IsValid() bool { return p.Line > 0 }
-
 // String gives the compiler form file:line:col.
 func (p Pos) String() string {
-	if !p.IsValid() {
+	if p.Line == 0 {
 		return p.File
 	}
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
@@ -74,6 +71,8 @@ type Diagnostic struct {
 	// Witness is a state that shows a finding about the policy as a whole: the JSON
 	// of a [Witness]. nil if there is none to show.
 	Witness json.RawMessage `json:"witness,omitempty"`
+
+	cause error // what Err unwraps to, if anything
 }
 
 // String gives the one-line form: file:line:col: message [check].
@@ -85,21 +84,53 @@ func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s: %s%s [%s]", d.Pos, sev, d.Message, d.Check)
 }
 
-// Diagnostics are all findings of one load, sorted by place. It is an error so
-// that it can be returned as one; nil means that nothing was found.
+// Diagnostics are all findings of one load, sorted by place; nil means that nothing
+// was found. They are no error: most findings are advice. [Diagnostics.Err] is one.
 type Diagnostics []Diagnostic
 
-// Error joins the findings, one a line.
-func (ds Diagnostics) Error() string {
-	lines := make([]string, len(ds))
-	for i, d := range ds {
-		lines[i] = d.String()
+// Err gives the findings that keep the policy from being used, as one error with a
+// line for each: file:line:col: message. It is nil if there is none, and unwraps to
+// the causes, such as [io/fs.ErrNotExist] and the error of a context.
+func (ds Diagnostics) Err() error {
+	var e loadError
+	for _, d := range ds {
+		if d.Severity != Error {
+			continue
+		}
+		e.lines = append(e.lines, d.Pos.String()+": "+d.Message)
+		if d.cause != nil {
+			e.causes = append(e.causes, d.cause)
+		}
 	}
-	return strings.Join(lines, "\n")
+	if e.lines == nil {
+		return nil
+	}
+	return &e
 }
 
-// HasErrors reports whether any finding keeps the policy from being used.
-func (ds Diagnostics) HasErrors() bool {
+type loadError struct {
+	lines  []string
+	causes []error
+}
+
+func (e *loadError) Error() string   { return strings.Join(e.lines, "\n") }
+func (e *loadError) Unwrap() []error { return e.causes }
+
+// bug reports a panic of ralph's own.
+func bug(file string, r any) Diagnostic {
+	return Diagnostic{Pos: Pos{File: file}, Check: "internal", Message: fmt.Sprintf("internal error: %v", r), Help: "please report it, with the policy"}
+}
+
+// maxFindings is how many findings a load reports; nobody reads more.
+const maxFindings = 250
+
+// full reports whether another finding is left out. One error is kept in any case.
+func (ds Diagnostics) full(s Severity) bool {
+	return len(ds) >= maxFindings && (s != Error || ds.hasErrors())
+}
+
+// hasErrors reports whether any finding keeps the policy from being used.
+func (ds Diagnostics) hasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }
 

@@ -112,6 +112,9 @@ func beginning(v any, n int) (head any, left int) {
 		}
 		return out, n
 	case map[string]any:
+		if len(v) > max(n, 0) { // sorting it would take long, and all of it is not shown anyway
+			return fmt.Sprintf("(%d fields)", len(v)), -1
+		}
 		out := make(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if n < 0 {

@@ -30,13 +30,16 @@
 //   - Load reports everything that is wrong with a policy, at its file, line and
 //     column, and says what to write instead: names and fields that do not exist,
 //     values that an enum never has, types that do not go together, circles.
-//   - Eval never fails and never panics. What cannot be worked out is unknown, and
-//     what fails leans to stop and is told; a bug lets the agent stop. The zero
+//   - Eval never fails and never panics. What cannot be evaluated is unknown; what
+//     fails leans to stop and is reported, and a bug lets the agent stop. The zero
 //     Verdict is to stop.
+//   - Eval is one pure step: facts, event, time and [Memory] go in, a verdict and the
+//     next Memory come out. If the memory comes back with the next event, limits,
+//     streaks and unless_repeated hold.
 //   - A fact is gathered at most once, and only when an operand that names it is
 //     reached.
-//   - Expressions and texts are bounded: in their size, in what they make, and in the
-//     steps that their loops take.
+//   - A policy within the [LoadLimits] loads in bounded time, and each evaluation ends
+//     within its [Budget] or when its context is done.
 //   - A Program is immutable, and safe for use by many goroutines at once.
 //
 // It leaves out everything that touches the world: it opens no file but the policy's

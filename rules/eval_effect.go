@@ -13,6 +13,9 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken string) {
 		glob, problem, _ := ev.argument(e.glob)
 		return Effect{Kind: PruneEffect, Glob: glob, Older: e.older}, problem, ""
 	}
+	if e.kind == VerbEffect {
+		return ev.verb(e)
+	}
 	f := e.fact.fact
 	v := ev.fact(f)
 	out = Effect{Kind: e.kind, Fact: f.Name, Source: f.Source.Name, File: v.Path, Version: v.Version}
@@ -37,11 +40,65 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken string) {
 	if state != known {
 		return out, "", fmt.Sprintf("%s: the value is unknown: %s", e.src, ev.why)
 	}
+	out.Old = valueAt(v.V, out.Path)
+	ev.at = e.value.last()
+	size := ev.meter.sizeOf(value) // it is copied
+	ev.meter.charge(size.steps(), mul(size.elements, entryBytes))
+	ev.at = nil
 	var problem string
 	if out.Value, problem = storable(e.typ, value); problem != "" {
 		return out, "", e.src + ": " + problem
 	}
 	return out, "", ""
+}
+
+// valueAt is what stands at a path that was found.
+func valueAt(v any, path []any) any {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[step]
+		case int:
+			v = v.([]any)[step]
+		}
+	}
+	return v
+}
+
+// verb makes an effect of the embedding program.
+func (ev *evaluation) verb(e *effect) (out Effect, skip, broken string) {
+	out = Effect{Kind: VerbEffect, Verb: e.verb, Value: ev.arg(e.args)}
+	if e.schema == nil {
+		return out, "", ""
+	}
+	r := e.schema.Check(schema.Document{Value: out.Value})
+	if problem := misfit(r); problem != "" {
+		return out, "", e.src + ": the arguments do not fit: " + problem
+	}
+	out.Value = r.Value
+	return out, "", ""
+}
+
+func (ev *evaluation) arg(a *verbArg) any {
+	ev.meter.charge(1, entryBytes)
+	switch {
+	case a.text != nil:
+		return ev.render(a.text)
+	case a.fields != nil:
+		out := make(map[string]any, len(a.fields))
+		for name, f := range a.fields {
+			out[name] = ev.arg(f)
+		}
+		return out
+	case a.items != nil:
+		out := make([]any, len(a.items))
+		for i, item := range a.items {
+			out[i] = ev.arg(item)
+		}
+		return out
+	}
+	return a.constant
 }
 
 // target works out the path of a set within the value of its fact.

@@ -1,6 +1,12 @@
 package rules
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Facts is the one seam between a policy and the world. Real files, literals of
 // a test and a recorded decision all implement it. The evaluator asks for each
@@ -15,15 +21,10 @@ type Facts interface {
 
 	// Name gives the value of one of ralph's own names, see Names. Names with
 	// members are asked for by their whole path ("transcript.last", "env.HOME").
-	// The value must be of the type that Names declares; nil stands for its zero value.
+	// nil stands for the zero value of its type; anything else converts as in
+	// [ValueOf], and a name that is called takes a func of the shape that [Names]
+	// tells. now and the names of loop are not asked for: they are in [Options].
 	Name(ctx context.Context, name string) any
-
-	// Row gives the loop memory of this policy in this session and row.
-	Row(ctx context.Context) Row
-
-	// Given tells in how many verdicts rule has been within its window, for
-	// unless_repeated.
-	Given(ctx context.Context, rule *Rule) int
 }
 
 // Split takes apart what [Facts] is handed: the arguments of the source, and its
@@ -41,4 +42,23 @@ func (f *Fact) Split(args []string) (arguments []string, options map[string]stri
 		options[o.name] = args[n+i]
 	}
 	return args[:n], options
+}
+
+// checkValues reports values that nothing asks for: their keys are misspelt.
+func (ev *evaluation) checkValues() {
+	f := ev.facts
+	if once, ok := f.(*askedOnce); ok {
+		f = once.Facts
+	}
+	given, ok := f.(values)
+	if !ok {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		known := strings.HasPrefix(key, "env.") || ev.program.compiler.names.byName[key] != nil ||
+			slices.ContainsFunc(ev.program.facts, func(f *Fact) bool { return f.Name == key })
+		if !known {
+			ev.tell(fmt.Sprintf("the value %q is neither a fact of the policy nor one of ralph's names", key))
+		}
+	}
 }

@@ -1,11 +1,8 @@
 package rules
 
 import (
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/ralph-sdk/ralph/schema"
@@ -26,22 +23,24 @@ func (ev *evaluation) fact(f *Fact) *gathered {
 // gather asks the world for a fact. need sees to it that this happens once.
 func (ev *evaluation) gather(f *Fact) (any, truth) {
 	v := &ev.gotten[f.index].Value
-	var start time.Time
-	if ev.opts.Traced {
-		start = time.Now()
+	var start time.Duration
+	if ev.full() {
+		start = time.Since(ev.start)
 	}
 	if args, problem, quiet := ev.arguments(f); problem == "" {
 		*v = ev.facts.Fact(ev.ctx, f, args)
+		ev.meter.look = 0 // it may have taken long
+		ev.meter.charge(1, 0)
 	} else {
 		*v = Value{Status: Missing, Problem: problem, Quiet: quiet}
 	}
-	if f.Source.Private && !ev.opts.Clear {
+	if f.Source.Private && ev.opts.Trace != TraceClear {
 		v.Unusable, v.Warnings = unquoted(v.Unusable), unquoted(v.Warnings)
 	}
-	if ev.opts.Traced {
+	if ev.full() {
 		ev.verdict.Trace.Facts = append(ev.verdict.Trace.Facts, FactRead{
 			Name: f.Name, Source: f.Source.Name, Status: v.Status, Path: v.Path, Problem: v.Problem,
-			Defaulted: v.Status == Missing && f.HasDefault, Took: time.Since(start), Meta: v.Meta,
+			Defaulted: v.Status == Missing && f.HasDefault, Start: start, Took: time.Since(ev.start) - start, Meta: v.Meta,
 		})
 	}
 	for _, w := range v.Warnings {
@@ -124,14 +123,26 @@ func (ev *evaluation) unusable(o *operand, a *access) string {
 }
 
 // name asks the world for one of ralph's names.
-func (ev *evaluation) name(s *symbol) any {
-	if s.info.askRow {
-		return ev.loop(s.name)
+func (ev *evaluation) name(s *symbol) (any, truth) {
+	switch {
+	case s.info.askRow:
+		return ev.loop(s.name), known
+	case s.name == "now":
+		return ev.opts.Time, known
 	}
-	if v := ev.facts.Name(ev.ctx, s.name); v != nil {
-		return v
+	v := ev.facts.Name(ev.ctx, s.name)
+	if v == nil {
+		return s.info.zero(), known
 	}
-	return s.info.zero()
+	v, problem := s.info.take(v, &ev.meter)
+	if ask, ok := v.(func(string) bool); ok && ev.program.allow != nil && asksPaths(s.name) {
+		v = func(path string) bool { return ev.program.allowsPath(path) && ask(path) }
+	}
+	if problem != "" {
+		ev.why = s.name + " " + problem
+		return nil, broken
+	}
+	return v, known
 }
 
 // asked answers missing(f) and its like.
@@ -155,64 +166,4 @@ func (ev *evaluation) asked(s *symbol) any {
 	ev.need(s.now)
 	now, _ := ev.slots[s.now.slot].value.(time.Time)
 	return max(0, now.Sub(v.ModTime))
-}
-
-// loopRow asks for the loop memory, once.
-func (ev *evaluation) loopRow() Row {
-	if !ev.hasRow {
-		ev.row, ev.hasRow = ev.facts.Row(ev.ctx), true
-	}
-	return ev.row
-}
-
-// loop gives one of the names that come from the loop memory.
-func (ev *evaluation) loop(name string) any {
-	row := ev.loopRow()
-	switch name {
-	case "loop.continuations":
-		return row.Continuations
-	case "loop.total":
-		return row.Total
-	case "loop.elapsed":
-		return row.Elapsed
-	case "loop.step":
-		return row.Step
-	}
-	return row.repeats(ev.progress())
-}
-
-// progress gives the fingerprint of what the policy calls progress; false if it
-// cannot be known.
-func (ev *evaluation) progress() (string, bool) {
-	if len(ev.program.progress) == 0 {
-		return "", true
-	}
-	values := make([]any, len(ev.program.progress))
-	for i, c := range ev.program.progress {
-		v, state := ev.value(c)
-		if state != known {
-			if state == broken {
-				ev.warn("progress counts as unchanged: " + ev.why)
-			}
-			return "", false
-		}
-		values[i] = v
-	}
-	return fingerprint(values)
-}
-
-// fingerprint is short for short values, so that a person who reads the loop
-// memory understands it, and a digest for long ones.
-func fingerprint(values []any) (string, bool) {
-	b, err := json.Marshal(values)
-	if err != nil {
-		return "", false
-	}
-	const enough = 200
-	if len(b) <= enough {
-		return string(b), true
-	}
-	h := fnv.New128a()
-	h.Write(b)
-	return cut(string(b), enough/2) + " " + strconv.Itoa(len(b)) + " " + fmt.Sprintf("%x", h.Sum(nil)), true
 }

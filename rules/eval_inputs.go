@@ -36,12 +36,12 @@ func (ev *evaluation) noteInputs(o *operand) {
 			}
 			break
 		}
-		ev.noteInput(InputName(a.fact.name, walked), v, a.fact.private)
+		ev.noteInput(inputName(a.fact.name, walked), v, a.fact.private)
 	}
 	for _, s := range o.syms {
 		switch v := ev.slots[s.slot].value; {
 		case s.kind == factSymbol && !slices.ContainsFunc(o.reads, func(a access) bool { return a.fact == s }):
-			ev.noteInput(InputName(s.name, nil), v, s.private)
+			ev.noteInput(inputName(s.name, nil), v, s.private)
 		case s.kind == nameSymbol && s.info.goType == nil && !s.info.askRow:
 			ev.noteInput(s.name, v, s.private)
 		case s.kind == askSymbol && s.ask == "age":
@@ -53,12 +53,12 @@ func (ev *evaluation) noteInputs(o *operand) {
 func (ev *evaluation) noteInput(name string, v any, private bool) {
 	all := ev.verdict.Trace.Inputs
 	i := slices.IndexFunc(all, func(in Input) bool { return in.Name == name })
-	if i >= 0 && (ev.telling || !all[i].Told) {
+	if i >= 0 && (ev.telling || !all[i].Reported) {
 		return
 	}
-	in := Input{Name: name, Told: ev.telling}
+	in := Input{Name: name, Reported: ev.telling}
 	// What only texts read is for the agent or the person, and no business of a log.
-	if (private || ev.telling) && !ev.opts.Clear {
+	if (private || ev.telling) && ev.opts.Trace != TraceClear {
 		in.Cut = true
 	} else {
 		in.Value, in.Cut = held(v)

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/expr-lang/expr/vm"
@@ -9,6 +10,15 @@ import (
 
 // operand gathers what an operand names and evaluates it.
 func (ev *evaluation) operand(o *operand) (any, truth) {
+	outer := ev.at
+	ev.at = o // stays where a spent budget ends the evaluation
+	ev.meter.charge(1, 0)
+	v, state := ev.evaluate(o)
+	ev.at = outer
+	return v, state
+}
+
+func (ev *evaluation) evaluate(o *operand) (any, truth) {
 	if ev.step != nil {
 		return ev.traced(o)
 	}
@@ -26,7 +36,7 @@ func (ev *evaluation) operand(o *operand) (any, truth) {
 			return nil, broken
 		}
 	}
-	if ev.opts.Traced {
+	if ev.full() {
 		ev.noteInputs(o)
 	}
 	if o.direct != nil {
@@ -43,6 +53,9 @@ func (ev *evaluation) operand(o *operand) (any, truth) {
 		if v, err = run(&ev.vm, prog, ev.names); err == nil {
 			return v, known
 		}
+		if ev.meter.over != nil {
+			panic(ev.meter.over)
+		}
 	}
 	ev.why = fmt.Sprintf("%s: %s: %s", o.snippet.pos(err.from), o.text, runMessage(err.message))
 	return nil, broken
@@ -58,9 +71,8 @@ func (ev *evaluation) whyOf(o *operand, state truth) string {
 	return ""
 }
 
-// memoryBudget bounds what one evaluation may allocate, in elements. It does not
-// see the growth of texts; those are bounded by the size of inputs and source.
-const memoryBudget = 200_000
+// memoryBudget is expr's own bound. The meter pays for everything that it counts.
+const memoryBudget = math.MaxInt
 
 // run evaluates a compiled leaf over names. machine is reused between calls.
 func run(machine *vm.VM, p *vm.Program, names map[string]any) (any, *exprError) {
@@ -75,6 +87,7 @@ func run(machine *vm.VM, p *vm.Program, names map[string]any) (any, *exprError) 
 // runMessage makes a clause of what expr's machine says.
 func runMessage(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
+	s = cut(s, 400) // it may quote a whole file
 	s = strings.TrimPrefix(s, "invalid operation: ")
 	for _, f := range [...]string{"int", "float"} {
 		if v, ok := strings.CutPrefix(s, f+"("); ok {
@@ -82,22 +95,4 @@ func runMessage(s string) string {
 		}
 	}
 	return plainTypes(s)
-}
-
-// maxTicks bounds the work of loops in one evaluation, far above what people
-// write: loops within loops over large lists would run for hours. A tick is a step
-// of a loop, or a KiB of text that it makes.
-const maxTicks = 1_000_000
-
-// count is called at every step of a loop that could take long. Its panic is
-// turned into an error by expr's machine.
-func (ev *evaluation) count(ticks int) bool {
-	ev.ticks += ticks
-	if ev.ticks > maxTicks {
-		panic(errTooManySteps)
-	}
-	if err := ev.ctx.Err(); err != nil {
-		panic(err)
-	}
-	return true
 }

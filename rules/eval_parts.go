@@ -5,19 +5,20 @@ import "cmp"
 // tellParts works out what the rules of the verdict have to tell and to do.
 func (ev *evaluation) tellParts(prompt bool) {
 	v := ev.verdict
-	if len(ev.parts) > 0 {
+	if len(ev.parts) > cap(v.Parts) {
 		v.Parts = make([]Part, 0, len(ev.parts))
 	}
 	for _, r := range ev.parts {
 		if v.Bound != "" && (r.Verb == VerbContinue || len(r.then) > 0) {
 			continue // its continuation does not happen, nor what belongs to it
 		}
+		ev.rule = r
 		part := Part{Rule: r.Name}
 		ev.quoted = false
 		if !prompt {
 			var broken string
 			if part.Effects, broken = ev.effects(r); broken != "" {
-				v.Action, v.Failed, v.Parts, v.Bound = Stop, true, nil, ""
+				v.Action, v.Failed, v.Fault, v.Parts, v.Bound = Stop, true, faultRule, nil, ""
 				v.Rule, v.Pos = r.Name, r.Pos
 				v.Reason = "its effects could not be worked out: " + broken
 				ev.tell("rule " + r.Name + ": " + broken)

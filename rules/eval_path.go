@@ -20,6 +20,10 @@ func (ev *evaluation) argument(p *path) (value, problem string, quiet bool) {
 		if state != known {
 			return "", "${" + s.src + "} is unknown: " + ev.why, state == unknown
 		}
+		at := ev.at
+		ev.at = s.hole.last()
+		ev.meter.print(v)
+		ev.at = at
 		text := display(v)
 		if p.kind.Path || p.kind.Glob {
 			if why := unfit(v, text); why != "" {
@@ -35,6 +39,9 @@ func (ev *evaluation) argument(p *path) (value, problem string, quiet bool) {
 	value = b.String()
 	if (p.kind.Path || p.kind.Glob) && climbs(value, holes) {
 		return "", fmt.Sprintf("the path leaves its folder: %s", cut(value, 60)), false
+	}
+	if (p.kind.Path || p.kind.Glob) && len(holes) > 0 && !ev.program.allowsPath(value) {
+		return "", fmt.Sprintf("the policy may not use the path %s", cut(value, 60)), false
 	}
 	return value, "", false
 }
@@ -73,10 +80,11 @@ func climbs(path string, holes []span) bool {
 	for step := range strings.FieldsFuncSeq(path, isSeparator) {
 		at += strings.Index(path[at:], step)
 		if step == ".." {
-			for _, h := range holes {
-				if h.from < at+2 && h.to > at {
-					return true
-				}
+			for len(holes) > 0 && holes[0].to <= at {
+				holes = holes[1:] // they are in order, and there may be many
+			}
+			if len(holes) > 0 && holes[0].from < at+2 {
+				return true
 			}
 		}
 		at += len(step)

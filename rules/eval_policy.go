@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,36 +12,33 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// Options say how to evaluate. The zero Options decide a Stop, with a short trace.
-type Options struct {
-	Event  string // "" means Stop; on UserPromptSubmit rules only note
-	Traced bool   // fill the trace with operands, reads and facts
-	Clear  bool   // show private values in the trace too: prompts, transcripts, environment
-}
-
 // evaluation is the state of one Eval. It is used by one goroutine and reused.
 type evaluation struct {
 	program *Program
 	ctx     context.Context
 	facts   Facts
 	opts    Options
+	memory  Memory // as this event finds it: of its turn
+	repeats int    // latest continuations with the same progress as now, as far as it is known
+	meter   meter
+	aside   meter // of what only a trace shows
 	vm      vm.VM
 	slots   []slot         // by symbol
 	gotten  []gathered     // by fact
 	names   map[string]any // values by key, as expr's machine finds them
-	row     Row
-	hasRow  bool
-	ticks   int // work of loops in expressions
 	verdict *Verdict
-	why     string   // of the latest unknown or broken operand
-	step    *Step    // that operands are traced into, nil if not
-	parts   []*Rule  // rules that have something to tell with the verdict
-	causes  []string // of broken rules, each is told once
-	buf     []byte   // for texts
-	telling bool     // a text is rendered: what is read now decides nothing
-	quoted  bool     // a text or effect shows what traces do not
-
-	tick func(int) bool // counts them, made once
+	start   time.Time // of a full trace
+	rule    *Rule     // that is tried, or says something
+	at      *operand  // that is evaluated
+	in      *text     // that is rendered, outside of its holes
+	why     string    // of the latest unknown or broken operand
+	step    *Step     // that operands are traced into, nil if not
+	parts   []*Rule   // rules that have something to say with the verdict
+	causes  []string  // of broken rules, each is reported once
+	buf     []byte    // for texts
+	passed  bool      // the when of the policy is known to be true
+	telling bool      // a text is rendered: what is read now decides nothing
+	quoted  bool      // a text or effect shows what traces do not
 }
 
 // slot is what an evaluation knows of one symbol.
@@ -52,27 +50,79 @@ type slot struct {
 	value any
 }
 
-// Eval tries the rules in order and tells what the first one that holds says. It
-// never fails: what cannot be worked out leans to stop and is told. f is asked
-// only for what a reached operand names. ctx is handed on to f, and ends loops in
-// expressions; it does not end the evaluation.
+// Eval tries the rules in order and gives what the first one that holds says. It
+// never fails, never panics and never gives nil: what cannot be evaluated fails
+// safe and is reported, and [Verdict.Fault] says what went wrong. f is asked only for
+// what a reached operand names; nil answers nothing. Once ctx is done or the budget
+// is spent the agent may stop, wherever the evaluation is.
 //
-// The verdict is the caller's own. Eval may be called by many goroutines at once,
-// each with its own f.
-func (p *Program) Eval(ctx context.Context, f Facts) *Verdict {
-	return p.EvalWith(ctx, f, Options{})
+// Eval keeps nothing: the limits of the policy hold if the memory of the verdict
+// comes back with the next event. The verdict is the caller's own. Eval may be called
+// by many goroutines at once, each with its own f.
+func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
+	if p == nil || p.table == nil {
+		return &Verdict{
+			Failed: true, Fault: faultRule, Reason: "there is no policy: get a Program from Load",
+			Problems: []string{"there is no policy: get a Program from Load"}, Memory: o.Memory, Project: o.Project,
+		}
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if f == nil {
+		f = values(nil)
+	}
+	if o.Event == "" {
+		o.Event = "Stop"
+	}
+	if p.rest == nil {
+		return p.eval(ctx, f, &o, nil)
+	}
+	f = &askedOnce{Facts: f, names: map[string]any{}}
+	v := p.eval(ctx, f, &o, nil)
+	if v.Idle || v.Failed {
+		return v
+	}
+	full, diags := p.rest.get(ctx)
+	if full == nil {
+		v.Failed, v.Fault, v.Reason = true, faultRule, "the policy cannot be used"
+		if ctx.Err() != nil {
+			v.Fault, v.Reason = faultContext, "the policy could not be loaded in time"
+		}
+		v.Memory, v.Project, v.Changed = o.Memory, o.Project, false
+		lines := strings.Split(diags.Err().Error(), "\n")
+		problem := "the policy cannot be used: " + lines[0]
+		if more := len(lines) - 1; more > 0 {
+			problem += fmt.Sprintf(" (and %d more)", more)
+		}
+		v.Problems = []string{problem}
+		return v
+	}
+	return full.eval(ctx, f, &o, v)
 }
 
-// Explain is Eval with a full trace: every operand, what it read, and the facts.
-func (p *Program) Explain(ctx context.Context, f Facts) *Verdict {
-	return p.EvalWith(ctx, f, Options{Traced: true})
+// askedOnce remembers the names that the head of a policy asked for.
+type askedOnce struct {
+	Facts
+	names map[string]any
 }
 
-// EvalWith is Eval with options.
-func (p *Program) EvalWith(ctx context.Context, f Facts, o Options) *Verdict {
+func (a *askedOnce) Name(ctx context.Context, name string) any {
+	v, ok := a.names[name]
+	if !ok {
+		v = a.Facts.Name(ctx, name)
+		a.names[name] = v
+	}
+	return v
+}
+
+// eval evaluates what p holds. head is the verdict of the head of a lazy program,
+// whose when is true; nil if there is none.
+func (p *Program) eval(ctx context.Context, f Facts, o *Options, head *Verdict) *Verdict {
 	ev, ok := p.pool.Get().(*evaluation)
 	if !ok {
-		ev = p.newEvaluation()
+		ev = &evaluation{gotten: make([]gathered, len(p.facts))}
+		ev.names = map[string]any{meterKey: &ev.meter}
 	}
 	defer p.release(ev)
 	n := p.table.size()
@@ -80,28 +130,119 @@ func (p *Program) EvalWith(ctx context.Context, f Facts, o Options) *Verdict {
 		ev.slots = make([]slot, n, n+8)
 	}
 	ev.slots = ev.slots[:n]
-	ev.program, ev.ctx, ev.facts, ev.opts = p, ctx, f, o
-	ev.verdict = &Verdict{Trace: Trace{Steps: make([]Step, 0, len(p.Rules))}}
-	ev.decide()
+	ev.program, ev.ctx, ev.facts, ev.opts = p, ctx, f, *o
+	ev.meter.begin(ctx, o.Budget)
+	ev.aside = ev.meter
+	ev.memory = o.Memory
+	ev.memory.begin(o)
+	ev.repeats = ev.memory.Same
+	ev.verdict = newVerdict(len(p.rules))
+	if head != nil {
+		ev.passed, ev.meter.spent, ev.verdict.Trace.When = true, head.Cost, head.Trace.When
+	}
+	if o.Trace > TraceShort {
+		ev.start = time.Now()
+	}
+	ev.run()
+	ev.remember()
+	ev.verdict.Cost = ev.meter.spent
+	if len(ev.verdict.Parts) == 0 {
+		ev.verdict.Parts = nil
+	}
 	return ev.verdict
 }
 
-// newEvaluation makes an evaluation for the pool of p.
-func (p *Program) newEvaluation() *evaluation {
-	ev := &evaluation{names: map[string]any{}, gotten: make([]gathered, len(p.facts))}
-	ev.tick = ev.count
-	return ev
+// run decides, and turns whatever ends the evaluation early into a stop.
+func (ev *evaluation) run() {
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		v := ev.verdict
+		*v = Verdict{Failed: true, Fault: faultPanic, Pos: ev.place(), Trace: v.Trace}
+		switch {
+		case ev.meter.over == nil:
+			v.Reason = fmt.Sprintf("internal error: %v", r)
+			ev.warn(string(debug.Stack()))
+		case ev.ctx.Err() != nil:
+			v.Fault, v.Reason = faultContext, "the evaluation was interrupted: "+ev.meter.over.Error()
+		default:
+			v.Fault, v.Reason = faultBudget, ev.meter.over.Error()
+			if v.Pos.Line == 0 {
+				v.Pos = Pos{File: ev.program.Name, Line: 1, Col: 1}
+			}
+		}
+		if n := len(v.Trace.Steps); n > 0 && v.Trace.Steps[n-1].Outcome == "" {
+			v.Trace.Steps[n-1].Outcome, v.Trace.Steps[n-1].Because = Broken, v.Reason
+		}
+		problem := v.Reason
+		if v.Pos.Line > 0 {
+			problem = v.Pos.String() + ": " + ev.doing() + problem
+		}
+		v.Problems = []string{problem}
+	}()
+	ev.meter.charge(1, 0) // looks at the context
+	ev.decide()
+	if ev.full() && !ev.verdict.Idle {
+		ev.verdict.Limits = ev.limits()
+	}
+	ev.meter.look = 0
+	ev.meter.charge(0, 0)
+}
+
+// newVerdict makes a verdict with room for the steps of n rules; for a few of them in
+// one piece, since making it is a good part of a short evaluation.
+func newVerdict(n int) *Verdict {
+	if n > 8 {
+		return &Verdict{Trace: Trace{Steps: make([]Step, 0, n)}}
+	}
+	room := &struct {
+		Verdict
+		steps [8]Step
+		parts [1]Part
+	}{}
+	room.Trace.Steps, room.Parts = room.steps[:0], room.parts[:0]
+	return &room.Verdict
+}
+
+// place is where the evaluation is, in the policy.
+func (ev *evaluation) place() Pos {
+	switch {
+	case ev.at != nil:
+		return ev.at.pos()
+	case ev.in != nil:
+		return Pos{File: ev.in.scope.file.name, Line: ev.in.node.Start.Line, Col: ev.in.node.Start.Col}
+	case ev.rule != nil:
+		return ev.rule.Pos
+	}
+	return Pos{}
+}
+
+// doing names what is evaluated at that place.
+func (ev *evaluation) doing() string {
+	switch {
+	case ev.at != nil:
+		return cut(ev.at.text, 60) + ": "
+	case ev.in != nil:
+		return "the text: "
+	}
+	return ""
 }
 
 func (p *Program) release(ev *evaluation) {
 	clear(ev.slots)
-	clear(ev.names)
+	if len(ev.names) > 1 {
+		clear(ev.names)
+		ev.names[meterKey] = &ev.meter
+	}
 	clear(ev.gotten)
 	clear(ev.parts)
-	*ev = evaluation{
-		slots: ev.slots, gotten: ev.gotten, names: ev.names, vm: ev.vm, tick: ev.tick,
-		parts: ev.parts[:0], causes: ev.causes[:0], buf: ev.buf[:0],
-	}
+	// Field by field: clearing all at once takes longer than most rules.
+	ev.program, ev.ctx, ev.facts, ev.verdict, ev.meter.ctx, ev.meter.over, ev.meter.answers = nil, nil, nil, nil, nil, nil, nil
+	ev.opts.Memory.Said, ev.opts.Project.Said, ev.memory.Said = nil, nil, nil
+	ev.at, ev.in, ev.step, ev.why, ev.passed, ev.telling, ev.quoted = nil, nil, nil, "", false, false, false
+	ev.parts, ev.causes, ev.buf = ev.parts[:0], ev.causes[:0], ev.buf[:0]
 	if cap(ev.buf) > maxText/8 { // one large text must not stay for ever
 		ev.buf = nil
 	}
@@ -110,17 +251,30 @@ func (p *Program) release(ev *evaluation) {
 	p.pool.Put(ev)
 }
 
+// prompt reports whether nothing is decided at this event.
+func (ev *evaluation) prompt() bool { return ev.opts.Event == "UserPromptSubmit" }
+
+// traced reports whether operands, facts and durations are noted.
+func (ev *evaluation) full() bool { return ev.opts.Trace > TraceShort }
+
 // decide runs the rules.
 func (ev *evaluation) decide() {
 	p, v := ev.program, ev.verdict
+	if !p.Handles(ev.opts.Event) {
+		v.Idle, v.Reason = true, "the policy does not decide "+ev.opts.Event
+		return
+	}
+	if p.rest == nil {
+		ev.checkValues()
+	}
 	if !ev.isFor() {
 		return
 	}
-	prompt := ev.opts.Event == "UserPromptSubmit"
+	prompt := ev.prompt()
 	var chosen *Rule // the first rule that continues
 	var more []string
 rules:
-	for _, r := range p.Rules {
+	for _, r := range p.rules {
 		if prompt && r.decides() || chosen != nil && r.judged {
 			continue
 		}
@@ -129,7 +283,7 @@ rules:
 			// It may be that the loop should end. With gate: all a stop only ends
 			// the reading, so one that cannot be worked out does no more.
 			if chosen == nil {
-				v.Rule, v.Pos, v.Failed = r.Name, r.Pos, true
+				v.Rule, v.Pos, v.Failed, v.Fault = r.Name, r.Pos, true, faultRule
 				v.Reason = "its condition could not be worked out: " + ev.why
 			}
 			break rules
@@ -155,7 +309,7 @@ rules:
 			} else {
 				more = append(more, text)
 			}
-			if p.Gate == First {
+			if p.Gate == gateFirst {
 				break rules
 			}
 		default:
@@ -181,7 +335,7 @@ func (r *Rule) decides() bool { return r.Verb == VerbContinue || r.Verb == VerbS
 // isFor finds out whether the policy is for this event at all.
 func (ev *evaluation) isFor() bool {
 	when, v := ev.program.when, ev.verdict
-	if when == nil {
+	if when == nil || ev.passed {
 		return true
 	}
 	from, _ := when.place()
@@ -190,7 +344,7 @@ func (ev *evaluation) isFor() bool {
 	case Holds:
 		return true
 	case Broken:
-		v.Pos, v.Failed = from, true
+		v.Pos, v.Failed, v.Fault = from, true, faultRule
 		v.Reason = "the policy's own when could not be worked out: " + ev.why
 		ev.tell(v.Reason)
 	default:
@@ -203,10 +357,14 @@ func (ev *evaluation) isFor() bool {
 // try finds out whether one rule holds.
 func (ev *evaluation) try(r *Rule) Outcome {
 	v := ev.verdict
-	v.Trace.Steps = append(v.Trace.Steps, Step{Rule: r.Name, Pos: r.Pos})
-	s := &v.Trace.Steps[len(v.Trace.Steps)-1]
+	ev.rule = r
+	n := len(v.Trace.Steps)
+	v.Trace.Steps = v.Trace.Steps[:n+1] // there is room for all rules
+	s := &v.Trace.Steps[n]
+	s.Rule, s.Pos = r.Name, r.Pos
 	if r.Unless != nil {
-		if n := ev.facts.Given(ev.ctx, r); n >= r.Unless.Times {
+		s.Repeated = r.repeated(&ev.memory, &ev.opts)
+		if n := s.Repeated; n >= r.Unless.Times {
 			s.Outcome = SteppedOver
 			s.Because = "it was in " + strconv.Itoa(n) + " verdicts already"
 			return SteppedOver
@@ -224,15 +382,14 @@ func (ev *evaluation) try(r *Rule) Outcome {
 
 // test works out a condition and notes in its step what came of it.
 func (ev *evaluation) test(when *cond, s *Step) Outcome {
-	var start time.Time
-	if ev.opts.Traced {
+	if ev.full() {
 		ev.step = s
-		start = time.Now()
+		s.Start = time.Since(ev.start)
 	}
 	holds, state, by := ev.truth(when)
-	if ev.opts.Traced {
+	if ev.full() {
 		ev.step = nil
-		s.Took = time.Since(start)
+		s.Took = time.Since(ev.start) - s.Start
 	}
 	switch {
 	case state == broken:
@@ -268,32 +425,47 @@ func (ev *evaluation) warn(message string) {
 
 // tell notes what the person should know though no rule says it.
 func (ev *evaluation) tell(message string) {
+	ev.meter.charge(1+len(ev.verdict.Problems)/8, len(message)) // each is held against all before it
 	if !slices.Contains(ev.verdict.Problems, message) {
 		ev.verdict.Problems = append(ev.verdict.Problems, message)
 	}
 }
 
+// limits are those of the policy as they stand.
+func (ev *evaluation) limits() []Limit {
+	l, m := ev.program.limits, &ev.memory
+	all := []Limit{
+		{"continuations", m.Streak, l.Continuations}, {"total", m.Total, l.Total},
+		{"elapsed", int(m.elapsed(ev.opts.Time)), int(l.Elapsed)},
+	}
+	if l.HasRepeats {
+		all = append(all, Limit{"repeats", ev.repeats, l.Repeats})
+	}
+	return all
+}
+
 // bound turns a continue into a stop when a limit is reached.
 func (ev *evaluation) bound() {
-	v, l, row := ev.verdict, ev.program.Limits, ev.loopRow()
-	now, ok := ev.progress()
-	v.Progress = now
-	if !ok {
-		v.Progress = row.Progress
+	v, l, m, now := ev.verdict, ev.program.limits, &ev.memory, ev.opts.Time
+	progress, known := ev.progress()
+	v.Progress = progress
+	if !known {
+		v.Progress = m.Progress
 	}
-	switch {
-	case row.Continuations >= l.Continuations:
+	ev.repeats = m.repeats(progress, known)
+	switch elapsed := m.elapsed(now); {
+	case m.Streak >= l.Continuations:
 		v.Bound = "continuations"
 		v.Reason = fmt.Sprintf("the limit of %d continuations in a row is reached", l.Continuations)
-	case row.Total >= l.Total:
+	case m.Total >= l.Total:
 		v.Bound = "total"
 		v.Reason = fmt.Sprintf("the limit of %d continuations in a session is reached", l.Total)
-	case l.HasRepeats && row.repeats(now, ok) >= l.Repeats:
+	case l.HasRepeats && ev.repeats >= l.Repeats:
 		v.Bound = "repeats"
-		v.Reason = fmt.Sprintf("nothing moved in %d continuations", row.repeats(now, ok))
-	case row.Continuations > 0 && row.Elapsed >= l.Elapsed:
+		v.Reason = fmt.Sprintf("nothing moved in %d continuations", ev.repeats)
+	case m.Streak > 0 && elapsed >= l.Elapsed:
 		v.Bound = "elapsed"
-		v.Reason = fmt.Sprintf("the loop has run for %s, its limit is %s", row.Elapsed.Round(time.Second), l.Elapsed)
+		v.Reason = fmt.Sprintf("the loop has run for %s, its limit is %s", elapsed.Round(time.Second), l.Elapsed)
 	default:
 		return
 	}

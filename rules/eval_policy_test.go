@@ -84,10 +84,9 @@ finally:
   - log: never
 `))
 	w := &world{facts: map[string]rules.Value{"s": is(object{"n": 3})}}
-	v := p.EvalWith(t.Context(), w, rules.Options{Event: "UserPromptSubmit"})
+	v := p.Eval(t.Context(), w, rules.Options{Event: "UserPromptSubmit"})
 	want := &rules.Verdict{Parts: []rules.Part{{Rule: "mark", Log: "marked"}, {Rule: "status", Note: "at 3"}}}
-	v.Trace = rules.Trace{}
-	if diff := cmp.Diff(want, v); diff != "" {
+	if diff := cmp.Diff(want, decided(v)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if !p.Handles("UserPromptSubmit") || !p.Handles("Stop") || p.Handles("SubagentStop") {
@@ -109,26 +108,26 @@ rules:
   - {name: change, log: never told, then: [{set: s.index = 1}]}
   - {name: go, when: go, continue: Go on, log: never told, notice: never told}
 `
-	steady := func(r rules.Row) rules.Row { r.Progress = "[1]"; return r }
 	tests := []struct {
-		name string
-		row  rules.Row
-		want string
-		told string
+		name   string
+		memory rules.Memory
+		want   string
+		told   string
 	}{
-		{"a first stop", rules.Row{}, "continue go: Go on", ""},
-		{"the last of three", rules.Row{Continuations: 2, Same: 1, Total: 9}, "continue go: Go on", ""},
-		{"three are enough", rules.Row{Continuations: 3}, "stop limits.continuations", "the limit of 3 continuations in a row is reached"},
-		{"ten are enough", rules.Row{Total: 10}, "stop limits.total", "the limit of 10 continuations in a session is reached"},
-		{"one without progress", steady(rules.Row{Continuations: 1, Same: 1}), "continue go: Go on", ""},
-		{"two without progress", steady(rules.Row{Continuations: 2, Same: 2}), "stop limits.repeats", "nothing moved in 2 continuations"},
-		{"two, but it moved", rules.Row{Continuations: 2, Same: 2, Progress: "[0]"}, "continue go: Go on", ""},
-		{"an hour", rules.Row{Continuations: 1, Elapsed: time.Hour}, "stop limits.elapsed", "the loop has run for 1h0m0s, its limit is 1h0m0s"},
-		{"an hour before the row", rules.Row{Elapsed: time.Hour}, "continue go: Go on", ""},
+		{"a first stop", rules.Memory{}, "continue go: Go on", ""},
+		{"the last of three", rules.Memory{Streak: 2, Same: 1, Total: 9}, "continue go: Go on", ""},
+		{"three are enough", rules.Memory{Streak: 3}, "stop limits.continuations", "the limit of 3 continuations in a row is reached"},
+		{"ten are enough", rules.Memory{Total: 10}, "stop limits.total", "the limit of 10 continuations in a session is reached"},
+		{"one without progress", rules.Memory{Streak: 1, Same: 1, Progress: "[1]"}, "continue go: Go on", ""},
+		{"two without progress", rules.Memory{Streak: 2, Same: 2, Progress: "[1]"}, "stop limits.repeats", "nothing moved in 2 continuations"},
+		{"two of the same, whatever it is", rules.Memory{Streak: 2, Same: 2, Progress: "="}, "stop limits.repeats", "nothing moved in 2 continuations"},
+		{"two, but it moved", rules.Memory{Streak: 2, Same: 2, Progress: "[0]"}, "continue go: Go on", ""},
+		{"an hour", rules.Memory{Streak: 1, Since: today().Add(-time.Hour)}, "stop limits.elapsed", "the loop has run for 1h0m0s, its limit is 1h0m0s"},
+		{"an hour before the streak", rules.Memory{Since: today().Add(-time.Hour)}, "continue go: Go on", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := &world{row: tt.row, facts: map[string]rules.Value{"s": is(object{"index": 1, "go": true})}}
+			w := &world{memory: tt.memory, facts: map[string]rules.Value{"s": is(object{"index": 1, "go": true})}}
 			v := decide(t, text, w)
 			got := v.Action.String() + " " + v.Rule
 			var told []string
@@ -136,7 +135,7 @@ rules:
 			if tt.told == "" {
 				got += ": " + v.Reason
 				want = append(want,
-					rules.Part{Rule: "change", Log: "never told", Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "s", Source: "json", File: "s.json", Version: "v1", Path: []any{"index"}, Value: 1}}},
+					rules.Part{Rule: "change", Log: "never told", Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "s", Source: "json", File: "s.json", Version: "v1", Path: []any{"index"}, Old: 1, Value: 1}}},
 					rules.Part{Rule: "go", Log: "never told", Notice: "never told"})
 			} else {
 				told = []string{"the loop ends here: " + tt.told}
@@ -155,7 +154,7 @@ rules:
 			}
 		})
 	}
-	w := &world{row: rules.Row{Continuations: 99}, facts: map[string]rules.Value{"s": is(object{"index": 1, "go": false})}}
+	w := &world{memory: rules.Memory{Streak: 99}, facts: map[string]rules.Value{"s": is(object{"index": 1, "go": false})}}
 	if v := decide(t, text, w); v.Bound != "" || len(v.Problems) > 0 {
 		t.Errorf("a limit was tested though no rule continued: %v", v.Problems)
 	}
@@ -168,18 +167,18 @@ func TestRepeats(t *testing.T) {
 	tests := []struct {
 		name     string
 		progress string
-		row      rules.Row
+		memory   rules.Memory
 		fact     rules.Value
 		want     string
 	}{
-		{"a first stop", "s.n", rules.Row{Progress: "[1]", Same: 3}, is(object{"n": 1}), "0 [1]"},
-		{"nothing moved", "s.n", rules.Row{Continuations: 1, Progress: "[1]", Same: 1}, is(object{"n": 1}), "1 [1]"},
-		{"it moved", "s.n", rules.Row{Continuations: 5, Progress: "[1]", Same: 3}, is(object{"n": 2}), "0 [2]"},
-		{"several", "[s.n, s.t]", rules.Row{Continuations: 5, Progress: `[1,"a"]`, Same: 3}, is(object{"n": 1, "t": "a"}), `3 [1,"a"]`},
-		{"one expression of several", `"[s.n, s.t]"`, rules.Row{Continuations: 5, Progress: `[[1,"a"]]`, Same: 3}, is(object{"n": 1, "t": "a"}), `3 [[1,"a"]]`},
-		{"unknown", "s.n", rules.Row{Continuations: 5, Progress: "[1]", Same: 3}, missing, "3 [1]"},
-		{"broken", "s.n", rules.Row{Continuations: 5, Progress: "[1]", Same: 3}, with(is(object{}), "/n"), "3 [1]"},
-		{"none stated", "", rules.Row{Continuations: 5, Same: 5}, missing, "5 "},
+		{"a first stop", "s.n", rules.Memory{Progress: "[1]", Same: 3}, is(object{"n": 1}), "0 [1]"},
+		{"nothing moved", "s.n", rules.Memory{Streak: 1, Progress: "[1]", Same: 1}, is(object{"n": 1}), "1 [1]"},
+		{"it moved", "s.n", rules.Memory{Streak: 5, Progress: "[1]", Same: 3}, is(object{"n": 2}), "0 [2]"},
+		{"several", "[s.n, s.t]", rules.Memory{Streak: 5, Progress: `[1,"a"]`, Same: 3}, is(object{"n": 1, "t": "a"}), `3 [1,"a"]`},
+		{"one expression of several", `"[s.n, s.t]"`, rules.Memory{Streak: 5, Progress: `[[1,"a"]]`, Same: 3}, is(object{"n": 1, "t": "a"}), `3 [[1,"a"]]`},
+		{"unknown", "s.n", rules.Memory{Streak: 5, Progress: "[1]", Same: 3}, missing, "3 [1]"},
+		{"broken", "s.n", rules.Memory{Streak: 5, Progress: "[1]", Same: 3}, with(is(object{}), "/n"), "3 [1]"},
+		{"none stated", "", rules.Memory{Streak: 5, Same: 5}, missing, "5 "},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -193,7 +192,7 @@ facts:
 limits: {total: 100}
 rules:
   - {name: go, continue: "${loop.repeats}"}
-`, &world{row: tt.row, facts: map[string]rules.Value{"s": tt.fact}})
+`, &world{memory: tt.memory, facts: map[string]rules.Value{"s": tt.fact}})
 			if diff := cmp.Diff(tt.want, v.Reason+" "+v.Progress); diff != "" {
 				t.Errorf("repeats and progress (-want +got):\n%s", diff)
 			}
@@ -205,7 +204,7 @@ rules:
 func TestFingerprintOfLongProgress(t *testing.T) {
 	p := load(t, policy("progress: f\nfacts: {f: {text: f.txt}}\nlimits: {total: 9}\nrules: [{name: go, continue: Go on}]\n"))
 	fingerprint := func(f string) string {
-		return p.Eval(t.Context(), &world{facts: map[string]rules.Value{"f": is(f)}}).Progress
+		return (&world{facts: map[string]rules.Value{"f": is(f)}}).eval(p).Progress
 	}
 	long := strings.Repeat("x", 100_000)
 	if a, b := fingerprint(long+"a"), fingerprint(long+"b"); a == b || len(a) > 300 || a != fingerprint(long+"a") {
@@ -227,11 +226,11 @@ rules:
 		if diff := cmp.Diff([]string{want}, outcomes(v)); diff != "" {
 			t.Errorf("after %d (-want +got):\n%s", given, diff)
 		}
-		if asked := len(w.asked) > 1; asked != (given < 2) {
+		if asked := len(w.asked) > 0; asked != (given < 2) {
 			t.Errorf("after %d it asked for %v", given, w.asked)
 		}
 	}
-	r := load(t, policy(text)).Rules[0]
+	r := load(t, policy(text)).Rules()[0]
 	if diff := cmp.Diff(&rules.Unless{Times: 2, Within: 5 * time.Minute, Per: rules.PerPrompt}, r.Unless); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -16,6 +16,7 @@ func (c *comparison) evaluate(ev *evaluation) (any, bool) {
 		}
 	case string:
 		if r, ok := right.(string); ok {
+			ev.meter.read(min(len(l), len(r)))
 			return compare(c.op, l, r), true
 		}
 	case bool:

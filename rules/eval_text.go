@@ -14,14 +14,15 @@ func (ev *evaluation) render(t *text) string {
 		return ""
 	}
 	segs := ev.program.compiled(t)
-	defer func(before bool) { ev.telling = before }(ev.telling)
-	ev.telling = true
+	telling, at, in := ev.telling, ev.at, ev.in
+	ev.telling, ev.at, ev.in = true, nil, t // stay where a spent budget ends the evaluation
 	w := lineWriter{b: ev.buf[:0]}
 	ev.buf = nil // a hole may ask a model, whose question is a text too
 	for i := range segs {
 		s := &segs[i]
 		switch {
 		case s.literal != "":
+			ev.meter.text(len(s.literal))
 			w.literal(s.literal)
 		case s.broken:
 			ev.warn("the hole ${" + s.src + "} cannot be compiled")
@@ -33,6 +34,7 @@ func (ev *evaluation) render(t *text) string {
 				ev.warn("the hole ${" + s.src + "} is unknown: " + ev.why)
 				v = "(?)"
 			}
+			ev.meter.print(v)
 			w.value(v)
 		}
 		if len(w.b) > maxText {
@@ -42,6 +44,7 @@ func (ev *evaluation) render(t *text) string {
 		}
 	}
 	ev.buf = w.end()
+	ev.telling, ev.at, ev.in = telling, at, in
 	return string(bytes.TrimRight(ev.buf, " \t\r\n"))
 }
 

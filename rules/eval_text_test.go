@@ -60,7 +60,6 @@ rules:
 		{name: "and and or in a hole", text: "${s.on and s.n == 42} ${not s.on}", want: "true false"},
 		{name: "a plain number is a text", text: "5", want: "5"},
 	}
-	w.names = map[string]any{"now": time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			v := decide(t, head+tt.text+"\n", w)
@@ -87,10 +86,10 @@ rules:
     continue: a ${missing_name} b ${1 + } c ${never closed
     notice: fine
 `)
-	if p, diags := rules.Load(f.fs(), "policy.yaml", rules.Config{}); p != nil || len(diags) != 3 {
+	if p, diags := rules.Load(t.Context(), f.fs(), "policy.yaml", rules.Config{}); p != nil || len(diags) != 3 {
 		t.Errorf("all three are errors of the policy:\n%s", diags.Format())
 	}
-	v := loadWith(t, f, rules.Config{LazyTexts: true}).Eval(t.Context(), &world{})
+	v := (&world{}).eval(loadWith(t, f, rules.Config{Lazy: true}))
 	if diff := cmp.Diff("continue tell: a (?) b (?) c (?)", said(v)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

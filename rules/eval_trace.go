@@ -45,7 +45,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 	}
 	for _, s := range o.syms {
 		if s.kind == factSymbol && slices.ContainsFunc(o.reads, func(a access) bool { return a.fact == s && a.name != "" }) ||
-			s.kind == tickSymbol || s.kind == nameSymbol && s.info.goType != nil && !s.info.askRow {
+			s.kind == nameSymbol && s.info.goType != nil && !s.info.askRow {
 			continue
 		}
 		r := Read{Name: s.name}
@@ -67,6 +67,10 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		defer ev.program.mu.Unlock()
 		o.sides.parts = ev.program.compiler.parts(o)
 	})
+	// What only the trace shows has a budget of its own: it must not change the verdict.
+	meter := ev.meter
+	ev.meter, ev.meter.answers = ev.aside, meter.answers
+	defer func() { ev.meter, ev.aside = meter, ev.meter }()
 	for _, p := range o.sides.parts {
 		for _, s := range o.syms {
 			ev.names[s.key] = ev.slots[s.slot].value
@@ -80,7 +84,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 // shown cuts a value down to what a trace shows. Of private texts, lists and
 // objects it only says how much there is; a count or an answer gives nothing away.
 func (ev *evaluation) shown(v any, private bool) any {
-	if !private || ev.opts.Clear {
+	if !private || ev.opts.Trace == TraceClear {
 		return short(v)
 	}
 	switch v := v.(type) {

@@ -106,11 +106,9 @@ func (ev *evaluation) need(s *symbol) truth {
 	case letSymbol:
 		v, state = ev.value(s.let.root)
 	case nameSymbol:
-		v = ev.name(s)
+		v, state = ev.name(s)
 	case askSymbol:
 		v = ev.asked(s)
-	case tickSymbol:
-		v = ev.tick
 	}
 	at = &ev.slots[s.slot] // the slots may have moved
 	at.seen, at.busy, at.state, at.value = true, false, state, v

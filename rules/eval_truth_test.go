@@ -233,7 +233,7 @@ rules:
 	for _, tt := range tests {
 		t.Run(tt.when, func(t *testing.T) {
 			g := files{"guard.yaml": f["guard.yaml"], "policy.yaml": strings.NewReplacer("WHEN", quoted(tt.when), "WITH", "1").Replace(f["policy.yaml"])}
-			p, diags := rules.Load(g.fs(), "policy.yaml", rules.Config{})
+			p, diags := rules.Load(t.Context(), g.fs(), "policy.yaml", rules.Config{})
 			if tt.want == "" {
 				if p != nil {
 					t.Error("it loads")
@@ -243,9 +243,9 @@ rules:
 			if p == nil {
 				t.Fatal(diags.Format())
 			}
-			v := p.Explain(t.Context(), &world{facts: map[string]rules.Value{
+			v := (&world{facts: map[string]rules.Value{
 				"bad": invalid, "notDefaulted": invalid, "state": state, "open": is(object{"text": "t"}),
-			}})
+			}}).explain(p)
 			if diff := cmp.Diff("probe: "+tt.want, outcomes(v)[0]); diff != "" {
 				t.Errorf("(-want +got):\n%s%s", diff, strings.Join(v.Problems, "\n"))
 			}
@@ -254,7 +254,7 @@ rules:
 	for with, want := range map[string]string{"gone.n": "unknown", "lost": "unknown", "n": "error", "1": "holds", "stood.n": "no", "alias.n": "error"} {
 		t.Run("with "+with, func(t *testing.T) {
 			g := files{"guard.yaml": f["guard.yaml"], "policy.yaml": strings.NewReplacer("WHEN", "false", "WITH", with).Replace(f["policy.yaml"])}
-			v := load(t, g).Explain(t.Context(), &world{facts: map[string]rules.Value{"state": state}})
+			v := (&world{facts: map[string]rules.Value{"state": state}}).explain(load(t, g))
 			if diff := cmp.Diff([]string{"probe: no", "guard/bound: " + want}, outcomes(v)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -285,7 +285,7 @@ finally:
   - log: never
 `,
 			want: &rules.Verdict{
-				Rule: "limit", Failed: true, Reason: "its condition could not be worked out: state/n: expected int, got text",
+				Rule: "limit", Failed: true, Fault: "rule", Reason: "its condition could not be worked out: state/n: expected int, got text",
 				Parts:    []rules.Part{{Rule: "note", Log: "noted"}},
 				Problems: []string{"rule limit: state/n: expected int, got text"},
 			},
@@ -326,7 +326,7 @@ rules:
   - {name: a, when: "int('x') == m", stop: never}
 `,
 			want: &rules.Verdict{
-				Rule: "a", Failed: true, Reason: `its condition could not be worked out: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`,
+				Rule: "a", Failed: true, Fault: "rule", Reason: `its condition could not be worked out: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`,
 				Problems: []string{`rule a: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`},
 			},
 		},
@@ -335,9 +335,8 @@ rules:
 		t.Run(tt.name, func(t *testing.T) {
 			p := load(t, policy(head+tt.rules))
 			w := &world{facts: map[string]rules.Value{"state": with(is(object{"m": 1}), "/n")}}
-			got := p.Eval(t.Context(), w)
-			got.Trace, got.Pos = rules.Trace{}, rules.Pos{}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
+			got := w.eval(p)
+			if diff := cmp.Diff(tt.want, decided(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

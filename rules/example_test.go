@@ -19,9 +19,7 @@ func (s stateFile) Fact(_ context.Context, f *rules.Fact, args []string) rules.V
 	return rules.Value{V: s.state, Path: args[0], Version: "1"}
 }
 
-func (stateFile) Name(context.Context, string) any       { return nil } // as if the host said nothing
-func (stateFile) Row(context.Context) rules.Row          { return rules.Row{} }
-func (stateFile) Given(context.Context, *rules.Rule) int { return 0 }
+func (stateFile) Name(context.Context, string) any { return nil } // as if the host said nothing
 
 // A policy is loaded once and evaluated for each event, over whatever world.
 func Example() {
@@ -43,13 +41,13 @@ rules:
     then:
       - set: state.done = done + 1
 `)}}
-	program, diags := rules.Load(policies, "tasks.yaml", rules.Config{})
+	program, diags := rules.Load(context.Background(), policies, "tasks.yaml", rules.Config{})
 	if program == nil {
 		fmt.Print(diags.Format())
 		return
 	}
 	for _, state := range []map[string]any{{"done": 3, "total": 5}, {"done": 5, "total": 5}, nil} {
-		v := program.Eval(context.Background(), stateFile{state})
+		v := program.Eval(context.Background(), stateFile{state}, rules.Options{})
 		fmt.Printf("%s, by rule %q: %s\n", v.Action, v.Rule, cmp.Or(v.Reason, "nothing holds"))
 		for _, part := range v.Parts {
 			for _, e := range part.Effects {
@@ -76,7 +74,7 @@ rules:
     when: state.phaze != "execution" or state.phase == "excution"
     stop: the phase is ${state.phase}
 `)}}
-	_, diags := rules.Load(policies, "tasks.yaml", rules.Config{})
+	_, diags := rules.Load(context.Background(), policies, "tasks.yaml", rules.Config{})
 	fmt.Print(diags.Format())
 	// Output:
 	// tasks.yaml:8:17: unknown field "phaze", the declared ones are "phase" [unknown-field]
@@ -91,8 +89,8 @@ rules:
 	//   = help: did you mean "execution"?
 }
 
-// Explain tells why each rule held or did not, down to its operands.
-func ExampleProgram_Explain() {
+// A full trace tells why each rule held or did not, down to its operands.
+func ExampleProgram_Eval_trace() {
 	policies := fstest.MapFS{"tasks.yaml": {Data: []byte(`ralph: 1
 facts:
   state: {json: state.json, inline: true, schema: {properties: {done: {type: integer, default: 0}, total: {type: integer, default: 0}}}}
@@ -101,8 +99,8 @@ rules:
     when: done < total and not stop_hook_active
     continue: Go on
 `)}}
-	program, _ := rules.Load(policies, "tasks.yaml", rules.Config{})
-	v := program.Explain(context.Background(), stateFile{map[string]any{"done": 5, "total": 5}})
+	program, _ := rules.Load(context.Background(), policies, "tasks.yaml", rules.Config{})
+	v := program.Eval(context.Background(), stateFile{map[string]any{"done": 5, "total": 5}}, rules.Options{Trace: rules.TraceFull})
 	for _, step := range v.Trace.Steps {
 		fmt.Printf("%s: %s, because of %s\n", step.Rule, step.Outcome, step.Because)
 		for _, o := range step.Operands {

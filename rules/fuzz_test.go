@@ -39,8 +39,8 @@ func FuzzLoad(f *testing.F) {
 			"_shared.schema.json": {Data: []byte(`{"properties": {"passed": {"type": "boolean", "default": false}}}`)},
 		}
 		cfg := rules.Config{Shipped: examples.FS}
-		p, diags := rules.Load(fsys, "policy.yaml", cfg)
-		if (p == nil) != diags.HasErrors() {
+		p, diags := rules.Load(t.Context(), fsys, "policy.yaml", cfg)
+		if (p == nil) != (diags.Err() != nil) {
 			t.Fatalf("there is a program: %t\n%s", p != nil, diags.Format())
 		}
 		for _, d := range diags {
@@ -53,8 +53,8 @@ func FuzzLoad(f *testing.F) {
 				t.Errorf("it loads, and does not satisfy its schema: %v", v)
 			}
 		}
-		cfg.LazyTexts = true
-		lazy, lazyDiags := rules.Load(fsys, "policy.yaml", cfg)
+		cfg.Lazy = true
+		lazy, lazyDiags := rules.Load(t.Context(), fsys, "policy.yaml", cfg)
 		if p != nil && lazy == nil {
 			t.Fatalf("a check finds nothing, a hook does:\n%s", lazyDiags.Format())
 		}
@@ -62,11 +62,8 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		w := func() *world { return &world{names: map[string]any{"stop_hook_active": true}} }
-		first := lazy.Explain(t.Context(), w())
-		for i := range first.Trace.Steps {
-			first.Trace.Steps[i].Took = 0
-		}
-		second := lazy.Eval(t.Context(), w())
+		first := w().explain(lazy)
+		second := w().eval(lazy)
 		if first.Action != second.Action || first.Rule != second.Rule || first.Reason != second.Reason {
 			t.Errorf("explained: %s\nnot explained: %s", said(first), said(second))
 		}
@@ -87,15 +84,15 @@ func FuzzExpression(f *testing.F) {
 	head := "ralph: 1\nfacts:\n  s: {json: s.json, inline: true, schema: {properties: {n: {type: integer, default: 0}, t: {type: string, default: ''}, on: {type: boolean, default: false}, xs: {type: array, default: [], items: {properties: {k: {type: integer, default: 0}}}}}}}\n  open: {json: open.json}\nrules:\n  - name: a\n    when: "
 	f.Fuzz(func(t *testing.T, expr string) {
 		fsys := files{"policy.yaml": head + quoted(expr) + "\n    log: x\n"}.fs()
-		p, diags := rules.Load(fsys, "policy.yaml", rules.Config{})
+		p, diags := rules.Load(t.Context(), fsys, "policy.yaml", rules.Config{})
 		checkDiagnostics(t, fsys, diags)
 		if p == nil {
 			return
 		}
 		state := is(object{"n": 2, "t": "text", "on": true, "xs": []any{object{"k": 1}, object{"k": 2}}})
-		v := p.Explain(t.Context(), &world{facts: map[string]rules.Value{"s": state, "open": is(object{"a": object{"b": nil}})}})
+		v := (&world{facts: map[string]rules.Value{"s": state, "open": is(object{"a": object{"b": nil}})}}).explain(p)
 		// A worse world never makes a condition hold or fail that reads through it.
-		lost := p.Explain(t.Context(), &world{})
+		lost := (&world{}).explain(p)
 		if o := lost.Trace.Steps[0].Outcome; o == rules.Broken && v.Trace.Steps[0].Outcome != rules.Broken {
 			t.Errorf("%s is broken over missing facts: %v", expr, lost.Problems)
 		}

@@ -1,8 +1,9 @@
 package rules_test
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,8 +13,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// A policy whose own when is not true tries no rule, reads no fact and asks for no
-// memory; one whose own when cannot be worked out lets the agent stop and tells.
+// A policy whose own when is not true tries no rule, reads no fact and leaves its
+// memory as it is; one whose own when cannot be worked out lets the agent stop and tells.
 func TestOwnWhen(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -45,12 +46,12 @@ rules:
 finally:
   - {log: done}
 `))
-			v := p.Explain(t.Context(), w)
+			v := w.explain(p)
 			if diff := cmp.Diff(tt.said, said(v)); diff != "" {
 				t.Errorf("it says (-want +got)\n%s", diff)
 			}
 			tried := len(v.Trace.Steps) > 0
-			if runs := strings.HasPrefix(tt.said, "continue"); v.Idle != tt.idle || tried != runs || (len(v.Finally) > 0) != runs || slices.Contains(w.asked, "row") != runs || len(v.Trace.Facts) > 0 != runs {
+			if runs := strings.HasPrefix(tt.said, "continue"); v.Idle != tt.idle || tried != runs || (len(v.Finally) > 0) != runs || v.Changed != runs || len(v.Trace.Facts) > 0 != runs {
 				t.Errorf("idle: %t, steps %v, finally %v, asked for %v", v.Idle, outcomes(v), v.Finally, w.asked)
 			}
 			if diff := cmp.Diff(tt.told, v.Problems); diff != "" {
@@ -63,8 +64,9 @@ finally:
 	}
 }
 
-// The head of a policy is read without the rest, and only if it is surely whole.
-func TestLoadHead(t *testing.T) {
+// The head of a policy is loaded without the rest, and only if it is surely whole.
+// An event that passes it finds the rest, with all that is wrong there.
+func TestLazy(t *testing.T) {
 	const rest = "rules: [{name: go, continue: on}]\n"
 	for _, tt := range []struct {
 		name string
@@ -92,29 +94,70 @@ func TestLoadHead(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := files{"policy.yaml": tt.text}.fs()
-			cfg := rules.Config{Set: tt.set, LazyTexts: true}
-			head, whole := rules.LoadHead(fsys, "policy.yaml", cfg)
-			if (head != nil) != tt.head {
-				t.Errorf("there is a head: %t", head != nil)
+			whole, want := rules.Load(t.Context(), fsys, "policy.yaml", rules.Config{Set: tt.set})
+			lazy, got := rules.Load(t.Context(), fsys, "policy.yaml", rules.Config{Set: tt.set, Lazy: true})
+			if head := lazy != nil && lazy.HasOnlyHead(); head != tt.head {
+				t.Fatalf("only the head is loaded: %t", head)
 			}
-			if head != nil && !head.Eval(t.Context(), &world{}).Idle {
-				t.Error("it is not idle in a world where its when is not true")
+			if !tt.head {
+				if diff := cmp.Diff(want.Err(), got.Err(), cmp.Comparer(sameError)); diff != "" {
+					t.Errorf("it says (-at once +lazy)\n%s", diff)
+				}
+				return
 			}
-			_, got := whole()
-			_, want := rules.Load(fsys, "policy.yaml", cfg)
-			if diff := cmp.Diff(want.Format(), got.Format()); diff != "" {
-				t.Errorf("the rest says (-Load +rest)\n%s", diff)
+			if got != nil || !(&world{}).eval(lazy).Idle {
+				t.Errorf("it is not idle in a world where its when is not true, or there are findings:\n%s", got.Format())
+			}
+			w := &world{names: map[string]any{"stop_hook_active": true}}
+			v := decided(w.eval(lazy))
+			if whole != nil {
+				if diff := cmp.Diff(decided(w.eval(whole)), v); diff != "" {
+					t.Errorf("it decides (-at once +lazy)\n%s", diff)
+				}
+				return
+			}
+			lines := strings.Split(want.Err().Error(), "\n")
+			problem := "the policy cannot be used: " + lines[0]
+			if len(lines) > 1 {
+				problem += fmt.Sprintf(" (and %d more)", len(lines)-1)
+			}
+			broken := &rules.Verdict{Failed: true, Fault: "rule", Reason: "the policy cannot be used", Problems: []string{problem}}
+			if diff := cmp.Diff(broken, v); diff != "" {
+				t.Errorf("it decides (-want +got)\n%s", diff)
 			}
 		})
 	}
-	head, whole := rules.LoadHead(files{}.fs(), "policy.yaml", rules.Config{})
-	if p, diags := whole(); head != nil || p != nil || !diags.HasErrors() {
-		t.Errorf("no file: head %v, %s", head, diags.Format())
+	if p, diags := rules.Load(t.Context(), files{}.fs(), "policy.yaml", rules.Config{Lazy: true}); p != nil || !errors.Is(diags.Err(), fs.ErrNotExist) {
+		t.Errorf("no file: %v, %s", p, diags.Format())
 	}
 }
 
-// What a head says goes for the whole policy: where it is idle, so is that.
-func FuzzLoadHead(f *testing.F) {
+// What the embedding program adds and allows goes for the head too.
+func TestLazyConfig(t *testing.T) {
+	f := policy("when: deployed(\"x\")\nrules: [{name: go, continue: \"on\"}]\n").fs()
+	asked := 0
+	cfg := rules.Config{Lazy: true, Functions: []rules.Function{{Name: "deployed", Func: func(string) bool { asked++; return true }}}}
+	p, diags := rules.Load(t.Context(), f, "policy.yaml", cfg)
+	if p == nil || !p.HasOnlyHead() {
+		t.Fatalf("it is loaded at once:\n%s", diags.Format())
+	}
+	v := p.Eval(t.Context(), rules.Values(map[string]any{"sesion_id": "s"}), rules.Options{})
+	if diff := cmp.Diff("continue go: on", said(v)); diff != "" || asked != 1 {
+		t.Errorf("deployed was called %d times (-want +got)\n%s", asked, diff)
+	}
+	if len(v.Problems) != 1 || !strings.Contains(v.Problems[0], "sesion_id") {
+		t.Errorf("the value that nothing asks for is not told: %v", v.Problems)
+	}
+	cfg.Allow = &rules.Capabilities{}
+	if p, diags := rules.Load(t.Context(), f, "policy.yaml", cfg); p != nil || !strings.Contains(diags.Format(), "[not-allowed]") {
+		t.Errorf("the when may use what is not allowed:\n%s", diags.Format())
+	}
+}
+
+func sameError(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
+
+// A lazy program decides as one that was loaded at once, and asks for the same.
+func FuzzLazy(f *testing.F) {
 	src, err := fs.ReadFile(examples.FS, "system3/system3.yaml")
 	if err != nil {
 		f.Fatal(err)
@@ -125,22 +168,35 @@ func FuzzLoadHead(f *testing.F) {
 	f.Add([]byte("ralph: 1\nwhen: &a stop_hook_active\nrules: [{name: *a}]\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		fsys := files{"policy.yaml": string(src)}.fs()
-		head, whole := rules.LoadHead(fsys, "policy.yaml", rules.Config{Shipped: examples.FS, LazyTexts: true})
-		if head == nil {
+		whole, diags := rules.Load(t.Context(), fsys, "policy.yaml", rules.Config{Shipped: examples.FS})
+		lazy, lazyDiags := rules.Load(t.Context(), fsys, "policy.yaml", rules.Config{Shipped: examples.FS, Lazy: true})
+		if (lazy == nil) != (lazyDiags.Err() != nil) || lazy == nil && whole != nil {
+			t.Fatalf("at once:\n%s\nlazily:\n%s", diags.Format(), lazyDiags.Format())
+		}
+		if lazy == nil {
 			return
 		}
-		p, _ := whole()
-		if p == nil {
-			return // which is told once the policy is for an event
-		}
-		if diff := cmp.Diff([]any{p.Name, p.Prefix, p.Events}, []any{head.Name, head.Prefix, head.Events}); diff != "" {
-			t.Errorf("(-whole +head)\n%s", diff)
-		}
 		for _, active := range []bool{false, true} {
-			w := &world{names: map[string]any{"stop_hook_active": active}}
-			if got, want := head.Eval(t.Context(), w).Idle, p.Eval(t.Context(), w).Idle; got != want {
-				t.Errorf("stop_hook_active %t: the head is idle: %t, the policy: %t", active, got, want)
+			decide := func(p *rules.Program) (*rules.Verdict, []string) {
+				w := &world{names: map[string]any{"stop_hook_active": active}}
+				v := w.eval(p)
+				v.Trace, v.Cost = rules.Trace{}, rules.Budget{}
+				return v, w.asked
 			}
+			got, asked := decide(lazy)
+			if whole == nil {
+				continue // which is told once the policy is for an event
+			}
+			want, wantAsked := decide(whole)
+			if diff := cmp.Diff([]any{want, wantAsked}, []any{got, asked}); diff != "" {
+				t.Errorf("stop_hook_active %t (-at once +lazy)\n%s", active, diff)
+			}
+		}
+		if whole == nil {
+			return
+		}
+		if diff := cmp.Diff([]any{whole.Name, whole.Description, whole.Prefix, whole.Events, whole.Gate}, []any{lazy.Name, lazy.Description, lazy.Prefix, lazy.Events, lazy.Gate}); diff != "" {
+			t.Errorf("(-at once +lazy)\n%s", diff)
 		}
 	})
 }

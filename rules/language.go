@@ -9,50 +9,39 @@ const LanguageVersion = 1
 // KnownEvents are the hook events that a policy can list, under Claude Code's names.
 func KnownEvents() []string { return []string{"Stop", "SubagentStop", "UserPromptSubmit"} }
 
-// Verb is what a rule does when it holds. The zero Verb decides nothing.
-type Verb uint8
+// Verb is what a rule does when it holds; it is the key of the policy language. The
+// zero Verb decides nothing.
+type Verb string
 
 // The verbs.
 const (
-	NoVerb       Verb = iota
-	VerbContinue      // the agent goes on
-	VerbStop          // the agent may stop
-	VerbNote          // the person is told
+	NoVerb       Verb = ""
+	VerbContinue Verb = "continue" // the agent goes on
+	VerbStop     Verb = "stop"     // the agent may stop
+	VerbNote     Verb = "note"     // the user is told something
 )
 
-// String gives the key of the policy language.
-func (v Verb) String() string {
-	return [...]string{"", "continue", "stop", "note"}[v]
-}
+// gateWords are the words of gate: the first rule that holds decides, or every
+// continue rule that holds is heard.
+func gateWords() []string { return []string{gateFirst, gateAll} }
 
-// Gate tells how many continue rules are heard.
-type Gate uint8
-
-// The gates.
 const (
-	First Gate = iota // the first rule that holds decides
-	All               // every continue rule that holds is told
+	gateFirst = "first"
+	gateAll   = "all"
 )
 
-// gateWords are the words of the gates, in their order.
-func gateWords() []string { return []string{"first", "all"} }
-
-// Per tells which verdicts unless_repeated counts together.
-type Per uint8
+// Per tells which verdicts unless_repeated counts together; it is the word of the
+// policy language. The zero Per is PerSession.
+type Per string
 
 // The spans of counting.
 const (
-	PerSession Per = iota
-	PerPrompt
-	PerProject
+	PerSession Per = ""
+	PerPrompt  Per = "prompt"
+	PerProject Per = "project"
 )
 
-// String gives the word of the policy language.
-func (p Per) String() string {
-	return perWords()[p]
-}
-
-// perWords are the words of the spans, in their order.
+// perWords are the words of the spans.
 func perWords() []string { return []string{"session", "prompt", "project"} }
 
 // Unless makes a rule step aside after it has been in Times verdicts within
@@ -63,17 +52,24 @@ type Unless struct {
 	Per    Per
 }
 
-// Limits are the bounds of a loop, which hold whatever its rules say.
+// Limits end a loop, whatever its rules say. A policy can write others than the
+// defaults, up to ceilings: 10,000 continuations in a streak, 100,000 in a session,
+// 30 days.
 type Limits struct {
-	Continuations int           // in a row
-	Repeats       int           // in a row without progress; 0 with Set false means no bound
-	Elapsed       time.Duration // since the first continuation of the row
-	Total         int           // in a session
-	HasRepeats    bool
-	Written       bool // the policy states limits of its own
+	Continuations int           `json:"continuations"`     // in a streak
+	Repeats       int           `json:"repeats,omitempty"` // in a streak without progress; counts if HasRepeats
+	Elapsed       time.Duration `json:"elapsed_ns"`        // since the first continuation of the streak
+	Total         int           `json:"total"`             // in a session
+	HasRepeats    bool          `json:"has_repeats,omitempty"`
+	Written       bool          `json:"-"` // the policy states limits of its own
 }
 
 // defaultLimits end every loop, also one whose policy forgot to.
 func defaultLimits() Limits {
 	return Limits{Continuations: 500, Total: 5000, Elapsed: 24 * time.Hour}
+}
+
+// ceilings are the limits that no policy exceeds.
+func ceilings() Limits {
+	return Limits{Continuations: 10_000, Total: 100_000, Elapsed: 30 * 24 * time.Hour}
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"reflect"
 	"time"
 
@@ -9,8 +10,11 @@ import (
 
 // NameInfo describes one of the names that every policy has.
 type NameInfo struct {
-	Name    string // whole path, such as transcript.last
-	Doc     string
+	Name string // whole path, such as transcript.last
+	Doc  string
+	// Type is what a program provides for it: "text", "list of text", or a Go type
+	// where the name is called or a duration, such as "func(string) bool".
+	Type    string
 	Private bool // its value is not shown in traces unless asked for
 
 	typ    *schema.Type // of plain data
@@ -34,10 +38,13 @@ func Names() []NameInfo {
 	task := object("id", "type", "status", "description")
 	cron := object("id", "schedule", "prompt")
 	cron.Fields["recurring"] = boolean
-	data := func(name string, t *schema.Type, doc string) NameInfo { return NameInfo{Name: name, typ: t, Doc: doc} }
+	data := func(name string, t *schema.Type, doc string) NameInfo {
+		return NameInfo{Name: name, Type: t.String(), typ: t, Doc: doc}
+	}
 	private := func(n NameInfo) NameInfo { n.Private = true; return n }
 	native := func(name string, v any, doc string) NameInfo {
-		return NameInfo{Name: name, goType: reflect.TypeOf(v), Doc: doc}
+		t := reflect.TypeOf(v)
+		return NameInfo{Name: name, Type: t.String(), goType: t, Doc: doc}
 	}
 	row := func(name string, v any, doc string) NameInfo { n := native(name, v, doc); n.askRow = true; return n }
 	ask := func(string) bool { return false }
@@ -82,6 +89,52 @@ func Names() []NameInfo {
 		native("isdir", ask, "There is a folder at this path of the project."),
 		native("anyfile", ask, "This pattern matches a file of the project."),
 		native("which", func(string) string { return "" }, "Where this program is, or empty."),
+	}
+}
+
+// take brings what the world gave for a name into the type that rules see. Names
+// that are called pay for every call. problem says why it is not of that type.
+func (n *NameInfo) take(v any, m *meter) (taken any, problem string) {
+	if n.goType == nil {
+		switch n.typ.Kind {
+		case schema.String:
+			if _, ok := v.(string); ok {
+				return v, ""
+			}
+		case schema.Bool:
+			if _, ok := v.(bool); ok {
+				return v, ""
+			}
+		}
+		plain, err := plainOf(reflect.ValueOf(v), 0)
+		if err != nil {
+			return nil, "cannot be used: " + err.Error()
+		}
+		if plain == nil {
+			return n.zero(), ""
+		}
+		r := n.typ.Read(zeroed(n.typ, plain))
+		if len(r.Unusable) > 0 {
+			return nil, "cannot be used: " + r.Unusable[0].Text()
+		}
+		return r.Value, ""
+	}
+	rv := reflect.ValueOf(v)
+	if rv.Kind() == reflect.Func && rv.IsNil() {
+		return n.zero(), ""
+	}
+	if !rv.CanConvert(n.goType) || rv.Kind() != n.goType.Kind() {
+		return nil, fmt.Sprintf("cannot be used: expected a %s, got a %T", n.goType, v)
+	}
+	switch f := rv.Convert(n.goType).Interface().(type) {
+	case func(string) bool:
+		return func(s string) bool { m.ask(len(s)); return f(s) }, ""
+	case func(string) string:
+		return func(s string) string { m.ask(len(s)); return f(s) }, ""
+	case func(int) []any:
+		return func(n int) []any { m.ask(0); return f(n) }, ""
+	default:
+		return f, ""
 	}
 }
 

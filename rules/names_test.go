@@ -29,15 +29,15 @@ func TestNames(t *testing.T) {
 				use = n.Name
 			}
 			w := &world{}
-			v := load(t, policy("rules: [{name: a, note: '${"+use+"}'}]\n")).Eval(t.Context(), w)
+			v := load(t, policy("rules: [{name: a, note: '${"+use+"}'}]\n")).Eval(t.Context(), w, rules.Options{})
 			if len(v.Trace.Warnings) > 0 {
 				t.Error(v.Trace.Warnings)
 			}
-			asked := n.Name
-			if strings.HasPrefix(asked, "loop.") {
-				asked = "row"
+			asked := []string{n.Name}
+			if n.Name == "now" || strings.HasPrefix(n.Name, "loop.") { // they come with the event
+				asked = nil
 			}
-			if diff := cmp.Diff([]string{asked}, w.asked); diff != "" {
+			if diff := cmp.Diff(asked, w.asked); diff != "" {
 				t.Errorf("asked (-want +got):\n%s", diff)
 			}
 			switch note := v.Parts[0].Note; note {
@@ -57,7 +57,6 @@ func TestNamesOfTheWorld(t *testing.T) {
 		"said":             func(s string) bool { return s == "DONE" },
 		"transcript.turns": func(n int) []any { return []any{object{"role": "user", "text": "hello"}}[:min(n, 1)] },
 		"hook.raw":         object{"deep": object{"er": 3}},
-		"now":              time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
 	}}
 	v := decide(t, `
 rules:
@@ -78,15 +77,15 @@ rules:
 
 // The age of a file is counted from the time of the event.
 func TestAge(t *testing.T) {
-	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	now := today()
 	for _, tt := range []struct {
 		changed time.Time
 		want    string
 	}{{now.Add(-90 * time.Minute), "1h30m0s"}, {now.Add(time.Minute), "0s"}, {time.Time{}, "0s"}} {
 		v := decide(t, "facts: {f: {text: f.txt}}\nrules: [{name: a, note: '${age(f)} ${now()}'}]\n", &world{
-			names: map[string]any{"now": now}, facts: map[string]rules.Value{"f": {V: "x", ModTime: tt.changed}},
+			facts: map[string]rules.Value{"f": {V: "x", ModTime: tt.changed}},
 		})
-		if diff := cmp.Diff(tt.want+" 2026-01-02T00:00:00Z", v.Parts[0].Note); diff != "" {
+		if diff := cmp.Diff(tt.want+" 2026-01-02T03:04:05Z", v.Parts[0].Note); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
@@ -114,7 +113,7 @@ rules:
 	w := func() *world {
 		return &world{facts: map[string]rules.Value{"s": is(object{"n": 3, "xs": []any{1, 2}})}, names: map[string]any{"prompt": " hidden prompt ", "env.TOKEN": "hidden token"}}
 	}
-	short := p.Eval(t.Context(), w()).Trace
+	short := w().eval(p).Trace
 	want := rules.Trace{Steps: []rules.Step{
 		{Rule: "a", Outcome: rules.No, Because: "len(xs) > much", Pos: rules.Pos{File: "policy.yaml", Line: 10, Col: 5}},
 		{Rule: "b", Outcome: rules.No, Because: `d == "x"`, Pos: rules.Pos{File: "policy.yaml", Line: 13, Col: 5}},
@@ -123,7 +122,7 @@ rules:
 		t.Errorf("short (-want +got):\n%s", diff)
 	}
 
-	trace := p.Explain(t.Context(), w()).Trace
+	trace := w().explain(p).Trace
 	var operands []string
 	for _, s := range trace.Steps {
 		for _, o := range s.Operands {
@@ -145,7 +144,7 @@ rules:
 		t.Errorf("operands (-want +got):\n%s", diff)
 	}
 	for i := range trace.Facts {
-		trace.Facts[i].Took = 0
+		trace.Facts[i].Start, trace.Facts[i].Took = 0, 0
 	}
 	if diff := cmp.Diff([]rules.FactRead{
 		{Name: "s", Source: "json", Path: "s.json"},
@@ -157,7 +156,7 @@ rules:
 	if err != nil || strings.Contains(string(b), "hidden") {
 		t.Errorf("%v: %s", err, b)
 	}
-	clear := p.EvalWith(t.Context(), w(), rules.Options{Traced: true, Clear: true})
+	clear := p.Eval(t.Context(), w(), rules.Options{Trace: rules.TraceClear})
 	if b, _ := json.Marshal(clear.Trace); !strings.Contains(string(b), "hidden prompt") {
 		t.Errorf("the clear trace hides it too: %s", b)
 	}

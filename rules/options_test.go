@@ -14,7 +14,7 @@ import (
 func fact(t *testing.T, yaml string) (*rules.Fact, string) {
 	t.Helper()
 	src := "ralph: 1\nlimits: {repeats: 3}\nfacts:\n  x: " + yaml + "\nrules:\n  - name: go-on\n    when: ok(x)\n    continue: Go on.\n"
-	p, diags := rules.Load(fstest.MapFS{"p.yaml": {Data: []byte(src)}}, "p.yaml", rules.Config{})
+	p, diags := rules.Load(t.Context(), fstest.MapFS{"p.yaml": {Data: []byte(src)}}, "p.yaml", rules.Config{})
 	if p == nil {
 		return nil, diags.Format()
 	}

@@ -10,12 +10,12 @@ import (
 func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 	f := factDecl{name: name.Value, key: name}
 	if n.Kind != source.Map {
-		p.errorf(n, "syntax", "write for example {json: path/to/state.json}", "a fact is a map with a source, one of %s", list(sourceNames(p.kinds)))
+		p.errorf(n, "syntax", "write for example {json: path/to/state.json}", "a fact is a map with a source, one of %s", list(sourceNames(p.load.kinds)))
 		return f, false
 	}
 	var found []string
 	for _, fl := range n.Fields {
-		if k, ok := findSource(p.kinds, fl.Key.Value); ok {
+		if k, ok := findSource(p.load.kinds, fl.Key.Value); ok {
 			f.kind = k
 			found = append(found, fl.Key.Value)
 			f.args = p.arguments(k, fl.Value)
@@ -24,13 +24,13 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 	if len(found) != 1 {
 		help := ""
 		if len(found) == 0 {
-			help = nearest.DidYouMean(firstKey(n).Value, sourceNames(p.kinds))
+			help = nearest.DidYouMean(firstKey(n).Value, sourceNames(p.load.kinds))
 		}
 		has := "none"
 		if len(found) > 1 {
 			has = list(found)
 		}
-		p.errorf(name, "fact-source", help, "the fact %q needs exactly one source, one of %s; it has %s", name.Value, list(sourceNames(p.kinds)), has)
+		p.errorf(name, "fact-source", help, "the fact %q needs exactly one source, one of %s; it has %s", name.Value, list(sourceNames(p.load.kinds)), has)
 		return f, false
 	}
 	what := "a " + f.kind.Name + " fact"

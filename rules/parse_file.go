@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	stdpath "path"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
@@ -26,25 +28,93 @@ type includeFS struct {
 	prefix string // "ralph:" for shipped files
 }
 
-// readFile reads a file of at most the size that a policy may have.
-func readFile(at includeFS, name string) (*file, error) {
-	shown := at.prefix + name
-	src, err := readCapped(at.fsys, name)
-	switch {
-	case err == nil:
-		return &file{name: shown, path: name, src: src, fs: at}, nil
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %s", shown)
+// loading is one call of Load: what the policy may say, and what it has spent.
+type loading struct {
+	ctx    context.Context
+	cfg    Config
+	kinds  []SourceKind // that the policy may use
+	limits LoadLimits   // filled
+
+	bytes, files int          // spent
+	nodes        atomic.Int64 // spent; rules compile in parallel
+}
+
+func newLoading(ctx context.Context, cfg Config) *loading {
+	if ctx == nil {
+		ctx = context.Background()
 	}
+	return &loading{ctx: ctx, cfg: cfg, kinds: slices.Concat(Sources(), cfg.Sources), limits: cfg.Limits.filled()}
+}
+
+// again is the same call anew, with nothing spent.
+func (l *loading) again(ctx context.Context) *loading {
+	return &loading{ctx: ctx, cfg: l.cfg, kinds: l.kinds, limits: l.limits}
+}
+
+// events are all events that it may list.
+func (l *loading) events() []string { return slices.Concat(KnownEvents(), l.cfg.Events) }
+
+// verb gives the declaration of an effect of the embedding program.
+func (l *loading) verb(name string) *EffectDecl {
+	for i := range l.cfg.Effects {
+		if l.cfg.Effects[i].Name == name {
+			return &l.cfg.Effects[i]
+		}
+	}
+	return nil
+}
+
+// fileError says why a file cannot be used.
+type fileError struct {
+	message string
+	cause   error
+}
+
+func (e *fileError) Error() string { return e.message }
+func (e *fileError) Unwrap() error { return e.cause }
+
+// read reads a file of at most the size that a policy may have.
+func (l *loading) read(at includeFS, name string) (*file, error) {
+	if err := context.Cause(l.ctx); err != nil {
+		return nil, &fileError{"loading was interrupted: " + err.Error(), err}
+	}
+	shown := at.prefix + name
+	if !l.affords(0) {
+		return nil, &fileError{message: shown + " is not read: the policy is too large already"}
+	}
+	if at.fsys == nil {
+		return nil, &fileError{"there is no file " + shown + ": only shipped files, ralph:NAME, are known here", fs.ErrNotExist}
+	}
+	src, err := readCapped(at.fsys, name)
+	if err == nil {
+		return l.file(&file{name: shown, path: name, src: src, fs: at})
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &fileError{"there is no file " + shown, err}
+	}
+	cause := err
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return nil, fmt.Errorf("%s cannot be read: %w", shown, err)
+	return nil, &fileError{shown + " cannot be read: " + err.Error(), cause}
 }
 
-// readCapped reads a regular file of bearable size. One that grows meanwhile is read
-// so far that its parser says so.
+// affords counts so many nodes, and reports whether there are not too many.
+func (l *loading) affords(nodes int) bool {
+	return l.nodes.Add(int64(nodes)) <= int64(l.limits.Nodes)
+}
+
+// file counts a file.
+func (l *loading) file(f *file) (*file, error) {
+	if l.bytes += len(f.src); l.bytes > l.limits.Bytes {
+		return nil, &fileError{message: fmt.Sprintf("%s is too large: the policy and its files have more than %d bytes", f.name, l.limits.Bytes)}
+	}
+	return f, nil
+}
+
+// readCapped reads a regular file no larger than the limit. If it grows while it is
+// read, the parser reports it.
 func readCapped(fsys fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(fsys, name) // before it is opened: a pipe would block
 	if err != nil {

@@ -16,13 +16,16 @@ import (
 // first problem: whatever is unusable is reported and left out.
 type parser struct {
 	file  *file
-	kinds []SourceKind
+	load  *loading
 	diags *Diagnostics
 }
 
 func (p *parser) pos(at source.Pos) Pos { return Pos{File: p.file.name, Line: at.Line, Col: at.Col} }
 
 func (p *parser) errorf(n *source.Node, check, help, format string, args ...any) {
+	if p.diags.full(Error) {
+		return
+	}
 	*p.diags = append(*p.diags, Diagnostic{
 		Pos: p.pos(n.Start), End: p.pos(n.End()), Check: check,
 		Message: fmt.Sprintf(format, args...), Help: help,
@@ -31,8 +34,8 @@ func (p *parser) errorf(n *source.Node, check, help, format string, args ...any)
 }
 
 // parseFile reads src. The document is nil if nothing of it can be used.
-func parseFile(f *file, guard bool, kinds []SourceKind, diags *Diagnostics) *document {
-	p := &parser{file: f, kinds: kinds, diags: diags}
+func parseFile(f *file, guard bool, l *loading, diags *Diagnostics) *document {
+	p := &parser{file: f, load: l, diags: diags}
 	root, problems := source.Parse(f.src)
 	for _, pr := range problems {
 		*diags = append(*diags, Diagnostic{
@@ -40,33 +43,27 @@ func parseFile(f *file, guard bool, kinds []SourceKind, diags *Diagnostics) *doc
 			Line: source.Line(f.src, pr.Start.Line),
 		})
 	}
+	if root != nil {
+		if !l.affords(root.Count()) {
+			p.errorf(root, source.CheckSize, "split the policy", "the policy and its files have more than %d values", l.limits.Nodes)
+			return nil
+		}
+	}
 	if root == nil {
 		return nil
 	}
 	if root.Kind != source.Map {
-		p.errorf(root, "syntax", "start the file with the line: ralph: 1", "a policy is a map of keys, this is %s", kindName(root))
+		p.errorf(root, "syntax", "start the file with the line: ralph: 1", "a policy is a map of keys, this is %s", root.KindName())
 		return nil
 	}
 	return p.document(root, guard)
-}
-
-func kindName(n *source.Node) string {
-	switch {
-	case n.Kind == source.Map:
-		return "a map"
-	case n.Kind == source.List:
-		return "a list"
-	case n.Tag == "!!null":
-		return "empty"
-	}
-	return "a text"
 }
 
 // fields calls f for each key of n that the table knows and reports the others.
 // what names the object in messages.
 func (p *parser) fields(n *source.Node, what string, ks form.Keys, f func(key *source.Node, value *source.Node)) bool {
 	if n.Kind != source.Map {
-		p.errorf(n, "syntax", "", "%s is a map with the keys %s, this is %s", what, list(ks.Names()), kindName(n))
+		p.errorf(n, "syntax", "", "%s is a map with the keys %s, this is %s", what, list(ks.Names()), n.KindName())
 		return false
 	}
 	for _, fl := range n.Fields {
@@ -103,7 +100,7 @@ func unknownKeyHelp(name string, ks form.Keys) string {
 }
 
 func (p *parser) document(root *source.Node, guard bool) *document {
-	d := &document{file: p.file, guard: guard, prefix: "ralph", events: []string{"Stop"}, limits: defaultLimits()}
+	d := &document{file: p.file, guard: guard, prefix: "ralph", gate: gateFirst, events: []string{"Stop"}, limits: defaultLimits()}
 	what, ks := "a policy", form.PolicyKeys()
 	if guard {
 		what, ks = "an included file", form.GuardKeys()
@@ -130,7 +127,7 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 		case "events":
 			d.events = p.events(v)
 		case "gate":
-			d.gate = Gate(p.word(v, "gate", gateWords()))
+			d.gate = gateWords()[p.word(v, "gate", gateWords())]
 		case "params":
 			p.named(v, "params", func(key, val *source.Node) {
 				d.params = append(d.params, paramDecl{name: key.Value, key: key, schema: val})
@@ -185,7 +182,7 @@ func (p *parser) each(n *source.Node, what string, f func(*source.Node)) {
 		return
 	}
 	if n.Kind != source.List {
-		p.errorf(n, "syntax", "begin each item with a dash", "%s is a list, this is %s", what, kindName(n))
+		p.errorf(n, "syntax", "begin each item with a dash", "%s is a list, this is %s", what, n.KindName())
 		return
 	}
 	for _, item := range n.Items {
@@ -199,7 +196,7 @@ func (p *parser) named(n *source.Node, what string, f func(key, value *source.No
 		return
 	}
 	if n.Kind != source.Map {
-		p.errorf(n, "syntax", "write NAME: VALUE, one a line", "%s is a map from names to values, this is %s", what, kindName(n))
+		p.errorf(n, "syntax", "write NAME: VALUE, one a line", "%s is a map from names to values, this is %s", what, n.KindName())
 		return
 	}
 	for _, fl := range n.Fields {
@@ -212,18 +209,37 @@ func (p *parser) named(n *source.Node, what string, f func(key, value *source.No
 }
 
 func (p *parser) limits(n *source.Node) Limits {
-	l := defaultLimits()
+	l, most := defaultLimits(), ceilings()
 	l.Written = p.fields(n, "limits", form.LimitKeys(), func(k, v *source.Node) {
 		switch k.Value {
 		case "continuations":
-			l.Continuations = p.count(v, k.Value)
+			l.Continuations = p.capped(v, k.Value, p.count(v, k.Value), most.Continuations)
 		case "repeats":
-			l.Repeats, l.HasRepeats = p.count(v, k.Value), true
+			l.Repeats, l.HasRepeats = p.capped(v, k.Value, p.count(v, k.Value), most.Continuations), true
 		case "elapsed":
-			l.Elapsed = p.duration(v, k.Value)
+			if l.Elapsed = p.duration(v, k.Value); l.Elapsed > most.Elapsed {
+				p.ceiling(v, k.Value, "720h")
+				l.Elapsed = most.Elapsed
+			}
 		case "total":
-			l.Total = p.count(v, k.Value)
+			l.Total = p.capped(v, k.Value, p.count(v, k.Value), most.Total)
 		}
 	}) && len(n.Fields) > 0
 	return l
+}
+
+// capped is a limit, or its ceiling if it lies above.
+func (p *parser) capped(n *source.Node, what string, value, most int) int {
+	if value > most {
+		p.ceiling(n, what, strconv.Itoa(most))
+	}
+	return min(value, most)
+}
+
+// ceiling reports a limit that does not count as it is written.
+func (p *parser) ceiling(n *source.Node, what, most string) {
+	*p.diags = append(*p.diags, Diagnostic{
+		Pos: p.pos(n.Start), End: p.pos(n.End()), Severity: Warning, Check: "limit-ceiling", Help: "write " + most + " or less",
+		Message: fmt.Sprintf("%s is at most %s, whatever a policy says: %s counts", what, most, most), Line: source.Line(p.file.src, n.Start.Line),
+	})
 }

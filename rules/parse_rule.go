@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"slices"
-
 	"github.com/ralph-sdk/ralph/rules/internal/form"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
@@ -10,7 +8,7 @@ import (
 func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 	r := &ruleDecl{node: n}
 	if n.Kind != source.Map {
-		p.errorf(n, "syntax", "write - name: …", "a rule is a map with the keys %s, this is %s", list(form.RuleKeys().Names()), kindName(n))
+		p.errorf(n, "syntax", "write - name: …", "a rule is a map with the keys %s, this is %s", list(form.RuleKeys().Names()), n.KindName())
 		return r, false
 	}
 	if n.Get("include") != nil {
@@ -37,7 +35,7 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 		case "continue", "stop", "note":
 			verbs = append(verbs, k)
 			r.text = p.template(v, k.Value)
-			r.verb = Verb(1 + slices.Index([]string{"continue", "stop", "note"}, k.Value))
+			r.verb = Verb(k.Value)
 		case "notice":
 			r.notice = p.template(v, k.Value)
 		case "log":
@@ -80,7 +78,10 @@ func (p *parser) unless(n *source.Node) *Unless {
 		case "within":
 			u.Within = p.duration(v, k.Value)
 		case "per":
-			u.Per = Per(p.word(v, "per", perWords()))
+			words := perWords()
+			if u.Per = Per(words[p.word(v, "per", words)]); u.Per == "session" {
+				u.Per = PerSession
+			}
 		}
 	}) {
 		return nil
@@ -92,18 +93,31 @@ func (p *parser) unless(n *source.Node) *Unless {
 	return u
 }
 
+// effectKeys are the keys of an effect, with the verbs of the embedding program.
+func (l *loading) effectKeys() form.Keys {
+	ks := form.EffectKeys()
+	for _, e := range l.cfg.Effects {
+		ks = append(ks, form.Key{Name: e.Name, Shape: form.Any, Doc: e.Doc})
+	}
+	return ks
+}
+
+// isEffect reports whether ralph itself has an effect of this name.
+func isEffect(name string) bool { return form.EffectKeys().Has(name) || name == "log" }
+
 func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 	var e effectDecl
+	ks := p.load.effectKeys()
 	if n.Kind != source.Map || len(n.Fields) != 1 {
 		at := n
 		if len(n.Fields) > 1 {
 			at = n.Fields[1].Key
 		}
-		p.errorf(at, "syntax", "write one effect an item: - set: fact.field = value", "an effect is one of %s", list(form.EffectKeys().Names()))
+		p.errorf(at, "syntax", "write one effect an item: - set: fact.field = value", "an effect is one of %s", list(ks.Names()))
 		return e, false
 	}
 	ok := false
-	p.fields(n, "an effect", form.EffectKeys(), func(k, v *source.Node) {
+	p.fields(n, "an effect", ks, func(k, v *source.Node) {
 		switch k.Value {
 		case "set":
 			e.kind, e.node = SetEffect, p.scalar(v, "set")
@@ -116,7 +130,10 @@ func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 			ok = e.node != nil
 		case "prune":
 			e, ok = p.prune(v)
+		default:
+			e, ok = effectDecl{kind: VerbEffect, verb: p.load.verb(k.Value), node: v}, true
 		}
+		e.at = k.Start
 	})
 	return e, ok
 }
@@ -151,6 +168,7 @@ func (p *parser) finally(n *source.Node) (finallyDecl, bool) {
 			broken = f.when == nil
 		case "prune":
 			f.effect, has = p.prune(v)
+			f.effect.at = k.Start
 		case "log":
 			f.log = p.scalar(v, "log")
 			has = has || f.log != nil

@@ -15,7 +15,7 @@ type document struct {
 	description string
 	prefix      string
 	events      []string
-	gate        Gate
+	gate        string // one of gateWords
 	params      []paramDecl
 	when        []*source.Node // of the policy itself
 	facts       []factDecl
@@ -86,8 +86,10 @@ type ruleDecl struct {
 }
 
 type effectDecl struct {
+	at    source.Pos // of its key
 	kind  EffectKind
-	node  *source.Node // set: the assignment; delete, archive: the fact
+	node  *source.Node // set: the assignment; delete, archive: the fact; verb: its arguments
+	verb  *EffectDecl  // of the embedding program
 	glob  *source.Node
 	older time.Duration
 }

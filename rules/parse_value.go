@@ -12,7 +12,7 @@ import (
 
 func (p *parser) text(n *source.Node, what string) (string, bool) {
 	if n.Kind != source.Scalar || n.Tag == "!!null" {
-		p.errorf(n, "syntax", "", "%s is a text, this is %s", what, kindName(n))
+		p.errorf(n, "syntax", "", "%s is a text, this is %s", what, n.KindName())
 		return "", false
 	}
 	return n.Value, true
@@ -74,7 +74,7 @@ func (p *parser) count(n *source.Node, what string) int {
 func (p *parser) shown(n *source.Node) string {
 	switch {
 	case n.Kind != source.Scalar, n.Tag == "!!null":
-		return kindName(n)
+		return n.KindName()
 	case n.Tag == "!!str":
 		return "the text " + quote(cut(n.Value, 40))
 	}
@@ -146,7 +146,7 @@ func (p *parser) oneOrMore(n *source.Node, what string) []*source.Node {
 	for _, item := range items {
 		switch {
 		case item.Kind != source.Scalar:
-			p.errorf(item, "syntax", "quote the expression, or put it into a |- block", "%s is an expression or a list of them, this is %s", what, kindName(item))
+			p.errorf(item, "syntax", "quote the expression, or put it into a |- block", "%s is an expression or a list of them, this is %s", what, item.KindName())
 		case item.Tag == "!!null" || strings.TrimSpace(item.Value) == "":
 			p.errorf(item, "empty", "leave the key out, or write an expression", "%s is empty", what)
 		default:
@@ -165,7 +165,7 @@ func (p *parser) expressions(n *source.Node, what string, lost func(key *source.
 	var out []letDecl
 	p.named(n, what, func(k, v *source.Node) {
 		if v.Kind != source.Scalar || v.Tag == "!!null" {
-			p.errorf(v, "syntax", "quote the expression, or put it into a |- block", "the value of %q is an expression, this is %s", k.Value, kindName(v))
+			p.errorf(v, "syntax", "quote the expression, or put it into a |- block", "the value of %q is an expression, this is %s", k.Value, v.KindName())
 			lost(k)
 			return
 		}
@@ -176,16 +176,17 @@ func (p *parser) expressions(n *source.Node, what string, lost func(key *source.
 
 // events reads the list of events; one may stand alone.
 func (p *parser) events(n *source.Node) []string {
+	all := p.load.events()
 	items := n.Items
 	if n.Kind == source.Scalar && n.Tag != "!!null" {
 		items = []*source.Node{n}
 	}
 	if n.Kind == source.Map || len(items) == 0 {
-		kind := kindName(n)
+		kind := n.KindName()
 		if n.Kind == source.List {
 			kind = "empty"
 		}
-		p.errorf(n, "bad-value", "leave the key out for [Stop]", "events is a list of %s, this is %s", list(KnownEvents()), kind)
+		p.errorf(n, "bad-value", "leave the key out for [Stop]", "events is a list of %s, this is %s", list(all), kind)
 		return nil
 	}
 	var out []string
@@ -193,8 +194,8 @@ func (p *parser) events(n *source.Node) []string {
 		s, ok := p.text(item, "an event")
 		switch {
 		case !ok:
-		case !slices.Contains(KnownEvents(), s):
-			p.errorf(item, "bad-value", nearest.DidYouMean(s, KnownEvents()), "unknown event %q, expected one of %s", s, list(KnownEvents()))
+		case !slices.Contains(all, s):
+			p.errorf(item, "bad-value", nearest.DidYouMean(s, all), "unknown event %q, expected one of %s", s, list(all))
 		case slices.Contains(out, s):
 			p.errorf(item, "bad-value", "remove it", "the event %q is listed already", s)
 		default:

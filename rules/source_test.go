@@ -44,7 +44,7 @@ finally: [{log: "with ${login.key}"}]
 		},
 		"state": is(object{"key": ""}),
 	}}
-	v := p.EvalWith(t.Context(), w, rules.Options{Traced: true})
+	v := p.Eval(t.Context(), w, rules.Options{Trace: rules.TraceFull})
 	if want := "continue three: the key is hunter2"; said(v) != want {
 		t.Fatalf("it says %q, want %q", said(v), want)
 	}
@@ -63,7 +63,7 @@ finally: [{log: "with ${login.key}"}]
 	if !v.Parts[0].Private || !v.Finally[0].Private {
 		t.Errorf("the texts are not marked private: %+v", v)
 	}
-	clear := p.EvalWith(t.Context(), w, rules.Options{Traced: true, Clear: true})
+	clear := p.Eval(t.Context(), w, rules.Options{Trace: rules.TraceClear})
 	if trace, err = json.Marshal(clear.Trace); err != nil || !strings.Contains(string(trace), "hunter2") {
 		t.Errorf("asked for, the trace does not show it: %s", trace)
 	}
@@ -80,7 +80,7 @@ rules:
   - {name: end, stop: now}
 `))
 	got := map[string][]string{}
-	for _, r := range p.Rules {
+	for _, r := range p.Rules() {
 		for _, f := range r.Changes() {
 			got[r.Name] = append(got[r.Name], f.Name)
 		}

@@ -70,29 +70,3 @@ func (v *Value) sentence() string {
 	}
 	return v.Path + " " + v.Problem
 }
-
-// Row is the loop memory that rules read as loop.continuations and so on. A row
-// is the continuations given one after another within one turn. The zero Row is
-// that of a first stop.
-type Row struct {
-	Continuations int           // given in this row
-	Total         int           // given in this session
-	Progress      string        // fingerprint of the policy's progress at the latest one
-	Same          int           // how many latest continuations had that fingerprint
-	Elapsed       time.Duration // since the first continuation of the row
-	Step          time.Duration // since the latest one
-
-	// Steady says that progress is what it was at the latest continuation, whatever
-	// Progress holds: for tests, which know the count and not the fingerprint.
-	Steady bool
-}
-
-// repeats tells how many latest continuations had the progress that now is.
-// Progress that cannot be known counts as unchanged: a loop must not run on
-// because its measure broke.
-func (r Row) repeats(now string, known bool) int {
-	if r.Continuations == 0 || known && now != r.Progress && !r.Steady {
-		return 0
-	}
-	return r.Same
-}

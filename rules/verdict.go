@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -42,114 +43,124 @@ func (a *Action) UnmarshalText(b []byte) error {
 }
 
 // Verdict is the outcome of one evaluation. The zero Verdict lets the agent stop.
+//
+// Its JSON form has these fields in snake_case, times as RFC 3339 and durations in
+// nanoseconds under names that end with _ns; zero fields are left out, but for the
+// action. It reads back. Values that a trace shows are cut to what a line can hold.
 type Verdict struct {
-	Action   Action
-	Rule     string   // the rule that decided, "limits.NAME" for a bound, "" if none did
-	Pos      Pos      // where that rule stands
-	Reason   string   // what goes to the agent (continue) or why it may stop
-	Private  bool     // the reason shows what traces do not
-	Bound    string   // name of the limit that turned a continue into a stop, "" if none
-	Failed   bool     // a rule, or the policy's own when, could not be worked out and stops
-	Idle     bool     // the policy is not for this event: its own when is not true, and no rule was tried
-	Progress string   // fingerprint of progress, for the loop memory; only known after a continue
-	Parts    []Part   // what each rule of the verdict has to tell and to do, in order
-	Problems []string // what the person should know though no rule says it
-	Finally  []Effect // done after the verdict was applied, best effort: prune and log
-	Trace    Trace
+	Action   Action   `json:"action"`
+	Rule     string   `json:"rule,omitempty"`     // the rule that decided, "limits.NAME" for a limit, "" if none did
+	Pos      Pos      `json:"pos,omitzero"`       // where that rule stands
+	Reason   string   `json:"reason,omitempty"`   // what goes to the agent (continue) or why it may stop
+	Private  bool     `json:"private,omitempty"`  // the reason shows what traces do not
+	Bound    string   `json:"bound,omitempty"`    // name of the limit that turned a continue into a stop, "" if none
+	Failed   bool     `json:"failed,omitempty"`   // the policy could not be evaluated, so the agent may stop
+	Fault    string   `json:"fault,omitempty"`    // why it failed: "", "budget", "context", "panic" or "rule"; Problems has the words
+	Idle     bool     `json:"idle,omitempty"`     // the policy is not for this event: no rule was tried
+	Progress string   `json:"progress,omitempty"` // fingerprint of progress; only known after a continue
+	Parts    []Part   `json:"parts,omitempty"`    // what each rule of the verdict has to say and to do, in order
+	Problems []string `json:"problems,omitempty"` // what the user should know though no rule says it
+	Finally  []Effect `json:"finally,omitempty"`  // done after the verdict was applied, best effort: prune and log
+
+	// Limits are those of the policy as they stood before the verdict, once a rule
+	// was tried.
+	Limits []Limit `json:"limits,omitempty"`
+
+	// Memory and Project are the memories after this verdict. If Changed, store both,
+	// on stops too, by compare-and-set, before you act on the verdict.
+	Memory  Memory `json:"memory"`
+	Project Memory `json:"project"`
+	Changed bool   `json:"changed,omitempty"`
+
+	Cost  Budget `json:"cost"` // what the evaluation spent
+	Trace Trace  `json:"trace"`
 }
 
-// Part is the share of one rule in a verdict. Its log and notice are told only if
+// Limit is a limit as it stood: a count, or nanoseconds for elapsed.
+type Limit struct {
+	Name string `json:"name"` // continuations, total, elapsed or repeats
+	At   int    `json:"at"`
+	Of   int    `json:"of"`
+}
+
+// Part is the share of one rule in a verdict. Its log and notice are shown only if
 // its effects succeeded.
 type Part struct {
-	Rule    string
-	Notice  string   // for the person
-	Note    string   // from a note rule: for the person, or as context for the agent
-	Log     string   // for stderr
-	Effects []Effect // in order
-	Private bool     // they show what traces do not: a prompt, words of the agent, the environment
+	Rule    string   `json:"rule"`
+	Notice  string   `json:"notice,omitempty"`  // for the user
+	Note    string   `json:"note,omitempty"`    // from a note rule: for the user, or as context for the agent
+	Log     string   `json:"log,omitempty"`     // for stderr
+	Effects []Effect `json:"effects,omitempty"` // in order
+	Private bool     `json:"private,omitempty"` // they show what traces do not: a prompt, words of the agent, the environment
 }
 
-// EffectKind tells what an Effect does. The zero kind does nothing.
-type EffectKind uint8
+// EffectKind tells what an Effect does; it is the key of the policy language. The
+// zero kind does nothing.
+type EffectKind string
 
 // The effects that a rule can ask for.
 const (
-	SetEffect     EffectKind = iota + 1 // change one value in a JSON or front-matter file
-	DeleteEffect                        // remove the file
-	ArchiveEffect                       // move the file to .ralph/archive
-	PruneEffect                         // remove old files that match a pattern
-	LogEffect                           // only in finally: write a log line
+	SetEffect     EffectKind = "set"     // change one value in a file
+	DeleteEffect  EffectKind = "delete"  // remove the file
+	ArchiveEffect EffectKind = "archive" // move the file to .ralph/archive
+	PruneEffect   EffectKind = "prune"   // remove old files that match a pattern
+	LogEffect     EffectKind = "log"     // only in finally: write a log line
+	VerbEffect    EffectKind = "verb"    // a verb of the program that embeds ralph
 )
 
-// String gives the key of the policy language.
-func (k EffectKind) String() string {
-	switch k {
-	case SetEffect:
-		return "set"
-	case DeleteEffect:
-		return "delete"
-	case ArchiveEffect:
-		return "archive"
-	case PruneEffect:
-		return "prune"
-	case LogEffect:
-		return "log"
-	}
-	return "none"
-}
-
-// MarshalText writes the kind as its key, for JSON.
-func (k EffectKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
-// Effect is one change, worked out and ready to be made.
+// Effect is one change, evaluated and ready to be made.
 type Effect struct {
-	Kind    EffectKind
-	Fact    string        // set, delete, archive: the fact whose file is meant
-	Source  string        // its source: json, frontmatter, …
-	File    string        // its path
-	Version string        // the version that the decision was made on
-	Path    []any         // set: where in the document, string keys and int indexes
-	Value   any           // set: the new value
-	Glob    string        // prune
-	Older   time.Duration // prune
-	Text    string        // log
-	Private bool          // log: the text shows what traces do not
+	Kind    EffectKind    `json:"kind"`
+	Fact    string        `json:"fact,omitempty"`     // set, delete, archive: the fact whose file is meant
+	Source  string        `json:"source,omitempty"`   // its source: json, frontmatter, …
+	File    string        `json:"file,omitempty"`     // its path
+	Version string        `json:"version,omitempty"`  // the version that the decision was made on
+	Path    []any         `json:"path,omitempty"`     // set: where in the document, string keys and int indexes
+	Old     any           `json:"old,omitempty"`      // set: what stands there
+	Value   any           `json:"new,omitempty"`      // set: the new value; verb: the arguments
+	Glob    string        `json:"glob,omitempty"`     // prune
+	Older   time.Duration `json:"older_ns,omitempty"` // prune
+	Text    string        `json:"text,omitempty"`     // log
+	Verb    string        `json:"verb,omitempty"`     // verb: its name
+	Private bool          `json:"private,omitempty"`  // log: the text shows what traces do not
 }
 
-// Outcome is what became of one rule.
-type Outcome uint8
+// UnmarshalJSON reads the JSON form; indexes of the path are int again.
+func (e *Effect) UnmarshalJSON(b []byte) error {
+	type form Effect // without this method
+	if err := json.Unmarshal(b, (*form)(e)); err != nil {
+		return err
+	}
+	for i, step := range e.Path {
+		if n, ok := step.(float64); ok {
+			e.Path[i] = int(n)
+		}
+	}
+	return nil
+}
+
+// The faults of a verdict that failed.
+const (
+	faultBudget  = "budget"  // the evaluation took more steps or bytes than it may
+	faultContext = "context" // the context was done
+	faultPanic   = "panic"   // a bug, or a Facts that panics
+	faultRule    = "rule"    // a rule, the policy's own when, or what Config.Lazy put off cannot be used
+)
+
+// Outcome is what became of one rule that was reached, as explain shows it.
+type Outcome string
 
 // The outcomes, in the order in which a reader meets them.
 const (
-	NotReached  Outcome = iota // an earlier rule decided
-	No                         // its when is false
-	Unknown                    // its when reads a missing or invalid fact
-	Broken                     // its when could not be worked out
-	SteppedOver                // unless_repeated let it step aside
-	Holds                      // its when is true
+	No          Outcome = "no"            // its when is false
+	Unknown     Outcome = "unknown"       // its when reads a missing or invalid fact
+	Broken      Outcome = "error"         // its when could not be evaluated
+	SteppedOver Outcome = "stepped aside" // unless_repeated let it step aside
+	Holds       Outcome = "holds"         // its when is true
 )
 
-// String gives the word that explain shows.
-func (o Outcome) String() string {
-	return [...]string{"not reached", "no", "unknown", "error", "stepped aside", "holds"}[o]
-}
-
-// MarshalText writes the outcome as its word, for JSON.
-func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
-
-// UnmarshalText reads what MarshalText wrote.
-func (o *Outcome) UnmarshalText(b []byte) error {
-	for candidate := NotReached; candidate <= Holds; candidate++ {
-		if candidate.String() == string(b) {
-			*o = candidate
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown outcome %q", b)
-}
-
-// Trace tells how a verdict came about. Steps is always filled; the rest only by
-// Explain, since it costs.
+// Trace shows how a verdict came about. Steps is always filled; the rest only with
+// [TraceFull], since it costs.
 type Trace struct {
 	When     *Step      `json:"when,omitempty"` // the policy's own when, without the name of a rule
 	Steps    []Step     `json:"steps"`
@@ -162,10 +173,12 @@ type Trace struct {
 type Step struct {
 	Rule     string        `json:"rule"`
 	Outcome  Outcome       `json:"outcome"`
-	Because  string        `json:"because,omitempty"` // the first operand that kept it from holding
+	Repeated int           `json:"repeated,omitempty"` // in how many verdicts it has been, for unless_repeated
+	Because  string        `json:"because,omitempty"`  // the first operand that kept it from holding
 	Operands []OperandStep `json:"operands,omitempty"`
 	Pos      Pos           `json:"pos"`
-	Took     time.Duration `json:"took_ns,omitempty"`
+	Start    time.Duration `json:"start_ns,omitempty"` // since the evaluation began; only in a full trace
+	Took     time.Duration `json:"took_ns,omitempty"`  // only in a full trace
 }
 
 // OperandStep is one operand that was evaluated.
@@ -192,6 +205,7 @@ type FactRead struct {
 	Defaulted bool          `json:"defaulted,omitempty"`
 	Path      string        `json:"path,omitempty"`
 	Problem   string        `json:"problem,omitempty"`
+	Start     time.Duration `json:"start_ns"` // since the evaluation began
 	Took      time.Duration `json:"took_ns"`
 
 	Meta map[string]any `json:"meta,omitempty"` // as its source gave it
@@ -204,9 +218,11 @@ type Input struct {
 	// feature#), one of ralph's names (stop_hook_active), or age(FACT).
 	Name  string `json:"name"`
 	Value any    `json:"value,omitempty"`
-	Cut   bool   `json:"cut,omitempty"`  // the value is too long, private, or only told
-	Told  bool   `json:"told,omitempty"` // only texts read it, so that nothing was decided by it
+	Cut   bool   `json:"cut,omitempty"` // the value is too long, private, or only reported
+
+	// Reported says that only texts read it, so that nothing was decided by it.
+	Reported bool `json:"reported,omitempty"`
 }
 
-// InputName is the name of the input that is read at this path of a fact.
-func InputName(fact string, path []any) string { return fact + "#" + schema.PointerOf(path) }
+// inputName is the name of the input that is read at this path of a fact.
+func inputName(fact string, path []any) string { return fact + "#" + schema.PointerOf(path) }

@@ -2,9 +2,11 @@ package rules_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/rules"
@@ -12,13 +14,40 @@ import (
 )
 
 // world is an in-memory [rules.Facts]: what is not in it is missing, absent or zero.
-// It notes what it is asked for.
+// It notes what it is asked for, and knows what its loop remembers.
 type world struct {
 	facts map[string]rules.Value // by the name of the fact
 	names map[string]any
-	row   rules.Row
-	given map[string]int // by the name of the rule
-	asked []string       // facts with their arguments, names, "row" and "given NAME", in order
+	asked []string // facts with their arguments, and names, in order
+
+	memory rules.Memory
+	given  map[string]int // in how many verdicts rules were, by their names
+}
+
+// today is when the events of these tests are.
+func today() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+
+// options are those of an event of this world.
+func (w *world) options() rules.Options {
+	o := rules.Options{Time: today(), Memory: w.memory}
+	for name, times := range w.given {
+		if o.Memory.Said == nil {
+			o.Memory.Said = map[string][]rules.Said{}
+		}
+		o.Memory.Said[name] = slices.Repeat([]rules.Said{{At: today()}}, times)
+	}
+	return o
+}
+
+// eval evaluates a policy over the world, explain with a full trace.
+func (w *world) eval(p *rules.Program) *rules.Verdict {
+	return p.Eval(context.Background(), w, w.options())
+}
+
+func (w *world) explain(p *rules.Program) *rules.Verdict {
+	o := w.options()
+	o.Trace = rules.TraceFull
+	return p.Eval(context.Background(), w, o)
 }
 
 func (w *world) Fact(_ context.Context, f *rules.Fact, args []string) rules.Value {
@@ -39,16 +68,6 @@ func (w *world) Fact(_ context.Context, f *rules.Fact, args []string) rules.Valu
 func (w *world) Name(_ context.Context, name string) any {
 	w.asked = append(w.asked, name)
 	return w.names[name]
-}
-
-func (w *world) Row(context.Context) rules.Row {
-	w.asked = append(w.asked, "row")
-	return w.row
-}
-
-func (w *world) Given(_ context.Context, r *rules.Rule) int {
-	w.asked = append(w.asked, "given "+r.Name)
-	return w.given[r.Name]
 }
 
 // is gives a fact with this value.
@@ -89,8 +108,8 @@ func load(t testing.TB, f files) *rules.Program {
 
 func loadWith(t testing.TB, f files, cfg rules.Config) *rules.Program {
 	t.Helper()
-	p, diags := rules.Load(f.fs(), "policy.yaml", cfg)
-	if diags.HasErrors() {
+	p, diags := rules.Load(t.Context(), f.fs(), "policy.yaml", cfg)
+	if diags.Err() != nil {
 		t.Fatalf("the policy does not load:\n%s", diags.Format())
 	}
 	return p
@@ -102,14 +121,23 @@ func policy(text string) files { return files{"policy.yaml": "ralph: 1\n" + text
 // decide loads a policy and evaluates it over a world.
 func decide(t testing.TB, text string, w *world) *rules.Verdict {
 	t.Helper()
-	return load(t, policy(text)).Explain(t.Context(), w)
+	return w.explain(load(t, policy(text)))
+}
+
+// decided is a verdict without where it was reached, how, at what cost and with what
+// memory.
+func decided(v *rules.Verdict) *rules.Verdict {
+	d := *v
+	d.Pos, d.Trace, d.Cost, d.Limits = rules.Pos{}, rules.Trace{}, rules.Budget{}, nil
+	d.Memory, d.Project, d.Changed = rules.Memory{}, rules.Memory{}, false
+	return &d
 }
 
 // outcomes lists what became of each rule that was tried, as "name: outcome".
 func outcomes(v *rules.Verdict) []string {
 	var out []string
 	for _, s := range v.Trace.Steps {
-		out = append(out, s.Rule+": "+s.Outcome.String())
+		out = append(out, s.Rule+": "+string(s.Outcome))
 	}
 	return out
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 )
 
@@ -85,7 +84,7 @@ func (o *answerer) watch(after time.Duration, trouble error) (stop func() bool) 
 		if o.done {
 			return // the process is about to end by itself
 		}
-		o.writeLocked(loop.Trouble("", trouble))
+		o.writeLocked(host.Trouble("ralph", "", trouble))
 		os.Exit(o.status)
 	}).Stop
 }

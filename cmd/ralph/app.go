@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
 )
 
 // app is one run of the program: all that it reads and writes.
@@ -44,7 +45,7 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 	case a.hook || len(args) > 0 && args[0] == "eval":
 		// Also a mistyped flag must not hold an agent, nor go unnoticed.
 		surviveFullFiles()
-		newAnswerer(a.stdout, a.stderr, answerJSON).write(loop.Trouble("", fmt.Errorf("%w; see ralph eval --help", err)))
+		newAnswerer(a.stdout, a.stderr, answerJSON).write(host.Trouble("ralph", "", fmt.Errorf("%w; see ralph eval --help", err)))
 		return exitOK
 	}
 	fmt.Fprintf(a.stderr, "ralph: %s\n", strings.TrimSpace(err.Error()))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -34,7 +35,7 @@ func (a *app) checkCommand() *cobra.Command {
 			"  ralph check --format json speckit specum\n" +
 			"  ralph check --fail-on error --format github .ralph/*.yaml    # in a workflow\n" +
 			"  ralph check --list                                           # all checks",
-		RunE: func(_ *cobra.Command, args []string) error { return a.check(args, o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.check(cmd.Context(), args, o) },
 	}
 	f := cmd.Flags()
 	formatFlag(cmd, &o.format, "the findings", "text", "json", "sarif", "github")
@@ -48,7 +49,7 @@ func (a *app) checkCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) check(names []string, o checkOptions) error {
+func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 	if o.list {
 		return a.listChecks()
 	}
@@ -61,7 +62,7 @@ func (a *app) check(names []string, o checkOptions) error {
 		var diags rules.Diagnostics
 		p, err := a.findOrRead(o.project, name)
 		if err == nil {
-			diags, err = a.findings(p, o.set)
+			diags, err = a.findings(ctx, p, o.set)
 		}
 		if err != nil {
 			// The others are checked all the same.

@@ -86,9 +86,9 @@ func githubCommands(diags rules.Diagnostics) string {
 	for _, d := range diags {
 		command := map[rules.Severity]string{rules.Error: "error", rules.Warning: "warning", rules.Info: "notice"}[d.Severity]
 		fmt.Fprintf(&b, "::%s file=%s", command, property.Replace(d.Pos.File))
-		if d.Pos.IsValid() {
+		if d.Pos.Line > 0 {
 			fmt.Fprintf(&b, ",line=%d,col=%d", d.Pos.Line, d.Pos.Col)
-			if d.End.IsValid() {
+			if d.End.Line > 0 {
 				fmt.Fprintf(&b, ",endLine=%d,endColumn=%d", d.End.Line, d.End.Col)
 			}
 		}
@@ -211,7 +211,7 @@ func sarifLog(diags rules.Diagnostics) sarif {
 // sarifAt is a place in a file.
 func sarifAt(from, to rules.Pos) sarifLocation {
 	l := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{(&url.URL{Path: from.File}).String()}}}
-	if from.IsValid() {
+	if from.Line > 0 {
 		l.Physical.Region = &sarifRegion{StartLine: from.Line, StartColumn: from.Col, EndLine: to.Line, EndColumn: to.Col}
 	}
 	return l

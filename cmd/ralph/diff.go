@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,19 +34,19 @@ func (a *app) diffCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			project, err := workingDir(project)
 			if err != nil {
 				return err
 			}
 			var programs [2]*rules.Program
 			for i, name := range args {
-				if programs[i], err = a.policyToCompare(project, name, set); err != nil {
+				if programs[i], err = a.policyToCompare(cmd.Context(), project, name, set); err != nil {
 					return err
 				}
 			}
 			c := rules.Diff(programs[0], programs[1], texts)
-			if !c.Same() {
+			if !c.Same {
 				a.status = exitFindings
 			}
 			if format == "json" {
@@ -63,12 +64,12 @@ func (a *app) diffCommand() *cobra.Command {
 }
 
 // policyToCompare loads a policy; what is wrong with it is told on stderr.
-func (a *app) policyToCompare(project, name string, set []string) (*rules.Program, error) {
+func (a *app) policyToCompare(ctx context.Context, project, name string, set []string) (*rules.Program, error) {
 	p, err := a.findOrRead(project, name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	program, diags, err := a.load(p, set, lazily)
+	program, diags, err := a.load(ctx, p, set)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func writeComparison(w io.Writer, c *rules.Comparison) error {
 
 // placeOf gives the place of the rule that decides.
 func placeOf(d rules.Decision) string {
-	if !d.Pos.IsValid() {
+	if d.Pos.Line == 0 {
 		return ""
 	}
 	return " (" + d.Pos.String() + ")"

@@ -82,7 +82,7 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 	x.checkSettings()
 	x.checkProgram()
 	x.checkOtherHooks()
-	x.checkPolicies()
+	x.checkPolicies(ctx)
 	x.checkBlockCap()
 	x.checkState(ctx)
 	x.checkLoopFiles(ctx)

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
+
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 )
@@ -29,7 +31,7 @@ type hostSettings struct {
 
 // checkSwitch sees whether loops are switched off.
 func (x *examination) checkSwitch() {
-	if why, off := loop.Off("", x.app.getenv); off {
+	if why, off := workspace.Off("", x.app.getenv); off {
 		x.problem("switched-off", "RALPH_OFF", "all loops are off: "+why, "unset RALPH_OFF in the environment of the agent")
 	}
 	if x.root.Exists(offFile) {
@@ -226,8 +228,8 @@ func (x *examination) checkBlockCap() {
 		case reentry == "once":
 			x.note("reentry", p.name, "its reentry is once: it goes on once for each prompt, and then lets the agent stop",
 				fmt.Sprintf("to run through, ralph install claude-code --policy %s --set reentry=progress --scope %s", p.name, cmp.Or(p.scope, scopeProject)))
-		case limit > 0 && p.program.Limits.Continuations > limit:
-			x.note("block-cap", where, fmt.Sprintf("Claude Code lets the agent stop after %d continuations in a row without a use of a tool, and %s goes on up to %d times", limit, p.name, p.program.Limits.Continuations),
+		case limit > 0 && p.program.Limits().Continuations > limit:
+			x.note("block-cap", where, fmt.Sprintf("Claude Code lets the agent stop after %d continuations in a row without a use of a tool, and %s goes on up to %d times", limit, p.name, p.program.Limits().Continuations),
 				fmt.Sprintf(`if that ends loops too early, add {"env": {"%s": "0"}} to .claude/settings.json; the limits of the policy stay`, capVariable))
 		}
 	}

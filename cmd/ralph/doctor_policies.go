@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/approval"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ralph-sdk/ralph/loop"
@@ -36,26 +38,26 @@ func (e examined) param(name string) string {
 			Default string `yaml:"default"`
 		} `yaml:"params"`
 	}
-	if yaml.Unmarshal(e.program.Files[0].Src, &doc) != nil {
+	if yaml.Unmarshal(e.program.Files()[0].Src, &doc) != nil {
 		return "" // a default that is no text
 	}
 	return doc.Params[name].Default
 }
 
 // checkPolicies loads the policies that hosts ask, and those of the project.
-func (x *examination) checkPolicies() {
+func (x *examination) checkPolicies(ctx context.Context) {
 	x.asking(func(in hostSettings, e hookEntry, policies []string) {
 		_, set, _ := e.flags()
 		for _, name := range policies {
-			x.examine(examined{name: name, host: in.agent.host, scope: in.scope}, in.file.shown, set)
+			x.examine(ctx, examined{name: name, host: in.agent.host, scope: in.scope}, in.file.shown, set)
 		}
 	})
 	for _, name := range ownPolicies(x.root.Dir()) {
-		x.examine(examined{name: ".ralph/" + name + ".yaml"}, "", nil)
+		x.examine(ctx, examined{name: ".ralph/" + name + ".yaml"}, "", nil)
 	}
 }
 
-func (x *examination) examine(e examined, where string, set []string) {
+func (x *examination) examine(ctx context.Context, e examined, where string, set []string) {
 	a, dir := x.app, x.root.Dir()
 	p, err := findPolicy(dir, e.name)
 	if err != nil {
@@ -68,7 +70,7 @@ func (x *examination) examine(e examined, where string, set []string) {
 	e.policy = p
 	var diags rules.Diagnostics
 	if e.values, err = params(p, set); err == nil {
-		e.program, diags, err = a.load(p, set, whole)
+		e.program, diags, err = a.load(ctx, p, set)
 	}
 	switch {
 	case err != nil:
@@ -82,7 +84,7 @@ func (x *examination) examine(e examined, where string, set []string) {
 	if e.program == nil || p.shipped || x.store == nil {
 		return
 	}
-	if uses := sensitive(e.program); len(uses) > 0 && !x.store.Approved(loop.TrustKey(e.program.Files)) {
+	if uses := sensitive(e.program); len(uses) > 0 && !x.store.Approved(approval.Key(e.program.Files())) {
 		var names []string
 		for _, f := range uses {
 			names = append(names, f.Name)
@@ -163,7 +165,7 @@ func (x *examination) stateFiles(ctx context.Context, p examined) map[*rules.Fac
 		}
 	}
 	l, err := loop.New(p.program, append(x.app.loopOptions(),
-		loop.WithRoot(x.root.Dir()), loop.WithLog(nil), loop.WithTrust(func([]rules.File) bool { return false }))...)
+		loop.WithRoot(x.root.Dir()), loop.WithRecorder(nil), loop.WithTrust(func([]rules.File) bool { return false }))...)
 	if err != nil {
 		return files
 	}
@@ -185,7 +187,7 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 			x.problem("state-dir", "", err.Error(), "make the file readable")
 		}
 	}
-	for _, l := range x.app.loopFiles(x.root.Dir()) {
+	for _, l := range x.app.loopFiles(ctx, x.root.Dir()) {
 		r := l.read(ctx, x.root)
 		if r.doc.Status == state.Missing || r.paused() {
 			continue

@@ -102,8 +102,8 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 	// What did not happen was not counted.
 	h.prepare = nil
-	if row := rowOf(t, h); row.Total != 0 {
-		t.Errorf("it remembers %+v", row)
+	if streak := recordOf(t, h).Streak; streak.Total != 0 {
+		t.Errorf("it remembers %+v", streak)
 	}
 }
 
@@ -191,8 +191,8 @@ func TestFullDisk(t *testing.T) {
 		fillFolder(t, filepath.Join(h.dir, ".stravinsky"))
 		h.run(t).letsGo(t, "no space left on the disk", "no space left on the disk")
 		unchanged()
-		if row := rowOf(t, h); row.Total != 0 {
-			t.Errorf("it remembers %+v", row)
+		if streak := recordOf(t, h).Streak; streak.Total != 0 {
+			t.Errorf("it remembers %+v", streak)
 		}
 	})
 }

@@ -12,12 +12,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/loop/judge"
-	"github.com/ralph-sdk/ralph/rules"
 )
 
 // maxInput bounds what is read from stdin, in bytes.
@@ -81,17 +82,17 @@ func (a *app) eval(ctx context.Context, f evalFlags) {
 	out := newAnswerer(a.stdout, a.stderr, f.answer)
 	defer func() {
 		if r := recover(); r != nil {
-			a.status = out.write(loop.Trouble("", fmt.Errorf("internal error: %v\n%s", r, debug.Stack())))
+			a.status = out.write(host.Trouble("ralph", "", fmt.Errorf("internal error: %v\n%s", r, debug.Stack())))
 		}
 	}()
-	if _, off := loop.Off("", a.getenv); off {
+	if _, off := workspace.Off("", a.getenv); off {
 		return
 	}
 	if err := f.validate(); err != nil {
-		a.status = out.write(loop.Trouble("", err))
+		a.status = out.write(host.Trouble("ralph", "", err))
 		return
 	}
-	late := &loop.LateError{After: f.deadline}
+	late := fmt.Errorf("no decision within %s, the agent may stop", f.deadline)
 	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, late)
 	defer cancel()
 	// What does not look at its context is caught a little later.
@@ -114,16 +115,16 @@ func (f *evalFlags) validate() error {
 func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply {
 	input, err := a.readInput(f.input)
 	if err != nil {
-		return loop.Trouble("", err)
+		return host.Trouble("ralph", "", err)
 	}
 	h, ev, err := decode(input, f.host)
 	out.speak(h)
 	if err != nil {
-		return loop.Trouble("", err)
+		return host.Trouble("ralph", "", err)
 	}
-	loops, err := a.loops(ev, f)
+	loops, err := a.loops(ctx, ev, f)
 	if err != nil {
-		return loop.Trouble(ev.Name, err)
+		return host.Trouble("ralph", ev.Name, err)
 	}
 	reply := func(decisions []*loop.Decision) host.Reply {
 		r := loop.Reply(ev, decisions)
@@ -137,9 +138,7 @@ func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply
 	if f.dryRun {
 		return reply(rehearse(ctx, ev, loops))
 	}
-	return reply(loop.NewGate(loops...).RunHere(ctx, ev, func(late []*loop.Decision) {
-		os.Exit(out.write(reply(late)))
-	}))
+	return reply(decide(ctx, ev, loops))
 }
 
 func (a *app) readInput(name string) ([]byte, error) {
@@ -177,23 +176,34 @@ func decode(input []byte, name string) (*host.Host, host.Event, error) {
 
 // loops makes the loops of all policies for an event. There are none if loops are
 // switched off.
-func (a *app) loops(ev host.Event, f evalFlags) ([]*loop.Loop, error) {
-	root, err := loop.FindRoot(ev, f.project, a.getenv)
+func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.Loop, error) {
+	root, err := workspace.Find(ev.Cwd, f.project, a.getenv)
 	if err != nil {
 		return nil, err
 	}
-	if _, off := loop.Off(root, a.getenv); off {
+	if _, off := workspace.Off(root, a.getenv); off {
 		return nil, nil
 	}
 	var loops []*loop.Loop
 	for _, name := range orDefault(f.policies) {
-		l, err := a.loop(root, name, f)
+		l, err := a.loop(ctx, root, name, f)
 		if err != nil {
 			return nil, err
 		}
 		loops = append(loops, l)
 	}
 	return loops, nil
+}
+
+// decide decides an event with every policy and applies what they say, on this
+// goroutine: its stack has the room already. out.watch answers for a policy that hangs.
+func decide(ctx context.Context, ev host.Event, loops []*loop.Loop) []*loop.Decision {
+	var decisions []*loop.Decision
+	for _, l := range loops {
+		d, _ := l.Apply(ctx, l.Decide(ctx, ev)) // the error is in the decision
+		decisions = append(decisions, d)
+	}
+	return decisions
 }
 
 // rehearse decides an event and changes nothing.
@@ -216,7 +226,7 @@ func (a *app) loopOptions() []loop.Option {
 
 // loop makes the loop of one policy. One that cannot be used stops only itself:
 // its loop lets the agent go and says why.
-func (a *app) loop(root, name string, f evalFlags) (*loop.Loop, error) {
+func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (*loop.Loop, error) {
 	opts := append(a.loopOptions(), loop.WithRoot(root), loop.WithDeadline(f.deadline))
 	if f.private {
 		opts = append(opts, loop.WithPrivate())
@@ -225,20 +235,11 @@ func (a *app) loop(root, name string, f evalFlags) (*loop.Loop, error) {
 	if err != nil {
 		return loop.Broken(name, err, opts...)
 	}
-	program, rest, err := a.loadHead(p, f.set)
+	program, diags, err := a.loadLazily(ctx, p, f.set)
+	if err == nil && program == nil {
+		err = fmt.Errorf("the policy cannot be used, run ralph check %s\n%s", name, firstError(diags))
+	}
 	if err != nil {
-		return loop.Broken(p.name, err, opts...)
-	}
-	whole := func() (*rules.Program, error) {
-		program, diags := rest()
-		if program == nil {
-			return nil, fmt.Errorf("the policy cannot be used, run ralph check %s\n%s", name, firstError(diags))
-		}
-		return program, nil
-	}
-	if program != nil {
-		opts = append(opts, loop.WithRest(whole))
-	} else if program, err = whole(); err != nil {
 		return loop.Broken(p.name, err, opts...)
 	}
 	return loop.New(program, append(opts, loop.WithName(p.name))...)

@@ -87,7 +87,7 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 	if err != nil {
 		return nil, err
 	}
-	loops, err := a.loops(ev, f)
+	loops, err := a.loops(ctx, ev, f)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 		return nil, errors.New("loops are switched off, by RALPH_OFF or the file .ralph/off")
 	}
 	records := make([]loop.Record, len(loops))
-	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, &loop.LateError{After: f.deadline})
+	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, fmt.Errorf("no decision within %s", f.deadline))
 	defer cancel()
 	for i, d := range rehearse(ctx, ev, loops) {
 		records[i] = d.Record(f.private)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -34,7 +35,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	line("skipped", r.Skipped)
 	line("error", r.Error)
 	line("event", strings.TrimSpace(strings.Join([]string{r.Event, cmp.Or(r.Host, "unknown host"), "session " + cmp.Or(r.Session, "unknown")}, ", ")))
-	line("row", fmt.Sprintf("%d continuations before this one, %d in the session%s", r.Row.Continuations, r.Row.Total, progress(r.Row.Progress)))
+	line("streak", fmt.Sprintf("%d continuations before this one, %d in the session%s", r.Streak.Continuations, r.Streak.Total, progress(r.Streak.Progress)))
 	for _, n := range r.Notices {
 		line("notice", n)
 	}
@@ -42,9 +43,12 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 		line("log", l)
 	}
 	for _, e := range r.Effects {
-		line("effect", e)
+		line("effect", effectText(e))
 	}
-	if !r.Applied && len(r.Effects) > 0 {
+	for _, e := range r.Finally {
+		line("effect", "finally "+effectText(e))
+	}
+	if !r.Applied && len(r.Effects)+len(r.Finally) > 0 {
 		line("", "(not applied)")
 	}
 	if r.Trace.When != nil {
@@ -114,4 +118,40 @@ func brackets(s string) string {
 		return ""
 	}
 	return "  (" + oneLine(s) + ")"
+}
+
+// effectText is an effect in one line.
+func effectText(e rules.Effect) string {
+	switch e.Kind {
+	case rules.SetEffect:
+		value, err := json.Marshal(e.Value)
+		if err != nil {
+			value = []byte("?")
+		}
+		return fmt.Sprintf("set %s %s = %s", e.File, pathText(e.Path), value)
+	case rules.PruneEffect:
+		return fmt.Sprintf("prune %s older than %s", e.Glob, e.Older)
+	case rules.LogEffect:
+		return "log"
+	case rules.VerbEffect:
+		return e.Verb
+	}
+	return fmt.Sprintf("%s %s", e.Kind, e.File)
+}
+
+// pathText is a path into a document as people write it: tasks[2].done.
+func pathText(path []any) string {
+	s := ""
+	for i, step := range path {
+		switch step := step.(type) {
+		case int:
+			s += fmt.Sprintf("[%d]", step)
+		default:
+			if i > 0 {
+				s += "."
+			}
+			s += fmt.Sprint(step)
+		}
+	}
+	return s
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/format"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -55,10 +54,10 @@ func (a *app) fmt(ctx context.Context, files []string, f fmtFlags) error {
 	}
 	for _, name := range files {
 		err := a.fmtFile(ctx, name, f)
-		var findings rules.Diagnostics
+		var unreadable *format.Error
 		switch {
-		case errors.As(err, &findings):
-			fmt.Fprint(a.stderr, findings.Format())
+		case errors.As(err, &unreadable) && len(unreadable.Findings) > 0:
+			fmt.Fprint(a.stderr, unreadable.Findings.Format())
 			a.status = exitFailed
 		case err != nil: // the others are formatted all the same
 			fmt.Fprintf(a.stderr, "ralph: %v\n", err)

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/ralph-sdk/ralph/internal/approval"
 
-	"github.com/ralph-sdk/ralph/loop"
+	"github.com/spf13/cobra"
 )
 
 // hookTimeout is what the host gives one answer, in seconds. ralph answers sooner:
@@ -95,7 +95,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if err != nil {
 		return err
 	}
-	events, err := a.installable(project, f)
+	events, err := a.installable(ctx, project, f)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if note != "" {
 		fmt.Fprintln(a.stdout, note)
 	}
-	return a.adviseTrust(project, f)
+	return a.adviseTrust(ctx, project, f)
 }
 
 func policyList(policies []string) string {
@@ -131,7 +131,7 @@ func policyList(policies []string) string {
 
 // installable checks the policies as a hook would load them, and gives the events
 // that they decide.
-func (a *app) installable(project string, f installFlags) (events []string, err error) {
+func (a *app) installable(ctx context.Context, project string, f installFlags) (events []string, err error) {
 	for _, name := range orDefault(f.policies) {
 		p, err := findPolicy(project, name)
 		if err != nil {
@@ -140,7 +140,7 @@ func (a *app) installable(project string, f installFlags) (events []string, err 
 		if f.scope == scopeUser && !p.shipped && !filepath.IsAbs(filepath.FromSlash(name)) {
 			return nil, fmt.Errorf("%s lies in this project, and --scope user is for all projects: name a shipped policy or an absolute path", name)
 		}
-		program, diags, err := a.load(p, f.set, whole)
+		program, diags, err := a.load(ctx, p, f.set)
 		if err != nil {
 			return nil, err
 		}
@@ -157,14 +157,14 @@ func (a *app) installable(project string, f installFlags) (events []string, err 
 }
 
 // adviseTrust says which of the policies still need an approval.
-func (a *app) adviseTrust(project string, f installFlags) error {
+func (a *app) adviseTrust(ctx context.Context, project string, f installFlags) error {
 	own, err := a.store()
 	if err != nil {
 		return nil // told by doctor
 	}
 	for _, name := range orDefault(f.policies) {
-		p, program, err := a.open(project, name, f.set)
-		if err == nil && !p.shipped && len(sensitive(program)) > 0 && !own.Approved(loop.TrustKey(program.Files)) {
+		p, program, err := a.open(ctx, project, name, f.set)
+		if err == nil && !p.shipped && len(sensitive(program)) > 0 && !own.Approved(approval.Key(program.Files())) {
 			fmt.Fprintf(a.stdout, "It runs programs or asks a model. Read it, then approve that: ralph trust %s\n", name)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -126,58 +127,52 @@ func projectPolicies(project string) []string {
 // language is what policies are written in: ralph's own, and what the program adds.
 func (a *app) language() rules.Config { return loop.Config(a.sources...) }
 
-// How much of a policy is read. Lazily is what a hook does: a text is compiled when
-// a decision needs it, and what is wrong with it is found then.
-const (
-	lazily = true
-	whole  = false
-)
-
-func (a *app) config(p policy, set []string, lazy bool) (cfg rules.Config, err error) {
+func (a *app) config(p policy, set []string) (cfg rules.Config, err error) {
 	cfg = a.language()
-	cfg.LazyTexts = lazy
 	cfg.Set, err = params(p, set)
 	return cfg, err
 }
 
 // load reads a policy. If it cannot be used there is no Program, and the findings
 // say why.
-func (a *app) load(p policy, set []string, lazy bool) (*rules.Program, rules.Diagnostics, error) {
-	cfg, err := a.config(p, set, lazy)
+func (a *app) load(ctx context.Context, p policy, set []string) (*rules.Program, rules.Diagnostics, error) {
+	cfg, err := a.config(p, set)
 	if err != nil {
 		return nil, nil, err
 	}
-	program, diags := rules.Load(p.fsys, p.file, cfg)
+	program, diags := rules.Load(ctx, p.fsys, p.file, cfg)
 	return program, diags, nil
 }
 
-// loadHead reads what tells whether a policy decides an event, and rest all of it.
-func (a *app) loadHead(p policy, set []string) (head *rules.Program, rest func() (*rules.Program, rules.Diagnostics), err error) {
-	cfg, err := a.config(p, set, lazily)
+// loadLazily is load for a hook: what is behind the when of the policy is read when
+// that is true.
+func (a *app) loadLazily(ctx context.Context, p policy, set []string) (*rules.Program, rules.Diagnostics, error) {
+	cfg, err := a.config(p, set)
 	if err != nil {
 		return nil, nil, err
 	}
-	head, rest = rules.LoadHead(p.fsys, p.file, cfg)
-	return head, rest, nil
+	cfg.Lazy = true
+	program, diags := rules.Load(ctx, p.fsys, p.file, cfg)
+	return program, diags, nil
 }
 
 // findings are all that is to be said of a policy.
-func (a *app) findings(p policy, set []string) (rules.Diagnostics, error) {
-	cfg, err := a.config(p, set, whole)
+func (a *app) findings(ctx context.Context, p policy, set []string) (rules.Diagnostics, error) {
+	cfg, err := a.config(p, set)
 	if err != nil {
 		return nil, err
 	}
-	_, diags := rules.Check(p.fsys, p.file, cfg)
+	_, diags := rules.Check(ctx, p.fsys, p.file, cfg)
 	return diags, nil
 }
 
 // open finds and loads a policy. It fails if the policy cannot be used.
-func (a *app) open(project, name string, set []string) (policy, *rules.Program, error) {
+func (a *app) open(ctx context.Context, project, name string, set []string) (policy, *rules.Program, error) {
 	p, err := findPolicy(project, name)
 	if err != nil {
 		return p, nil, err
 	}
-	program, diags, err := a.load(p, set, lazily)
+	program, diags, err := a.load(ctx, p, set)
 	if err == nil && program == nil {
 		err = unusable(name, diags)
 	}
@@ -201,7 +196,7 @@ func firstError(diags rules.Diagnostics) string {
 
 // openToTry finds and loads a policy to be tried out, with the project of the flag.
 // If it cannot be used, the error holds all findings.
-func (a *app) openToTry(project, name string, set []string) (policy, *rules.Program, error) {
+func (a *app) openToTry(ctx context.Context, project, name string, set []string) (policy, *rules.Program, error) {
 	root, err := projectDir(project)
 	if err != nil {
 		return policy{}, nil, err
@@ -210,7 +205,7 @@ func (a *app) openToTry(project, name string, set []string) (policy, *rules.Prog
 	if err != nil {
 		return p, nil, err
 	}
-	program, diags, err := a.load(p, set, lazily)
+	program, diags, err := a.load(ctx, p, set)
 	if err == nil && program == nil {
 		err = fmt.Errorf("the policy %s cannot be used\n%s", p.name, diags.Format())
 	}

@@ -42,7 +42,7 @@ func (a *app) logCommand() *cobra.Command {
 		Long: "log shows the decision log: when, what, by which policy and rule, and why. With --format\n" +
 			"json each line is the whole record of a decision, as jq reads it; ralph explain shows one\n" +
 			"for people. Texts for the agent are not in the log, only their size, unless eval ran with\n" +
-			"--private.",
+			"--log-private.",
 		Example: "  ralph log -n 50\n" +
 			"  ralph log -f --policy speckit\n" +
 			"  ralph log --action stop --since 1h\n" +
@@ -225,7 +225,7 @@ func (a *app) records(root string, n int, match func(loop.Record) bool) ([]loop.
 	records := []loop.Record{} // not nil: it is written as JSON
 	_, err = own.ReadLog(func(line []byte) bool {
 		var r loop.Record
-		if json.Unmarshal(line, &r) != nil || r.Root != root || !match(r) {
+		if json.Unmarshal(line, &r) != nil || r.V != 1 || r.Root != root || !match(r) { // another V is another form
 			return false
 		}
 		records = append(records, r)

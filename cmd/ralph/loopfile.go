@@ -42,8 +42,8 @@ func (l loopFile) field(names []string) (name string, t *schema.Type) {
 }
 
 // openLoop loads a policy and finds its loop file; ok is false if it has none.
-func (a *app) openLoop(root, name string) (l loopFile, ok bool, err error) {
-	p, program, err := a.open(root, name, nil)
+func (a *app) openLoop(ctx context.Context, root, name string) (l loopFile, ok bool, err error) {
+	p, program, err := a.open(ctx, root, name, nil)
 	if err != nil {
 		return l, false, err
 	}
@@ -57,10 +57,10 @@ func (a *app) openLoop(root, name string) (l loopFile, ok bool, err error) {
 
 // loopFiles finds the policies of a project that have a loop file, be it there or
 // not. Policies that cannot be loaded are left out: doctor tells of them.
-func (a *app) loopFiles(root string) []loopFile {
+func (a *app) loopFiles(ctx context.Context, root string) []loopFile {
 	var found []loopFile
 	for _, name := range projectPolicies(root) {
-		l, ok, err := a.openLoop(root, name)
+		l, ok, err := a.openLoop(ctx, root, name)
 		if err == nil && ok && !slices.ContainsFunc(found, func(o loopFile) bool { return o.path == l.path }) {
 			found = append(found, l)
 		}

@@ -25,7 +25,7 @@ func main() {
 const gcPercent = 400
 
 // stackRoom is a little more than what a decision takes of the stack, in bytes.
-const stackRoom = 18 << 10
+const stackRoom = 40 << 10
 
 // makeRoom lets the stack grow once, while there is next to nothing on it. When it
 // grows in the middle of a decision, Go looks up each function on it in the tables

@@ -106,15 +106,15 @@ func TestParallelHooks(t *testing.T) {
 				t.Errorf("left behind: %q", left)
 			}
 			h.stdin = strings.NewReader(h.event(map[string]any{"prompt_id": "p"}))
-			if row := rowOf(t, h); row.Total != c.total || row.Continuations != c.total {
-				t.Errorf("the first session remembers %+v, want %d", row, c.total)
+			if streak := recordOf(t, h).Streak; streak.Total != c.total || streak.Continuations != c.total {
+				t.Errorf("the first session remembers %+v, want %d", streak, c.total)
 			}
 		})
 	}
 }
 
-// rowOf is what the loop remembers before the next event.
-func rowOf(t *testing.T, h hook) loop.RowRecord {
+// recordOf is the record of the next event, which is only rehearsed.
+func recordOf(t *testing.T, h hook) loop.Record {
 	t.Helper()
 	verdict := filepath.Join(t.TempDir(), "verdict.json")
 	h.args = append(h.args, "--dry-run", "--verdict", verdict)
@@ -127,7 +127,7 @@ func rowOf(t *testing.T, h hook) loop.RowRecord {
 	if err := json.Unmarshal(b, &records); err != nil || len(records) != 1 {
 		t.Fatalf("%v in %s", err, b)
 	}
-	return records[0].Row
+	return records[0]
 }
 
 // leftovers lists temporary files.

@@ -39,7 +39,7 @@ func (a *app) setActive(ctx context.Context, project, name string, active bool) 
 		return err
 	}
 	defer root.Close()
-	l, ok, err := a.openLoop(root.Dir(), name)
+	l, ok, err := a.openLoop(ctx, root.Dir(), name)
 	if err != nil {
 		return err
 	}

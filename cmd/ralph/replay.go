@@ -64,7 +64,7 @@ type replayReport struct {
 }
 
 func (a *app) replay(ctx context.Context, f replayFlags) error {
-	p, program, err := a.openToTry(f.project, f.policy, f.set)
+	p, program, err := a.openToTry(ctx, f.project, f.policy, f.set)
 	if err != nil {
 		return err
 	}

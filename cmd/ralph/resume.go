@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 
-	"github.com/ralph-sdk/ralph/loop"
+	"github.com/spf13/cobra"
 )
 
 func (a *app) resumeCommand() *cobra.Command {
@@ -45,7 +45,7 @@ func (a *app) switchOn(project string) error {
 	default:
 		fmt.Fprintln(a.stdout, "the loops of this project are on")
 	}
-	if why, off := loop.Off("", a.getenv); off {
+	if why, off := workspace.Off("", a.getenv); off {
 		fmt.Fprintf(a.stdout, "but here %s, which switches loops off for whoever has it in the environment\n", why)
 		a.status = exitFindings
 	}

@@ -69,7 +69,7 @@ func (a *app) simulate(ctx context.Context, name string, f simulateFlags) error 
 	if f.turns < 1 || f.maxStops < 1 || f.step <= 0 {
 		return errors.New("--turns, --max-stops and --step are more than nothing")
 	}
-	p, program, err := a.openToTry("", name, f.set)
+	p, program, err := a.openToTry(ctx, "", name, f.set)
 	if err != nil {
 		return err
 	}
@@ -196,8 +196,8 @@ func writeSimulation(w io.Writer, reports []*simulate.Report, p *rules.Program, 
 func outcome(r *simulate.Report, p *rules.Program, f simulateFlags) string {
 	if !r.Ended {
 		text := fmt.Sprintf("it does not end: the agent was told to go on %d times in one turn", r.Most)
-		if p.Limits.Continuations > f.maxStops {
-			text += fmt.Sprintf("; only limits.continuations would end it, after %d", p.Limits.Continuations)
+		if p.Limits().Continuations > f.maxStops {
+			text += fmt.Sprintf("; only limits.continuations would end it, after %d", p.Limits().Continuations)
 		}
 		return text
 	}

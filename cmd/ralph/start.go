@@ -12,9 +12,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
+
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -73,7 +74,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 		return err
 	}
 	defer root.Close()
-	l, ok, err := a.openLoop(root.Dir(), name)
+	l, ok, err := a.openLoop(ctx, root.Dir(), name)
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 		fmt.Fprintf(a.stdout, "  %s\n", line)
 	}
 	fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %s\n", name, name)
-	if why, off := loop.Off(root.Dir(), a.getenv); off {
+	if why, off := workspace.Off(root.Dir(), a.getenv); off {
 		fmt.Fprintf(a.stdout, "loops are switched off, because %s; switch them on: ralph resume\n", why)
 	}
 	if !a.asked(ctx, l.policy) {

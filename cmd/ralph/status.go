@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/internal/store"
@@ -21,8 +23,8 @@ func (a *app) statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Show every loop of the project",
 		Long: "status shows the loops of a project: those that have a file, and those of policies that\n" +
-			"have none, as long as their row of continuations goes on. For each it tells the policy,\n" +
-			"the session that owns it, how far it is, and the last decision with its reason.",
+			"have none, as long as their streak of continuations goes on. For each it shows the\n" +
+			"policy, the session that owns it, how far it is, and the last decision with its reason.",
 		Example: "  ralph status\n  ralph status --format json | jq '.loops[].state'",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context(), project, format) },
@@ -37,7 +39,7 @@ const (
 	loopRunning    = "running"
 	loopPaused     = "paused"
 	loopUnreadable = "unreadable"
-	loopEnded      = "at its bound" // the row goes on when the limit is raised
+	loopEnded      = "at its bound" // the streak goes on when the limit is raised
 )
 
 // projectStatus is what status reports.
@@ -59,8 +61,8 @@ type loopStatus struct {
 	Iteration     *int      `json:"iteration,omitempty"`
 	MaxIterations *int      `json:"max_iterations,omitempty"`
 	Promise       string    `json:"promise,omitempty"`
-	Continuations int       `json:"continuations"` // in the row
-	Limit         int       `json:"limit"`         // of the row
+	Continuations int       `json:"continuations"` // in the streak
+	Limit         int       `json:"limit"`         // of the streak
 	Since         time.Time `json:"since,omitzero"`
 	Last          *lastSaid `json:"last,omitempty"`
 
@@ -82,7 +84,7 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 	}
 	defer root.Close()
 	report := projectStatus{Project: root.Dir(), Loops: []loopStatus{}}
-	if why, off := loop.Off(root.Dir(), a.getenv); off {
+	if why, off := workspace.Off(root.Dir(), a.getenv); off {
 		report.Off = why
 	}
 	own, err := a.store()
@@ -94,13 +96,13 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 		return err
 	}
 	files := map[string]bool{} // policies whose loop is the file
-	for _, l := range a.loopFiles(root.Dir()) {
+	for _, l := range a.loopFiles(ctx, root.Dir()) {
 		files[l.policy.name] = true
 		r := l.read(ctx, root)
 		if r.doc.Status == state.Missing && !root.Exists(l.path) {
 			continue
 		}
-		report.Loops = append(report.Loops, a.fileStatus(root, own, l, r, sessions))
+		report.Loops = append(report.Loops, a.fileStatus(ctx, root, own, l, r, sessions))
 	}
 	for _, s := range sessions {
 		if files[s.Policy] {
@@ -118,7 +120,7 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 }
 
 // fileStatus tells about a loop that has a file.
-func (a *app) fileStatus(root *state.Root, own *store.Store, l loopFile, r loopState, sessions []logged) loopStatus {
+func (a *app) fileStatus(ctx context.Context, root *state.Root, own *store.Store, l loopFile, r loopState, sessions []logged) loopStatus {
 	st := loopStatus{Policy: l.policy.name, State: loopRunning, File: l.path, Changed: r.doc.ModTime}
 	switch {
 	case r.doc.Status != state.OK:
@@ -130,7 +132,7 @@ func (a *app) fileStatus(root *state.Root, own *store.Store, l loopFile, r loopS
 	for _, s := range sessions {
 		// The owner's decisions count; without one those of whoever asked last.
 		if s.Policy == st.Policy && (st.Owner == "" || s.Session == st.Owner) {
-			a.remember(&st, own, root.Dir(), s)
+			a.remember(ctx, &st, own, root.Dir(), s)
 			break
 		}
 	}
@@ -150,30 +152,33 @@ func (st *loopStatus) take(r loopState) {
 }
 
 // remember fills in what ralph remembers of a session.
-func (a *app) remember(st *loopStatus, own *store.Store, root string, s logged) {
-	m, err := loop.Recall(own, loop.Record{Host: s.Host, Session: s.Session, Agent: s.Agent, Root: root, Policy: s.Policy})
+func (a *app) remember(ctx context.Context, st *loopStatus, own *store.Store, root string, s logged) {
+	entries, err := loop.LocalStore(own.Dir()).Load(ctx, loop.Key{Root: root, Policy: s.Policy, Host: s.Host, Session: s.Session, Agent: s.Agent})
 	if err != nil {
 		st.Problem = err.Error()
 	}
-	st.Continuations, st.Since, st.Host = m.Continuations, m.Since, s.Host
+	for _, e := range entries {
+		st.Continuations, st.Since = e.Memory.Streak, e.Memory.Since
+	}
+	st.Host = s.Host
 	st.Owner = cmp.Or(st.Owner, s.Session)
 	st.Last = &lastSaid{At: s.Time, Action: s.Action, By: s.why(), Reason: s.said()}
-	if _, program, err := a.open(root, s.Policy, nil); err == nil {
-		st.Limit = program.Limits.Continuations
+	if _, program, err := a.open(ctx, root, s.Policy, nil); err == nil {
+		st.Limit = program.Limits().Continuations
 	}
 }
 
-// sessionStatus tells about a session whose row goes on; ok is false if it does not.
+// sessionStatus is the loop of a session whose streak goes on; ok is false if it does not.
 func (a *app) sessionStatus(ctx context.Context, root *state.Root, own *store.Store, s logged) (st loopStatus, ok bool) {
 	st = loopStatus{Policy: s.Policy, State: loopRunning}
-	a.remember(&st, own, root.Dir(), s)
+	a.remember(ctx, &st, own, root.Dir(), s)
 	if st.Continuations == 0 {
 		return st, false
 	}
 	if s.Bound != "" {
 		st.State = loopEnded
 	}
-	f, path := a.loggedFile(root.Dir(), s)
+	f, path := a.loggedFile(ctx, root.Dir(), s)
 	if path == "" {
 		return st, true
 	}
@@ -188,8 +193,8 @@ func (a *app) sessionStatus(ctx context.Context, root *state.Root, own *store.St
 
 // loggedFile gives the file that the last decision of a session was about, where
 // only an event tells its path.
-func (a *app) loggedFile(root string, s logged) (*rules.Fact, string) {
-	_, program, err := a.open(root, s.Policy, nil)
+func (a *app) loggedFile(ctx context.Context, root string, s logged) (*rules.Fact, string) {
+	_, program, err := a.open(ctx, root, s.Policy, nil)
 	if err != nil || program.Inline() == nil {
 		return nil, ""
 	}

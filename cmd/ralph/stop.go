@@ -35,7 +35,7 @@ func (a *app) stop(ctx context.Context, project string, names []string) error {
 	defer root.Close()
 	var loops []loopFile
 	for _, name := range names {
-		l, ok, err := a.openLoop(root.Dir(), name)
+		l, ok, err := a.openLoop(ctx, root.Dir(), name)
 		switch {
 		case err != nil:
 			return err
@@ -45,7 +45,7 @@ func (a *app) stop(ctx context.Context, project string, names []string) error {
 		loops = append(loops, l)
 	}
 	if len(names) == 0 {
-		loops = a.loopFiles(root.Dir())
+		loops = a.loopFiles(ctx, root.Dir())
 	}
 	ended, now := 0, time.Now()
 	for _, l := range loops {

@@ -184,7 +184,7 @@ func (a *app) runTests(ctx context.Context, files []string, match func(string) b
 		start := time.Now()
 		out := testedFile{File: filepath.ToSlash(file), Tests: []policytest.Result{}}
 		fsys, name := openTests(file)
-		suite, broken := policytest.Load(fsys, name, a.language())
+		suite, broken := policytest.Load(ctx, fsys, name, a.language())
 		if suite == nil {
 			out.Broken = broken
 		} else {

@@ -108,7 +108,7 @@ func (a *app) expectNow(ctx context.Context, file string, src []byte, d testfile
 		return d, err
 	}
 	fsys, name := openTests(file)
-	suite, broken := policytest.LoadSource(fsys, name, text, a.language())
+	suite, broken := policytest.LoadSource(ctx, fsys, name, text, a.language())
 	if suite == nil {
 		return d, errors.New(strings.TrimSpace(broken.Format()))
 	}

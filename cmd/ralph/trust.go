@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -8,10 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/approval"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/internal/store"
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -26,7 +28,7 @@ func (a *app) trustCommand() *cobra.Command {
 			"policy and of all that it includes: a change has to be approved again. Policies that ship\n" +
 			"with ralph need no approval. Read a policy before you approve it.",
 		Example: "  ralph trust .ralph/policy.yaml\n  ralph trust --list\n  ralph trust --revoke .ralph/policy.yaml",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			own, err := a.store()
 			if err != nil {
 				return err
@@ -47,7 +49,7 @@ func (a *app) trustCommand() *cobra.Command {
 				if revoke {
 					act = a.distrust
 				}
-				if err := act(own, project, name); err != nil {
+				if err := act(cmd.Context(), own, project, name); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 			}
@@ -61,12 +63,12 @@ func (a *app) trustCommand() *cobra.Command {
 }
 
 // trust approves the content that a policy has now.
-func (a *app) trust(own *store.Store, project, name string) error {
+func (a *app) trust(ctx context.Context, own *store.Store, project, name string) error {
 	p, err := findPolicy(project, name)
 	if err != nil {
 		return err
 	}
-	program, diags, err := a.load(p, nil, lazily)
+	program, diags, err := a.load(ctx, p, nil)
 	if err != nil {
 		return err
 	}
@@ -83,7 +85,7 @@ func (a *app) trust(own *store.Store, project, name string) error {
 		return nil
 	}
 	if err := own.Approve(store.Approval{
-		Key: loop.TrustKey(program.Files), Names: approvedNames(project, name, program.Files), At: time.Now().UTC(),
+		Key: approval.Key(program.Files()), Names: approvedNames(project, name, program.Files()), At: time.Now().UTC(),
 	}); err != nil {
 		return err
 	}
@@ -130,14 +132,14 @@ func policyPath(project, name string) string {
 
 // distrust takes all approvals of a policy back. The file may have changed since,
 // may be broken, or may be gone.
-func (a *app) distrust(own *store.Store, project, name string) error {
+func (a *app) distrust(ctx context.Context, own *store.Store, project, name string) error {
 	approvals, err := own.Approvals()
 	if err != nil {
 		return err
 	}
 	key := ""
-	if p, program, err := a.open(project, name, nil); err == nil && !p.shipped {
-		key = loop.TrustKey(program.Files)
+	if p, program, err := a.open(ctx, project, name, nil); err == nil && !p.shipped {
+		key = approval.Key(program.Files())
 	}
 	path, n := policyPath(project, name), 0
 	for _, ap := range approvals {

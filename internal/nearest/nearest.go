@@ -10,11 +10,15 @@ import (
 // maxWord is how many bytes a word may have that is taken for a typo.
 const maxWord = 64
 
+// maxCandidates is among how many names somebody looks for a typo: the search takes
+// time with each of them.
+const maxCandidates = 1000
+
 // DidYouMean asks whether the candidate nearest to word was meant, as in `did you
 // mean "phase"?`. It is "" if none is near: a wrong guess costs the reader more than
 // none. Of equally near candidates the first counts; word itself is not offered.
 func DidYouMean(word string, candidates []string) string {
-	if len(word) > maxWord {
+	if len(word) > maxWord || len(candidates) > maxCandidates {
 		return ""
 	}
 	best, limit := "", maxWord

@@ -23,13 +23,12 @@ func ExampleStore_SaveMemory() {
 	}
 	defer unlock()
 
-	memory, version, err := s.LoadMemory("session and policy")
+	_, version, err := s.LoadMemory("session and policy")
 	if err != nil {
-		log.Print(err) // told, and the loop goes on with an empty memory
+		log.Fatal(err)
 	}
-	memory.Continuations++
-	fmt.Println(s.SaveMemory("session and policy", memory, version))
-	fmt.Println(s.SaveMemory("session and policy", memory, version))
+	fmt.Println(s.SaveMemory("session and policy", []byte(`{"v":1,"streak":1}`), version))
+	fmt.Println(s.SaveMemory("session and policy", []byte(`{"v":1,"streak":1}`), version))
 	// Output:
 	// <nil>
 	// session and policy: changed since it was read

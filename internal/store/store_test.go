@@ -54,8 +54,8 @@ func TestDefaultDir(t *testing.T) {
 // Without a directory nothing is remembered, and whoever wants to is told.
 func TestStoreWithoutDirectory(t *testing.T) {
 	s := Open("")
-	if m, version, err := s.LoadMemory("k"); version != "" || err != nil || m.Total != 0 {
-		t.Errorf("LoadMemory = %v, %q, %v", m, version, err)
+	if line, version, err := s.LoadMemory("k"); version != "" || err != nil || len(line) != 0 {
+		t.Errorf("LoadMemory = %q, %q, %v", line, version, err)
 	}
 	if lines, err := s.ReadLog(nil, 0); lines != nil || err != nil {
 		t.Errorf("ReadLog = %v, %v", lines, err)
@@ -64,9 +64,9 @@ func TestStoreWithoutDirectory(t *testing.T) {
 		t.Errorf("Clean = %v", err)
 	}
 	_, lockErr := s.Lock(t.Context(), []string{"x"})
-	for name, err := range map[string]error{"Lock": lockErr, "SaveMemory": s.SaveMemory("k", Memory{}, ""), "AppendLog": s.AppendLog([]byte("{}"))} {
+	for name, err := range map[string]error{"Lock": lockErr, "SaveMemory": s.SaveMemory("k", []byte("{}"), ""), "AppendLog": s.AppendLog([]byte("{}"))} {
 		if !errors.As(err, new(*Error)) || !strings.Contains(err.Error(), "set RALPH_STATE_DIR") {
-			t.Errorf("%s = %v; want a Error", name, err)
+			t.Errorf("%s = %v; want an *Error", name, err)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func TestStoreIsPrivate(t *testing.T) {
 	if _, err := os.Stat(s.Dir()); !os.IsNotExist(err) {
 		t.Errorf("the directory was made for nothing: %v", err)
 	}
-	if err := s.SaveMemory("k", Memory{Total: 1}, ""); err != nil {
+	if err := s.SaveMemory("k", []byte("{}"), ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.AppendLog([]byte("{}")); err != nil {
@@ -100,64 +100,59 @@ func TestStoreIsPrivate(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	s := Open(t.TempDir())
-	at := time.Date(2026, 11, 20, 9, 30, 0, 5, time.UTC)
-	want := Memory{
-		Turn: "t", Continuations: 2, Total: 3, Progress: "p", Same: 1, Since: at, Latest: at.Add(time.Second),
-		Given: map[string][]Given{"rule": {{At: at, Turn: "t"}, {At: at.Add(time.Second)}}},
+	if line, version, err := s.LoadMemory("k"); err != nil || version != "" || len(line) > 0 {
+		t.Fatalf("absent: %q, %q, %v", line, version, err)
 	}
-	if m, version, err := s.LoadMemory("k"); err != nil || version != "" || !cmp.Equal(m, Memory{}) {
-		t.Fatalf("absent: %v, %q, %v", m, version, err)
-	}
-	if err := s.SaveMemory("k", want, ""); err != nil {
+	if err := s.SaveMemory("k", []byte("first"), ""); err != nil {
 		t.Fatal(err)
 	}
-	got, version, err := s.LoadMemory("k")
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	line, version, err := s.LoadMemory("k")
+	if err != nil || string(line) != "first" {
+		t.Errorf("%q, %v", line, err)
 	}
-	if m, _, _ := s.LoadMemory("another/key\x00" + strings.Repeat("x", 1000)); m.Total != 0 {
+	if line, _, _ := s.LoadMemory("another/key\x00" + strings.Repeat("x", 1000)); len(line) > 0 {
 		t.Error("two keys share a memory")
 	}
 
 	for _, stale := range []string{"", "x"} {
-		err := s.SaveMemory("k", Memory{}, stale)
+		err := s.SaveMemory("k", []byte("stale"), stale)
 		if !errors.Is(err, ErrChanged) {
 			t.Errorf("SaveMemory with version %q = %v; want ErrChanged", stale, err)
 		}
 	}
-	if err := s.SaveMemory("k", Memory{Total: 4}, version); err != nil {
+	if err := s.SaveMemory("k", []byte("second"), version); err != nil {
 		t.Fatal(err)
 	}
-	if m, _, _ := s.LoadMemory("k"); m.Total != 4 || m.Given != nil {
-		t.Errorf("got %+v", m)
+	if line, _, _ := s.LoadMemory("k"); string(line) != "second" {
+		t.Errorf("got %q", line)
 	}
 	if entries, _ := os.ReadDir(s.path(memoryDir)); len(entries) != 1 {
 		t.Errorf("left behind: %v", entries)
 	}
 }
 
-// A damaged memory is said to be damaged, once: it can be replaced.
+// Whatever a memory file holds is given as it is, but for what is too long, and can be
+// replaced.
 func TestMemoryDamaged(t *testing.T) {
-	for _, content := range []string{
-		"", "{", "[]", `{"total": "x"}`, `{"total": 1.5}`, `{"turn": 1}`, `{"since": "yesterday"}`, `{"given": []}`,
-		`{"given": {"r": {}}}`, `{"given": {"r": [1]}}`, `{"given": {"r": [{"at": 1}]}}`, "\x00", strings.Repeat(" ", maxMemorySize+1),
+	for _, c := range []struct{ content, want string }{
+		{"", ""}, {"{", "{"}, {"\x00", "\x00"}, {"\n\n", ""}, {strings.Repeat(" ", maxMemorySize+1), ""},
 	} {
 		s := Open(t.TempDir())
-		if err := s.SaveMemory("k", Memory{Total: 1}, ""); err != nil {
+		if err := s.SaveMemory("k", []byte("before"), ""); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(s.memoryPath("k"), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(s.memoryPath("k"), []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		m, version, err := s.LoadMemory("k")
-		if !errors.As(err, new(*Error)) || !strings.Contains(err.Error(), "damaged") || !cmp.Equal(m, Memory{}) {
-			t.Errorf("%.20q: %+v, %v", content, m, err)
+		line, version, err := s.LoadMemory("k")
+		if err != nil || string(line) != c.want || version == "" {
+			t.Errorf("%.20q: %q, version %q, %v", c.content, line, version, err)
 		}
-		if err := s.SaveMemory("k", Memory{Total: 2}, version); err != nil {
-			t.Errorf("%.20q cannot be replaced: %v", content, err)
+		if err := s.SaveMemory("k", []byte("after"), version); err != nil {
+			t.Errorf("%.20q cannot be replaced: %v", c.content, err)
 		}
-		if m, _, err := s.LoadMemory("k"); err != nil || m.Total != 2 {
-			t.Errorf("after %.20q: %+v, %v", content, m, err)
+		if line, _, err := s.LoadMemory("k"); err != nil || string(line) != "after" {
+			t.Errorf("after %.20q: %q, %v", c.content, line, err)
 		}
 	}
 }
@@ -169,11 +164,11 @@ func TestMemoryLatest(t *testing.T) {
 	path := s.memoryPath("k")
 	version := ""
 	for i, length := range []int{0, 100, usualMemory - 1, usualMemory, usualMemory + 1, 3, 2 * usualMemory, maxMemoryHistory, 1, 1, 2 * usualMemory, 7} {
-		want := Memory{Total: i, Progress: strings.Repeat("x", length)}
-		if err := s.SaveMemory("k", want, version); err != nil {
+		want := fmt.Sprintf("%d:%s", i, strings.Repeat("x", length))
+		if err := s.SaveMemory("k", []byte(want), version); err != nil {
 			t.Fatal(err)
 		}
-		var got Memory
+		var got []byte
 		for _, torn := range []string{"", `{"total": 9`, strings.Repeat(" ", usualMemory)} {
 			f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 			if err != nil {
@@ -181,38 +176,10 @@ func TestMemoryLatest(t *testing.T) {
 			}
 			f.WriteString(torn)
 			f.Close()
-			if got, version, err = s.LoadMemory("k"); err != nil || !cmp.Equal(got, want) {
-				t.Errorf("%d bytes with %.20q behind them: total %d, %d bytes, %v", length, torn, got.Total, len(got.Progress), err)
+			if got, version, err = s.LoadMemory("k"); err != nil || string(got) != want {
+				t.Errorf("%d bytes with %.20q behind them: %.20q, %d bytes, %v", length, torn, got, len(got), err)
 			}
 		}
-	}
-}
-
-// A memory stays small however long a loop runs.
-func TestMemoryIsBounded(t *testing.T) {
-	at := time.Unix(0, 0).UTC()
-	m := Memory{Given: map[string][]Given{"empty": {}}}
-	for i := range maxGiven + 10 {
-		m.Given["often"] = append(m.Given["often"], Given{At: at.Add(time.Duration(i))})
-		m.Given[fmt.Sprint("rule-", i)] = []Given{{At: at.Add(time.Duration(i))}}
-	}
-	s := Open(t.TempDir())
-	if err := s.SaveMemory("k", m, ""); err != nil {
-		t.Fatal(err)
-	}
-	got, _, err := s.LoadMemory("k")
-	if err != nil {
-		t.Fatal(err)
-	}
-	often := got.Given["often"]
-	if len(often) != maxGiven || !often[0].At.Equal(at.Add(10)) {
-		t.Errorf("%d times, the first at %v", len(often), often[0].At)
-	}
-	if _, first := got.Given["rule-0"]; first || len(got.Given) != maxGivenRules {
-		t.Errorf("%d rules, the oldest among them: %v", len(got.Given), first)
-	}
-	if len(m.Given["often"]) != maxGiven+10 {
-		t.Error("the caller's memory was changed")
 	}
 }
 
@@ -494,9 +461,9 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 	}
 	s := Open(filepath.Join(file, "ralph"))
 	_, lockErr := s.Lock(t.Context(), []string{"x"})
-	for name, err := range map[string]error{"Lock": lockErr, "SaveMemory": s.SaveMemory("k", Memory{}, ""), "AppendLog": s.AppendLog([]byte("{}"))} {
+	for name, err := range map[string]error{"Lock": lockErr, "SaveMemory": s.SaveMemory("k", []byte("{}"), ""), "AppendLog": s.AppendLog([]byte("{}"))} {
 		if !errors.As(err, new(*Error)) {
-			t.Errorf("%s = %v; want a Error", name, err)
+			t.Errorf("%s = %v; want an *Error", name, err)
 		}
 	}
 }
@@ -506,33 +473,33 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 func TestMemoryHistory(t *testing.T) {
 	s := Open(t.TempDir())
 	path := s.memoryPath("k")
-	save := func(total int) {
+	save := func(want string) {
 		t.Helper()
 		_, version, err := s.LoadMemory("k")
 		if err == nil {
-			err = s.SaveMemory("k", Memory{Total: total}, version)
+			err = s.SaveMemory("k", []byte(want), version)
 		}
-		if m, _, loadErr := s.LoadMemory("k"); err != nil || loadErr != nil || m.Total != total {
-			t.Fatalf("saved %d: %+v, %v, %v", total, m, err, loadErr)
+		if line, _, loadErr := s.LoadMemory("k"); err != nil || loadErr != nil || string(line) != want {
+			t.Fatalf("saved %q: %q, %v, %v", want, line, err, loadErr)
 		}
 	}
-	save(1)
-	save(2)
+	save("one")
+	save("two")
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteString(`{"total":3`); err != nil {
+	if _, err := f.WriteString("thre"); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
-	if m, _, err := s.LoadMemory("k"); err != nil || m.Total != 2 {
-		t.Errorf("behind a torn line: %+v, %v; want the line before it", m, err)
+	if line, _, err := s.LoadMemory("k"); err != nil || string(line) != "two" {
+		t.Errorf("behind a torn line: %q, %v; want the line before it", line, err)
 	}
-	save(4)
+	save("four")
 
-	for i := range 2 * maxMemoryHistory / len(`{"total":100}`) {
-		save(100 + i)
+	for i := range 2 * maxMemoryHistory / len("line 1000") {
+		save(fmt.Sprint("line ", 1000+i))
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() > maxMemoryHistory || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("the file: %v, %v", info, err)

@@ -22,6 +22,9 @@ type InputError struct {
 
 func (e *InputError) Error() string { return "hook input: " + e.Message }
 
+// Quiet says whether the error is no failure of a hook, see [Trouble].
+func (e *InputError) Quiet() bool { return !e.Garbled }
+
 // object is a decoded hook input. Its getters read a value of the wrong type as an absent one: hosts change their
 // payloads without notice, and an answer to what is understood is better than none.
 type object map[string]any

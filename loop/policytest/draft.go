@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/internal/recorded"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/testfile"
 )
@@ -40,7 +41,7 @@ func Draft(r loop.Record) testfile.Draft {
 		case rules.Invalid:
 			invalid[f.Name] = f.Problem
 		default:
-			if doc := r.Document(f.Name); doc != nil {
+			if doc := recorded.Document(&r, f.Name); doc != nil {
 				facts[f.Name] = doc
 			} else if slices.ContainsFunc(kinds, func(k rules.SourceKind) bool { return k.Name == f.Source && k.Editable }) {
 				facts[f.Name] = map[string]any{}
@@ -50,11 +51,11 @@ func Draft(r loop.Record) testfile.Draft {
 	for _, in := range r.Trace.Inputs {
 		name, pointer, isFact := strings.Cut(in.Name, "#")
 		switch {
-		case in.Cut && !in.Told:
+		case in.Cut && !in.Reported:
 			lost = append(lost, name+strings.ReplaceAll(pointer, "/", "."))
 		case isFact || in.Cut:
 		case testfile.Gives(name):
-			if v, ok := r.Known(in.Name); ok && !isZero(v) {
+			if v, ok := recorded.Known(&r, in.Name); ok && !isZero(v) {
 				d.Given[name] = v
 			}
 		}
@@ -68,7 +69,7 @@ func Draft(r loop.Record) testfile.Draft {
 	put("missing", missing)
 	put("invalid", invalid)
 	put("repeated", counts(r.Repeated))
-	put("loop", row(r.Row))
+	put("loop", streak(r))
 	answers(d.Given, r.Calls)
 	if len(lost) > 0 {
 		d.Note = "the log does not hold " + strings.Join(lost, ", ")
@@ -91,8 +92,9 @@ func counts(all map[string]int) map[string]any {
 	return out
 }
 
-// row writes the loop memory as a test gives it.
-func row(r loop.RowRecord) map[string]any {
+// streak writes the loop memory as a test gives it.
+func streak(record loop.Record) map[string]any {
+	r := record.Streak
 	out := map[string]any{}
 	if r.Continuations > 0 {
 		out["continuations"] = r.Continuations

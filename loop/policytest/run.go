@@ -33,8 +33,8 @@ func (s *Suite) run(ctx context.Context, t testfile.Test) (r Result) {
 	program := s.program
 	if len(t.Given.Set) > 0 {
 		var diags rules.Diagnostics
-		if program, diags = s.load(t.Given.Set); program == nil {
-			return impossible(errorsOf(diags))
+		if program, diags = s.load(ctx, t.Given.Set); program == nil {
+			return impossible(diags.Err())
 		}
 	}
 	b, err := newBench(t)
@@ -42,7 +42,7 @@ func (s *Suite) run(ctx context.Context, t testfile.Test) (r Result) {
 		return impossible(err)
 	}
 	defer b.close()
-	d, err := b.decide(ctx, program, s.policy)
+	d, err := b.decide(ctx, program, s.policy, s.cfg.Effects)
 	if err != nil {
 		return impossible(err)
 	}
@@ -151,26 +151,36 @@ func (b *bench) event() (host.Event, error) {
 	return ev, err
 }
 
+// nothing carries out verbs of a program's own: a test is about what a policy asks for.
+type nothing struct{}
+
+func (nothing) Write(context.Context, []rules.Effect) error { return nil }
+
 // decide makes the decision and, where the effects are those of real files,
 // applies it.
-func (b *bench) decide(ctx context.Context, p *rules.Program, name string) (*loop.Decision, error) {
+func (b *bench) decide(ctx context.Context, p *rules.Program, name string, verbs []rules.EffectDecl) (*loop.Decision, error) {
 	ev, err := b.event()
 	if err != nil {
 		return nil, err
 	}
+	ev.NewTurn = false // what the test gives of the loop belongs to this turn
 	if b.world, err = newWorld(b.test.Given, p, b.now); err != nil {
 		return nil, err
 	}
-	l, err := loop.New(p,
+	opts := []loop.Option{
 		loop.WithName(name),
 		loop.WithRoot(b.project),
-		loop.WithStore(filepath.Join(b.dir, "state")),
+		loop.WithStore(b.memory(p, ev)),
 		loop.WithClock(func() time.Time { return b.now }),
 		loop.WithEnv(func(name string) string { return b.test.Given.Env[name] }),
-		loop.WithLog(nil),
+		loop.WithRecorder(nil),
 		loop.WithPrivate(),
 		loop.WithFacts(b.world.around),
-	)
+	}
+	for _, v := range verbs {
+		opts = append(opts, loop.WithVerb(v.Name, nothing{}))
+	}
+	l, err := loop.New(p, opts...)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func TestGuards(t *testing.T) {
 // passes runs the tests of a policy: all pass, every rule holds in one of them,
 // and every operand is seen true and seen false.
 func passes(t *testing.T, fsys fs.FS, file string) {
-	suite, findings := policytest.Load(fsys, file, loop.Config())
+	suite, findings := policytest.Load(t.Context(), fsys, file, loop.Config())
 	if suite == nil {
 		t.Fatal(findings.Format())
 	}

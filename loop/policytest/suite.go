@@ -35,16 +35,16 @@ type Suite struct {
 // cfg as for a loop. The suite is nil if and only if there is a diagnostic: tests
 // of a policy that cannot be used prove nothing. Warnings about the policy are
 // left to those who check it.
-func Load(fsys fs.FS, name string, cfg rules.Config) (*Suite, rules.Diagnostics) {
+func Load(ctx context.Context, fsys fs.FS, name string, cfg rules.Config) (*Suite, rules.Diagnostics) {
 	src, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return nil, rules.Diagnostics{{Pos: rules.Pos{File: name}, Check: "read", Message: "the tests cannot be read: " + reason(err)}}
 	}
-	return LoadSource(fsys, name, src, cfg)
+	return LoadSource(ctx, fsys, name, src, cfg)
 }
 
 // LoadSource is Load for tests that are at hand, as if they stood in the file name.
-func LoadSource(fsys fs.FS, name string, src []byte, cfg rules.Config) (*Suite, rules.Diagnostics) {
+func LoadSource(ctx context.Context, fsys fs.FS, name string, src []byte, cfg rules.Config) (*Suite, rules.Diagnostics) {
 	file, diags := testfile.Parse(name, src)
 	if file == nil {
 		return nil, diags
@@ -56,7 +56,7 @@ func LoadSource(fsys fs.FS, name string, src []byte, cfg rules.Config) (*Suite, 
 		return nil, rules.Diagnostics{{Pos: at, End: at, Check: "read", Message: err.Error(),
 			Help: "name the policy: policy: path/to/policy.yaml, or policy: speckit for a shipped one"}}
 	}
-	program, diags := s.load(nil)
+	program, diags := s.load(ctx, nil)
 	if program == nil {
 		return nil, errorsOf(diags)
 	}
@@ -105,7 +105,7 @@ func (s *Suite) find() (string, error) {
 }
 
 // load gives the program with these values of its params.
-func (s *Suite) load(set map[string]string) (*rules.Program, rules.Diagnostics) {
+func (s *Suite) load(ctx context.Context, set map[string]string) (*rules.Program, rules.Diagnostics) {
 	var key strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		key.WriteString(name + "\x00" + set[name] + "\x00")
@@ -123,7 +123,7 @@ func (s *Suite) load(set map[string]string) (*rules.Program, rules.Diagnostics) 
 		}
 		cfg.Set[name] = value
 	}
-	p, diags := rules.Load(s.fsys, s.policy, cfg)
+	p, diags := rules.Load(ctx, s.fsys, s.policy, cfg)
 	if p != nil {
 		s.programs[key.String()] = p
 	}

@@ -18,7 +18,7 @@ import (
 func suite(t testing.TB, policy, tests string) *policytest.Suite {
 	t.Helper()
 	fsys := fstest.MapFS{"p.yaml": {Data: []byte(policy)}, "p_test.yaml": {Data: []byte(tests)}}
-	s, findings := policytest.Load(fsys, "p_test.yaml", loop.Config())
+	s, findings := policytest.Load(t.Context(), fsys, "p_test.yaml", loop.Config())
 	if s == nil {
 		t.Fatal(findings.Format())
 	}
@@ -313,7 +313,7 @@ func TestLoadFindings(t *testing.T) {
 		"shipped_test.yaml":  "",
 		"deep/far_test.yaml": "",
 	} {
-		s, findings := policytest.Load(fsys, name, loop.Config())
+		s, findings := policytest.Load(t.Context(), fsys, name, loop.Config())
 		if (s == nil) != (want != "") || !strings.Contains(findings.Format(), want) {
 			t.Errorf("%s: %v, %s", name, s, findings.Format())
 		}
@@ -377,7 +377,7 @@ rules:
     expect: {rule: greeted, stop: true}
 `)},
 	}
-	suite, findings := policytest.Load(fsys, "greet_test.yaml", rules.Config{})
+	suite, findings := policytest.Load(context.Background(), fsys, "greet_test.yaml", rules.Config{})
 	if suite == nil {
 		fmt.Print(findings.Format())
 		return

@@ -138,23 +138,3 @@ func either(real any, paths []string) func(string) bool {
 		return ok && ask(path)
 	}
 }
-
-// Row gives the loop memory.
-func (w *world) Row(ctx context.Context) rules.Row {
-	l := w.given.Loop
-	if l == nil {
-		return w.Facts.Row(ctx)
-	}
-	return rules.Row{
-		Continuations: l.Continuations, Total: l.Total, Same: l.Repeats, Elapsed: l.Elapsed, Step: l.Step,
-		Steady: true,
-	}
-}
-
-// Given tells in how many verdicts a rule has been.
-func (w *world) Given(ctx context.Context, r *rules.Rule) int {
-	if n, ok := w.given.Repeated[r.Name]; ok {
-		return n
-	}
-	return w.Facts.Given(ctx, r)
-}

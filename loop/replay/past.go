@@ -4,9 +4,11 @@ import (
 	"context"
 	"path"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/internal/recorded"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -20,7 +22,7 @@ type past struct {
 // Fact gives what the record holds of a fact. Fields that it does not hold look
 // absent; check finds them afterwards, among all that was read.
 func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Value {
-	read, ok := w.record.Gathered(decl.Name)
+	read, ok := recorded.Gathered(w.record, decl.Name)
 	arguments, _ := decl.Split(args)
 	switch {
 	case !ok:
@@ -32,13 +34,13 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 		w.miss("the fact %s was read from %s then, and is read from %s now", decl.Name, read.Path, arguments[0])
 	}
 	v := rules.Value{Status: read.Status, Problem: read.Problem, Path: read.Path, Version: "then", Quiet: true}
-	if age, ok := w.record.Known("age(" + decl.Name + ")"); ok {
+	if age, ok := recorded.Known(w.record, "age("+decl.Name+")"); ok {
 		if d, err := time.ParseDuration(age.(string)); err == nil {
 			v.ModTime = w.record.Time.Add(-d)
 		}
 	}
 	if v.Status == rules.OK {
-		v.V = value(decl, w.record.Document(decl.Name))
+		v.V = value(decl, recorded.Document(w.record, decl.Name))
 	}
 	return v
 }
@@ -93,8 +95,6 @@ func (w *past) Name(_ context.Context, name string) any {
 		return r.Agent
 	case "project":
 		return r.Root
-	case "now":
-		return r.Time
 	case "said", "promised", "mentions", "transcript.passed", "exists", "isdir", "anyfile":
 		return func(text string) bool {
 			v, _ := w.call(name, text).(bool)
@@ -111,13 +111,13 @@ func (w *past) Name(_ context.Context, name string) any {
 			return []any{}
 		}
 	}
-	v, _ := r.Known(name)
+	v, _ := recorded.Known(r, name)
 	return v
 }
 
 // call gives what a function answered then.
 func (w *past) call(function, text string) any {
-	name := loop.CallName(function, text)
+	name := function + "(" + strconv.Quote(text) + ")"
 	v, ok := w.record.Calls[name]
 	if !ok {
 		w.miss("%s was not asked then", name)
@@ -125,19 +125,27 @@ func (w *past) call(function, text string) any {
 	return v
 }
 
-// Row gives the loop memory.
-func (w *past) Row(context.Context) rules.Row {
-	r := w.record.Row
-	return rules.Row{
-		Continuations: r.Continuations, Total: r.Total, Progress: r.Before, Same: r.Same, Elapsed: r.Elapsed, Step: r.Step,
+// options are those of then: the event, its time, and the memory of the loop.
+func (w *past) options(p *rules.Program) rules.Options {
+	r, s := w.record, w.record.Streak
+	o := rules.Options{Event: r.Event, Time: r.Time, Trace: rules.TraceFull}
+	o.Memory = rules.Memory{Streak: s.Continuations, Total: s.Total, Progress: s.Before, Same: s.Same}
+	if s.Continuations > 0 {
+		o.Memory.Since, o.Memory.Latest = r.Time.Add(-s.Elapsed), r.Time.Add(-s.Step)
 	}
-}
-
-// Given tells in how many verdicts a rule had been.
-func (w *past) Given(_ context.Context, r *rules.Rule) int {
-	n, ok := w.record.Repeated[r.Name]
-	if !ok {
-		w.miss("how often the rule %s had been heard is not in the log", r.Name)
+	for _, rule := range p.Rules() {
+		if rule.Unless == nil {
+			continue
+		}
+		said := slices.Repeat([]rules.Said{{At: r.Time}}, r.Repeated[rule.Name])
+		to := &o.Memory.Said
+		if rule.Unless.Per == rules.PerProject {
+			to = &o.Project.Said
+		}
+		if *to == nil {
+			*to = map[string][]rules.Said{}
+		}
+		(*to)[rule.Name] = said
 	}
-	return n
+	return o
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/internal/recorded"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -81,7 +82,7 @@ func Decide(ctx context.Context, p *rules.Program, r loop.Record) Result {
 	}
 	if p.Handles(r.Event) {
 		w := &past{record: &r}
-		v := p.EvalWith(ctx, w, rules.Options{Event: r.Event, Traced: true})
+		v := p.Eval(ctx, w, w.options(p))
 		out.Now = Verdict{Action: v.Action, Rule: v.Rule}
 		w.check(p, v)
 		if len(w.unknown) > 0 {
@@ -105,22 +106,28 @@ func firstLine(s string) string {
 func (w *past) check(p *rules.Program, v *rules.Verdict) {
 	for _, in := range v.Trace.Inputs {
 		// With gate: all, what a text has worked out can serve a later rule.
-		if in.Told && p.Gate == rules.First {
+		if in.Reported && p.Gate == "first" {
 			continue
 		}
-		if _, ok := w.record.Known(in.Name); !ok && !told(in.Name) {
+		if _, ok := recorded.Known(w.record, in.Name); !ok && !told(in.Name) {
 			w.miss("%s is not in the log", inputText(in.Name))
 		}
 	}
-	row := w.record.Row
-	if row.Continuations > 0 && row.Progress != "" && v.Progress != "" && row.Progress != v.Progress && counts(p) {
+	for _, r := range p.Rules() {
+		tried := func(s rules.Step) bool { return s.Rule == r.Name }
+		if _, ok := w.record.Repeated[r.Name]; !ok && r.Unless != nil && slices.ContainsFunc(v.Trace.Steps, tried) {
+			w.miss("how often the rule %s had been heard is not in the log", r.Name)
+		}
+	}
+	s := w.record.Streak
+	if s.Continuations > 0 && s.Progress != "" && v.Progress != "" && s.Progress != v.Progress && counts(p) {
 		w.miss("progress is measured in another way now")
 	}
 }
 
 // counts reports whether anything hangs on loop.repeats.
 func counts(p *rules.Program) bool {
-	return p.Limits.HasRepeats || slices.ContainsFunc(p.Rules, func(r *rules.Rule) bool {
+	return p.Limits().HasRepeats || slices.ContainsFunc(p.Rules(), func(r *rules.Rule) bool {
 		return slices.ContainsFunc(r.Operands(), func(text string) bool { return strings.Contains(text, "loop.repeats") })
 	})
 }

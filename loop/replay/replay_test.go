@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/loop/looptest"
 	"github.com/ralph-sdk/ralph/loop/replay"
 	"github.com/ralph-sdk/ralph/rules"
 
@@ -30,7 +31,7 @@ rules:
 
 func program(t *testing.T, src string) *rules.Program {
 	t.Helper()
-	p, findings := rules.Load(fstest.MapFS{"p.yaml": {Data: []byte(src)}}, "p.yaml", loop.Config())
+	p, findings := rules.Load(t.Context(), fstest.MapFS{"p.yaml": {Data: []byte(src)}}, "p.yaml", loop.Config())
 	if p == nil {
 		t.Fatal(findings.Format())
 	}
@@ -51,10 +52,10 @@ func recorded(t *testing.T, policy string) loop.Record {
 			t.Fatal(err)
 		}
 	}
-	var line []byte
+	var records looptest.Records
 	l, err := loop.New(program(t, policy),
-		loop.WithRoot(dir), loop.WithStore(filepath.Join(t.TempDir(), "state")),
-		loop.WithEnv(func(string) string { return "" }), loop.WithLog(func(b []byte) error { line = b; return nil }))
+		loop.WithRoot(dir), loop.WithState(filepath.Join(t.TempDir(), "state")),
+		loop.WithEnv(func(string) string { return "" }), loop.WithRecorder(&records))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +64,10 @@ func recorded(t *testing.T, policy string) loop.Record {
 		t.Fatal(err)
 	}
 	var r loop.Record
+	line, err := json.Marshal(records.All()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := json.Unmarshal(line, &r); err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func (a *agent) words() []string {
 			out = append(out, w)
 		}
 	}
-	for _, r := range a.session.program.Rules {
+	for _, r := range a.session.program.Rules() {
 		for _, text := range r.Operands() {
 			for _, function := range []string{"said", "promised", "mentions"} {
 				for _, w := range quoted(text, function) {

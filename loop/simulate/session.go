@@ -83,7 +83,7 @@ func (s *session) turn(ctx context.Context, turn int) (ended bool, err error) {
 		d, _ := s.loop.Apply(ctx, s.loop.Decide(ctx, s.event(host.Stop, turn, stop, words))) // the error is in d
 		s.agent.see(d)
 		s.note(turn, stop, did, d)
-		if !d.Continue() {
+		if d.Verdict.Action == rules.Stop {
 			s.report.Last = d.Verdict.Rule
 			return true, ctx.Err()
 		}

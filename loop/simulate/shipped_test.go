@@ -30,7 +30,7 @@ func program(t testing.TB, name string, set map[string]string) *rules.Program {
 	t.Helper()
 	cfg := loop.Config()
 	cfg.Set = set
-	p, findings := rules.Load(examples.FS, name+"/"+name+".yaml", cfg)
+	p, findings := rules.Load(t.Context(), examples.FS, name+"/"+name+".yaml", cfg)
 	if p == nil {
 		t.Fatal(findings.Format())
 	}

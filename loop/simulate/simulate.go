@@ -163,10 +163,10 @@ func (s *session) newLoop() (*loop.Loop, error) {
 	return loop.New(s.program,
 		loop.WithName(s.options.Name),
 		loop.WithRoot(s.project),
-		loop.WithStore(filepath.Join(s.dir, "state")),
+		loop.WithState(filepath.Join(s.dir, "state")),
 		loop.WithClock(func() time.Time { return s.now }),
 		loop.WithEnv(func(name string) string { return s.options.Env[name] }),
-		loop.WithLog(nil),
+		loop.WithRecorder(nil),
 		loop.WithFacts(s.around),
 	)
 }

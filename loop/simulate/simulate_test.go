@@ -18,7 +18,7 @@ import (
 // loaded gives a policy that is written as text.
 func loaded(t testing.TB, src string) *rules.Program {
 	t.Helper()
-	p, findings := rules.Load(fstest.MapFS{"p.yaml": {Data: []byte("ralph: 1\n" + src)}}, "p.yaml", loop.Config())
+	p, findings := rules.Load(t.Context(), fstest.MapFS{"p.yaml": {Data: []byte("ralph: 1\n" + src)}}, "p.yaml", loop.Config())
 	if p == nil {
 		t.Fatal(findings.Format())
 	}
@@ -150,7 +150,7 @@ rules:
   - name: go-on
     continue: Write DONE when you are done.
 `)}}
-	p, _ := rules.Load(policy, "p.yaml", rules.Config{})
+	p, _ := rules.Load(context.Background(), policy, "p.yaml", rules.Config{})
 	for _, kind := range []simulate.Kind{simulate.Honest, simulate.Stuck} {
 		r, err := simulate.Run(context.Background(), p, simulate.Options{Agent: kind, Turns: 1})
 		if err != nil {

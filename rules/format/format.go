@@ -15,8 +15,9 @@ import (
 // An Error says that a file cannot be laid out anew without changing what it says.
 // It is left as it is.
 type Error struct {
-	Name   string // of the file
-	Reason string
+	Name     string // of the file
+	Reason   string
+	Findings rules.Diagnostics // what keeps it from being read, nil if it can be
 }
 
 func (e *Error) Error() string {
@@ -36,11 +37,11 @@ func (e *Error) Error() string {
 // so it means the same to everybody; formatting it again changes nothing. Line ends
 // stay those of the first line.
 //
-// The error is of type [rules.Diagnostics] if the file is no YAML, else a [*Error].
+// The error is an [*Error].
 func Source(name string, src []byte) ([]byte, error) {
 	before, problems := source.Parse(src)
 	if len(problems) > 0 || before == nil {
-		return nil, unreadable(name, src, problems)
+		return nil, &Error{Name: name, Reason: "it cannot be read", Findings: findings(name, src, problems)}
 	}
 	refuse := func(reason string) ([]byte, error) { return nil, &Error{Name: name, Reason: reason} }
 	sheet, ok := newSheet(src)
@@ -70,8 +71,8 @@ func Source(name string, src []byte) ([]byte, error) {
 	return out, nil
 }
 
-// unreadable is what the YAML reader found.
-func unreadable(name string, src []byte, problems []source.Problem) rules.Diagnostics {
+// findings is what the YAML reader found.
+func findings(name string, src []byte, problems []source.Problem) rules.Diagnostics {
 	pos := func(at source.Pos) rules.Pos { return rules.Pos{File: name, Line: at.Line, Col: at.Col} }
 	diags := make(rules.Diagnostics, len(problems))
 	for i, p := range problems {

@@ -1,6 +1,8 @@
 package format_test
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -85,8 +87,13 @@ func TestSourceRefuses(t *testing.T) {
 		"not UTF-8":        "ralph: 1\ndescription: \xff\n",
 	} {
 		got, err := format.Source("p.yaml", []byte(src))
-		if err == nil || !strings.Contains(err.Error(), "p.yaml") {
+		var refused *format.Error
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "p.yaml") {
 			t.Errorf("%s: %q, %v", name, got, err)
+			continue
+		}
+		if (name == "no YAML") != strings.Contains(refused.Findings.Format(), "p.yaml:2:8") {
+			t.Errorf("%s: %s", name, refused.Findings.Format())
 		}
 	}
 }
@@ -132,21 +139,22 @@ func FuzzSource(f *testing.F) {
 			t.Fatalf("%q became %q and then %q", src, got, again)
 		}
 		cfg := rules.Config{Shipped: examples.FS}
-		before, was := rules.Load(memory{src}, "p.yaml", cfg)
-		after, is := rules.Load(memory{got}, "p.yaml", cfg)
+		before, was := rules.Load(t.Context(), memory{src}, "p.yaml", cfg)
+		after, is := rules.Load(t.Context(), memory{got}, "p.yaml", cfg)
 		if (before == nil) != (after == nil) || len(was) != len(is) {
 			t.Fatalf("%q became %q, of which is said %v and not %v", src, got, is, was)
 		}
 		if before == nil {
 			return
 		}
-		if len(before.Rules) != len(after.Rules) || len(before.Facts()) != len(after.Facts()) {
-			t.Fatalf("%q became %q, which is another policy", src, got)
-		}
-		for i := range before.Rules {
-			if before.Rules[i].Name != after.Rules[i].Name || before.Rules[i].Verb != after.Rules[i].Verb {
-				t.Fatalf("%q became %q, of which rule %d is another", src, got, i)
+		names := func(p *rules.Program) (out []string) {
+			for _, r := range p.Rules() {
+				out = append(out, fmt.Sprint(r.Name, r.Verb))
 			}
+			return out
+		}
+		if diff := cmp.Diff(names(before), names(after)); diff != "" || len(before.Facts()) != len(after.Facts()) {
+			t.Fatalf("%q became %q, which is another policy:\n%s", src, got, diff)
 		}
 	})
 }

@@ -8,31 +8,36 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
-// Check compares the names in the tests with those of the policy: facts that are
-// given or expected to be read, and rules. All findings are errors.
+// Check compares the names in the tests with those of the policy: events, facts that
+// are given or expected to be read, rules, and effects. All findings are errors.
 func (f *File) Check(p *rules.Program) rules.Diagnostics {
 	var facts, names []string
 	for _, d := range p.Facts() {
 		facts = append(facts, d.Name)
 	}
-	for _, r := range p.Rules {
+	for _, r := range p.Rules() {
 		names = append(names, r.Name)
 	}
 	for _, limit := range []string{"continuations", "repeats", "elapsed", "total"} {
 		names = append(names, "limits."+limit)
 	}
+	events := union(rules.KnownEvents(), p.Events)
+	effects := effectKeys().names()
+	for _, u := range p.Uses().Effects {
+		effects = union(effects, []string{u.Name})
+	}
 	var out rules.Diagnostics
-	fail := func(at rules.Pos, kind, name string, known []string) {
+	fail := func(at rules.Pos, problem, name string, known []string) {
 		if slices.Contains(known, name) {
 			return
 		}
 		help := nearest.DidYouMean(name, known)
 		if help == "" {
-			help = "it has " + quoted(known)
+			help = "there are " + quoted(known)
 		}
 		d := rules.Diagnostic{
 			Pos: at, End: at, Check: CheckUnknown, Help: help,
-			Message: "the policy has no " + kind + " " + quoted([]string{name}), Line: source.Line(f.src, at.Line),
+			Message: problem + " " + quoted([]string{name}), Line: source.Line(f.src, at.Line),
 		}
 		d.End.Col += len([]rune(name))
 		if !slices.ContainsFunc(out, func(o rules.Diagnostic) bool { return o.Pos == at && o.Message == d.Message }) {
@@ -40,25 +45,31 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		}
 	}
 	for _, t := range f.Tests {
+		if t.eventAt.Line > 0 {
+			fail(t.eventAt, "unknown event", t.Event, events)
+		}
+		for _, v := range t.Expect.verbs {
+			fail(v.at, "the policy has no effect", v.name, effects)
+		}
 		g := t.Given
 		for name := range g.Facts {
-			fail(g.at["fact "+name], "fact", name, facts)
+			fail(g.at["fact "+name], "the policy has no fact", name, facts)
 		}
 		for _, given := range []map[string]string{g.Missing, g.Invalid, g.Problem} {
 			for name := range given {
-				fail(g.at["fact "+name], "fact", name, facts)
+				fail(g.at["fact "+name], "the policy has no fact", name, facts)
 			}
 		}
 		for name := range g.Repeated {
-			fail(g.at["rule "+name], "rule", name, names)
+			fail(g.at["rule "+name], "the policy has no rule", name, names)
 		}
 		for _, list := range []Optional[[]string]{t.Expect.Read, t.Expect.Unread} {
 			for _, name := range list.Value {
-				fail(list.Pos, "fact", name, facts)
+				fail(list.Pos, "the policy has no fact", name, facts)
 			}
 		}
 		if r := t.Expect.Rule; r.Value != "" {
-			fail(r.Pos, "rule", r.Value, names)
+			fail(r.Pos, "the policy has no rule", r.Value, names)
 		}
 	}
 	slices.SortFunc(out, func(a, b rules.Diagnostic) int {
@@ -68,4 +79,14 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		return a.Pos.Col - b.Pos.Col
 	})
 	return out
+}
+
+// union is a, and what is only in b.
+func union(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(a, s)
+		}
+	}
+	return a
 }

@@ -46,9 +46,9 @@ func (r *reader) expect(n *source.Node) Expect {
 		case "log":
 			e.Log = r.patterns(v, key)
 		case "effects":
-			e.Effects = Optional[[]string]{true, r.effects(v, key), at}
+			e.Effects = Optional[[]string]{true, r.effects(v, key, &e), at}
 		case "finally":
-			e.Finally = Optional[[]string]{true, r.effects(v, key), at}
+			e.Finally = Optional[[]string]{true, r.effects(v, key, &e), at}
 		case "files":
 			e.Files = Optional[map[string]Content]{true, r.results(v), at}
 		case "read":
@@ -120,20 +120,28 @@ func (r *reader) results(n *source.Node) map[string]Content {
 	return out
 }
 
-// effects reads a list of effects in the form of a policy.
-func (r *reader) effects(n *source.Node, what string) []string {
+// effects reads a list of effects in the form of a policy. A key that the language
+// does not have is a verb of a program's own, which [File.Check] looks up.
+func (r *reader) effects(n *source.Node, what string, e *Expect) []string {
 	out := []string{}
 	r.items(n, what, func(item *source.Node) {
-		r.fields(item, "an effect", effectKeys(), func(key string, v *source.Node) {
-			switch key {
-			case "set":
+		if item.Kind != source.Map {
+			r.errorf(item, CheckSyntax, "", "an effect is a map with one of the keys %s, this is %s", quoted(effectKeys().names()), item.KindName())
+			return
+		}
+		for _, f := range item.Fields {
+			switch key, v := f.Key.Value, f.Value; {
+			case key == "set":
 				out = append(out, r.set(v))
-			case "prune":
+			case key == "prune":
 				out = append(out, r.prune(v))
-			default:
+			case effectKeys().has(key):
 				out = append(out, key+" "+r.text(v, key))
+			default:
+				e.verbs = append(e.verbs, verb{key, r.pos(f.Key.Start)})
+				out = append(out, verbText(key, v.Decode()))
 			}
-		})
+		}
 	})
 	return out
 }
@@ -185,6 +193,9 @@ func (r *reader) prune(n *source.Node) string {
 //	archive plan
 //	prune tmp/*.md older than 1h0m0s
 //	log the text
+//	page {"who":"ops"}
+//
+// The last is a verb of a program's own with its arguments.
 func EffectText(e rules.Effect) string {
 	switch e.Kind {
 	case rules.SetEffect:
@@ -193,9 +204,13 @@ func EffectText(e rules.Effect) string {
 		return "prune " + e.Glob + " older than " + e.Older.String()
 	case rules.LogEffect:
 		return "log " + e.Text
+	case rules.VerbEffect:
+		return verbText(e.Verb, e.Value)
 	}
-	return e.Kind.String() + " " + e.Fact
+	return string(e.Kind) + " " + e.Fact
 }
+
+func verbText(name string, args any) string { return name + " " + jsonText(args) }
 
 // SameEffect reports whether an effect is the one that a test asks for. A prune
 // that the test gives no age matches any age.

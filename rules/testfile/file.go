@@ -29,6 +29,8 @@ type Test struct {
 	Given  Given
 	Event  string // Stop if the file does not say
 	Expect Expect
+
+	eventAt rules.Pos // of the event, if the file says it
 }
 
 // Given is the situation of a test. What it does not name is absent, or has its
@@ -112,6 +114,14 @@ type Expect struct {
 	Files   Optional[map[string]Content] // all files that the decision changes
 	Read    Optional[[]string]           // facts that must have been read
 	Unread  Optional[[]string]           // facts that must not have been read
+
+	verbs []verb // in Effects and Finally
+}
+
+// verb is an effect that the language does not have.
+type verb struct {
+	name string
+	at   rules.Pos
 }
 
 // Optional is a value that a test may leave out.

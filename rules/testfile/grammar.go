@@ -76,7 +76,7 @@ func testKeys() keys {
 	return keys{
 		{"name", typed("string"), "What the policy does here, as a sentence; unique in the file."},
 		{"given", givenKeys().object(), "The situation, over that of the file: objects are merged, null takes away."},
-		{"event", map[string]any{"enum": events()}, "The event; Stop if absent."},
+		{"event", either(map[string]any{"enum": events()}, typed("string")), "The event; Stop if absent. A program may have some of its own."},
 		{"expect", expectKeys().object(), "What the policy must say and do."},
 	}
 }
@@ -171,7 +171,9 @@ func expectKeys() keys {
 	text := typed("string")
 	texts := either(text, listOf(text))
 	verdict := either(typed("string", "boolean"), listOf(text))
-	effects := listOf(effectKeys().object())
+	effect := effectKeys().object()
+	effect["additionalProperties"] = map[string]any{"description": "Arguments of a verb that a program has of its own."}
+	effects := listOf(effect)
 	return keys{
 		{"continue", verdict, "The agent goes on, and is told this: a text that occurs, /a regular expression/, a list of them, or true."},
 		{"stop", verdict, "The agent may stop, for this reason: as continue."},

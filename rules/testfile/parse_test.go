@@ -66,7 +66,7 @@ rules:
     when: state.n > 2
     stop: enough
 `
-	p, diags := rules.Load(fstest.MapFS{"p.yaml": {Data: []byte(src)}}, "p.yaml", rules.Config{})
+	p, diags := rules.Load(t.Context(), fstest.MapFS{"p.yaml": {Data: []byte(src)}}, "p.yaml", rules.Config{})
 	if p == nil {
 		t.Fatal(diags)
 	}

@@ -41,18 +41,6 @@ func (r *reader) errorf(n *source.Node, check, help, format string, args ...any)
 	})
 }
 
-func kindName(n *source.Node) string {
-	switch {
-	case n.Kind == source.Map:
-		return "a map"
-	case n.Kind == source.List:
-		return "a list"
-	case n.Tag == "!!null":
-		return "empty"
-	}
-	return "a text"
-}
-
 func quoted(names []string) string {
 	names = slices.Sorted(slices.Values(names))
 	for i, n := range names {
@@ -66,7 +54,7 @@ func isNull(n *source.Node) bool { return n.Kind == source.Scalar && n.Tag == "!
 // fields calls f for each key of n that the table knows and reports the others.
 func (r *reader) fields(n *source.Node, what string, ks keys, f func(key string, value *source.Node)) {
 	if n.Kind != source.Map {
-		r.errorf(n, CheckSyntax, "", "%s is a map with the keys %s, this is %s", what, quoted(ks.names()), kindName(n))
+		r.errorf(n, CheckSyntax, "", "%s is a map with the keys %s, this is %s", what, quoted(ks.names()), n.KindName())
 		return
 	}
 	for _, fl := range n.Fields {
@@ -82,7 +70,7 @@ func (r *reader) fields(n *source.Node, what string, ks keys, f func(key string,
 // named walks a map from names to anything.
 func (r *reader) named(n *source.Node, what string, f func(key, value *source.Node)) {
 	if n.Kind != source.Map {
-		r.errorf(n, CheckSyntax, "", "%s is a map from names to values, this is %s", what, kindName(n))
+		r.errorf(n, CheckSyntax, "", "%s is a map from names to values, this is %s", what, n.KindName())
 		return
 	}
 	for _, fl := range n.Fields {
@@ -93,7 +81,7 @@ func (r *reader) named(n *source.Node, what string, f func(key, value *source.No
 // items walks a list.
 func (r *reader) items(n *source.Node, what string, f func(*source.Node)) {
 	if n.Kind != source.List {
-		r.errorf(n, CheckSyntax, "begin each item with a dash", "%s is a list, this is %s", what, kindName(n))
+		r.errorf(n, CheckSyntax, "begin each item with a dash", "%s is a list, this is %s", what, n.KindName())
 		return
 	}
 	for _, item := range n.Items {
@@ -103,7 +91,7 @@ func (r *reader) items(n *source.Node, what string, f func(*source.Node)) {
 
 func (r *reader) text(n *source.Node, what string) string {
 	if n.Kind != source.Scalar || isNull(n) {
-		r.errorf(n, CheckSyntax, "", "%s is a text, this is %s", what, kindName(n))
+		r.errorf(n, CheckSyntax, "", "%s is a text, this is %s", what, n.KindName())
 		return ""
 	}
 	return n.Value
@@ -150,7 +138,7 @@ func valueName(n *source.Node) string {
 	if n.Kind == source.Scalar && !isNull(n) {
 		return strconv.Quote(n.Value)
 	}
-	return kindName(n)
+	return n.KindName()
 }
 
 // moment reads the time of an event.

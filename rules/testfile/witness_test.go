@@ -21,8 +21,12 @@ func TestFromWitness(t *testing.T) {
 		Params:   map[string]any{"most": 7},
 		Given:    map[string]int{"ask": 1},
 	}
+	text, err := json.Marshal(w)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var witness map[string]any
-	if err := json.Unmarshal(w.JSON(), &witness); err != nil {
+	if err := json.Unmarshal(text, &witness); err != nil {
 		t.Fatal(err)
 	}
 	d := testfile.FromWitness(witness)

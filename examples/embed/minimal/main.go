@@ -16,9 +16,9 @@ import (
 var policies embed.FS
 
 func main() {
-	program, findings := rules.Load(policies, "policy.yaml", loop.Config())
+	program, findings := rules.Load(context.Background(), policies, "policy.yaml", loop.Config())
 	if program == nil {
-		log.Fatal(findings)
+		log.Fatal(findings.Err())
 	}
 	l, err := loop.New(program, loop.Local())
 	if err != nil {

@@ -18,9 +18,9 @@ var policies embed.FS
 
 func main() {
 	src := coverage{}
-	program, findings := rules.Load(policies, "policy.yaml", loop.Config(src))
+	program, findings := rules.Load(context.Background(), policies, "policy.yaml", loop.Config(src))
 	if program == nil {
-		log.Fatal(findings)
+		log.Fatal(findings.Err())
 	}
 	l, err := loop.New(program, loop.Local(), loop.WithSource(src))
 	if err != nil {

@@ -63,6 +63,19 @@ type Node struct {
 // neither is nil.
 type Field struct{ Key, Value *Node }
 
+// KindName is what to call the node in messages.
+func (n *Node) KindName() string {
+	switch {
+	case n.Kind == Map:
+		return "a map"
+	case n.Kind == List:
+		return "a list"
+	case n.Tag == "!!null":
+		return "empty"
+	}
+	return "a text"
+}
+
 // Get is the value under the key, the first if it is there twice. It is nil if
 // there is none, or if n is nil or no map.
 func (n *Node) Get(key string) *Node {
@@ -187,4 +200,16 @@ func (n *Node) Decode() any {
 		return v
 	}
 	return n.Value
+}
+
+// Count is how many maps, lists and scalars there are in n, keys included.
+func (n *Node) Count() int {
+	count := 1
+	for _, f := range n.Fields {
+		count += 1 + f.Value.Count()
+	}
+	for _, item := range n.Items {
+		count += item.Count()
+	}
+	return count
 }

@@ -1,4 +1,6 @@
-package loop
+// Package recorded reads what a decision was made on from its record, for those who
+// decide again and for tests that are made of decisions.
+package recorded
 
 import (
 	"encoding/json"
@@ -7,13 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
 // Known gives the value that an input had, see [rules.Input]. A field of an object
 // that was kept whole is known too. ok is false if the record does not hold it.
-func (r *Record) Known(name string) (value any, ok bool) {
+func Known(r *loop.Record, name string) (value any, ok bool) {
 	fact, pointer, isFact := strings.Cut(name, "#")
 	if !throughList(pointer) {
 		for _, in := range r.Trace.Inputs {
@@ -26,7 +29,7 @@ func (r *Record) Known(name string) (value any, ok bool) {
 		return nil, false
 	}
 	up := pointer[:strings.LastIndexByte(pointer, '/')]
-	whole, ok := r.Known(fact + "#" + up)
+	whole, ok := Known(r, fact+"#"+up)
 	if !ok {
 		return nil, false
 	}
@@ -55,7 +58,7 @@ func throughList(pointer string) bool {
 
 // Document gives as much of a fact as the record holds: a whole value, or an
 // object with the fields that were read. It is nil if nothing was read of it.
-func (r *Record) Document(fact string) any {
+func Document(r *loop.Record, fact string) any {
 	var doc any
 	for _, in := range r.Trace.Inputs {
 		pointer, ok := strings.CutPrefix(in.Name, fact+"#")
@@ -118,7 +121,7 @@ func plainNumbers(v any) any {
 }
 
 // Gathered tells how a fact stood; ok is false if it was not gathered.
-func (r *Record) Gathered(fact string) (read rules.FactRead, ok bool) {
+func Gathered(r *loop.Record, fact string) (read rules.FactRead, ok bool) {
 	for _, f := range r.Trace.Facts {
 		if f.Name == fact {
 			return f, true

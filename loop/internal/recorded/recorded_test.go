@@ -1,7 +1,6 @@
-package loop_test
+package recorded_test
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/loop/internal/recorded"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -30,7 +30,7 @@ rules:
     when: state.n == 2 and len(state.list) == 2
     continue: ${state.secret}
 `
-	p, findings := rules.Load(fstest.MapFS{"p.yaml": {Data: []byte(policy)}}, "p.yaml", loop.Config())
+	p, findings := rules.Load(t.Context(), fstest.MapFS{"p.yaml": {Data: []byte(policy)}}, "p.yaml", loop.Config())
 	if p == nil {
 		t.Fatal(findings.Format())
 	}
@@ -46,7 +46,7 @@ rules:
 	if err := os.WriteFile(filepath.Join(dir, "state.json"), src, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	l, err := loop.New(p, loop.WithRoot(dir), loop.WithStore(t.TempDir()), loop.WithLog(nil), loop.WithEnv(func(string) string { return "" }))
+	l, err := loop.New(p, loop.WithRoot(dir), loop.WithState(t.TempDir()), loop.WithRecorder(nil), loop.WithEnv(func(string) string { return "" }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,52 +62,23 @@ rules:
 	for name, want := range map[string]any{
 		"state#/n": 2, "state#/list": []any{1, map[string]any{"a": 2.5}}, "state#/list/1/a": 2.5, "state#/list/0": 1,
 	} {
-		if got, ok := r.Known(name); !ok || !cmp.Equal(want, got) {
+		if got, ok := recorded.Known(&r, name); !ok || !cmp.Equal(want, got) {
 			t.Errorf("%s is %v, %v; want %v", name, got, ok, want)
 		}
 	}
 	for _, name := range []string{"state#/unread", "state#/long", "state#/secret", "last_assistant_message", "state#", "nosuch"} {
-		if got, ok := r.Known(name); ok {
+		if got, ok := recorded.Known(&r, name); ok {
 			t.Errorf("%s is known: %v", name, got)
 		}
 	}
 	want := map[string]any{"n": 2, "list": []any{1, map[string]any{"a": 2.5}}}
-	if diff := cmp.Diff(want, r.Document("state")); diff != "" {
+	if diff := cmp.Diff(want, recorded.Document(&r, "state")); diff != "" {
 		t.Errorf("the document (-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]any{loop.CallName("said", "DONE"): false}, r.Calls); diff != "" {
+	if diff := cmp.Diff(map[string]any{`said("DONE")`: false}, r.Calls); diff != "" {
 		t.Errorf("the calls (-want +got)\n%s", diff)
 	}
-	if read, ok := r.Gathered("state"); !ok || read.Status != rules.OK || read.Path != "state.json" {
+	if read, ok := recorded.Gathered(&r, "state"); !ok || read.Status != rules.OK || read.Path != "state.json" {
 		t.Errorf("state was gathered as %+v, %v", read, ok)
-	}
-}
-
-// standIn answers for one fact and leaves the rest to the world.
-type standIn struct{ rules.Facts }
-
-func (s standIn) Row(ctx context.Context) rules.Row {
-	row := s.Facts.Row(ctx)
-	row.Continuations, row.Same, row.Steady = 7, 7, true
-	return row
-}
-
-// What stands between the rules and the world is asked instead of it.
-func TestWithFacts(t *testing.T) {
-	const policy = "ralph: 1\nlimits: {repeats: 7}\nrules:\n  - name: on\n    continue: ${loop.repeats}\n"
-	p, findings := rules.Load(fstest.MapFS{"p.yaml": {Data: []byte(policy)}}, "p.yaml", loop.Config())
-	if p == nil {
-		t.Fatal(findings.Format())
-	}
-	asked := 0
-	l, err := loop.New(p, loop.WithRoot(t.TempDir()), loop.WithStore(t.TempDir()), loop.WithLog(nil),
-		loop.WithEnv(func(string) string { return "" }),
-		loop.WithFacts(func(_ host.Event, world rules.Facts) rules.Facts { asked++; return standIn{world} }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := l.Decide(t.Context(), host.Event{Name: host.Stop})
-	if d.Verdict.Bound != "repeats" || asked != 1 {
-		t.Errorf("the verdict is %+v after %d askings", d.Verdict, asked)
 	}
 }

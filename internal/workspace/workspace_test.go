@@ -1,4 +1,4 @@
-package loop_test
+package workspace_test
 
 import (
 	"errors"
@@ -6,13 +6,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
 // Where a project is: the flag, else the session's directory if the event lies in
 // it, else the event's directory, and never a folder above.
-func TestFindRoot(t *testing.T) {
+func TestFind(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -63,8 +62,8 @@ func TestFindRoot(t *testing.T) {
 				}
 				return ""
 			}
-			got, err := loop.FindRoot(host.Event{Cwd: abs(c.cwd)}, abs(c.flag), env)
-			var refused *loop.RootError
+			got, err := workspace.Find(abs(c.cwd), abs(c.flag), env)
+			var refused *workspace.Error
 			if c.want == "" {
 				if !errors.As(err, &refused) {
 					t.Errorf("%q, error %v", got, err)
@@ -81,13 +80,19 @@ func TestFindRoot(t *testing.T) {
 // Without a project only the variable can switch loops off, not a file of whatever
 // directory the process is in.
 func TestOffWithoutProject(t *testing.T) {
-	p := newProject(t, map[string]string{".ralph/off": ""})
-	t.Chdir(p.dir)
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".ralph"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".ralph", "off"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
 	none := func(string) string { return "" }
-	if why, off := loop.Off("", none); off {
+	if why, off := workspace.Off("", none); off {
 		t.Error(why)
 	}
-	if why, off := loop.Off(p.dir, none); !off || why == "" {
+	if why, off := workspace.Off(dir, none); !off || why == "" {
 		t.Errorf("%v %q", off, why)
 	}
 }

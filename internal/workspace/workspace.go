@@ -1,64 +1,69 @@
-package loop
+// Package workspace finds the project that an event belongs to, and whether loops are
+// switched off there. It reads folder names only, and knows neither hosts nor policies.
+//
+// Start with [Find].
+package workspace
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/ralph-sdk/ralph/loop/host"
 )
 
-// RootError says why there is no project root for an event.
-type RootError struct {
+// Error says why there is no project root for an event.
+type Error struct {
 	Dir    string // what was tried, "" if the event names no directory
 	Reason string
 }
 
 // Error says it in a sentence.
-func (e *RootError) Error() string {
+func (e *Error) Error() string {
 	if e.Dir == "" {
 		return "no project directory: " + e.Reason
 	}
 	return fmt.Sprintf("the project directory %s cannot be used: %s", e.Dir, e.Reason)
 }
 
-// FindRoot gives the project root of an event: project if it is given, else
+// Quiet says that the error is no failure of a hook, see package host.
+func (e *Error) Quiet() bool { return true }
+
+// Find gives the project root of an event in the directory cwd: flag if it is given, else
 // CLAUDE_PROJECT_DIR where the event's directory lies in it (agents change their
 // directory, the session's project stays), else the event's directory. It does
 // not search upwards: a file of some parent folder must not run a loop here.
-func FindRoot(ev host.Event, project string, getenv func(string) string) (string, error) {
-	if project != "" {
-		return directory(project)
+func Find(cwd, flag string, getenv func(string) string) (string, error) {
+	if flag != "" {
+		return directory(flag)
 	}
-	if ev.Cwd == "" {
-		return "", &RootError{Reason: "the hook input has no cwd; --project names one"}
+	if cwd == "" {
+		return "", &Error{Reason: "the hook input has no cwd; --project names one"}
 	}
-	cwd, err := directory(ev.Cwd)
+	at, err := directory(cwd)
 	if session := getenv("CLAUDE_PROJECT_DIR"); session != "" {
 		dir, sessionErr := directory(session)
 		switch {
 		case sessionErr != nil:
-		case err == nil && beneath(dir, cwd):
+		case err == nil && beneath(dir, at):
 			return dir, nil
-		case err != nil && (beneath(dir, ev.Cwd) || beneath(session, ev.Cwd)):
+		case err != nil && (beneath(dir, cwd) || beneath(session, cwd)):
 			return dir, nil // the agent removed the directory that it is in
 		}
 	}
-	return cwd, err
+	return at, err
 }
 
 func directory(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return "", &RootError{Dir: dir, Reason: "it cannot be made absolute"}
+		return "", &Error{Dir: dir, Reason: "it cannot be made absolute"}
 	}
 	resolved, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		return "", &RootError{Dir: dir, Reason: "it does not exist"}
+		return "", &Error{Dir: dir, Reason: "it does not exist"}
 	}
 	if info, err := os.Stat(resolved); err != nil || !info.IsDir() {
-		return "", &RootError{Dir: dir, Reason: "it is not a directory"}
+		return "", &Error{Dir: dir, Reason: "it is not a directory"}
 	}
 	return resolved, nil
 }

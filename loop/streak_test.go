@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-sdk/ralph/loop/host"
 )
 
-// rowPolicy goes on for ever and says what it knows of its row.
-const rowPolicy = `
+// streakPolicy goes on for ever and says what it knows of its streak.
+const streakPolicy = `
 ralph: 1
 facts:
   step: {text: step.txt}
@@ -25,7 +25,7 @@ rules:
     continue: ${loop.continuations} of ${loop.total}, ${loop.repeats} the same
 `
 
-// What tells one turn from the next, host by host. A row lasts for a turn.
+// What tells one turn from the next, host by host. A streak lasts for a turn.
 func TestTurns(t *testing.T) {
 	type fields = map[string]any
 	for _, c := range []struct {
@@ -86,17 +86,17 @@ func TestTurns(t *testing.T) {
 				got = append(got, a.Reason+a.Followup_message)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("rows (-want +got):\n%s", diff)
+				t.Errorf("streaks (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// Sessions and the agents in them have rows of their own, and so have hosts,
+// Sessions and the agents in them have streaks of their own, and so have hosts,
 // projects and policies. What a policy says does not tell loops apart.
-func TestRowKeys(t *testing.T) {
+func TestStreakKeys(t *testing.T) {
 	p := newProject(t, map[string]string{"step.txt": "1"})
-	l := p.loop(rowPolicy)
+	l := p.loop(streakPolicy)
 	p.run(l, p.turn("t"))
 	for _, c := range []struct {
 		name   string
@@ -116,21 +116,21 @@ func TestRowKeys(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	edited := p.run(p.loop(rowPolicy+"  # a comment\n"), p.turn("t"))
+	edited := p.run(p.loop(streakPolicy+"  # a comment\n"), p.turn("t"))
 	if want := "1 of 1, 1 the same"; said(edited) != want {
 		t.Errorf("an edited policy: %q, want %q", said(edited), want)
 	}
-	other := p.run(p.named("other.yaml", rowPolicy, nil), p.turn("t"))
+	other := p.run(p.named("other.yaml", streakPolicy, nil), p.turn("t"))
 	if want := "0 of 0, 0 the same"; said(other) != want {
 		t.Errorf("another policy: %q, want %q", said(other), want)
 	}
 }
 
-// A row ends at a new turn and at a stop by a rule. A bound does not end it, or a
+// A streak ends at a new turn and at a stop by a rule. A limit does not end it, or a
 // loop would run on after each of its stops.
-func TestRowEnds(t *testing.T) {
+func TestStreakEnds(t *testing.T) {
 	p := newProject(t, map[string]string{"step.txt": "1", "mode.txt": "go"})
-	l := p.loop(rowPolicy)
+	l := p.loop(streakPolicy)
 	steps := []struct {
 		name string
 		do   func()
@@ -261,9 +261,9 @@ func TestIdleWritesNothing(t *testing.T) {
 
 // A turn that ended without a stop by a rule, because the host would not go on, does
 // not come back with the next event that says nothing of turns.
-func TestAbandonedRow(t *testing.T) {
+func TestAbandonedStreak(t *testing.T) {
 	p := newProject(t, map[string]string{"mode.txt": "go", "step.txt": "1"})
-	l := p.loop(rowPolicy)
+	l := p.loop(streakPolicy)
 	begin := p.stop()
 	begin.NewTurn = true
 	for _, s := range []struct {

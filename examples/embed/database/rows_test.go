@@ -1,0 +1,50 @@
+package database_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/examples/embed/database"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// A value is an argument of the query, whatever it holds, and a query that fails says so.
+func TestRows(t *testing.T) {
+	for _, test := range []struct{ name, schema, session, reason, notice string }{
+		{"found", `CREATE TABLE ticket (id INTEGER, session TEXT, title TEXT, done BOOLEAN);
+			INSERT INTO ticket VALUES (7, 's1', 'a', TRUE), (9, 's1', 'c', FALSE), (8, 's1', 'b', FALSE)`, "s1", "Work on ticket 8: b", ""},
+		{"quotes", `CREATE TABLE ticket (id INTEGER, session TEXT, title TEXT, done BOOLEAN);
+			INSERT INTO ticket VALUES (7, 's1', 'a', FALSE)`, `' OR '1' = '1`, "", ""},
+		{"no table", "", "s1", "", "the query failed: "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			db, err := open(filepath.Join(t.TempDir(), "app.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			if _, err := db.ExecContext(t.Context(), test.schema); err != nil {
+				t.Fatal(err)
+			}
+			src := database.Rows{DB: db}
+			program, diags := rules.LoadBytes(t.Context(), "tickets.yaml", []byte(policy), loop.Config(src))
+			if program == nil {
+				t.Fatal(diags.Err())
+			}
+			l, err := loop.New(program, loop.WithSource(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := l.Decide(t.Context(), host.Event{SessionID: test.session})
+			if d.Verdict.Reason != test.reason {
+				t.Errorf("the reason is %q, want %q", d.Verdict.Reason, test.reason)
+			}
+			if notices := strings.Join(d.Notices, "\n"); (notices == "") != (test.notice == "") || !strings.Contains(notices, test.notice) {
+				t.Errorf("the notices are %q, want %q", notices, test.notice)
+			}
+		})
+	}
+}

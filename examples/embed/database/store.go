@@ -1,0 +1,116 @@
+// Package database keeps what a loop needs in a SQL database: the memories of loops
+// in a [Store], and facts that policies read by queries in [Rows].
+package database
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/ralph-sdk/ralph/loop"
+)
+
+// Store is a [loop.Store] on a table. Programs on any number of machines can share
+// it: what one of them saved, no other overwrites unseen.
+type Store struct {
+	db     *sql.DB
+	tenant string
+}
+
+// NewStore opens the memories of a tenant. It makes the table if there is none.
+// Tenants do not see each other.
+func NewStore(ctx context.Context, db *sql.DB, tenant string) (*Store, error) {
+	_, err := db.ExecContext(ctx, `
+		CREATE TABLE IF NOT EXISTS ralph_memory (
+			tenant  TEXT NOT NULL,
+			loop    TEXT NOT NULL,    -- the loop.Key as JSON
+			memory  TEXT NOT NULL,    -- the rules.Memory as JSON
+			version INTEGER NOT NULL, -- counts the saves
+			PRIMARY KEY (tenant, loop)
+		)`)
+	return &Store{db, tenant}, err
+}
+
+// Load reads the entries in one transaction, so that they belong together.
+func (s *Store) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	entries := make([]loop.Entry, len(keys))
+	for i, key := range keys {
+		if entries[i], err = s.load(ctx, tx, key); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
+func (s *Store) load(ctx context.Context, tx *sql.Tx, key loop.Key) (loop.Entry, error) {
+	e := loop.Entry{Key: key}
+	name, err := json.Marshal(key)
+	if err != nil {
+		return e, err
+	}
+	var memory []byte
+	err = tx.QueryRowContext(ctx, `SELECT memory, version FROM ralph_memory WHERE tenant = ? AND loop = ?`, s.tenant, string(name)).
+		Scan(&memory, &e.Version)
+	switch {
+	case err == sql.ErrNoRows:
+		return e, nil
+	case err != nil:
+		return e, err
+	}
+	return e, json.Unmarshal(memory, &e.Memory)
+}
+
+// Save writes all entries in one transaction, or none: each only over the version
+// that was loaded.
+func (s *Store) Save(ctx context.Context, entries ...loop.Entry) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for _, e := range entries {
+		if err := s.save(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+func (s *Store) save(ctx context.Context, tx *sql.Tx, e loop.Entry) error {
+	name, err := json.Marshal(e.Key)
+	if err != nil {
+		return err
+	}
+	memory, err := json.Marshal(e.Memory)
+	if err != nil {
+		return err
+	}
+	var result sql.Result
+	if e.Version == "" {
+		result, err = tx.ExecContext(ctx, `INSERT INTO ralph_memory (tenant, loop, memory, version) VALUES (?, ?, ?, 1) ON CONFLICT DO NOTHING`,
+			s.tenant, string(name), string(memory))
+	} else {
+		var version int64
+		if version, err = strconv.ParseInt(e.Version, 10, 64); err != nil {
+			return fmt.Errorf("version %q is none of this store: %w", e.Version, loop.ErrConflict)
+		}
+		result, err = tx.ExecContext(ctx, `UPDATE ralph_memory SET memory = ?, version = version + 1 WHERE tenant = ? AND loop = ? AND version = ?`,
+			string(memory), s.tenant, string(name), version)
+	}
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil {
+		return err
+	} else if n == 0 {
+		return fmt.Errorf("the memory of %s: %w", e.Key.Policy, loop.ErrConflict)
+	}
+	return nil
+}

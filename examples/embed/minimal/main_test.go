@@ -1,0 +1,13 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/policytest"
+)
+
+func TestPolicy(t *testing.T) {
+	policytest.Run(t, os.DirFS("."), "policy.yaml", loop.Config())
+}

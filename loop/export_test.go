@@ -1,0 +1,33 @@
+package loop
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/schema"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// LocalLog is the decision log of a directory.
+func LocalLog(dir string) Recorder { return localLog{store.Open(dir)} }
+
+// OwnSource gives one of ralph's own sources and the Writer of its files, at an event
+// in a project.
+func OwnSource(kind string, root *state.Root) (Source, Writer) {
+	kinds := rules.Sources()
+	i := slices.IndexFunc(kinds, func(k rules.SourceKind) bool { return k.Name == kind })
+	open, err := schema.FromValue("open", true)
+	if err != nil {
+		panic(err)
+	}
+	f := &files{world: &gatherer{loop: &Loop{writing: make(chan struct{}, 1)}, now: time.Unix(0, 0), root: root}}
+	return ownSource(kinds[i], f, open), f
+}
+
+// Program is the policy that the loop runs.
+func (l *Loop) Program() *rules.Program { return l.program }
+
+// Continue reports whether the agent goes on.
+func (d *Decision) Continue() bool { return d.Verdict.Action == rules.Continue }

@@ -1,0 +1,176 @@
+package looptest_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/looptest"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// mutant breaks one promise of a store that keeps the others.
+type mutant struct {
+	loop.Store
+	load func(s loop.Store, ctx context.Context, keys []loop.Key) ([]loop.Entry, error)
+	save func(s loop.Store, ctx context.Context, entries []loop.Entry) error
+}
+
+func (m mutant) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
+	if m.load != nil {
+		return m.load(m.Store, ctx, keys)
+	}
+	return m.Store.Load(ctx, keys...)
+}
+
+func (m mutant) Save(ctx context.Context, entries ...loop.Entry) error {
+	if m.save != nil {
+		return m.save(m.Store, ctx, entries)
+	}
+	return m.Store.Save(ctx, entries...)
+}
+
+// shared gives one memory to all who load it.
+func shared() mutant {
+	kept := map[loop.Key]map[string][]rules.Said{}
+	return mutant{
+		load: func(s loop.Store, ctx context.Context, keys []loop.Key) ([]loop.Entry, error) {
+			entries, err := s.Load(ctx, keys...)
+			for i, e := range entries {
+				if said := kept[e.Key]; said != nil {
+					entries[i].Memory.Said = said
+				}
+			}
+			return entries, err
+		},
+		save: func(s loop.Store, ctx context.Context, entries []loop.Entry) error {
+			for _, e := range entries {
+				if e.Memory.Said != nil {
+					kept[e.Key] = e.Memory.Said
+				}
+			}
+			return s.Save(ctx, entries...)
+		},
+	}
+}
+
+// mutants are stores that are wrong, by the test of [looptest.Store] that finds it.
+var mutants = map[string]mutant{
+	"absent": {load: func(s loop.Store, ctx context.Context, keys []loop.Key) ([]loop.Entry, error) {
+		entries, err := s.Load(ctx, keys...)
+		for i := range entries {
+			if entries[i].Version == "" {
+				entries[i].Version = "0"
+			}
+		}
+		return entries, err
+	}},
+	"order": {load: func(s loop.Store, ctx context.Context, keys []loop.Key) ([]loop.Entry, error) {
+		entries, err := s.Load(ctx, keys...)
+		if len(entries) > 2 {
+			entries[0], entries[1] = entries[1], entries[0]
+		}
+		return entries, err
+	}},
+	"round trip": {save: func(s loop.Store, ctx context.Context, entries []loop.Entry) error {
+		for i := range entries {
+			entries[i].Memory.Since = entries[i].Memory.Since.Truncate(1_000_000_000)
+		}
+		return s.Save(ctx, entries...)
+	}},
+	"compare and set": {save: func(s loop.Store, ctx context.Context, entries []loop.Entry) error {
+		for i := range entries {
+			now, err := s.Load(ctx, entries[i].Key)
+			if err != nil {
+				return err
+			}
+			entries[i].Version = now[0].Version
+		}
+		return s.Save(ctx, entries...)
+	}},
+	"all or none": {save: func(s loop.Store, ctx context.Context, entries []loop.Entry) error {
+		for _, e := range entries {
+			if err := s.Save(ctx, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	"copies": shared(),
+	"a context that is done": {save: func(s loop.Store, _ context.Context, entries []loop.Entry) error {
+		return s.Save(context.Background(), entries...)
+	}},
+	"unusual keys": {load: func(s loop.Store, ctx context.Context, keys []loop.Key) ([]loop.Entry, error) {
+		lower := make([]loop.Key, len(keys))
+		for i, k := range keys {
+			lower[i] = lowered(k)
+		}
+		entries, err := s.Load(ctx, lower...)
+		for i := range entries {
+			entries[i].Key = keys[i]
+		}
+		return entries, err
+	}, save: func(s loop.Store, ctx context.Context, entries []loop.Entry) error {
+		for i := range entries {
+			entries[i].Key = lowered(entries[i].Key)
+		}
+		return s.Save(ctx, entries...)
+	}},
+}
+
+func lowered(k loop.Key) loop.Key {
+	k.Session = strings.ToLower(k.Session)
+	return k
+}
+
+// deaf is a recorder that changes what it is given, and keeps only the first.
+type deaf struct{ looptest.Records }
+
+func (d *deaf) Record(ctx context.Context, r *loop.Record) error {
+	r.Reason = ""
+	if len(d.All()) > 0 {
+		return nil
+	}
+	return d.Records.Record(ctx, r)
+}
+
+// The tests find what is wrong with an implementation. A process of its own runs them
+// on each, since they fail.
+func TestMutants(t *testing.T) {
+	if name := os.Getenv("LOOPTEST_MUTANT"); name == "recorder" {
+		looptest.Recorder(t, func(*testing.T) (loop.Recorder, func() []*loop.Record) { d := new(deaf); return d, d.All })
+		return
+	} else if name != "" {
+		looptest.Store(t, func(*testing.T) loop.Store {
+			m := mutants[name]
+			m.Store = loop.InMemory()
+			return m
+		})
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{"recorder": {"one", "concurrent_use"}}
+	for name := range mutants {
+		want[name] = []string{strings.ReplaceAll(name, " ", "_")}
+	}
+	for name, failing := range want {
+		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestMutants$", "-test.timeout=1m")
+		cmd.Env = append(os.Environ(), "LOOPTEST_MUTANT="+name)
+		out, err := cmd.CombinedOutput()
+		if err == nil {
+			t.Errorf("nothing is found wrong with %q", name)
+		}
+		for _, f := range failing {
+			if !strings.Contains(string(out), fmt.Sprintf("--- FAIL: TestMutants/%s ", f)) {
+				t.Errorf("the test %s finds nothing wrong with %q:\n%s", f, name, out)
+			}
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package looptest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// Source tests a source with a query that finds something: q.Fact is a fact of a
+// program that was loaded with [loop.Config] of the source, and q.Args is what a
+// policy gives it. One that changes its facts has [Writer] besides.
+func Source(t *testing.T, src loop.Source, q loop.Query) {
+	t.Run("kind", func(t *testing.T) {
+		kind := src.Kind()
+		if kind.Name == "" {
+			t.Error("the kind has no name")
+		}
+		if kind.Doc == "" {
+			t.Error("the kind has no doc, which the schema of policies shows")
+		}
+		again := src.Kind()
+		kind.Around, kind.Derive, again.Around, again.Derive = nil, nil, nil, nil // functions do not compare
+		if !reflect.DeepEqual(again, kind) {
+			t.Errorf("the kind was\n%+v\nand is\n%+v", kind, again)
+		}
+	})
+	t.Run("value", func(t *testing.T) {
+		v := src.Gather(t.Context(), q)
+		if v.Status != rules.OK {
+			t.Fatalf("the fact is %s: %s; give a query that finds it", v.Status, v.Problem)
+		}
+		fits(t, src.Kind(), q, v)
+		if again := src.Gather(t.Context(), q); again.Version != "" && again.Version == v.Version && !reflect.DeepEqual(again.V, v.V) {
+			t.Errorf("under one version %q the value was %v and is %v", v.Version, v.V, again.V)
+		}
+	})
+	t.Run("concurrent use", func(t *testing.T) {
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() { fits(t, src.Kind(), q, src.Gather(t.Context(), q)) })
+		}
+		wg.Wait()
+	})
+	t.Run("a context that is done", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		done := make(chan rules.Value)
+		go func() { done <- src.Gather(ctx, q) }()
+		select {
+		case v := <-done:
+			fits(t, src.Kind(), q, v)
+		case <-time.After(10 * time.Second):
+			t.Fatal("Gather goes on although its context is done: it holds up the decision")
+		}
+	})
+}
+
+// fits checks a value by what its kind says.
+func fits(t *testing.T, kind rules.SourceKind, q loop.Query, v rules.Value) {
+	t.Helper()
+	if v.Status != rules.OK {
+		if v.Problem == "" && !v.Quiet {
+			t.Errorf("the fact is %s without a problem that says why", v.Status)
+		}
+		return
+	}
+	if why := plain(v.V); why != "" {
+		t.Errorf("the value holds %s", why)
+	}
+	if kind.Value != nil && q.Fact.Schema == nil {
+		for _, u := range kind.Value.Read(v.V).Unusable {
+			t.Errorf("the value does not fit the type of its kind: %s %s", u.Pointer, u.Message)
+		}
+	}
+	if kind.Body {
+		fields, _ := v.V.(map[string]any)
+		if _, ok := fields["body"].(string); !ok {
+			t.Error("the kind has a body, and the value has no text of that name")
+		}
+	}
+	if kind.Editable && v.Version == "" {
+		t.Error("the kind is editable, and the value has no version to compare")
+	}
+}
+
+// plain says what in a value is not of the types that rules know, "" if all is.
+func plain(v any) string {
+	switch v := v.(type) {
+	case nil, bool, int, float64, string, time.Duration:
+	case []any:
+		for i, e := range v {
+			if why := plain(e); why != "" {
+				return fmt.Sprintf("%s, at [%d]", why, i)
+			}
+		}
+	case map[string]any:
+		for name, e := range v {
+			if why := plain(e); why != "" {
+				return fmt.Sprintf("%s, at %q", why, name)
+			}
+		}
+	default:
+		return fmt.Sprintf("a %T, want nil, bool, int, float64, string, []any or map[string]any", v)
+	}
+	return ""
+}
+
+// Writer tests a writer: w changes what src gathers, and is src itself unless it is
+// another. Each query is a fact whose value has something at path, another than value;
+// two or more show that all of them change or none.
+func Writer(t *testing.T, src loop.Source, w loop.Writer, path []any, value any, queries ...loop.Query) {
+	gather := func(t *testing.T) []rules.Value {
+		t.Helper()
+		out := make([]rules.Value, len(queries))
+		for i, q := range queries {
+			if out[i] = src.Gather(t.Context(), q); out[i].Status != rules.OK {
+				t.Fatalf("the fact of query %d is %s: %s", i, out[i].Status, out[i].Problem)
+			}
+			fits(t, src.Kind(), q, out[i])
+		}
+		return out
+	}
+	effects := func(of []rules.Value, value any) []rules.Effect {
+		out := make([]rules.Effect, len(of))
+		for i, v := range of {
+			out[i] = rules.Effect{
+				Kind: rules.SetEffect, Fact: queries[i].Fact.Name, Source: src.Kind().Name,
+				File: v.Path, Version: v.Version, Path: path, Old: at(v.V, path), Value: value,
+			}
+		}
+		return out
+	}
+	first := gather(t)
+	if len(first) == 0 {
+		t.Fatal("there is no query")
+	}
+	for i, v := range first {
+		if reflect.DeepEqual(at(v.V, path), value) {
+			t.Fatalf("query %d has the value %v already", i, value)
+		}
+	}
+	unchanged := func(t *testing.T, before []rules.Value) {
+		t.Helper()
+		for i, v := range gather(t) {
+			if !reflect.DeepEqual(v.V, before[i].V) {
+				t.Errorf("what query %d gathers was %v and is %v", i, before[i].V, v.V)
+			}
+		}
+	}
+	t.Run("a context that is done", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := w.Write(ctx, effects(first, value)); err == nil {
+			t.Error("Write is content with a context that is done")
+		}
+		unchanged(t, first)
+	})
+	t.Run("a stale version", func(t *testing.T) {
+		for stale := range first {
+			es := effects(first, value)
+			es[stale].Version = "stale"
+			if err := w.Write(t.Context(), es); !errors.Is(err, loop.ErrConflict) {
+				t.Errorf("Write with effect %d of another version gives %v, want ErrConflict", stale, err)
+			}
+			unchanged(t, first)
+		}
+	})
+	t.Run("written", func(t *testing.T) {
+		if err := w.Write(t.Context(), effects(first, value)); err != nil {
+			t.Fatalf("Write fails: %v", err)
+		}
+		then := gather(t)
+		for i, v := range then {
+			if got := at(v.V, path); !reflect.DeepEqual(got, value) {
+				t.Errorf("query %d finds %v, want %v", i, got, value)
+			}
+			if v.Version == first[i].Version {
+				t.Errorf("query %d finds another value under the same version %q", i, v.Version)
+			}
+		}
+		if err := w.Write(t.Context(), effects(first, at(first[0].V, path))); !errors.Is(err, loop.ErrConflict) {
+			t.Errorf("Write with the versions before gives %v, want ErrConflict", err)
+		}
+		unchanged(t, then)
+	})
+}
+
+// at is what stands at a path.
+func at(v any, path []any) any {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			fields, _ := v.(map[string]any)
+			v = fields[step]
+		case int:
+			list, _ := v.([]any)
+			if step < 0 || step >= len(list) {
+				return nil
+			}
+			v = list[step]
+		}
+	}
+	return v
+}

@@ -1,0 +1,279 @@
+// Package looptest tests implementations of the seams of package loop, so that a
+// Store, Source, Writer or Recorder of your own keeps what loops rely on. Call its
+// functions from your tests; run them with -race too.
+package looptest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// Store tests a store. Each call of open gives an empty one; closing it is up to
+// t.Cleanup.
+func Store(t *testing.T, open func(t *testing.T) loop.Store) {
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, loop.Store)
+	}{
+		{"absent", absent}, {"order", order}, {"round trip", roundTrip}, {"compare and set", compareAndSet},
+		{"all or none", allOrNone}, {"copies", copies}, {"concurrent savers", savers}, {"a context that is done", doneStore}, {"unusual keys", unusualKeys},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
+	}
+}
+
+// key names one of the loops of a test.
+func key(session string) loop.Key {
+	return loop.Key{Root: "/project", Policy: "policy.yaml", Host: "claude-code", Session: session}
+}
+
+// load gives the entries of keys, one each and in their order, or ends the test.
+func load(t *testing.T, s loop.Store, keys ...loop.Key) []loop.Entry {
+	t.Helper()
+	entries, err := s.Load(t.Context(), keys...)
+	if err != nil {
+		t.Fatalf("Load fails: %v", err)
+	}
+	if len(entries) != len(keys) {
+		t.Fatalf("Load gives %d entries for %d keys", len(entries), len(keys))
+	}
+	for i, e := range entries {
+		if e.Key != keys[i] {
+			t.Fatalf("entry %d is that of %+v, want %+v", i, e.Key, keys[i])
+		}
+	}
+	return entries
+}
+
+// save saves what must be taken.
+func save(t *testing.T, s loop.Store, entries ...loop.Entry) {
+	t.Helper()
+	if err := s.Save(t.Context(), entries...); err != nil {
+		t.Fatalf("Save fails: %v", err)
+	}
+}
+
+// total saves a memory that is told apart by its total.
+func total(t *testing.T, s loop.Store, k loop.Key, n int) {
+	t.Helper()
+	save(t, s, loop.Entry{Key: k, Memory: rules.Memory{Total: n}, Version: load(t, s, k)[0].Version})
+}
+
+// totals checks what is kept.
+func totals(t *testing.T, s loop.Store, keys []loop.Key, want ...int) {
+	t.Helper()
+	got := make([]int, len(keys))
+	for i, e := range load(t, s, keys...) {
+		got[i] = e.Memory.Total
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the totals are %v, want %v", got, want)
+	}
+}
+
+func absent(t *testing.T, s loop.Store) {
+	for _, e := range load(t, s, key("a"), loop.Key{Policy: "policy.yaml", Project: true}, loop.Key{}) {
+		if e.Version != "" || !reflect.DeepEqual(e.Memory, rules.Memory{}) {
+			t.Errorf("%+v has the version %q and the memory %+v, want none", e.Key, e.Version, e.Memory)
+		}
+	}
+	if entries, err := s.Load(t.Context()); err != nil || len(entries) > 0 {
+		t.Errorf("Load without keys gives %v, %v", entries, err)
+	}
+	if err := s.Save(t.Context()); err != nil {
+		t.Errorf("Save without entries fails: %v", err)
+	}
+}
+
+func order(t *testing.T, s loop.Store) {
+	a, b, c := key("a"), key("b"), key("c")
+	save(t, s, loop.Entry{Key: b, Memory: rules.Memory{Total: 2}}, loop.Entry{Key: a, Memory: rules.Memory{Total: 1}})
+	totals(t, s, []loop.Key{a, b, c}, 1, 2, 0)
+	totals(t, s, []loop.Key{c, b, a, b}, 0, 2, 1, 2)
+	for _, e := range load(t, s, a, b) {
+		if e.Version == "" {
+			t.Errorf("%s is kept and has no version", e.Key.Session)
+		}
+	}
+}
+
+// whole is a memory that uses all its fields.
+func whole() rules.Memory {
+	at := time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.UTC)
+	return rules.Memory{
+		Turn: "turn ü", Streak: 2, Total: 7, Since: at, Latest: at.Add(time.Minute), Progress: `["x\u0000",3]`, Same: 1,
+		Said: map[string][]rules.Said{"hurry": {{At: at, Turn: "t"}, {At: at.Add(time.Second)}}, "ask": {{At: at}}},
+	}
+}
+
+func roundTrip(t *testing.T, s loop.Store) {
+	save(t, s, loop.Entry{Key: key("a"), Memory: whole()})
+	if got, want := asJSON(t, load(t, s, key("a"))[0].Memory), asJSON(t, whole()); got != want {
+		t.Errorf("the memory comes back as\n%s\nwant\n%s", got, want)
+	}
+	big := rules.Memory{Progress: strings.Repeat("p", 100_000), Said: map[string][]rules.Said{"often": make([]rules.Said, 1000)}}
+	save(t, s, loop.Entry{Key: key("big"), Memory: big})
+	if got, want := asJSON(t, load(t, s, key("big"))[0].Memory), asJSON(t, big); got != want {
+		t.Errorf("a memory of %d bytes comes back with %d", len(want), len(got))
+	}
+}
+
+func compareAndSet(t *testing.T, s loop.Store) {
+	k := key("a")
+	try := func(version string, n int) error {
+		return s.Save(t.Context(), loop.Entry{Key: k, Memory: rules.Memory{Total: n}, Version: version})
+	}
+	if err := try("no such version", 9); !errors.Is(err, loop.ErrConflict) {
+		t.Errorf("saving something absent under a version gives %v, want ErrConflict", err)
+	}
+	totals(t, s, []loop.Key{k}, 0)
+	total(t, s, k, 1)
+	first := load(t, s, k)[0].Version
+	if err := try("", 9); !errors.Is(err, loop.ErrConflict) {
+		t.Errorf("saving something that is kept under no version gives %v, want ErrConflict", err)
+	}
+	if err := try(first, 2); err != nil {
+		t.Errorf("saving under the version that is kept fails: %v", err)
+	}
+	if err := try(first, 9); !errors.Is(err, loop.ErrConflict) {
+		t.Errorf("saving under the version before gives %v, want ErrConflict", err)
+	}
+	totals(t, s, []loop.Key{k}, 2)
+}
+
+func allOrNone(t *testing.T, s loop.Store) {
+	a, b := key("a"), loop.Key{Root: "/project", Policy: "policy.yaml", Project: true}
+	save(t, s, loop.Entry{Key: a, Memory: rules.Memory{Total: 1}}, loop.Entry{Key: b, Memory: rules.Memory{Total: 1}})
+	at := load(t, s, a, b)
+	for i := range at {
+		at[i].Memory.Total = 2
+	}
+	for _, entries := range [][]loop.Entry{
+		{at[0], {Key: b, Memory: rules.Memory{Total: 9}, Version: "stale"}},
+		{{Key: a, Memory: rules.Memory{Total: 9}}, at[1]},
+	} {
+		if err := s.Save(t.Context(), entries...); !errors.Is(err, loop.ErrConflict) {
+			t.Errorf("Save gives %v, want ErrConflict", err)
+		}
+		totals(t, s, []loop.Key{a, b}, 1, 1)
+	}
+	save(t, s, at...)
+	totals(t, s, []loop.Key{a, b}, 2, 2)
+}
+
+func copies(t *testing.T, s loop.Store) {
+	want := asJSON(t, whole())
+	spoil := func(m *rules.Memory) {
+		m.Total++
+		m.Said["hurry"][0].Turn = "spoilt"
+		m.Said["more"] = nil
+		delete(m.Said, "ask")
+	}
+	check := func(when string) loop.Entry {
+		t.Helper()
+		e := load(t, s, key("a"))[0]
+		if got := asJSON(t, e.Memory); got != want {
+			t.Errorf("%s, the store has\n%s\nwant\n%s", when, got, want)
+		}
+		return e
+	}
+	m := whole()
+	save(t, s, loop.Entry{Key: key("a"), Memory: m})
+	spoil(&m)
+	e := check("after the memory that was saved was changed")
+	spoil(&e.Memory)
+	check("after the memory that was loaded was changed")
+}
+
+func savers(t *testing.T, s loop.Store) {
+	const goroutines, each = 8, 10
+	a, b := key("a"), key("b")
+	var wg sync.WaitGroup
+	for i := range goroutines {
+		keys := []loop.Key{a, b}
+		if i%2 == 1 {
+			keys = []loop.Key{b, a}
+		}
+		wg.Go(func() {
+			conflicts := 0
+			for n := 0; n < each && !t.Failed(); {
+				entries, err := s.Load(t.Context(), keys...)
+				if err != nil || len(entries) != 2 {
+					t.Errorf("Load gives %d entries, %v", len(entries), err)
+					return
+				}
+				for i := range entries {
+					entries[i].Memory.Total++
+				}
+				switch err := s.Save(t.Context(), entries...); {
+				case err == nil:
+					n++
+				case !errors.Is(err, loop.ErrConflict):
+					t.Errorf("Save fails: %v", err)
+				default:
+					if conflicts++; conflicts > 100*goroutines*each { // one for each save of others is plenty
+						t.Errorf("Save gives %v again and again, although all others are done", err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	totals(t, s, []loop.Key{a, b}, goroutines*each, goroutines*each)
+}
+
+func doneStore(t *testing.T, s loop.Store) {
+	total(t, s, key("a"), 1)
+	e := load(t, s, key("a"))[0]
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Load(ctx, e.Key); err == nil {
+		t.Error("Load is content with a context that is done")
+	}
+	e.Memory.Total = 2
+	for _, e := range []loop.Entry{e, {Key: key("b"), Memory: e.Memory}} {
+		if err := s.Save(ctx, e); err == nil || errors.Is(err, loop.ErrConflict) {
+			t.Errorf("Save with a context that is done gives %v, want another error", err)
+		}
+	}
+	totals(t, s, []loop.Key{key("a"), key("b")}, 1, 0)
+}
+
+func unusualKeys(t *testing.T, s loop.Store) {
+	long := strings.Repeat("long", 3000)
+	keys := []loop.Key{
+		{}, {Project: true}, {Root: "x"}, {Policy: "x"}, {Host: "x"}, {Session: "x"}, {Agent: "x"}, {Root: "x", Project: true}, {Policy: "x", Project: true},
+		{Session: "X"}, {Session: "x "}, {Session: " x"}, {Session: "x", Agent: "x"}, {Session: "xx"}, {Session: "x/x"}, {Session: "x", Agent: "/x"},
+		{Session: ".."}, {Session: "../x"}, {Session: `x\x`}, {Session: "x\nx"}, {Session: "x:x"}, {Session: "x%x"}, {Session: "x'x"}, {Session: `x"x`}, {Session: "*"},
+		{Session: "ü"}, {Session: "u\u0308"}, {Session: "日本"}, {Session: "🦊"}, {Session: long}, {Session: long + "r"}, {Root: long, Policy: long, Host: long, Session: long, Agent: long},
+		{Session: "null"}, {Session: "0"}, {Session: "00"}, {Session: "CON"},
+	}
+	want := make([]int, len(keys))
+	for i, k := range keys {
+		want[i] = i + 1
+		if e := load(t, s, k)[0]; e.Version != "" {
+			t.Errorf("%.100v is taken for a key that is kept, with the total %d", k, e.Memory.Total)
+		}
+		total(t, s, k, want[i])
+	}
+	totals(t, s, keys, want...)
+}
+
+// asJSON is a value in its stable form.
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,56 @@
+package policytest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// memory is the store of one test: it gives the loop memory that the test states and
+// forgets what is saved.
+type memory struct{ session, project rules.Memory }
+
+// memory makes the store of a test. The turn is that of the event, so that it belongs
+// to the streak.
+func (b *bench) memory(p *rules.Program, ev host.Event) loop.Store {
+	g := b.test.Given
+	m := memory{session: rules.Memory{Turn: ev.Turn}}
+	if l := g.Loop; l != nil {
+		m.session.Streak, m.session.Total = l.Continuations, l.Total
+		m.session.Progress, m.session.Same = "=", l.Repeats
+		if l.Continuations > 0 {
+			m.session.Since, m.session.Latest = b.now.Add(-l.Elapsed), b.now.Add(-l.Step)
+		}
+	}
+	for _, r := range p.Rules() {
+		n := g.Repeated[r.Name]
+		if r.Unless == nil || n == 0 {
+			continue
+		}
+		to := &m.session.Said
+		if r.Unless.Per == rules.PerProject {
+			to = &m.project.Said
+		}
+		if *to == nil {
+			*to = map[string][]rules.Said{}
+		}
+		(*to)[r.Name] = slices.Repeat([]rules.Said{{At: b.now, Turn: ev.Turn}}, n)
+	}
+	return m
+}
+
+func (m memory) Load(_ context.Context, keys ...loop.Key) ([]loop.Entry, error) {
+	out := make([]loop.Entry, len(keys))
+	for i, key := range keys {
+		out[i] = loop.Entry{Key: key, Memory: m.session}
+		if key.Project {
+			out[i].Memory = m.project
+		}
+	}
+	return out, nil
+}
+
+func (memory) Save(context.Context, ...loop.Entry) error { return nil }

@@ -1,0 +1,58 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/ralph-sdk/ralph/internal/store"
+)
+
+// Recorder takes the record of every decision that was made. It must be safe for
+// concurrent use and must not change the record. An error is reported to the user and
+// changes no verdict.
+type Recorder interface {
+	Record(ctx context.Context, r *Record) error
+}
+
+// SlogRecorder gives each decision to a logger: one message "decision" at the level
+// Info, or Error if the policy could not be followed, with the fields of [Record]
+// that say who decided what, and why.
+func SlogRecorder(logger *slog.Logger) Recorder { return slogRecorder{logger} }
+
+type slogRecorder struct{ logger *slog.Logger }
+
+func (s slogRecorder) Record(ctx context.Context, r *Record) error {
+	if s.logger == nil {
+		return errors.New("there is no logger")
+	}
+	level := slog.LevelInfo
+	if r.Error != "" {
+		level = slog.LevelError
+	}
+	attrs := []slog.Attr{
+		slog.String("id", r.ID), slog.String("policy", r.Policy), slog.String("event", r.Event),
+		slog.String("action", r.Action.String()), slog.String("rule", r.Rule),
+		slog.Int("streak", r.Streak.Continuations), slog.Int64("took_ns", r.TookNS),
+	}
+	for _, a := range []slog.Attr{
+		slog.String("session", r.Session), slog.String("reason", r.Reason), slog.String("bound", r.Bound), slog.String("error", r.Error),
+	} {
+		if a.Value.String() != "" {
+			attrs = append(attrs, a)
+		}
+	}
+	s.logger.LogAttrs(ctx, level, "decision", attrs...)
+	return nil
+}
+
+// localLog is the decision log of ralph's own directory.
+type localLog struct{ dir *store.Store }
+
+func (l localLog) Record(_ context.Context, r *Record) error {
+	line, err := logLine(*r)
+	if err != nil {
+		return err
+	}
+	return l.dir.AppendLog(line)
+}

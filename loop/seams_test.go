@@ -1,0 +1,166 @@
+package loop_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/looptest"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+func TestLocalLog(t *testing.T) {
+	looptest.Recorder(t, func(t *testing.T) (loop.Recorder, func() []*loop.Record) {
+		dir := t.TempDir()
+		return loop.LocalLog(dir), func() (all []*loop.Record) {
+			lines, err := store.Open(dir).ReadLog(nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range lines {
+				r := new(loop.Record)
+				decode(t, line, r)
+				all = append(all, r)
+			}
+			return all
+		}
+	})
+}
+
+// ralph's own sources keep what is asked of those of others.
+func TestOwnSources(t *testing.T) {
+	p := newProject(t, map[string]string{
+		"a.txt": "text\n", "a.json": `{"n": 1, "s": "x"}`, "b.json": `{"n": 2}`, "c.json": `{"n": 3}`,
+		"a.md": "---\nn: 1\n---\nbody\n", "b.md": "---\nn: 2\n---\n", "todo.md": "- [ ] one\n- [x] two\n",
+	})
+	root, err := state.OpenRoot(p.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for kind, files := range map[string][]string{
+		"text": {"a.txt"}, "json": {"a.json", "b.json", "c.json"}, "frontmatter": {"a.md", "b.md"}, "checklist": {"todo.md"}, "glob": {"*.json"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			src, w := loop.OwnSource(kind, root)
+			var queries []loop.Query
+			for _, file := range files {
+				program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte("ralph: 1\nfacts: {f: {"+kind+": '"+file+"'}}\nrules: [{name: go, when: ok(f), continue: on}]"), loop.Config())
+				if program == nil {
+					t.Fatal(diags.Format())
+				}
+				q := loop.Query{Fact: program.Facts()[0], Root: root, Now: p.now, Env: func(string) string { return "" }}
+				q.Args, q.Options = q.Fact.Split([]string{file})
+				looptest.Source(t, src, q)
+				queries = append(queries, q)
+			}
+			if src.Kind().Editable {
+				looptest.Writer(t, src, w, []any{"n"}, 7, queries...)
+			}
+		})
+	}
+}
+
+// A source and a writer of one's own are tested in the same way.
+func TestTable(t *testing.T) {
+	src := &table{name: "table", rows: map[string]int{"a": 1, "b": 2}}
+	program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte("ralph: 1\nfacts: {a: {table: a}, b: {table: b}}\nrules: []"), loop.Config(src))
+	if program == nil {
+		t.Fatal(diags.Format())
+	}
+	var queries []loop.Query
+	for _, f := range program.Facts() {
+		q := loop.Query{Fact: f, Args: []string{f.Name}}
+		looptest.Source(t, src, q)
+		queries = append(queries, q)
+	}
+	looptest.Writer(t, src, src, []any{"n"}, 7, queries...)
+}
+
+// Whatever stands in the place of a memory is reported, counts as none, and is replaced
+// by what is saved next.
+func TestLocalStoreDamaged(t *testing.T) {
+	key := loop.Key{Policy: "p", Session: "s"}
+	for _, content := range []string{
+		"", "{", "[]", "null", "{}", "\x00", `{"v": 2}`, `{"v": 1, "total": "x"}`, `{"v": 1, "total": 1.5}`, `{"v": 1, "total": -1}`, `{"v": 1, "turn": 1}`,
+		`{"v": 1, "since": "yesterday"}`, `{"v": 1, "said": []}`, `{"v": 1, "said": {"r": {}}}`, `{"v": 1, "said": {"r": [1]}}`, strings.Repeat("x", 5<<20),
+	} {
+		dir := t.TempDir()
+		s := loop.LocalStore(dir)
+		if err := s.Save(t.Context(), loop.Entry{Key: key, Memory: rules.Memory{Total: 1}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range entries(t, filepath.Join(dir, "memory")) {
+			if err := os.WriteFile(filepath.Join(dir, "memory", name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := s.Load(t.Context(), key)
+		if err == nil || len(got) != 1 || got[0].Memory.Total != 0 || got[0].Version == "" {
+			t.Errorf("%.30q gives %+v, error %v", content, got, err)
+			continue
+		}
+		got[0].Memory.Total = 2
+		if err := s.Save(t.Context(), got...); err != nil {
+			t.Errorf("%.30q cannot be replaced: %v", content, err)
+		}
+		if got, err := s.Load(t.Context(), key); err != nil || got[0].Memory.Total != 2 {
+			t.Errorf("after %.30q it gives %+v, error %v", content, got, err)
+		}
+	}
+}
+
+// Keys that look alike when they are joined are different keys.
+func TestLocalStoreKeys(t *testing.T) {
+	s := loop.LocalStore(t.TempDir())
+	keys := []loop.Key{
+		{Session: "a\x00b", Agent: "c"}, {Session: "a", Agent: "b\x00c"}, {Session: "a\x00b\x00c"}, {Root: "r", Policy: "p", Project: true},
+		{Host: "project", Session: "r", Agent: "p"}, {Session: "\xff"}, {Session: "\ufffd"},
+	}
+	for i, k := range keys {
+		if err := s.Save(t.Context(), loop.Entry{Key: k, Memory: rules.Memory{Total: i}}); err != nil {
+			t.Errorf("%+v: %v", k, err)
+		}
+	}
+}
+
+// A record reads back as it was written, in the documented form.
+func TestRecordForm(t *testing.T) {
+	p := newProject(t, map[string]string{"state.json": `{"n": 1, "name": "x"}`})
+	l := p.named("policy.yaml", `ralph: 1
+facts:
+  state: {json: state.json, schema: {properties: {n: {type: integer}}}}
+progress: state.n
+limits: {repeats: 3}
+rules:
+  - name: hurry
+    when: said("DONE")
+    unless_repeated: {times: 2, per: session}
+    note: hurry
+  - name: go
+    when: state.n < 3
+    continue: go on
+    notice: n is ${state.n}
+    log: going on
+    then: [{set: state.n = state.n + 1}]
+finally:
+  - prune: {glob: "*.tmp", older: 1h}
+`, nil)
+	ev := p.turn("t1")
+	ev.Host, ev.LastAssistantMessage = "claude-code", "DONE"
+	p.run(l, ev)
+	p.now = p.now.Add(90_000_000_000)
+	p.run(l, ev)
+	var back loop.Record
+	decode(t, []byte(p.lines[1]), &back)
+	again, err := json.Marshal(back)
+	if err != nil || string(again) != p.lines[1] {
+		t.Errorf("it reads back as\n%s\nwant\n%s", again, p.lines[1])
+	}
+	golden(t, "testdata/record.json", stable(t, p.lines[1], p.dir))
+}

@@ -1,0 +1,121 @@
+package loop
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// Key names the memory of one loop: that of a policy in a session, or with Project
+// the one that all loops of a policy in a project share. Fields may be empty: events
+// without a session are one loop, and so are events without a project.
+type Key struct {
+	Root    string // project root
+	Policy  string // name of the policy: a loop that is edited while it runs is the same loop
+	Host    string
+	Session string
+	Agent   string // subagent
+	Project bool   // Host, Session and Agent are empty then
+}
+
+// Entry is what a [Store] keeps under a key.
+type Entry struct {
+	Key     Key
+	Memory  rules.Memory
+	Version string // opaque, for [Store.Save]; "" if nothing is kept
+}
+
+// Store keeps the memories of loops. It must be safe for concurrent use, also by
+// several processes if they share what is behind it. The package looptest has tests
+// for implementations.
+type Store interface {
+	// Load gives an entry for each key, in their order; what is not kept is a zero
+	// Memory with Version "". An error beside all entries says that some could not be
+	// read: those begin anew, and the user is told.
+	Load(ctx context.Context, keys ...Key) ([]Entry, error)
+
+	// Save keeps all entries, if each is still of its Version, else none: then it
+	// gives [ErrConflict], which may be wrapped.
+	Save(ctx context.Context, entries ...Entry) error
+}
+
+// InMemory is a [Store] in the process. It keeps the memories of the latest 100,000
+// loops: what was saved longest ago is forgotten first.
+func InMemory() Store {
+	return &inMemory{kept: map[Key]*list.Element{}, order: list.New()}
+}
+
+// maxInMemory is how many memories are kept in the process.
+const maxInMemory = 100_000
+
+type inMemory struct {
+	mu    sync.Mutex
+	kept  map[Key]*list.Element // of Entry
+	order *list.List            // the latest saved first
+	saves int
+}
+
+func (s *inMemory) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Entry, len(keys))
+	for i, key := range keys {
+		out[i].Key = key
+		if e := s.kept[key]; e != nil {
+			out[i] = e.Value.(Entry)
+			out[i].Memory.Said = copyOf(out[i].Memory.Said)
+		}
+	}
+	return out, nil
+}
+
+func copyOf(said map[string][]rules.Said) map[string][]rules.Said {
+	said = maps.Clone(said)
+	for rule, all := range said {
+		said[rule] = slices.Clone(all)
+	}
+	return said
+}
+
+func (s *inMemory) Save(ctx context.Context, entries ...Entry) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, entry := range entries {
+		version := ""
+		if e := s.kept[entry.Key]; e != nil {
+			version = e.Value.(Entry).Version
+		}
+		if version != entry.Version {
+			return fmt.Errorf("the memory of %s: %w", entry.Key.Policy, ErrConflict)
+		}
+	}
+	for _, entry := range entries {
+		s.saves++
+		entry.Version = strconv.Itoa(s.saves)
+		entry.Memory.Said = copyOf(entry.Memory.Said)
+		if e := s.kept[entry.Key]; e != nil {
+			e.Value = entry
+			s.order.MoveToFront(e)
+			continue
+		}
+		s.kept[entry.Key] = s.order.PushFront(entry)
+		if s.order.Len() > maxInMemory {
+			last := s.order.Back()
+			delete(s.kept, last.Value.(Entry).Key)
+			s.order.Remove(last)
+		}
+	}
+	return nil
+}

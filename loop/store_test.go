@@ -1,0 +1,417 @@
+package loop_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/loop/looptest"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// rows is a Store of one's own: JSON by key, with a count as the version. What its
+// fields say happens before each call.
+type rows struct {
+	mu     sync.Mutex
+	kept   map[loop.Key]row
+	onLoad func() ([]loop.Entry, error) // nil entries and no error: as usual
+	onSave func() error
+	saves  int // that were asked for
+}
+
+type row struct {
+	memory  []byte
+	version int
+}
+
+func newRows() *rows { return &rows{kept: map[loop.Key]row{}} }
+
+func (s *rows) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
+	if s.onLoad != nil {
+		if entries, err := s.onLoad(); entries != nil || err != nil {
+			return entries, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]loop.Entry, len(keys))
+	for i, k := range keys {
+		out[i].Key = k
+		if r, ok := s.kept[k]; ok {
+			if err := json.Unmarshal(r.memory, &out[i].Memory); err != nil {
+				return nil, err
+			}
+			out[i].Version = strconv.Itoa(r.version)
+		}
+	}
+	return out, context.Cause(ctx)
+}
+
+func (s *rows) Save(ctx context.Context, entries ...loop.Entry) error {
+	s.mu.Lock()
+	s.saves++
+	s.mu.Unlock()
+	if s.onSave != nil {
+		if err := s.onSave(); err != nil {
+			return err
+		}
+	}
+	return s.put(ctx, entries...)
+}
+
+func (s *rows) put(ctx context.Context, entries ...loop.Entry) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range entries {
+		if r, ok := s.kept[e.Key]; ok && strconv.Itoa(r.version) != e.Version || !ok && e.Version != "" {
+			return fmt.Errorf("row %s: %w", e.Key.Session, loop.ErrConflict)
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, e := range entries {
+		b, err := json.Marshal(e.Memory)
+		if err != nil {
+			return err
+		}
+		s.kept[e.Key] = row{b, s.kept[e.Key].version + 1}
+	}
+	return nil
+}
+
+// count adds n continuations to all that is kept, as other processes do.
+func (s *rows) count(n int) {
+	for _, k := range slices.Collect(keysOf(s.kept)) {
+		entries, err := (&rows{kept: s.kept}).Load(context.Background(), k)
+		if err != nil {
+			panic(err)
+		}
+		entries[0].Memory.Streak += n
+		entries[0].Memory.Total += n
+		if err := s.put(context.Background(), entries...); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func keysOf(m map[loop.Key]row) func(func(loop.Key) bool) {
+	return func(yield func(loop.Key) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// total is how many continuations the only session has.
+func (s *rows) total(t *testing.T) int {
+	t.Helper()
+	n := 0
+	for _, r := range s.kept {
+		var m rules.Memory
+		decode(t, r.memory, &m)
+		n += m.Total
+	}
+	return n
+}
+
+func TestOwnStore(t *testing.T) {
+	looptest.Store(t, func(*testing.T) loop.Store { return newRows() })
+}
+
+// stores are places that memories are kept in. Each call of open makes another loop
+// with the same place.
+func stores(t *testing.T) map[string]loop.Option {
+	return map[string]loop.Option{
+		"in memory": loop.WithStore(loop.InMemory()), "local": loop.WithStore(loop.LocalStore(t.TempDir())),
+		"state directory": loop.WithState(t.TempDir()), "own": loop.WithStore(newRows()),
+	}
+}
+
+// The limits hold by the memory that comes back, wherever it is kept, and for every
+// loop that shares it.
+func TestLimitsInStores(t *testing.T) {
+	for limits, want := range map[string]int{"{continuations: 3}": 3, "{total: 4}": 4, "{repeats: 2}": 2} {
+		policy := "ralph: 1\nlimits: " + limits + "\nrules: [{name: go, continue: on}]"
+		for name, store := range stores(t) {
+			got := 0
+			for range 10 {
+				l := alone(t, policy, store)
+				d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{SessionID: "s"}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d.Continue() {
+					got++
+				} else if !strings.HasPrefix(d.Verdict.Rule, "limits.") {
+					t.Errorf("%s, %s: it stops by %q: %s", limits, name, d.Verdict.Rule, d.Verdict.Reason)
+				}
+			}
+			if got != want {
+				t.Errorf("%s, %s: %d continuations, want %d", limits, name, got, want)
+			}
+		}
+	}
+}
+
+// Events without a session are one loop of the store, project and policy, which ends.
+// Loops that each keep their memory in the process share nothing.
+func TestEventsWithoutSession(t *testing.T) {
+	const policy = "ralph: 1\nlimits: {continuations: 2}\nrules: [{name: go, continue: '${loop.continuations}'}]"
+	project, other, state := t.TempDir(), t.TempDir(), t.TempDir()
+	disk := func(root, name string) *loop.Loop {
+		return alone(t, policy, loop.WithRoot(root), loop.WithState(state), loop.WithName(name))
+	}
+	memory := alone(t, policy)
+	for _, c := range []struct {
+		name string
+		loop *loop.Loop
+		want string
+	}{
+		{"in memory", memory, "0"}, {"the same", memory, "1"}, {"it ends", memory, "stop limits.continuations"},
+		{"another in memory", alone(t, policy), "0"},
+		{"on disk", disk(project, "p"), "0"}, {"another loop of this", disk(project, "p"), "1"}, {"it ends", disk(project, "p"), "stop limits.continuations"},
+		{"another project", disk(other, "p"), "0"}, {"another policy", disk(project, "q"), "0"},
+		{"no project", alone(t, policy, loop.WithState(state)), "0"}, {"the same", alone(t, policy, loop.WithState(state)), "1"},
+	} {
+		d, err := c.loop.Apply(t.Context(), c.loop.Decide(t.Context(), host.Event{}))
+		if err != nil || said(d) != c.want {
+			t.Errorf("%s: it says %q, want %q; error %v", c.name, said(d), c.want, err)
+		}
+	}
+}
+
+// A Store that fails lets the agent stop, and says why.
+func TestStoreFails(t *testing.T) {
+	full := errors.New("the database is away")
+	for _, c := range []struct {
+		name  string
+		store *rows
+		want  string // in the error
+	}{
+		{"Load", &rows{onLoad: func() ([]loop.Entry, error) { return nil, full }}, "the memory of the loop cannot be read: the database is away"},
+		{"Load gives too little", &rows{onLoad: func() ([]loop.Entry, error) { return []loop.Entry{{}}, nil }}, "the store gave 1 entries for 2 keys"},
+		{"Load panics", &rows{onLoad: func() ([]loop.Entry, error) { panic("boom") }}, "internal error: boom"},
+		{"Save", &rows{onSave: func() error { return full }}, "the loop cannot be counted, so it ends: the database is away"},
+		{"Save panics", &rows{onSave: func() error { panic("boom") }}, "internal error: boom"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.store.kept = map[loop.Key]row{}
+			var records looptest.Records
+			l := alone(t, "ralph: 1\nrules: [{name: go, continue: on, notice: never}]", loop.WithStore(c.store), loop.WithRecorder(&records))
+			d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
+			if d.Continue() || err == nil || err != d.Err || !strings.Contains(err.Error(), c.want) || d.Applied {
+				t.Errorf("it says %q, error %v, want %q", said(d), err, c.want)
+			}
+			if len(d.Notices) != 1 || !strings.Contains(d.Notices[0], strings.SplitN(c.want, "\n", 2)[0]) {
+				t.Errorf("notices %q", d.Notices)
+			}
+			if all := records.All(); len(all) != 1 || all[0].Error == "" || all[0].Action != rules.Stop {
+				t.Errorf("records %+v", all)
+			}
+			if len(c.store.kept) > 0 {
+				t.Error("something was saved")
+			}
+		})
+	}
+}
+
+// An error beside all entries is reported, and the loop goes on with what there is.
+func TestStoreIsDamaged(t *testing.T) {
+	s := newRows()
+	s.onLoad = func() ([]loop.Entry, error) {
+		return make([]loop.Entry, 2), errors.New("a row was damaged and starts anew")
+	}
+	l := alone(t, "ralph: 1\nrules: [{name: go, continue: '${loop.total}'}]", loop.WithStore(s))
+	d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
+	if err != nil || said(d) != "0" {
+		t.Errorf("it says %q, error %v", said(d), err)
+	}
+	if diff := cmp.Diff([]string{"[ralph] a row was damaged and starts anew"}, d.Notices); diff != "" {
+		t.Errorf("notices (-want +got)\n%s", diff)
+	}
+}
+
+// After a conflict the loop decides again, on what is kept then, until it can be
+// saved or the context is done. The event is counted once.
+func TestStoreConflicts(t *testing.T) {
+	const policy = "ralph: 1\nrules: [{name: go, continue: 'so far ${loop.continuations}'}]"
+	for _, c := range []struct {
+		name      string
+		conflicts int
+		others    int // continuations that others count at each conflict
+		want      string
+		total     int
+	}{
+		{"once", 1, 0, "so far 1", 2}, {"five times", 5, 0, "so far 1", 2}, {"others count", 3, 2, "so far 7", 8},
+		{"until the time is up", 1 << 30, 0, "stop", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newRows()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			l := alone(t, policy, loop.WithStore(s))
+			if _, err := l.Apply(ctx, l.Decide(ctx, host.Event{})); err != nil {
+				t.Fatal(err)
+			}
+			s.saves = 0
+			s.onSave = func() error {
+				if s.saves > 50 {
+					cancel()
+				}
+				if s.saves > c.conflicts {
+					return nil
+				}
+				s.count(c.others)
+				return fmt.Errorf("somebody was faster: %w", loop.ErrConflict)
+			}
+			d, err := l.Apply(ctx, l.Decide(ctx, host.Event{}))
+			if said(d) != c.want || s.total(t) != c.total {
+				t.Errorf("it says %q, total %d, want %q, %d; error %v", said(d), s.total(t), c.want, c.total, err)
+			}
+			if (err != nil) != (c.want == "stop") || err != nil && !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// What was counted for a verdict that a Writer refuses is taken back. If another
+// process counted in between, the count is at most one too high, and never too low.
+func TestWriterConflictIsNotCounted(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		fails    error
+		others   int
+		want     string
+		min, max int
+	}{
+		{"a conflict", nil, 0, "a is 11, so far 0", 1, 1},
+		{"a conflict, and another process counts", nil, 1, "a is 11, so far 2", 2, 3},
+		{"an error", errors.New("the disk is full"), 0, "stop", 0, 0},
+		{"an error, and another process counts", errors.New("the disk is full"), 1, "stop", 1, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newRows()
+			src := &table{name: "table", rows: map[string]int{"a": 1, "b": 0}, fails: c.fails}
+			src.before = func(t *table) { // the memory is saved by now
+				src.before = nil
+				t.rows["a"] = 11
+				if c.others > 0 {
+					s.count(c.others)
+				}
+			}
+			program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(tablePolicy), loop.Config(src))
+			if program == nil {
+				t.Fatal(diags.Format())
+			}
+			l, err := loop.New(program, loop.WithSource(src), loop.WithStore(s))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
+			if n := s.total(t); said(d) != c.want || n < c.min || n > c.max || (err != nil) != (c.fails != nil) {
+				t.Errorf("it says %q, the total is %d, want %q and %d to %d; error %v", said(d), n, c.want, c.min, c.max, err)
+			}
+		})
+	}
+}
+
+// A Writer whose time runs out does not leave its verdict counted.
+func TestLateWriterIsNotCounted(t *testing.T) {
+	s := newRows()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	src := &table{name: "table", rows: map[string]int{"a": 1, "b": 0}, before: func(*table) { cancel() }, fails: context.Canceled}
+	program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(tablePolicy), loop.Config(src))
+	if program == nil {
+		t.Fatal(diags.Format())
+	}
+	l, err := loop.New(program, loop.WithSource(src), loop.WithStore(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := l.Apply(ctx, l.Decide(ctx, host.Event{}))
+	if d.Continue() || err == nil || s.total(t) != 0 {
+		t.Errorf("it says %q, error %v, the total is %d", said(d), err, s.total(t))
+	}
+}
+
+// Once the context is done, nothing continues, whatever its part is that notices.
+func TestDoneContexts(t *testing.T) {
+	for name, policy := range map[string]string{
+		"no fact": "ralph: 1\nrules: [{name: go, continue: on}]", "a fact": asking("ask"), "its own when": "ralph: 1\nwhen: host == \"\"\nrules: [{name: go, continue: on}]",
+	} {
+		for when, at := range map[string]string{"before": "begin", "while a name is asked for": "name", "while a fact is gathered": "fact", "before Apply": "apply"} {
+			ctx, cancel := context.WithCancel(t.Context())
+			reached := at == "begin" || at == "apply"
+			src := source{"ask", func(context.Context, loop.Query) rules.Value {
+				if at == "fact" {
+					reached = true
+					cancel()
+				}
+				return rules.Value{V: 1}
+			}}
+			program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(policy), loop.Config(src))
+			if program == nil {
+				t.Fatal(diags.Format())
+			}
+			l, err := loop.New(program, loop.WithSource(src), loop.WithFacts(func(_ host.Event, world rules.Facts) rules.Facts {
+				return asked{world, func() {
+					if at == "name" {
+						reached = true
+						cancel()
+					}
+				}}
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at == "begin" {
+				cancel()
+			}
+			d := l.Decide(ctx, host.Event{})
+			if at == "apply" {
+				cancel()
+				d, _ = l.Apply(ctx, d)
+			}
+			if reached && (d.Continue() || !errors.Is(d.Err, context.Canceled)) {
+				t.Errorf("%s, done %s: it says %q, error %v", name, when, said(d), d.Err)
+			}
+			if at == "begin" {
+				for _, d := range loop.NewGate(l).Run(ctx, host.Event{}) {
+					if d.Continue() {
+						t.Errorf("%s: the gate goes on", name)
+					}
+				}
+				if a := decoded(t, l.Hook(ctx, nil, []byte("{}"))); a.Decision != "" {
+					t.Errorf("%s: the hook says %+v", name, a)
+				}
+			}
+			cancel()
+		}
+	}
+}
+
+// asked is a world that tells when it is asked for a name.
+type asked struct {
+	rules.Facts
+	tell func()
+}
+
+func (a asked) Name(ctx context.Context, name string) any {
+	a.tell()
+	return a.Facts.Name(ctx, name)
+}

@@ -1,0 +1,151 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// writer is a Writer made of a function.
+type writer func(context.Context, []rules.Effect) error
+
+func (w writer) Write(ctx context.Context, effects []rules.Effect) error { return w(ctx, effects) }
+
+// verbs is a program with verbs of its own.
+func verbs(t *testing.T, policy string, sources ...loop.Source) *rules.Program {
+	t.Helper()
+	cfg := loop.Config(sources...)
+	cfg.Effects = []rules.EffectDecl{{Name: "page", Doc: "Pages."}, {Name: "post", Doc: "Posts."}}
+	program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(policy), cfg)
+	if program == nil {
+		t.Fatal(diags.Format())
+	}
+	return program
+}
+
+const verbPolicy = `
+ralph: 1
+gate: all
+facts: {a: {table: a}}
+rules:
+  - name: first
+    when: a.n < 100
+    continue: a is ${a.n}
+    then:
+      - page: {who: 'team ${a.n}', times: 2}
+      - set: a.n = a.n + 1
+      - post: [one, '${a.n}']
+  - name: second
+    notice: two
+    then: [{page: them}]
+`
+
+// Verbs are carried out once each, in the order of the rules, after the memory was
+// saved and the facts were written, also if the decision had to be made again. What
+// fails is reported and changes no verdict.
+func TestVerbs(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		page  error
+		panic bool
+		want  []string
+	}{
+		{"done", nil, false, nil},
+		{"one fails", errors.New("nobody is on call"), false, []string{
+			"two", "[ralph] rule first: page was not carried out: nobody is on call", "[ralph] rule second: page was not carried out: nobody is on call",
+		}},
+		{"a conflict is no reason to decide again", loop.ErrConflict, false, []string{
+			"two", "[ralph] rule first: page was not carried out: changed since it was read", "[ralph] rule second: page was not carried out: changed since it was read",
+		}},
+		{"one panics", nil, true, []string{
+			"two", "[ralph] rule first: page was not carried out: it panicked: boom", "[ralph] rule second: page was not carried out: it panicked: boom",
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newRows()
+			conflicts := 2
+			src := &table{name: "table", rows: map[string]int{"a": 1}, before: func(s *table) {
+				if conflicts--; conflicts >= 0 {
+					s.rows["a"] += 10
+				}
+			}}
+			var done []string
+			carryOut := func(_ context.Context, effects []rules.Effect) error {
+				for _, e := range effects {
+					done = append(done, fmt.Sprintf("%s %v, a is %d, total %d", e.Verb, e.Value, src.rows["a"], s.total(t)))
+				}
+				switch {
+				case effects[0].Verb != "page":
+					return nil
+				case c.panic:
+					panic("boom")
+				}
+				return c.page
+			}
+			l, err := loop.New(verbs(t, verbPolicy, src), loop.WithSource(src), loop.WithStore(s), loop.WithVerb("page", writer(carryOut)), loop.WithVerb("post", writer(carryOut)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
+			if err != nil || said(d) != "a is 21" || !d.Applied {
+				t.Errorf("it says %q, error %v", said(d), err)
+			}
+			want := []string{
+				"page map[times:2 who:team 21], a is 22, total 1", "post [one 21], a is 22, total 1", "page them, a is 22, total 1",
+			}
+			if diff := cmp.Diff(want, done); diff != "" {
+				t.Errorf("done (-want +got)\n%s", diff)
+			}
+			if c.want == nil {
+				c.want = []string{"two"}
+			}
+			if diff := cmp.Diff(c.want, d.Notices); diff != "" {
+				t.Errorf("notices (-want +got)\n%s", diff)
+			}
+			effects := d.Record(false).Effects
+			if len(effects) != 4 || effects[0].Kind != rules.VerbEffect || effects[0].Verb != "page" {
+				t.Errorf("the record has the effects %+v", effects)
+			}
+		})
+	}
+}
+
+// Nothing is carried out for a verdict that is not to be.
+func TestVerbsOfNoVerdict(t *testing.T) {
+	src := &table{name: "table", rows: map[string]int{"a": 1}, fails: errors.New("the disk is full")}
+	done := 0
+	count := writer(func(context.Context, []rules.Effect) error { done++; return nil })
+	l, err := loop.New(verbs(t, verbPolicy, src), loop.WithSource(src), loop.WithVerb("page", count), loop.WithVerb("post", count))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := l.Decide(t.Context(), host.Event{})
+	if done > 0 {
+		t.Error("Decide carries out")
+	}
+	if d, err := l.Apply(t.Context(), d); err == nil || d.Continue() || done > 0 {
+		t.Errorf("it says %q, error %v, %d verbs were carried out", said(d), err, done)
+	}
+}
+
+// New says at once that nobody carries out a verb, and where it is asked for.
+func TestNewNamesMissingVerbs(t *testing.T) {
+	src := &table{name: "table"}
+	program := verbs(t, verbPolicy, src)
+	none := writer(func(context.Context, []rules.Effect) error { return nil })
+	_, err := loop.New(program, loop.WithSource(src), loop.WithVerb("page", none))
+	if err == nil || !strings.Contains(err.Error(), "p.yaml:12:9: nobody carries out post: pass who does with loop.WithVerb") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := loop.New(program, loop.WithSource(src), loop.WithVerb("page", none), loop.WithVerb("post", nil)); err == nil || !strings.Contains(err.Error(), "nobody carries out post") {
+		t.Errorf("error %v", err)
+	}
+}

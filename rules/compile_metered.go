@@ -1,0 +1,295 @@
+package rules
+
+import (
+	"fmt"
+	"math/bits"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/vm/runtime"
+)
+
+// Names under which expressions find what ralph puts in the place of expr's own
+// operators and builtins, so that they pay before they work. No policy can spell them.
+const (
+	operatorKey = "operator()" // operator()(meter, op, a, b)
+	builtinKey  = "builtin()"  // builtin()(meter, index, args…)
+	loopKey     = "loop()"     // loop()(meter, builtin, weight, list) gives the list
+	chargeKey   = "charge()"   // charge()(meter, elements, object) pays for a literal within a loop
+	keyKey      = "key()"      // key()(meter, value) gives a value that is about to be hashed or compared
+	argumentKey = "argument()" // argument()(meter, value) gives an argument of a method
+)
+
+// metered lists them for expr.
+func metered() []*builtin.Function {
+	function := func(name string, f func(m *meter, args []any) (any, error)) *builtin.Function {
+		return &builtin.Function{
+			Name:  name,
+			Types: []reflect.Type{reflect.TypeFor[func(...any) any]()},
+			Func:  func(args ...any) (any, error) { return f(args[0].(*meter), args[1:]) },
+		}
+	}
+	return []*builtin.Function{
+		function(operatorKey, func(m *meter, args []any) (any, error) { return operate(m, args[0].(string), args[1], args[2]) }),
+		function(builtinKey, func(m *meter, args []any) (any, error) {
+			f := builtin.Builtins[args[0].(int)]
+			m.builtin(f.Name, args[1:])
+			switch {
+			case f.Fast != nil:
+				return f.Fast(args[1]), nil
+			case f.Safe != nil:
+				v, _, err := f.Safe(args[1:]...)
+				return v, err
+			}
+			return f.Func(args[1:]...)
+		}),
+		function(loopKey, func(m *meter, args []any) (any, error) {
+			n := length(args[2])
+			if s, ok := args[2].(string); ok { // byte by byte
+				n = len(s)
+			}
+			m.loop(args[0].(string), n, args[1].(int))
+			return args[2], nil
+		}),
+		function(chargeKey, func(m *meter, args []any) (any, error) {
+			n := args[0].(int)
+			bytes := mul(n, entryBytes)
+			if args[1].(bool) {
+				bytes = add(bytes, objectBytes)
+			}
+			m.charge(1+n, bytes)
+			return nil, nil
+		}),
+		function(keyKey, func(m *meter, args []any) (any, error) {
+			m.charge(m.sizeOf(args[0]).steps(), 0)
+			return args[0], nil
+		}),
+		function(argumentKey, func(m *meter, args []any) (any, error) {
+			if s, ok := args[0].(string); ok { // the layout of a time
+				m.text(mul(len(s), 4))
+			}
+			return args[0], nil
+		}),
+	}
+}
+
+// loop pays for a builtin that takes a predicate: n times the steps of the predicate,
+// which expr's machine takes without a word, and what the builtin makes.
+func (m *meter) loop(name string, n, weight int) {
+	steps := mul(n, weight)
+	switch name {
+	case "map", "filter": // the results stand on the stack of the machine first
+		m.charge(steps, mul(n, 3*itemBytes))
+	case "groupBy":
+		m.charge(add(steps, mul(n, entrySteps)), mul(n, 2*entryBytes))
+	case "sortBy":
+		m.charge(add(steps, mul(n, bits.Len(uint(n)))), mul(n, 4*itemBytes))
+	default:
+		m.charge(steps, 0)
+	}
+}
+
+// builtin pays for a builtin that takes no predicate. Those that are not named
+// here may visit all of their arguments.
+func (m *meter) builtin(name string, args []any) {
+	n, text := 0, 0
+	for _, a := range args {
+		switch a := a.(type) {
+		case string:
+			text = add(text, len(a))
+		default:
+			n = add(n, length(a))
+		}
+	}
+	switch name {
+	case "len", "indexOf", "hasPrefix", "hasSuffix":
+		m.read(text)
+	case "lastIndexOf": // has no help of the processor
+		m.read(mul(text, 2))
+	case "int", "float", "duration": // errors quote the text
+		m.text(mul(text, 8))
+	case "date", "timezone": // tries layouts, or asks the system for the zone
+		m.charge(entrySteps, 0)
+		m.text(mul(text, 8))
+		if name == "timezone" || len(args) > 2 {
+			m.ask(0)
+		}
+	case "first", "last", "type", "abs", "ceil", "floor", "round":
+		m.read(0)
+	case "get":
+		key, _ := args[len(args)-1].(string)
+		m.read(len(key))
+	case "reverse", "take", "concat":
+		m.charge(1+n, mul(n, itemBytes))
+	case "keys", "values", "toPairs", "fromPairs":
+		m.charge(1+mul(n, entrySteps), mul(n, entryBytes))
+		if name == "fromPairs" { // hashes the keys
+			m.charge(m.sizeOf(args[0]).steps(), 0)
+		}
+	case "trim", "trimPrefix", "trimSuffix":
+		m.read(text)
+		if len(args) > 1 { // each character is looked up among those to trim
+			s, _ := args[0].(string)
+			set, _ := args[1].(string)
+			m.charge(mul(len(s), len(set))/64, 0)
+		}
+	case "upper", "lower":
+		m.text(text)
+	case "split", "splitAfter":
+		m.text(text)
+		parts := 1
+		if len(args) > 1 {
+			s, _ := args[0].(string)
+			separator, _ := args[1].(string)
+			parts += strings.Count(s, separator)
+		}
+		m.charge(parts, mul(parts, itemBytes))
+	case "toBase64", "fromBase64":
+		m.text(mul(text, 2))
+	case "fromJSON":
+		s, _ := args[0].(string)
+		objects := strings.Count(s, "{")
+		items := add(objects, strings.Count(s, "[")+strings.Count(s, ","))
+		m.charge(add(1+text/4, mul(items, 2)), add(mul(text, 2), add(mul(items, entryBytes), mul(objects, objectBytes))))
+	case "toJSON":
+		m.json(args[0])
+	case "string": // sorts objects by reflection
+		m.print(args[0])
+		entries := m.sizeOf(args[0]).entries
+		m.charge(mul(2*entries, bits.Len(uint(entries))), 0)
+	default: // flatten, sort, min, max, mean, median, sum, …
+		for _, a := range args {
+			s := m.sizeOf(a)
+			m.charge(mul(s.steps(), max(s.depth, bits.Len(uint(s.elements)))), mul(s.elements, itemBytes))
+		}
+	}
+}
+
+// length is how many elements a list or object has, 0 for anything else.
+func length(v any) int {
+	switch v := v.(type) {
+	case nil, bool, int, float64, string:
+		return 0
+	case []any:
+		return len(v)
+	case map[string]any:
+		return len(v)
+	}
+	switch rv := reflect.ValueOf(v); rv.Kind() {
+	case reflect.Slice, reflect.Array, reflect.Map:
+		return rv.Len()
+	}
+	return 0
+}
+
+// operate does what expr's operator does, once that is paid for.
+func operate(m *meter, op string, a, b any) (any, error) {
+	s, isText := a.(string)
+	t, bothText := b.(string)
+	bothText = bothText && isText
+	switch op {
+	case "+":
+		if !bothText {
+			m.charge(1, 0)
+			return runtime.Add(a, b), nil
+		}
+		if len(s)+len(t) > maxString {
+			return nil, errTooLong
+		}
+		m.text(len(s) + len(t))
+		return s + t, nil
+	case "..":
+		from, to := runtime.ToInt(a), runtime.ToInt(b)
+		if n := to - from + 1; n > 0 || to > from { // the difference may wrap
+			m.charge(max(n, to), mul(max(n, to), itemBytes)) // each is boxed when it is looked at
+		}
+		return runtime.MakeRange(from, to), nil
+	case "==", "!=":
+		m.compare(a, b)
+		return runtime.Equal(a, b) == (op == "=="), nil
+	case "in":
+		m.compare(a, b)
+		return runtime.In(a, b), nil
+	case "matches":
+		return matches(m, a, b)
+	}
+	m.read(len(s) + len(t))
+	switch op {
+	case "<":
+		return runtime.Less(a, b), nil
+	case "<=":
+		return runtime.LessOrEqual(a, b), nil
+	case ">":
+		return runtime.More(a, b), nil
+	case ">=":
+		return runtime.MoreOrEqual(a, b), nil
+	}
+	if runtime.IsNil(a) || runtime.IsNil(b) {
+		return false, nil
+	}
+	if !bothText {
+		return nil, fmt.Errorf("%s compares texts, not %s with %s", op, kindOf(a), kindOf(b))
+	}
+	switch op {
+	case "contains":
+		return strings.Contains(s, t), nil
+	case "startsWith":
+		return strings.HasPrefix(s, t), nil
+	}
+	return strings.HasSuffix(s, t), nil
+}
+
+// compare pays for comparing two values, or one with the elements of another. A
+// comparison of lists and objects notes what it has seen, which takes memory.
+func (m *meter) compare(a, b any) {
+	switch a.(type) {
+	case nil, bool, int, float64:
+		if length(b) == 0 {
+			m.charge(1, 0)
+			return
+		}
+	case string:
+		if b, ok := b.(string); ok {
+			m.read(len(b))
+			return
+		}
+	}
+	x, y := m.sizeOf(a), m.sizeOf(b)
+	m.charge(add(x.steps(), y.steps()), mul(add(x.elements, y.elements), itemBytes))
+}
+
+// uniq keeps the first of equal elements. Scalars are found by a table, everything
+// else is compared each with each.
+func uniq(m *meter, items []any) []any {
+	m.charge(len(items), mul(len(items), entryBytes))
+	out := []any{}
+	seen := make(map[any]bool)
+	var others []any
+	for _, v := range items {
+		key := v
+		switch v := v.(type) {
+		case nil, bool:
+		case string:
+			m.read(len(v))
+		case int:
+			if v > -1<<53 && v < 1<<53 {
+				key = float64(v) // 1 and 1.0 are equal
+			}
+		case float64:
+		default:
+			m.compare(others, v)
+			if !slices.ContainsFunc(others, func(o any) bool { return runtime.Equal(v, o) }) {
+				others = append(others, v)
+				out = append(out, v)
+			}
+			continue
+		}
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}

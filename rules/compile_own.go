@@ -1,0 +1,222 @@
+package rules
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/expr-lang/expr/builtin"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// checkConfig reports what is wrong with the words that the embedding program adds,
+// and makes its functions known to expressions.
+func (c *compiler) checkConfig() {
+	fail := func(format string, args ...any) {
+		*c.diags = append(*c.diags, Diagnostic{
+			Pos: Pos{File: c.program.Name}, Check: "config", Message: fmt.Sprintf(format, args...), Help: "change the Config of the program that loads the policy",
+		})
+	}
+	cfg := c.load.cfg
+	for i, k := range cfg.Sources {
+		if !isIdentifier(k.Name) || slices.ContainsFunc(append(Sources(), cfg.Sources[:i]...), func(o SourceKind) bool { return o.Name == k.Name }) {
+			fail("the source %q cannot be added: its name is no identifier, or taken", k.Name)
+		}
+	}
+	for i, name := range cfg.Events {
+		if name == "" || slices.Contains(append(KnownEvents(), cfg.Events[:i]...), name) {
+			fail("the event %q cannot be added: its name is empty, or taken", name)
+		}
+	}
+	for i, e := range cfg.Effects {
+		if !isKebab(e.Name) || isEffect(e.Name) || slices.ContainsFunc(cfg.Effects[:i], func(o EffectDecl) bool { return o.Name == e.Name }) {
+			fail("the effect %q cannot be added: its name is not kebab-case, or taken", e.Name)
+		}
+	}
+	for _, f := range cfg.Functions {
+		if !isIdentifier(f.Name) || c.names.taken(f.Name) || c.engine.hasFunction(f.Name) {
+			fail("the function %q cannot be added: its name is no identifier, or taken", f.Name)
+			continue
+		}
+		own, err := newFunction(f)
+		if err != nil {
+			fail("the function %q cannot be added: %s", f.Name, err)
+			continue
+		}
+		c.engine.conf.Functions[f.Name] = own
+		c.names.own = append(c.names.own, f.Name)
+	}
+}
+
+var (
+	contextType = reflect.TypeFor[context.Context]()
+	errorType   = reflect.TypeFor[error]()
+)
+
+// newFunction makes a function of the embedding program one that expressions call.
+func newFunction(f Function) (*builtin.Function, error) {
+	fn := reflect.ValueOf(f.Func)
+	if fn.Kind() != reflect.Func || fn.IsNil() {
+		return nil, fmt.Errorf("its Func is a %T, expected a func", f.Func)
+	}
+	t := fn.Type()
+	if n := t.NumOut(); n == 0 || n > 2 || n == 2 && t.Out(1) != errorType || t.Out(0) == errorType {
+		return nil, fmt.Errorf("%s gives no value, expected a result and perhaps an error behind it", t)
+	}
+	first := 0
+	if t.NumIn() > 0 && t.In(0) == contextType {
+		first = 1
+	}
+	var in []reflect.Type
+	for i := first; i < t.NumIn(); i++ {
+		p := t.In(i)
+		if !converts(p) {
+			return nil, fmt.Errorf("expressions have nothing like a %s", p)
+		}
+		if t.IsVariadic() && i == t.NumIn()-1 {
+			in = append(in, reflect.SliceOf(seen(p.Elem())))
+			continue
+		}
+		in = append(in, seen(p))
+	}
+	if !converts(t.Out(0)) {
+		return nil, fmt.Errorf("expressions have nothing like a %s", t.Out(0))
+	}
+	own := &builtin.Function{
+		Name:  f.Name,
+		Types: []reflect.Type{reflect.FuncOf(in, []reflect.Type{seen(t.Out(0))}, t.IsVariadic())},
+		Func: func(args ...any) (any, error) {
+			return args[0].(*meter).call(f.Name, fn, first == 1, args[1:])
+		},
+	}
+	return own, nil
+}
+
+// converts reports whether values of a Go type can be those of expressions, as far as
+// the type tells.
+func converts(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
+		return false
+	case reflect.Slice, reflect.Array, reflect.Pointer, reflect.Map:
+		return converts(t.Elem())
+	}
+	return true
+}
+
+// seen is the type that expressions see for a Go type.
+func seen(t reflect.Type) reflect.Type {
+	switch t.Kind() {
+	case reflect.Bool, reflect.String:
+		if t.PkgPath() == "" {
+			return t
+		}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if t == reflect.TypeFor[int]() {
+			return t
+		}
+		if t.PkgPath() == "" {
+			return reflect.TypeFor[int]()
+		}
+	}
+	return reflect.TypeFor[any]() // lists, objects, floats and named types convert when they are called
+}
+
+// call calls a function of the embedding program, once for the same arguments.
+func (m *meter) call(name string, fn reflect.Value, withContext bool, args []any) (_ any, err error) {
+	size := m.sizeOf(args)
+	m.charge(add(askCost, size.steps()), add(size.escaped, mul(size.elements, printBytes)))
+	question, err := json.Marshal(args)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	key := name + string(question)
+	if a, ok := m.answers[key]; ok {
+		return a.value, a.err
+	}
+	if m.answers == nil {
+		m.answers = map[string]answer{}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s: it panicked: %v", name, r)
+			m.answers[key] = answer{nil, err}
+		}
+		m.look = 0 // it may have taken long
+	}()
+	value, err := m.callOnce(fn, withContext, args)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	m.answers[key] = answer{value, err}
+	return value, err
+}
+
+func (m *meter) callOnce(fn reflect.Value, withContext bool, args []any) (any, error) {
+	t := fn.Type()
+	var in []reflect.Value
+	if withContext {
+		in = append(in, reflect.ValueOf(m.ctx))
+	}
+	for i, a := range args {
+		at := i
+		if withContext {
+			at++
+		}
+		want := t.In(min(at, t.NumIn()-1))
+		if t.IsVariadic() && at >= t.NumIn()-1 {
+			want = want.Elem()
+		}
+		v := reflect.New(want)
+		if err := give(a, v); err != nil {
+			return nil, fmt.Errorf("argument %d: %w", i+1, err)
+		}
+		in = append(in, v.Elem())
+	}
+	out := fn.Call(in)
+	if len(out) == 2 && !out[1].IsNil() {
+		return nil, out[1].Interface().(error)
+	}
+	plain, err := plainOf(out[0], 0)
+	if err != nil {
+		return nil, err
+	}
+	return (&schema.Type{}).Read(plain).Value, nil
+}
+
+// give stores a value of an expression in *to.
+func give(v any, to reflect.Value) error {
+	rv := reflect.ValueOf(v)
+	elem := to.Elem()
+	switch {
+	case !rv.IsValid():
+		return nil // the zero value
+	case rv.Type().AssignableTo(elem.Type()):
+		elem.Set(rv)
+		return nil
+	case rv.Kind() == elem.Kind() && rv.CanConvert(elem.Type()) && elem.Kind() <= reflect.Float64 && !elem.CanInt():
+		elem.Set(rv.Convert(elem.Type()))
+		return nil
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if f, ok := v.(float64); ok && (elem.CanInt() || elem.CanUint()) && f == math.Trunc(f) {
+		b = fmt.Appendf(nil, "%.0f", f)
+	}
+	if err := json.Unmarshal(b, to.Interface()); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return fmt.Errorf("expected a %s, got %s", elem.Type(), kindOf(v))
+		}
+		return err
+	}
+	return nil
+}

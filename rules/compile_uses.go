@@ -1,0 +1,217 @@
+package rules
+
+import (
+	"cmp"
+	stdpath "path"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/ralph-sdk/ralph/internal/nearest"
+)
+
+// Uses gives everything that the policy can touch, whatever the facts say.
+func (p *Program) Uses() Uses {
+	if p = p.whole(); p.table == nil {
+		return Uses{}
+	}
+	return p.findUses()
+}
+
+// note adds what an expression touches.
+func (u *Uses) note(root *cond) {
+	root.walk(func(o *operand) {
+		at := o.pos()
+		for _, s := range o.syms {
+			switch {
+			case s.kind != nameSymbol || s.info.askRow || s.name == "now":
+			case s.info.goType != nil:
+				u.Functions = append(u.Functions, Use{s.name, at})
+			default:
+				u.Names = append(u.Names, Use{s.name, at})
+			}
+		}
+		for _, name := range o.calls {
+			u.Functions = append(u.Functions, Use{name, at})
+		}
+		for _, path := range o.paths {
+			u.Paths = append(u.Paths, Use{path, at})
+		}
+	})
+}
+
+func (u *Uses) noteText(p *Program, t *text) {
+	if t == nil {
+		return
+	}
+	for _, s := range p.compiled(t) {
+		if s.hole != nil {
+			u.note(s.hole)
+		}
+	}
+}
+
+func (u *Uses) notePath(file string, p *path) {
+	if p == nil {
+		return
+	}
+	for _, s := range p.segs {
+		if s.hole != nil {
+			u.note(s.hole)
+		}
+	}
+	if p.kind.Path || p.kind.Glob {
+		u.Paths = append(u.Paths, Use{p.node.Value, Pos{File: file, Line: p.node.Start.Line, Col: p.node.Start.Col}})
+	}
+}
+
+func (u *Uses) noteEffect(p *Program, e *effect) {
+	at, name := e.pos, string(e.kind)
+	if e.kind == VerbEffect {
+		name = e.verb
+	}
+	u.Effects = append(u.Effects, Use{name, at})
+	u.note(e.value)
+	u.notePath(at.File, e.glob)
+	for _, s := range e.steps {
+		u.note(s.index)
+	}
+	for _, t := range e.texts {
+		u.noteText(p, t)
+	}
+}
+
+// findUses collects what a compiled program touches, in the order of the policy.
+func (p *Program) findUses() Uses {
+	var u Uses
+	u.note(p.when)
+	for _, f := range p.facts {
+		u.Sources = append(u.Sources, Use{f.Source.Name, f.Pos})
+		u.noteText(p, f.question)
+		for _, a := range f.args {
+			u.notePath(f.Pos.File, a)
+		}
+		for _, o := range f.texts {
+			u.noteText(p, o.text)
+			u.notePath(f.Pos.File, o.arg)
+		}
+	}
+	for _, s := range p.table.all() {
+		if s.kind == letSymbol {
+			u.note(s.let.root)
+		}
+	}
+	for _, root := range p.progress {
+		u.note(root)
+	}
+	for _, r := range p.rules {
+		u.note(r.when)
+		for _, t := range []*text{r.text, r.notice, r.log} {
+			u.noteText(p, t)
+		}
+		for _, e := range r.then {
+			u.noteEffect(p, e)
+		}
+	}
+	for _, f := range p.finally {
+		u.note(f.when)
+		u.noteText(p, f.log)
+		if f.effect != nil {
+			u.noteEffect(p, f.effect)
+		}
+	}
+	for _, list := range []*[]Use{&u.Sources, &u.Functions, &u.Effects, &u.Names, &u.Paths} {
+		slices.SortFunc(*list, func(a, b Use) int {
+			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
+		})
+		*list = slices.Compact(*list)
+	}
+	return u
+}
+
+// checkAllowed reports what the policy may not touch.
+func (c *compiler) checkAllowed() {
+	p := c.program
+	if p.allow = c.load.cfg.Allow; p.allow == nil {
+		return
+	}
+	all := p.findUses()
+	check := func(uses []Use, allowed []string, what string) {
+		for _, u := range uses {
+			if c.diags.full(Error) {
+				return
+			}
+			if anyMatches(allowed, u.Name) || what == "path" && strings.Contains(u.Name, "${") {
+				continue
+			}
+			help := nearest.DidYouMean(u.Name, allowed)
+			if help == "" {
+				help = "allowed are " + list(allowed)
+				if len(allowed) == 0 {
+					help = "no " + what + " is allowed"
+				}
+			}
+			*c.diags = append(*c.diags, Diagnostic{
+				Pos: u.Pos, End: p.lineEnd(u.Pos), Check: "not-allowed", Help: help, Line: p.line(u.Pos),
+				Message: "the policy may not use the " + what + " " + quote(u.Name),
+			})
+		}
+	}
+	check(all.Sources, p.allow.Sources, "source")
+	check(all.Functions, slices.Concat(p.allow.Functions, p.allow.Names), "function")
+	check(all.Effects, p.allow.Effects, "effect")
+	check(all.Names, p.allow.Names, "name")
+	check(all.Paths, p.allow.Paths, "path")
+}
+
+// allowsPath reports whether a path that is known now lies within the capabilities.
+func (p *Program) allowsPath(path string) bool {
+	return p.allow == nil || anyMatches(p.allow.Paths, path)
+}
+
+// asksPaths reports whether a function takes a path of the project.
+func asksPaths(name string) bool { return name == "exists" || name == "isdir" || name == "anyfile" }
+
+// constantPaths gives the paths that a leaf asks about, as far as they are constants.
+func constantPaths(n ast.Node) (paths []string) {
+	if call, ok := n.(*ast.CallNode); ok && len(call.Arguments) == 1 {
+		if id, ok := call.Callee.(*ast.IdentifierNode); ok && asksPaths(id.Value) {
+			if s, ok := call.Arguments[0].(*ast.StringNode); ok {
+				paths = append(paths, s.Value)
+			}
+		}
+	}
+	children(n, func(c *ast.Node) { paths = append(paths, constantPaths(*c)...) })
+	return paths
+}
+
+// anyMatches reports whether a name matches one of the patterns: * is anything but
+// a slash, and ** between slashes any folders.
+func anyMatches(patterns []string, name string) bool {
+	name = stdpath.Clean(name)
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		return matchSteps(strings.Split(p, "/"), strings.Split(name, "/"))
+	})
+}
+
+func matchSteps(pattern, steps []string) bool {
+	for len(pattern) > 0 {
+		if pattern[0] == "**" {
+			for i := range len(steps) + 1 {
+				if matchSteps(pattern[1:], steps[i:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if len(steps) == 0 {
+			return false
+		}
+		if ok, err := stdpath.Match(pattern[0], steps[0]); err != nil || !ok {
+			return false
+		}
+		pattern, steps = pattern[1:], steps[1:]
+	}
+	return len(steps) == 0
+}

@@ -1,0 +1,118 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// remember works out the next memories of a verdict.
+func (ev *evaluation) remember() {
+	v, now, before := ev.verdict, ev.opts.Time, &ev.opts.Memory
+	v.Memory, v.Project = ev.memory, ev.opts.Project
+	session, project := &v.Memory, &v.Project
+	// A turn in which nothing was said needs no memory: most stops of most agents
+	// write nothing.
+	v.Changed = session.Turn != before.Turn && (before.Streak > 0 || len(before.Said) > 0)
+	switch {
+	case ev.prompt():
+		// Nothing was decided.
+	case v.Action == Continue:
+		session.continued(v.Progress, now)
+		v.Changed = true
+	case v.Bound != "" || v.Failed || v.Idle:
+		// The streak goes on: a person who raises the limit goes on with it, and what
+		// the policy is not for is none of its business.
+	case session.Streak > 0:
+		session.endStreak()
+		v.Changed = true
+	}
+	mine := session.say(v.Parts, ev.parts, false, session.Turn, now)
+	ours := project.say(v.Parts, ev.parts, true, session.Turn, now)
+	v.Changed = v.Changed || mine || ours
+}
+
+// loop gives one of the names that come from the loop memory.
+func (ev *evaluation) loop(name string) any {
+	m, now := &ev.memory, ev.opts.Time
+	switch name {
+	case "loop.continuations":
+		return m.Streak
+	case "loop.total":
+		return m.Total
+	case "loop.elapsed":
+		return m.elapsed(now)
+	case "loop.step":
+		return m.step(now)
+	}
+	return m.repeats(ev.progress())
+}
+
+// progress gives the fingerprint of what the policy calls progress; false if it
+// cannot be known.
+func (ev *evaluation) progress() (string, bool) {
+	if len(ev.program.progress) == 0 {
+		return "", true
+	}
+	values := make([]any, len(ev.program.progress))
+	for i, c := range ev.program.progress {
+		v, state := ev.value(c)
+		if state != known {
+			if state == broken {
+				ev.warn("progress counts as unchanged: " + ev.why)
+			}
+			return "", false
+		}
+		values[i] = v
+	}
+	at := ev.at
+	ev.at = ev.program.progress[0].last()
+	ev.meter.json(values)
+	ev.at = at
+	return fingerprint(values)
+}
+
+// fingerprint is short for short values, so that a person who reads the loop
+// memory understands it, and a digest for long ones.
+func fingerprint(values []any) (string, bool) {
+	b, err := json.Marshal(values)
+	if err != nil {
+		return "", false
+	}
+	const enough = 200
+	if len(b) <= enough {
+		return string(b), true
+	}
+	h := fnv.New128a()
+	h.Write(b)
+	return cut(string(b), enough/2) + " " + strconv.Itoa(len(b)) + " " + fmt.Sprintf("%x", h.Sum(nil)), true
+}
+
+// say adds a verdict to those of its rules, of the ones that count per project or of
+// the others, and drops what no longer counts. parts are among what rules had to say,
+// in the same order.
+func (m *Memory) say(parts []Part, rules []*Rule, project bool, turn string, now time.Time) (changed bool) {
+	for _, r := range rules {
+		if len(parts) == 0 || parts[0].Rule != r.Name {
+			continue
+		}
+		parts = parts[1:]
+		if r.Unless == nil || (r.Unless.Per == PerProject) != project {
+			continue
+		}
+		if !changed {
+			m.Said, changed = maps.Clone(m.Said), true
+			if m.Said == nil {
+				m.Said = map[string][]Said{}
+			}
+		}
+		kept := slices.DeleteFunc(slices.Clone(m.Said[r.Name]), func(s Said) bool { return !r.Unless.counts(s, turn, now) })
+		kept = append(kept, Said{At: now, Turn: turn})
+		m.Said[r.Name] = kept[max(0, len(kept)-min(r.Unless.Times, maxSaid)):]
+	}
+	return changed
+}

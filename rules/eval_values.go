@@ -1,0 +1,78 @@
+package rules
+
+import (
+	"context"
+	"reflect"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// Values gives facts that are known beforehand. The keys are the names of facts, as
+// [Fact].Name has them, and ralph's own names by their whole path: "state",
+// "transcript.last", "env.HOME". Values convert as in [ValueOf]; names that are
+// called take a func of their shape, such as func(string) bool for "said". What m
+// lacks is missing, or the zero value of its type. A key that is neither a fact of
+// the policy nor one of ralph's names is a problem of the verdict.
+//
+// m must not be changed while it is in use.
+func Values(m map[string]any) Facts { return values(m) }
+
+type values map[string]any
+
+func (m values) Fact(_ context.Context, f *Fact, _ []string) Value {
+	v, ok := m[f.Name]
+	if !ok {
+		return Value{Status: Missing, Problem: "is not given", Quiet: true}
+	}
+	return ValueOf(f, v)
+}
+
+func (m values) Name(_ context.Context, name string) any { return m[name] }
+
+// ValueOf gives what a source would have given for a Go value: a fact that is
+// present, read by its schema. It takes nil (the fact is missing), truth values, any
+// kind of integer and float, texts, []byte and whatever marshals itself to text or
+// JSON, slices, arrays, maps with texts as keys (nil ones are empty), structs by
+// their json tags, and pointers to all of them. A [Value] is taken as it is.
+//
+// A field of a wrong type is unusable, alone: rules that read it report that. What
+// cannot be converted at all makes the fact invalid, with the reason as its problem.
+func ValueOf(f *Fact, v any) Value {
+	if given, ok := v.(Value); ok {
+		return given
+	}
+	plain, err := plainOf(reflect.ValueOf(v), 0)
+	switch {
+	case err != nil:
+		return Value{Status: Invalid, Problem: err.Error()}
+	case plain == nil:
+		return Value{Status: Missing, Problem: "is nil", Quiet: true}
+	}
+	body, hasBody := any(nil), false
+	if fields, ok := plain.(map[string]any); ok && f.Source.Body {
+		if body, hasBody = fields["body"]; !hasBody {
+			body = ""
+		}
+		delete(fields, "body") // plainOf made the map
+		hasBody = true
+	}
+	var r schema.Result
+	switch {
+	case f.Schema != nil && f.Source.Around == nil:
+		r = f.Schema.Check(schema.Document{Value: plain})
+	case f.sym != nil && f.sym.typ != nil:
+		r = f.sym.typ.Read(zeroed(f.sym.typ, plain))
+	default:
+		r = (&schema.Type{}).Read(plain)
+	}
+	out := Value{V: r.Value, Unusable: r.Unusable, Warnings: r.Warnings}
+	if r.Value == nil && len(r.Unusable) > 0 {
+		u := r.Unusable[0]
+		return Value{Status: Invalid, Problem: strings.TrimPrefix(u.Pointer+" "+u.Message, " ")}
+	}
+	if fields, ok := r.Value.(map[string]any); ok && hasBody {
+		fields["body"] = body
+	}
+	return out
+}

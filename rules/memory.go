@@ -1,0 +1,187 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Memory is what a loop remembers between events. [Program.Eval] takes it and gives
+// the next one in the verdict; whoever calls Eval stores it. The zero Memory is that
+// of a loop that has not continued yet.
+//
+// A Memory may be copied: Eval changes none in place. Its JSON form is
+//
+//	{"v": 1, "turn": "t1", "streak": 2, "total": 7, "progress": "[3]", "same": 1,
+//	 "since": "2026-01-02T15:04:05Z", "latest": "2026-01-02T15:06:00Z",
+//	 "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]}}
+//
+// in which zero fields are left out. Another version than 1 is an error.
+type Memory struct {
+	Turn   string    // of the latest event, as the host names it, or #1, #2, … where it does not
+	Streak int       // continuations since the user's last prompt
+	Total  int       // continuations since the loop began
+	Since  time.Time // of the first continuation of the streak
+	Latest time.Time // of the latest one
+
+	// Progress is the fingerprint of the policy's progress at the latest continuation,
+	// and Same how many latest continuations had it. "=" is equal to any progress: for
+	// tests, which know how often a loop repeated itself and not the fingerprint.
+	Progress string
+	Same     int
+
+	// Said tells when rules with unless_repeated were in a verdict, the oldest first.
+	Said map[string][]Said
+}
+
+// sameProgress as the Progress of a memory is equal to any progress.
+const sameProgress = "="
+
+// Said is one verdict that a rule with unless_repeated was in.
+type Said struct {
+	At   time.Time `json:"at"`
+	Turn string    `json:"turn,omitempty"`
+}
+
+// memoryVersion is that of the JSON form.
+const memoryVersion = 1
+
+// memoryJSON is the JSON form of a memory.
+type memoryJSON struct {
+	V        int               `json:"v"`
+	Turn     string            `json:"turn,omitempty"`
+	Streak   int               `json:"streak,omitempty"`
+	Total    int               `json:"total,omitempty"`
+	Since    time.Time         `json:"since,omitzero"`
+	Latest   time.Time         `json:"latest,omitzero"`
+	Progress string            `json:"progress,omitempty"`
+	Same     int               `json:"same,omitempty"`
+	Said     map[string][]Said `json:"said,omitempty"`
+}
+
+// MarshalJSON writes the documented form, with times in UTC.
+func (m Memory) MarshalJSON() ([]byte, error) {
+	said := make(map[string][]Said, len(m.Said))
+	for rule, times := range m.Said {
+		times = slices.Clone(times)
+		for i := range times {
+			times[i].At = times[i].At.UTC()
+		}
+		said[rule] = times
+	}
+	return json.Marshal(memoryJSON{
+		V: memoryVersion, Turn: m.Turn, Streak: m.Streak, Total: m.Total, Since: m.Since.UTC(), Latest: m.Latest.UTC(),
+		Progress: m.Progress, Same: m.Same, Said: said,
+	})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (m *Memory) UnmarshalJSON(b []byte) error {
+	var j memoryJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	switch {
+	case j.V != memoryVersion:
+		return fmt.Errorf("the memory has version %d, this release reads version %d", j.V, memoryVersion)
+	case j.Streak < 0 || j.Total < 0 || j.Same < 0:
+		return fmt.Errorf("a count of the memory is negative")
+	}
+	*m = Memory{
+		Turn: j.Turn, Streak: j.Streak, Total: j.Total, Since: j.Since, Latest: j.Latest,
+		Progress: j.Progress, Same: j.Same, Said: j.Said,
+	}
+	return nil
+}
+
+// elapsed is the time since the first continuation of the streak. With a zero now
+// nothing elapses.
+func (m *Memory) elapsed(now time.Time) time.Duration { return m.since(m.Since, now) }
+
+// step is the time since the latest continuation of the streak.
+func (m *Memory) step(now time.Time) time.Duration { return m.since(m.Latest, now) }
+
+func (m *Memory) since(from, now time.Time) time.Duration {
+	if m.Streak == 0 || now.IsZero() || from.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(from))
+}
+
+// repeats tells how many latest continuations had the progress that is now.
+// Progress that cannot be known counts as unchanged: a loop must not run on
+// because its measure broke.
+func (m *Memory) repeats(now string, known bool) int {
+	if m.Streak == 0 || known && now != m.Progress && m.Progress != sameProgress {
+		return 0
+	}
+	return m.Same
+}
+
+// begin makes the memory what an event finds that is evaluated with these options:
+// another turn ends the streak.
+func (m *Memory) begin(o *Options) {
+	turn := o.Turn
+	if turn == "" {
+		if !o.NewTurn {
+			return
+		}
+		turn = nextTurn(m.Turn)
+	}
+	if turn != m.Turn {
+		m.endStreak()
+		m.Turn = turn
+	}
+}
+
+// nextTurn names a turn of a host that has no names for them: #1, #2, …
+func nextTurn(turn string) string {
+	n := 0
+	if count, ok := strings.CutPrefix(turn, "#"); ok {
+		n, _ = strconv.Atoi(count) // a name of somebody else starts at 1
+	}
+	return "#" + strconv.Itoa(n+1)
+}
+
+// endStreak forgets the streak, but neither the total nor what rules have said.
+func (m *Memory) endStreak() {
+	m.Streak, m.Progress, m.Same = 0, "", 0
+	m.Since, m.Latest = time.Time{}, time.Time{}
+}
+
+// continued counts a continuation.
+func (m *Memory) continued(progress string, now time.Time) {
+	if m.Streak == 0 {
+		m.Since = now
+	}
+	if m.Streak > 0 && (m.Progress == progress || m.Progress == sameProgress) {
+		m.Same++
+	} else {
+		m.Same = 1
+	}
+	m.Latest, m.Progress = now, progress
+	m.Streak++
+	m.Total++
+}
+
+// counts reports whether a verdict that a rule was in still counts for it.
+func (u *Unless) counts(s Said, turn string, now time.Time) bool {
+	return (u.Per != PerPrompt || s.Turn == turn) && (u.Within == 0 || now.Sub(s.At) < u.Within)
+}
+
+// said counts the verdicts that a rule has been in, within its window.
+func (m *Memory) said(rule string, u *Unless, turn string, now time.Time) int {
+	n := 0
+	for _, s := range m.Said[rule] {
+		if u.counts(s, turn, now) {
+			n++
+		}
+	}
+	return n
+}
+
+// maxSaid is how many verdicts of one rule are remembered at most.
+const maxSaid = 1000

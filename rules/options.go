@@ -1,0 +1,34 @@
+package rules
+
+import "time"
+
+// Options say how to evaluate. The zero Options decide a Stop on an empty memory,
+// at no time, with the default budget and a short trace.
+type Options struct {
+	// Event is the name of the event; "" means Stop. On UserPromptSubmit rules only
+	// note. A policy that does not list the event is idle.
+	Event string
+	// Time is the value of now. With the zero Time nothing elapses.
+	Time time.Time
+	// Turn is the host's name for the turn. Another value than the remembered one
+	// begins a streak; "" is the same turn.
+	Turn string
+	// NewTurn says that the event is the first of a turn, for hosts that do not name
+	// turns. It counts only where Turn is "".
+	NewTurn bool
+
+	Memory  Memory // of this loop
+	Project Memory // shared by the loops of a project, for per: project
+	Budget  Budget
+	Trace   TraceLevel
+}
+
+// TraceLevel tells how much an evaluation notes of its way.
+type TraceLevel uint8
+
+// The levels of a trace.
+const (
+	TraceShort TraceLevel = iota // the rules that were reached, and what became of them
+	TraceFull                    // operands, reads, facts and durations too
+	TraceClear                   // a full one with private values: prompts, transcripts, environment
+)

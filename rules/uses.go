@@ -1,0 +1,17 @@
+package rules
+
+// Uses lists what a policy can touch. Each list is sorted by name, then by place,
+// with an entry for every place.
+type Uses struct {
+	Sources   []Use `json:"sources,omitempty"`   // kinds of fact sources
+	Functions []Use `json:"functions,omitempty"` // that ask the world, and functions of the embedding program
+	Effects   []Use `json:"effects,omitempty"`   // set, delete, archive, prune, verbs of the embedding program
+	Names     []Use `json:"names,omitempty"`     // ralph's names: session_id, transcript.last, env.HOME, …
+	Paths     []Use `json:"paths,omitempty"`     // of facts and effects, as they are written, with their holes
+}
+
+// Use is one thing that a policy can touch, and where.
+type Use struct {
+	Name string `json:"name"`
+	Pos  Pos    `json:"pos"`
+}
