@@ -79,13 +79,25 @@ func (p process) program() (string, error) {
 }
 
 // childEnv is the environment of programs that a policy runs. A hook inside of
-// them must not ask for a decision again.
+// them must not ask for a decision again. They are about the repository of the
+// project: whoever runs the agent from a hook of git has variables that lead git to
+// another one.
 func childEnv() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return strings.EqualFold(name, "RALPH_OFF")
+		return strings.EqualFold(name, "RALPH_OFF") || slices.Contains(gitVariables(), strings.ToUpper(name))
 	})
 	return append(env, "RALPH_OFF=1")
+}
+
+// gitVariables are those that hold for one repository, as git rev-parse
+// --local-env-vars lists them.
+func gitVariables() []string {
+	return []string{
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_DIR",
+		"GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NO_REPLACE_OBJECTS",
+		"GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
+	}
 }
 
 // output keeps the beginning of what is written to it and forgets the rest.

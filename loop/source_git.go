@@ -33,7 +33,6 @@ func (s gitSource) Gather(ctx context.Context, q Query) rules.Value {
 			"--untracked-files=normal", "--", q.Args[0],
 		},
 		dir: q.Root.Dir(),
-		// Whoever runs the agent from a hook of git has these set to another repository.
 		env: []string{"GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"},
 	}.run(ctx)
 	said, _, _ := strings.Cut(strings.TrimSpace(f.stderr.text()), "\n")

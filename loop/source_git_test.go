@@ -3,6 +3,8 @@ package loop_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +16,8 @@ func (p *project) git(args ...string) {
 	p.t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e@x", "-c", "commit.gpgsign=false"}, args...)...)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+	environ := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }) // the tests may run in a hook of git
+	cmd.Env = append(environ, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		p.t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
@@ -48,6 +51,23 @@ func TestGit(t *testing.T) {
 	says("branch main dirty true changed a/kept,a/new,a/new\nname ahead 0")
 	p.git("checkout", "-q", "--detach")
 	says("branch  dirty true changed a/kept,a/new,a/new\nname ahead 0")
+}
+
+// An agent that runs in a hook of git has variables that lead to another repository.
+func TestGitIsOfTheProject(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	p := newProject(t, map[string]string{"f": "x"})
+	p.git("init", "-q", "-b", "main")
+	other := newProject(t, nil)
+	other.git("init", "-q", "-b", "other")
+	t.Setenv("GIT_DIR", filepath.Join(other.dir, ".git"))
+	t.Setenv("GIT_WORK_TREE", other.dir)
+	l := p.loop(shown(`g: {git: .}`, gitShown))
+	if got := said(p.run(l, p.stop())); got != "branch main dirty true changed f ahead 0" {
+		t.Errorf("it says %q", got)
+	}
 }
 
 // Repository, branch and path are shown in one call that takes no lock.
