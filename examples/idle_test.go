@@ -13,7 +13,7 @@ import (
 )
 
 // A shipped policy is idle where it is not for the project: no rule is tried and
-// nothing is gathered, told or written.
+// nothing is gathered, reported or written.
 func TestShippedPoliciesAreIdle(t *testing.T) {
 	policies, err := fs.Glob(examples.FS, "*/*.yaml")
 	if err != nil || len(policies) == 0 {
@@ -118,7 +118,7 @@ func TestOddFilesAreNotIdle(t *testing.T) {
 				}
 				d := p.stop(nil)
 				if d.Verdict.Idle || d.Verdict.Action == rules.Continue || !strings.Contains(strings.Join(d.Notices, "\n"), odd.notice) {
-					t.Errorf("it says %q and tells %q, want a notice with %q", verdict(d), d.Notices, odd.notice)
+					t.Errorf("it says %q and reports %q, want a notice with %q", verdict(d), d.Notices, odd.notice)
 				}
 			})
 		}

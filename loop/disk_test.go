@@ -52,8 +52,8 @@ rules:
     then: [{set: s.n = s.n + 1}]
 `
 
-// A loop that was told of no root knows no disk, whatever the event says: files are
-// missing, and nobody hears of it. Its memory lasts as long as it does, and is no
+// A loop without a root touches no disk, whatever the event says: files are missing,
+// which is not reported. Its memory lasts as long as it does, and is no
 // other loop's.
 func TestNoDisk(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": `{"n": 1}`, "session.jsonl": agent("words") + "\n", ".ralph/off": ""})
@@ -66,7 +66,7 @@ func TestNoDisk(t *testing.T) {
 		d := p.run(l, ev)
 		got = append(got, said(d))
 		if len(d.Notices) > 0 || !d.Applied || d.Root != "" {
-			t.Errorf("told %q, applied %v, root %q", d.Notices, d.Applied, d.Root)
+			t.Errorf("reported %q, applied %v, root %q", d.Notices, d.Applied, d.Root)
 		}
 	}
 	got = append(got, said(p.run(alone(t, diskPolicy), host.Event{})))
@@ -116,7 +116,7 @@ func TestMemoryInProcess(t *testing.T) {
 	}
 }
 
-// A decision holds nothing open: whoever never applies it leaks nothing.
+// A decision holds nothing open: one that is never applied leaks nothing.
 func TestDecisionsHoldNoFiles(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc")

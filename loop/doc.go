@@ -2,7 +2,7 @@
 // the facts that the rules ask for, decides, applies what was decided, and answers.
 //
 // It promises that a streak of continuations ends (limits hold as long as the store
-// keeps what it is given), that a verdict tells the truth about itself, and that
+// keeps what it is given), that a verdict says truly how it was made, and that
 // nothing is lost: memory and files change by compare-and-set, and a decision that
 // something overtook is made again. When in doubt it lets the agent stop and says why.
 //

@@ -14,7 +14,7 @@ import (
 
 // files is the Writer of ralph's own file sources, for one event. It changes files
 // under their locks, and holds these until release: when a decision is made again
-// after a conflict, nobody else who takes locks can come in between.
+// after a conflict, no other process that takes locks can come in between.
 type files struct {
 	world  *gatherer
 	held   []string // names of the locks

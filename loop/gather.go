@@ -80,7 +80,7 @@ func (g *gatherer) Fact(ctx context.Context, decl *rules.Fact, args []string) ru
 func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) (v rules.Value) {
 	kind := decl.Source
 	if kind.Trust != "" && !g.loop.trusted() {
-		return missing(fmt.Sprintf("it %s, and nobody has approved that yet: read %s, then run: ralph trust %[2]s", kind.Trust, g.loop.name))
+		return missing(fmt.Sprintf("it %s, which is not approved yet: read %s, then run: ralph trust %[2]s", kind.Trust, g.loop.name))
 	}
 	if ctx.Err() != nil {
 		return missing("it was not gathered: out of time")

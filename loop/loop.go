@@ -46,8 +46,8 @@ type Loop struct {
 // the process and touches no disk: it has no project, keeps its memory in the process
 // and no log, and trusts only policies that ship with ralph. [Local] is for hooks.
 //
-// The error names a fact of the program whose source nobody gathers, and a rule whose
-// effects nobody can make. Of a lazy program that is known later: such a fact is missing
+// The error names a fact whose source the loop does not have, and a rule whose effects
+// nothing carries out. Of a lazy program that is known later: such a fact is missing
 // then, and such an effect is reported.
 func New(p *rules.Program, opts ...Option) (*Loop, error) {
 	if p == nil {

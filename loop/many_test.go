@@ -28,7 +28,7 @@ rules:
 `
 
 // used is what a process holds: bytes of live heap, goroutines and open files, where
-// the system tells them.
+// the system reports them.
 func used(t *testing.T) (heap uint64, goroutines, files int) {
 	t.Helper()
 	runtime.GC()

@@ -74,7 +74,7 @@ func WithRecorder(r Recorder) Option {
 func WithVerb(name string, w Writer) Option {
 	return func(l *Loop) error {
 		if w == nil {
-			return fmt.Errorf("nobody carries out %s", name)
+			return fmt.Errorf("there is no Writer for %s", name)
 		}
 		if l.verbs == nil {
 			l.verbs = map[string]Writer{}
@@ -158,7 +158,7 @@ func WithSource(s Source) Option {
 // handed the event and the world, which gathers as usual, and what it gives is
 // asked instead. Tests and simulations stand in for facts, names and the loop
 // memory with it; what it answers itself is not gathered, so the program may use
-// sources that nobody else gathers.
+// sources that the loop does not have.
 func WithFacts(around func(ev host.Event, world rules.Facts) rules.Facts) Option {
 	return func(l *Loop) error {
 		l.around = around

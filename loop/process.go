@@ -80,7 +80,7 @@ func (p process) program() (string, error) {
 
 // childEnv is the environment of programs that a policy runs. A hook inside of
 // them must not ask for a decision again. They are about the repository of the
-// project: whoever runs the agent from a hook of git has variables that lead git to
+// project: an agent that runs in a hook of git inherits variables that lead git to
 // another one.
 func childEnv() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {

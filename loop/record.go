@@ -67,7 +67,7 @@ type Record struct {
 	// Calls holds what functions answered, by name and quoted argument, as in
 	// said("DONE"): true or false, or a path.
 	Calls map[string]any `json:"calls,omitempty"`
-	// Repeated tells in how many verdicts the rules with unless_repeated that were
+	// Repeated is in how many verdicts the rules with unless_repeated that were
 	// tried had been.
 	Repeated map[string]int `json:"repeated,omitempty"`
 

@@ -137,7 +137,7 @@ func fileFormat(kind string) (state.Format, bool) {
 	return 0, false
 }
 
-// source gives the source of a kind for one event, nil if nobody gathers it.
+// source gives the source of a kind for one event, nil if the loop has none.
 func (l *Loop) source(kind rules.SourceKind, f *files) Source {
 	if s := l.sources[kind.Name]; s != nil {
 		return s
@@ -167,7 +167,7 @@ func (l *Loop) fits(p *rules.Program) error {
 	}
 	for _, f := range p.Facts() {
 		if _, given := l.values[f.Name]; !given && l.source(f.Source, nil) == nil {
-			return fmt.Errorf("%s: the fact %s comes from the source %s, which nobody gathers: pass its source with loop.WithSource", f.Pos, f.Name, f.Source.Name)
+			return fmt.Errorf("%s: the fact %s comes from the source %s, which the loop does not have: pass it with loop.WithSource", f.Pos, f.Name, f.Source.Name)
 		}
 	}
 	for _, r := range p.Rules() {
@@ -190,7 +190,7 @@ func (l *Loop) fits(p *rules.Program) error {
 			continue
 		}
 		if l.verbs[u.Name] == nil {
-			return fmt.Errorf("%s: nobody carries out %s: pass who does with loop.WithVerb", u.Pos, u.Name)
+			return fmt.Errorf("%s: nothing carries out %s: pass its Writer with loop.WithVerb", u.Pos, u.Name)
 		}
 	}
 	return nil

@@ -87,7 +87,7 @@ func TestWriter(t *testing.T) {
 		rows  map[string]int
 		err   string
 	}{
-		{"nobody comes in between", &table{}, "a is 1, so far 0", map[string]int{"a": 2, "b": 1}, ""},
+		{"nothing comes in between", &table{}, "a is 1, so far 0", map[string]int{"a": 2, "b": 1}, ""},
 		{"somebody does, three times", &table{before: func(s *table) {
 			if meanwhile++; meanwhile <= 3 {
 				s.rows["a"] += 10
@@ -159,7 +159,7 @@ func TestNewNamesWhatIsMissing(t *testing.T) {
 		opts         []loop.Option
 		want         string // in the error; "" is none
 	}{
-		{"a source that nobody gathers", "facts: {it: {ask: x}}\nrules: []", nil, "the fact it comes from the source ask, which nobody gathers: pass its source"},
+		{"a source that the loop does not have", "facts: {it: {ask: x}}\nrules: []", nil, "the fact it comes from the source ask, which the loop does not have: pass it"},
 		{"the judge", "facts: {it: {judge: more, returns: {properties: {more: {type: boolean}}}}}\nrules: []", nil, "the fact it comes from the source judge"},
 		{"one that is given by value", "facts: {it: {ask: x}}\nrules: []", []loop.Option{loop.WithValues(map[string]any{"it": 1})}, ""},
 		{"a kind that no fact is of", "rules: []", nil, ""},
@@ -199,8 +199,8 @@ func TestKinds(t *testing.T) {
 		p := newProject(t, nil)
 		own := kindOnly{rules.SourceKind{Name: "own", Trust: "writes to the moon"}}
 		d := p.run(p.named("p.yaml", policy, []loop.Source{own}), p.stop())
-		if d.Continue() || !strings.Contains(strings.Join(d.Notices, "\n"), "it writes to the moon, and nobody has approved that yet") {
-			t.Errorf("it says %q, told %q", said(d), d.Notices)
+		if d.Continue() || !strings.Contains(strings.Join(d.Notices, "\n"), "it writes to the moon, which is not approved yet") {
+			t.Errorf("it says %q, reported %q", said(d), d.Notices)
 		}
 		if d := p.run(p.named("p.yaml", policy, []loop.Source{own}, trusted()), p.stop()); said(d) != "secret" {
 			t.Errorf("trusted, it says %q", said(d))
@@ -266,12 +266,12 @@ rules:
 	}
 	p := newProject(t, map[string]string{"other.txt": "from disk"})
 	if d := p.run(p.loop(policy, loop.WithValues(values)), p.stop()); said(d) != "3 left, dry, so far, from disk" {
-		t.Errorf("it says %q, told %q", said(d), d.Notices)
+		t.Errorf("it says %q, reported %q", said(d), d.Notices)
 	}
 	values["todo"] = make(chan int)
 	d := p.run(p.loop(policy, loop.WithValues(values)), p.stop())
-	if told := strings.Join(d.Notices, "\n"); d.Continue() || !strings.Contains(told, "a chan int cannot be the value of a fact") {
-		t.Errorf("it says %q, told %q", said(d), told)
+	if reported := strings.Join(d.Notices, "\n"); d.Continue() || !strings.Contains(reported, "a chan int cannot be the value of a fact") {
+		t.Errorf("it says %q, reported %q", said(d), reported)
 	}
 	d = p.run(alone(t, "ralph: 1\nfacts: {n: {text: n.txt}}\nrules: [{name: go, continue: on}]",
 		loop.WithValues(map[string]any{"n": "x", "N": "x", "env.HOME": "x", "transcript.last": "x"})), p.stop())

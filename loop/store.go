@@ -37,7 +37,7 @@ type Entry struct {
 type Store interface {
 	// Load gives an entry for each key, in their order; what is not kept is a zero
 	// Memory with Version "". An error beside all entries says that some could not be
-	// read: those begin anew, and the user is told.
+	// read: those begin anew, and the error is reported to the user.
 	Load(ctx context.Context, keys ...Key) ([]Entry, error)
 
 	// Save keeps all entries, if each is still of its Version, else none: then it

@@ -405,7 +405,7 @@ func TestDoneContexts(t *testing.T) {
 	}
 }
 
-// asked is a world that tells when it is asked for a name.
+// asked is a world that reports when it is asked for a name.
 type asked struct {
 	rules.Facts
 	tell func()

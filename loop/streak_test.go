@@ -25,7 +25,7 @@ rules:
     continue: ${loop.continuations} of ${loop.total}, ${loop.repeats} the same
 `
 
-// What tells one turn from the next, host by host. A streak lasts for a turn.
+// What separates one turn from the next, host by host. A streak lasts for a turn.
 func TestTurns(t *testing.T) {
 	type fields = map[string]any
 	for _, c := range []struct {

@@ -136,16 +136,16 @@ func TestVerbsOfNoVerdict(t *testing.T) {
 	}
 }
 
-// New says at once that nobody carries out a verb, and where it is asked for.
+// New reports a verb without a Writer, and where the policy has it.
 func TestNewNamesMissingVerbs(t *testing.T) {
 	src := &table{name: "table"}
 	program := verbs(t, verbPolicy, src)
 	none := writer(func(context.Context, []rules.Effect) error { return nil })
 	_, err := loop.New(program, loop.WithSource(src), loop.WithVerb("page", none))
-	if err == nil || !strings.Contains(err.Error(), "p.yaml:12:9: nobody carries out post: pass who does with loop.WithVerb") {
+	if err == nil || !strings.Contains(err.Error(), "p.yaml:12:9: nothing carries out post: pass its Writer with loop.WithVerb") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := loop.New(program, loop.WithSource(src), loop.WithVerb("page", none), loop.WithVerb("post", nil)); err == nil || !strings.Contains(err.Error(), "nobody carries out post") {
+	if _, err := loop.New(program, loop.WithSource(src), loop.WithVerb("page", none), loop.WithVerb("post", nil)); err == nil || !strings.Contains(err.Error(), "there is no Writer for post") {
 		t.Errorf("error %v", err)
 	}
 }

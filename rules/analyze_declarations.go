@@ -3,7 +3,7 @@ package rules
 import "fmt"
 
 // checkDeclarations finds what is doubtful about single declarations: facts whose
-// fields nobody can check, rules that do nothing, names that nothing reads.
+// fields cannot be checked, rules that do nothing, names that nothing reads.
 func checkDeclarations(p *Program) Diagnostics {
 	var diags Diagnostics
 	warn := func(pos Pos, check, help, format string, args ...any) {

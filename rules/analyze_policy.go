@@ -7,7 +7,7 @@ import (
 )
 
 // Bounds of the analyses, in looks at one atom of a condition. What they do not
-// reach is not told: an analysis that gives up says nothing.
+// reach is not reported: an analysis that gives up finds nothing.
 const (
 	stepsPerQuestion = 50_000
 	stepsPerPolicy   = 12_000_000
@@ -97,7 +97,7 @@ func (a *analysis) ask(s *solve.Solver, fs ...*solve.Formula) solve.Result {
 	return r
 }
 
-// answer tells whether there is a state in which fs hold.
+// answer reports whether there is a state in which fs hold.
 func (a *analysis) answer(s *solve.Solver, fs ...*solve.Formula) solve.Status {
 	if a.left <= 0 {
 		return solve.GaveUp

@@ -55,7 +55,7 @@ func (a *analysis) decidedFields() []decidedField {
 	return out
 }
 
-// undecided tells of values of an enum that no rule decides about, where the rules
+// undecided reports values of an enum that no rule decides about, where the rules
 // decide about others one by one. end knows that no rule decides.
 func (a *analysis) undecided(end *solve.Solver) {
 	for _, d := range a.enums {
@@ -149,7 +149,7 @@ func (a *analysis) unguardedFacts() []unguarded {
 	return out
 }
 
-// unguarded tells of them, if nothing decides when one is missing.
+// unguarded reports them, if nothing decides when one is missing.
 func (a *analysis) unguarded(end *solve.Solver) {
 	for _, u := range a.facts {
 		if strings.Contains(u.fact.Name, "/") || !a.possible(end, u.missing) {
@@ -159,7 +159,7 @@ func (a *analysis) unguarded(end *solve.Solver) {
 		to.Col += len([]rune(u.fact.Name))
 		a.report("unguarded-fact", u.fact.Pos, to,
 			fmt.Sprintf("add a rule `when: missing(%s)` with a stop that says why, or give it a default", u.fact.Name),
-			fmt.Sprintf("when %q is missing no rule decides, and nobody learns why the loop ended", u.fact.Name), nil,
+			fmt.Sprintf("when %q is missing no rule decides, and the loop ends without a reason", u.fact.Name), nil,
 			evidence{end, []*solve.Formula{u.missing}}, a.where(u.missing))
 	}
 }

@@ -671,7 +671,7 @@ rules:
 	}
 }
 
-// The limits hold for whoever hands the memory back, and nothing of it is changed in
+// The limits hold for a program that hands the memory back, and nothing of it is changed in
 // place.
 func TestLimitsHold(t *testing.T) {
 	p := load(t, policy(`

@@ -7,7 +7,7 @@ import (
 )
 
 // meter lets a checked leaf pay for its work: what can take long for large values
-// becomes a call that is handed the meter. Nobody checks the leaf again, so the
+// becomes a call that is handed the meter. The leaf is not checked again, so the
 // calls keep the types of what they stand for. Operations on numbers, and
 // comparisons with a constant, take the same time for all values and stay.
 func (e *engine) meter(n *ast.Node) { e.meterWithin(n, false) }

@@ -98,7 +98,7 @@ func newFunction(f Function) (*builtin.Function, error) {
 }
 
 // converts reports whether values of a Go type can be those of expressions, as far as
-// the type tells.
+// the type shows.
 func converts(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:

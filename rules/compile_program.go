@@ -141,7 +141,7 @@ func (r *Rule) Changes() []*Fact {
 
 // File gives the path of the file that a fact reads, as the policy writes it, if
 // it reads one file and the path has no holes. Commands that start and end loops
-// need it without an event; ok is false where only an event tells the path.
+// need it without an event; ok is false where only an event determines the path.
 func (f *Fact) File() (path string, ok bool) {
 	if !f.Source.File || len(f.args) != 1 {
 		return "", false
@@ -154,7 +154,7 @@ func (f *Fact) File() (path string, ok bool) {
 // It is the state that the loop is about.
 func (p *Program) Inline() *Fact { return p.whole().inline }
 
-// repeated tells in how many verdicts a rule with unless_repeated has been that an
+// repeated is in how many verdicts a rule with unless_repeated has been that an
 // evaluation with these options counts.
 func (r *Rule) repeated(m *Memory, o *Options) int {
 	from := m

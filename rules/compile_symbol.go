@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// symbolKind tells where the value of a symbol comes from.
+// symbolKind is where the value of a symbol comes from.
 type symbolKind uint8
 
 const (

@@ -135,10 +135,10 @@ func (p *Program) compiled(t *text) []segment {
 	t.once.Do(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		told := p.compiler.diags
-		p.compiler.diags = new(Diagnostics) // check tells them; here the text degrades
+		reported := p.compiler.diags
+		p.compiler.diags = new(Diagnostics) // check reports them; here the text degrades
 		t.segs = p.compiler.segments(t.scope, t.node)
-		p.compiler.diags = told
+		p.compiler.diags = reported
 	})
 	return t.segs
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// Config tells Load about the world that the policy will run in. The zero Config
+// Config describes the program that a policy is loaded for. The zero Config
 // loads a policy that includes nothing shipped, with the values of its defaults.
 type Config struct {
 	// Shipped holds the files that policies name with ralph:, such as
@@ -16,7 +16,7 @@ type Config struct {
 	// An unknown name is an error.
 	Set map[string]string
 
-	Sources   []SourceKind // of your own, beside those of [Sources]; whoever gathers the facts must know them
+	Sources   []SourceKind // of your own, beside those of [Sources]; what gathers the facts must know them
 	Functions []Function   // of your own, for expressions
 	Events    []string     // of your own, beside those of [KnownEvents]; rules decide them as they decide a Stop
 	Effects   []EffectDecl // of your own verbs under then:

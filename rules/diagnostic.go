@@ -121,7 +121,7 @@ func bug(file string, r any) Diagnostic {
 	return Diagnostic{Pos: Pos{File: file}, Check: "internal", Message: fmt.Sprintf("internal error: %v", r), Help: "please report it, with the policy"}
 }
 
-// maxFindings is how many findings a load reports; nobody reads more.
+// maxFindings is how many findings a load reports: more do not help.
 const maxFindings = 250
 
 // full reports whether another finding is left out. One error is kept in any case.

@@ -23,7 +23,7 @@ type Facts interface {
 	// members are asked for by their whole path ("transcript.last", "env.HOME").
 	// nil stands for the zero value of its type; anything else converts as in
 	// [ValueOf], and a name that is called takes a func of the shape that [Names]
-	// tells. now and the names of loop are not asked for: they are in [Options].
+	// gives. now and the names of loop are not asked for: they are in [Options].
 	Name(ctx context.Context, name string) any
 }
 
@@ -58,7 +58,7 @@ func (ev *evaluation) checkValues() {
 		known := strings.HasPrefix(key, "env.") || ev.program.compiler.names.byName[key] != nil ||
 			slices.ContainsFunc(ev.program.facts, func(f *Fact) bool { return f.Name == key })
 		if !known {
-			ev.tell(fmt.Sprintf("the value %q is neither a fact of the policy nor one of ralph's names", key))
+			ev.report(fmt.Sprintf("the value %q is neither a fact of the policy nor one of ralph's names", key))
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	}
 	if v.Status == Missing && f.HasDefault {
 		if !v.Quiet {
-			ev.tell(f.Name + ": " + v.sentence())
+			ev.report(f.Name + ": " + v.sentence())
 		}
 		v.Status, v.V, v.Problem, v.Unusable = OK, f.Default, "", nil
 		ev.gotten[f.index].defaulted = true

@@ -2,8 +2,8 @@ package rules
 
 import "cmp"
 
-// tellParts works out what the rules of the verdict have to tell and to do.
-func (ev *evaluation) tellParts(prompt bool) {
+// reportParts works out what the rules of the verdict have to tell and to do.
+func (ev *evaluation) reportParts(prompt bool) {
 	v := ev.verdict
 	if len(ev.parts) > cap(v.Parts) {
 		v.Parts = make([]Part, 0, len(ev.parts))
@@ -21,7 +21,7 @@ func (ev *evaluation) tellParts(prompt bool) {
 				v.Action, v.Failed, v.Fault, v.Parts, v.Bound = Stop, true, faultRule, nil, ""
 				v.Rule, v.Pos = r.Name, r.Pos
 				v.Reason = "its effects could not be worked out: " + broken
-				ev.tell("rule " + r.Name + ": " + broken)
+				ev.report("rule " + r.Name + ": " + broken)
 				return
 			}
 		}
@@ -52,15 +52,15 @@ func (ev *evaluation) effects(r *Rule) (out []Effect, broken string) {
 	return out, ""
 }
 
-// tellFacts tells of facts that could not be used and that no rule asks about.
-func (ev *evaluation) tellFacts() {
+// reportFacts tells of facts that could not be used and that no rule asks about.
+func (ev *evaluation) reportFacts() {
 	for i, f := range ev.program.facts {
 		v := &ev.gotten[i]
 		switch {
 		case v.Status == Missing && !v.Quiet:
-			ev.tell(f.Name + ": " + v.sentence())
+			ev.report(f.Name + ": " + v.sentence())
 		case v.Status == Invalid && !f.asked:
-			ev.tell(f.Name + ": " + v.sentence())
+			ev.report(f.Name + ": " + v.sentence())
 		}
 	}
 }

@@ -322,8 +322,8 @@ rules:
 		}
 		ev.bound()
 	}
-	ev.tellParts(prompt)
-	ev.tellFacts()
+	ev.reportParts(prompt)
+	ev.reportFacts()
 	if !v.Failed && !prompt {
 		ev.finish()
 	}
@@ -346,7 +346,7 @@ func (ev *evaluation) isFor() bool {
 	case Broken:
 		v.Pos, v.Failed, v.Fault = from, true, faultRule
 		v.Reason = "the policy's own when could not be worked out: " + ev.why
-		ev.tell(v.Reason)
+		ev.report(v.Reason)
 	default:
 		v.Idle = true
 		v.Reason = "the policy is not for this event: its when is not true"
@@ -375,7 +375,7 @@ func (ev *evaluation) try(r *Rule) Outcome {
 		return Holds
 	}
 	if ev.test(r.when, s) == Broken {
-		ev.tellBroken(r)
+		ev.reportBroken(r)
 	}
 	return s.Outcome
 }
@@ -409,12 +409,12 @@ func (ev *evaluation) test(when *cond, s *Step) Outcome {
 	return s.Outcome
 }
 
-// tellBroken tells the person why a rule could not be worked out. Rules often
-// share a bad field: it is told once, under the first of them.
-func (ev *evaluation) tellBroken(r *Rule) {
+// reportBroken reports to the user why a rule could not be evaluated. Rules often
+// share a bad field: it is reported once, under the first of them.
+func (ev *evaluation) reportBroken(r *Rule) {
 	if !slices.Contains(ev.causes, ev.why) {
 		ev.causes = append(ev.causes, ev.why)
-		ev.tell("rule " + r.Name + ": " + ev.why)
+		ev.report("rule " + r.Name + ": " + ev.why)
 	}
 }
 
@@ -424,7 +424,7 @@ func (ev *evaluation) warn(message string) {
 }
 
 // tell notes what the person should know though no rule says it.
-func (ev *evaluation) tell(message string) {
+func (ev *evaluation) report(message string) {
 	ev.meter.charge(1+len(ev.verdict.Problems)/8, len(message)) // each is held against all before it
 	if !slices.Contains(ev.verdict.Problems, message) {
 		ev.verdict.Problems = append(ev.verdict.Problems, message)
@@ -470,5 +470,5 @@ func (ev *evaluation) bound() {
 		return
 	}
 	v.Action, v.Rule, v.Pos = Stop, "limits."+v.Bound, Pos{}
-	ev.tell("the loop ends here: " + v.Reason)
+	ev.report("the loop ends here: " + v.Reason)
 }

@@ -105,8 +105,8 @@ facts:
   s: {json: s.json, inline: true, schema: {properties: {index: {type: integer, default: 0}, go: {type: boolean, default: true}}}}
 rules:
   - {name: mark, log: marked}
-  - {name: change, log: never told, then: [{set: s.index = 1}]}
-  - {name: go, when: go, continue: Go on, log: never told, notice: never told}
+  - {name: change, log: never shown, then: [{set: s.index = 1}]}
+  - {name: go, when: go, continue: Go on, log: never shown, notice: never shown}
 `
 	tests := []struct {
 		name   string
@@ -135,8 +135,8 @@ rules:
 			if tt.told == "" {
 				got += ": " + v.Reason
 				want = append(want,
-					rules.Part{Rule: "change", Log: "never told", Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "s", Source: "json", File: "s.json", Version: "v1", Path: []any{"index"}, Old: 1, Value: 1}}},
-					rules.Part{Rule: "go", Log: "never told", Notice: "never told"})
+					rules.Part{Rule: "change", Log: "never shown", Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "s", Source: "json", File: "s.json", Version: "v1", Path: []any{"index"}, Old: 1, Value: 1}}},
+					rules.Part{Rule: "go", Log: "never shown", Notice: "never shown"})
 			} else {
 				told = []string{"the loop ends here: " + tt.told}
 			}

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// render writes a text. A hole that cannot be worked out is written as (?) and
-// told in the trace: texts never change a decision.
+// render writes a text. A hole that cannot be evaluated is written as (?) and
+// reported in the trace: texts never change a decision.
 func (ev *evaluation) render(t *text) string {
 	if t == nil {
 		return ""

@@ -89,7 +89,7 @@ rules:
 	//   = help: did you mean "execution"?
 }
 
-// A full trace tells why each rule held or did not, down to its operands.
+// A full trace shows why each rule held or did not, down to its operands.
 func ExampleProgram_Eval_trace() {
 	policies := fstest.MapFS{"tasks.yaml": {Data: []byte(`ralph: 1
 facts:

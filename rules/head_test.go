@@ -14,7 +14,7 @@ import (
 )
 
 // A policy whose own when is not true tries no rule, reads no fact and leaves its
-// memory as it is; one whose own when cannot be worked out lets the agent stop and tells.
+// memory as it is; one whose own when cannot be evaluated lets the agent stop, which is reported.
 func TestOwnWhen(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -146,7 +146,7 @@ func TestLazyConfig(t *testing.T) {
 		t.Errorf("deployed was called %d times (-want +got)\n%s", asked, diff)
 	}
 	if len(v.Problems) != 1 || !strings.Contains(v.Problems[0], "sesion_id") {
-		t.Errorf("the value that nothing asks for is not told: %v", v.Problems)
+		t.Errorf("the value that nothing asks for is not reported: %v", v.Problems)
 	}
 	cfg.Allow = &rules.Capabilities{}
 	if p, diags := rules.Load(t.Context(), f, "policy.yaml", cfg); p != nil || !strings.Contains(diags.Format(), "[not-allowed]") {
@@ -185,7 +185,7 @@ func FuzzLazy(f *testing.F) {
 			}
 			got, asked := decide(lazy)
 			if whole == nil {
-				continue // which is told once the policy is for an event
+				continue // which is reported once the policy is for an event
 			}
 			want, wantAsked := decide(whole)
 			if diff := cmp.Diff([]any{want, wantAsked}, []any{got, asked}); diff != "" {

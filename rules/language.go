@@ -18,7 +18,7 @@ const (
 	NoVerb       Verb = ""
 	VerbContinue Verb = "continue" // the agent goes on
 	VerbStop     Verb = "stop"     // the agent may stop
-	VerbNote     Verb = "note"     // the user is told something
+	VerbNote     Verb = "note"     // the user is shown a text
 )
 
 // gateWords are the words of gate: the first rule that holds decides, or every
@@ -30,7 +30,7 @@ const (
 	gateAll   = "all"
 )
 
-// Per tells which verdicts unless_repeated counts together; it is the word of the
+// Per is which verdicts unless_repeated counts together; it is the word of the
 // policy language. The zero Per is PerSession.
 type Per string
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Memory is what a loop remembers between events. [Program.Eval] takes it and gives
-// the next one in the verdict; whoever calls Eval stores it. The zero Memory is that
+// the next one in the verdict; the caller of Eval stores it. The zero Memory is that
 // of a loop that has not continued yet.
 //
 // A Memory may be copied: Eval changes none in place. Its JSON form is
@@ -33,7 +33,7 @@ type Memory struct {
 	Progress string
 	Same     int
 
-	// Said tells when rules with unless_repeated were in a verdict, the oldest first.
+	// Said is when rules with unless_repeated were in a verdict, the oldest first.
 	Said map[string][]Said
 }
 
@@ -111,7 +111,7 @@ func (m *Memory) since(from, now time.Time) time.Duration {
 	return max(0, now.Sub(from))
 }
 
-// repeats tells how many latest continuations had the progress that is now.
+// repeats is how many of the latest continuations had the progress that is now.
 // Progress that cannot be known counts as unchanged: a loop must not run on
 // because its measure broke.
 func (m *Memory) repeats(now string, known bool) int {

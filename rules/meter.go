@@ -39,7 +39,7 @@ const (
 )
 
 // maxNesting bounds lists and objects inside one another. Loops can build deeper
-// ones, which would overflow the stack of whoever walks them.
+// ones, which would overflow the stack of a function that walks them.
 const maxNesting = 1_000
 
 var (

@@ -76,7 +76,7 @@ func Names() []NameInfo {
 		data("transcript.tools", texts, "Names of the tools used in this turn."),
 		native("transcript.passed", ask, "This shell command ran in this turn, and passed the last time."),
 		data("transcript.tokens", integer, "Context size of the last reply."),
-		data("transcript.tasks", integer, "Length of the task list that the session file tells of."),
+		data("transcript.tasks", integer, "Length of the task list in the session file."),
 
 		row("loop.continuations", 0, "Continuations in this row."),
 		row("loop.total", 0, "Continuations in this session."),

@@ -23,7 +23,7 @@ type Options struct {
 	Trace   TraceLevel
 }
 
-// TraceLevel tells how much an evaluation notes of its way.
+// TraceLevel is how much an evaluation records of how it decided.
 type TraceLevel uint8
 
 // The levels of a trace.

@@ -15,7 +15,7 @@ func behindHead(key string) bool {
 	return false
 }
 
-// headOf gives the lines of a policy above the first of these keys. It goes by
+// headOf gives the lines of a policy above the first of these keys. It looks at
 // the first letters of lines alone: all that stands within a key is indented. ok is
 // false if there is no when among these lines, or if they may not be all of the head.
 func headOf(src []byte) (lines []byte, ok bool) {

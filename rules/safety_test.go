@@ -87,7 +87,7 @@ func doubling(n int) string {
 }
 
 // A context that is done ends the evaluation, also within an expression, and the agent
-// may stop. It is told once, with its place.
+// may stop. It is reported once, with its place.
 func TestContextEndsEvaluation(t *testing.T) {
 	p := load(t, policy("rules:\n  - {name: a, when: 'stop_hook_active or count(1..90000, # > 0) == 2', log: x}\n  - {name: b, continue: Go on}\n"))
 	why := errors.New("the host has no time")

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// vault is a source whose values nobody may read in a trace.
+// vault is a source whose values must not be in a trace.
 func vault() rules.SourceKind {
 	return rules.SourceKind{Name: "vault", Doc: "Secrets.", Private: true, Schema: true}
 }

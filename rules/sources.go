@@ -24,7 +24,7 @@ type SourceKind struct {
 	// Glob says that the argument is a pattern: glob characters in holes are escaped too.
 	Glob bool
 
-	// Text says that the argument is told to somebody and decides nothing by its
+	// Text says that the argument is shown to somebody and decides nothing by its
 	// form: a hole that cannot be worked out is written as (?), as in all texts.
 	Text bool
 	// Words are the only arguments that there are; nil means any.
@@ -181,7 +181,7 @@ func Sources() []SourceKind {
 		{Name: "frontmatter", Doc: "The YAML front matter of a file; .body is the text below it.", Path: true, Schema: true, Settle: true, Editable: true, File: true, Body: true},
 		{Name: "checklist", Doc: "The task list items of a Markdown file.", Path: true, Settle: true, File: true, Value: listOf(item)},
 		{
-			Name: "glob", Doc: "The files that match a pattern; those that cannot be read are left out and told by problem(fact).",
+			Name: "glob", Doc: "The files that match a pattern; those that cannot be read are left out and reported by problem(fact).",
 			Path: true, Glob: true, Schema: true,
 			Options: []SourceOption{
 				{Name: "parse", Kind: OptionWord, Words: []string{"json", "frontmatter", "text"}, Doc: "How each file is read; json if absent."},
@@ -249,11 +249,11 @@ func (s SourceKind) keys() form.Keys {
 
 // deriveStatus completes the status of a repository.
 func deriveStatus(fields map[string]any) {
-	if _, told := fields["dirty"]; !told {
+	if _, given := fields["dirty"]; !given {
 		changed, _ := fields["changed"].([]any)
 		fields["dirty"] = len(changed) > 0
 	}
-	if _, told := fields["repo"]; !told {
+	if _, given := fields["repo"]; !given {
 		fields["repo"] = true
 	}
 }

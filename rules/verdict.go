@@ -94,7 +94,7 @@ type Part struct {
 	Private bool     `json:"private,omitempty"` // they show what traces do not: a prompt, words of the agent, the environment
 }
 
-// EffectKind tells what an Effect does; it is the key of the policy language. The
+// EffectKind is what an Effect does; it is the key of the policy language. The
 // zero kind does nothing.
 type EffectKind string
 

@@ -49,7 +49,7 @@ func (c *conformer) take(steps int) bool {
 }
 
 // maxUnusable is how much in an object or list may be unusable before all of it is. Who has more has another file in front
-// of him than the schema means, and lists of a million findings help nobody.
+// of him than the schema means, and lists of a million findings do not help.
 const maxUnusable = 1000
 
 // hole is the place of a value that rules must not see.
@@ -258,7 +258,7 @@ func (c *conformer) normalise(v any) any {
 			return out
 		}
 		for i, item := range v {
-			c.enter("0") // nobody asks which element
+			c.enter("0") // the index does not matter
 			out[i] = c.normalise(item)
 			c.leave()
 			if c.refused != "" {

@@ -18,7 +18,7 @@ type CompileError struct {
 	Line, Col int    // where in its source; from 1, columns count characters; 0, 0 for schemas made from a value
 	Pointer   string // JSON pointer of the place in the schema; "" is its root
 	Message   string // what was expected there and what was found
-	Help      string // what to write instead, such as `did you mean "string"?`; "" if nobody knows
+	Help      string // what to write instead, such as `did you mean "string"?`; "" if there is no suggestion
 }
 
 // Error is one line: the name, the place, the message and the help.
@@ -50,7 +50,7 @@ type Violation struct {
 	Pointer   string // JSON pointer (RFC 6901, not percent-encoded) of the value; of an absent field, where it should be
 	Line, Col int    // from 1; of an absent field, those of the object that lacks it; 0, 0 if unknown
 	Message   string // what is wrong there; a clause without subject, such as `expected int, got text "abc"`
-	Help      string // what to write instead, such as `did you mean "list"?`; "" if nobody knows
+	Help      string // what to write instead, such as `did you mean "list"?`; "" if there is no suggestion
 }
 
 // Text is the message and the help.

@@ -11,7 +11,7 @@
 //
 // It leaves out what the content means: schemas, rules and hosts are the
 // business of other packages. It takes no locks: [Root.Apply] compares versions
-// as its last step, which leaves a window of microseconds. Whoever must close it
+// as its last step, which leaves a window of microseconds. A program that must close it
 // holds a lock of its own on [Root.Target] around Apply, as ralph's hooks do.
 //
 // Start with [OpenRoot] and [Root.Read]; change files with [Root.Apply].

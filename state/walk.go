@@ -163,7 +163,7 @@ func (w *walk) read(dir string, patterns []string) (folders []below, err error) 
 
 const entriesAtOnce = 64
 
-// match tells whether one of the patterns matches a name, and what is to be looked for beneath it if it is a folder.
+// match reports whether one of the patterns matches a name, and what is to be looked for beneath it if it is a folder.
 func (w *walk) match(patterns []string, name string, isDir bool) (found bool, deeper []string) {
 	for _, p := range patterns {
 		segment, rest, more := cutSegment(p)

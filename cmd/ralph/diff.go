@@ -57,13 +57,13 @@ func (a *app) diffCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	formatFlag(cmd, &format, "the answer", "text", "json")
-	f.BoolVar(&texts, "texts", false, "a continue that tells the agent something else is different, too")
+	f.BoolVar(&texts, "texts", false, "also report a continue whose text for the agent differs")
 	projectFlag(f, &project)
 	setFlag(f, &set).Usage = "value of a param of both, as `name=value`; may be repeated"
 	return cmd
 }
 
-// policyToCompare loads a policy; what is wrong with it is told on stderr.
+// policyToCompare loads a policy; its problems go to stderr.
 func (a *app) policyToCompare(ctx context.Context, project, name string, set []string) (*rules.Program, error) {
 	p, err := a.findOrRead(project, name)
 	if err != nil {
@@ -80,7 +80,7 @@ func (a *app) policyToCompare(ctx context.Context, project, name string, set []s
 	return program, nil
 }
 
-// writeComparison tells a comparison to a person.
+// writeComparison writes a comparison as text.
 func writeComparison(w io.Writer, c *rules.Comparison) error {
 	var b strings.Builder
 	pair := func(word string, d rules.Difference) {

@@ -14,7 +14,7 @@ import (
 )
 
 // A hook that is killed at any moment leaves the old file or the new one, whole, and so
-// does whoever reads the file at that moment find it. The next hook works, and what was
+// does a process that reads the file at that moment find it. The next hook works, and what was
 // left behind is swept up in time. Files change by system calls alone: a hook that is
 // killed in front of each of them is killed at every moment that there is.
 func TestKilledHooks(t *testing.T) {

@@ -56,7 +56,7 @@ func (a *app) openLoop(ctx context.Context, root, name string) (l loopFile, ok b
 }
 
 // loopFiles finds the policies of a project that have a loop file, be it there or
-// not. Policies that cannot be loaded are left out: doctor tells of them.
+// not. Policies that cannot be loaded are left out: doctor reports them.
 func (a *app) loopFiles(ctx context.Context, root string) []loopFile {
 	var found []loopFile
 	for _, name := range projectPolicies(root) {

@@ -46,7 +46,7 @@ func (a *app) switchOn(project string) error {
 		fmt.Fprintln(a.stdout, "the loops of this project are on")
 	}
 	if why, off := workspace.Off("", a.getenv); off {
-		fmt.Fprintf(a.stdout, "but here %s, which switches loops off for whoever has it in the environment\n", why)
+		fmt.Fprintf(a.stdout, "but here %s, which switches loops off for every process that has it in its environment\n", why)
 		a.status = exitFindings
 	}
 	return nil

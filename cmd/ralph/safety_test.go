@@ -99,7 +99,7 @@ func TestTroubleLetsGo(t *testing.T) {
 	}
 }
 
-// A source that panics makes its fact missing, which is told.
+// A source that panics makes its fact missing, which is reported.
 func TestPanicInASource(t *testing.T) {
 	h := newHook(t, map[string]string{".ralph/policy.yaml": "ralph: 1\nfacts: {it: {panics: x}}\nrules: [{name: go, when: ok(it), continue: on}]\n"})
 	h.command = "bad-ralph"

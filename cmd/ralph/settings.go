@@ -150,7 +150,7 @@ func (s settingsFile) hookEntries() ([]hookEntry, error) {
 }
 
 // asked reports whether some host is set up to ask a policy. Settings that cannot be
-// read are left out: doctor tells of them.
+// read are left out: doctor reports them.
 func (a *app) asked(ctx context.Context, p policy) bool {
 	home := a.homeDir()
 	for _, g := range agents(home, a.getenv) {

@@ -25,7 +25,7 @@ const (
 //	loop.New(program, loop.WithSource(judge.Source()))
 //
 // Whatever keeps a model from a whole and well typed answer makes the fact missing, so
-// that no rule goes by it. [rules.Value.Meta] has the model, and the tokens as
+// that no rule depends on it. [rules.Value.Meta] has the model, and the tokens as
 // input_tokens and output_tokens. Keys and addresses come from the environment.
 func Source() loop.Source {
 	kinds := rules.Sources()

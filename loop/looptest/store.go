@@ -62,7 +62,7 @@ func save(t *testing.T, s loop.Store, entries ...loop.Entry) {
 	}
 }
 
-// total saves a memory that is told apart by its total.
+// total saves a memory that its total identifies.
 func total(t *testing.T, s loop.Store, k loop.Key, n int) {
 	t.Helper()
 	save(t, s, loop.Entry{Key: k, Memory: rules.Memory{Total: n}, Version: load(t, s, k)[0].Version})

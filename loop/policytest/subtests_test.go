@@ -70,7 +70,7 @@ rules:
     then: [{page: {who: [ops], urgent: true}}]
 `)},
 		"p_test.yaml": {Data: []byte(`tests:
-  - name: a deployment is told
+  - name: reports a deployment
     event: Deploy
     expect:
       effects: [{page: {urgent: true, who: [ops]}}]

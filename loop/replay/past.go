@@ -76,8 +76,8 @@ func value(decl *rules.Fact, doc any) any {
 	return decl.Schema.Check(schema.Document{Value: doc}).Value
 }
 
-// told reports whether a record says this name outside of its inputs.
-func told(name string) bool {
+// inRecord reports whether a record has this name outside of its inputs.
+func inRecord(name string) bool {
 	return slices.Contains([]string{"session_id", "hook_event_name", "host", "agent_id", "project"}, name)
 }
 

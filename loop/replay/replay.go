@@ -109,7 +109,7 @@ func (w *past) check(p *rules.Program, v *rules.Verdict) {
 		if in.Reported && p.Gate == "first" {
 			continue
 		}
-		if _, ok := recorded.Known(w.record, in.Name); !ok && !told(in.Name) {
+		if _, ok := recorded.Known(w.record, in.Name); !ok && !inRecord(in.Name) {
 			w.miss("%s is not in the log", inputText(in.Name))
 		}
 	}

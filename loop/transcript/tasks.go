@@ -22,9 +22,9 @@ type Task struct {
 	BlockedBy   []string // ids
 }
 
-// Tasks gives the task list as the session file tells it, also before the current turn: what the agent wrote with
+// Tasks gives the task list as the session file has it, also before the current turn: what the agent wrote with
 // TodoWrite last, or what it made with TaskCreate and changed with TaskUpdate since a TaskList. It reports false if the
-// file tells of no list within the byte budget. A list may be incomplete where tasks were made before what is read. The
+// file has no list within the byte budget. A list may be incomplete where tasks were made before what is read. The
 // file is searched once.
 func (s *Session) Tasks(ctx context.Context) ([]Task, bool) {
 	s.taskMu.Lock()
