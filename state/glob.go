@@ -19,8 +19,8 @@ import (
 // What was made is sorted by path. Of more than limit matches the first are
 // read, and more tells how many there are beside them; limit 0 means no limit.
 // f.Timeout bounds the reading of all, not of each: when it, or ctx, ends, the
-// error says so and nothing is given; likewise when the walk has looked at 100,000
-// files and folders. A disk of this machine is not watched, so
+// error says so and nothing is given; likewise when the walk would look at more than
+// 100,000 files and folders, or matching their names takes too long. A disk of this machine is not watched, so
 // the file at hand is finished first. use is called from several goroutines, and
 // may still be when the time was over.
 //
@@ -90,7 +90,7 @@ func (r *Root) globBase(pattern string) (base *Root, prefix, rest string, err er
 	if ok {
 		rest, prefix = strings.TrimLeft(beneathHome, "/"), "~/"
 	}
-	if err := checkGlob(rest); err != nil {
+	if rest, err = cleanGlob(rest); err != nil {
 		return nil, "", "", err
 	}
 	if ok {
@@ -102,14 +102,12 @@ func (r *Root) globBase(pattern string) (base *Root, prefix, rest string, err er
 			return nil, "", "", err
 		}
 	}
-	for strings.HasPrefix(rest, "./") { // io/fs knows no such names
-		rest = strings.TrimLeft(rest[2:], "/")
-	}
 	return base, prefix, rest, nil
 }
 
 // AnyFile reports whether a pattern, as [ReadAll] takes it, matches anything but
-// directories. A pattern that is not one, or leaves the root, matches nothing.
+// directories. A pattern that is not one, or leaves the root, matches nothing; a
+// walk that meets a limit of ReadAll matches what it found until then.
 func (r *Root) AnyFile(pattern string) bool {
 	base, _, pattern, err := r.globBase(pattern)
 	if err != nil {
@@ -119,7 +117,7 @@ func (r *Root) AnyFile(pattern string) bool {
 		defer base.Close()
 	}
 	found := false
-	_ = base.find(context.Background(), pattern, maxEntries, func(match) error { // what cannot be read has no files
+	_ = base.find(context.Background(), pattern, func(match) error { // what cannot be read has no files
 		found = true
 		return fs.SkipAll
 	})
@@ -187,7 +185,7 @@ const filesPerWorker = 32
 // matches lists what a pattern matches, without directories, sorted.
 func (r *Root) matches(ctx context.Context, pattern string) ([]match, error) {
 	var names []match
-	err := r.find(ctx, pattern, maxEntries, func(m match) error {
+	err := r.find(ctx, pattern, func(m match) error {
 		names = append(names, m)
 		return nil
 	})

@@ -20,15 +20,13 @@ import (
 // {a,b} and [abc] choose, and \ makes the next character literal. Links are
 // neither removed nor followed. A file that vanishes meanwhile is no error;
 // one that cannot be removed is an error, after the others were tried. A walk
-// that looks at 100,000 files and folders is one too, after what it found was
-// removed.
+// that would look at more than 100,000 files and folders, or whose matching takes too
+// long, is one too, after what it found was removed.
 // A pattern that is not one, or leaves the root, is a [*PathError].
 func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now time.Time) (removed []string, err error) {
-	if err := checkGlob(glob); err != nil {
+	glob, err = cleanGlob(glob)
+	if err != nil {
 		return nil, err
-	}
-	for strings.HasPrefix(glob, "./") { // io/fs knows no such names
-		glob = strings.TrimLeft(glob[2:], "/")
 	}
 	found, walkErr := r.matches(ctx, glob)
 	var failed error
@@ -65,6 +63,18 @@ func (r *Root) throughLink(name string) bool {
 		}
 	}
 	return false
+}
+
+// cleanGlob is a pattern without ./ before it, if it is one that may be used: fs.ValidPath
+// refuses such names.
+func cleanGlob(glob string) (string, error) {
+	if err := checkGlob(glob); err != nil {
+		return "", err
+	}
+	for strings.HasPrefix(glob, "./") {
+		glob = strings.TrimLeft(glob[2:], "/")
+	}
+	return glob, nil
 }
 
 func checkGlob(glob string) error {

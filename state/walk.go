@@ -39,8 +39,12 @@ type walk struct {
 
 // find calls yield for what a pattern matches, without directories, in no order, some of it twice. An error of yield
 // ends the walk; fs.SkipAll is none. So do the limits: what was found until then was yielded.
-func (r *Root) find(ctx context.Context, pattern string, entries int, yield func(match) error) error {
-	w := walk{ctx: ctx, root: r.root, entries: entries, matching: maxMatching, yield: yield}
+func (r *Root) find(ctx context.Context, pattern string, yield func(match) error) error {
+	w := walk{ctx: ctx, root: r.root, entries: maxEntries, matching: maxMatching, yield: yield}
+	return w.find(pattern)
+}
+
+func (w *walk) find(pattern string) error {
 	beneath := make(map[string][]string) // patterns by the folder that they begin in
 	var bases []string
 	for _, p := range alternatives(pattern) {
@@ -80,13 +84,23 @@ func (w *walk) literal(name string) error {
 		return nil
 	}
 	info, err := w.root.Lstat(name)
-	if err != nil || info.IsDir() {
+	if err != nil {
 		return nil
 	}
-	if to, err := w.root.Stat(name); err == nil && to.IsDir() { // a link
+	return w.give(name, info.Mode())
+}
+
+// give yields a match, unless it is a folder or a link to one.
+func (w *walk) give(name string, mode fs.FileMode) error {
+	if mode.IsDir() {
 		return nil
 	}
-	return w.yield(match{name, info.Mode().IsRegular()})
+	if mode&fs.ModeSymlink != 0 {
+		if to, err := w.root.Stat(name); err == nil && to.IsDir() {
+			return nil
+		}
+	}
+	return w.yield(match{name, mode.IsRegular()})
 }
 
 // look counts one entry.
@@ -146,8 +160,8 @@ func (w *walk) read(dir string, patterns []string) (folders []below, err error) 
 			}
 			found, deeper := w.match(patterns, e.Name(), e.IsDir())
 			name := path.Join(dir, e.Name())
-			if found && !e.IsDir() {
-				if err := w.yield(match{name, e.Type().IsRegular()}); err != nil {
+			if found {
+				if err := w.give(name, e.Type()); err != nil {
 					return nil, err
 				}
 			}
