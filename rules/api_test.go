@@ -819,3 +819,46 @@ finally:
 		t.Errorf("it does not read back: %v\n%s", err, diff)
 	}
 }
+
+// A name that a policy may read is no leave to call a function, but for those that are
+// called by a name with a dot.
+func TestCapabilitiesOfNames(t *testing.T) {
+	for expression, allowed := range map[string]bool{
+		`transcript.passed("go test")`: true, `exists("a")`: false, `said("DONE")`: false, "own()": false, `cwd == ""`: true,
+	} {
+		cfg := rules.Config{
+			Functions: []rules.Function{{Name: "own", Func: func() bool { return true }}},
+			Allow:     &rules.Capabilities{Names: []string{"*"}, Paths: []string{"*"}},
+		}
+		p, diags := rules.LoadBytes(t.Context(), "policy.yaml", []byte("ralph: 1\nrules: [{name: a, when: '"+expression+"', stop: x}]\n"), cfg)
+		if (p != nil) != allowed {
+			t.Errorf("%s: %v", expression, diags.Err())
+		}
+	}
+}
+
+// A function is called once for the same arguments, also where the policy's own when calls
+// it before the rest is loaded; and what its arguments take is charged.
+func TestFunctionsAreAskedOnce(t *testing.T) {
+	text := policy("when: own(repeat(\"a\", 10000)) == 1\nrules:\n  - {name: a, when: 'own(repeat(\"a\", 10000)) == 1', stop: x}\n")
+	for _, lazy := range []bool{false, true} {
+		calls := 0
+		p := loadWith(t, text, rules.Config{Lazy: lazy, Functions: []rules.Function{{Name: "own", Func: func(string) int { calls++; return 1 }}}})
+		v := p.Eval(t.Context(), nil, rules.Options{})
+		if calls != 1 || v.Rule != "a" {
+			t.Errorf("lazy %t: %d calls, %s", lazy, calls, said(v))
+		}
+		if v.Cost.Bytes < 4*10_000 { // twice the text, and twice the question
+			t.Errorf("lazy %t: it costs %d bytes", lazy, v.Cost.Bytes)
+		}
+	}
+}
+
+// No more verdicts of a rule are remembered than a thousand, so more of them are not asked for.
+func TestRepeatedRulesStepAside(t *testing.T) {
+	p := load(t, policy("rules:\n  - {name: a, continue: Go on, unless_repeated: {times: 5000}}\n"))
+	reached := make([]rules.Said, 1000)
+	if v := p.Eval(t.Context(), nil, rules.Options{Memory: rules.Memory{Said: map[string][]rules.Said{"a": reached}}}); v.Action != rules.Stop {
+		t.Errorf("it continues after a thousand: %v", v.Trace.Steps)
+	}
+}

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/checker/nature"
@@ -179,16 +181,8 @@ func isConstant(n ast.Node) bool {
 	return false
 }
 
-// isLiteralList reports whether a node is a list of constants, or a range of them.
+// isLiteralList reports whether a node is a list of constants.
 func isLiteralList(n ast.Node) bool {
-	switch n := n.(type) {
-	case *ast.ArrayNode:
-		for _, e := range n.Nodes {
-			if !isConstant(e) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
+	list, ok := n.(*ast.ArrayNode)
+	return ok && !slices.ContainsFunc(list.Nodes, func(e ast.Node) bool { return !isConstant(e) })
 }

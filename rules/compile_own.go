@@ -130,7 +130,7 @@ func seen(t reflect.Type) reflect.Type {
 
 // call calls a function of the embedding program, once for the same arguments.
 func (m *meter) call(name string, fn reflect.Value, withContext bool, args []any) (_ any, err error) {
-	size := m.sizeOf(args)
+	size := m.writtenSize(args)
 	m.charge(add(askCost, size.steps()), add(size.escaped, mul(size.elements, printBytes)))
 	question, err := json.Marshal(args)
 	if err != nil {

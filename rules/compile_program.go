@@ -95,6 +95,7 @@ type optionText struct {
 
 // finally is what to do after the verdict was applied.
 type finally struct {
+	name   string // for warnings
 	when   *cond
 	effect *effect
 	log    *text

@@ -3,6 +3,7 @@ package rules
 import (
 	"maps"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/ralph-sdk/ralph/rules/internal/source"
@@ -115,7 +116,7 @@ func (c *compiler) ownWhen(doc *document, sc *scope) *cond {
 }
 
 func (c *compiler) finallyEntry(sc *scope, d finallyDecl) *finally {
-	f := &finally{when: c.conditions(sc, d.when), log: c.newText(sc, d.log)}
+	f := &finally{name: strings.TrimSpace("finally " + d.name), when: c.conditions(sc, d.when), log: c.newText(sc, d.log)}
 	if d.effect.kind == PruneEffect {
 		f.effect = c.effect(sc, d.effect)
 	}

@@ -105,7 +105,7 @@ func closeBrackets(src []rune, from, to int) int {
 			}
 		}
 	}
-	return max(to, min(len(src), to))
+	return to
 }
 
 // nodesOf counts a node and all within.

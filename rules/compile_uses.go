@@ -142,7 +142,8 @@ func (c *compiler) checkAllowed() {
 			if c.diags.full(Error) {
 				return
 			}
-			if anyMatches(allowed, u.Name) || what == "path" && strings.Contains(u.Name, "${") {
+			if anyMatches(allowed, u.Name) || what == "path" && strings.Contains(u.Name, "${") ||
+				what == "function" && strings.Contains(u.Name, ".") && anyMatches(p.allow.Names, u.Name) { // transcript.passed is a name too
 				continue
 			}
 			help := nearest.DidYouMean(u.Name, allowed)
@@ -159,7 +160,7 @@ func (c *compiler) checkAllowed() {
 		}
 	}
 	check(all.Sources, p.allow.Sources, "source")
-	check(all.Functions, slices.Concat(p.allow.Functions, p.allow.Names), "function")
+	check(all.Functions, p.allow.Functions, "function")
 	check(all.Effects, p.allow.Effects, "effect")
 	check(all.Names, p.allow.Names, "name")
 	check(all.Paths, p.allow.Paths, "path")

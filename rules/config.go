@@ -60,7 +60,7 @@ type EffectDecl struct {
 // and the names of loop are always allowed.
 type Capabilities struct {
 	Sources   []string // kinds of fact sources: json, exec, …
-	Functions []string // that ask the world: exists, which, said, … and your own
+	Functions []string // that ask the world: exists, which, said, … and your own; transcript.passed and its like may stand in Names instead
 	Effects   []string // set, delete, archive, prune and your own verbs
 	Names     []string // ralph's names: session_id, transcript.*, env.HOME, env.*
 	// Paths are globs for the paths of facts and effects, and for what exists and its

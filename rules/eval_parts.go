@@ -73,7 +73,7 @@ func (ev *evaluation) finish() {
 		if f.when != nil {
 			holds, state, _ := ev.truth(f.when)
 			if state == broken {
-				ev.warn("finally: " + ev.why)
+				ev.warn(f.name + ": " + ev.why)
 			}
 			if !holds || state != known {
 				continue
@@ -82,7 +82,7 @@ func (ev *evaluation) finish() {
 		if f.effect != nil {
 			eff, skip, broken := ev.workOut(f.effect)
 			if problem := cmp.Or(skip, broken); problem != "" {
-				ev.warn("finally: " + f.effect.src + " is left out: " + problem)
+				ev.warn(f.name + ": " + f.effect.src + " is left out: " + problem)
 			} else {
 				v.Finally = append(v.Finally, eff)
 			}

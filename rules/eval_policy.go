@@ -76,10 +76,11 @@ func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
 		o.Event = "Stop"
 	}
 	if p.rest == nil {
-		return p.eval(ctx, f, &o, nil)
+		return p.eval(ctx, f, &o, nil, nil)
 	}
 	f = &askedOnce{Facts: f, names: map[string]any{}}
-	v := p.eval(ctx, f, &o, nil)
+	answers := map[string]answer{}
+	v := p.eval(ctx, f, &o, nil, answers)
 	if v.Idle || v.Failed {
 		return v
 	}
@@ -98,7 +99,7 @@ func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
 		v.Problems = []string{problem}
 		return v
 	}
-	return full.eval(ctx, f, &o, v)
+	return full.eval(ctx, f, &o, v, answers)
 }
 
 // askedOnce remembers the names that the head of a policy asked for.
@@ -117,8 +118,9 @@ func (a *askedOnce) Name(ctx context.Context, name string) any {
 }
 
 // eval evaluates what p holds. head is the verdict of the head of a lazy program,
-// whose when is true; nil if there is none.
-func (p *Program) eval(ctx context.Context, f Facts, o *Options, head *Verdict) *Verdict {
+// whose when is true; nil if there is none. answers are those of functions of the
+// embedding program so far; nil for none.
+func (p *Program) eval(ctx context.Context, f Facts, o *Options, head *Verdict, answers map[string]answer) *Verdict {
 	ev, ok := p.pool.Get().(*evaluation)
 	if !ok {
 		ev = &evaluation{gotten: make([]gathered, len(p.facts))}
@@ -132,6 +134,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, head *Verdict) 
 	ev.slots = ev.slots[:n]
 	ev.program, ev.ctx, ev.facts, ev.opts = p, ctx, f, *o
 	ev.meter.begin(ctx, o.Budget)
+	ev.meter.answers = answers
 	ev.aside = ev.meter
 	ev.memory = o.Memory
 	ev.memory.begin(o)
@@ -254,7 +257,7 @@ func (p *Program) release(ev *evaluation) {
 // prompt reports whether nothing is decided at this event.
 func (ev *evaluation) prompt() bool { return ev.opts.Event == "UserPromptSubmit" }
 
-// traced reports whether operands, facts and durations are noted.
+// full reports whether operands, facts and durations are noted.
 func (ev *evaluation) full() bool { return ev.opts.Trace > TraceShort }
 
 // decide runs the rules.
@@ -364,7 +367,7 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	s.Rule, s.Pos = r.Name, r.Pos
 	if r.Unless != nil {
 		s.Repeated = r.repeated(&ev.memory, &ev.opts)
-		if n := s.Repeated; n >= r.Unless.Times {
+		if n := s.Repeated; n >= min(r.Unless.Times, maxSaid) { // no more are remembered
 			s.Outcome = SteppedOver
 			s.Because = "it was in " + strconv.Itoa(n) + " verdicts already"
 			return SteppedOver

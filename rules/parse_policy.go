@@ -100,7 +100,7 @@ func unknownKeyHelp(name string, ks form.Keys) string {
 }
 
 func (p *parser) document(root *source.Node, guard bool) *document {
-	d := &document{file: p.file, guard: guard, prefix: "ralph", gate: gateFirst, events: []string{"Stop"}, limits: defaultLimits()}
+	d := &document{file: p.file, prefix: "ralph", gate: gateFirst, events: []string{"Stop"}, limits: defaultLimits()}
 	what, ks := "a policy", form.PolicyKeys()
 	if guard {
 		what, ks = "an included file", form.GuardKeys()
@@ -145,7 +145,6 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 		case "let":
 			d.lets = p.expressions(v, "let", func(key *source.Node) { d.lost = append(d.lost, key) })
 		case "limits":
-			d.limitsNode = v
 			d.limits = p.limits(v)
 		case "progress":
 			d.progress = p.oneOrMore(v, "progress")

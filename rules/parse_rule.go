@@ -156,7 +156,7 @@ func (p *parser) prune(n *source.Node) (effectDecl, bool) {
 }
 
 func (p *parser) finally(n *source.Node) (finallyDecl, bool) {
-	f := finallyDecl{node: n}
+	var f finallyDecl
 	has := false
 	broken := false
 	p.fields(n, "a finally entry", form.FinallyKeys(), func(k, v *source.Node) {

@@ -11,7 +11,6 @@ import (
 
 type document struct {
 	file        *file
-	guard       bool // included: only params, facts, lets, rules
 	description string
 	prefix      string
 	events      []string
@@ -22,7 +21,6 @@ type document struct {
 	lets        []letDecl
 	lost        []*source.Node // names of lets that were reported and left out
 	limits      Limits
-	limitsNode  *source.Node
 	progress    []*source.Node
 	rules       []*ruleDecl
 	finally     []finallyDecl
@@ -95,7 +93,6 @@ type effectDecl struct {
 }
 
 type finallyDecl struct {
-	node   *source.Node
 	name   string
 	when   []*source.Node
 	effect effectDecl

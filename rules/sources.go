@@ -263,7 +263,7 @@ func deriveStatus(fields map[string]any) {
 func deriveOutput(fields map[string]any) {
 	stdout, _ := fields["stdout"].(string)
 	lines, _ := fields["lines"].([]any)
-	switch text := strings.TrimRight(stdout, "\n"); {
+	switch text := strings.TrimRight(strings.ReplaceAll(stdout, "\r\n", "\n"), "\n"); {
 	case len(lines) > 0 && stdout == "":
 		var b strings.Builder
 		for _, l := range lines {

@@ -52,7 +52,7 @@ type Verdict struct {
 	Rule     string   `json:"rule,omitempty"`     // the rule that decided, "limits.NAME" for a limit, "" if none did
 	Pos      Pos      `json:"pos,omitzero"`       // where that rule stands
 	Reason   string   `json:"reason,omitempty"`   // what goes to the agent (continue) or why it may stop
-	Private  bool     `json:"private,omitempty"`  // the reason shows what traces do not
+	Private  bool     `json:"private,omitempty"`  // of a stop: the reason shows what traces do not. The reason of a continue is for the agent, so it always counts as private
 	Bound    string   `json:"bound,omitempty"`    // name of the limit that turned a continue into a stop, "" if none
 	Failed   bool     `json:"failed,omitempty"`   // the policy could not be evaluated, so the agent may stop
 	Fault    string   `json:"fault,omitempty"`    // why it failed: "", "budget", "context", "panic" or "rule"; Problems has the words
@@ -62,8 +62,8 @@ type Verdict struct {
 	Problems []string `json:"problems,omitempty"` // what the user should know though no rule says it
 	Finally  []Effect `json:"finally,omitempty"`  // done after the verdict was applied, best effort: prune and log
 
-	// Limits are those of the policy as they stood before the verdict, once a rule
-	// was tried.
+	// Limits are those of the policy as they stood before the verdict. Only with
+	// [TraceFull], and not if Idle.
 	Limits []Limit `json:"limits,omitempty"`
 
 	// Memory and Project are the memories after this verdict. If Changed, store both,
@@ -159,8 +159,8 @@ const (
 	Holds       Outcome = "holds"         // its when is true
 )
 
-// Trace shows how a verdict came about. Steps is always filled; the rest only with
-// [TraceFull], since it costs.
+// Trace shows how a verdict came about. When, Steps and Warnings are always filled;
+// the rest only with [TraceFull], since it costs.
 type Trace struct {
 	When     *Step      `json:"when,omitempty"` // the policy's own when, without the name of a rule
 	Steps    []Step     `json:"steps"`
@@ -194,7 +194,7 @@ type OperandStep struct {
 type Read struct {
 	Name  string `json:"name"`
 	Value any    `json:"value,omitempty"`
-	State string `json:"state,omitempty"` // missing, invalid, unusable: why there is no value
+	State string `json:"state,omitempty"` // missing, invalid, unusable, unknown or error: why there is no value
 }
 
 // FactRead is one fact that was gathered.
