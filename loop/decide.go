@@ -26,7 +26,7 @@ type Decision struct {
 	Notices []string       // for the user, in order; Apply adds to them
 	Notes   []string       // for the agent beside the prompt, on UserPromptSubmit only
 	Log     []string       // finished lines for stderr; Apply adds to them
-	Applied bool           // effects and memory are on disk
+	Applied bool           // memory was saved and the effects on facts were made
 	Err     error          // the policy could not be followed; the verdict then lets go
 	Took    time.Duration  // of deciding
 

@@ -207,8 +207,6 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 		return ev.Raw
 	case "project":
 		return g.dir
-	case "now":
-		return g.now
 	case "said":
 		return g.marker(ctx, transcript.Said)
 	case "promised":

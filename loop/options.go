@@ -29,8 +29,8 @@ func WithRoot(dir string) Option {
 	}
 }
 
-// Local is for hooks on a user's machine. It finds the root for each event, see
-// [FindRoot], unless [WithRoot] sets it, and is [WithState] in RALPH_STATE_DIR, else in
+// Local is for hooks on a user's machine. It finds the root for each event, upwards from
+// its directory, unless [WithRoot] sets it, and is [WithState] in RALPH_STATE_DIR, else in
 // the user's state directory, unless that names another.
 func Local() Option {
 	return func(l *Loop) error {
@@ -156,9 +156,9 @@ func WithSource(s Source) Option {
 
 // WithFacts puts around between the rules and the world: for each evaluation it is
 // handed the event and the world, which gathers as usual, and what it gives is
-// asked instead. Tests and simulations stand in for facts, names and the loop
-// memory with it; what it answers itself is not gathered, so the program may use
-// sources that the loop does not have.
+// asked instead. Tests and simulations stand in for facts and names with it;
+// what it answers itself is not gathered, so the program may use sources that the loop
+// does not have, and [New] checks neither sources nor writers.
 func WithFacts(around func(ev host.Event, world rules.Facts) rules.Facts) Option {
 	return func(l *Loop) error {
 		l.around = around

@@ -77,7 +77,8 @@ type Record struct {
 // recordID names a decision: its time, then chance.
 func recordID(at time.Time) string { return fmt.Sprintf("%016x%08x", at.UnixNano(), rand.Uint32()) }
 
-// Record gives the decision as the log keeps it.
+// Record gives the decision as the log keeps it. Unless private, prompts, texts for
+// the agent and values that are not to be shown stand there by their sizes.
 func (d *Decision) Record(private bool) Record {
 	v := d.Verdict
 	if d.id == "" {
@@ -202,6 +203,9 @@ func (d *Decision) discreet(texts []string) []string {
 // hidden says how much there is of a text, without showing it.
 func hidden(text string) string { return fmt.Sprintf("(%d bytes)", len(text)) }
 
+// recordTime is how long a record may take beside the decision.
+const recordTime = time.Second
+
 // keep appends the decision to the log. Decisions that nobody made, because loops
 // are off or the event is not the policy's, are not kept. A log that cannot be
 // written is reported, and does no harm.
@@ -215,7 +219,9 @@ func (l *Loop) keep(ctx context.Context, d *Decision) {
 		}
 	}()
 	r := d.Record(l.private)
-	if err := l.recorder.Record(context.WithoutCancel(ctx), &r); err != nil {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
+	defer cancel()
+	if err := l.recorder.Record(ctx, &r); err != nil {
 		d.notice("the decision is not in the log: " + err.Error())
 	}
 }

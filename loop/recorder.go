@@ -10,7 +10,8 @@ import (
 
 // Recorder takes the record of every decision that was made. It must be safe for
 // concurrent use and must not change the record. An error is reported to the user and
-// changes no verdict.
+// changes no verdict. Its context ends after a second, also if that of the decision is
+// done; a Recorder that ignores it delays the answer.
 type Recorder interface {
 	Record(ctx context.Context, r *Record) error
 }

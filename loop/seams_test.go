@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/loop/looptest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
@@ -163,4 +165,41 @@ finally:
 		t.Errorf("it reads back as\n%s\nwant\n%s", again, p.lines[1])
 	}
 	golden(t, "testdata/record.json", stable(t, p.lines[1], p.dir))
+}
+
+// stuck is a recorder that waits for its context to end.
+type stuck struct{}
+
+func (stuck) Record(ctx context.Context, _ *loop.Record) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A recorder that hangs delays the answer and does not keep it.
+func TestRecorderThatHangs(t *testing.T) {
+	p, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte("ralph: 1\nrules: [{name: a, continue: Go on.}]\n"), loop.Config())
+	if p == nil {
+		t.Fatal(diags.Format())
+	}
+	l, err := loop.New(p, loop.WithRecorder(stuck{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
+	if err != nil || !d.Continue() || !strings.Contains(strings.Join(d.Notices, "\n"), "the decision is not in the log") {
+		t.Errorf("error %v, %q, notices %q", err, said(d), d.Notices)
+	}
+}
+
+// What the options of an evaluation say is not given by value.
+func TestValuesOfOptions(t *testing.T) {
+	p, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte("ralph: 1\nrules: []\n"), loop.Config())
+	if p == nil {
+		t.Fatal(diags.Format())
+	}
+	for name, want := range map[string]string{"now": "loop.WithClock", "loop.total": "loop.WithStore"} {
+		if _, err := loop.New(p, loop.WithValues(map[string]any{name: 1})); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
 }

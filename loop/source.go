@@ -23,17 +23,19 @@ import (
 //
 // A source of a kind that is [rules.SourceKind.Once] is asked at most once an event;
 // others are asked again when a decision is made again after a conflict.
+// It must be safe for concurrent use.
 type Source interface {
 	Kind() rules.SourceKind
 	Gather(ctx context.Context, q Query) rules.Value
 }
 
-// Writer is a [Source] that also changes its facts. Write makes all effects or none:
-// those of one decision on facts of its kind, in order. Each has the Version that
+// Writer carries out effects. It must be safe for concurrent use. For a verb see
+// [WithVerb]. A [Source] that is one also changes its facts: Write makes all effects or
+// none, those of one decision on facts of its kind, in order. Each has the Version that
 // the source gave with the value. If something is no longer of that version, Write
 // changes nothing and returns [ErrConflict]; the loop then decides again. Any other
-// error, such as that of a context that is done, ends the loop, and nothing is changed
-// either.
+// error, such as that of a context that is done, lets the agent stop, and nothing is
+// changed either.
 type Writer interface {
 	Write(ctx context.Context, effects []rules.Effect) error
 }

@@ -11,7 +11,8 @@ import (
 
 // WithTrust sets who says whether a policy may do what needs a person's approval, see
 // [rules.SourceKind.Trust], by the files that it is made of. Without it those that
-// ship with ralph may, and with [Local] those whose content a user approved. A program that brings its own policy says yes to it here.
+// ship with ralph may, and with [Local] or [WithState] those whose content a user
+// approved. A program that brings its own policy says yes to it here.
 func WithTrust(trusted func(files []rules.File) bool) Option {
 	return func(l *Loop) error {
 		l.trusts = trusted

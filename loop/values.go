@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -19,8 +20,13 @@ func WithValues(values map[string]any) Option {
 			l.values = map[string]any{}
 		}
 		for name, v := range values {
-			if name == "" {
+			switch {
+			case name == "":
 				return errors.New("a value needs the name of a fact or of one of ralph's names")
+			case name == "now":
+				return errors.New("now is not given by value: use loop.WithClock")
+			case strings.HasPrefix(name, "loop."):
+				return fmt.Errorf("%s is not given by value: it follows from the memory, see loop.WithStore", name)
 			}
 			l.values[name] = v
 		}

@@ -49,14 +49,14 @@ func (w *world) stands(decl *rules.Fact) {
 		w.exists = append(w.exists, slashpath.Clean(path))
 	}
 	list, _ := w.literals[decl.Name].V.([]any)
-	switch decl.Source.Name {
-	case "glob":
+	switch kind := decl.Source; {
+	case kind.Glob:
 		for _, file := range list {
 			if path, _ := file.(map[string]any)["path"].(string); path != "" {
 				w.exists = append(w.exists, slashpath.Clean(path))
 			}
 		}
-	case "tasks":
+	case kind.Session && !kind.Returns:
 		w.listed = len(list)
 	}
 }
