@@ -34,8 +34,8 @@ func (x *examination) checkSwitch() {
 	if why, off := workspace.Off("", x.app.getenv); off {
 		x.problem("switched-off", "RALPH_OFF", "all loops are off: "+why, "unset RALPH_OFF in the environment of the agent")
 	}
-	if x.root.Exists(offFile) {
-		x.problem("switched-off", offFile, "all loops of this project are off", "ralph resume")
+	if x.root.Exists(workspace.OffFile) {
+		x.problem("switched-off", workspace.OffFile, "all loops of this project are off", "ralph resume")
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -124,11 +123,7 @@ func brackets(s string) string {
 func effectText(e rules.Effect) string {
 	switch e.Kind {
 	case rules.SetEffect:
-		value, err := json.Marshal(e.Value)
-		if err != nil {
-			value = []byte("?")
-		}
-		return fmt.Sprintf("set %s %s = %s", e.File, pathText(e.Path), value)
+		return fmt.Sprintf("set %s %s = %s", e.File, pathText(e.Path), jsonText(e.Value))
 	case rules.PruneEffect:
 		return fmt.Sprintf("prune %s older than %s", e.Glob, e.Older)
 	case rules.LogEffect:

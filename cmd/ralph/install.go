@@ -68,7 +68,7 @@ func oneHost(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// target finds the settings file that the flags mean.
+// settingsTarget finds the settings file that the flags mean.
 func (a *app) settingsTarget(ctx context.Context, hostName string, f installFlags) (agent, settingsFile, string, error) {
 	project, err := projectDir(f.project)
 	if err != nil {

@@ -49,15 +49,7 @@ func orDefault(names []string) []string {
 //	NAME.yaml  that file of the project, else the shipped policy NAME
 //	a path     beneath the project, or absolute
 func findPolicy(project, name string) (policy, error) {
-	isPath := strings.ContainsAny(name, `/\`) || filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml"
-	file := name
-	if !isPath {
-		file = ".ralph/" + name + ".yaml"
-	}
-	abs := filepath.FromSlash(file)
-	if !filepath.IsAbs(abs) {
-		abs = filepath.Join(project, abs)
-	}
+	file, abs := policyFile(project, name)
 	if info, err := os.Stat(abs); err == nil && info.Mode().IsRegular() {
 		if rel, err := filepath.Rel(project, abs); err == nil && filepath.IsLocal(rel) {
 			rel = filepath.ToSlash(rel)
@@ -71,6 +63,20 @@ func findPolicy(project, name string) (policy, error) {
 	}
 	return policy{}, fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
 		filepath.ToSlash(file), strings.Join(builtins(), ", "))
+}
+
+// policyFile is where the file of a policy is, or would be: as its name says it, and
+// beneath the project if that is relative.
+func policyFile(project, name string) (file, path string) {
+	file = name
+	if isPath := strings.ContainsAny(name, `/\`) || filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml"; !isPath {
+		file = ".ralph/" + name + ".yaml"
+	}
+	path = filepath.FromSlash(file)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(project, path)
+	}
+	return file, path
 }
 
 // findOrRead is findPolicy, but for the name -, which is what stands on standard

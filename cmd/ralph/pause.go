@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -71,9 +72,6 @@ func (a *app) setActive(ctx context.Context, project, name string, active bool) 
 	return nil
 }
 
-// offFile switches all loops of a project off by its presence.
-const offFile = ".ralph/off"
-
 func (a *app) switchOff(ctx context.Context, project string) error {
 	root, err := openProject(project)
 	if err != nil {
@@ -81,14 +79,14 @@ func (a *app) switchOff(ctx context.Context, project string) error {
 	}
 	defer root.Close()
 	note := fmt.Sprintf("All loops of this project are off since %s. Switch them on with: ralph resume\n", time.Now().UTC().Format(time.RFC3339))
-	err = root.Write(ctx, offFile, []byte(note), "")
-	if errors.Is(err, state.ErrChanged) || err != nil && root.Exists(offFile) {
-		fmt.Fprintf(a.stdout, "the loops of this project are off already: %s\n", offFile)
+	err = root.Write(ctx, workspace.OffFile, []byte(note), "")
+	if errors.Is(err, state.ErrChanged) || err != nil && root.Exists(workspace.OffFile) {
+		fmt.Fprintf(a.stdout, "the loops of this project are off already: %s\n", workspace.OffFile)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "all loops of this project are off: %s; switch them on with: ralph resume\n", offFile)
+	fmt.Fprintf(a.stdout, "all loops of this project are off: %s; switch them on with: ralph resume\n", workspace.OffFile)
 	return nil
 }

@@ -36,10 +36,10 @@ func (a *app) switchOn(project string) error {
 	if err != nil {
 		return err
 	}
-	err = os.Remove(filepath.Join(dir, filepath.FromSlash(offFile)))
+	err = os.Remove(filepath.Join(dir, filepath.FromSlash(workspace.OffFile)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		fmt.Fprintf(a.stdout, "the loops of this project are not switched off: there is no %s\n", offFile)
+		fmt.Fprintf(a.stdout, "the loops of this project are not switched off: there is no %s\n", workspace.OffFile)
 	case err != nil:
 		return err
 	default:

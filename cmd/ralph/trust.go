@@ -112,15 +112,9 @@ func approvedNames(project, name string, files []rules.File) []string {
 	return names
 }
 
-// policyPath is where the file of a policy lies, or would.
+// policyPath is the absolute path of a policy's file, without links.
 func policyPath(project, name string) string {
-	path := filepath.FromSlash(name)
-	if !strings.ContainsAny(name, `/\`) && filepath.Ext(name) == "" {
-		path = filepath.Join(".ralph", path+".yaml")
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(project, path)
-	}
+	_, path := policyFile(project, name)
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}

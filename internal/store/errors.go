@@ -14,7 +14,7 @@ var ErrChanged = errors.New("changed since it was read")
 // An Error says that ralph's own directory could not be used.
 type Error struct {
 	Path string // the file or directory, absolute; empty if there is no directory
-	Op   string // what was tried: "read", "write", "lock", "log", "clean"
+	Op   string // what was tried: "read", "write", "lock", "log", "clean", "approve", "list", "revoke"
 	Err  error  // the cause
 }
 

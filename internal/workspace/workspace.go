@@ -74,6 +74,9 @@ func beneath(root, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
+// OffFile switches all loops of a project off by its presence.
+const OffFile = ".ralph/off"
+
 // Off reports whether loops are switched off, and by what: the variable RALPH_OFF
 // (not empty, 0 or false) or the file .ralph/off of the project. With an empty root
 // only the variable is asked.
@@ -86,8 +89,8 @@ func Off(root string, getenv func(string) string) (string, bool) {
 	if root == "" {
 		return "", false
 	}
-	if _, err := os.Lstat(filepath.Join(root, ".ralph", "off")); err == nil {
-		return "the file .ralph/off exists", true
+	if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(OffFile))); err == nil {
+		return "the file " + OffFile + " exists", true
 	}
 	return "", false
 }
