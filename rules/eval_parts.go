@@ -52,7 +52,7 @@ func (ev *evaluation) effects(r *Rule) (out []Effect, broken string) {
 	return out, ""
 }
 
-// reportFacts tells of facts that could not be used and that no rule asks about.
+// reportFacts reports facts that could not be used and that no rule asks about.
 func (ev *evaluation) reportFacts() {
 	for i, f := range ev.program.facts {
 		v := &ev.gotten[i]
