@@ -42,6 +42,10 @@ func TestChecksPage(t *testing.T) {
 			file := checkExample.FindStringSubmatch(block)[1]
 			return fmt.Sprintf("```console\n$ ralph check %s\n%s```\n", file, said(t, files, file))
 		})
+		for _, c := range rules.Checks() {
+			first := regexp.MustCompile("(?m)^### " + regexp.QuoteMeta(c.ID) + "\n\n.*\n")
+			page = first.ReplaceAllString(page, "### "+c.ID+"\n\n"+about(c))
+		}
 		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -59,10 +63,8 @@ func TestChecksPage(t *testing.T) {
 	}
 	sections := regexp.MustCompile(`(?m)^### .*\n`).Split(page, -1)[1:]
 	for i, c := range rules.Checks() {
-		severity := c.Severity.String()
-		about := strings.ToUpper(severity[:1]) + severity[1:] + ": " + c.Doc + ".\n"
-		if !strings.HasPrefix(strings.TrimLeft(sections[i], "\n"), about) {
-			t.Errorf("the section %s does not begin with: %s", c.ID, about)
+		if !strings.HasPrefix(strings.TrimLeft(sections[i], "\n"), about(c)) {
+			t.Errorf("the section %s does not begin with: %s", c.ID, about(c))
 		}
 		m := checkExample.FindStringSubmatch(sections[i])
 		if m == nil {
@@ -72,6 +74,12 @@ func TestChecksPage(t *testing.T) {
 			t.Errorf("what is said about %s (-page +ralph), to be rewritten with -update:\n%s", m[1], cmp.Diff(m[2], got))
 		}
 	}
+}
+
+// about is the first line of a check's section.
+func about(c rules.CheckInfo) string {
+	severity := c.Severity.String()
+	return strings.ToUpper(severity[:1]) + severity[1:] + ": " + c.Doc + ".\n"
 }
 
 // said is what ralph check says about a file.

@@ -127,7 +127,7 @@ rules:
 	// policy.yaml:3:16: the policy may not use the path "/etc/passwd"
 	// continue s1 has 4 targets left.
 	// continue s1 has 4 targets left.
-	// stop the limit of 2 continuations in a row is reached
+	// stop the limit of 2 continuations in a streak is reached
 	// stop budget
 }
 

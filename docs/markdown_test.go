@@ -15,7 +15,7 @@ import (
 //	         output. … stands for anything, alone on a line for any lines.
 //	yaml     a policy is loaded and must have no finding; a fragment of one is
 //	         completed first.
-//	expr     lines "EXPRESSION → VALUE" are worked out and written as a text.
+//	expr     lines "EXPRESSION → VALUE" are evaluated and written as a text.
 //	go       is part of a Go file of this repository, which is compiled and tested.
 //	json     is parsed.
 //	sh, text are for reading only.

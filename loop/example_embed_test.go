@@ -44,7 +44,7 @@ rules:
 	// Output:
 	// continue 2 targets are left.
 	// continue 2 targets are left.
-	// stop the limit of 2 continuations in a row is reached
+	// stop the limit of 2 continuations in a streak is reached
 }
 
 // The source of the example keeps what loops rely on.

@@ -44,7 +44,7 @@ func (d Decision) String() string {
 	case d.Rule == "":
 		return "no rule decides, the agent may stop"
 	case d.Failed:
-		return fmt.Sprintf("%s stops, for it cannot be worked out", d.Rule)
+		return fmt.Sprintf("%s stops, because it cannot be evaluated", d.Rule)
 	}
 	return d.Rule + " " + verb
 }

@@ -28,7 +28,7 @@ func (t *translator) labelOf(f *Fact) string {
 	label := f.Name + " (" + t.side + ")"
 	for _, g := range t.other.c.program.facts {
 		if g.Name == f.Name {
-			t.note(fmt.Sprintf("the fact %q comes from elsewhere: the two are told apart as %q and %q", f.Name, f.Name+" (old)", f.Name+" (new)"))
+			t.note(fmt.Sprintf("the fact %q comes from another source: the two are named %q and %q", f.Name, f.Name+" (old)", f.Name+" (new)"))
 		}
 	}
 	return label

@@ -141,7 +141,7 @@ no rule decides, the agent may stop → far continues: unknown
 work continues → finished stops: {"facts":{"state (new)":{"step":0,"steps":0},"state (old)":{"phase":"work","step":0,"steps":1}}}
 work continues → no rule decides, the agent may stop: {"facts":{"state (old)":{"phase":"work","step":0,"steps":1}},"missing":["state (new)"]}
 no rule decides, the agent may stop → work continues: {"facts":{"state (new)":{"phase":"work","step":0,"steps":1}},"missing":["state (old)"]}
-note: the fact "state" comes from elsewhere: the two are told apart as "state (old)" and "state (new)"
+note: the fact "state" comes from another source: the two are named "state (old)" and "state (new)"
 `,
 		},
 		{

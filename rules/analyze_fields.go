@@ -92,7 +92,7 @@ func (f *fieldCheck) needs(n ast.Node) {
 	a := f.a
 	a.report("optional-field", f.o.snippet.pos(f.o.from+from), f.o.snippet.pos(f.o.from+to),
 		fmt.Sprintf("write %s ?? and a value that stands in, or give the field a default in its schema", text),
-		fmt.Sprintf("%q may be absent, and then this cannot be worked out", strings.Join(path, ".")), nil)
+		fmt.Sprintf("%q may be absent, and then this cannot be evaluated", strings.Join(path, ".")), nil)
 	w := Witness{Facts: map[string]any{a.t.labelOf(sym.fact): absent}}
 	a.diags[len(a.diags)-1].Witness = w.asJSON()
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // passes says that rule i lets the rules behind it be read: it does not decide,
-// nor does it stop because it could not be worked out.
+// nor does it stop because it could not be evaluated.
 func (a *analysis) passes(i int) *solve.Formula {
 	r := a.p.rules[i]
 	if !a.decides(r) {

@@ -312,7 +312,7 @@ type verbArg struct {
 	constant any
 }
 
-// step is one step of a path: a field, or an index that is worked out.
+// step is one step of a path: a field, or an index that is evaluated.
 type step struct {
 	field string
 	index *cond

@@ -99,7 +99,7 @@ func weightOf(n *ast.Node) int {
 	return weight
 }
 
-// meterKeyOf lets a key pay that is worked out: it may be a long text.
+// meterKeyOf lets a key pay that is evaluated: it may be a long text.
 func meterKeyOf(key *ast.Node) {
 	switch (*key).(type) {
 	case *ast.StringNode, *ast.IntegerNode:

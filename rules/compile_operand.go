@@ -44,7 +44,7 @@ type sides struct {
 	parts []part // compiled at the first Explain
 }
 
-// pos is where the operand begins. Places are worked out when they are needed:
+// pos is where the operand begins. Places are evaluated when they are needed:
 // most operands never have anything to tell.
 func (o *operand) pos() Pos { return o.snippet.pos(o.from) }
 
@@ -84,7 +84,7 @@ func (c *code) compile(e *engine) *exprError {
 // access is a path that an operand reads: state.specs.*.name.
 type access struct {
 	fact *symbol
-	path []string // field names and indexes; "*" is an index that is worked out
+	path []string // field names and indexes; "*" is an index that is evaluated
 	name string   // as it is written; "" if it is read through a let
 
 	// The path ends at a list whose elements the operand looks at, or at a value

@@ -62,7 +62,7 @@ func (ps *patterns) affords(instructions int) bool {
 var errPatterns = errors.New("the patterns of the policy are too large")
 
 // matches holds a text against a pattern, which is a constant of the policy or a
-// text that is worked out.
+// text that is evaluated.
 func matches(m *meter, a, b any) (any, error) {
 	if runtime.IsNil(a) || runtime.IsNil(b) {
 		return false, nil

@@ -108,7 +108,7 @@ func (c *compiler) ownWhen(doc *document, sc *scope) *cond {
 		for _, s := range o.syms {
 			if s.kind == nameSymbol && s.info.askRow {
 				c.report(sc.file, o.snippet.at(o.from), o.snippet.at(o.to), Error, "own-when", "ask for it in the when of a rule",
-					quote(s.name)+" is about the loop, which begins only where the policy is for the event")
+					quote(s.name)+" belongs to the loop, which begins only after the policy's own when holds")
 			}
 		}
 	})

@@ -103,7 +103,7 @@ func TestSet(t *testing.T) {
 			if tt.stop != "" {
 				problem := "set: " + strings.TrimSpace(tt.set) + ": " + tt.stop
 				want := &rules.Verdict{
-					Rule: "change", Failed: true, Fault: "rule", Reason: "its effects could not be worked out: " + problem,
+					Rule: "change", Failed: true, Fault: "rule", Reason: "its effects could not be evaluated: " + problem,
 					Problems: []string{"rule change: " + problem},
 				}
 				if strings.HasPrefix(tt.set, "bad") { // no rule asks about it, so it is told too

@@ -20,7 +20,7 @@ func (ev *evaluation) reportParts(prompt bool) {
 			if part.Effects, broken = ev.effects(r); broken != "" {
 				v.Action, v.Failed, v.Fault, v.Parts, v.Bound = Stop, true, faultRule, nil, ""
 				v.Rule, v.Pos = r.Name, r.Pos
-				v.Reason = "its effects could not be worked out: " + broken
+				v.Reason = "its effects could not be evaluated: " + broken
 				ev.report("rule " + r.Name + ": " + broken)
 				return
 			}
@@ -66,7 +66,7 @@ func (ev *evaluation) reportFacts() {
 }
 
 // finish works out what is to be done after the verdict was applied. It is best
-// effort: what cannot be worked out shows in the trace.
+// effort: what cannot be evaluated shows in the trace.
 func (ev *evaluation) finish() {
 	v := ev.verdict
 	for _, f := range ev.program.finally {

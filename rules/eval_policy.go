@@ -284,10 +284,10 @@ rules:
 		switch outcome := ev.try(r); {
 		case outcome == Broken && r.Verb == VerbStop:
 			// It may be that the loop should end. With gate: all a stop only ends
-			// the reading, so one that cannot be worked out does no more.
+			// the reading, so one that cannot be evaluated does no more.
 			if chosen == nil {
 				v.Rule, v.Pos, v.Failed, v.Fault = r.Name, r.Pos, true, faultRule
-				v.Reason = "its condition could not be worked out: " + ev.why
+				v.Reason = "its condition could not be evaluated: " + ev.why
 			}
 			break rules
 		case outcome != Holds:
@@ -348,7 +348,7 @@ func (ev *evaluation) isFor() bool {
 		return true
 	case Broken:
 		v.Pos, v.Failed, v.Fault = from, true, faultRule
-		v.Reason = "the policy's own when could not be worked out: " + ev.why
+		v.Reason = "the policy's own when could not be evaluated: " + ev.why
 		ev.report(v.Reason)
 	default:
 		v.Idle = true
@@ -459,7 +459,7 @@ func (ev *evaluation) bound() {
 	switch elapsed := m.elapsed(now); {
 	case m.Streak >= l.Continuations:
 		v.Bound = "continuations"
-		v.Reason = fmt.Sprintf("the limit of %d continuations in a row is reached", l.Continuations)
+		v.Reason = fmt.Sprintf("the limit of %d continuations in a streak is reached", l.Continuations)
 	case m.Total >= l.Total:
 		v.Bound = "total"
 		v.Reason = fmt.Sprintf("the limit of %d continuations in a session is reached", l.Total)

@@ -185,7 +185,7 @@ rules:
 }
 
 // A path over a missing fact makes the fact missing, quietly: the fact that is
-// missing tells itself. Over one that cannot be worked out it is told.
+// missing tells itself. Over one that cannot be evaluated it is told.
 func TestPathsOverFacts(t *testing.T) {
 	const text = `
 facts:

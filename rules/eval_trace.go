@@ -9,7 +9,7 @@ import (
 // traced evaluates an operand and notes in the step what it was and what it read.
 func (ev *evaluation) traced(o *operand) (any, truth) {
 	step := ev.step
-	ev.step = nil // lets that are worked out on the way are shown as values
+	ev.step = nil // lets that are evaluated on the way are shown as values
 	defer func() { ev.step = step }()
 	v, state := ev.operand(o)
 	t := OperandStep{Text: o.text}

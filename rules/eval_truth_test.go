@@ -285,7 +285,7 @@ finally:
   - log: never
 `,
 			want: &rules.Verdict{
-				Rule: "limit", Failed: true, Fault: "rule", Reason: "its condition could not be worked out: state/n: expected int, got text",
+				Rule: "limit", Failed: true, Fault: "rule", Reason: "its condition could not be evaluated: state/n: expected int, got text",
 				Parts:    []rules.Part{{Rule: "note", Log: "noted"}},
 				Problems: []string{"rule limit: state/n: expected int, got text"},
 			},
@@ -326,7 +326,7 @@ rules:
   - {name: a, when: "int('x') == m", stop: never}
 `,
 			want: &rules.Verdict{
-				Rule: "a", Failed: true, Fault: "rule", Reason: `its condition could not be worked out: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`,
+				Rule: "a", Failed: true, Fault: "rule", Reason: `its condition could not be evaluated: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`,
 				Problems: []string{`rule a: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`},
 			},
 		},
@@ -343,7 +343,7 @@ rules:
 	}
 }
 
-// With gate: all a stop only ends the reading, so a stop that cannot be worked out
+// With gate: all a stop only ends the reading, so a stop that cannot be evaluated
 // does no more: what was said above it holds.
 func TestBrokenStopEndsTheReading(t *testing.T) {
 	v := decide(t, `

@@ -29,9 +29,9 @@ func TestOwnWhen(t *testing.T) {
 		{name: "params", when: `mode == "fast"`, said: "stop: the policy is not for this event: its when is not true", idle: true},
 		{name: "a function of the project", when: `exists("here")`, said: "continue go: on"},
 		{
-			name: "cannot be worked out", when: `int(session_id) > 0`,
-			said: "stop: the policy's own when could not be worked out: policy.yaml:4:7: int(session_id) > 0: int(…) cannot read \"s-1\"",
-			told: []string{"the policy's own when could not be worked out: policy.yaml:4:7: int(session_id) > 0: int(…) cannot read \"s-1\""},
+			name: "cannot be evaluated", when: `int(session_id) > 0`,
+			said: "stop: the policy's own when could not be evaluated: policy.yaml:4:7: int(session_id) > 0: int(…) cannot read \"s-1\"",
+			told: []string{"the policy's own when could not be evaluated: policy.yaml:4:7: int(session_id) > 0: int(…) cannot read \"s-1\""},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -51,7 +51,7 @@ type factDecl struct {
 	settle  time.Duration
 	timeout time.Duration
 	inline  *source.Node            // nil unless true
-	texts   map[string]*source.Node // options that are worked out for each event
+	texts   map[string]*source.Node // options that are evaluated for each event
 	options map[string]any          // options that stand fast: int or string
 }
 

@@ -25,7 +25,7 @@ type SourceKind struct {
 	Glob bool
 
 	// Text says that the argument is shown to somebody and decides nothing by its
-	// form: a hole that cannot be worked out is written as (?), as in all texts.
+	// form: a hole that cannot be evaluated is written as (?), as in all texts.
 	Text bool
 	// Words are the only arguments that there are; nil means any.
 	Words []string
@@ -76,9 +76,9 @@ type OptionKind uint8
 
 // The kinds of options.
 const (
-	// OptionText is a text with holes; a hole that cannot be worked out is (?).
+	// OptionText is a text with holes; a hole that cannot be evaluated is (?).
 	OptionText OptionKind = iota
-	// OptionArgument is a text with holes; a hole that cannot be worked out makes
+	// OptionArgument is a text with holes; a hole that cannot be evaluated makes
 	// the fact missing, as in an argument.
 	OptionArgument
 	// OptionCount is a whole number, 1 or more.
@@ -97,7 +97,7 @@ func (o SourceOption) shape() form.Shape {
 	return form.Template
 }
 
-// texts lists the options whose values are worked out for each event.
+// texts lists the options whose values are evaluated for each event.
 func (s SourceKind) texts() []SourceOption {
 	return slices.DeleteFunc(slices.Clone(s.Options), func(o SourceOption) bool {
 		return o.Kind != OptionText && o.Kind != OptionArgument
@@ -133,10 +133,10 @@ func (s SourceKind) argument() form.Shape {
 func (s SourceKind) options() form.Keys {
 	var ks form.Keys
 	if s.Schema {
-		ks = append(ks, form.Key{Name: "schema", Shape: form.Schema, Doc: "JSON Schema of the document: a file beside the policy, ralph:NAME, or inline."})
+		ks = append(ks, form.Key{Name: "schema", Shape: form.Schema, Doc: "JSON Schema of the document: a file next to the policy, ralph:NAME, or inline."})
 	}
 	if s.Returns {
-		ks = append(ks, form.Key{Name: "returns", Shape: form.Schema, Doc: "JSON Schema of the answer: a file beside the policy, ralph:NAME, or inline."})
+		ks = append(ks, form.Key{Name: "returns", Shape: form.Schema, Doc: "JSON Schema of the answer: a file next to the policy, ralph:NAME, or inline."})
 	}
 	if s.Schema && s.Editable {
 		ks = append(ks, form.Key{Name: "inline", Shape: form.Bool, Doc: "The fields of this fact are names too."})
@@ -185,14 +185,14 @@ func Sources() []SourceKind {
 			Path: true, Glob: true, Schema: true,
 			Options: []SourceOption{
 				{Name: "parse", Kind: OptionWord, Words: []string{"json", "frontmatter", "text"}, Doc: "How each file is read; json if absent."},
-				{Name: "max", Kind: OptionCount, Doc: "How many files are read at most; 1000 if absent."},
+				{Name: "max", Kind: OptionCount, Doc: "Most files that are read; 1000 if absent."},
 			},
 			Around: func(document *schema.Type) *schema.Type {
 				return listOf(object(map[string]*schema.Type{"path": text, "name": text, "age": anything, "value": within(document)}))
 			},
 		},
 		{
-			Name: "git", Doc: "What git says of a path: repo, branch, head, dirty, changed, ahead, behind.", Path: true, Once: true,
+			Name: "git", Doc: "What git reports about a path: repo, branch, head, dirty, changed, ahead, behind.", Path: true, Once: true,
 			Derive: deriveStatus,
 			Value: object(map[string]*schema.Type{
 				"repo": boolean, "branch": text, "head": text, "dirty": boolean, "changed": listOf(text), "ahead": integer, "behind": integer,
@@ -218,9 +218,9 @@ func Sources() []SourceKind {
 			Options: []SourceOption{
 				{Name: "api", Kind: OptionWord, Words: []string{"anthropic", "openai"}, Doc: "Wire format of the model's service; anthropic if absent."},
 				{Name: "model", Kind: OptionArgument, Doc: "Name of the model."},
-				{Name: "system", Kind: OptionText, Doc: "Who the model is and what it goes by."},
-				{Name: "turns", Kind: OptionCount, Doc: "How many turns of the conversation it is shown; 5 if absent."},
-				{Name: "max_tokens", Kind: OptionCount, Doc: "How long its answer may be; 1024 if absent."},
+				{Name: "system", Kind: OptionText, Doc: "Instructions to the model: its role and its criteria."},
+				{Name: "turns", Kind: OptionCount, Doc: "How many turns of the conversation the model sees; 5 if absent."},
+				{Name: "max_tokens", Kind: OptionCount, Doc: "Most tokens of its answer; 1024 if absent."},
 			},
 		},
 	}

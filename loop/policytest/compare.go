@@ -171,7 +171,7 @@ func (b *bench) hints(d *loop.Decision) []string {
 	var out []string
 	for _, f := range d.Verdict.Trace.Facts {
 		if _, given := b.world.literals[f.Name]; given && !b.world.asked[f.Name] {
-			out = append(out, fmt.Sprintf("the value given for %s is not used, since its path cannot be worked out: %s", f.Name, f.Problem))
+			out = append(out, fmt.Sprintf("the value given for %s is not used, since its path cannot be evaluated: %s", f.Name, f.Problem))
 		}
 	}
 	return out

@@ -261,7 +261,7 @@ tests:
 	}
 }
 
-// A value that cannot be used, because the path of its fact cannot be worked out,
+// A value that cannot be used, because the path of its fact cannot be evaluated,
 // is what an author does not think of.
 func TestHints(t *testing.T) {
 	s := suite(t, counter, `

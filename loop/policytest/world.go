@@ -21,7 +21,7 @@ type world struct {
 	literals map[string]rules.Value
 	exists   []string        // paths for which exists() and anyfile() hold, beside those of the real project
 	listed   int             // tasks that the test gives
-	asked    map[string]bool // facts that were asked for, that is whose arguments could be worked out
+	asked    map[string]bool // facts that were asked for, that is whose arguments could be evaluated
 }
 
 func newWorld(g testfile.Given, p *rules.Program, now time.Time) (*world, error) {

@@ -100,7 +100,7 @@ func TestDecide(t *testing.T) {
 		{"a name that nobody read", "  - name: go\n    when: permission_mode == \"plan\"\n    continue: x\n", replay.Unknown, "", []string{"permission_mode is not in the log"}},
 		{"a word that nobody asked for", "  - name: go\n    when: said(\"OVER\") or n == 2\n    continue: x\n", replay.Unknown, "", []string{`said("OVER") was not asked then`}},
 		{"the conversation", "  - name: go\n    when: len(transcript.turns(2)) == 0\n    continue: x\n", replay.Unknown, "", []string{"the conversation is not in the log"}},
-		{"a rule that steps aside", "  - name: go\n    when: n == 2\n    unless_repeated: {times: 1}\n    continue: x\n", replay.Unknown, "", []string{"how often the rule go had been heard is not in the log"}},
+		{"a rule that steps aside", "  - name: go\n    when: n == 2\n    unless_repeated: {times: 1}\n    continue: x\n", replay.Unknown, "", []string{"the log does not say how often the rule go continued before"}},
 		{"what is known of every event", "  - name: go\n    when: session_id == \"s1\" and host == \"\" and hook_event_name == \"Stop\"\n    continue: x\n", replay.Same, "continue by rule go", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -58,7 +58,7 @@ func (s *session) prompt(ctx context.Context, turn int) error {
 	if s.program.Handles(host.UserPromptSubmit) {
 		d, _ := s.loop.Apply(ctx, s.loop.Decide(ctx, s.event(host.UserPromptSubmit, turn, 0, "")))
 		s.agent.see(d)
-		s.note(turn, 0, "the person prompts", d)
+		s.note(turn, 0, "the user sends a prompt", d)
 	}
 	return s.say("user", false, "Go on with the work, please.")
 }

@@ -127,7 +127,7 @@ func inputKeys() keys {
 		{"agent_type", text, "Kind of agent that stops."},
 		{"background_tasks", objects, "Work that still runs."},
 		{"session_crons", objects, "Wake-ups that are set."},
-		{"prompt", text, "Prompt of the person, on UserPromptSubmit."},
+		{"prompt", text, "Prompt of the user, on UserPromptSubmit."},
 	}
 }
 
@@ -144,14 +144,14 @@ func sourceKeys() keys {
 func messageKeys() keys {
 	text := typed("string")
 	return keys{
-		{string(User), text, "What the person wrote."},
+		{string(User), text, "What the user wrote."},
 		{string(Assistant), text, "What the agent wrote."},
 		{string(Tool), text, "Name of a tool that the agent used."},
 		{string(Command), text, "A shell command that the agent ran."},
 		{string(Result), text, "What the tool before gave back."},
 		{string(Failure), text, "The same, where it failed."},
 		{string(Tokens), map[string]any{"type": "integer", "minimum": 0}, "Size of the context with the last reply."},
-		{string(Continuation), text, "What a Stop hook told the agent."},
+		{string(Continuation), text, "What a Stop hook answered the agent."},
 		{string(Subagent), text, "What an agent of the agent wrote."},
 	}
 }
@@ -175,12 +175,12 @@ func expectKeys() keys {
 	effect["additionalProperties"] = map[string]any{"description": "Arguments of a verb that a program has of its own."}
 	effects := listOf(effect)
 	return keys{
-		{"continue", verdict, "The agent goes on, and is told this: a text that occurs, /a regular expression/, a list of them, or true."},
+		{"continue", verdict, "The agent goes on, with this reason: a text that occurs, /a regular expression/, a list of them, or true."},
 		{"stop", verdict, "The agent may stop, for this reason: as continue."},
 		{"rule", text, "The rule that decides; an empty text means none."},
 		{"reason", texts, "The reason, whatever the verdict."},
-		{"notice", texts, "What the person is told, notes included; an empty text means nothing."},
-		{"note", texts, "What note rules tell; an empty text means nothing."},
+		{"notice", texts, "Notices to the user, notes included; an empty text means none."},
+		{"note", texts, "Notes of note rules; an empty text means none."},
 		{"log", texts, "Lines for stderr; an empty text means none."},
 		{"effects", effects, "All changes that the rules ask for, in order."},
 		{"finally", effects, "All that is done after the verdict."},

@@ -58,7 +58,7 @@ func (r *reader) file(f *File, root *source.Node) {
 	r.items(tests, "tests", func(item *source.Node) {
 		t := r.test(item)
 		if seen[t.Name] && t.Name != "" {
-			r.errorf(item.Get("name"), CheckName, "names tell tests apart, also for -run", "there are two tests named %q", t.Name)
+			r.errorf(item.Get("name"), CheckName, "each test needs a name of its own, also for -run", "there are two tests named %q", t.Name)
 		}
 		seen[t.Name] = true
 		t.Given = merged(f.common, t.Given)

@@ -12,11 +12,11 @@ func PolicyKeys() Keys {
 		{"events", Events, "Hook events that this policy decides; [Stop] if absent."},
 		{"gate", Gate, "first: the first rule that holds decides. all: every continue rule that holds is shown to the agent."},
 		{"params", Params, "Settings of the policy: name → a small JSON Schema with a default."},
-		{"when", Exprs, "What the policy is for: while it is not true the agent may stop, and no rule is read. It knows params and ralph's own names."},
+		{"when", Exprs, "What the policy is for: unless it is true, the agent may stop and no rule is tried. It can read params and ralph's own names."},
 		{"facts", Facts, "Named values: name → a source and its options. Gathered only when needed."},
-		{"let", Lets, "Named expressions. Worked out only when needed, once per event."},
-		{"limits", Limits, "Bounds of the loop. They hold whatever the rules say."},
-		{"progress", Exprs, "What changes when the loop gets on; counted by loop.repeats."},
+		{"let", Lets, "Named expressions. Evaluated only when needed, once per event."},
+		{"limits", Limits, "Limits of the loop. They hold whatever the rules say."},
+		{"progress", Exprs, "What changes when the loop makes progress; loop.repeats counts continuations without a change."},
 		{"rules", Rules, "Tried in order; the first continue or stop whose when is true decides."},
 		{"finally", Finally, "Done after the verdict was applied, best effort."},
 	}
@@ -40,7 +40,7 @@ func RuleKeys() Keys {
 		{"notice", Template, "Shown to the user."},
 		{"log", Template, "Written to stderr, each line with the policy's prefix."},
 		{"then", Effects, "Changes that this rule asks for, in order."},
-		{"unless_repeated", Unless, "The rule steps aside after it has been in so many verdicts."},
+		{"unless_repeated", Unless, "The rule steps aside after it was part of that many verdicts."},
 	}
 }
 
@@ -84,10 +84,10 @@ func FinallyKeys() Keys {
 // LimitKeys are the keys of limits.
 func LimitKeys() Keys {
 	return Keys{
-		{"continuations", Int, "Continuations in a row, at most; 500 if absent."},
-		{"repeats", Int, "Continuations in a row without progress, at most; no bound if absent."},
-		{"elapsed", Duration, "Time since the first continuation of the row, at most; 24h if absent."},
-		{"total", Int, "Continuations in a session, at most; 5000 if absent."},
+		{"continuations", Int, "Most continuations in a streak; 500 if absent."},
+		{"repeats", Int, "Most consecutive continuations without progress; no limit if absent."},
+		{"elapsed", Duration, "Most time since the first continuation of the streak; 24h if absent."},
+		{"total", Int, "Most continuations in a session; 5000 if absent."},
 	}
 }
 
