@@ -29,28 +29,22 @@ func (e *Error) Error() string {
 func (e *Error) Quiet() bool { return true }
 
 // Find gives the project root of an event in the directory cwd: flag if it is given, else
-// CLAUDE_PROJECT_DIR where the event's directory lies in it (agents change their
-// directory, the session's project stays), else the event's directory. It does
-// not search upwards: a file of some parent folder must not run a loop here.
+// CLAUDE_PROJECT_DIR where that is a directory, else cwd. The host sets the variable to the
+// project that the session was started in; cwd follows the agent, also out of the project.
+// Find does not search upwards: a file of some parent folder must not run a loop here.
 func Find(cwd, flag string, getenv func(string) string) (string, error) {
 	if flag != "" {
 		return directory(flag)
 	}
-	if cwd == "" {
-		return "", &Error{Reason: "the hook input has no cwd; --project names one"}
-	}
-	at, err := directory(cwd)
 	if session := getenv("CLAUDE_PROJECT_DIR"); session != "" {
-		dir, sessionErr := directory(session)
-		switch {
-		case sessionErr != nil:
-		case err == nil && beneath(dir, at):
+		if dir, err := directory(session); err == nil {
 			return dir, nil
-		case err != nil && (beneath(dir, cwd) || beneath(session, cwd)):
-			return dir, nil // the agent removed the directory that it is in
 		}
 	}
-	return at, err
+	if cwd == "" {
+		return "", &Error{Reason: "the hook input has no cwd and CLAUDE_PROJECT_DIR names none; use --project"}
+	}
+	return directory(cwd)
 }
 
 func directory(dir string) (string, error) {
@@ -66,12 +60,6 @@ func directory(dir string) (string, error) {
 		return "", &Error{Dir: dir, Reason: "it is not a directory"}
 	}
 	return resolved, nil
-}
-
-// beneath reports whether dir is root or lies in it.
-func beneath(root, dir string) bool {
-	rel, err := filepath.Rel(root, dir)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // OffFile switches all loops of a project off by its presence.

@@ -9,15 +9,15 @@ import (
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
-// Where a project is: the flag, else the session's directory if the event lies in
-// it, else the event's directory, and never a folder above.
+// Where a project is: the flag, else the session's directory wherever the agent is, else
+// the event's directory, and never a folder above.
 func TestFind(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	in := func(name string) string { return filepath.Join(base, filepath.FromSlash(name)) }
-	for _, dir := range []string{"project/sub/deep", "project-2", "elsewhere"} {
+	for _, dir := range []string{"project/sub/deep", "elsewhere"} {
 		if err := os.MkdirAll(in(dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -35,17 +35,18 @@ func TestFind(t *testing.T) {
 		{"the event's directory", "", "", "project/sub", "project/sub"},
 		{"no search upwards", "", "", "project/sub/deep", "project/sub/deep"},
 		{"the agent went down", "", "project", "project/sub/deep", "project"},
-		{"the agent went away", "", "project", "elsewhere", "elsewhere"},
-		{"a name that begins alike", "", "project", "project-2", "project-2"},
-		{"the flag goes before", "elsewhere", "project", "project/sub", "elsewhere"},
+		{"the agent is in a worktree elsewhere", "", "project", "elsewhere", "project"},
+		{"the input names no directory", "", "project", "", "project"},
+		{"the flag wins", "elsewhere", "project", "project/sub", "elsewhere"},
 		{"links are resolved", "", "link", "project/sub", "project"},
 		{"on both sides", "", "project", "link/sub", "project"},
 		{"a session directory that is gone", "", "gone", "project", "project"},
 		{"the agent removed its directory", "", "project", "project/removed", "project"},
-		{"through a link too", "", "link", "link/removed", "project"},
-		{"nothing to go by", "", "", "", ""},
+		{"or a worktree elsewhere", "", "project", "gone", "project"},
+		{"a session directory that is a file", "", "file", "elsewhere", "elsewhere"},
+		{"no directory is named", "", "", "", ""},
 		{"a directory that is gone", "", "", "gone", ""},
-		{"and lies elsewhere", "", "project", "gone", ""},
+		{"both are gone", "", "gone", "removed", ""},
 		{"a file", "", "", "file", ""},
 		{"a flag that leads nowhere", "gone", "project", "project", ""},
 	} {
