@@ -29,9 +29,9 @@ func WithRoot(dir string) Option {
 	}
 }
 
-// Local is for hooks on a user's machine. It finds the root for each event, upwards from
-// its directory, unless [WithRoot] sets it, and is [WithState] in RALPH_STATE_DIR, else in
-// the user's state directory, unless that names another.
+// Local is for hooks on a user's machine. Unless [WithRoot] sets the root, it is
+// CLAUDE_PROJECT_DIR where that is a directory, else the directory of the event. Local is
+// [WithState] in RALPH_STATE_DIR, else in the user's state directory, unless that names another.
 func Local() Option {
 	return func(l *Loop) error {
 		l.local = true

@@ -114,6 +114,24 @@ func TestAC1OtherSessionsNeverReachTheJudge(t *testing.T) {
 	}
 }
 
+// The session's project counts wherever its agent is: in a worktree elsewhere, in a folder
+// that is gone, or nowhere. A loop that was given a root keeps it.
+func TestProjectOfTheSession(t *testing.T) {
+	p, l := gate(t, metaSession, map[string]string{promisePath("p1"): promiseFile("promise-1", metaSession, "in_progress")})
+	p.env["CLAUDE_PROJECT_DIR"] = p.dir
+	worktree := newProject(t, nil).dir
+	for _, cwd := range []string{worktree, filepath.Join(worktree, "gone"), p.path(".claude"), ""} {
+		input := p.input(map[string]any{"cwd": cwd})
+		if a := decoded(t, l.Hook(t.Context(), nil, input)); a.Decision != "block" || !strings.Contains(a.Reason, "promise-1") {
+			t.Errorf("in %q the answer is %+v", cwd, a)
+		}
+	}
+	l = p.loop("ralph: 1\nrules: [{name: here, continue: 'here'}]", loop.WithRoot(worktree))
+	if d := p.run(l, p.stop()); d.Root != worktree {
+		t.Errorf("with a root of its own it decides in %s", d.Root)
+	}
+}
+
 // AC-2: a System 3 session without a transcript skips the judge, and says so.
 func TestAC2NoTranscript(t *testing.T) {
 	p, l := gate(t, metaSession, nil)

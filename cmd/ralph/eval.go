@@ -41,7 +41,7 @@ type evalFlags struct {
 func (f *evalFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file` or name of a shipped one; may be repeated (default "+defaultPolicy+")")
-	projectFlag(fl, &f.project).Usage = "project root `dir` (default: CLAUDE_PROJECT_DIR where the event lies in it, else the event's cwd)"
+	projectFlag(fl, &f.project).Usage = "project root `dir` (default: CLAUDE_PROJECT_DIR, else the event's cwd)"
 	fl.StringVar(&f.host, "host", "", "host `name`; told by the input if absent ("+strings.Join(host.Names(), ", ")+")")
 	setFlag(fl, &f.set)
 }
@@ -117,7 +117,7 @@ func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply
 	if err != nil {
 		return host.Trouble("ralph", "", err)
 	}
-	h, ev, err := decode(input, f.host)
+	h, ev, err := a.decode(input, f.host)
 	out.speak(h)
 	if err != nil {
 		return host.Trouble("ralph", "", err)
@@ -161,7 +161,9 @@ func (a *app) readInput(name string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func decode(input []byte, name string) (*host.Host, host.Event, error) {
+// decode reads the event. An empty input is a stop of the session that CLAUDE_SESSION_ID
+// names, in the directory of the process: what a policy reads of files holds all the same.
+func (a *app) decode(input []byte, name string) (*host.Host, host.Event, error) {
 	h := host.Detect(input)
 	if name != "" {
 		named, ok := host.Lookup(name)
@@ -171,6 +173,9 @@ func decode(input []byte, name string) (*host.Host, host.Event, error) {
 		h = named
 	}
 	ev, err := h.Decode(input)
+	if session := a.getenv("CLAUDE_SESSION_ID"); err != nil && session != "" && len(bytes.TrimSpace(input)) == 0 {
+		return h, host.Event{Host: h.Name, Name: host.Stop, SessionID: session, Cwd: ".", LoopCount: -1}, nil
+	}
 	return h, ev, err
 }
 

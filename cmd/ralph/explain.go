@@ -83,7 +83,7 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 	if err != nil {
 		return nil, err
 	}
-	_, ev, err := decode(input, f.host)
+	_, ev, err := a.decode(input, f.host)
 	if err != nil {
 		return nil, err
 	}

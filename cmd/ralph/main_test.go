@@ -138,7 +138,7 @@ func (h hook) cmd() *exec.Cmd {
 	cmd := exec.Command(self, h.args...)
 	cmd.Args[0] = name
 	cmd.Dir = h.dir
-	cmd.Env = append(os.Environ(), quickExit, "RALPH_STATE_DIR="+h.store, "RALPH_OFF=", "CLAUDE_PROJECT_DIR=")
+	cmd.Env = append(os.Environ(), quickExit, "RALPH_STATE_DIR="+h.store, "RALPH_OFF=", "CLAUDE_PROJECT_DIR=", "CLAUDE_SESSION_ID=")
 	cmd.Env = append(cmd.Env, h.env...)
 	cmd.Stdin = h.stdin
 	if h.stdin == nil {
