@@ -210,6 +210,37 @@ func TestJudgeThatCannotBeAsked(t *testing.T) {
 	}
 }
 
+// What tools returned goes to the model only where the policy says so, also by a param.
+func TestJudgeSeesToolResults(t *testing.T) {
+	for _, c := range []struct {
+		option, params string
+		want           bool
+	}{
+		{"", "", false},
+		{"tool_results: false", "", false},
+		{"tool_results: true", "", true},
+		{"tool_results: '${shown}'", "params: {shown: {type: boolean, default: false}}", false},
+		{"tool_results: '${shown}'", "params: {shown: {type: boolean, default: true}}", true},
+	} {
+		p := newProject(t, nil)
+		m := p.model(`{"go": false}`)
+		policy := strings.Replace(judged, "model: small", "model: small\n    "+c.option, 1) + c.params
+		lines := append([]string{human("Show me.")}, ran("cat .env", false)...)
+		p.run(p.loop(policy, trusted()), p.talk(append(lines, agent("Done."))...))
+		if m.calls() != 1 || !strings.Contains(m.asked[0], "[used Bash: ") || strings.Contains(m.asked[0], "[result: ") != c.want {
+			t.Errorf("%s %s: the model is shown %s", c.option, c.params, m.asked)
+		}
+	}
+	p := newProject(t, nil)
+	m := p.model(`{"go": true}`)
+	policy := strings.Replace(judged, "model: small", "model: small\n    tool_results: ${env.WHO}", 1)
+	p.env["WHO"] = "some"
+	d := p.run(p.loop(policy, trusted()), p.talk(human("Show me."), agent("Done.")))
+	if notice := strings.Join(d.Notices, "\n"); m.calls() != 0 || !strings.Contains(notice, `tool_results is true or false, not "some"`) {
+		t.Errorf("with another word it reports %q after %d questions", notice, m.calls())
+	}
+}
+
 // A model of one's own speaks OpenAI's format and needs no key.
 func TestJudgeOfOnesOwn(t *testing.T) {
 	p := newProject(t, nil)

@@ -27,7 +27,9 @@ func TestOptionsOfSources(t *testing.T) {
 		`{judge: Why so, api: openai, model: m, turns: 4, max_tokens: 100, returns: {}, system: "You."}`: {"api": "openai", "turns": 4, "max_tokens": 100},
 		`{exec: [echo, "${cwd}"], stdin: "${cwd}", timeout: 3s}`:                                         nil,
 		`{tasks: claude, list: "${env.LIST}"}`:                                                           nil,
-		`{git: .}`:                                                                                       nil,
+		`{judge: Why so, returns: {}, tool_results: true}`:                                               nil,
+		`{judge: Why so, returns: {}, tool_results: "${stop_hook_active}"}`:                              nil,
+		`{git: .}`: nil,
 	} {
 		f, problem := fact(t, yaml)
 		if f == nil {
@@ -42,22 +44,23 @@ func TestOptionsOfSources(t *testing.T) {
 
 func TestMistakesInSources(t *testing.T) {
 	for yaml, says := range map[string]string{
-		`{glob: a, parse: yaml}`:                    `parse is one of "frontmatter", "json", "text", not "yaml"`,
-		`{glob: a, max: 0}`:                         "1 or more",
-		`{glob: a, max: many}`:                      "whole number",
-		`{glob: a, settle: 1s}`:                     `unknown key "settle"`,
-		`{judge: Why so, model: m}`:                 "needs returns",
-		`{judge: Why so, returns: {}, schema: {}}`:  `unknown key "schema"`,
-		`{judge: Why so, returns: {}, api: claude}`: "api is one of",
-		`{exec: echo hi}`:                           "takes a list of words",
-		`{exec: []}`:                                "takes a list of words",
-		`{exec: ["${env.SHELL}", -c, id]}`:          "the program of exec stands in the policy",
-		`{exec: [echo, [a]]}`:                       "an argument is a text",
-		`{tasks: codex}`:                            "tasks is one of",
-		`{git: ., schema: {}}`:                      `unknown key "schema"`,
-		`{exec: [echo], stdin: "${nosuch}"}`:        "nosuch",
-		`{judge: "${nosuch}", returns: {}}`:         "nosuch",
-		`{tasks: claude, list: "${missing(x)}"}`:    "needs itself",
+		`{glob: a, parse: yaml}`:                                    `parse is one of "frontmatter", "json", "text", not "yaml"`,
+		`{glob: a, max: 0}`:                                         "1 or more",
+		`{glob: a, max: many}`:                                      "whole number",
+		`{glob: a, settle: 1s}`:                                     `unknown key "settle"`,
+		`{judge: Why so, model: m}`:                                 "needs returns",
+		`{judge: Why so, returns: {}, schema: {}}`:                  `unknown key "schema"`,
+		`{judge: Why so, returns: {}, api: claude}`:                 "api is one of",
+		`{judge: Why so, returns: {}, tool_results: yes, model: m}`: `tool_results is one of "false", "true", not "yes"`,
+		`{exec: echo hi}`:                                           "takes a list of words",
+		`{exec: []}`:                                                "takes a list of words",
+		`{exec: ["${env.SHELL}", -c, id]}`:                          "the program of exec stands in the policy",
+		`{exec: [echo, [a]]}`:                                       "an argument is a text",
+		`{tasks: codex}`:                                            "tasks is one of",
+		`{git: ., schema: {}}`:                                      `unknown key "schema"`,
+		`{exec: [echo], stdin: "${nosuch}"}`:                        "nosuch",
+		`{judge: "${nosuch}", returns: {}}`:                         "nosuch",
+		`{tasks: claude, list: "${missing(x)}"}`:                    "needs itself",
 		`{judge: "Is ${x.y} so", returns: {properties: {y: {type: string}}}}`: "needs itself",
 	} {
 		f, problem := fact(t, yaml)

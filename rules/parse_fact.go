@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
@@ -77,6 +78,9 @@ func (p *parser) option(f *factDecl, o SourceOption, v *source.Node) {
 		f.setOption(o.Name, o.Words[p.word(v, o.Name, o.Words)])
 	default:
 		if t := p.scalar(v, o.Name); t != nil {
+			if len(o.Words) > 0 && !strings.Contains(t.Value, "${") && !slices.Contains(o.Words, t.Value) {
+				p.errorf(t, "bad-value", nearest.DidYouMean(t.Value, o.Words), "%s is one of %s, not %q", o.Name, list(o.Words), t.Value)
+			}
 			if f.texts == nil {
 				f.texts = map[string]*source.Node{}
 			}

@@ -67,7 +67,8 @@ type SourceOption struct {
 	Name string
 	Doc  string // one sentence, for the schema of policies
 	Kind OptionKind
-	// Words are the values of a word, the first of which is the default.
+	// Words are the values of a word, the first of which is the default, and those that
+	// an argument without holes can have; nil means any.
 	Words []string
 }
 
@@ -220,6 +221,7 @@ func Sources() []SourceKind {
 				{Name: "model", Kind: OptionArgument, Doc: "Name of the model."},
 				{Name: "system", Kind: OptionText, Doc: "Instructions to the model: its role and its criteria."},
 				{Name: "turns", Kind: OptionCount, Doc: "How many turns of the conversation the model sees; 5 if absent."},
+				{Name: "tool_results", Kind: OptionArgument, Words: []string{"true", "false"}, Doc: "Whether the model also sees what tools returned: true or false; false if absent."},
 				{Name: "max_tokens", Kind: OptionCount, Doc: "Most tokens of its answer; 1024 if absent."},
 			},
 		},

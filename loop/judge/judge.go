@@ -43,7 +43,7 @@ type Request struct {
 // Turn is what one side said until the other one spoke.
 type Turn struct {
 	Role string // "user" or "assistant"
-	Text string // with the use of tools and their results in short, in order
+	Text string // with the use of tools, and their results if wanted, in short and in order
 }
 
 // Answer is what the model said.

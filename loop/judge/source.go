@@ -59,7 +59,11 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 	if n, ok := q.Fact.Options["turns"].(int); ok {
 		limit = n
 	}
-	if r.Turns = turns(ctx, q, limit); len(r.Turns) == 0 {
+	results := q.Options["tool_results"]
+	if results != "" && results != "true" && results != "false" {
+		return rules.Value{Status: rules.Missing, Problem: fmt.Sprintf("tool_results is true or false, not %q", results)}
+	}
+	if r.Turns = turns(ctx, q, limit, results == "true"); len(r.Turns) == 0 {
 		return absent("there is no conversation to judge")
 	}
 	answer, err := Ask(ctx, nil, r)
@@ -112,13 +116,13 @@ func request(q loop.Query) (r Request, problem string) {
 
 // turns are the last turns of the conversation. The session file may lag behind
 // the agent, whose last words are then in the event alone.
-func turns(ctx context.Context, q loop.Query, n int) []Turn {
+func turns(ctx context.Context, q loop.Query, n int, results bool) []Turn {
 	s := q.Session(ctx)
 	if s == nil {
 		return nil
 	}
 	var all []Turn
-	for _, e := range s.Conversation(ctx, n) {
+	for _, e := range s.Conversation(ctx, n, results) {
 		all = append(all, Turn(e))
 	}
 	last := strings.TrimSpace(q.Event.LastAssistantMessage)

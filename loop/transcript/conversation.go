@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of what a conversation tells of one use of a tool, in bytes.
+// The bounds of what a conversation shows of one use of a tool, in bytes.
 const (
 	maxToolInput  = 240
 	maxToolResult = 400
@@ -20,15 +20,15 @@ const maxExchange = 32 << 10
 type Exchange struct {
 	Role string // "user" for prompts and continuations, "assistant" for the agent
 	// Text holds the texts in their order, and between them in brackets, each on a line of its own, what the agent used
-	// its tools for and what they gave back: of an input the beginning, of a result the end.
+	// its tools for and, if asked for, what they returned: the beginning of an input, the end of a result.
 	Text string
 }
 
 // Conversation lists the last n exchanges, oldest first, also those before the current turn. Unlike [Session.Turns] it
-// joins all messages that the agent sent between two prompts, and it tells what tools were used for. Of a plain text
-// file there is one exchange, the agent's. It reads the file once more, within ctx and the byte budget; what is not
+// joins all messages that the agent sent between two prompts, and says what tools were used for; with results it also
+// has what they returned. Of a plain text file there is one exchange, the agent's. It reads the file once more, within ctx and the byte budget; what is not
 // there, or cannot be read, gives fewer exchanges.
-func (s *Session) Conversation(ctx context.Context, n int) []Exchange {
+func (s *Session) Conversation(ctx context.Context, n int, results bool) []Exchange {
 	if n <= 0 {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (s *Session) Conversation(ctx context.Context, n int) []Exchange {
 	}
 	defer file.Close()
 	lines := newTail(file, size, s.options.MaxBytes, ctx.Err)
-	talk := talk{seen: map[string]bool{}}
+	talk := talk{seen: map[string]bool{}, results: results}
 	for {
 		line, ok, err := lines.line()
 		if err != nil || !ok {
@@ -60,8 +60,9 @@ func (s *Session) Conversation(ctx context.Context, n int) []Exchange {
 
 // talk collects a conversation from its end.
 type talk struct {
-	sides []side // the newest first
-	seen  map[string]bool
+	sides   []side // the newest first
+	seen    map[string]bool
+	results bool // what tools returned is collected too
 }
 
 // side is an exchange with its pieces, the newest first.
@@ -83,8 +84,12 @@ func (t *talk) add(line []byte, subagent bool) {
 	switch e.kind {
 	case opening:
 		role, pieces = "user", e.texts
-	case assistant, result:
-		pieces = told(line, e)
+	case assistant:
+		pieces = told(line, e, t.results)
+	case result:
+		if t.results {
+			pieces = told(line, e, true)
+		}
 	}
 	if len(pieces) == 0 {
 		return
@@ -111,8 +116,8 @@ func (t *talk) exchanges() []Exchange {
 	return out
 }
 
-// told is what a record of the agent or of a tool tells, in order.
-func told(line []byte, e entry) []string {
+// told gives the texts, tool uses and tool results of a record of the agent or of a tool, in order.
+func told(line []byte, e entry, results bool) []string {
 	var r record
 	for c := value(clean(line)).members(); c.next(); {
 		r.set(c.key, c.value)
@@ -128,7 +133,7 @@ func told(line []byte, e entry) []string {
 		}
 		var out []string
 		for c := content.elements(); c.next(); {
-			out = append(out, toldBlock(c.value)...)
+			out = append(out, toldBlock(c.value, results)...)
 		}
 		return out
 	case r.payload != nil && e.kind == result:
@@ -149,7 +154,7 @@ func told(line []byte, e entry) []string {
 	return out
 }
 
-func toldBlock(v value) []string {
+func toldBlock(v value, results bool) []string {
 	var typ, name string
 	var text, input, content, call value
 	failed := false
@@ -174,7 +179,10 @@ func toldBlock(v value) []string {
 	switch {
 	case strings.HasSuffix(typ, "tool_use"):
 		return []string{toolUse(name, input)}
-	case strings.HasSuffix(typ, "tool_result"):
+	case strings.HasSuffix(typ, "tool_result"): // also of a tool that the service itself ran, in the agent's message
+		if !results {
+			return nil
+		}
 		return toolResult(content, failed)
 	case call.there():
 		return []string{toolUse(member(call, "name").text(), member(call, "args"))}
@@ -186,7 +194,7 @@ func toldBlock(v value) []string {
 	return nil
 }
 
-// toolUse tells that a tool was used, and for what.
+// toolUse says that a tool was used, and for what.
 func toolUse(name string, input value) string {
 	if s, ok := input.decode(); ok {
 		input = value(s)
@@ -197,7 +205,7 @@ func toolUse(name string, input value) string {
 	return "[used " + oneLine(name) + ": " + firstBytes(oneLine(string(input)), maxToolInput) + "]"
 }
 
-// toolResult tells what a tool gave back: a text, or blocks of them.
+// toolResult gives what a tool returned: a text, or blocks of them.
 func toolResult(content value, failed bool) []string {
 	text := strings.Join(readBlocks(content).texts, "\n")
 	if text == "" && !failed {

@@ -66,14 +66,45 @@ func TestConversation(t *testing.T) {
 			"[used Bash: {\"command\":\"go test ./...\"}]\n[result: ok  all]\n" +
 			"[used Write]\n[failed: no permission]\nDone."},
 	}
-	if diff := cmp.Diff(want, s.Conversation(t.Context(), 3)); diff != "" {
+	if diff := cmp.Diff(want, s.Conversation(t.Context(), 3, true)); diff != "" {
 		t.Error(diff)
 	}
-	if got := s.Conversation(t.Context(), 100); len(got) != 4 || got[0].Text != "First question" {
+	if got := s.Conversation(t.Context(), 100, true); len(got) != 4 || got[0].Text != "First question" {
 		t.Errorf("the whole conversation is %q", got)
 	}
-	if got := s.Conversation(t.Context(), 0); got != nil {
+	if got := s.Conversation(t.Context(), 0, true); got != nil {
 		t.Errorf("no exchange is %q", got)
+	}
+}
+
+// Unless it is asked for, nothing that a tool returned is shown: neither in records of its
+// own nor in the agent's message, where services put what they searched themselves.
+func TestConversationWithoutResults(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"claude": {
+			userSays("Build it."), agentUses("t1", "Bash", `{"command":"cat .env"}`), toolSays("t1", "SECRET", false),
+			agentUses("t2", "Read", `{}`), toolSays("t2", "SECRET", true),
+			`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t3","content":[{"type":"text","text":"SECRET"}]},{"type":"text","text":"SECRET"}]},"toolUseResult":{"stdout":"SECRET"}}`,
+			`{"type":"assistant","message":{"role":"assistant","content":[{"type":"web_search_tool_result","content":[{"type":"text","text":"SECRET"}]},{"type":"text","text":"Done."}]}}`,
+		},
+		"codex": {
+			`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Build it."}]}}`,
+			`{"type":"response_item","payload":{"type":"function_call","name":"Bash","arguments":"{\"command\":\"cat .env\"}","call_id":"c1"}}`,
+			`{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"SECRET"}}`,
+			`{"type":"response_item","payload":{"type":"function_call","name":"Read","arguments":"{}","call_id":"c2"}}`,
+			`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := []transcript.Exchange{{Role: "user", Text: "Build it."}, {Role: "assistant", Text: "[used Bash: {\"command\":\"cat .env\"}]\n[used Read]\nDone."}}
+			s := told(t, lines...)
+			if diff := cmp.Diff(want, s.Conversation(t.Context(), 9, false)); diff != "" {
+				t.Error(diff)
+			}
+			if got := s.Conversation(t.Context(), 9, true); !strings.Contains(got[1].Text, "SECRET") {
+				t.Errorf("asked for, they are not shown: %q", got)
+			}
+		})
 	}
 }
 
@@ -84,7 +115,7 @@ func TestConversationCutsTools(t *testing.T) {
 		agentUses("t", "Bash", fmt.Sprintf(`{"command":"begin %s end"}`, long)),
 		toolSays("t", "begin "+long+" end", false),
 		agentSays("Done."))
-	got := s.Conversation(t.Context(), 1)
+	got := s.Conversation(t.Context(), 1, true)
 	if len(got) != 1 {
 		t.Fatalf("got %q", got)
 	}
@@ -105,7 +136,7 @@ func TestConversationOfCodex(t *testing.T) {
 		`{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"Exit code: 0\nok"}}`,
 		`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}`)
 	want := []transcript.Exchange{{Role: "user", Text: "go"}, {Role: "assistant", Text: `[used shell: {"command":["bash","-lc","go test"]}]` + "\n[result: Exit code: 0\nok]\nDone."}}
-	if diff := cmp.Diff(want, s.Conversation(t.Context(), 5)); diff != "" {
+	if diff := cmp.Diff(want, s.Conversation(t.Context(), 5, true)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -113,7 +144,7 @@ func TestConversationOfCodex(t *testing.T) {
 func TestConversationOfPlainText(t *testing.T) {
 	s := told(t, "All is done.", "Really.")
 	want := []transcript.Exchange{{Role: "assistant", Text: "All is done.\nReally."}}
-	got := s.Conversation(t.Context(), 3)
+	got := s.Conversation(t.Context(), 3, true)
 	for i := range got {
 		got[i].Text = strings.TrimSpace(got[i].Text)
 	}
@@ -128,7 +159,7 @@ func FuzzSessionTells(f *testing.F) {
 	f.Add([]byte(`{"type":"response_item","payload":{"type":"x_call","arguments":"{\"cmd\":[","call_id":1}}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		s := told(t, userSays("go"), string(line), agentSays("Done."))
-		for _, e := range s.Conversation(t.Context(), 3) {
+		for _, e := range s.Conversation(t.Context(), 3, true) {
 			if e.Role != "user" && e.Role != "assistant" || len(e.Text) > 100<<10 {
 				t.Errorf("an exchange of %q with %d bytes", e.Role, len(e.Text))
 			}
