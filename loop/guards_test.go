@@ -43,6 +43,22 @@ func TestGuards(t *testing.T) {
 	tokens := func(n int) func(*project) host.Event {
 		return session(fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"x"}],"usage":{"input_tokens":%d,"output_tokens":1}}}`, n-1))
 	}
+	tasks := func(kind, status string) func(*project) host.Event {
+		return func(p *project) host.Event {
+			ev := p.stop()
+			ev.BackgroundTasks = []map[string]any{{"id": "b", "type": kind, "status": status}}
+			return ev
+		}
+	}
+	crons := func(recurring ...bool) func(*project) host.Event {
+		return func(p *project) host.Event {
+			ev := p.stop()
+			for _, r := range recurring {
+				ev.SessionCrons = append(ev.SessionCrons, map[string]any{"id": "c", "recurring": r})
+			}
+			return ev
+		}
+	}
 	asks := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"q","name":"AskUserQuestion","input":{}}]}}`
 	const tested = `command: '"go test"'`
 	for _, c := range []struct {
@@ -52,6 +68,13 @@ func TestGuards(t *testing.T) {
 	}{
 		{"planning", "plan-mode", "", planning, "stop plan-mode/planning"},
 		{"not planning", "plan-mode", "", last("x"), "Go on."},
+
+		{"a subagent runs", "waiting", "", tasks("subagent", "running"), "stop waiting/background"},
+		{"a subagent has ended", "waiting", "", tasks("subagent", "completed"), "Go on."},
+		{"a server runs", "waiting", "", tasks("shell", "running"), "Go on."},
+		{"a wake-up is set", "waiting", "", crons(false), "stop waiting/wake-up"},
+		{"a wake-up comes again and again", "waiting", "", crons(true), "Go on."},
+		{"one of each", "waiting", "", crons(true, false), "stop waiting/wake-up"},
 
 		{"asked", "question", "", last("Two ways are open.\n\n**Which one do you want?**"), "stop question/asked"},
 		{"asked with the tool for it", "question", "", session(agent("I have to know more."), asks), "stop question/asked"},
