@@ -144,6 +144,39 @@ func TestDoubleShotLatte(t *testing.T) {
 	}
 }
 
+// Without a key double-shot-latte says once a session why it asks no model.
+func TestDoubleShotLatteWithoutKey(t *testing.T) {
+	p := newProject(t, nil)
+	m := p.model(`{"should_continue": true}`)
+	p.env["ANTHROPIC_API_KEY"] = " "
+	l := p.shipped("double-shot-latte")
+	ev := p.talk(human("Build it."), agent("Next I write the tests."))
+	for i, want := range [][]string{{"No model is asked whether there is more to do: ANTHROPIC_API_KEY is not set."}, nil, nil} {
+		d := p.run(l, ev)
+		if diff := cmp.Diff(want, d.Notices); d.Continue() || m.calls() != 0 || diff != "" {
+			t.Errorf("stop %d: it says %q after %d questions, reports (-want +got)\n%s", i+1, said(d), m.calls(), diff)
+		}
+	}
+}
+
+// The params of the policies that ask a model choose it, and what it sees.
+func TestParamsOfJudges(t *testing.T) {
+	for _, name := range []string{"double-shot-latte", "system3"} {
+		for _, results := range []string{"false", "true"} {
+			p := newProject(t, nil)
+			m := p.model(`{"should_continue": false}`)
+			p.env["CLAUDE_SESSION_ID"] = metaSession
+			l := p.shippedWith(name, map[string]string{"model": "another", "tool_results": results})
+			lines := append([]string{human("Build it.")}, ran("cat notes", false)...)
+			p.run(l, p.talk(append(lines, agent("Done."))...))
+			asked := strings.Join(m.asked, "")
+			if !strings.Contains(asked, `"model":"another"`) || !strings.Contains(asked, "[used Bash: ") || strings.Contains(asked, "[result: ") != (results == "true") {
+				t.Errorf("%s with tool_results=%s: the model is asked %s", name, results, asked)
+			}
+		}
+	}
+}
+
 // todo-reminder tells the agent of its open todos when the person sends a prompt,
 // beside a loop that does not decide prompts.
 func TestTodoReminder(t *testing.T) {

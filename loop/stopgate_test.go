@@ -39,7 +39,15 @@ func gate(t testing.TB, session string, files map[string]string) (*project, *loo
 // shipped makes a loop of a policy that ships with ralph.
 func (p *project) shipped(name string) *loop.Loop {
 	p.t.Helper()
-	program, diags := rules.Load(p.t.Context(), examples.FS, name+"/"+name+".yaml", loop.Config())
+	return p.shippedWith(name, nil)
+}
+
+// shippedWith makes a loop of a shipped policy with values of its params.
+func (p *project) shippedWith(name string, set map[string]string) *loop.Loop {
+	p.t.Helper()
+	cfg := loop.Config()
+	cfg.Set = set
+	program, diags := rules.Load(p.t.Context(), examples.FS, name+"/"+name+".yaml", cfg)
 	if program == nil {
 		p.t.Fatal(diags.Format())
 	}
@@ -87,7 +95,7 @@ func readBy(d *loop.Decision) (facts []string, session bool) {
 }
 
 // AC-1: other sessions never touch the transcript or the model. The file that the
-// event names cannot even be opened, which would be told.
+// event names cannot even be opened, which would be reported.
 func TestAC1OtherSessionsNeverReachTheJudge(t *testing.T) {
 	for i, session := range []string{"worker-1", "worker-2", "orch-a", "", "my-system3-session", "SYSTEM3-x"} {
 		files := map[string]string{promisePath("p1"): promiseFile("promise-1", "somebody", "in_progress")}
@@ -142,7 +150,7 @@ func TestAC2NoTranscript(t *testing.T) {
 		ev.TranscriptPath = path
 		d := p.run(l, ev)
 		if d.Continue() || m.calls() != 0 || !strings.Contains(strings.Join(d.Notices, "\n"), "The judge was not asked") {
-			t.Errorf("%q: it goes on: %v, %d calls, told %q", path, d.Continue(), m.calls(), d.Notices)
+			t.Errorf("%q: it goes on: %v, %d calls, reports %q", path, d.Continue(), m.calls(), d.Notices)
 		}
 	}
 }
@@ -180,13 +188,13 @@ func TestAC4And6PrematureStopGoesOnWithASuggestion(t *testing.T) {
 	}
 }
 
-// AC-5: a session that has closed its protocol stops, and hears nothing of it.
+// AC-5: a session that has closed its protocol stops, without a notice.
 func TestAC5ValidStopIsApproved(t *testing.T) {
 	p, l := gate(t, metaSession, nil)
 	m := p.model(`{"should_continue": false, "reason": "protocol done", "suggestion": ""}`)
 	d := p.run(l, p.protocol("Promises verified, reflection stored, sessions cleaned up. What comes next is your choice."))
 	if d.Continue() || m.calls() != 1 || len(d.Notices) > 0 {
-		t.Errorf("it says %q, %d calls, told %q", said(d), m.calls(), d.Notices)
+		t.Errorf("it says %q, %d calls, reports %q", said(d), m.calls(), d.Notices)
 	}
 }
 
@@ -236,7 +244,7 @@ func TestAC7MechanicalChecks(t *testing.T) {
 				got = d.Verdict.Rule
 			}
 			if got != c.want {
-				t.Errorf("it says %q (%s), told %q", got, said(d), d.Notices)
+				t.Errorf("it says %q (%s), reports %q", got, said(d), d.Notices)
 			}
 			if !strings.Contains(said(d), c.says) {
 				t.Errorf("it says %q, want %q in it", said(d), c.says)
@@ -248,7 +256,7 @@ func TestAC7MechanicalChecks(t *testing.T) {
 	}
 }
 
-// With everything open at once, every check is told, in order, and no model is asked.
+// With everything open at once, every check is reported, in order, and no model is asked.
 func TestAC7EveryCheckIsTold(t *testing.T) {
 	p, l := gate(t, metaSession, map[string]string{promisePath("p"): promiseFile("promise-1", metaSession, "pending")})
 	m := p.model(`{"should_continue": true, "reason": "asked in vain"}`)
@@ -261,7 +269,7 @@ func TestAC7EveryCheckIsTold(t *testing.T) {
 	}
 }
 
-// An orchestrator is sent for guidance twice in five minutes, then let go, then again.
+// An orchestrator is sent for guidance twice in five minutes, then may stop, then again.
 func TestAC7GuidanceStepsAside(t *testing.T) {
 	p, l := gate(t, "orch-a", nil)
 	want := []string{"guidance", "guidance", "stop", "stop", "guidance"}
@@ -298,11 +306,11 @@ func TestAC7Beads(t *testing.T) {
 	fakeProgram(t, "bd", "case \"$*\" in *--status=open*) printf 'bd-a [P3] later\\nbd-z [P0] now\\n1 issue\\nbd-m [P1] soon\\n';; esac")
 	d := p.run(l, p.stop())
 	if !d.Continue() || d.Verdict.Rule != "beads" || !strings.Contains(said(d), ".beads/issues.jsonl") {
-		t.Errorf("it says %q, told %q", said(d), d.Notices)
+		t.Errorf("it says %q, reports %q", said(d), d.Notices)
 	}
-	told := strings.Join(d.Notices, "\n")
-	if !strings.Contains(told, "- bd-z [P0] now\n- bd-m [P1] soon\n- bd-a [P3] later") || strings.Contains(told, "1 issue") {
-		t.Errorf("the person is told %q", told)
+	notices := strings.Join(d.Notices, "\n")
+	if !strings.Contains(notices, "- bd-z [P0] now\n- bd-m [P1] soon\n- bd-a [P3] later") || strings.Contains(notices, "1 issue") {
+		t.Errorf("the user sees %q", notices)
 	}
 }
 
@@ -317,8 +325,8 @@ func fakeProgram(t *testing.T, name, script string) {
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// AC-8: a model that never answers, or that nobody can reach, lets the agent go,
-// and says so. The eight seconds are the policy's; here they are fewer.
+// AC-8: with a model that never answers, or that cannot be reached, the agent may stop
+// and the user sees why. The eight seconds are the policy's; here they are fewer.
 func TestAC8TimeoutAndUnreachable(t *testing.T) {
 	p, _ := gate(t, metaSession, nil)
 	src, err := examples.FS.ReadFile("system3/system3.yaml")
@@ -329,8 +337,8 @@ func TestAC8TimeoutAndUnreachable(t *testing.T) {
 	m := p.model("")
 	m.answer = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	d := p.run(l, p.protocol("Stopping."))
-	if told := strings.Join(d.Notices, "\n"); d.Continue() || m.calls() != 1 || !strings.Contains(told, "did not answer within 300ms") {
-		t.Errorf("a model that hangs: it says %q, told %q", said(d), told)
+	if notices := strings.Join(d.Notices, "\n"); d.Continue() || m.calls() != 1 || !strings.Contains(notices, "did not answer within 300ms") {
+		t.Errorf("a model that hangs: it says %q, reports %q", said(d), notices)
 	}
 	port, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -339,27 +347,27 @@ func TestAC8TimeoutAndUnreachable(t *testing.T) {
 	port.Close()
 	p.env["ANTHROPIC_BASE_URL"] = "http://" + port.Addr().String()
 	d = p.run(l, p.protocol("Stopping."))
-	if told := strings.Join(d.Notices, "\n"); d.Continue() || !strings.Contains(told, "cannot be reached") {
-		t.Errorf("a service that is gone: it says %q, told %q", said(d), told)
+	if notices := strings.Join(d.Notices, "\n"); d.Continue() || !strings.Contains(notices, "cannot be reached") {
+		t.Errorf("a service that is gone: it says %q, reports %q", said(d), notices)
 	}
 	for _, status := range []int{400, 401, 500} {
 		m := p.model("")
 		m.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
 		d := p.run(l, p.protocol("Stopping."))
-		if told := strings.Join(d.Notices, "\n"); d.Continue() || !strings.Contains(told, fmt.Sprint(status)) {
-			t.Errorf("status %d: it says %q, told %q", status, said(d), told)
+		if notices := strings.Join(d.Notices, "\n"); d.Continue() || !strings.Contains(notices, fmt.Sprint(status)) {
+			t.Errorf("status %d: it says %q, reports %q", status, said(d), notices)
 		}
 	}
 }
 
-// AC-9: without a key the judge is skipped, and the person hears why.
+// AC-9: without a key the judge is skipped, and the user sees why.
 func TestAC9NoKey(t *testing.T) {
 	p, l := gate(t, metaSession, nil)
 	m := p.model(`{"should_continue": true}`)
 	delete(p.env, "ANTHROPIC_API_KEY")
 	d := p.run(l, p.protocol("Stopping."))
-	if told := strings.Join(d.Notices, "\n"); d.Continue() || m.calls() != 0 || !strings.Contains(told, "ANTHROPIC_API_KEY is not set") {
-		t.Errorf("it says %q, %d calls, told %q", said(d), m.calls(), told)
+	if notices := strings.Join(d.Notices, "\n"); d.Continue() || m.calls() != 0 || !strings.Contains(notices, "ANTHROPIC_API_KEY is not set") {
+		t.Errorf("it says %q, %d calls, reports %q", said(d), m.calls(), notices)
 	}
 }
 
