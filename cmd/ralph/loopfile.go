@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/rules"
@@ -115,16 +116,24 @@ func (r loopState) paused() bool {
 	return ok && !active
 }
 
-// progress says how far it is: iteration 3 of 20.
+// progress says how far it is: iteration 3 of 20, or task 2 of 5, iteration 3 of 20.
 func (r loopState) progress() string {
-	n, ok := r.number(counterFields())
-	if !ok {
-		return ""
+	var parts []string
+	if total, ok := r.number(totalFields()); ok && total > 0 {
+		part := plural(total, "task") + " done"
+		if n, ok := r.number(indexFields()); ok && n < total {
+			part = fmt.Sprintf("task %d of %d", n+1, total)
+		}
+		parts = append(parts, part)
 	}
-	if limit, ok := r.number(maximumFields()); ok && limit > 0 {
-		return fmt.Sprintf("iteration %d of %d", n, limit)
+	if n, ok := r.number(counterFields()); ok {
+		part := fmt.Sprintf("iteration %d", n)
+		if limit, ok := r.number(maximumFields()); ok && limit > 0 {
+			part += fmt.Sprintf(" of %d", limit)
+		}
+		parts = append(parts, part)
 	}
-	return fmt.Sprintf("iteration %d", n)
+	return strings.Join(parts, ", ")
 }
 
 // change makes one change to the loop file, under the lock that hooks take.

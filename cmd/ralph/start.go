@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -27,26 +27,38 @@ type startFlags struct {
 	promise    string
 	hasPromise bool
 	session    string
+	template   string
+	todos      bool
 	project    string
 	force      bool
+
+	text string // of the prompt: that of the template, or of the todos
 }
 
 func (a *app) startCommand() *cobra.Command {
 	var f startFlags
 	cmd := &cobra.Command{
 		Use:   "start POLICY [PROMPT]...",
-		Short: "Start a loop: write the file that a policy goes by",
-		Long: "start writes the loop file of a policy that has one, such as ralph-wiggum or stravinsky.\n" +
-			"The prompt is any text: the words behind the policy, a file, or standard input. Put --\n" +
-			"before words that begin with a dash. A loop that runs already is not touched; --force\n" +
-			"archives it first.",
+		Short: "Start a loop: write its file",
+		Long: "start writes the file that a policy reads. There are two kinds:\n\n" +
+			"ralph-wiggum and stravinsky repeat a prompt. It is any text: the words after the policy, a\n" +
+			"file, or standard input. Put -- before words that begin with a dash. A template, or the\n" +
+			"open todos of a session of Claude Code, also set the promise and the limit; words after\n" +
+			"the policy then add to the text.\n\n" +
+			"speckit and specum continue the tasks of a tool. The word after the policy is the name of\n" +
+			"the feature or spec; without it the current one counts. start writes the first state of\n" +
+			"its tasks, from its tasks.md.\n\n" +
+			"start does not touch a loop that runs; --force archives it first. A state of a tool is\n" +
+			"kept, and --session only sets its owner.\n\nTemplates:\n" + strings.TrimRight(templateList(), "\n"),
 		Example: "  ralph start ralph-wiggum 'Make all tests pass' --max 20 --promise DONE\n" +
 			"  ralph start ralph-wiggum --prompt-file PROMPT.md --max 50\n" +
 			"  git log -1 --format=%B | ralph start stravinsky --prompt-file -\n" +
-			"  ralph start ralph-wiggum --max 5 -- --verbose must be documented",
+			"  ralph start ralph-wiggum --max 5 -- --verbose must be documented\n" +
+			"  ralph start stravinsky --template fix-tests 'Begin with the parser.'\n" +
+			"  ralph start speckit 001-login",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("name the policy whose loop is to start, such as ralph-wiggum")
+				return errors.New("name the policy whose loop to start, such as ralph-wiggum")
 			}
 			return nil
 		},
@@ -60,11 +72,13 @@ func (a *app) startCommand() *cobra.Command {
 	})
 	fl := cmd.Flags()
 	fl.StringVar(&f.promptFile, "prompt-file", "", "`file` that holds the prompt, - for standard input")
-	fl.IntVar(&f.max, "max", 0, "end the loop after so many iterations")
-	fl.StringVar(&f.promise, "promise", "", "`text` by which the agent says that it is done")
-	fl.StringVar(&f.session, "session", "", "only the session with this `id` is looped (default: the one that runs this command)")
+	fl.IntVar(&f.max, "max", 0, "end the loop after this many iterations")
+	fl.StringVar(&f.promise, "promise", "", "`text` that the agent writes when it is done")
+	fl.StringVar(&f.template, "template", "", "start from the template of this `name`")
+	fl.BoolVar(&f.todos, "from-todos", false, "start from the open todos of a session of Claude Code")
+	fl.StringVar(&f.session, "session", "", "`id` of the session that owns the loop, and whose todos are read (default: the one that runs this command)")
 	projectFlag(fl, &f.project)
-	fl.BoolVar(&f.force, "force", false, "archive a loop that runs already")
+	fl.BoolVar(&f.force, "force", false, "archive a loop that is running")
 	return cmd
 }
 
@@ -79,24 +93,24 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 		return err
 	}
 	if !ok {
-		return fmt.Errorf("%s has no loop file to write: it starts by itself when the agent stops and one of its continue rules holds; see: ralph explain --policy %s", name, name)
+		return a.startWithoutPrompt(ctx, root, name, words, f)
+	}
+	session := cmp.Or(f.session, a.getenv("CLAUDE_CODE_SESSION_ID"))
+	if f, err = a.filledIn(ctx, root, f, session); err != nil {
+		return err
 	}
 	prompt, err := a.prompt(words, f)
 	if err != nil {
 		return err
 	}
-	src, err := l.compose(prompt, f, a.getenv("CLAUDE_CODE_SESSION_ID"), time.Now())
+	src, err := l.compose(prompt, f, session, time.Now())
 	if err != nil {
 		return err
 	}
 	if err := a.clear(ctx, root, l, f.force); err != nil {
 		return err
 	}
-	err = root.Write(ctx, l.path, src, "")
-	if errors.Is(err, state.ErrChanged) {
-		return fmt.Errorf("%s appeared just now: somebody else starts a loop too", l.path)
-	}
-	if err != nil {
+	if err := writeNew(ctx, root, l.path, src); err != nil {
 		return err
 	}
 	r := l.read(ctx, root)
@@ -112,18 +126,55 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 		fmt.Fprintf(a.stdout, "  %s\n", line)
 	}
 	fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %s\n", name, name)
+	a.adviseStarted(ctx, root, l.policy)
+	return nil
+}
+
+// startWithoutPrompt starts the work of a tool, if the policy continues such work.
+func (a *app) startWithoutPrompt(ctx context.Context, root *state.Root, name string, words []string, f startFlags) error {
+	pointed := ""
+	if len(words) > 0 {
+		pointed = strings.TrimRight(words[0], "/")
+	}
+	s, ok, err := a.openToolState(ctx, root, name, pointed)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return fmt.Errorf("%s has no loop file to write: it starts by itself when the agent stops and one of its continue rules holds; see: ralph explain --policy %s", name, name)
+	case len(words) > 1 || f.promptFile != "" || f.template != "" || f.todos:
+		return fmt.Errorf("%s repeats no prompt: it takes the name of the folder that %s names, or nothing", name, s.pointer)
+	}
+	return a.startTool(ctx, root, s, f)
+}
+
+// adviseStarted says what else keeps a loop that was started from running.
+func (a *app) adviseStarted(ctx context.Context, root *state.Root, p policy) {
 	if why, off := workspace.Off(root.Dir(), a.getenv); off {
 		fmt.Fprintf(a.stdout, "loops are switched off, because %s; switch them on: ralph resume\n", why)
 	}
-	if !a.asked(ctx, l.policy) {
-		fmt.Fprintf(a.stdout, "no agent asks this policy yet: ralph install claude-code --policy %s\n", name)
+	if !a.asked(ctx, p) {
+		fmt.Fprintf(a.stdout, "no agent asks this policy yet: ralph install claude-code --policy %s\n", p.shortName())
 	}
-	return nil
 }
+
+// writeNew writes a file that must not be there yet.
+func writeNew(ctx context.Context, root *state.Root, path string, src []byte) error {
+	err := root.Write(ctx, path, src, "")
+	if errors.Is(err, state.ErrChanged) {
+		return fmt.Errorf("%s appeared just now: somebody else starts a loop too", path)
+	}
+	return err
+}
+
+func noField(policy, flag string) error { return fmt.Errorf("%s has no field for %s", policy, flag) }
 
 // prompt gives the text that the loop repeats.
 func (a *app) prompt(words []string, f startFlags) (string, error) {
 	text := strings.Join(words, " ")
+	if f.text != "" {
+		text = strings.TrimSpace(f.text + "\n\n" + text)
+	}
 	if f.promptFile != "" {
 		if len(words) > 0 {
 			return "", errors.New("the prompt stands in the words or in --prompt-file, not in both")
@@ -163,7 +214,7 @@ func (l loopFile) compose(prompt string, f startFlags, session string, now time.
 		name, t := l.field(names)
 		switch {
 		case name == "" && asked:
-			return fmt.Errorf("%s has no field for %s", l.policy.name, flag)
+			return noField(l.policy.name, flag)
 		case name == "":
 		case asked:
 			put(name, value)
@@ -184,10 +235,8 @@ func (l loopFile) compose(prompt string, f startFlags, session string, now time.
 	if err := want(promiseFields(), f.hasPromise, f.promise, "--promise"); err != nil {
 		return nil, err
 	}
-	if name, _ := l.field(ownerFields()); f.session != "" || session != "" && name != "" {
-		if f.session != "" {
-			session = f.session
-		}
+	// With --from-todos the flag also says whose todos they are.
+	if name, _ := l.field(ownerFields()); f.session != "" && !f.todos || session != "" && name != "" {
 		if err := want(ownerFields(), true, session, "--session"); err != nil {
 			return nil, err
 		}
@@ -199,9 +248,8 @@ func (l loopFile) compose(prompt string, f startFlags, session string, now time.
 	for _, s := range sets {
 		values[s.Path[0].(string)] = s.Value
 	}
-	checked := l.fact.Schema.Check(schema.Document{Value: values})
-	for _, bad := range append(checked.Unusable, checked.Warnings...) {
-		return nil, fmt.Errorf("%s: %s", strings.TrimPrefix(bad.Pointer, "/"), bad.Text())
+	if err := l.check(values); err != nil {
+		return nil, err
 	}
 	head, err := state.Edit([]byte("---\n---\n"), state.FrontMatter, sets)
 	if err != nil {
@@ -215,6 +263,15 @@ func (l loopFile) compose(prompt string, f startFlags, session string, now time.
 	return src, nil
 }
 
+// check compares values with the schema of the file.
+func (l loopFile) check(values map[string]any) error {
+	checked := l.fact.Schema.Check(schema.Document{Value: values})
+	for _, bad := range append(checked.Unusable, checked.Warnings...) {
+		return fmt.Errorf("%s of %s %s", fieldName(bad), l.policy.shortName(), bad.Text())
+	}
+	return nil
+}
+
 // clear makes room for a new loop, or says that one runs.
 func (a *app) clear(ctx context.Context, root *state.Root, l loopFile, force bool) error {
 	old := l.read(ctx, root)
@@ -222,11 +279,7 @@ func (a *app) clear(ctx context.Context, root *state.Root, l loopFile, force boo
 		return nil
 	}
 	if force {
-		if err := a.change(ctx, root, state.Change{Path: l.path, Op: state.OpArchive, Version: old.doc.Version, At: time.Now()}); err != nil {
-			return err
-		}
-		fmt.Fprintf(a.stdout, "archived the loop that was there: %s\n", filepath.ToSlash(archiveFolder))
-		return nil
+		return a.archive(ctx, root, l, old)
 	}
 	how := "a loop is running already"
 	if old.paused() {
@@ -236,4 +289,13 @@ func (a *app) clear(ctx context.Context, root *state.Root, l loopFile, force boo
 		how += ", at " + p
 	}
 	return fmt.Errorf("%s: %s; end it with: ralph stop %s, or start with --force, which archives it", l.path, how, l.policy.shortName())
+}
+
+// archive puts away what was there.
+func (a *app) archive(ctx context.Context, root *state.Root, l loopFile, old loopState) error {
+	err := a.change(ctx, root, state.Change{Path: l.path, Op: state.OpArchive, Version: old.doc.Version, At: time.Now()})
+	if err == nil {
+		fmt.Fprintf(a.stdout, "archived the loop that was there: %s\n", archiveFolder)
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,6 +111,11 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 		}
 		if st, ok := a.sessionStatus(ctx, root, own, s); ok {
 			report.Loops = append(report.Loops, st)
+		}
+	}
+	for _, started := range a.startedStates(ctx, root) { // and nobody asked about yet
+		if !slices.ContainsFunc(report.Loops, func(st loopStatus) bool { return st.Policy == started.policy.name }) {
+			report.Loops = append(report.Loops, a.fileStatus(ctx, root, own, started.loopFile, started.read(ctx, root), nil))
 		}
 	}
 	if format == "json" {

@@ -16,8 +16,9 @@ func (a *app) stopCommand() *cobra.Command {
 		Use:   "stop [POLICY]...",
 		Short: "End a loop",
 		Long: "stop ends a loop at once: its file moves to .ralph/archive, and nothing is lost. Without\n" +
-			"a policy every loop of the project that has a file ends. Policies that go by the state\n" +
-			"of a tool have no file of their own; ralph pause holds them.",
+			"a policy it ends every loop of the project that has a file. The state of a tool is such a\n" +
+			"file only if ralph start wrote it; else cancel the work with the tool. Loops without a\n" +
+			"file are paused by ralph pause.",
 		Example: "  ralph stop\n  ralph stop ralph-wiggum",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.stop(cmd.Context(), project, args)
@@ -33,19 +34,9 @@ func (a *app) stop(ctx context.Context, project string, names []string) error {
 		return err
 	}
 	defer root.Close()
-	var loops []loopFile
-	for _, name := range names {
-		l, ok, err := a.openLoop(ctx, root.Dir(), name)
-		switch {
-		case err != nil:
-			return err
-		case !ok:
-			return fmt.Errorf("%s has no loop file to end: it goes by the state of its tool; ralph pause switches all loops of the project off", name)
-		}
-		loops = append(loops, l)
-	}
-	if len(names) == 0 {
-		loops = a.loopFiles(ctx, root.Dir())
+	loops, err := a.stoppable(ctx, root, names)
+	if err != nil {
+		return err
 	}
 	ended, now := 0, time.Now()
 	for _, l := range loops {
@@ -66,6 +57,43 @@ func (a *app) stop(ctx context.Context, project string, names []string) error {
 		fmt.Fprintln(a.stdout, "no loop is running here that has a file; ralph status shows the others, ralph pause switches all off")
 	}
 	return nil
+}
+
+// stoppable gives the loops of these policies, or all that are there, whose files may
+// be put away: loop files, and states that ralph start wrote.
+func (a *app) stoppable(ctx context.Context, root *state.Root, names []string) ([]loopFile, error) {
+	var loops []loopFile
+	for _, name := range names {
+		l, ok, err := a.openLoop(ctx, root.Dir(), name)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			loops = append(loops, l)
+			continue
+		}
+		s, ok, err := a.openToolState(ctx, root, name, "")
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, fmt.Errorf("%s has no loop file to end; ralph pause switches all loops of the project off", name)
+		case s.path == "":
+			fmt.Fprintf(a.stdout, "no loop of %s is running: %s\n", name, s.problem)
+		case root.Exists(s.path) && !s.read(ctx, root).startedHere():
+			return nil, fmt.Errorf("%s stays: ralph start did not write it. Cancel the work with the tool that wrote it, or pause every loop: ralph pause", s.path)
+		default:
+			loops = append(loops, s.loopFile)
+		}
+	}
+	if len(names) > 0 {
+		return loops, nil
+	}
+	loops = a.loopFiles(ctx, root.Dir())
+	for _, s := range a.startedStates(ctx, root) {
+		loops = append(loops, s.loopFile)
+	}
+	return loops, nil
 }
 
 func at(progress string) string {
