@@ -55,7 +55,7 @@ func (a *app) logCommand() *cobra.Command {
 	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "only decisions of this policy `name`; may be repeated")
 	fl.StringVar(&f.session, "session", "", "only decisions of the session with this `id`, or beginning of one")
 	fl.StringVar(&f.action, "action", "", "only decisions to stop, or to continue")
-	fl.StringVar(&f.rule, "rule", "", "only decisions of the rule with this `name`")
+	fl.StringVar(&f.rule, "rule", "", "only decisions by the rule of this `name`, or by a limit, such as limits.continuations")
 	fl.StringVar(&f.since, "since", "", "only decisions since this `time`: 90m, 2d, 2026-11-20 or 2026-11-20T12:00:00Z")
 	fl.BoolVarP(&f.follow, "follow", "f", false, "go on with each decision as it is made")
 	formatFlag(cmd, &f.format, "a line", "text", "json")
@@ -80,13 +80,10 @@ type logged struct {
 	Error   string       `json:"error"`
 }
 
-// why is the rule, bound or error that decided.
+// why is the rule or limit that decided, or that there was an error.
 func (l logged) why() string {
-	switch {
-	case l.Error != "":
+	if l.Error != "" {
 		return "error"
-	case l.Bound != "":
-		return l.Bound
 	}
 	return cmp.Or(l.Rule, "-")
 }

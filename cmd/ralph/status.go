@@ -23,9 +23,10 @@ func (a *app) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show every loop of the project",
-		Long: "status shows the loops of a project: those that have a file, and those of policies that\n" +
-			"have none, as long as their streak of continuations goes on. For each it shows the\n" +
-			"policy, the session that owns it, how far it is, and the last decision with its reason.",
+		Long: "status shows the loops of a project: those that have a file, and those that are in a streak\n" +
+			"of continuations. A streak ends with your next prompt, when a rule lets the agent stop, and\n" +
+			"when no rule decides. For each loop status shows the policy, the session that owns it, how\n" +
+			"far it is, and the last decision with its reason.",
 		Example: "  ralph status\n  ralph status --format json | jq '.loops[].state'",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context(), project, format) },
@@ -40,7 +41,7 @@ const (
 	loopRunning    = "running"
 	loopPaused     = "paused"
 	loopUnreadable = "unreadable"
-	loopEnded      = "at its bound" // the streak goes on when the limit is raised
+	loopEnded      = "at its limit" // the streak goes on when the limit is raised
 )
 
 // projectStatus is what status reports.
@@ -74,7 +75,7 @@ type loopStatus struct {
 type lastSaid struct {
 	At     time.Time    `json:"at"`
 	Action rules.Action `json:"action"`
-	By     string       `json:"by"` // rule or bound
+	By     string       `json:"by"` // rule or limit, as explain calls it
 	Reason string       `json:"reason"`
 }
 
