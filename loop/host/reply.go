@@ -41,12 +41,13 @@ func (h *Host) Encode(r Reply) Answer {
 }
 
 // EncodeExitCode gives the answer by exit status, for hosts and wrappers that read no JSON: stdout is empty; to continue
-// is status 2 with the reason and nothing else on stderr; to stop is status 0 with log lines and notice on stderr.
+// is status 2 with log lines and the reason on stderr, where the agent reads both; to stop is status 0 with log lines and
+// notice on stderr.
 // There is no way to tell a context.
 func EncodeExitCode(r Reply) Answer {
 	r = sane(r)
 	if r.Continue {
-		return Answer{Stderr: lines(nil, r.Reason), Status: 2}
+		return Answer{Stderr: lines(r.Log, r.Reason), Status: 2}
 	}
 	return Answer{Stderr: lines(r.Log, r.Notice)}
 }

@@ -39,9 +39,9 @@ func TestEncode(t *testing.T) {
 			answer("", "go on\n", 2),
 		},
 		{
-			"only the reason goes to the agent", host.Reply{Continue: true, Reason: "go on\n", Notice: "round 2", Log: []string{"[ralph] a", "[ralph] b\n"}},
+			"log lines are not lost, and the notice is for the user alone", host.Reply{Continue: true, Reason: "go on\n", Notice: "round 2", Log: []string{"[ralph] a", "[ralph] b\n"}},
 			answer(`{"decision":"block","reason":"go on\n","systemMessage":"round 2"}`+"\n", "[ralph] a\n[ralph] b\n", 0),
-			answer("", "go on\n", 2),
+			answer("", "[ralph] a\n[ralph] b\ngo on\n", 2),
 		},
 		{
 			"stop with a notice", host.Reply{Reason: "not told", Notice: "the end", Log: []string{"[ralph] a"}},
