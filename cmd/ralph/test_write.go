@@ -96,7 +96,7 @@ func (a *app) draftFromWitness(f writeFlags) (testfile.Draft, error) {
 	if err := json.Unmarshal(input, &witness); err != nil {
 		return testfile.Draft{}, fmt.Errorf("the witness is not a JSON object: %w", err)
 	}
-	return testfile.FromWitness(witness), nil
+	return testfile.FromWitness(witness)
 }
 
 // expectNow runs the draft and takes what the policy decides for what is expected.

@@ -108,7 +108,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func ExampleFromWitness() {
-	d := testfile.FromWitness(map[string]any{
+	d, _ := testfile.FromWitness(map[string]any{
 		"facts": map[string]any{"state": map[string]any{"phase": "execution", "taskIndex": 5, "totalTasks": 5}},
 		"names": map[string]any{"stop_hook_active": false},
 	})

@@ -1,21 +1,33 @@
 package testfile
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/nearest"
 )
 
 // FromWitness makes a draft of a situation, such as the [rules.Witness] of a
 // finding as JSON: what stands under the keys of given is taken as it is, names as
 // those of the hook input. A situation may also stand under the key given, beside
-// the test's name, event, expect and a note. What a test cannot give is named in
-// the note.
-func FromWitness(witness map[string]any) Draft {
+// the test's name, event, expect and a note. Names that a test cannot give are listed in
+// the note. A key that is none of these is an error.
+func FromWitness(witness map[string]any) (Draft, error) {
 	d := Draft{Name: "a situation from a witness", Given: map[string]any{}}
-	situation := witness
+	situation, beside := witness, []string{"name", "event", "expect", "note"}
+	known := union(givenKeys().names(), []string{"given", "params", "names", "unusable"})
 	if inner, ok := witness["given"].(map[string]any); ok && !areCounts(inner) {
 		situation = inner
+		if err := unknownKey(witness, append(beside, "given")); err != nil {
+			return d, err
+		}
+	} else {
+		known = union(known, beside)
+	}
+	if err := unknownKey(situation, known); err != nil {
+		return d, err
 	}
 	var lost []string
 	for _, key := range slices.Sorted(maps.Keys(situation)) { // facts before what is unusable in them
@@ -54,7 +66,22 @@ func FromWitness(witness map[string]any) Draft {
 	if len(lost) > 0 {
 		d.Note = strings.TrimSpace(d.Note + " (not given: " + quoted(lost) + ")")
 	}
-	return d
+	return d, nil
+}
+
+// unknownKey reports the first key of an object that is not known.
+func unknownKey(object map[string]any, known []string) error {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		if slices.Contains(known, key) {
+			continue
+		}
+		help := nearest.DidYouMean(key, known)
+		if help == "" {
+			help = "expected one of " + quoted(known)
+		}
+		return fmt.Errorf("unknown key %q in the situation: %s", key, help)
+	}
+	return nil
 }
 
 // areCounts reports whether an object holds the counts of rules that step aside,

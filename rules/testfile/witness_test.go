@@ -29,7 +29,10 @@ func TestFromWitness(t *testing.T) {
 	if err := json.Unmarshal(text, &witness); err != nil {
 		t.Fatal(err)
 	}
-	d := testfile.FromWitness(witness)
+	d, err := testfile.FromWitness(witness)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := testfile.Draft{
 		Name: "a situation from a witness",
 		Given: map[string]any{
@@ -55,15 +58,38 @@ func TestFromWitness(t *testing.T) {
 
 // A situation may also come with a name and with what is expected.
 func TestFromWitnessWhole(t *testing.T) {
-	d := testfile.FromWitness(map[string]any{
+	d, err := testfile.FromWitness(map[string]any{
 		"name": "a test", "event": "UserPromptSubmit", "note": "why",
 		"given": map[string]any{"facts": map[string]any{"a": 1}}, "expect": map[string]any{"rule": "r"},
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := testfile.Draft{
 		Name: "a test", Event: "UserPromptSubmit", Note: "why",
 		Given: map[string]any{"facts": map[string]any{"a": 1}}, Expect: map[string]any{"rule": "r"},
 	}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A misspelt key must not make another test than the one that was meant.
+func TestFromWitnessUnknownKey(t *testing.T) {
+	for _, c := range []struct{ name, witness, want string }{
+		{"of the situation", `{"facst": {}}`, `unknown key "facst" in the situation: did you mean "facts"?`},
+		{"of a situation under given", `{"given": {"mising": ["a"]}, "name": "x"}`, `unknown key "mising" in the situation: did you mean "missing"?`},
+		{"beside given", `{"given": {"facts": {}}, "nmae": "x"}`, `unknown key "nmae" in the situation: did you mean "name"?`},
+		{"of a situation that stands beside", `{"given": {"facts": {}}, "facts": {}}`, `unknown key "facts" in the situation: expected one of "event", "expect", "given", "name", "note"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var witness map[string]any
+			if err := json.Unmarshal([]byte(c.witness), &witness); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := testfile.FromWitness(witness); err == nil || err.Error() != c.want {
+				t.Errorf("the error is %v, want %s", err, c.want)
+			}
+		})
 	}
 }
