@@ -17,9 +17,10 @@ func (a *app) pauseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pause [POLICY]",
 		Short: "Let agents stop until resume",
-		Long: "pause lets agents stop, and keeps all state. With a policy that loop alone is held, by\n" +
-			"the field active of its file; without one all loops of the project are, by the file\n" +
-			".ralph/off, which every hook looks for before anything else.",
+		Long: "pause lets agents stop, and keeps all state. With a policy it pauses that loop: it sets\n" +
+			"the field active in the file of the loop. Without one it pauses every loop of the project\n" +
+			"with the file .ralph/off, which every hook looks for first. The exit status is 1 if there\n" +
+			"is no such loop; a loop that is paused already stays so.",
 		Example: "  ralph pause\n  ralph pause ralph-wiggum",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,7 +47,8 @@ func (a *app) setActive(ctx context.Context, project, name string, active bool) 
 	}
 	fieldName, _ := l.field(activeFields())
 	if !ok || fieldName == "" {
-		return fmt.Errorf("%s cannot be held alone; without a name the command is for all loops of the project", name)
+		command := map[bool]string{true: "resume", false: "pause"}[active]
+		return fmt.Errorf("cannot %s only %q; `ralph %[1]s` %[1]ss every loop", command, name)
 	}
 	r := l.read(ctx, root)
 	switch {

@@ -15,9 +15,10 @@ import (
 func (a *app) resumeCommand() *cobra.Command {
 	var project string
 	cmd := &cobra.Command{
-		Use:     "resume [POLICY]",
-		Short:   "Undo pause",
-		Long:    "resume undoes what pause did: with a policy for that loop, without one for the project.",
+		Use:   "resume [POLICY]",
+		Short: "Undo pause",
+		Long: "resume undoes pause: with a policy for that loop, without one for the project. The exit\n" +
+			"status is 1 if there is no such loop, or if RALPH_OFF still switches all loops off.",
 		Example: "  ralph resume\n  ralph resume ralph-wiggum",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
