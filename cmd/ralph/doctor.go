@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,8 +62,9 @@ type examination struct {
 	findings []finding
 }
 
-func (x *examination) problem(check, where, what, fix string) {
-	x.findings = append(x.findings, finding{check, levelProblem, where, what, fix})
+// problem reports a problem with its fix, which may have several steps.
+func (x *examination) problem(check, where, what string, fix ...string) {
+	x.findings = append(x.findings, finding{check, levelProblem, where, what, strings.Join(fix, "\n")})
 }
 
 func (x *examination) note(check, where, what, fix string) {
@@ -83,6 +85,7 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 	x.checkProgram()
 	x.checkOtherHooks()
 	x.checkPolicies(ctx)
+	x.checkPlugins(ctx)
 	x.checkBlockCap()
 	x.checkState(ctx)
 	x.checkLoopFiles(ctx)
@@ -109,7 +112,7 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 		}
 		fmt.Fprintf(a.stdout, "%-8s %s%s [%s]\n", f.Level, where, f.What, f.Check)
 		if f.Fix != "" {
-			fmt.Fprintf(a.stdout, "         fix: %s\n", f.Fix)
+			fmt.Fprintf(a.stdout, "         fix: %s\n", strings.ReplaceAll(f.Fix, "\n", "\n              "))
 		}
 	}
 	if problems == 0 {

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -169,11 +167,6 @@ func (x *examination) checkProgram() {
 	}
 }
 
-// loopPlugins are plugins of Claude Code that answer stops themselves.
-func loopPlugins() []string {
-	return []string{"ralph-wiggum", "ralph-loop", "ralph-specum", "ralph-speckit", "double-shot-latte", "oh-my-claudecode", "planning-with-files"}
-}
-
 // checkOtherHooks sees who else answers stops: an agent goes on if anybody says so.
 func (x *examination) checkOtherHooks() {
 	const check = "competing-hook"
@@ -189,14 +182,6 @@ func (x *examination) checkOtherHooks() {
 				continue
 			}
 			x.note(check, in.file.shown, fmt.Sprintf("another hook runs at every stop: %s; if it blocks, the agent goes on whatever ralph says", cut(oneLine(e.text), 80)), "")
-		}
-		plugins, _ := in.values["enabledPlugins"].(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(plugins)) {
-			short, _, _ := strings.Cut(name, "@")
-			if on, _ := plugins[name].(bool); on && slices.Contains(loopPlugins(), short) {
-				x.problem(check, in.file.shown, fmt.Sprintf("the plugin %s answers stops too; the agent goes on if either says so", name),
-					fmt.Sprintf("set %q to false under enabledPlugins in that file", name))
-			}
 		}
 	}
 }

@@ -178,7 +178,19 @@ func (x *examination) stateFiles(ctx context.Context, p examined) map[*rules.Fac
 	return files
 }
 
-// checkLoopFiles looks for loops that nobody asked about for long.
+// checkEnd looks for a loop that neither its limit nor its promise ends.
+func (x *examination) checkEnd(l loopFile, r loopState) {
+	field, _ := l.field(promiseFields())
+	limit, hasLimit := r.number(maximumFields())
+	if r.doc.Status != state.OK || field == "" || hasLimit && limit > 0 || r.text(promiseFields()) != "" {
+		return
+	}
+	maximum, _ := l.field(maximumFields())
+	x.note("state", l.path, "the loop has neither a limit nor a promise: only the limits of "+l.policy.shortName()+" end it",
+		strings.TrimSuffix("set "+field+" or "+maximum, " or ")+" in its front matter")
+}
+
+// checkLoopFiles looks for loop files that are none, and for loops that were left over.
 func (x *examination) checkLoopFiles(ctx context.Context) {
 	var sessions []logged
 	if x.store != nil {
@@ -189,9 +201,15 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 	}
 	for _, l := range x.app.loopFiles(ctx, x.root.Dir()) {
 		r := l.read(ctx, x.root)
+		if r.doc.Status == state.Missing && !r.doc.Quiet || r.doc.Status == state.Missing && x.root.Exists(l.path) {
+			x.problem("state", l.path, fmt.Sprintf("%s, so there is no loop of %s", r.doc.Problem, l.policy.shortName()),
+				"begin the file with a line ---, then the fields, then another line ---; or start anew: ralph start "+l.policy.shortName()+" --force")
+			continue
+		}
 		if r.doc.Status == state.Missing || r.paused() {
 			continue
 		}
+		x.checkEnd(l, r)
 		last := r.doc.ModTime
 		for _, s := range sessions {
 			if s.Policy == l.policy.name && s.Time.After(last) {
