@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -209,10 +208,9 @@ func (x *examination) checkBlockCap() {
 		if p.program == nil || p.host != host.ClaudeCode || !p.program.Handles(host.Stop) {
 			continue
 		}
-		switch reentry := p.param("reentry"); {
-		case reentry == "once":
-			x.note("reentry", p.name, "its reentry is once: it goes on once for each prompt, and then lets the agent stop",
-				fmt.Sprintf("to run through, ralph install claude-code --policy %s --set reentry=progress --scope %s", p.name, cmp.Or(p.scope, scopeProject)))
+		switch what, fix := p.reentryAdvice(); {
+		case what != "":
+			x.note("reentry", p.name, "it "+what, "to run through all tasks: "+fix)
 		case limit > 0 && p.program.Limits().Continuations > limit:
 			x.note("block-cap", where, fmt.Sprintf("Claude Code lets the agent stop after %d continuations in a row without a use of a tool, and %s goes on up to %d times", limit, p.name, p.program.Limits().Continuations),
 				fmt.Sprintf(`if that ends loops too early, add {"env": {"%s": "0"}} to .claude/settings.json; the limits of the policy stay`, capVariable))

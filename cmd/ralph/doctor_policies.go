@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/approval"
-
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ralph-sdk/ralph/loop"
@@ -42,6 +40,20 @@ func (e examined) param(name string) string {
 		return "" // a default that is no text
 	}
 	return doc.Params[name].Default
+}
+
+// reentryAdvice says what it means that a policy continues once per prompt, and how to
+// change that; both are "" if it continues more often. Policies with such a choice
+// call their param reentry, as ralph:guards/reentry does.
+func (e examined) reentryAdvice() (what, fix string) {
+	if e.param("reentry") != "once" {
+		return "", ""
+	}
+	fix = fmt.Sprintf("ralph install %s --policy %s --set reentry=progress", cmp.Or(e.host, host.ClaudeCode), e.name)
+	if e.scope != "" && e.scope != scopeProject {
+		fix += " --scope " + e.scope
+	}
+	return "continues once per prompt, so it runs one task per prompt (reentry=once)", fix
 }
 
 // checkPolicies loads the policies that hosts ask, and those of the project.
@@ -81,12 +93,9 @@ func (x *examination) examine(ctx context.Context, e examined, where string, set
 		x.note("policy", "", fmt.Sprintf("%s has %s", e.name, plural(len(diags), "finding")), "ralph check "+e.name)
 	}
 	x.policies = append(x.policies, e)
-	if e.program == nil || p.shipped || x.store == nil {
-		return
-	}
-	if uses := sensitive(e.program); len(uses) > 0 && !x.store.Approved(approval.Key(e.program.Files())) {
+	if e.program != nil && a.needsTrust(e) {
 		var names []string
-		for _, f := range uses {
+		for _, f := range sensitive(e.program) {
 			names = append(names, f.Name)
 		}
 		x.problem("untrusted", "", fmt.Sprintf("%s runs programs or asks models (%s), and nobody has approved it as it is now: those facts are missing", e.name, strings.Join(names, ", ")),

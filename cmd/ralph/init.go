@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -101,15 +102,39 @@ func (a *app) init(ctx context.Context, project, template string, force bool) er
 		}
 		fmt.Fprintf(a.stdout, "wrote %s\n", f.path)
 	}
-	policyFlag, start := "", "write - [ ] items into TODO.md and start claude"
-	if template != basicTemplate {
-		policyFlag, start = " --policy "+template, "start claude"
-	}
-	fmt.Fprintf(a.stdout, "next:\n"+
-		"  1. ralph test: what the policy does, in examples\n"+
-		"  2. ralph install claude-code%s: Claude Code asks it at every stop\n"+
-		"  3. %s; ralph status and ralph explain show what happens\n", policyFlag, start)
+	a.adviseNext(ctx, root, template)
 	return nil
+}
+
+// adviseNext lists what to do with the policy that init wrote.
+func (a *app) adviseNext(ctx context.Context, root *state.Root, template string) {
+	name, policyFlag, start := "", "", "write - [ ] items into TODO.md, then start claude"
+	if template != basicTemplate {
+		name, policyFlag, start = template, " --policy "+template, "start claude"
+		if _, ok, _ := a.openLoop(ctx, root.Dir(), template); ok {
+			start = "ralph start " + template + " 'what to do', then start claude"
+		}
+	}
+	steps := []string{"ralph test: what the policy does, in examples"}
+	e := examined{name: cmp.Or(name, defaultPolicy)}
+	var err error
+	if e.policy, e.program, err = a.open(ctx, root.Dir(), e.name, nil); err == nil && a.needsTrust(e) {
+		steps = append(steps, "ralph trust "+e.name+": approve the programs that it runs and the model that it asks; read it first")
+	}
+	steps = append(steps,
+		"ralph install claude-code"+policyFlag+": Claude Code asks it at every stop",
+		start+"; ralph status and ralph explain show what happens")
+	fmt.Fprintln(a.stdout, "next:")
+	for i, step := range steps {
+		fmt.Fprintf(a.stdout, "  %d. %s\n", i+1, step)
+	}
+	if err != nil {
+		return
+	}
+	e.values, _ = params(e.policy, nil)
+	if what, fix := e.reentryAdvice(); what != "" {
+		fmt.Fprintf(a.stdout, "%s %s. To run through all tasks: %s\n", e.name, what, fix)
+	}
 }
 
 // fromTemplate gives the files of a template.

@@ -122,7 +122,8 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if note != "" {
 		fmt.Fprintln(a.stdout, note)
 	}
-	return a.adviseTrust(ctx, project, f)
+	a.adviseInstalled(ctx, project, g.host, f)
+	return nil
 }
 
 func policyList(policies []string) string {
@@ -156,19 +157,28 @@ func (a *app) installable(ctx context.Context, project string, f installFlags) (
 	return events, nil
 }
 
-// adviseTrust says which of the policies still need an approval.
-func (a *app) adviseTrust(ctx context.Context, project string, f installFlags) error {
-	own, err := a.store()
-	if err != nil {
-		return nil // told by doctor
-	}
+// adviseInstalled says what else a user should know of the policies.
+func (a *app) adviseInstalled(ctx context.Context, project, hostName string, f installFlags) {
 	for _, name := range orDefault(f.policies) {
 		p, program, err := a.open(ctx, project, name, f.set)
-		if err == nil && !p.shipped && len(sensitive(program)) > 0 && !own.Approved(approval.Key(program.Files())) {
-			fmt.Fprintf(a.stdout, "It runs programs or asks a model. Read it, then approve that: ralph trust %s\n", name)
+		if err != nil {
+			continue // doctor reports it
+		}
+		e := examined{name: name, policy: p, program: program, host: hostName, scope: f.scope}
+		e.values, _ = params(p, f.set) // open has read them
+		if what, fix := e.reentryAdvice(); what != "" {
+			fmt.Fprintf(a.stdout, "%s %s. To run through all tasks: %s\n", name, what, fix)
+		}
+		if a.needsTrust(e) {
+			fmt.Fprintf(a.stdout, "%s runs programs or asks a model. Read it, then approve it: ralph trust %s\n", name, name)
 		}
 	}
-	return nil
+}
+
+// needsTrust reports whether facts of a policy are missing until it is approved.
+func (a *app) needsTrust(e examined) bool {
+	own, err := a.store() // doctor reports the error
+	return err == nil && !e.policy.shipped && len(sensitive(e.program)) > 0 && !own.Approved(approval.Key(e.program.Files()))
 }
 
 // program gives the word with which a host finds this program: its name if that
