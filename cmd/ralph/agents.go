@@ -45,7 +45,7 @@ func agents(home string, getenv func(string) string) []agent {
 				scopeLocal:   ".claude/settings.local.json",
 				scopeUser:    own("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
 			},
-			after: "It counts for sessions that start from now on.",
+			after: "New sessions use it.",
 		},
 		{
 			host: host.Codex, title: "Codex",
@@ -53,7 +53,7 @@ func agents(home string, getenv func(string) string) []agent {
 				scopeProject: ".codex/hooks.json",
 				scopeUser:    own("CODEX_HOME", ".codex", "hooks.json"),
 			},
-			after: "Codex skips new hooks until you approve them: start codex and write /hooks.",
+			after: "Codex skips it until you approve it: start codex and enter /hooks.",
 		},
 	}
 }

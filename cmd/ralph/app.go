@@ -85,11 +85,11 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 		Use:   "ralph",
 		Short: "Decides whether a coding agent may stop",
 		Long: "ralph decides, each time a coding agent is about to stop, whether it may.\n" +
-			"What it decides by are policy files: facts are gathered, rules are tried in order,\n" +
-			"and the first one that holds decides.",
+			"It follows policy files: it gathers facts and tries rules in order, and the first\n" +
+			"rule that holds decides.",
 		Example: "  ralph eval --policy speckit        # the Stop hook\n" +
 			"  ralph check .ralph/policy.yaml     # what is wrong with a policy\n" +
-			"  ralph explain                      # why the last decision was what it was",
+			"  ralph explain                      # why the last decision was made",
 	}
 	group := func(title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: title, Title: title})

@@ -23,11 +23,11 @@ func (a *app) checkCommand() *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check [POLICY|-]...",
-		Short: "Tell everything that is wrong with policies",
-		Long: "check reads policies with all they include and tells what is wrong with them, each problem\n" +
+		Short: "Report everything that is wrong with policies",
+		Long: "check reads policies with all they include and reports what is wrong with them, each problem\n" +
 			"at its file:line:col, with what to write instead and, where it is about the policy as a\n" +
-			"whole, a state that shows it. Policies are named as for eval; - is standard input. What\n" +
-			"each check finds stands in docs/checks.md; a comment on the line of a finding or above it\n" +
+			"whole, a state that shows it. Policies are named as for eval; - is standard input. See\n" +
+			"docs/checks.md for what each check finds. A comment on the line of a finding or above it\n" +
 			"silences it: # ralph:ignore CHECK because REASON.\n\n" +
 			"The exit status is 0 if nothing was found, 1 if something was, 3 if a policy could not be\n" +
 			"read. Findings that only inform do not count, unless --fail-on info says so.",
@@ -41,7 +41,7 @@ func (a *app) checkCommand() *cobra.Command {
 	formatFlag(cmd, &o.format, "the findings", "text", "json", "sarif", "github")
 	f.StringVar(&o.failOn, "fail-on", "warning", "least severity that makes the exit status 1: error, warning or info")
 	restrict(cmd, "fail-on", &o.failOn, "error", "warning", "info")
-	f.StringVar(&o.color, "color", "auto", "colours: auto (on a terminal, unless NO_COLOR is set), always or never")
+	f.StringVar(&o.color, "color", "auto", "colors: auto (on a terminal, unless NO_COLOR is set), always or never")
 	restrict(cmd, "color", &o.color, "auto", "always", "never")
 	projectFlag(f, &o.project)
 	setFlag(f, &o.set)

@@ -19,11 +19,11 @@ func (a *app) diffCommand() *cobra.Command {
 	var texts bool
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
-		Short: "Tell in which states two policies decide differently",
+		Short: "Show states in which two policies decide differently",
 		Long: "diff reads two policies and looks for states of the world in which one lets the agent stop\n" +
 			"and the other does not: one for each pair of rules, ten at most. It knows enums, booleans,\n" +
-			"whole numbers, comparisons between them, and how facts stand. What hangs on anything else is\n" +
-			"called unknown. Params have their values; what no rule decides stops.\n\n" +
+			"whole numbers, comparisons between them, and how facts stand. What depends on anything else is\n" +
+			"reported as unknown. Params have their values; what no rule decides stops.\n\n" +
 			"The exit status is 0 if the policies are known to decide alike, 1 if not, 3 if one could not\n" +
 			"be read.",
 		Example: "  ralph diff speckit .ralph/speckit.yaml\n" +

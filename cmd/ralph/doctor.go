@@ -19,7 +19,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find what keeps loops from working, with the fix",
-		Long: "doctor looks at all that a loop needs: the settings of the hosts, the program on the PATH,\n" +
+		Long: "doctor checks all that a loop needs: the settings of the hosts, the program on the PATH,\n" +
 			"the policies, approvals, state files, loop files and ralph's own directory. Each problem\n" +
 			"comes with its fix. Notes are worth knowing and need no fix. The exit status is 0 if there\n" +
 			"is no problem, 1 if there is one, 3 if doctor could not do its work.",
@@ -141,7 +141,7 @@ func (x *examination) checkStore() {
 		}
 	}
 	if err != nil {
-		x.problem(check, dir, "ralph cannot write its own directory, so no loop goes on: "+err.Error(),
+		x.problem(check, dir, "ralph cannot write its own directory, so no loop continues: "+err.Error(),
 			"make it writable, or set RALPH_STATE_DIR to another one")
 	}
 }

@@ -50,7 +50,7 @@ func (x *examination) readSettings(ctx context.Context) {
 			}
 			s, err := openSettings(ctx, x.root.Dir(), home, f.file)
 			if err != nil {
-				x.problem("settings", s.shown, err.Error(), "make it a file that can be read")
+				x.problem("settings", s.shown, err.Error(), "make it a readable file")
 				continue
 			}
 			in := hostSettings{agent: g, scope: f.scope, file: s}
@@ -58,7 +58,7 @@ func (x *examination) readSettings(ctx context.Context) {
 				in.entries, err = s.hookEntries()
 			}
 			if err != nil {
-				x.problem("settings", s.shown, strings.TrimPrefix(err.Error(), s.shown+": ")+"; the host ignores it, and with it all hooks in it", "repair the file")
+				x.problem("settings", s.shown, strings.TrimPrefix(err.Error(), s.shown+": ")+"; the host ignores the file with all its hooks", "repair the file")
 				continue
 			}
 			x.settings = append(x.settings, in)
@@ -98,7 +98,7 @@ func (x *examination) checkSettings() {
 			x.problem("hooks-disabled", in.file.shown, "disableAllHooks is true, so no hook runs", "remove disableAllHooks from the file")
 		}
 		if only, _ := in.values["allowManagedHooksOnly"].(bool); only && in.scope == "managed" {
-			x.problem("hooks-disabled", in.file.shown, "allowManagedHooksOnly is true: only hooks that the administrator set run",
+			x.problem("hooks-disabled", in.file.shown, "allowManagedHooksOnly is true, so only hooks of the administrator run",
 				"ask the administrator to add the hook to that file")
 		}
 	}
@@ -109,18 +109,18 @@ func (x *examination) checkSettings() {
 		any = true
 		key := asked{in.agent.host, e.event, strings.Join(policies, " ")}
 		if first, again := seen[key]; again {
-			x.problem("asked-twice", in.file.shown, fmt.Sprintf("%s asks %s at %s by %s already; the loop would count each stop twice", in.agent.title, policyList(policies), e.event, first),
+			x.problem("asked-twice", in.file.shown, fmt.Sprintf("%s already asks %s at %s, as %s says; the loop would count each stop twice", in.agent.title, policyList(policies), e.event, first),
 				fmt.Sprintf("ralph uninstall %s%s --scope %s", in.agent.host, policyFlags(policies), in.scope))
 		} else {
 			seen[key] = in.file.shown
 		}
 		if deadline := loop.DefaultDeadline.Seconds() + 2; e.timeout != 0 && e.timeout < deadline {
-			x.problem("timeout", in.file.shown, fmt.Sprintf("the host waits %g s for ralph, which takes up to %g s", e.timeout, loop.DefaultDeadline.Seconds()),
+			x.problem("timeout", in.file.shown, fmt.Sprintf("the host waits %g s for ralph, which may take %g s", e.timeout, loop.DefaultDeadline.Seconds()),
 				fmt.Sprintf("set the timeout of the entry to %d", hookTimeout))
 		}
 	})
 	if !any {
-		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install claude-code --policy NAME, or codex in place of claude-code")
+		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install claude-code --policy NAME (or codex instead of claude-code)")
 	}
 }
 
@@ -151,16 +151,16 @@ func (x *examination) checkProgram() {
 			return
 		}
 		if _, err := os.Stat(program); filepath.IsAbs(program) && err != nil {
-			x.problem(check, in.file.shown, "the entry runs "+program+", which is not there",
+			x.problem(check, in.file.shown, "the entry runs "+program+", which does not exist",
 				fmt.Sprintf("ralph install %s --scope %s%s", in.agent.host, in.scope, policyFlags(policies)))
 		}
 	})
 	switch {
 	case byName && lookErr != nil:
-		x.problem(check, "PATH", "hooks run ralph by its name, and there is none on the PATH", "put "+filepath.Dir(self)+" into the PATH")
+		x.problem(check, "PATH", "hooks run ralph by its name, but there is none on the PATH", "add "+filepath.Dir(self)+" to the PATH")
 	case byName && other:
-		x.problem(check, "PATH", "hooks run ralph by its name, and the first one on the PATH is another program: "+found,
-			"put "+filepath.Dir(self)+" in front of the PATH")
+		x.problem(check, "PATH", "hooks run ralph by its name, but the first one on the PATH is another program: "+found,
+			"put "+filepath.Dir(self)+" first on the PATH")
 	case other:
 		x.note(check, "PATH", "the first ralph on the PATH is another program: "+found, "")
 	}
@@ -176,11 +176,11 @@ func (x *examination) checkOtherHooks() {
 				continue
 			}
 			if !e.other && looks.MatchString(e.text) {
-				x.problem(check, in.file.shown, fmt.Sprintf("another loop answers stops too: %s; the agent goes on if either says so", cut(oneLine(e.text), 80)),
+				x.problem(check, in.file.shown, fmt.Sprintf("another loop also answers stops: %s; the agent continues if either says so", cut(oneLine(e.text), 80)),
 					"remove that entry from the file, or ralph's: ralph uninstall "+in.agent.host)
 				continue
 			}
-			x.note(check, in.file.shown, fmt.Sprintf("another hook runs at every stop: %s; if it blocks, the agent goes on whatever ralph says", cut(oneLine(e.text), 80)), "")
+			x.note(check, in.file.shown, fmt.Sprintf("another hook runs at every stop: %s; if it blocks, the agent continues, whatever ralph says", cut(oneLine(e.text), 80)), "")
 		}
 	}
 }
@@ -212,7 +212,7 @@ func (x *examination) checkBlockCap() {
 		case what != "":
 			x.note("reentry", p.name, "it "+what, "to run through all tasks: "+fix)
 		case limit > 0 && p.program.Limits().Continuations > limit:
-			x.note("block-cap", where, fmt.Sprintf("Claude Code lets the agent stop after %d continuations in a row without a use of a tool, and %s goes on up to %d times", limit, p.name, p.program.Limits().Continuations),
+			x.note("block-cap", where, fmt.Sprintf("Claude Code lets the agent stop after %d consecutive continuations without a tool call, but %s continues up to %d times", limit, p.name, p.program.Limits().Continuations),
 				fmt.Sprintf(`if that ends loops too early, add {"env": {"%s": "0"}} to .claude/settings.json; the limits of the policy stay`, capVariable))
 		}
 	}

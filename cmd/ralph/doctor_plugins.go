@@ -32,7 +32,7 @@ func (x *examination) checkPlugins(ctx context.Context) {
 			}
 			p, settings, ok := x.followerOf(ctx, short)
 			if !ok {
-				x.problem(check, in.file.shown, fmt.Sprintf("the plugin %s answers stops too; the agent goes on if either says so", name),
+				x.problem(check, in.file.shown, fmt.Sprintf("the plugin %s also answers stops; the agent continues if either says so", name),
 					fmt.Sprintf("set %q to false under enabledPlugins in that file", name))
 				continue
 			}
@@ -40,7 +40,7 @@ func (x *examination) checkPlugins(ctx context.Context) {
 			ignores := fmt.Sprintf("have ralph ignore that file: ralph install %s --policy %s --set settings=ignore", host.ClaudeCode, p.name)
 			switch hookOn := readState(ctx, x.root, settings, file).values[enabledField] != false; {
 			case hookOn:
-				x.problem(check, in.file.shown, fmt.Sprintf("the plugin %s answers stops too; the agent goes on if either says so", name),
+				x.problem(check, in.file.shown, fmt.Sprintf("the plugin %s also answers stops; the agent continues if either says so", name),
 					fmt.Sprintf("1. switch off its hook alone, so that its commands and agents stay: write `%s: false` into the front matter of %s", enabledField, file),
 					"2. "+ignores, "3. run ralph doctor again; docs/policies/"+p.policy.shortName()+".md has more")
 			case p.host != "" && p.param("settings") != "ignore":

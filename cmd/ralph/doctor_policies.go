@@ -73,7 +73,7 @@ func (x *examination) examine(ctx context.Context, e examined, where string, set
 	a, dir := x.app, x.root.Dir()
 	p, err := findPolicy(dir, e.name)
 	if err != nil {
-		x.problem("policy", where, fmt.Sprintf("%s cannot be found: %v", e.name, err), "name another policy: ralph install "+cmp.Or(e.host, host.ClaudeCode)+" --policy NAME")
+		x.problem("policy", where, fmt.Sprintf("%s cannot be found: %v", e.name, err), "name a policy that exists: ralph install "+cmp.Or(e.host, host.ClaudeCode)+" --policy NAME")
 		return
 	}
 	if slices.ContainsFunc(x.policies, func(o examined) bool { return o.policy.name == p.name && (o.host == e.host || e.host == "") }) {
@@ -86,9 +86,9 @@ func (x *examination) examine(ctx context.Context, e examined, where string, set
 	}
 	switch {
 	case err != nil:
-		x.problem("policy", where, fmt.Sprintf("%s cannot be used: %v", e.name, err), "repair what is named there")
+		x.problem("policy", where, fmt.Sprintf("%s cannot be used: %v", e.name, err), "repair what it names")
 	case e.program == nil:
-		x.problem("policy", "", fmt.Sprintf("%s cannot be used, so it lets the agent stop: %s", e.name, firstError(diags)), "ralph check "+e.name)
+		x.problem("policy", "", fmt.Sprintf("%s cannot be used, so the agent may stop: %s", e.name, firstError(diags)), "ralph check "+e.name)
 	case len(diags) > 0:
 		x.note("policy", "", fmt.Sprintf("%s has %s", e.name, plural(len(diags), "finding")), "ralph check "+e.name)
 	}
@@ -98,7 +98,7 @@ func (x *examination) examine(ctx context.Context, e examined, where string, set
 		for _, f := range sensitive(e.program) {
 			names = append(names, f.Name)
 		}
-		x.problem("untrusted", "", fmt.Sprintf("%s runs programs or asks models (%s), and nobody has approved it as it is now: those facts are missing", e.name, strings.Join(names, ", ")),
+		x.problem("untrusted", "", fmt.Sprintf("%s runs programs or asks models (%s) and is not approved in its present form, so those facts are missing", e.name, strings.Join(names, ", ")),
 			"read it, then: ralph trust "+e.name)
 	}
 }
@@ -121,7 +121,7 @@ func (x *examination) checkState(ctx context.Context) {
 			r := readState(ctx, x.root, f, path)
 			switch {
 			case r.doc.Status == state.Invalid:
-				x.problem("state", path, fmt.Sprintf("%s; %s cannot go by it", r.doc.Problem, p.name), "repair the file")
+				x.problem("state", path, fmt.Sprintf("%s; %s cannot use it", r.doc.Problem, p.name), "repair the file")
 				continue
 			case r.doc.Status != state.OK || f.Schema == nil:
 				continue
@@ -132,7 +132,7 @@ func (x *examination) checkState(ctx context.Context) {
 					x.problem("state", path, fmt.Sprintf("%s more", plural(len(found.Unusable)-i, "field")), "repair them too")
 					break
 				}
-				x.problem("state", place(path, bad), fmt.Sprintf("%s %s; rules of %s that read it let the agent stop", fieldName(bad), bad.Text(), p.name), "repair the field")
+				x.problem("state", place(path, bad), fmt.Sprintf("%s %s; when a rule of %s reads it, the agent may stop", fieldName(bad), bad.Text(), p.name), "repair the field")
 			}
 			for i, bad := range found.Warnings {
 				if i == 3 {
@@ -227,11 +227,11 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 		}
 		name := l.policy.shortName()
 		if x.now.Sub(last) > x.stale {
-			x.problem("stale-loop", l.path, fmt.Sprintf("a loop of %s is left over: the last that happened to it was %s; the next session here would be caught in it", name, ago(x.now, last)),
+			x.problem("stale-loop", l.path, fmt.Sprintf("a loop of %s is left over: its last activity was %s. The next session here would continue it", name, ago(x.now, last)),
 				"ralph stop "+name)
 		}
 		if !slices.ContainsFunc(x.policies, func(e examined) bool { return e.policy.name == l.policy.name && e.host != "" }) {
-			x.note("no-hook", l.path, fmt.Sprintf("there is a loop of %s, and no agent asks that policy", name), "ralph install claude-code --policy "+name)
+			x.note("no-hook", l.path, fmt.Sprintf("there is a loop of %s, but no agent uses that policy", name), "ralph install claude-code --policy "+name)
 		}
 	}
 }

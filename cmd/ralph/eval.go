@@ -40,9 +40,9 @@ type evalFlags struct {
 
 func (f *evalFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file` or name of a shipped one; may be repeated (default "+defaultPolicy+")")
+	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file`, or name of a shipped policy; may be repeated (default "+defaultPolicy+")")
 	projectFlag(fl, &f.project).Usage = "project root `dir` (default: CLAUDE_PROJECT_DIR, else the event's cwd)"
-	fl.StringVar(&f.host, "host", "", "host `name`; told by the input if absent ("+strings.Join(host.Names(), ", ")+")")
+	fl.StringVar(&f.host, "host", "", "host `name` (default: detected from the input): "+strings.Join(host.Names(), ", "))
 	setFlag(fl, &f.set)
 }
 
@@ -67,11 +67,11 @@ func (a *app) evalCommand() *cobra.Command {
 	f.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.input, "input", "i", "-", "`file` with the event, - for stdin")
-	fl.StringVar(&f.answer, "answer", answerJSON, "form of the answer: json, or exit-code (2 and the reason on stderr: go on)")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and keep no log")
+	fl.StringVar(&f.answer, "answer", answerJSON, "form of the answer: json, or exit-code (status 2, with the reason on stderr, means continue)")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and log nothing")
 	fl.StringVar(&f.verdict, "verdict", "", "write the full verdict as JSON to `file`, - for stderr")
-	fl.BoolVar(&f.private, "log-private", false, "keep prompts, transcript texts and environment values in log and verdict")
-	fl.DurationVar(&f.deadline, "deadline", loop.DefaultDeadline, "time for everything; then the agent may stop")
+	fl.BoolVar(&f.private, "log-private", false, "also keep prompts, transcript texts and environment values in log and verdict")
+	fl.DurationVar(&f.deadline, "deadline", loop.DefaultDeadline, "time limit for everything; after it the agent may stop")
 	return cmd
 }
 
@@ -106,12 +106,12 @@ func (f *evalFlags) validate() error {
 		return err
 	}
 	if f.deadline <= 0 {
-		return fmt.Errorf("--deadline is a time such as 25s, not %s", f.deadline)
+		return fmt.Errorf("--deadline takes a duration such as 25s, not %s", f.deadline)
 	}
 	return nil
 }
 
-// answer works out what to say to the event on the input.
+// answer makes the reply to the event on the input.
 func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply {
 	input, err := a.readInput(f.input)
 	if err != nil {
@@ -156,7 +156,7 @@ func (a *app) readInput(name string) ([]byte, error) {
 		return nil, fmt.Errorf("the event cannot be read: %w", err)
 	}
 	if b.Len() > maxInput {
-		return nil, fmt.Errorf("the event is larger than %d MiB", maxInput>>20)
+		return nil, fmt.Errorf("the event is too large (the limit is %d MiB)", maxInput>>20)
 	}
 	return b.Bytes(), nil
 }
@@ -220,7 +220,7 @@ func rehearse(ctx context.Context, ev host.Event, loops []*loop.Loop) []*loop.De
 	return decisions
 }
 
-// loopOptions are those of every loop: it is a person's own, and can ask models.
+// loopOptions are those of every loop: it is the user's own, and can ask models.
 func (a *app) loopOptions() []loop.Option {
 	opts := []loop.Option{loop.Local(), loop.WithEnv(a.getenv), loop.WithSource(judge.Source())}
 	for _, s := range a.sources {
@@ -230,7 +230,7 @@ func (a *app) loopOptions() []loop.Option {
 }
 
 // loop makes the loop of one policy. One that cannot be used stops only itself:
-// its loop lets the agent go and says why.
+// its loop lets the agent stop and says why.
 func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (*loop.Loop, error) {
 	opts := append(a.loopOptions(), loop.WithRoot(root), loop.WithDeadline(f.deadline))
 	if f.private {
@@ -242,7 +242,7 @@ func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (*loop.L
 	}
 	program, diags, err := a.loadLazily(ctx, p, f.set)
 	if err == nil && program == nil {
-		err = fmt.Errorf("the policy cannot be used, run ralph check %s\n%s", name, firstError(diags))
+		err = fmt.Errorf("the policy cannot be used; run: ralph check %s\n%s", name, firstError(diags))
 	}
 	if err != nil {
 		return loop.Broken(p.name, err, opts...)

@@ -21,7 +21,7 @@ func (a *app) explainCommand() *cobra.Command {
 	var f explainFlags
 	cmd := &cobra.Command{
 		Use:   "explain",
-		Short: "Tell why a decision was what it was",
+		Short: "Show why a decision was made",
 		Long: "explain shows a decision: every rule that was reached, what it read, the value of each\n" +
 			"operand, the first one that kept it from holding, effects and timings. Without --input\n" +
 			"that is the last decision of this project in the decision log; with it the event is\n" +
@@ -37,7 +37,7 @@ func (a *app) explainCommand() *cobra.Command {
 	fl.StringVarP(&f.input, "input", "i", "", "`file` with an event to decide now, - for stdin")
 	formatFlag(cmd, &f.format, "the explanation", "text", "json")
 	fl.StringVar(&f.session, "session", "", "only decisions of this session `id`")
-	fl.IntVarP(&f.last, "last", "n", 1, "how many decisions of the log")
+	fl.IntVarP(&f.last, "last", "n", 1, "how many of the last decisions")
 	fl.BoolVar(&f.private, "private", false, "show prompts, transcript texts and environment values (with --input)")
 	return cmd
 }
@@ -60,7 +60,7 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 	}
 	if len(records) == 0 {
 		a.status = exitFindings
-		fmt.Fprintln(a.stderr, "ralph: the decision log holds no such decision")
+		fmt.Fprintln(a.stderr, "ralph: the decision log has no such decision")
 		return nil
 	}
 	if f.format == "text" {
@@ -92,7 +92,7 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 		return nil, err
 	}
 	if len(loops) == 0 {
-		return nil, errors.New("loops are switched off, by RALPH_OFF or the file .ralph/off")
+		return nil, errors.New("loops are off, because of RALPH_OFF or the file .ralph/off")
 	}
 	records := make([]loop.Record, len(loops))
 	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, fmt.Errorf("no decision within %s", f.deadline))

@@ -25,10 +25,10 @@ func (a *app) fmtCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fmt [FILE]...",
 		Short: "Lay out policies in the house style",
-		Long: "fmt indents policies by two blanks a level, puts an empty line between rules, and puts\n" +
-			"the keys of a rule in the order of the documentation. Rules are never moved; comments,\n" +
-			"expressions and texts stay to the byte. The result is read again and compared: a file\n" +
-			"that would say something else is left alone. Without flags the result is printed; without\n" +
+		Long: "fmt indents policies by two spaces a level, puts an empty line between rules, and puts\n" +
+			"the keys of a rule in the order of the documentation. It moves no rule, and changes no byte\n" +
+			"of comments, expressions and texts. It reads its result again and compares: a file whose\n" +
+			"meaning would change stays as it is. Without flags the result is printed; without\n" +
 			"files the policies and tests in .ralph are meant, and - is standard input. With -l the\n" +
 			"exit status is 1 if a file is not laid out so.",
 		Example: "  ralph fmt -w                       # all of .ralph\n" +

@@ -30,11 +30,11 @@ func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [TEMPLATE]",
 		Short: "Write a policy to start from, with its tests",
-		Long: "init writes a policy, the tests beside it, and JSON Schemas by which editors complete and\n" +
-			"check both. The template basic is a loop over the checklist TODO.md, as .ralph/policy.yaml,\n" +
-			"which works at once. A shipped policy as template becomes .ralph/NAME.yaml, which then\n" +
-			"goes before the shipped one: " + strings.Join(builtins(), ", ") + ".\n" +
-			"Files that are there already are not touched, unless --force is given.",
+		Long: "init writes a policy, its tests, and JSON Schemas with which editors complete and check\n" +
+			"both. The template basic writes .ralph/policy.yaml, a loop over the checklist TODO.md that\n" +
+			"works at once. The name of a shipped policy writes a copy, .ralph/NAME.yaml, which is then\n" +
+			"used in its place: " + strings.Join(builtins(), ", ") + ".\n" +
+			"Existing files stay, unless you give --force.",
 		Example: "  ralph init\n  ralph init speckit",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,7 +46,7 @@ func (a *app) initCommand() *cobra.Command {
 		},
 	}
 	projectFlag(cmd.Flags(), &project)
-	cmd.Flags().BoolVar(&force, "force", false, "replace files that are there already")
+	cmd.Flags().BoolVar(&force, "force", false, "replace existing files")
 	return cmd
 }
 
@@ -80,14 +80,14 @@ func (a *app) init(ctx context.Context, project, template string, force bool) er
 			f.data = nil // it is so already
 		case f.schema && !force:
 			f.data = nil
-			fmt.Fprintf(a.stderr, "ralph: %s is of another version of ralph; --force renews it\n", f.path)
+			fmt.Fprintf(a.stderr, "ralph: %s was written by another version of ralph; --force updates it\n", f.path)
 		default:
 			f.version = version
 			inTheWay = append(inTheWay, f.path)
 		}
 	}
 	if len(inTheWay) > 0 && !force {
-		return fmt.Errorf("%s is there already, and nothing was written; --force replaces it", strings.Join(inTheWay, " and "))
+		return fmt.Errorf("%s exists already, so nothing was written; --force replaces it", strings.Join(inTheWay, " and "))
 	}
 	for _, f := range files {
 		if f.data == nil {

@@ -33,8 +33,8 @@ type installFlags struct {
 
 func (f *installFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file` or name of a shipped one; may be repeated (default .ralph/policy.yaml)")
-	fl.StringVar(&f.scope, "scope", scopeProject, "whose settings: project, local or user")
+	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file`, or name of a shipped policy; may be repeated (default .ralph/policy.yaml)")
+	fl.StringVar(&f.scope, "scope", scopeProject, "which settings: project, local or user")
 	projectFlag(fl, &f.project)
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "show what would change, and change nothing")
 }
@@ -43,10 +43,10 @@ func (a *app) installCommand() *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "install HOST",
-		Short: "Have a coding agent ask a policy at every stop",
-		Long: "install adds ralph to the settings file of a host, claude-code or codex, and shows what\n" +
-			"it changed; every other byte of the file stays. Doing it again changes nothing, and with\n" +
-			"another --set the entry is updated. The file is that of the scope:\n\n" +
+		Short: "Add ralph to a coding agent's settings",
+		Long: "install adds ralph to the settings file of a host, claude-code or codex, and shows the\n" +
+			"change. Every other byte of the file stays. Installing again changes nothing; with another\n" +
+			"--set it updates the entry. The scope chooses the file:\n\n" +
 			"  project  .claude/settings.json          .codex/hooks.json\n" +
 			"  local    .claude/settings.local.json    -\n" +
 			"  user     ~/.claude/settings.json        ~/.codex/hooks.json",
@@ -63,7 +63,7 @@ func (a *app) installCommand() *cobra.Command {
 
 func oneHost(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return errors.New("name the host, claude-code or codex, and nothing else")
+		return errors.New("name the host: claude-code or codex")
 	}
 	return nil
 }
@@ -78,8 +78,8 @@ func (a *app) settingsTarget(ctx context.Context, hostName string, f installFlag
 	all := agents(home, a.getenv)
 	i := slices.IndexFunc(all, func(g agent) bool { return g.host == hostName })
 	if i < 0 {
-		return agent{}, settingsFile{}, "", fmt.Errorf("the settings of %q are not known to ralph, only those of claude-code and codex; "+
-			"for other hosts let their stop hook run: ralph eval --policy NAME", hostName)
+		return agent{}, settingsFile{}, "", fmt.Errorf("ralph cannot edit the settings of %q, only those of claude-code and codex; "+
+			"have the stop hook of another host run: ralph eval --policy NAME", hostName)
 	}
 	g := all[i]
 	file := g.files[f.scope]
@@ -112,13 +112,13 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 		return err
 	}
 	if bytes.Equal(after, s.src) {
-		fmt.Fprintf(a.stdout, "%s is installed already: %s\n", policyList(f.policies), s.shown)
+		fmt.Fprintf(a.stdout, "%s is already installed in %s\n", policyList(f.policies), s.shown)
 		return nil
 	}
 	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s asks %s now, by %s. %s\n", g.title, policyList(f.policies), s.shown, g.after)
+	fmt.Fprintf(a.stdout, "Installed in %s. %s\n", s.shown, g.after)
 	if note != "" {
 		fmt.Fprintln(a.stdout, note)
 	}
@@ -139,7 +139,7 @@ func (a *app) installable(ctx context.Context, project string, f installFlags) (
 			return nil, err
 		}
 		if f.scope == scopeUser && !p.shipped && !filepath.IsAbs(filepath.FromSlash(name)) {
-			return nil, fmt.Errorf("%s lies in this project, and --scope user is for all projects: name a shipped policy or an absolute path", name)
+			return nil, fmt.Errorf("%s is in this project, but --scope user is for all projects: name a shipped policy or an absolute path", name)
 		}
 		program, diags, err := a.load(ctx, p, f.set)
 		if err != nil {
@@ -193,9 +193,9 @@ func (a *app) program() (words []string, note string) {
 	case err == nil && sameProgram(found, self):
 		return []string{"ralph"}, ""
 	case err == nil:
-		note = fmt.Sprintf("The program called ralph on the PATH is another one, %s, so the entry names this one by its place.", found)
+		note = fmt.Sprintf("The first ralph on the PATH is another program, %s, so the entry has the full path of this one.", found)
 	default:
-		note = "There is no ralph on the PATH, so the entry names this program by its place."
+		note = "There is no ralph on the PATH, so the entry has the full path of this program."
 	}
 	return []string{self}, note
 }

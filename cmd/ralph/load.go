@@ -186,7 +186,7 @@ func (a *app) open(ctx context.Context, project, name string, set []string) (pol
 }
 
 func unusable(name string, diags rules.Diagnostics) error {
-	return fmt.Errorf("%s cannot be used, run: ralph check %s\n%s", name, name, firstError(diags))
+	return fmt.Errorf("%s cannot be used; run: ralph check %s\n%s", name, name, firstError(diags))
 }
 
 // firstError is the first problem that keeps a policy from being used, as check

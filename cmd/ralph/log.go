@@ -40,8 +40,8 @@ func (a *app) logCommand() *cobra.Command {
 		Use:   "log",
 		Short: "Show the decisions of this project, one a line",
 		Long: "log shows the decision log: when, what, by which policy and rule, and why. With --format\n" +
-			"json each line is the whole record of a decision, as jq reads it; ralph explain shows one\n" +
-			"for people. Texts for the agent are not in the log, only their size, unless eval ran with\n" +
+			"json each line is the whole record of a decision, for jq and other programs; ralph explain\n" +
+			"shows one in full. Of texts for the agent the log has only the size, unless eval ran with\n" +
 			"--log-private.",
 		Example: "  ralph log -n 50\n" +
 			"  ralph log -f --policy speckit\n" +
@@ -51,16 +51,16 @@ func (a *app) logCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.log(cmd.Context(), f) },
 	}
 	fl := cmd.Flags()
-	fl.IntVarP(&f.last, "last", "n", 20, "how many of the latest decisions, 0 for all")
+	fl.IntVarP(&f.last, "last", "n", 20, "how many of the last decisions, 0 for all")
 	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "only decisions of this policy `name`; may be repeated")
-	fl.StringVar(&f.session, "session", "", "only decisions of the session with this `id`, or beginning of one")
+	fl.StringVar(&f.session, "session", "", "only decisions of sessions whose id begins with this `id`")
 	fl.StringVar(&f.action, "action", "", "only decisions to stop, or to continue")
 	fl.StringVar(&f.rule, "rule", "", "only decisions by the rule of this `name`, or by a limit, such as limits.continuations")
 	fl.StringVar(&f.since, "since", "", "only decisions since this `time`: 90m, 2d, 2026-11-20 or 2026-11-20T12:00:00Z")
-	fl.BoolVarP(&f.follow, "follow", "f", false, "go on with each decision as it is made")
+	fl.BoolVarP(&f.follow, "follow", "f", false, "also show each new decision as it is made")
 	formatFlag(cmd, &f.format, "a line", "text", "json")
 	projectFlag(fl, &f.project)
-	fl.BoolVar(&f.all, "all", false, "decisions of all projects")
+	fl.BoolVar(&f.all, "all", false, "show decisions of all projects")
 	return cmd
 }
 
@@ -132,7 +132,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	}
 	if len(lines) == 0 {
 		a.status = exitFindings
-		fmt.Fprintln(a.stderr, "ralph: the decision log holds no such decision")
+		fmt.Fprintln(a.stderr, "ralph: the decision log has no such decision")
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func configured(p policy) (map[string]string, error) {
 		return values, nil
 	}
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxConfigSize {
-		return nil, fmt.Errorf("%s cannot be used: a readable file of at most %d KiB was expected", configFile, maxConfigSize>>10)
+		return nil, fmt.Errorf("%s cannot be used: expected a readable file of at most %d KiB", configFile, maxConfigSize>>10)
 	}
 	src, err := os.ReadFile(file)
 	if err != nil {
@@ -59,7 +59,7 @@ func configured(p policy) (map[string]string, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(src))
 	dec.KnownFields(true)
 	if err := dec.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: set: {POLICY: {name: value}} was expected: %s", configFile, strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil, fmt.Errorf("%s: expected set: {POLICY: {name: value}}: %s", configFile, strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	base := strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
 	for _, key := range []string{base, p.name} {

@@ -59,7 +59,7 @@ func (a *app) setActive(ctx context.Context, project, name string, active bool) 
 	case r.doc.Status == state.Invalid:
 		return fmt.Errorf("%s %s; repair it, or end the loop with: ralph stop %s", l.path, r.doc.Problem, name)
 	case r.paused() != active:
-		fmt.Fprintf(a.stdout, "%s %s already\n", name, map[bool]string{true: "runs", false: "is paused"}[active])
+		fmt.Fprintf(a.stdout, "%s is already %s\n", name, map[bool]string{true: "running", false: "paused"}[active])
 		return nil
 	}
 	err = a.change(ctx, root, state.Change{Path: l.path, Format: state.FrontMatter, Version: r.doc.Version, Sets: []state.Set{{Path: []any{fieldName}, Value: active}}})
@@ -67,9 +67,9 @@ func (a *app) setActive(ctx context.Context, project, name string, active bool) 
 		return err
 	}
 	if active {
-		fmt.Fprintf(a.stdout, "%s goes on%s\n", name, at(r.progress()))
+		fmt.Fprintf(a.stdout, "resumed %s%s\n", name, at(r.progress()))
 	} else {
-		fmt.Fprintf(a.stdout, "%s is paused%s; it goes on with: ralph resume %s\n", name, at(r.progress()), name)
+		fmt.Fprintf(a.stdout, "paused %s%s; resume it with: ralph resume %s\n", name, at(r.progress()), name)
 	}
 	return nil
 }
@@ -80,15 +80,15 @@ func (a *app) switchOff(ctx context.Context, project string) error {
 		return err
 	}
 	defer root.Close()
-	note := fmt.Sprintf("All loops of this project are off since %s. Switch them on with: ralph resume\n", time.Now().UTC().Format(time.RFC3339))
+	note := fmt.Sprintf("All loops of this project are off since %s. Turn them on with: ralph resume\n", time.Now().UTC().Format(time.RFC3339))
 	err = root.Write(ctx, workspace.OffFile, []byte(note), "")
 	if errors.Is(err, state.ErrChanged) || err != nil && root.Exists(workspace.OffFile) {
-		fmt.Fprintf(a.stdout, "the loops of this project are off already: %s\n", workspace.OffFile)
+		fmt.Fprintf(a.stdout, "all loops of this project are already off: %s\n", workspace.OffFile)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "all loops of this project are off: %s; switch them on with: ralph resume\n", workspace.OffFile)
+	fmt.Fprintf(a.stdout, "all loops of this project are off: %s; turn them on with: ralph resume\n", workspace.OffFile)
 	return nil
 }

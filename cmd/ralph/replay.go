@@ -30,9 +30,9 @@ func (a *app) replayCommand() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
 		Use:   "replay --policy NEW",
-		Short: "Decide recorded decisions again, by a policy that changed",
-		Long: "replay takes the decisions of this project from the decision log and decides each again by\n" +
-			"the policy NEW. It says which come out the same and which differ. The log keeps no prompts,\n" +
+		Short: "Decide recorded decisions again with a changed policy",
+		Long: "replay takes the decisions of this project from the decision log and decides each again with\n" +
+			"the policy NEW. It reports which come out the same and which differ. The log keeps no prompts,\n" +
 			"transcripts or whole files, only the values that rules read: where NEW asks for another one\n" +
 			"the outcome is unknown, and replay says what is missing. Nothing is changed.\n\n" +
 			"The exit status is 0 if no decision differs, 1 if one does, 3 if there was nothing to replay.",
@@ -43,7 +43,7 @@ func (a *app) replayCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.replay(cmd.Context(), f) },
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.policy, "policy", "p", defaultPolicy, "policy `file` or name of a shipped one to decide by")
+	fl.StringVarP(&f.policy, "policy", "p", defaultPolicy, "policy `file`, or name of a shipped policy, that decides now")
 	fl.StringVar(&f.recorded, "recorded", "", "`name` of the policy that decided then; NEW's own, or the only one in the log, if absent")
 	projectFlag(fl, &f.project)
 	fl.StringVar(&f.session, "session", "", "only decisions of this session `id`")
@@ -109,9 +109,9 @@ func decidedBy(records []loop.Record, asked, name string) (string, error) {
 	base := func(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
 	switch {
 	case len(all) == 0:
-		return "", fmt.Errorf("the decision log holds no decision of this project")
+		return "", fmt.Errorf("the decision log has no decision of this project")
 	case asked != "" && !policies[asked]:
-		return "", fmt.Errorf("the decision log holds no decision of %s, only of %s", asked, strings.Join(all, ", "))
+		return "", fmt.Errorf("the decision log has no decision of %s, only of %s", asked, strings.Join(all, ", "))
 	case asked != "":
 		return asked, nil
 	case policies[name]:
@@ -129,7 +129,7 @@ func decidedBy(records []loop.Record, asked, name string) (string, error) {
 	case len(all) == 1:
 		return all[0], nil
 	}
-	return "", fmt.Errorf("%s has decided nothing yet; say with --recorded whose decisions are meant: %s", name, strings.Join(all, ", "))
+	return "", fmt.Errorf("%s has decided nothing yet; with --recorded name the policy that decided then: %s", name, strings.Join(all, ", "))
 }
 
 // writeReplay writes one line a decision and the counts.

@@ -18,7 +18,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		Use:   "resume [POLICY]",
 		Short: "Undo pause",
 		Long: "resume undoes pause: with a policy for that loop, without one for the project. The exit\n" +
-			"status is 1 if there is no such loop, or if RALPH_OFF still switches all loops off.",
+			"status is 1 if there is no such loop, or if RALPH_OFF still turns all loops off.",
 		Example: "  ralph resume\n  ralph resume ralph-wiggum",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,14 +40,14 @@ func (a *app) switchOn(project string) error {
 	err = os.Remove(filepath.Join(dir, filepath.FromSlash(workspace.OffFile)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		fmt.Fprintf(a.stdout, "the loops of this project are not switched off: there is no %s\n", workspace.OffFile)
+		fmt.Fprintf(a.stdout, "the loops of this project are not off: there is no %s\n", workspace.OffFile)
 	case err != nil:
 		return err
 	default:
 		fmt.Fprintln(a.stdout, "the loops of this project are on")
 	}
 	if why, off := workspace.Off("", a.getenv); off {
-		fmt.Fprintf(a.stdout, "but here %s, which switches loops off for every process that has it in its environment\n", why)
+		fmt.Fprintf(a.stdout, "but %s: it turns loops off in every process that inherits it\n", why)
 		a.status = exitFindings
 	}
 	return nil

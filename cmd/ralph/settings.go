@@ -68,7 +68,7 @@ func (s settingsFile) write(ctx context.Context, data []byte) error {
 	defer root.Close()
 	err = root.Write(ctx, s.path, data, s.version)
 	if errors.Is(err, state.ErrChanged) {
-		return fmt.Errorf("%s was changed by somebody else just now; nothing was written, run the command again", s.shown)
+		return fmt.Errorf("%s changed just now; nothing was written, run the command again", s.shown)
 	}
 	return err
 }
@@ -102,7 +102,7 @@ func (s settingsFile) decode() (map[string]any, error) {
 	}
 	values, ok := doc.Document().Value.(map[string]any)
 	if !ok {
-		return nil, &settingsError{s.shown, 1, 1, "an object was expected: { … }"}
+		return nil, &settingsError{s.shown, 1, 1, "expected an object: { … }"}
 	}
 	return values, nil
 }
@@ -116,7 +116,7 @@ func (s settingsFile) hookEntries() ([]hookEntry, error) {
 		return nil, err
 	}
 	odd := func(where string) error {
-		return &settingsError{file: s.shown, message: where + " is formed otherwise than the host expects; repair it first"}
+		return &settingsError{file: s.shown, message: where + " does not have the form that the host expects; repair it first"}
 	}
 	hooks, ok := values["hooks"].(map[string]any)
 	if !ok && values["hooks"] != nil {

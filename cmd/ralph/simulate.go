@@ -56,7 +56,7 @@ func (a *app) simulateCommand() *cobra.Command {
 	fl := cmd.Flags()
 	projectFlag(fl, &f.project).Usage = "project `dir` to copy (default: the demo of the policy, else an empty project)"
 	fl.StringVarP(&f.agent, "agent", "a", "honest", "`kind` of agent, or all: "+strings.Join(kinds, ", "))
-	fl.IntVar(&f.turns, "turns", 3, "how many prompts the person sends")
+	fl.IntVar(&f.turns, "turns", 3, "how many prompts the user sends")
 	fl.IntVar(&f.maxStops, "max-stops", 200, "stops within one turn after which the loop counts as endless")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that decides what is left to chance")
 	fl.DurationVar(&f.step, "step", 30*time.Second, "virtual time between two stops")
@@ -67,7 +67,7 @@ func (a *app) simulateCommand() *cobra.Command {
 
 func (a *app) simulate(ctx context.Context, name string, f simulateFlags) error {
 	if f.turns < 1 || f.maxStops < 1 || f.step <= 0 {
-		return errors.New("--turns, --max-stops and --step are more than nothing")
+		return errors.New("--turns, --max-stops and --step must be greater than 0")
 	}
 	p, program, err := a.openToTry(ctx, "", name, f.set)
 	if err != nil {
@@ -195,7 +195,7 @@ func writeSimulation(w io.Writer, reports []*simulate.Report, p *rules.Program, 
 // outcome says in a sentence how a run came out.
 func outcome(r *simulate.Report, p *rules.Program, f simulateFlags) string {
 	if !r.Ended {
-		text := fmt.Sprintf("it does not end: the agent was told to go on %d times in one turn", r.Most)
+		text := fmt.Sprintf("it does not end: the agent was continued %d times in one turn", r.Most)
 		if p.Limits().Continuations > f.maxStops {
 			text += fmt.Sprintf("; only limits.continuations would end it, after %d", p.Limits().Continuations)
 		}

@@ -141,7 +141,7 @@ func (a *app) startWithoutPrompt(ctx context.Context, root *state.Root, name str
 	case err != nil:
 		return err
 	case !ok:
-		return fmt.Errorf("%s has no loop file to write: it starts by itself when the agent stops and one of its continue rules holds; see: ralph explain --policy %s", name, name)
+		return fmt.Errorf("%s has no loop file to write: its loop starts at a stop, when a continue rule holds. To see which: ralph explain --policy %s", name, name)
 	case len(words) > 1 || f.promptFile != "" || f.template != "" || f.todos:
 		return fmt.Errorf("%s repeats no prompt: it takes the name of the folder that %s names, or nothing", name, s.pointer)
 	}
@@ -151,10 +151,10 @@ func (a *app) startWithoutPrompt(ctx context.Context, root *state.Root, name str
 // adviseStarted says what else keeps a loop that was started from running.
 func (a *app) adviseStarted(ctx context.Context, root *state.Root, p policy) {
 	if why, off := workspace.Off(root.Dir(), a.getenv); off {
-		fmt.Fprintf(a.stdout, "loops are switched off, because %s; switch them on: ralph resume\n", why)
+		fmt.Fprintf(a.stdout, "loops are off, because %s; turn them on with: ralph resume\n", why)
 	}
 	if !a.asked(ctx, p) {
-		fmt.Fprintf(a.stdout, "no agent asks this policy yet: ralph install claude-code --policy %s\n", p.shortName())
+		fmt.Fprintf(a.stdout, "no agent uses this policy yet; install it with: ralph install claude-code --policy %s\n", p.shortName())
 	}
 }
 
@@ -162,7 +162,7 @@ func (a *app) adviseStarted(ctx context.Context, root *state.Root, p policy) {
 func writeNew(ctx context.Context, root *state.Root, path string, src []byte) error {
 	err := root.Write(ctx, path, src, "")
 	if errors.Is(err, state.ErrChanged) {
-		return fmt.Errorf("%s appeared just now: somebody else starts a loop too", path)
+		return fmt.Errorf("%s appeared just now: another command started a loop at the same time", path)
 	}
 	return err
 }
@@ -177,7 +177,7 @@ func (a *app) prompt(words []string, f startFlags) (string, error) {
 	}
 	if f.promptFile != "" {
 		if len(words) > 0 {
-			return "", errors.New("the prompt stands in the words or in --prompt-file, not in both")
+			return "", errors.New("give the prompt as words or with --prompt-file, not both")
 		}
 		r := a.stdin
 		if f.promptFile != "-" {
@@ -196,11 +196,11 @@ func (a *app) prompt(words []string, f startFlags) (string, error) {
 	}
 	switch {
 	case strings.TrimSpace(text) == "":
-		return "", errors.New("there is no prompt: write it behind the policy, or name a file with --prompt-file (- is standard input)")
+		return "", errors.New("there is no prompt: write it after the policy, or name a file with --prompt-file (- is standard input)")
 	case len(text) > state.MaxFileSize-4096:
-		return "", fmt.Errorf("the prompt is longer than %d MiB", state.MaxFileSize>>20)
+		return "", fmt.Errorf("the prompt is too large (the limit is %d MiB)", state.MaxFileSize>>20)
 	case !utf8.ValidString(text):
-		return "", errors.New("the prompt is not text: it holds bytes that are not UTF-8")
+		return "", errors.New("the prompt is not valid UTF-8")
 	}
 	return text, nil
 }
@@ -281,21 +281,21 @@ func (a *app) clear(ctx context.Context, root *state.Root, l loopFile, force boo
 	if force {
 		return a.archive(ctx, root, l, old)
 	}
-	how := "a loop is running already"
+	how := "a loop is already running"
 	if old.paused() {
-		how = "there is a paused loop already"
+		how = "there is already a paused loop"
 	}
 	if p := old.progress(); p != "" {
 		how += ", at " + p
 	}
-	return fmt.Errorf("%s: %s; end it with: ralph stop %s, or start with --force, which archives it", l.path, how, l.policy.shortName())
+	return fmt.Errorf("%s: %s; end it with `ralph stop %s`, or archive it with --force", l.path, how, l.policy.shortName())
 }
 
 // archive puts away what was there.
 func (a *app) archive(ctx context.Context, root *state.Root, l loopFile, old loopState) error {
 	err := a.change(ctx, root, state.Change{Path: l.path, Op: state.OpArchive, Version: old.doc.Version, At: time.Now()})
 	if err == nil {
-		fmt.Fprintf(a.stdout, "archived the loop that was there: %s\n", archiveFolder)
+		fmt.Fprintf(a.stdout, "archived the earlier loop in %s\n", archiveFolder)
 	}
 	return err
 }

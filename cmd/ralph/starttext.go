@@ -56,7 +56,8 @@ func templateList() string {
 	var b strings.Builder
 	for _, t := range loopTemplates() {
 		goal, _, _ := strings.Cut(t.text, "\n")
-		fmt.Fprintf(&b, "  %-10s %s %d iterations, until %q\n", t.name, strings.TrimPrefix(goal, "Goal: "), t.max, t.promise)
+		goal = strings.TrimSuffix(strings.TrimPrefix(goal, "Goal: "), ".")
+		fmt.Fprintf(&b, "  %-10s %s (%d iterations, until %q)\n", t.name, goal, t.max, t.promise)
 	}
 	return b.String()
 }

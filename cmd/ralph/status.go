@@ -221,7 +221,7 @@ func (a *app) loggedFile(ctx context.Context, root string, s logged) (*rules.Fac
 
 func (a *app) writeStatus(report projectStatus, now time.Time) {
 	if report.Off != "" {
-		fmt.Fprintf(a.stdout, "all loops are off: %s; switch them on with: ralph resume\n", report.Off)
+		fmt.Fprintf(a.stdout, "all loops are off: %s; turn them on with: ralph resume\n", report.Off)
 	}
 	if len(report.Loops) == 0 {
 		fmt.Fprintln(a.stdout, "no loop in this project")

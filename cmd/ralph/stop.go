@@ -51,10 +51,10 @@ func (a *app) stop(ctx context.Context, project string, names []string) error {
 			return err
 		}
 		ended++
-		fmt.Fprintf(a.stdout, "ended %s%s: %s is in %s now\n", l.policy.shortName(), at(r.progress()), l.path, archiveFolder)
+		fmt.Fprintf(a.stdout, "ended %s%s; %s is now in %s\n", l.policy.shortName(), at(r.progress()), l.path, archiveFolder)
 	}
 	if ended == 0 && len(names) == 0 {
-		fmt.Fprintln(a.stdout, "no loop is running here that has a file; ralph status shows the others, ralph pause switches all off")
+		fmt.Fprintln(a.stdout, "no loop here has a file; `ralph status` shows the others, `ralph pause` pauses every loop")
 	}
 	return nil
 }
@@ -77,11 +77,11 @@ func (a *app) stoppable(ctx context.Context, root *state.Root, names []string) (
 		case err != nil:
 			return nil, err
 		case !ok:
-			return nil, fmt.Errorf("%s has no loop file to end; ralph pause switches all loops of the project off", name)
+			return nil, fmt.Errorf("%s has no loop file; `ralph pause` pauses every loop", name)
 		case s.path == "":
 			fmt.Fprintf(a.stdout, "no loop of %s is running: %s\n", name, s.problem)
 		case root.Exists(s.path) && !s.read(ctx, root).startedHere():
-			return nil, fmt.Errorf("%s stays: ralph start did not write it. Cancel the work with the tool that wrote it, or pause every loop: ralph pause", s.path)
+			return nil, fmt.Errorf("%s stays: ralph start did not write it. Cancel the work with the tool that wrote it; `ralph pause` pauses every loop", s.path)
 		default:
 			loops = append(loops, s.loopFile)
 		}

@@ -39,7 +39,7 @@ func writeTests(w io.Writer, r testReport, f testFlags) error {
 	case len(r.Files) == 0:
 		b.WriteString("there are no tests here: they stand beside policies, in files whose names end in " + policytest.Suffix + "\n")
 	case r.Passed+r.Failed == 0 && f.run != "":
-		fmt.Fprintf(&b, "no test is called like %s\n", f.run)
+		fmt.Fprintf(&b, "no test matches %s\n", f.run)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

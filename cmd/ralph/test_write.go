@@ -27,7 +27,7 @@ type writeFlags struct {
 }
 
 func (f *writeFlags) add(fl *pflag.FlagSet) {
-	fl.StringVar(&f.file, "write", "", "add a test to this `file`, which is made if it is not there")
+	fl.StringVar(&f.file, "write", "", "add a test to this `file`, and create it if needed")
 	fl.StringVar(&f.witness, "witness", "-", "with --write: `file` with the situation as JSON, - for stdin")
 	fl.BoolVar(&f.fromLog, "from-log", false, "with --write: take the last decision of this project from the decision log")
 	fl.StringVar(&f.name, "name", "", "with --write: `name` of the test")
@@ -81,7 +81,7 @@ func (a *app) draftFromLog(f writeFlags) (testfile.Draft, error) {
 		return testfile.Draft{}, err
 	}
 	if len(records) == 0 {
-		return testfile.Draft{}, errors.New("the decision log holds no such decision of this project")
+		return testfile.Draft{}, errors.New("the decision log has no such decision of this project")
 	}
 	return policytest.Draft(records[0]), nil
 }

@@ -174,7 +174,7 @@ func (a *app) keepState(ctx context.Context, root *state.Root, s toolState, old 
 	case old.doc.Status != state.OK:
 		return fmt.Errorf("%s %s; repair it, or start anew with --force, which archives it", s.path, old.doc.Problem)
 	case f.hasMax:
-		return fmt.Errorf("%s is there already, and is kept; change its %s there, or start anew with --force, which archives it", s.path, maximumFields()[1])
+		return fmt.Errorf("%s exists already, and is kept; change its %s there, or start anew with --force, which archives it", s.path, maximumFields()[1])
 	case f.session != "":
 		owner, _ := s.field(ownerFields())
 		if owner == "" {

@@ -24,9 +24,9 @@ func (a *app) trustCommand() *cobra.Command {
 		Use:   "trust [POLICY]...",
 		Short: "Let a policy run programs and ask models",
 		Long: "trust approves policies whose facts run programs (exec) or send the conversation to a\n" +
-			"model (judge). Until then those facts are missing. What is approved is the content of the\n" +
-			"policy and of all that it includes: a change has to be approved again. Policies that ship\n" +
-			"with ralph need no approval. Read a policy before you approve it.",
+			"model (judge). Until then those facts are missing. You approve the content of the policy\n" +
+			"and of all that it includes: after a change, approve it again. Policies that ship with ralph\n" +
+			"need no approval. Read a policy before you approve it.",
 		Example: "  ralph trust .ralph/policy.yaml\n  ralph trust --list\n  ralph trust --revoke .ralph/policy.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			own, err := a.store()
@@ -35,11 +35,11 @@ func (a *app) trustCommand() *cobra.Command {
 			}
 			switch {
 			case list && (revoke || len(args) > 0):
-				return errors.New("--list stands alone")
+				return errors.New("--list takes neither a policy nor --revoke")
 			case list:
 				return a.listTrust(own)
 			case len(args) == 0:
-				return errors.New("name the policy, or write --list")
+				return errors.New("name the policy, or give --list")
 			}
 			if project, err = workingDir(project); err != nil {
 				return err
@@ -57,7 +57,7 @@ func (a *app) trustCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&list, "list", "l", false, "list what is approved")
-	cmd.Flags().BoolVar(&revoke, "revoke", false, "take the approvals of the policy back, those of earlier contents too")
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "withdraw all approvals of the policy, also of earlier contents")
 	projectFlag(cmd.Flags(), &project)
 	return cmd
 }
@@ -73,7 +73,7 @@ func (a *app) trust(ctx context.Context, own *store.Store, project, name string)
 		return err
 	}
 	if program == nil {
-		return fmt.Errorf("it cannot be used, see ralph check\n%s", firstError(diags))
+		return fmt.Errorf("it cannot be used, see: ralph check\n%s", firstError(diags))
 	}
 	uses := sensitive(program)
 	switch {
@@ -89,7 +89,7 @@ func (a *app) trust(ctx context.Context, own *store.Store, project, name string)
 	}); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s is approved with this content. It may gather:\n", p.name)
+	fmt.Fprintf(a.stdout, "approved %s with its present content. It may use:\n", p.name)
 	for _, f := range uses {
 		fmt.Fprintf(a.stdout, "  %s: %s, %s\n", f.Pos, f.Name, f.Source.Trust)
 	}

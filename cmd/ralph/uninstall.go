@@ -12,10 +12,10 @@ func (a *app) uninstallCommand() *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall HOST",
-		Short: "Take ralph out of a coding agent's settings",
-		Long: "uninstall removes what install added to the settings file of a host, and the lists that\n" +
-			"are empty without it; every other byte of the file stays. Without --policy all entries\n" +
-			"of ralph in that file go.",
+		Short: "Remove ralph from a coding agent's settings",
+		Long: "uninstall removes what install added to the settings file of a host, and lists that are\n" +
+			"empty then. Every other byte of the file stays. Without --policy it removes all entries of\n" +
+			"ralph in that file.",
 		Example: "  ralph uninstall claude-code\n  ralph uninstall codex --policy ralph-wiggum --scope user",
 		Args:    oneHost,
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.uninstall(cmd.Context(), args[0], f) },
@@ -37,15 +37,15 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 		asked, ok := e.ralph()
 		return !ok || len(f.policies) > 0 && !slices.Equal(asked, f.policies)
 	})
+	what := "ralph"
+	if len(f.policies) > 0 {
+		what = policyList(f.policies)
+	}
 	if len(ours) == 0 {
-		what := "ralph"
-		if len(f.policies) > 0 {
-			what = policyList(f.policies)
-		}
 		fmt.Fprintf(a.stdout, "%s is not installed in %s\n", what, s.shown)
 		for _, scope := range g.scopes() {
 			if other, err := openSettings(ctx, project, a.homeDir(), g.files[scope]); err == nil && scope != f.scope && other.asksRalph() {
-				fmt.Fprintf(a.stdout, "ralph is in %s: add --scope %s\n", other.shown, scope)
+				fmt.Fprintf(a.stdout, "ralph is installed in %s: add --scope %s\n", other.shown, scope)
 			}
 		}
 		return nil
@@ -57,7 +57,7 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s no longer asks ralph by %s\n", g.title, s.shown)
+	fmt.Fprintf(a.stdout, "Removed %s from %s.\n", what, s.shown)
 	return nil
 }
 
