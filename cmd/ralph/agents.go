@@ -10,8 +10,8 @@ import (
 // The scopes of a host's settings.
 const (
 	scopeProject = "project" // for everybody who works on the project
-	scopeLocal   = "local"   // for this person in this project
-	scopeUser    = "user"    // for this person in all projects
+	scopeLocal   = "local"   // for this user in this project
+	scopeUser    = "user"    // for this user in all projects
 )
 
 // An agent is a host whose settings file ralph can edit.
@@ -19,13 +19,13 @@ type agent struct {
 	host  string
 	title string
 	// files gives the settings file of each scope, relative to the project, or
-	// absolute for the person's own.
+	// absolute for the user's own.
 	files map[string]string
 	argv  bool // a hook can be a program with a list of arguments, without a shell
 	after string
 }
 
-// agents lists the hosts that ralph can be installed in. home is the person's home
+// agents lists the hosts that ralph can be installed in. home is the user's home
 // directory, "" if there is none.
 func agents(home string, getenv func(string) string) []agent {
 	own := func(variable, dir, file string) string {
@@ -69,7 +69,7 @@ func (g agent) scopes() []string {
 	return names
 }
 
-// homeDir is the person's home directory, "" if there is none.
+// homeDir is the user's home directory, "" if there is none.
 func (a *app) homeDir() string {
 	name := "HOME"
 	if runtime.GOOS == "windows" {

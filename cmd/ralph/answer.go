@@ -61,7 +61,7 @@ func (o *answerer) writeLocked(r host.Reply) {
 	// stderr first: hosts read stdout as the end of the answer.
 	if len(answer.Stderr) > 0 {
 		if _, err := o.stderr.Write(answer.Stderr); err != nil && answer.Status != exitOK {
-			o.status = exitOK // an agent that nobody can tell why is not held
+			o.status = exitOK // an agent that cannot be told why may stop
 		}
 	}
 	if len(answer.Stdout) > 0 {
@@ -71,8 +71,8 @@ func (o *answerer) writeLocked(r host.Reply) {
 	}
 }
 
-// watch lets the agent go when all else hangs, be it a read of stdin. It ends the
-// process, since what hangs cannot be told to end. stop calls it off.
+// watch lets the agent stop when all else hangs, even a read of stdin. It ends the
+// process, because nothing else ends what hangs. stop cancels it.
 func (o *answerer) watch(after time.Duration, trouble error) (stop func() bool) {
 	return time.AfterFunc(after, func() {
 		if !o.mu.TryLock() {

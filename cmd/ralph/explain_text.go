@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// writeExplanation writes a decision for a person to read.
+// writeExplanation writes a decision as text.
 func writeExplanation(w io.Writer, r loop.Record) error {
 	var b strings.Builder
 	verdict := r.Action.String()

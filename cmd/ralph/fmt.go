@@ -83,7 +83,7 @@ func (a *app) fmtFile(ctx context.Context, name string, f fmtFlags) error {
 		return err
 	}
 	if resolved, err := filepath.EvalSymlinks(abs); err == nil {
-		abs = resolved // the person names the file, so it may lie anywhere
+		abs = resolved // the user names the file, so it may lie anywhere
 	}
 	dir, base := filepath.Split(abs)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {

@@ -34,7 +34,7 @@ func (e hookEntry) ralph() (policies []string, ok bool) {
 }
 
 // flags takes an entry of ralph apart: its policies, the values of params that it
-// states, and what a person added beside them.
+// states, and what a user added to them.
 func (e hookEntry) flags() (policies, set, further []string) {
 	args := e.words[2:]
 	for i := 0; i < len(args); i++ {

@@ -17,7 +17,7 @@ import (
 )
 
 // hookTimeout is what the host gives one answer, in seconds. ralph answers sooner:
-// it lets the agent go at its own deadline, which this must exceed.
+// it lets the agent stop at its own deadline, which this must exceed.
 const hookTimeout = 60
 
 // minTimeout is the least that an entry may say.

@@ -24,7 +24,7 @@ type policy struct {
 	shipped bool
 }
 
-// shortName is how a person names a policy on the command line.
+// shortName is how a user names a policy on the command line.
 func (p policy) shortName() string {
 	if name, ok := strings.CutPrefix(p.name, ".ralph/"); ok && !strings.Contains(name, "/") {
 		return strings.TrimSuffix(name, ".yaml")
@@ -43,7 +43,7 @@ func orDefault(names []string) []string {
 	return names
 }
 
-// findPolicy looks a policy up, as a person names it:
+// findPolicy looks a policy up by the name that a user gives:
 //
 //	NAME       .ralph/NAME.yaml of the project, else the shipped policy NAME
 //	NAME.yaml  that file of the project, else the shipped policy NAME
@@ -79,7 +79,7 @@ func policyFile(project, name string) (file, path string) {
 	return file, path
 }
 
-// findOrRead is findPolicy, but for the name -, which is what stands on standard
+// findOrRead is findPolicy, but the name - means the policy on standard
 // input. Its includes and schemas are looked up in the project.
 func (a *app) findOrRead(project, name string) (policy, error) {
 	if name != "-" {

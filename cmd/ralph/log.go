@@ -64,7 +64,7 @@ func (a *app) logCommand() *cobra.Command {
 	return cmd
 }
 
-// A logged decision is what the log tells of it in one line.
+// A logged decision is what one line of the log shows of it.
 type logged struct {
 	Time    time.Time    `json:"time"`
 	Policy  string       `json:"policy"`

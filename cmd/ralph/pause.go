@@ -34,7 +34,7 @@ func (a *app) pauseCommand() *cobra.Command {
 	return cmd
 }
 
-// setActive holds one loop, or lets it go on.
+// setActive pauses one loop, or resumes it.
 func (a *app) setActive(ctx context.Context, project, name string, active bool) error {
 	root, err := openProject(project)
 	if err != nil {

@@ -72,7 +72,7 @@ func (s settingsFile) groups(event string) (int, error) {
 	return len(groups), nil
 }
 
-// update brings an entry up to date. What a person added to it stays.
+// update brings an entry up to date. What a user added to it stays.
 func (g agent) update(src []byte, e hookEntry, words []string) ([]byte, error) {
 	type field struct {
 		name  string

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// surviveFullFiles lets a write beyond the size that the person allows files fail,
+// surviveFullFiles lets a write beyond the size that the user allows files fail,
 // where it would kill the process: the exit status stays ours. Programs that are
 // started inherit this; their writes fail too.
 func surviveFullFiles() { signal.Ignore(syscall.SIGXFSZ) }

@@ -101,7 +101,7 @@ func (a *app) simulate(ctx context.Context, name string, f simulateFlags) error 
 }
 
 // simulated finds the project to copy: the one that is named, else the demo of the
-// policy. An empty one is better than a person's own, which nobody named.
+// policy. An empty one is better than a project that the user did not name.
 func simulated(p policy, named string) (fs.FS, error) {
 	if named != "" {
 		info, err := os.Stat(named)
@@ -128,7 +128,7 @@ func simulated(p policy, named string) (fs.FS, error) {
 }
 
 // alike counts the stops at the beginning of the list that differ in nothing but
-// their number: a loop that stands still is told in one line.
+// their number: a loop that stands still is one line.
 func alike(stops []simulate.Stop) int {
 	n := 1
 	for n < len(stops) && told(stops[n]) == told(stops[0]) && stops[n].Turn == stops[0].Turn && stops[n].Stop > 1 {
@@ -137,7 +137,7 @@ func alike(stops []simulate.Stop) int {
 	return n
 }
 
-// told is what a line says of a stop.
+// told is what a line shows of a stop.
 func told(s simulate.Stop) string {
 	said := s.Reason
 	switch {

@@ -114,7 +114,7 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 			report.Loops = append(report.Loops, st)
 		}
 	}
-	for _, started := range a.startedStates(ctx, root) { // and nobody asked about yet
+	for _, started := range a.startedStates(ctx, root) { // without a decision yet
 		if !slices.ContainsFunc(report.Loops, func(st loopStatus) bool { return st.Policy == started.policy.name }) {
 			report.Loops = append(report.Loops, a.fileStatus(ctx, root, own, started.loopFile, started.read(ctx, root), nil))
 		}
@@ -126,7 +126,7 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 	return nil
 }
 
-// fileStatus tells about a loop that has a file.
+// fileStatus is the status of a loop that has a file.
 func (a *app) fileStatus(ctx context.Context, root *state.Root, own *store.Store, l loopFile, r loopState, sessions []logged) loopStatus {
 	st := loopStatus{Policy: l.policy.name, State: loopRunning, File: l.path, Changed: r.doc.ModTime}
 	switch {
@@ -137,7 +137,7 @@ func (a *app) fileStatus(ctx context.Context, root *state.Root, own *store.Store
 	}
 	st.take(r)
 	for _, s := range sessions {
-		// The owner's decisions count; without one those of whoever asked last.
+		// The owner's decisions count; without one those of the session that asked last.
 		if s.Policy == st.Policy && (st.Owner == "" || s.Session == st.Owner) {
 			a.remember(ctx, &st, own, root.Dir(), s)
 			break
@@ -199,7 +199,7 @@ func (a *app) sessionStatus(ctx context.Context, root *state.Root, own *store.St
 }
 
 // loggedFile gives the file that the last decision of a session was about, where
-// only an event tells its path.
+// only an event gives its path.
 func (a *app) loggedFile(ctx context.Context, root string, s logged) (*rules.Fact, string) {
 	_, program, err := a.open(ctx, root, s.Policy, nil)
 	if err != nil || program.Inline() == nil {

@@ -241,8 +241,8 @@ func (a *app) printTests(r testReport, f testFlags) error {
 	return errors.Join(writeTests(a.stdout, r, f), a.writeCoverage(r, f))
 }
 
-// testArgs lets people write -run, as go test does. To the flag library that is -r
-// with the value "un", which nobody means.
+// testArgs lets users write -run, as go test does. To the flag library that is -r
+// with the value "un", which is never meant.
 func testArgs(args []string) []string {
 	if len(args) == 0 || args[0] != "test" {
 		return args

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop/policytest"
 )
 
-// writeTests writes the results for a person: one line a file, each failure with
+// writeTests writes the results as text: one line a file, each failure with
 // what was expected and the way to the decision.
 func writeTests(w io.Writer, r testReport, f testFlags) error {
 	var b strings.Builder

@@ -17,7 +17,7 @@ import (
 const watchInterval = 300 * time.Millisecond
 
 // watchTests runs the tests again whenever a file beneath the paths has changed,
-// until the person has seen enough. Its exit status is that of the last run that
+// until the user ends it. Its exit status is that of the last run that
 // was not interrupted.
 func (a *app) watchTests(ctx context.Context, paths []string, once func(context.Context) error) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)

@@ -36,7 +36,7 @@ func (f *writeFlags) add(fl *pflag.FlagSet) {
 }
 
 // writeTest adds a test to a file. What it expects is what was decided then, or,
-// for a witness, what the policy decides now: the person reads it and keeps it, or
+// for a witness, what the policy decides now: the user reads it and keeps it, or
 // corrects it and has a failing test.
 func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 	if !strings.HasSuffix(f.file, policytest.Suffix) {

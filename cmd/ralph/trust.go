@@ -101,7 +101,7 @@ func sensitive(p *rules.Program) []*rules.Fact {
 	return slices.DeleteFunc(p.Facts(), func(f *rules.Fact) bool { return f.Source.Trust == "" })
 }
 
-// approvedNames are the files of a policy as people find them again: the policy by
+// approvedNames are the files of a policy as users find them again: the policy by
 // its absolute path.
 func approvedNames(project, name string, files []rules.File) []string {
 	var names []string
