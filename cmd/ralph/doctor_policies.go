@@ -210,12 +210,19 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 	}
 	for _, l := range x.app.loopFiles(ctx, x.root.Dir()) {
 		r := l.read(ctx, x.root)
-		if r.doc.Status == state.Missing && !r.doc.Quiet || r.doc.Status == state.Missing && x.root.Exists(l.path) {
-			x.problem("state", l.path, fmt.Sprintf("%s, so there is no loop of %s", r.doc.Problem, l.policy.shortName()),
-				"begin the file with a line ---, then the fields, then another line ---; or start anew: ralph start "+l.policy.shortName()+" --force")
+		gone := r.doc.Status == state.Missing
+		if gone && r.doc.Quiet && !x.root.Exists(l.path) {
 			continue
 		}
-		if r.doc.Status == state.Missing || r.paused() {
+		if r.doc.Problem != "" && r.doc.Status != state.Invalid { // that is checkState's
+			what := oneLine(r.doc.Problem)
+			if gone {
+				what += ", so there is no loop of " + l.policy.shortName()
+			}
+			x.problem("state", l.path, what,
+				"begin the file with a line ---, then the fields, then another line ---; or start anew: ralph start "+l.policy.shortName()+" --force")
+		}
+		if gone || r.paused() {
 			continue
 		}
 		x.checkEnd(l, r)

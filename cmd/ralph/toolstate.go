@@ -61,6 +61,9 @@ func (a *app) openToolState(ctx context.Context, root *state.Root, name, pointed
 	if s.fact == nil || !s.fact.Source.Editable || s.fact.Source.Body {
 		return s, false, nil
 	}
+	if _, fixed := s.fact.File(); fixed {
+		return s, false, nil
+	}
 	v := program.Eval(ctx, scout{root, &s}, rules.Options{Event: host.Stop, Time: time.Now()})
 	if s.pointer == "" {
 		return s, false, nil
@@ -71,6 +74,9 @@ func (a *app) openToolState(ctx context.Context, root *state.Root, name, pointed
 			s.problem = v.Problems[0]
 		}
 		return s, true, nil
+	}
+	if !strings.Contains(s.path, path.Clean(s.pointed)) {
+		return s, false, nil // something else than that text leads to it
 	}
 	if s.tasks == "" {
 		s.tasks = path.Join(path.Dir(s.path), taskList)
