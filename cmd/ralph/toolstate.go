@@ -58,7 +58,7 @@ func (a *app) openToolState(ctx context.Context, root *state.Root, name, pointed
 		return s, false, err
 	}
 	s = toolState{loopFile: loopFile{policy: p, fact: program.Inline()}, pointed: pointed}
-	if s.fact == nil || !s.fact.Source.Editable || s.fact.Source.Body {
+	if s.fact == nil || !s.fact.Source.File || !s.fact.Source.Editable || s.fact.Source.Body {
 		return s, false, nil
 	}
 	if _, fixed := s.fact.File(); fixed {
