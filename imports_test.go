@@ -45,6 +45,7 @@ func TestImports(t *testing.T) {
 		"internal/approval":     {"./rules", "path/filepath"},
 		"internal/jsonedit":     {"./schema"},
 		"internal/nearest":      nil,
+		"internal/reference":    {"flag", "os", "path/filepath", "testing", "time"}, // for tests
 		"internal/regexpsize":   nil,
 		"schema":                {"./internal/nearest", "./internal/regexpsize", "encoding/binary", "hash/maphash", "math/big"},
 		"rules/internal/form":   nil,

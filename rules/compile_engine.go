@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -46,7 +45,10 @@ func newEngine(instructions int) *engine {
 	c.MaxNodes = maxExprNodes
 	c.Strict = true
 	c.Env = newEnv(64)
-	for _, f := range slices.Concat(functions(), metered()) {
+	for _, f := range functions() {
+		c.Functions[f.Name] = f.Function
+	}
+	for _, f := range metered() {
 		c.Functions[f.Name] = f
 	}
 	return &engine{conf: c, patterns: &patterns{made: map[string]*pattern{}, room: instructions}}

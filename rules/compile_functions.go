@@ -15,17 +15,23 @@ const maxString = 1 << 20
 
 var errTooLong = errors.New("the text gets longer than 1 MiB")
 
+// pureFunction is a function that looks at its arguments alone.
+type pureFunction struct {
+	doc string
+	*builtin.Function
+}
+
 // functions are the pure functions that ralph adds to expr's own, and those of
 // expr's that it does better. They are called with the meter before their arguments.
-func functions() []*builtin.Function {
-	function := func(name string, f func(m *meter, args []any) (any, error), types ...reflect.Type) *builtin.Function {
-		return &builtin.Function{
+func functions() []pureFunction {
+	function := func(name, doc string, f func(m *meter, args []any) (any, error), types ...reflect.Type) pureFunction {
+		return pureFunction{doc, &builtin.Function{
 			Name: name, Types: types,
 			Func: func(args ...any) (any, error) { return f(args[0].(*meter), args[1:]) },
-		}
+		}}
 	}
-	return []*builtin.Function{
-		function("cut", func(m *meter, args []any) (any, error) {
+	return []pureFunction{
+		function("cut", "The first n characters of a text; the last of them is … if there are more.", func(m *meter, args []any) (any, error) {
 			n, ok := args[1].(int)
 			if !ok {
 				return nil, errors.New("cut takes a text and a number of characters")
@@ -40,7 +46,7 @@ func functions() []*builtin.Function {
 			return nil, fmt.Errorf("cut takes a text, not %s", kindOf(args[0]))
 		}, reflect.TypeFor[func(string, int) string](), reflect.TypeFor[func(any, int) string]()),
 
-		function("bullets", func(m *meter, args []any) (any, error) {
+		function("bullets", "The first n items of a list (5 if absent), one \"- item\" a line, then how many more there are.", func(m *meter, args []any) (any, error) {
 			n := 5
 			if len(args) > 1 {
 				var ok bool
@@ -56,7 +62,7 @@ func functions() []*builtin.Function {
 		}, reflect.TypeFor[func([]any) string](), reflect.TypeFor[func([]any, int) string](),
 			reflect.TypeFor[func(any) string](), reflect.TypeFor[func(any, int) string]()),
 
-		function("repeat", func(m *meter, args []any) (any, error) {
+		function("repeat", "A text n times.", func(m *meter, args []any) (any, error) {
 			s, ok1 := args[0].(string)
 			n, ok2 := args[1].(int)
 			switch {
@@ -69,7 +75,7 @@ func functions() []*builtin.Function {
 			return strings.Repeat(s, n), nil
 		}, reflect.TypeFor[func(string, int) string]()),
 
-		function("join", func(m *meter, args []any) (any, error) {
+		function("join", "The texts of a list with a text between them.", func(m *meter, args []any) (any, error) {
 			items, err := elements(args[0])
 			if err != nil || args[0] == nil {
 				return nil, fmt.Errorf("join takes a list of texts, not %s", kindOf(args[0]))
@@ -83,7 +89,7 @@ func functions() []*builtin.Function {
 			reflect.TypeFor[func([]string, string) string](), reflect.TypeFor[func([]string) string](),
 			reflect.TypeFor[func(any, string) string](), reflect.TypeFor[func(any) string]()),
 
-		function("uniq", func(m *meter, args []any) (any, error) {
+		function("uniq", "A list without the items that were there before.", func(m *meter, args []any) (any, error) {
 			items, err := elements(args[0])
 			if err != nil {
 				return nil, fmt.Errorf("uniq takes a list, not %s", kindOf(args[0]))
@@ -91,7 +97,7 @@ func functions() []*builtin.Function {
 			return uniq(m, items), nil
 		}, reflect.TypeFor[func([]any) []any](), reflect.TypeFor[func(any) []any]()),
 
-		function("replace", func(m *meter, args []any) (any, error) {
+		function("replace", "A text with one part replaced by another: everywhere, or the first n times.", func(m *meter, args []any) (any, error) {
 			s, ok1 := args[0].(string)
 			from, ok2 := args[1].(string)
 			to, ok3 := args[2].(string)

@@ -34,10 +34,35 @@ func environment(name string) *NameInfo {
 	return &NameInfo{Name: name, Type: t.String(), Private: true, typ: t}
 }
 
-// asks are the forms that ask how a fact stands, without reading through it.
-func asks() []string { return []string{"missing", "invalid", "ok", "problem", "path", "age"} }
+// ask is a form that asks how a fact stands, without reading through it.
+type ask struct {
+	name   string
+	answer reflect.Type
+	doc    string
+}
 
-// isAsk reports whether a function asks about a fact.
+// askForms lists all of them.
+func askForms() []ask {
+	yes, text, span := reflect.TypeFor[bool](), reflect.TypeFor[string](), reflect.TypeFor[time.Duration]()
+	return []ask{
+		{"missing", yes, "There is nothing to judge: no such file, a path with an unknown hole, no answer in time."},
+		{"invalid", yes, "There is something, and it is not what the policy declares."},
+		{"ok", yes, "The fact has a value."},
+		{"problem", text, "Why the fact is missing or invalid, or what was left out; else empty."},
+		{"path", text, "File of the fact, from the root of the project."},
+		{"age", span, "Time since that file was changed."},
+	}
+}
+
+func asks() []string {
+	var names []string
+	for _, a := range askForms() {
+		names = append(names, a.name)
+	}
+	return names
+}
+
+// isAsk reports whether a function asks about a fact. It is asked for every name.
 func isAsk(name string) bool {
 	switch name {
 	case "missing", "invalid", "ok", "problem", "path", "age":
@@ -47,14 +72,9 @@ func isAsk(name string) bool {
 }
 
 // askType gives the type of the answer.
-func askType(ask string) reflect.Type {
-	switch ask {
-	case "problem", "path":
-		return reflect.TypeFor[string]()
-	case "age":
-		return reflect.TypeFor[time.Duration]()
-	}
-	return reflect.TypeFor[bool]()
+func askType(name string) reflect.Type {
+	all := askForms()
+	return all[slices.IndexFunc(all, func(a ask) bool { return a.name == name })].answer
 }
 
 // flat lists the names without members that are not functions, and the groups.
@@ -94,11 +114,9 @@ func (n *names) taken(name string) bool {
 	return space || n.byName[name] != nil || isAsk(name) || n.isFunction(name) || isKeyword(name)
 }
 
-// isKeyword reports whether expressions cannot have this word as a name.
-func isKeyword(name string) bool {
-	switch name {
-	case "true", "false", "nil", "and", "or", "not", "in", "contains", "matches", "startsWith", "endsWith", "let", "if", "else":
-		return true
-	}
-	return false
+// keywords are the words that expressions cannot have as a name.
+func keywords() []string {
+	return []string{"true", "false", "nil", "and", "or", "not", "in", "contains", "matches", "startsWith", "endsWith", "let", "if", "else"}
 }
+
+func isKeyword(name string) bool { return slices.Contains(keywords(), name) }

@@ -77,15 +77,23 @@ type LoadLimits struct {
 	Patterns int // instructions of all patterns of matches and schemas together: 500,000
 }
 
+// The defaults of LoadLimits.
+const (
+	defaultLoadBytes    = 8 << 20
+	defaultLoadNodes    = 200_000
+	defaultLoadIncludes = 64
+	defaultLoadPatterns = 500_000
+)
+
 func (l LoadLimits) filled() LoadLimits {
 	set := func(n *int, usual int) {
 		if *n <= 0 {
 			*n = usual
 		}
 	}
-	set(&l.Bytes, 8<<20)
-	set(&l.Nodes, 200_000)
-	set(&l.Includes, 64)
-	set(&l.Patterns, 500_000)
+	set(&l.Bytes, defaultLoadBytes)
+	set(&l.Nodes, defaultLoadNodes)
+	set(&l.Includes, defaultLoadIncludes)
+	set(&l.Patterns, defaultLoadPatterns)
 	return l
 }

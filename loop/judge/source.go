@@ -92,20 +92,21 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 // request is the question without the conversation.
 func request(q loop.Query) (r Request, problem string) {
 	api, _ := q.Fact.Options["api"].(string)
-	prefix := "ANTHROPIC"
-	if api == OpenAI {
-		prefix = "OPENAI"
+	openAI := api == OpenAI
+	key, address := "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"
+	if openAI {
+		key, address = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 	}
 	r = Request{
-		API: api, BaseURL: q.Env(prefix + "_BASE_URL"), Key: q.Env(prefix + "_API_KEY"), Model: q.Options["model"],
+		API: api, BaseURL: q.Env(address), Key: q.Env(key), Model: q.Options["model"],
 		System: q.Options["system"], Question: q.Args[0],
 	}
 	r.MaxTokens, _ = q.Fact.Options["max_tokens"].(int)
-	if r.Model == "" && prefix == "ANTHROPIC" {
+	if r.Model == "" && !openAI {
 		r.Model = usualModel
 	}
-	if r.Key == "" && (r.BaseURL == "" || prefix == "ANTHROPIC") {
-		return r, prefix + "_API_KEY is not set"
+	if r.Key == "" && (r.BaseURL == "" || !openAI) {
+		return r, key + " is not set"
 	}
 	var err error
 	if r.Schema, err = json.Marshal(answerSchema(q.Fact.Schema.Type())); err != nil {

@@ -159,10 +159,10 @@ func messageKeys() keys {
 func loopKeys() keys {
 	count, span := map[string]any{"type": "integer", "minimum": 0}, typed("string")
 	return keys{
-		{"continuations", count, "Continuations in this row."},
+		{"continuations", count, "Continuations in this streak."},
 		{"total", count, "Continuations in this session."},
 		{"repeats", count, "Latest continuations with the same progress as now."},
-		{"elapsed", span, "Time since the first continuation of the row, such as 5m."},
+		{"elapsed", span, "Time since the first continuation of the streak, such as 5m."},
 		{"step", span, "Time since the latest continuation."},
 	}
 }

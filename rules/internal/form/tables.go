@@ -6,7 +6,7 @@ import "slices"
 // order of the documentation.
 func PolicyKeys() Keys {
 	return Keys{
-		{"ralph", Version, "Version of the policy language: 1."},
+		{"ralph", Version, "Version of the policy language."},
 		{"description", Text, "What the loop is for, in a sentence."},
 		{"prefix", Text, "Shown in brackets before every log line; ralph if absent."},
 		{"events", Events, "Hook events that this policy decides; [Stop] if absent."},
@@ -18,7 +18,7 @@ func PolicyKeys() Keys {
 		{"limits", Limits, "Limits of the loop. They hold whatever the rules say."},
 		{"progress", Exprs, "What changes when the loop makes progress; loop.repeats counts continuations without a change."},
 		{"rules", Rules, "Tried in order; the first continue or stop whose when is true decides."},
-		{"finally", Finally, "Done after the verdict was applied, best effort."},
+		{"finally", Finally, "Done after every verdict that was applied. A failure changes nothing."},
 	}
 }
 
@@ -66,7 +66,7 @@ func EffectKeys() Keys {
 // PruneKeys are the keys of prune.
 func PruneKeys() Keys {
 	return Keys{
-		{"glob", Path, "Which files; values of holes are taken literally."},
+		{"glob", Path, "Which files. A value in a hole is taken literally."},
 		{"older", Duration, "How long ago they were last changed, at least."},
 	}
 }
@@ -74,7 +74,7 @@ func PruneKeys() Keys {
 // FinallyKeys are the keys of an entry of finally.
 func FinallyKeys() Keys {
 	return Keys{
-		{"name", Text, "Name of the entry, for traces."},
+		{"name", Text, "Name of the entry, shown in traces. Any text."},
 		{"when", Exprs, "An expression, or a list of which all must be true; absent means true."},
 		{"prune", Prune, "Remove files that match a pattern and are older than a time."},
 		{"log", Template, "Written to stderr, each line with the policy's prefix."},
@@ -104,6 +104,6 @@ func UnlessKeys() Keys {
 func FactOptionKeys() Keys {
 	return Keys{
 		{"default", Any, "Stands in for a missing fact, completed by the schema."},
-		{"timeout", Duration, "How long gathering may take."},
+		{"timeout", Duration, "How long gathering may take; each source has a default."},
 	}
 }

@@ -1,0 +1,375 @@
+package docs_test
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/internal/reference"
+)
+
+// variable is an environment variable that ralph reads, sets or takes away.
+type variable struct{ name, meaning string }
+
+// variables are those that ralph's own code or a shipped policy names, by section of the page.
+func variables() map[string][]variable {
+	return map[string][]variable{
+		"ralph's own": {
+			{"RALPH_OFF", "Switches every loop off, unless it is empty, `0` or `false`. Programs that a policy runs get `RALPH_OFF=1`."},
+			{"RALPH_STATE_DIR", "Folder of ralph's own files."},
+			{"RALPH_JUDGE", "Says that this session is a judge itself: `judge` facts are missing, unless it is empty, `0` or `false`."},
+		},
+		"Places": {
+			{"HOME", "Home directory. Below it are `~/` of policies, ralph's own files and the files of Claude Code and Codex, where no other variable names their place."},
+			{"USERPROFILE", "The same on Windows."},
+			{"XDG_STATE_HOME", "Folder for the state of programs, if it is absolute. ralph's own files are in `ralph` below it. Not on macOS and Windows."},
+			{"LocalAppData", "The same on Windows."},
+		},
+		"Of the agent": {
+			{"CLAUDE_PROJECT_DIR", "Project of the session in Claude Code; see [security](../security.md#what-it-reads)."},
+			{"CLAUDE_CONFIG_DIR", "Folder of Claude Code's own files, instead of `~/.claude`."},
+			{"CLAUDE_CODE_TASK_LIST_ID", "Name of the task list that a `tasks` fact reads, if the policy names none."},
+			{"CLAUDE_CODE_SESSION_ID", "Session in which `ralph start` runs; the loop belongs to it."},
+			{"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "Claude Code's own limit of continuations without a use of a tool. `ralph doctor` compares it with the limits of policies."},
+			{"CLAUDE_HOOK_JUDGE_MODE", "Says that this session is a judge itself, as `RALPH_JUDGE` does."},
+			{"CLAUDE_SESSION_ID", "Session of System 3, instead of the one of the hook input."},
+			{"CLAUDE_SESSION_DIR", "Folder of a System 3 session below `.claude/completion-state`."},
+			{"CODEX_HOME", "Folder of Codex's own files, instead of `~/.codex`."},
+		},
+		"Models": {
+			{"ANTHROPIC_API_KEY", "Key for `judge` facts with `api: anthropic`."},
+			{"ANTHROPIC_BASE_URL", "Address of the service, instead of `https://api.anthropic.com`."},
+			{"OPENAI_API_KEY", "Key for `judge` facts with `api: openai`. It can be absent if `OPENAI_BASE_URL` is set."},
+			{"OPENAI_BASE_URL", "Address of the service, instead of `https://api.openai.com/v1`."},
+		},
+		"The terminal": {
+			{"NO_COLOR", "If it is not empty, `ralph check` writes no colours."},
+			{"TERM", "With `dumb`, `ralph check` writes no colours."},
+		},
+		"What programs get": {
+			{"GIT_TERMINAL_PROMPT", "`0` for git, so that it never asks."},
+			{"GIT_OPTIONAL_LOCKS", "`0` for git, so that it takes no locks."},
+			{"LC_ALL", "`C` for git, so that its answers are in English."},
+		},
+	}
+}
+
+// libraries are variables that Go's and other libraries read for ralph.
+func libraries() []variable {
+	return []variable{
+		{"PATH", "Where programs are found: those of `exec` facts, git, `which`, and `ralph` for `ralph doctor`. On Windows with `PATHEXT`."},
+		{"TMPDIR", "Where `ralph test` and `ralph simulate` make their folders. On Windows `TMP` and `TEMP`."},
+		{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "Proxies for `judge` facts, also in small letters."},
+		{"SSL_CERT_FILE, SSL_CERT_DIR", "Certificates for `judge` facts, on Unix other than macOS."},
+		{"RES_OPTIONS, HOSTALIASES, LOCALDOMAIN", "How Go looks up the address of the model's service."},
+		{"TZ, ZONEINFO", "Time zone of times that commands show, and of the functions `date` and `timezone`."},
+		{"GODEBUG, GOMAXPROCS, GOMEMLIMIT, GOTRACEBACK", "Settings of Go's runtime."},
+		{"RALPH_ACTIVE_HELP, COBRA_ACTIVE_HELP, RALPH_COMPLETION_DESCRIPTIONS, COBRA_COMPLETION_DESCRIPTIONS, BASH_COMP_DEBUG_FILE", "How the completion of a shell works."},
+	}
+}
+
+// place is a file or folder that ralph reads or writes.
+type place struct{ path, use, when string }
+
+func placesInProject() []place {
+	return []place{
+		{".ralph/policy.yaml", "read", "The policy, if no other is named."},
+		{".ralph/NAME.yaml", "read", "A policy that is asked for by its name. It goes before a shipped one."},
+		{".ralph/NAME_test.yaml", "read", "`ralph test`; `ralph test --write` adds to it."},
+		{".ralph/config.yaml", "read", "Values of params, at each event."},
+		{".ralph/off", "read", "At each event; `ralph pause` writes it and `ralph resume` removes it."},
+		{".ralph/archive", "write", "The effect `archive`, `ralph stop` and `ralph start --force`."},
+		{"files that facts name", "read", "When a rule needs the fact. `set`, `delete`, `archive` and `prune` change them."},
+		{".claude/settings.json, .claude/settings.local.json, .codex/hooks.json", "read and write", "`ralph install` and `ralph uninstall`; `ralph doctor` reads them."},
+	}
+}
+
+func placesElsewhere(stateFile func(name string) string) []place {
+	return []place{
+		{"files named on the command line", "read", "`--policy`, `--input`, `--prompt-file` and the like; `--verdict` writes one."},
+		{"the session file of the hook input", "read", "When a rule needs it, from its end."},
+		{"~/.claude/projects/*/SESSION.jsonl", "read", "The session file, if the hook input names none and the host is Claude Code or unknown."},
+		{"~/.claude/tasks/LIST/*.json", "read", "`tasks` facts."},
+		{"~/…", "read", "Facts whose path begins with `~/` in the policy itself."},
+		{"~/.claude/settings.json, ~/.codex/hooks.json", "read and write", "`ralph install` and `ralph uninstall` with `--scope user`; `ralph doctor` reads them."},
+		{"/etc/claude-code/managed-settings.json", "read", "`ralph doctor`: settings of the administrator. On macOS `/Library/Application Support/ClaudeCode/managed-settings.json`, on Windows `C:\\Program Files\\ClaudeCode\\managed-settings.json`."},
+		{stateFile("memoryDir") + "/", "read and write", "Memory of loops, at each event that a policy is for."},
+		{stateFile("lockDir") + "/", "read and write", "Locks."},
+		{stateFile("trustDir") + "/", "read and write", "Approvals; `ralph trust` writes them."},
+		{stateFile("logName") + ", " + stateFile("logRotated"), "read and write", "The decision log."},
+		{stateFile("cleanStamp"), "write", "When old memory was last removed."},
+		{"ralph-test-*, ralph-simulate-* in the folder for temporary files", "write", "`ralph test` and `ralph simulate`, removed at the end."},
+		{"what git reads", "read", "`git` facts: git reads the repository and its own settings."},
+	}
+}
+
+// The page names every variable and every file, and the sources name no other.
+func TestEnvironmentPage(t *testing.T) {
+	p := reference.New(t, "environment", "Environment and files")
+	p.Text("Every variable that ralph reads and every file that it reads or writes. Policies can read more variables, as `env.NAME`; " +
+		"[security](../security.md) says what is done with all this.")
+	known := map[string]bool{}
+	used := byPolicies(t)
+	sections := variables()
+	for _, title := range []string{"ralph's own", "Places", "Of the agent", "Models", "The terminal", "What programs get"} {
+		p.Section(2, title)
+		rows := [][]string{{"variable", "meaning", "policies that read it"}}
+		for _, v := range sections[title] {
+			if known[v.name] {
+				t.Errorf("%s is there twice", v.name)
+			}
+			known[v.name] = true
+			policies := "-"
+			if names := used[v.name]; len(names) > 0 {
+				policies = reference.Code(names...)
+			}
+			rows = append(rows, []string{reference.Code(v.name), v.meaning, policies})
+		}
+		if title == "What programs get" {
+			p.Text("Programs that a policy runs, and git, get the environment of ralph with `RALPH_OFF=1`, and without the variables that lead git "+
+				"to another repository: %s. git also gets these.", reference.Code(taken(t)...))
+		}
+		p.Table(rows...)
+		delete(sections, title)
+	}
+	for title := range sections {
+		t.Errorf("the section %q is not on the page", title)
+	}
+	p.Section(2, "Of libraries")
+	rows := [][]string{{"variable", "meaning"}}
+	for _, v := range libraries() {
+		rows = append(rows, []string{reference.Code(strings.Split(v.name, ", ")...), v.meaning})
+	}
+	p.Table(rows...)
+
+	names := constants(t, "internal/store")
+	stateFile := func(name string) string {
+		v, ok := names[name]
+		if !ok {
+			t.Fatalf("there is no constant internal/store.%s", name)
+		}
+		return "STATE/" + constant.StringVal(v)
+	}
+	files := func(title, about string, all []place) {
+		p.Section(2, title)
+		p.Text("%s", about)
+		rows := [][]string{{"file", "use", "when"}}
+		for _, f := range all {
+			words := f.path
+			if strings.ContainsAny(words, "/.") {
+				words = reference.Code(strings.Split(f.path, ", ")...)
+			}
+			rows = append(rows, []string{words, f.use, f.when})
+		}
+		p.Table(rows...)
+	}
+	files("Files of the project", "All paths are below the root of the project.", placesInProject())
+	files("Files elsewhere", "`~` is the home directory. STATE is `RALPH_STATE_DIR`, else `ralph` in `$XDG_STATE_HOME` (`~/.local/state`), "+
+		"on macOS in `~/Library/Application Support`, on Windows in `%LocalAppData%`.", placesElsewhere(stateFile))
+	p.Check()
+
+	// Whatever the sources name is on the page.
+	for _, name := range taken(t) {
+		known[name] = true
+	}
+	seen := map[string]bool{}
+	for name, at := range named(t) {
+		seen[name] = true
+		if !known[name] {
+			t.Errorf("%s reads or sets %s, which is not on the page: add it to variables", at, name)
+		}
+	}
+	for name, policies := range used {
+		seen[name] = true
+		if !known[name] {
+			t.Errorf("%s reads env.%s, which is not on the page: add it to variables", policies, name)
+		}
+	}
+	for name := range known {
+		if !seen[name] {
+			t.Errorf("nothing reads %s any more", name)
+		}
+	}
+	page := ""
+	for _, f := range placesElsewhere(stateFile) {
+		page += f.path + " " + f.when + "\n"
+	}
+	for path, at := range absolute(t) {
+		if !strings.Contains(page, path) {
+			t.Errorf("%s names the file %s, which is not on the page: add it to placesElsewhere", at, path)
+		}
+	}
+}
+
+// byPolicies gives the shipped policies that read a variable, by its name.
+func byPolicies(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	env := regexp.MustCompile(`\benv\.(\w+)`)
+	err := fs.WalkDir(examples.FS, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".yaml" || strings.HasSuffix(name, "_test.yaml") {
+			return err
+		}
+		src, err := fs.ReadFile(examples.FS, name)
+		if err != nil {
+			return err
+		}
+		policy := strings.TrimSuffix(path.Base(name), ".yaml")
+		for _, m := range env.FindAllStringSubmatch(string(src), -1) {
+			if !slices.Contains(out[m[1]], policy) {
+				out[m[1]] = append(out[m[1]], policy)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// asked are arguments of a function that reads the environment which are no literals, and where the literals are.
+func asked() map[string]string {
+	return map[string]string{
+		"cmd/ralph/agents.go: variable":          "a literal of the calls of own",
+		"cmd/ralph/agents.go: name":              "HOME or USERPROFILE",
+		"cmd/ralph/doctor_hosts.go: capVariable": "a constant",
+		"loop/gather.go: v":                      "env.NAME of the policy",
+		"loop/judge/source.go: name":             "a literal of the list",
+		"loop/judge/source.go: key":              "a literal above",
+		"loop/judge/source.go: address":          "a literal above",
+	}
+}
+
+// named gives the variables that the sources name, with a place each: what looks like a variable, and what is asked for.
+func named(t *testing.T) map[string]string {
+	t.Helper()
+	shape := regexp.MustCompile(`^([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^ ]*)?$|^(LC_ALL|HOME|USERPROFILE)$`)
+	out := map[string]string{}
+	unresolved := asked()
+	eachFile(t, func(name string, fset *token.FileSet, file *ast.File) {
+		at := func(n ast.Node) string { return name + ":" + strconv.Itoa(fset.Position(n.Pos()).Line) }
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING {
+					if m := shape.FindStringSubmatch(text); m != nil {
+						out[m[1]+m[2]] = at(n)
+					}
+				}
+			case *ast.CallExpr:
+				called := ""
+				switch f := n.Fun.(type) {
+				case *ast.Ident:
+					called = f.Name
+				case *ast.SelectorExpr:
+					called = f.Sel.Name
+				}
+				if !slices.Contains([]string{"Getenv", "LookupEnv", "getenv", "Env", "env"}, called) || len(n.Args) != 1 {
+					break
+				}
+				switch arg := n.Args[0].(type) {
+				case *ast.BasicLit:
+					text, err := strconv.Unquote(arg.Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					out[text] = at(n)
+				case *ast.Ident:
+					if asked()[name+": "+arg.Name] == "" {
+						t.Errorf("%s reads a variable that is no literal: say in asked where its name is", at(n))
+					}
+					delete(unresolved, name+": "+arg.Name)
+				default:
+					t.Errorf("%s reads a variable whose name is made: write it as a literal", at(n))
+				}
+			}
+			return true
+		})
+	})
+	for where := range unresolved {
+		t.Errorf("there is no such call any more: %s", where)
+	}
+	return out
+}
+
+// taken are the variables that programs do not get.
+func taken(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	eachFile(t, func(name string, _ *token.FileSet, file *ast.File) {
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || name != "loop/process.go" || f.Name.Name != "gitVariables" {
+				continue
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if lit, ok := n.(*ast.BasicLit); ok {
+					text, err := strconv.Unquote(lit.Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					out = append(out, text)
+				}
+				return true
+			})
+		}
+	})
+	if len(out) == 0 {
+		t.Fatal("loop/process.go has no gitVariables")
+	}
+	return out
+}
+
+// absolute gives the absolute paths that the sources name, with a place each.
+func absolute(t *testing.T) map[string]string {
+	t.Helper()
+	shape := regexp.MustCompile(`^(/(etc|Library|usr|opt|var|tmp|proc|dev)/|[A-Z]:\\)`)
+	out := map[string]string{}
+	eachFile(t, func(name string, fset *token.FileSet, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			if text, err := strconv.Unquote(lit.Value); err == nil && shape.MatchString(text) {
+				out[text] = name + ":" + strconv.Itoa(fset.Position(n.Pos()).Line)
+			}
+			return true
+		})
+	})
+	delete(out, "/usr/bin/") // a made-up place, in the world of a test
+	return out
+}
+
+// eachFile parses the files of ralph's packages, without their tests.
+func eachFile(t *testing.T, f func(name string, fset *token.FileSet, file *ast.File)) {
+	t.Helper()
+	for _, pkg := range packages(t) {
+		files, err := filepath.Glob(filepath.Join(root(t), filepath.FromSlash(pkg), "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			fset := token.NewFileSet()
+			parsed, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(pkg+"/"+filepath.Base(file), fset, parsed)
+		}
+	}
+}

@@ -1,0 +1,355 @@
+package rules
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/expr-lang/expr/builtin"
+
+	"github.com/ralph-sdk/ralph/internal/reference"
+	"github.com/ralph-sdk/ralph/rules/internal/form"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// The pages about the language say what the tables of the language say.
+
+func TestPolicyKeysPage(t *testing.T) {
+	p := reference.New(t, "policy-keys", "Keys of a policy")
+	p.Text("All keys that a policy can have, as [the policy language](../policy.md) explains them. A key that is not here is an error. " +
+		"[Sources](sources.md) has the keys of each kind of fact, [test keys](test-keys.md) those of the tests beside a policy. " +
+		"`ralph schema` prints the same as JSON Schema, for editors.")
+	section := func(title, about string, ks form.Keys) {
+		p.Section(2, title)
+		p.Text("%s", about)
+		p.Table(keyRows(t, ks)...)
+	}
+	section("The top level", fmt.Sprintf("Only `ralph` must be there. A file that is [included](../policy.md#includes) has %s alone.",
+		reference.Code(form.GuardKeys().Names()...)), form.PolicyKeys())
+	section("A rule", "A rule has a `name` and at most one of `continue`, `stop` and `note`.", form.RuleKeys())
+	section("An include", "Stands among the rules, in the place of one.", form.IncludeKeys())
+	section("An effect", "Stands in the list `then` of a rule, and has one of these keys.", form.EffectKeys())
+	section("prune", "Both keys must be there.", form.PruneKeys())
+	section("finally", "An entry of the list `finally` has `prune`, `log` or both.", form.FinallyKeys())
+	section("unless_repeated", fmt.Sprintf("`times` must be there. ralph remembers the latest %s verdicts of a rule.", reference.Number(maxSaid)), form.UnlessKeys())
+	section("Every fact", "A fact has one [source](sources.md), the keys of that source, and these.", form.FactOptionKeys())
+
+	p.Section(2, "limits")
+	p.Text("A limit of N allows N. A limit above its ceiling is the warning [`limit-ceiling`](../checks.md#limit-ceiling), and the ceiling counts.")
+	rows := [][]string{{"key", "value", "if absent", "ceiling", "meaning"}}
+	usual, highest := reflect.ValueOf(defaultLimits()), reflect.ValueOf(ceilings())
+	for _, k := range form.LimitKeys() {
+		field := strings.ToUpper(k.Name[:1]) + k.Name[1:]
+		absent, ceiling := limitWords(usual.FieldByName(field)), limitWords(highest.FieldByName(field))
+		if k.Name == "repeats" && !defaultLimits().HasRepeats { // it is the one limit that can be absent, and a streak bounds it
+			absent, ceiling = "no limit", limitWords(highest.FieldByName("Continuations"))
+		}
+		meaning, _, _ := strings.Cut(k.Doc, ";") // behind it stands what the table says
+		rows = append(rows, []string{reference.Code(k.Name), shapeWords(t, k.Shape), absent, ceiling, meaning + "."})
+	}
+	p.Table(rows...)
+
+	p.Section(2, "Values")
+	p.Text("What the second column of the tables means.")
+	rows = [][]string{{"value", "what you write"}}
+	for s := range form.Finally + 1 {
+		if words, about := shapeWords(t, s), shapeAbout()[s]; about != "" {
+			rows = append(rows, []string{words, about})
+		}
+	}
+	p.Table(rows...)
+	p.Check()
+}
+
+func TestSourcesPage(t *testing.T) {
+	p := reference.New(t, "sources", "Sources of facts")
+	p.Text("Each fact has one source. The first key names it and holds its argument; the other keys are options. "+
+		"[Facts and sources](../policy.md#facts-and-sources) explains how facts are read; how large they may be is in [limits](limits.md). "+
+		"Every fact also takes %s.", reference.Code(form.FactOptionKeys().Names()...))
+	for _, s := range Sources() {
+		p.Section(2, s.Name)
+		p.Text("%s", s.Doc+" "+strings.Join(traits(s), " "))
+		rows := keyRows(t, slices.Concat(form.Keys{{Name: s.Name, Shape: s.argument(), Doc: argumentDoc(s)}}, s.options()))
+		for _, o := range s.Options {
+			for _, row := range rows {
+				if row[0] == reference.Code(o.Name) && o.Kind == OptionWord {
+					row[1] = "one of " + reference.Code(o.Words...)
+				}
+			}
+		}
+		if len(s.Words) > 0 {
+			rows[1][1] = "one of " + reference.Code(s.Words...)
+		}
+		p.Table(rows...)
+		value := s.Value
+		if s.Around != nil {
+			value = s.Around(nil)
+		}
+		if fields, list := fieldsOf(value); fields != nil {
+			what := "The value has these fields:"
+			if list {
+				what = "The value is a list. Each item has these fields:"
+			}
+			p.Text("%s", what)
+			rows := [][]string{{"field", "type", "meaning"}}
+			for _, f := range slices.Sorted(maps.Keys(fields)) {
+				words := typeWords(fields[f].String())
+				if s.Name == "glob" && f == "age" {
+					words = "duration" // schemas have none
+				}
+				rows = append(rows, []string{reference.Code(f), words, fieldDocs()[s.Name][f]})
+			}
+			p.Table(rows...)
+		}
+	}
+	p.Check()
+}
+
+func TestNamesPage(t *testing.T) {
+	p := reference.New(t, "names", "Names and functions")
+	p.Text("What expressions can read and call without declaring it. [Names that every policy has](../policy.md#names-that-every-policy-has) " +
+		"explains them. What the host does not send is empty: `\"\"`, `false`, `0` or an empty list.")
+	p.Section(2, "Names")
+	p.Text("Values marked *private* are shown in traces and in the decision log only by their size, unless `--log-private` or `--private` asks for them.")
+	rows := [][]string{{"name", "type", "meaning"}}
+	calls := [][]string{{"function", "gives", "meaning"}}
+	for _, n := range Names() {
+		private := ""
+		if n.Private {
+			private = " *private*"
+		}
+		if n.goType == reflect.TypeFor[time.Time]() {
+			calls = append(calls, []string{reference.Code(n.Name + "()"), typeWords(n.Type), n.Doc})
+			continue
+		}
+		if n.goType != nil && n.goType.Kind() == reflect.Func {
+			calls = append(calls, []string{reference.Code(call(n.Name, []reflect.Type{n.goType})), typeWords(n.goType.Out(0).String()), n.Doc + private})
+			continue
+		}
+		words := typeWords(n.Type)
+		if fields, list := fieldsOf(n.typ); list && fields != nil {
+			words = "list of objects with " + reference.Code(slices.Sorted(maps.Keys(fields))...)
+		}
+		rows = append(rows, []string{reference.Code(n.Name), words, n.Doc + private})
+	}
+	env := environment("env.NAME")
+	rows = append(rows, []string{reference.Code(env.Name), typeWords(env.Type), "Variable of the environment; empty if it is not set. *private*"})
+	p.Table(rows...)
+
+	p.Section(2, "Functions that ask the world")
+	p.Text("They read the session, the project or the machine.")
+	p.Table(calls...)
+
+	p.Section(2, "Functions about facts")
+	p.Text("Their argument is the name of a fact.")
+	rows = [][]string{{"function", "gives", "meaning"}}
+	for _, a := range askForms() {
+		if !isAsk(a.name) {
+			t.Errorf("%s is in the table and no ask", a.name)
+		}
+		rows = append(rows, []string{reference.Code(a.name + "(fact)"), typeWords(a.answer.String()), a.doc})
+	}
+	p.Table(rows...)
+
+	p.Section(2, "Functions of values")
+	p.Text("They look at their arguments alone. A text that an expression makes has at most %s.", reference.Size(maxString))
+	rows = [][]string{{"function", "gives", "meaning"}}
+	own := map[string]bool{}
+	for _, f := range functions() {
+		own[f.Name] = true
+		rows = append(rows, []string{reference.Code(call(f.Name, f.Types)), typeWords(f.Types[0].Out(0).String()), f.doc})
+	}
+	p.Table(rows...)
+
+	p.Section(2, "Functions of expr")
+	known := map[string]bool{}
+	for _, n := range Names() {
+		known[n.Name] = true
+	}
+	var macros, others []string
+	for _, f := range builtin.Builtins {
+		switch {
+		case own[f.Name] || known[f.Name]:
+		case f.Predicate:
+			macros = append(macros, f.Name)
+		default:
+			others = append(others, f.Name)
+		}
+	}
+	p.Text("Expressions are written in [expr](https://expr-lang.org/docs/language-definition), and these functions are expr's own.")
+	p.Text("With a condition about the elements of a list, such as `any(todo, not .done)`: %s.", reference.Code(macros...))
+	p.Text("Others: %s.", reference.Code(others...))
+
+	p.Section(2, "Names that you cannot declare")
+	p.Text("A policy cannot declare a param, fact or let with one of the names above, nor with a word of expressions: %s.", reference.Code(keywords()...))
+	var yields []string
+	reserved := newNames()
+	for _, name := range slices.Concat(reserved.flat(), reserved.functions(), builtinNames()) {
+		if !reserved.taken(name) {
+			yields = append(yields, name)
+		}
+	}
+	slices.Sort(yields)
+	if yields = slices.Compact(yields); len(yields) > 0 {
+		p.Text("These it can declare, and its own declaration counts then: %s.", reference.Code(yields...))
+	}
+	p.Check()
+}
+
+func keyRows(t *testing.T, ks form.Keys) [][]string {
+	rows := [][]string{{"key", "value", "meaning"}}
+	for _, k := range ks {
+		rows = append(rows, []string{reference.Code(k.Name), shapeWords(t, k.Shape), k.Doc})
+	}
+	return rows
+}
+
+// shapeWords names what a key takes.
+func shapeWords(t *testing.T, s form.Shape) string {
+	t.Helper()
+	words, ok := map[form.Shape]string{
+		form.Text: "text", form.Name: "name", form.Template: "template", form.Path: "path", form.Expr: "expression", form.Exprs: "expressions",
+		form.Assignment: "assignment", form.Bool: "`true` or `false`", form.Int: "whole number", form.Count: "count", form.Duration: "duration",
+		form.Version: fmt.Sprintf("`%d`", LanguageVersion), form.Events: "one of " + reference.Code(KnownEvents()...) + ", or a list of them",
+		form.Gate: "one of " + reference.Code(gateWords()...), form.Per: "one of " + reference.Code(perWords()...), form.Word: "word", form.Any: "any value",
+		form.Schema: "schema", form.Fact: "name of a fact", form.Words: "list of templates", form.Params: "name → schema", form.Facts: "name → fact",
+		form.Lets: "name → expression", form.Bindings: "name → expression", form.Limits: "[keys](#limits)", form.Unless: "[keys](#unless_repeated)",
+		form.Rules: "list of [rules](#a-rule) and [includes](#an-include)", form.Effects: "list of [effects](#an-effect)",
+		form.Prune: "[keys](#prune)", form.Finally: "list of [entries](#finally)",
+	}[s]
+	if !ok {
+		t.Errorf("the shape %d has no words", s)
+	}
+	return words
+}
+
+// shapeAbout says what the words mean, where they do not say it themselves.
+func shapeAbout() map[form.Shape]string {
+	return map[form.Shape]string{
+		form.Text:       "Plain text. A number or a truth value counts as its text.",
+		form.Name:       "Lower-case letters and digits, with `-` between words: `next-task`.",
+		form.Template:   "Text with `${expression}` in it; `$${` is a literal `${`.",
+		form.Path:       "A path or pattern with slashes, relative to the root of the project, with `${expression}` in it. See [paths](../policy.md#paths).",
+		form.Exprs:      "An expression, or a list of expressions.",
+		form.Assignment: "`fact.field = expression`. The field may be nested: `state.specs[0].status`.",
+		form.Int:        "0 or more.",
+		form.Count:      "A whole number, 1 or more.",
+		form.Duration:   "As in Go: `500ms`, `30s`, `5m`, `1h30m`.",
+		form.Schema:     "[JSON Schema](../policy.md#schemas): written in place, or the name of a file beside the policy, or `ralph:NAME` for one that comes with ralph.",
+		form.Words:      "The program and its arguments, each a template. No shell reads them.",
+	}
+}
+
+// traits are what can be done with the facts of a source, as sentences.
+func traits(s SourceKind) []string {
+	var out []string
+	if s.Trust != "" {
+		out = append(out, "It "+s.Trust+", so the policy needs [approval](../policy.md#facts-and-sources): `ralph trust`.")
+	}
+	if s.Editable {
+		out = append(out, "`set` changes its fields.")
+	}
+	if s.File {
+		out = append(out, "`delete` and `archive` take it.")
+	}
+	if s.Once {
+		out = append(out, "It is asked at most once an event, also when a decision is made again.")
+	}
+	return out
+}
+
+// fieldDocs says what the fields of values are, by source.
+func fieldDocs() map[string]map[string]string {
+	return map[string]map[string]string{
+		"checklist": {
+			"text": "The item without its box.", "done": "The box is ticked.", "tags": "Words in capitals and brackets in the first line, such as `P` of `[P]`.",
+			"depth": "0 for an item that is in no other item.", "section": "Heading above the item.",
+			"source": "The item as written, with what is indented below it.", "line": "Line of the file, from 1.",
+		},
+		"glob": {
+			"path": "The file, from the root of the project.", "name": "The last part of the path.", "age": "Time since the file was changed.",
+			"value": "What the file holds, as `parse` reads it and `schema` declares it.",
+		},
+		"git": {
+			"repo": "The path is in a repository.", "branch": "Current branch; empty if there is none.", "head": "Commit that is checked out.",
+			"dirty": "Something below the path is changed or not tracked.", "changed": "Those files.",
+			"ahead": "Commits that the branch has and its upstream lacks.", "behind": "Commits that the upstream has and the branch lacks.",
+		},
+		"exec": {
+			"code": "Exit status. Every status is ok.", "stdout": "What the program printed.", "stderr": "What it printed to stderr.",
+			"lines": "The lines of `stdout`.", "json": "`stdout` read as JSON; nil if it is none.",
+		},
+		"tasks": {
+			"id": "Id of the task.", "subject": "What is to be done.", "description": "More about it.", "status": "Such as `pending`, `in_progress` or `completed`.",
+			"activeForm": "What the host shows while the task is in progress.", "owner": "Agent that works on it.",
+			"blocks": "Ids of the tasks that wait for this one.", "blockedBy": "Ids of the tasks that this one waits for.",
+		},
+	}
+}
+
+func argumentDoc(s SourceKind) string {
+	switch {
+	case s.Argv:
+		return "Program and arguments."
+	case s.Glob:
+		return "Pattern of the files. A value in a hole is taken literally."
+	case s.File:
+		return "The file. A value in a hole is taken literally."
+	case s.Path:
+		return "File or folder. A value in a hole is taken literally."
+	case len(s.Words) > 0:
+		return "Host that keeps the list."
+	}
+	return "Text for the model."
+}
+
+func fieldsOf(t *schema.Type) (fields map[string]*schema.Type, list bool) {
+	if t != nil && t.Elem != nil {
+		t, list = t.Elem, true
+	}
+	if t == nil {
+		return nil, false
+	}
+	return t.Fields, list
+}
+
+// call is how a function of one of these types is called, with what may be left out in brackets.
+func call(name string, types []reflect.Type) string {
+	longest, least := types[0], types[0].NumIn()
+	for _, f := range types {
+		least = min(least, f.NumIn())
+		if f.NumIn() > longest.NumIn() {
+			longest = f
+		}
+	}
+	var b strings.Builder
+	for i := range longest.NumIn() {
+		param := strings.Replace(typeWords(longest.In(i).String()), "whole number", "n", 1)
+		switch {
+		case i >= least:
+			fmt.Fprintf(&b, "[, %s]", param)
+		case i > 0:
+			fmt.Fprintf(&b, ", %s", param)
+		default:
+			b.WriteString(param)
+		}
+	}
+	return name + "(" + b.String() + ")"
+}
+
+func limitWords(v reflect.Value) string {
+	if d, ok := v.Interface().(time.Duration); ok {
+		return reference.Duration(d)
+	}
+	return reference.Number(v.Int())
+}
+
+// typeWords names a type of Go or of a schema.
+func typeWords(s string) string {
+	return strings.NewReplacer("[]interface {}", "list", "interface {}", "anything", "time.Duration", "duration", "time.Time", "time", "string", "text",
+		"bool", "true or false", "int", "whole number").Replace(s)
+}
