@@ -64,6 +64,7 @@ func (a *app) command(args []string) *cobra.Command {
 		root.SetArgs(testArgs(args))
 	}
 	root.SilenceUsage, root.SilenceErrors = true, true
+	explainExits(root)
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)

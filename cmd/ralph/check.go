@@ -29,8 +29,7 @@ func (a *app) checkCommand() *cobra.Command {
 			"whole, a state that shows it. Policies are named as for eval; - is standard input. See\n" +
 			"docs/checks.md for what each check finds. A comment on the line of a finding or above it\n" +
 			"silences it: # ralph:ignore CHECK because REASON.\n\n" +
-			"The exit status is 0 if nothing was found, 1 if something was, 3 if a policy could not be\n" +
-			"read. Findings that only inform do not count, unless --fail-on info says so.",
+			"Findings that only inform do not count for the exit status, unless --fail-on info says so.",
 		Example: "  ralph check .ralph/policy.yaml\n" +
 			"  ralph check --format json speckit specum\n" +
 			"  ralph check --fail-on error --format github .ralph/*.yaml    # in a workflow\n" +

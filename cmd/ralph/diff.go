@@ -23,9 +23,7 @@ func (a *app) diffCommand() *cobra.Command {
 		Long: "diff reads two policies and looks for states of the world in which one lets the agent stop\n" +
 			"and the other does not: one for each pair of rules, ten at most. It knows enums, booleans,\n" +
 			"whole numbers, comparisons between them, and how facts stand. What depends on anything else is\n" +
-			"reported as unknown. Params have their values; what no rule decides stops.\n\n" +
-			"The exit status is 0 if the policies are known to decide alike, 1 if not, 3 if one could not\n" +
-			"be read.",
+			"reported as unknown. Params have their values; what no rule decides stops.",
 		Example: "  ralph diff speckit .ralph/speckit.yaml\n" +
 			"  ralph diff --texts --format json old.yaml new.yaml",
 		Args: func(_ *cobra.Command, args []string) error {

@@ -16,22 +16,26 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	var format, project string
 	var stale time.Duration
+	var list bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find what keeps loops from working, with the fix",
 		Long: "doctor checks all that a loop needs: the settings of the hosts, the program on the PATH,\n" +
 			"the policies, approvals, state files, loop files and ralph's own directory. Each problem\n" +
-			"comes with its fix. Notes are worth knowing and need no fix. The exit status is 0 if there\n" +
-			"is no problem, 1 if there is one, 3 if doctor could not do its work.",
+			"comes with its fix. Notes are worth knowing and need no fix.",
 		Example: "  ralph doctor\n  ralph doctor --format json | jq -r '.findings[].fix'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if list {
+				return listDoctorChecks(a.stdout)
+			}
 			return a.doctor(cmd.Context(), project, format, stale)
 		},
 	}
 	formatFlag(cmd, &format, "the report", "text", "json")
 	projectFlag(cmd.Flags(), &project)
-	cmd.Flags().DurationVar(&stale, "stale", 24*time.Hour, "`time` after which a loop that nobody asked about is left over")
+	cmd.Flags().DurationVar(&stale, "stale", 24*time.Hour, "`time` after which a loop without a decision counts as left over")
+	cmd.Flags().BoolVar(&list, "list", false, "list all checks and exit")
 	return cmd
 }
 

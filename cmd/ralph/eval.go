@@ -53,8 +53,7 @@ func (a *app) evalCommand() *cobra.Command {
 		Short: "Answer a hook: the event as JSON on stdin, the answer on stdout",
 		Long: "eval is the Stop hook. It reads the event from stdin, decides by the policies, applies\n" +
 			"their effects, and writes the answer in the host's form. Whatever goes wrong, the agent\n" +
-			"may stop and a line on stderr says why. The exit status is 0, but for --answer exit-code,\n" +
-			"where 2 tells the agent to go on.",
+			"may stop and a line on stderr says why.",
 		Example: "  ralph eval --policy speckit\n" +
 			"  ralph eval --policy speckit --set reentry=progress\n" +
 			"  ralph eval --policy .ralph/policy.yaml --input event.json --dry-run --verdict -",

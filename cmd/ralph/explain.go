@@ -25,7 +25,7 @@ func (a *app) explainCommand() *cobra.Command {
 		Long: "explain shows a decision: every rule that was reached, what it read, the value of each\n" +
 			"operand, the first one that kept it from holding, effects and timings. Without --input\n" +
 			"that is the last decision of this project in the decision log; with it the event is\n" +
-			"decided now, and nothing is changed. The exit status is 1 if the log holds no decision.",
+			"decided now, and nothing is changed.",
 		Example: "  ralph explain\n" +
 			"  ralph explain --policy speckit --last 3\n" +
 			"  ralph explain --policy speckit --input event.json --format json",

@@ -29,8 +29,7 @@ func (a *app) fmtCommand() *cobra.Command {
 			"the keys of a rule in the order of the documentation. It moves no rule, and changes no byte\n" +
 			"of comments, expressions and texts. It reads its result again and compares: a file whose\n" +
 			"meaning would change stays as it is. Without flags the result is printed; without\n" +
-			"files the policies and tests in .ralph are meant, and - is standard input. With -l the\n" +
-			"exit status is 1 if a file is not laid out so.",
+			"files the policies and tests in .ralph are meant, and - is standard input.",
 		Example: "  ralph fmt -w                       # all of .ralph\n" +
 			"  ralph fmt -l policies/*.yaml       # for CI\n" +
 			"  ralph fmt -d .ralph/policy.yaml\n" +

@@ -48,10 +48,3 @@ func protect() {
 
 // maxStack is far more than the limits of every parser let a goroutine use.
 const maxStack = 128 << 20
-
-// The exit statuses. None of them is 2, which belongs to `--answer exit-code`.
-const (
-	exitOK       = 0
-	exitFindings = 1 // check found something, explain found no decision
-	exitFailed   = 3 // the command could not do its work
-)

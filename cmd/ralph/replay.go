@@ -34,8 +34,7 @@ func (a *app) replayCommand() *cobra.Command {
 		Long: "replay takes the decisions of this project from the decision log and decides each again with\n" +
 			"the policy NEW. It reports which come out the same and which differ. The log keeps no prompts,\n" +
 			"transcripts or whole files, only the values that rules read: where NEW asks for another one\n" +
-			"the outcome is unknown, and replay says what is missing. Nothing is changed.\n\n" +
-			"The exit status is 0 if no decision differs, 1 if one does, 3 if there was nothing to replay.",
+			"the outcome is unknown, and replay says what is missing. Nothing is changed.",
 		Example: "  ralph replay --policy .ralph/policy.yaml\n" +
 			"  ralph replay --policy new.yaml --recorded .ralph/policy.yaml --last 500\n" +
 			"  ralph replay --policy speckit --set reentry=progress --format json",

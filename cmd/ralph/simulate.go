@@ -44,9 +44,7 @@ func (a *app) simulateCommand() *cobra.Command {
 			"outside of the copy changes. The same seed gives the same run.\n\n" +
 			"The agents are: " + strings.Join(kinds, ", ") + ". An honest one does the work that the\n" +
 			"policy's files show, a stuck one gets nowhere, a forgetful one writes nothing down, a lying one\n" +
-			"says at once that all is done, a crashing one leaves half a file, a random one does all of that.\n\n" +
-			"The exit status is 0 if every turn ended, 1 if one went on for --max-stops, 3 if the policy or\n" +
-			"the project could not be used.",
+			"says at once that all is done, a crashing one leaves half a file, a random one does all of that.",
 		Example: "  ralph simulate speckit --agent all\n" +
 			"  ralph simulate speckit --agent stuck --set reentry=always\n" +
 			"  ralph simulate .ralph/policy.yaml --project . --agent random --seed 7",

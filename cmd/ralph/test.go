@@ -39,8 +39,6 @@ func (a *app) testCommand() *cobra.Command {
 			"its policy, or a folder that is searched; without one that is the working directory. A test\n" +
 			"gives facts or files and a transcript, and says what the policy must decide. It sees nothing\n" +
 			"else of this machine, and changes nothing.\n\n" +
-			"The exit status is 0 if all tests pass, 1 if one fails, if there are none, or if the coverage\n" +
-			"is below --threshold, and 3 if tests could not be run.\n\n" +
 			"With --write a test is added to a file instead, and the rest of the file stays as it is.",
 		Example: "  ralph test\n" +
 			"  ralph test .ralph/policy.yaml --coverage --threshold 100\n" +

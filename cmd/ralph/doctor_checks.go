@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"io"
+)
+
+// A doctorCheck is one thing that doctor looks at. Ids are never renamed: programs that read the report know them.
+type doctorCheck struct {
+	id  string
+	doc string // what it finds, one sentence without a full stop
+}
+
+// doctorChecks lists all of them, in the order in which doctor looks.
+func doctorChecks() []doctorCheck {
+	return []doctorCheck{
+		{"state-dir", "ralph's own directory, without which no loop goes on: there is no place for it, it cannot be written, or the log in it cannot be read"},
+		{"switched-off", "loops are off, by RALPH_OFF or by the file .ralph/off"},
+		{"settings", "a settings file of a host that cannot be read, so that the host ignores its hooks"},
+		{"hooks-disabled", "a setting of the host that keeps hooks from running"},
+		{"asked-twice", "two entries that ask the same policy at the same event, so that each stop would count twice"},
+		{"timeout", "a host that waits for less time than ralph may take"},
+		{"no-hook", "no agent asks ralph in this project, or none asks the policy of a loop"},
+		{"program", "a program that hooks do not find, or another program called ralph"},
+		{"competing-hook", "another hook or plugin that answers stops too"},
+		{"policy", "a policy that cannot be found or used, or that has findings"},
+		{"untrusted", "a policy that runs programs or asks models and is not approved as it is now"},
+		{"reentry", "a policy that continues once for each prompt"},
+		{"block-cap", "a limit of the host that ends loops before the policy does"},
+		{"state", "a state file that cannot be read, or whose fields break their schema"},
+		{"stale-loop", "a loop that was left over, and would catch the next session"},
+	}
+}
+
+func listDoctorChecks(w io.Writer) error {
+	for _, c := range doctorChecks() {
+		if _, err := fmt.Fprintf(w, "%-14s  %s\n", c.id, c.doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ralph-sdk/ralph/internal/reference"
+)
+
+// Package reference asks for it.
+var _ = flag.Bool("update", false, "write the pages of docs/reference")
+
+// The page about commands says what their help says. A flag without a usage text fails the test.
+func TestCommandsPage(t *testing.T) {
+	root := commandTree()
+	p := reference.New(t, "commands", "Commands")
+	p.Text("Every command of ralph with its flags, as `ralph COMMAND --help` shows them. All commands take `--help`.")
+
+	rows := [][]string{{"command", "what it does"}}
+	for _, c := range root.Commands() {
+		rows = append(rows, []string{fmt.Sprintf("[`%s`](#ralph-%[1]s)", c.Name()), c.Short})
+	}
+	p.Table(rows...)
+
+	p.Section(2, "Exit statuses")
+	p.Text("%d means for every command but `eval`: %s. A command that is not in the table gives %d or %d.", exitFailed, failedMeaning, exitOK, exitFailed)
+	rows = [][]string{{"command", "status", "meaning"}}
+	for _, e := range exitTable() {
+		for _, s := range exitsOf(e.command) {
+			if s.status != exitFailed {
+				rows = append(rows, []string{reference.Code(e.command), strconv.Itoa(s.status), s.meaning})
+			}
+		}
+	}
+	p.Table(rows...)
+
+	for _, c := range root.Commands() {
+		p.Section(2, "ralph "+c.Name())
+		p.Block("text", c.UseLine()+"\n\n"+strings.TrimSpace(cmp.Or(c.Long, c.Short)))
+		if flags := flagRows(t, c); len(flags) > 1 {
+			p.Table(flags...)
+		}
+		if c.HasExample() {
+			p.Block("sh", unindent(c.Example))
+		}
+		if subs := c.Commands(); len(subs) > 0 {
+			rows := [][]string{{"command", "what it does"}}
+			for _, sub := range subs {
+				rows = append(rows, []string{reference.Code(sub.CommandPath()), sub.Short})
+			}
+			p.Table(rows...)
+		}
+	}
+	p.Check()
+}
+
+// commandTree is the tree as people meet it, with what cobra adds.
+func commandTree() *cobra.Command {
+	root := (&app{getenv: os.Getenv}).command(nil)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+func flagRows(t *testing.T, c *cobra.Command) [][]string {
+	rows := [][]string{{"flag", "default", "meaning"}}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		name := reference.Code(strings.TrimSpace("--" + f.Name + " " + value))
+		if f.Shorthand != "" {
+			name = reference.Code("-"+f.Shorthand) + ", " + name
+		}
+		absent := "-"
+		switch f.DefValue {
+		case "", "[]", "false", "0", "0s":
+		default:
+			absent = reference.Code(f.DefValue)
+		}
+		rows = append(rows, []string{name, absent, usage})
+	})
+	return rows
+}
+
+func unindent(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, strings.TrimPrefix(line, "  "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Each command has its exit statuses in the table: a command's file names exitFindings where the table has that status.
+func TestExitTable(t *testing.T) {
+	var have, want []string
+	for _, e := range exitTable() {
+		if e.other.status == exitFindings {
+			have = append(have, e.command)
+		}
+	}
+	for _, c := range commandTree().Commands() {
+		src, err := os.ReadFile(c.Name() + ".go")
+		if err != nil { // cobra's own
+			continue
+		}
+		if strings.Contains(string(src), "exitFindings") {
+			want = append(want, c.Name())
+		}
+	}
+	slices.Sort(have)
+	slices.Sort(want)
+	if diff := gocmp.Diff(want, have); diff != "" {
+		t.Errorf("commands that end with %d (-files +table)\n%s", exitFindings, diff)
+	}
+}
+
+// The page about doctor says what the table of its checks says.
+func TestDoctorPage(t *testing.T) {
+	p := reference.New(t, "doctor", "Checks of ralph doctor")
+	p.Text("`ralph doctor` reports problems, each with its fix, and notes. The id of the check stands in brackets behind a finding, and in the field " +
+		"`check` of `--format json`. Ids are never renamed. `ralph doctor --list` shows this table.")
+	rows := [][]string{{"id", "what it finds"}}
+	for _, c := range doctorChecks() {
+		rows = append(rows, []string{reference.Code(c.id), c.doc})
+	}
+	p.Table(rows...)
+	p.Check()
+}
+
+// Findings of doctor have an id of the table, and each id is in use.
+func TestDoctorChecks(t *testing.T) {
+	files, err := filepath.Glob("doctor*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range file.Decls {
+			constants := map[string]string{} // of this function
+			ast.Inspect(decl, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.ValueSpec:
+					for i, v := range n.Values {
+						if text, ok := literal(v); ok {
+							constants[n.Names[i].Name] = text
+						}
+					}
+				case *ast.CallExpr:
+					method, ok := n.Fun.(*ast.SelectorExpr)
+					if !ok || method.Sel.Name != "problem" && method.Sel.Name != "note" || len(n.Args) == 0 {
+						break
+					}
+					id, ok := literal(n.Args[0])
+					if name, isName := n.Args[0].(*ast.Ident); isName {
+						id, ok = constants[name.Name]
+					}
+					if !ok {
+						t.Errorf("%s: the id of a finding is a literal or a constant of its function", fset.Position(n.Pos()))
+					}
+					used[id] = true
+				}
+				return true
+			})
+		}
+	}
+	var table []string
+	for _, c := range doctorChecks() {
+		table = append(table, c.id)
+	}
+	var found []string
+	for id := range used {
+		found = append(found, id)
+	}
+	slices.Sort(table)
+	slices.Sort(found)
+	if diff := gocmp.Diff(found, table); diff != "" {
+		t.Errorf("ids of findings (-used +table)\n%s", diff)
+	}
+}
+
+func literal(e ast.Expr) (string, bool) {
+	lit, ok := e.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return "", false
+	}
+	text, err := strconv.Unquote(lit.Value)
+	return text, err == nil
+}
