@@ -42,7 +42,7 @@ func variables() map[string][]variable {
 			{"CLAUDE_CODE_SESSION_ID", "Session in which `ralph start` runs; the loop belongs to it."},
 			{"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "Claude Code's own limit of continuations without a use of a tool. `ralph doctor` compares it with the limits of policies."},
 			{"CLAUDE_HOOK_JUDGE_MODE", "Says that this session is a judge itself, as `RALPH_JUDGE` does."},
-			{"CLAUDE_SESSION_ID", "Session of System 3, instead of the one of the hook input."},
+			{"CLAUDE_SESSION_ID", "Session of System 3, instead of the one of the hook input. With an empty input, the session that stops."},
 			{"CLAUDE_SESSION_DIR", "Folder of a System 3 session below `.claude/completion-state`."},
 			{"CODEX_HOME", "Folder of Codex's own files, instead of `~/.codex`."},
 		},
@@ -123,6 +123,7 @@ func TestEnvironmentPage(t *testing.T) {
 	sections := variables()
 	for _, title := range []string{"ralph's own", "Places", "Of the agent", "Models", "The terminal", "What programs get"} {
 		p.Section(2, title)
+		read := slices.ContainsFunc(sections[title], func(v variable) bool { return len(used[v.name]) > 0 })
 		rows := [][]string{{"variable", "meaning", "policies that read it"}}
 		for _, v := range sections[title] {
 			if known[v.name] {
@@ -138,6 +139,11 @@ func TestEnvironmentPage(t *testing.T) {
 		if title == "What programs get" {
 			p.Text("Programs that a policy runs, and git, get the environment of ralph with `RALPH_OFF=1`, and without the variables that lead git "+
 				"to another repository: %s. git also gets these.", reference.Code(taken(t)...))
+		}
+		if !read {
+			for i := range rows {
+				rows[i] = rows[i][:2]
+			}
 		}
 		p.Table(rows...)
 		delete(sections, title)

@@ -63,7 +63,7 @@ func Names() []NameInfo {
 		data("session_crons", &schema.Type{Kind: schema.Array, Elem: cron}, "Wake-ups that are set."),
 		private(data("prompt", text, "Prompt of the user, on UserPromptSubmit.")),
 		data("host", text, "Host program, such as claude-code; empty if unknown."),
-		private(data("hook.raw", &schema.Type{}, "The raw hook input, untyped.")),
+		private(data("hook.raw", &schema.Type{}, "The raw hook input, untyped. It differs between hosts.")),
 		data("project", text, "Root directory of the project."),
 
 		native("said", ask, "The agent wrote this marker alone on a line."),

@@ -76,8 +76,12 @@ func TestSourcesPage(t *testing.T) {
 		rows := keyRows(t, slices.Concat(form.Keys{{Name: s.Name, Shape: s.argument(), Doc: argumentDoc(s)}}, s.options()))
 		for _, o := range s.Options {
 			for _, row := range rows {
-				if row[0] == reference.Code(o.Name) && o.Kind == OptionWord {
+				switch {
+				case row[0] != reference.Code(o.Name) || o.Words == nil:
+				case o.Kind == OptionWord:
 					row[1] = "one of " + reference.Code(o.Words...)
+				default:
+					row[1] = "one of " + reference.Code(o.Words...) + ", or a template that gives one"
 				}
 			}
 		}

@@ -17,8 +17,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resume [POLICY]",
 		Short: "Undo pause",
-		Long: "resume undoes pause: with a policy for that loop, without one for the project. The exit\n" +
-			"status is 1 if there is no such loop, or if RALPH_OFF still turns all loops off.",
+		Long: "resume undoes pause: with a policy for that loop, without one for the project.",
 		Example: "  ralph resume\n  ralph resume ralph-wiggum",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -67,8 +67,8 @@ func (p *Page) Block(language, text string) {
 	fmt.Fprintf(&p.text, "\n```%s\n%s\n```\n", language, strings.TrimRight(text, "\n"))
 }
 
-// Table adds a table. The first row is its head; an empty cell but the first fails the test, for it lacks a word of
-// documentation, unless that is "-".
+// Table adds a table. The first row is its head. An empty cell fails the test, for something has no documentation; write
+// "-" for one that is meant to be empty.
 func (p *Page) Table(rows ...[]string) {
 	p.t.Helper()
 	p.text.WriteByte('\n')
@@ -139,7 +139,7 @@ func Code(words ...string) string {
 	return strings.Join(marked, ", ")
 }
 
-// Number writes a number with commas: 10,000.
+// Number writes a number, 0 or more, with commas: 10,000.
 func Number[N int | int64](n N) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

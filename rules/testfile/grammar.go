@@ -94,11 +94,11 @@ func givenKeys() keys {
 	texts := either(text, listOf(text))
 	words := either(listOf(text), mapOf(text))
 	return slices.Concat(keys{
-		{"facts", mapOf(map[string]any{}), "Values of facts; they go through the schemas."},
+		{"facts", mapOf(map[string]any{}), "Values of facts. They go through their schemas: defaults are filled in, wrong types are unusable."},
 		{"missing", words, "Facts that are missing: a list, or a map from fact to reason."},
 		{"invalid", words, "Facts that are invalid: a map from fact to reason, or a list."},
 		{"problem", mapOf(text), "What is wrong with facts that can be used all the same, such as elements that were left out."},
-		{"files", mapOf(either(typed("string", "null"), sourceKeys().object())), "Files of the project, by path; a path that ends in / is a folder."},
+		{"files", mapOf(either(typed("string", "null"), sourceKeys().object())), "Files of the project, by path, read by the real sources. A path that ends in / is a folder."},
 		{"transcript", either(text, listOf(messageKeys().object())), "The session, the oldest message first, or as plain text."},
 		{"env", mapOf(typed("string", "number", "boolean", "null")), "Environment variables; all others are unset."},
 		{"now", text, "Time of the event, such as 2026-01-31T12:00:00Z."},
@@ -175,14 +175,14 @@ func expectKeys() keys {
 	effect["additionalProperties"] = map[string]any{"description": "Arguments of a verb that a program has of its own."}
 	effects := listOf(effect)
 	return keys{
-		{"continue", verdict, "The agent goes on, with this reason: a text that occurs, /a regular expression/, a list of them, or true."},
+		{"continue", verdict, "The agent goes on, with this reason: a text that occurs, /a regular expression/ in which ^ and $ are the ends of lines, a list of them, or true."},
 		{"stop", verdict, "The agent may stop, for this reason: as continue."},
-		{"rule", text, "The rule that decides; an empty text means none."},
+		{"rule", text, "The rule that decides, or limits.NAME; an empty text means none."},
 		{"reason", texts, "The reason, whatever the verdict."},
 		{"notice", texts, "Notices to the user, notes included; an empty text means none."},
 		{"note", texts, "Notes of note rules; an empty text means none."},
 		{"log", texts, "Lines for stderr; an empty text means none."},
-		{"effects", effects, "All changes that the rules ask for, in order."},
+		{"effects", effects, "All changes that the rules ask for, in order and in the form of a policy."},
 		{"finally", effects, "All that is done after the verdict."},
 		{"files", mapOf(either(typed("string", "null"), listOf(text))), "All files that change: path to whole content, to a list of texts in it, or to null for a file that is gone."},
 		{"read", listOf(text), "Facts that were read."},

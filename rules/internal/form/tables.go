@@ -35,8 +35,8 @@ func RuleKeys() Keys {
 		{"name", Name, "Unique name in kebab-case."},
 		{"when", Exprs, "An expression, or a list of which all must be true; absent means true."},
 		{"continue", Template, "The agent goes on, and gets this text."},
-		{"stop", Template, "The agent may stop; this says why, for the log and explain."},
-		{"note", Template, "Decides nothing; shown to the user with the verdict."},
+		{"stop", Template, "The agent may stop; this says why, in the log and in explain. It is shown nowhere else."},
+		{"note", Template, "Decides nothing; shown to the user with the verdict, and on UserPromptSubmit to the agent."},
 		{"notice", Template, "Shown to the user."},
 		{"log", Template, "Written to stderr, each line with the policy's prefix."},
 		{"then", Effects, "Changes that this rule asks for, in order."},
@@ -103,7 +103,7 @@ func UnlessKeys() Keys {
 // FactOptionKeys are the options that every source takes; each source adds its own.
 func FactOptionKeys() Keys {
 	return Keys{
-		{"default", Any, "Stands in for a missing fact, completed by the schema."},
+		{"default", Any, "Stands in for a missing fact, completed by the schema; the fact is ok then. Never for an invalid one."},
 		{"timeout", Duration, "How long gathering may take; each source has a default."},
 	}
 }

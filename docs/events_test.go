@@ -1,0 +1,94 @@
+package docs_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/internal/reference"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// The page about events says what the hook inputs become that the hosts are tested with.
+func TestEventsPage(t *testing.T) {
+	type sender struct{ host, name string }
+	senders := map[string][]sender{}
+	for _, known := range host.Names() {
+		inputs, err := filepath.Glob(filepath.Join(root(t), "loop", "host", "testdata", known, "*.txtar"))
+		if err != nil || len(inputs) == 0 {
+			t.Fatalf("there are no inputs of %s: %v", known, err)
+		}
+		for _, file := range inputs {
+			input := recordedInput(t, file)
+			h, ok := host.Lookup(known)
+			if !ok {
+				t.Fatalf("there is no host %s", known)
+			}
+			ev, err := h.Decode(input)
+			if err != nil {
+				continue // an input that is broken on purpose
+			}
+			var names struct {
+				Snake string `json:"hook_event_name"`
+				Camel string `json:"hookEventName"`
+			}
+			if err := json.Unmarshal(input, &names); err != nil {
+				continue
+			}
+			s := sender{known, cmp.Or(names.Snake, names.Camel)}
+			if !slices.Contains(senders[ev.Name], s) {
+				senders[ev.Name] = append(senders[ev.Name], s)
+			}
+		}
+	}
+	p := reference.New(t, "events", "Events and hosts")
+	p.Text("The events that a policy can list under `events`, and the hosts that send them. Policies see Claude Code's names on every host. " +
+		"The tables list the hosts of which ralph's tests have an input. [Events and gates](../policy.md#events-and-gates) says what rules decide, " +
+		"and [hosts](../hosts.md) where the hooks are set up.")
+	for _, event := range rules.KnownEvents() {
+		p.Section(2, event)
+		rows := [][]string{{"host", "the host's own name"}}
+		for _, s := range senders[event] {
+			own := "the input does not name it"
+			if s.name != "" {
+				own = reference.Code(s.name)
+			}
+			rows = append(rows, []string{reference.Code(s.host), own})
+		}
+		if len(rows) == 1 {
+			t.Errorf("no host sends %s", event)
+		}
+		p.Table(rows...)
+		delete(senders, event)
+	}
+	var others []string
+	for event := range senders {
+		if event != host.Unnamed {
+			others = append(others, event)
+		}
+	}
+	slices.Sort(others)
+	p.Section(2, "Other events")
+	p.Text("Hosts send other events too, such as %s. No policy decides them: nothing is read, and the agent goes its way.", reference.Code(others...))
+	p.Check()
+}
+
+// recordedInput is the file input.json of an archive.
+func recordedInput(t *testing.T, file string) []byte {
+	t.Helper()
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, ok := strings.Cut(strings.ReplaceAll(string(src), "\r\n", "\n"), "-- input.json --\n")
+	if !ok {
+		t.Fatalf("%s has no input.json", file)
+	}
+	input, _, _ := strings.Cut(after, "\n-- ")
+	return []byte(input)
+}
