@@ -30,9 +30,9 @@ type Set struct {
 //
 // The result was decoded again: it holds the values asked for, and everything
 // else is as it was. If that cannot be had, Edit fails with an [*EditError].
-// Formats other than JSON and FrontMatter cannot be edited.
+// Formats other than JSON and front matter cannot be edited.
 func Edit(src []byte, f Format, sets []Set) ([]byte, error) {
-	if f != JSON && f != FrontMatter {
+	if f != JSON && f != FrontMatter && f != LenientFrontMatter {
 		return nil, &EditError{Message: "a value inside " + f.String() + " cannot be set, only inside JSON and front matter"}
 	}
 	if len(src) > MaxFileSize {
@@ -58,6 +58,7 @@ func Edit(src []byte, f Format, sets []Set) ([]byte, error) {
 // An editable is a document together with its bytes.
 type editable struct {
 	src    []byte
+	format Format
 	value  map[string]any
 	matter *matter // nil for JSON
 }
@@ -68,13 +69,16 @@ func decodeEditable(src []byte, f Format) (editable, error) {
 		if err != nil {
 			return editable{}, err
 		}
-		return editable{src: src, value: doc.Value.(map[string]any)}, nil
+		return editable{src: src, format: f, value: doc.Value.(map[string]any)}, nil
 	}
 	m, err := decodeFrontMatter(src)
+	if err != nil && f == LenientFrontMatter {
+		m, _, err = decodeLenient(src, nil)
+	}
 	if err != nil {
 		return editable{}, err
 	}
-	return editable{src: src, value: m.value, matter: m}, nil
+	return editable{src: src, format: f, value: m.value, matter: m}, nil
 }
 
 // with gives the document with one value set. What the text became is not
@@ -84,9 +88,9 @@ func (e editable) with(set Set) (editable, error) {
 	if err != nil {
 		return editable{}, err
 	}
-	format, want, body := JSON, any(nil), []byte(nil)
+	want, body := any(nil), []byte(nil)
 	if e.matter != nil {
-		format, want, body = FrontMatter, flowValue(set.Value), e.matter.body
+		want, body = flowValue(set.Value), e.matter.body
 	} else if want, err = jsonValue(set.Value); err != nil {
 		return editable{}, err
 	}
@@ -96,7 +100,7 @@ func (e editable) with(set Set) (editable, error) {
 	}
 
 	var edited []byte
-	if format == JSON {
+	if e.format == JSON {
 		edited, err = jsonedit.Set(e.src, set.Path, jsonedit.Encode(set.Value))
 	} else {
 		edited, err = spliceFrontMatter(e.src, e.matter, set)
@@ -105,7 +109,7 @@ func (e editable) with(set Set) (editable, error) {
 		return editable{}, err
 	}
 
-	after, err := decodeEditable(edited, format)
+	after, err := decodeEditable(edited, e.format)
 	if err != nil || !reflect.DeepEqual(any(after.value), model) {
 		return editable{}, errByHand
 	}

@@ -55,6 +55,10 @@ func (e yamlEdit) splice(m *matter, set Set) (start, end int, text string, err e
 			value = parent.Content[part]
 		}
 	}
+	if span, ok := m.spans[value]; ok {
+		start, end = span[0], span[1]
+		return start, end, e.lead(start) + renderYAML(set.Value, 0, flow), nil
+	}
 	if value.Kind == yaml.AliasNode {
 		return 0, 0, "", fmt.Errorf("it is the alias *%s; repair it by hand", value.Value)
 	}
@@ -110,6 +114,9 @@ func (e yamlEdit) addLine(m *matter, set Set) (start, end int, text string, err 
 		indent = strings.Repeat(" ", max(m.fields.Content[0].Column-1, 0))
 	}
 	line := indent + renderYAML(name, 0, false) + ": " + renderYAML(set.Value, 0, false) + m.newline
+	if n := len(e.src); n > 0 && e.src[n-1] != '\n' { // the end of a file that has no second fence
+		line = m.newline + line
+	}
 	return len(e.src), len(e.src), line, nil
 }
 
@@ -148,6 +155,20 @@ func (e yamlEdit) span(key, value *yaml.Node, flow bool) (start, end int, err er
 
 // emptySpan is the spot behind the colon of a key without value.
 func (e yamlEdit) emptySpan(key *yaml.Node) (start, end int, err error) {
+	_, at, err := e.behind(key)
+	return at, at, err
+}
+
+// lead is what must stand before a value that is put at this place.
+func (e yamlEdit) lead(at int) string {
+	if at > 0 && e.src[at-1] == ':' {
+		return " "
+	}
+	return ""
+}
+
+// behind gives the places of a key and of what follows its colon.
+func (e yamlEdit) behind(key *yaml.Node) (start, at int, err error) {
 	if key == nil || key.Kind != yaml.ScalarNode || key.Anchor != "" || key.Style&yaml.TaggedStyle != 0 {
 		return 0, 0, errByHand
 	}
@@ -168,8 +189,7 @@ func (e yamlEdit) emptySpan(key *yaml.Node) (start, end int, err error) {
 	if size <= 0 || colon < 0 || len(bytes.TrimLeft(line[size:size+colon], " \t")) != 0 {
 		return 0, 0, errByHand
 	}
-	at := start + size + colon + 1
-	return at, at, nil
+	return start, start + size + colon + 1, nil
 }
 
 // onlyComment reports whether nothing stands behind a value but blanks and a

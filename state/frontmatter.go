@@ -30,9 +30,16 @@ type matter struct {
 	offset  int    // where yaml begins in the file
 	newline string // the line break after the opening fence
 	body    []byte // behind the closing fence's line break
+	line    int    // of the opening fence
 
 	fields *yaml.Node // the mapping; nil if there are no fields
 	value  map[string]any
+
+	// What only a lenient reader meets.
+	unclosed bool
+	remarks  []remark
+	unusable []schema.Violation
+	spans    map[*yaml.Node][2]int // where texts stand in yaml that are no YAML there
 }
 
 // splitFrontMatter finds the fences: a first line of three dashes, behind a
@@ -45,10 +52,7 @@ func splitFrontMatter(src []byte) (*matter, error) {
 	if !isFence(line) {
 		return nil, errNoFrontMatter
 	}
-	m := &matter{offset: at + size, newline: "\n"}
-	if bytes.HasSuffix(rest[:size], []byte("\r\n")) {
-		m.newline = "\r\n"
-	}
+	m := &matter{offset: at + size, newline: lineBreak(rest[:size]), line: 1}
 	for at += size; at < len(src); at += size {
 		line, size = cutLine(src[at:])
 		if isFence(line) {
@@ -69,6 +73,14 @@ func cutLine(src []byte) (line []byte, size int) {
 	return src[:end], end + 1
 }
 
+// lineBreak is the line break at the end of a line.
+func lineBreak(line []byte) string {
+	if bytes.HasSuffix(line, []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
 func isFence(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("---")) && len(bytes.TrimRight(line[3:], " \t\r")) == 0
 }
@@ -86,29 +98,37 @@ func decodeFrontMatter(src []byte) (*matter, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := m.decode(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// decode understands the block as YAML.
+func (m *matter) decode() (err error) {
 	if len(m.yaml) > maxMatterSize {
-		return nil, fmt.Errorf("has front matter that is too big: more than %d KiB", maxMatterSize>>10)
+		return fmt.Errorf("has front matter that is too big: more than %d KiB", maxMatterSize>>10)
 	}
 	if err := legible(m.yaml); err != nil {
-		return nil, err
+		return err
 	}
 	if m.fields, err = parseYAML(m.yaml); err != nil {
-		return nil, err
+		return err
 	}
 	m.value = map[string]any{}
 	if m.fields == nil {
-		return m, nil
+		return nil
 	}
 	value, err := readYAML(m.fields)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	fields, ok := value.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("has front matter that is not a list of fields (key: value) but %s", jsonedit.Kind(value))
+		return fmt.Errorf("has front matter that is not a list of fields (key: value) but %s", jsonedit.Kind(value))
 	}
 	m.value = fields
-	return m, nil
+	return nil
 }
 
 // document makes the fields available with positions in the whole file.
@@ -120,7 +140,7 @@ func (m *matter) document() schema.Document {
 			if !ok {
 				return 0, 0
 			}
-			return n.Line + 1, n.Column // the fence is the first line
+			return n.Line + m.line, n.Column
 		},
 		Text: func(pointer string) (string, bool) {
 			n, ok := nodeAt(m.fields, pointer)

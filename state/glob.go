@@ -219,7 +219,7 @@ func (d *directory) read(m match, format Format) Doc {
 	if !ok { // a link, or nothing that can simply be opened
 		got = d.root.fetch(location{shown: m.name, rel: m.name})
 	}
-	doc, _ := got.decode(format)
+	doc, _ := got.decode(File{Format: format}, m.name)
 	doc.Path = m.name
 	if doc.Status == Missing && doc.Version == "" && (doc.Quiet || doc.Problem == notAFile(fs.ModeDir)) {
 		return Doc{}

@@ -58,6 +58,13 @@ const (
 	JSON                      // one JSON object
 	FrontMatter               // Markdown behind YAML between two lines of three dashes
 	Checklist                 // a Markdown task list
+
+	// LenientFrontMatter is front matter as people write it by hand. Blank lines may
+	// precede it, the second line of dashes may be absent, and what is not YAML as a
+	// whole is read field by field: a field that is not YAML alone is the text of its
+	// line. What was read so is said by [Doc.Problem]. Only the fields of the outermost
+	// level are read in this way.
+	LenientFrontMatter
 )
 
 // String gives the name of the format for people.
@@ -71,6 +78,8 @@ func (f Format) String() string {
 		return "front matter"
 	case Checklist:
 		return "checklist"
+	case LenientFrontMatter:
+		return "lenient front matter"
 	}
 	return "format " + strconv.Itoa(int(f))
 }
@@ -79,6 +88,10 @@ func (f Format) String() string {
 type File struct {
 	Path   string // see [Root] for what is accepted
 	Format Format
+
+	// Schema says which fields of LenientFrontMatter are texts: where YAML reads a
+	// list, an alias or a tag, such a field is the text of its line. May be nil.
+	Schema *schema.Schema
 
 	// Settle is how long to wait for somebody who is still writing: only while
 	// the bytes do not parse and the file is younger than this, and never
@@ -109,7 +122,8 @@ type Doc struct {
 	// Problem says in one line why the document is missing or invalid, as the
 	// rest of a sentence that starts with its path, with line:col of the
 	// document where known: "is not valid JSON: 3:14: unexpected end". It
-	// never contains an absolute path.
+	// never contains an absolute path. Of LenientFrontMatter that is OK it says what
+	// was not read as YAML, one a line: "loop.md:3: …".
 	Problem string
 
 	Path string // for people: cleaned, relative to the root, or with "~/" in front
@@ -126,8 +140,12 @@ type Doc struct {
 	// Value is nil for the other formats.
 	Document schema.Document
 
+	// Unusable lists fields of LenientFrontMatter that have no known value. They are
+	// not in the Document.
+	Unusable []schema.Violation
+
 	Text  string // Text: the content without white space around it and without byte order mark
-	Body  string // FrontMatter: what follows the line that closes it, as it is
+	Body  string // front matter: what follows the line that closes it, as it is
 	Items []Item // Checklist: its items in the order of the file
 }
 
@@ -149,7 +167,7 @@ func (r *Root) Read(ctx context.Context, f File) Doc {
 	began, start := now(), time.Now()
 	for {
 		raw := r.fetchWithin(ctx, loc, f.Timeout)
-		doc, parsed := raw.decode(f.Format)
+		doc, parsed := raw.decode(f, loc.shown)
 		doc.Path = loc.shown
 		if parsed {
 			return doc
@@ -312,12 +330,12 @@ func versionOf(place string, data []byte) string {
 
 // decode understands the bytes. Parsed is false only if they do not parse,
 // which waiting for the writer may mend.
-func (r raw) decode(format Format) (doc Doc, parsed bool) {
+func (r raw) decode(f File, path string) (doc Doc, parsed bool) {
 	doc = Doc{Status: r.status, Quiet: r.quiet, Problem: r.problem, Version: r.version, ModTime: r.mod}
 	if r.status != OK {
 		return doc, true
 	}
-	switch format {
+	switch f.Format {
 	case Text:
 		doc.Text = strings.TrimSpace(string(trimBOM(r.data)))
 		if doc.Text == "" {
@@ -349,8 +367,22 @@ func (r raw) decode(format Format) (doc Doc, parsed bool) {
 		doc.Document = matter.document()
 		doc.Body = string(matter.body)
 		return doc, true
+	case LenientFrontMatter:
+		matter, whole, err := decodeLenient(r.data, f.Schema)
+		switch {
+		case errors.Is(err, errNoFrontMatter), errors.Is(err, errUnclosed):
+			doc.Status, doc.Quiet, doc.Problem = Missing, true, err.Error()
+			return doc, len(r.data) > 0 && whole
+		case err != nil:
+			doc.Status, doc.Problem = Invalid, err.Error()
+			return doc, whole
+		}
+		doc.Document, doc.Unusable = matter.document(), matter.unusable
+		doc.Body = string(matter.body)
+		doc.Problem = matter.problem(path)
+		return doc, whole
 	}
-	doc.Status, doc.Problem = Invalid, "cannot be read as "+format.String()
+	doc.Status, doc.Problem = Invalid, "cannot be read as "+f.Format.String()
 	return doc, true
 }
 
