@@ -74,7 +74,7 @@ type Fact struct {
 	Pos        Pos
 
 	// Options are those of the source that stand fast: int for a count, string for
-	// a word. What has holes is handed to [Facts] with each event.
+	// a word, true for lenient. What has holes is handed to [Facts] with each event.
 	Options map[string]any
 
 	sym      *symbol
@@ -84,6 +84,7 @@ type Fact struct {
 	index    int      // among the facts of the program
 	fixed    []string // what the source is handed, if it holds no names
 	asked    bool     // some rule asks whether it is invalid
+	told     bool     // some rule asks for its problem
 }
 
 // optionText is an option with holes: a text, or an argument.

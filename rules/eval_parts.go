@@ -52,7 +52,8 @@ func (ev *evaluation) effects(r *Rule) (out []Effect, broken string) {
 	return out, ""
 }
 
-// reportFacts reports facts that could not be used and that no rule asks about.
+// reportFacts reports facts that could not be used, or not as they are written, and
+// that no rule asks about.
 func (ev *evaluation) reportFacts() {
 	for i, f := range ev.program.facts {
 		v := &ev.gotten[i]
@@ -61,6 +62,8 @@ func (ev *evaluation) reportFacts() {
 			ev.report(f.Name + ": " + v.sentence())
 		case v.Status == Invalid && !f.asked:
 			ev.report(f.Name + ": " + v.sentence())
+		case v.Status == OK && v.Problem != "" && !f.told && f.Options["lenient"] == true:
+			ev.report(f.Name + ": " + v.Problem) // each line begins with the path
 		}
 	}
 }

@@ -27,6 +27,8 @@ func TestOptionsOfSources(t *testing.T) {
 		`{judge: Why so, api: openai, model: m, turns: 4, max_tokens: 100, returns: {}, system: "You."}`: {"api": "openai", "turns": 4, "max_tokens": 100},
 		`{exec: [echo, "${cwd}"], stdin: "${cwd}", timeout: 3s}`:                                         nil,
 		`{tasks: claude, list: "${env.LIST}"}`:                                                           nil,
+		`{frontmatter: a.md, lenient: false}`:                                                            nil,
+		`{frontmatter: a.md, lenient: true}`:                                                             {"lenient": true},
 		`{judge: Why so, returns: {}, tool_results: true}`:                                               nil,
 		`{judge: Why so, returns: {}, tool_results: "${stop_hook_active}"}`:                              nil,
 		`{git: .}`: nil,
@@ -44,6 +46,8 @@ func TestOptionsOfSources(t *testing.T) {
 
 func TestMistakesInSources(t *testing.T) {
 	for yaml, says := range map[string]string{
+		`{json: a.json, lenient: true}`:                             `unknown key "lenient"`,
+		`{frontmatter: a.md, lenient: very}`:                        "lenient is true or false",
 		`{glob: a, parse: yaml}`:                                    `parse is one of "frontmatter", "json", "text", not "yaml"`,
 		`{glob: a, max: 0}`:                                         "1 or more",
 		`{glob: a, max: many}`:                                      "whole number",

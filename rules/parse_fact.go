@@ -53,6 +53,10 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 			if p.boolean(v, "inline") {
 				f.inline = v
 			}
+		case "lenient":
+			if p.boolean(v, k.Value) {
+				f.setOption(k.Value, true)
+			}
 		}
 	})
 	if f.inline != nil && f.schema == nil {

@@ -37,7 +37,7 @@ type SourceKind struct {
 	Settle   bool         // takes settle
 	Editable bool         // its value can be changed by set
 	File     bool         // it is one file of the project, which can be deleted and archived
-	Body     bool         // its value has a field body, the text below the front matter
+	Body     bool         // its value has a field body, the text below the front matter; takes lenient
 	Session  bool         // it reads what the host keeps of the session, not the project
 	Value    *schema.Type // type of the value when there is no schema; nil means anything
 
@@ -151,6 +151,9 @@ func (s SourceKind) options() form.Keys {
 	}
 	if s.Settle {
 		ks = append(ks, form.Key{Name: "settle", Shape: form.Duration, Doc: "How long to wait for a file that was just written and does not parse yet. A file that is older than this is never waited for."})
+	}
+	if s.Body {
+		ks = append(ks, form.Key{Name: "lenient", Shape: form.Bool, Doc: "Front matter that is not YAML is read field by field; problem(fact) says what was read so."})
 	}
 	for _, o := range s.Options {
 		ks = append(ks, form.Key{Name: o.Name, Shape: o.shape(), Doc: o.Doc})

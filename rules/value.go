@@ -48,7 +48,7 @@ func (s *Status) UnmarshalText(b []byte) error {
 type Value struct {
 	Status  Status
 	V       any
-	Problem string    // why it is missing or invalid, to be read behind Path; for lists, the bad elements
+	Problem string    // why it is missing or invalid, to be read behind Path; of a value that is OK, what had to be left out or read leniently
 	Quiet   bool      // missing in a way that nobody needs to be told of, such as an absent file
 	Path    string    // the file, as people know it; "" if there is none
 	Version string    // opaque; equal versions mean equal content
