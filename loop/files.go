@@ -101,6 +101,9 @@ func changesOf(effects []rules.Effect, at time.Time) []state.Change {
 				continue
 			}
 			format, _ := fileFormat(e.Source)
+			if format == state.FrontMatter {
+				format = state.LenientFrontMatter // what a strict reader refuses has no effects
+			}
 			sets[e.File] = len(out)
 			out = append(out, state.Change{Path: e.File, Format: format, Version: e.Version, Op: state.OpSet, Sets: []state.Set{set}})
 			continue

@@ -75,7 +75,7 @@ func (q Query) Read(ctx context.Context, format state.Format) (state.Doc, rules.
 		return state.Doc{Status: state.Missing, Quiet: true}, noProject()
 	}
 	doc := q.Root.Read(ctx, state.File{
-		Path: q.Args[0], Format: format, Settle: q.Fact.Settle, Timeout: q.Fact.Timeout,
+		Path: q.Args[0], Format: format, Schema: q.Fact.Schema, Settle: q.Fact.Settle, Timeout: q.Fact.Timeout,
 		Now: func() time.Time { return q.Now },
 	})
 	v := rules.Value{Problem: doc.Problem, Quiet: doc.Quiet, Path: doc.Path, Version: doc.Version, ModTime: doc.ModTime}

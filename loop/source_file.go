@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"strings"
 
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
@@ -19,7 +20,11 @@ type fileSource struct {
 func (s fileSource) Kind() rules.SourceKind { return s.kind }
 
 func (s fileSource) Gather(ctx context.Context, q Query) rules.Value {
-	doc, v := q.Read(ctx, s.format)
+	format := s.format
+	if s.kind.Body && q.Fact.Options["lenient"] == true {
+		format = state.LenientFrontMatter
+	}
+	doc, v := q.Read(ctx, format)
 	if v.Status != rules.OK {
 		return v
 	}
@@ -44,6 +49,10 @@ func (s fileSource) Gather(ctx context.Context, q Query) rules.Value {
 			v.Problem = r.Unusable[0].Message
 		}
 		return v
+	}
+	for _, u := range doc.Unusable {
+		v.Unusable = append(v.Unusable, u)
+		delete(fields, strings.TrimPrefix(u.Pointer, "/"))
 	}
 	if s.kind.Body {
 		fields["body"] = doc.Body
