@@ -80,15 +80,22 @@ func (l loopFile) read(ctx context.Context, root *state.Root) loopState {
 }
 
 func readState(ctx context.Context, root *state.Root, f *rules.Fact, path string) loopState {
-	format := state.JSON
-	if f.Source.Body {
-		format = state.FrontMatter
-	}
-	r := loopState{doc: root.Read(ctx, state.File{Path: path, Format: format})}
+	r := loopState{doc: root.Read(ctx, state.File{Path: path, Format: formatOf(f), Schema: f.Schema})}
 	if r.doc.Status == state.OK && f.Schema != nil {
 		r.values, _ = f.Schema.Check(r.doc.Document).Value.(map[string]any)
 	}
 	return r
+}
+
+// formatOf is how the file of a fact is understood.
+func formatOf(f *rules.Fact) state.Format {
+	switch {
+	case !f.Source.Body:
+		return state.JSON
+	case f.Options["lenient"] == true:
+		return state.LenientFrontMatter
+	}
+	return state.FrontMatter
 }
 
 // number gives the value of the first of these fields that is one.
