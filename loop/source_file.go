@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"strings"
 
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
@@ -52,7 +51,7 @@ func (s fileSource) Gather(ctx context.Context, q Query) rules.Value {
 	}
 	for _, u := range doc.Unusable {
 		v.Unusable = append(v.Unusable, u)
-		delete(fields, strings.TrimPrefix(u.Pointer, "/"))
+		delete(fields, schema.SplitPointer(u.Pointer)[0])
 	}
 	if s.kind.Body {
 		fields["body"] = doc.Body

@@ -119,18 +119,23 @@ func (m *matter) decodeFields() error {
 	}
 	m.fields, m.value = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}, map[string]any{}
 	reader := yamlReader{left: maxYAMLNodes, open: map[*yaml.Node]bool{}}
+	seen := map[string]bool{}
 	for _, e := range fields {
-		if _, taken := m.value[e.key]; taken {
+		if seen[e.key] {
 			m.remark(m.line+e.line, "there is a field %s above, which counts; this one is ignored", e.key)
 			continue
 		}
+		seen[e.key] = true
 		key, value := e.parse()
 		v, err := any(nil), error(nil)
 		if value != nil {
 			v, err = reader.value(value, 0)
 		}
 		if value == nil || err != nil {
-			key, value = e.text(m)
+			if key, value = e.text(m); value == nil {
+				m.remark(m.line+e.line, "%s has a quote that is not closed; it is not read", e.key)
+				continue
+			}
 			v = value.Value
 			m.remark(m.line+e.line, "%s is not valid YAML; it is read as the text %q", e.key, shorten(value.Value))
 		}
@@ -266,10 +271,18 @@ func shift(n *yaml.Node, lines, columns int) {
 	}
 }
 
-// text makes the rest of the key's line the value.
+// text makes the rest of the key's line the value. Where a quote begins it that is not
+// closed, nothing says where the value ends: it is nil, and the field unusable.
 func (e rawField) text(m *matter) (key, value *yaml.Node) {
 	text, start, end := plainText(e.first[e.colon+1:])
 	at := e.at + e.colon + 1
+	if raw := e.first[at-e.at:][start:end]; text == plain(raw) && (strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "'")) {
+		m.unusable = append(m.unusable, schema.Violation{
+			Pointer: schema.PointerOf([]any{e.key}), Line: m.line + e.line, Col: e.colon + 2 + start,
+			Message: "has a quote that is not closed: " + strconv.Quote(shorten(text)),
+		})
+		return nil, nil
+	}
 	key = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: e.key, Line: e.line, Column: len(e.indent) + 1}
 	return key, m.textNode(text, e.line, e.colon+2+start, [2]int{at + start, at + end})
 }
@@ -342,7 +355,7 @@ func (m *matter) readText(name string, key, value *yaml.Node) {
 		if strings.HasPrefix(text, "#") && len(text) > 1 && !isBlank(text[1]) {
 			delete(m.value, name)
 			m.unusable = append(m.unusable, schema.Violation{
-				Pointer: "/" + name, Line: m.line + key.Line, Col: column,
+				Pointer: schema.PointerOf([]any{name}), Line: m.line + key.Line, Col: column,
 				Message: "# begins a comment; put it in quotes: " + strconv.Quote(shorten(text)),
 			})
 			return
