@@ -2,8 +2,11 @@ package examples_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 const (
@@ -31,6 +34,14 @@ func TestSpeckit(t *testing.T) {
 		Notice:  "Ralph-speckit iteration 3 | Task 3/10",
 		Log:     []string{where},
 	}
+	limit := func(max int) outcome {
+		return outcome{
+			Verdict: "stop limit",
+			Notice: fmt.Sprintf("Ralph-speckit: 001-demo reached its limit of %d iterations. .specify/specs/001-demo/.progress.md says what failed: fix it and\n"+
+				"run /speckit:implement, or raise maxGlobalIterations in %s. /speckit:cancel ends the run.", max, speckitState),
+			Log: []string{fmt.Sprintf("[ralph-speckit] ERROR: Maximum global iterations (%d) reached for 001-demo", max)},
+		}
+	}
 	allDone := outcome{
 		Verdict: "stop all-done",
 		Log:     []string{"[ralph-speckit] ALL_TASKS_COMPLETE detected, 001-demo is done"},
@@ -43,7 +54,7 @@ func TestSpeckit(t *testing.T) {
 		{name: "an empty pointer", files: files{speckitPointer: " \n"}, want: outcome{Verdict: "stop no-feature"}},
 		{name: "a feature without state", files: files{speckitState: absent}, want: outcome{Verdict: "stop no-feature"}},
 		{name: "another phase", files: files{speckitState: `{"phase": "plan", "taskIndex": 2, "totalTasks": 10}`}, want: outcome{Verdict: "stop not-executing"}},
-		{name: "no phase", files: files{speckitState: `{"taskIndex": 2, "totalTasks": 10}`}, want: outcome{Verdict: "stop not-executing"}},
+		{name: "no phase", files: files{speckitState: `{"taskIndex": 2, "totalTasks": 10}`}, want: outcome{Verdict: "stop not-executing", Says: []string{"the phase is not set"}}},
 		{name: "no task left", files: files{speckitState: `{"phase": "execution", "taskIndex": 10, "totalTasks": 10}`}, want: outcome{Verdict: "stop nothing-left"}},
 		{name: "no tasks at all", files: files{speckitState: `{"phase": "execution"}`}, want: outcome{Verdict: "stop nothing-left"}},
 
@@ -53,24 +64,26 @@ func TestSpeckit(t *testing.T) {
 		{name: "switched off as a text", files: files{speckitSwitch: "---\nenabled: \"false\"\n---\n"}, want: outcome{Verdict: "stop switched-off"}},
 		{name: "switched on", files: files{speckitSwitch: "---\nenabled: true\n---\n"}, want: goesOn},
 		{name: "a body is no setting", files: files{speckitSwitch: "---\nenabled: true\n---\n\n---\nenabled: false\n---\n"}, want: goesOn},
+		{name: "switched off for the plugin alone", files: files{speckitSwitch: "---\nenabled: false\n---\n"}, set: map[string]string{"settings": "ignore"}, want: goesOn},
 		{name: "off before all else", files: files{speckitSwitch: "---\nenabled: false\n---\n", speckitState: "{"}, want: outcome{Verdict: "stop switched-off"}},
 
 		// The bound that the state itself sets.
 		{
 			name:  "limit of iterations",
 			files: files{speckitState: `{"phase": "execution", "taskIndex": 2, "totalTasks": 10, "globalIteration": 7, "maxGlobalIterations": 7}`},
-			want: outcome{Verdict: "stop limit", Log: []string{
-				"[ralph-speckit] ERROR: Maximum global iterations (7) reached for 001-demo. What went wrong is told in .specify/specs/001-demo/.progress.md",
-				"[ralph-speckit] Recovery: raise maxGlobalIterations in " + speckitState + ", or run /speckit:cancel",
-			}},
+			want:  limit(7),
 		},
 		{
 			name:  "the first iteration counts when none is written",
 			files: files{speckitState: `{"phase": "execution", "taskIndex": 2, "totalTasks": 10, "maxGlobalIterations": 1}`},
-			want: outcome{Verdict: "stop limit", Log: []string{
-				"[ralph-speckit] ERROR: Maximum global iterations (1) reached for 001-demo. What went wrong is told in .specify/specs/001-demo/.progress.md",
-				"[ralph-speckit] Recovery: raise maxGlobalIterations in " + speckitState + ", or run /speckit:cancel",
-			}},
+			want:  limit(1),
+		},
+
+		// A user who is to approve is not talked over.
+		{
+			name:  "approval is awaited",
+			files: files{speckitState: `{"phase": "execution", "taskIndex": 2, "totalTasks": 10, "awaitingApproval": true}`},
+			want:  outcome{Verdict: "stop awaiting-approval", Log: []string{where, "[ralph-speckit] awaitingApproval=true, the agent may stop and ask"}},
 		},
 
 		// Once a prompt, unless the person wants more.
@@ -134,6 +147,10 @@ func TestSpeckit(t *testing.T) {
 
 		// What the state holds can neither run nor reach anything.
 		{name: "numbers as texts", files: files{speckitState: `{"phase": "execution", "taskIndex": "2", "totalTasks": 10.0, "globalIteration": 3}`}, want: goesOn},
+		{name: "a pointer with a slash behind", files: files{speckitPointer: "001-demo/"}, want: outcome{
+			Verdict: goesOn.Verdict, Says: []string{"Task 3/10", speckitState}, Notice: goesOn.Notice,
+			Log: []string{strings.Replace(where, "001-demo", "001-demo/", 1)},
+		}},
 		{
 			name:  "a pointer out of the project",
 			files: files{speckitPointer: "../../outside"},
@@ -143,8 +160,8 @@ func TestSpeckit(t *testing.T) {
 			name:  "a command in the place of a number",
 			files: files{speckitState: `{"phase": "execution", "taskIndex": "a[$(touch pwned)]", "totalTasks": 10}`},
 			want: outcome{
-				Verdict: "stop beyond-the-end",
-				Notice:  "[ralph-speckit] rule beyond-the-end: state…",
+				Verdict: "stop bad-state",
+				Notice:  "[ralph-speckit] rule bad-state: state/taskIndex…",
 			},
 		},
 	})
@@ -169,6 +186,79 @@ func TestSpeckitCorruptState(t *testing.T) {
 	}
 }
 
+// A number below the minimum of its schema, and a field of a wrong type that a rule or
+// the prompt reads, stop the loop and are reported.
+func TestSpeckitBadState(t *testing.T) {
+	for name, test := range map[string]struct{ field, notice string }{
+		"a negative index":            {`"taskIndex": -1`, "Ralph-speckit: a number in " + speckitState + " is below its minimum"},
+		"a negative total":            {`"totalTasks": -1`, "below its minimum"},
+		"a negative attempt":          {`"taskIteration": -1`, "below its minimum"},
+		"no attempt at all":           {`"maxTaskIterations": 0`, "below its minimum"},
+		"a negative iteration":        {`"globalIteration": -1`, "below its minimum"},
+		"no iteration at all":         {`"maxGlobalIterations": 0`, "below its minimum"},
+		"no fix task in recovery":     {`"recoveryMode": true, "maxFixTasksPerOriginal": 0`, "below its minimum"},
+		"attempts that are a word":    {`"maxTaskIterations": "many"`, "rule bad-state: state/maxTaskIterations"},
+		"a total that is a list":      {`"totalTasks": [10]`, "rule bad-state: state/totalTasks"},
+		"a mode that is a number":     {`"recoveryMode": 3`, "rule bad-state: state/recoveryMode"},
+		"an approval that is a word":  {`"awaitingApproval": "later"`, "rule awaiting-approval: state/awaitingApproval"},
+		"an iteration that is a text": {`"globalIteration": "third"`, "rule bad-state: state/globalIteration"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			work := speckitWork()
+			work[speckitState] = state(`{"phase": "execution", "taskIndex": 2, "totalTasks": 10, %s}`, test.field)
+			d := newProject(t, "speckit", nil, work).stop(nil)
+			if d.Verdict.Action != rules.Stop || !strings.Contains(strings.Join(d.Notices, "\n"), test.notice) {
+				t.Errorf("%s, and reports %q, want a notice with %q", verdict(d), d.Notices, test.notice)
+			}
+		})
+	}
+}
+
+// The prompt says what to do next, step by step, and follows the fields of the state.
+func TestSpeckitPrompt(t *testing.T) {
+	for name, test := range map[string]struct {
+		field       string
+		says, lacks []string
+	}{
+		"a task": {
+			field: `"taskIteration": 2, "maxTaskIterations": 4`,
+			says: []string{
+				"1. Read " + speckitState + " and find item 2, counted from 0, in .specify/specs/001-demo/tasks.md",
+				"spec-executor, or to qa-engineer if it is marked [VERIFY]; do not do it yourself",
+				"all four verification layers",
+				"raise taskIndex and globalIteration, and set taskIteration to 1",
+				"this is attempt 2 of 4. Try again. After the last attempt report what failed and stop",
+				"remove the state file and write ALL_TASKS_COMPLETE alone on a line",
+				"Add no other items to tasks.md",
+			},
+			lacks: []string{"fix task", "(?)"},
+		},
+		"a group": {
+			says: []string{
+				"up to one without [P] or with [VERIFY]: all in one message, each with a progress file .specify/specs/001-demo/.progress-task-N.md",
+				"merge the progress files into .progress.md, remove them, and raise taskIndex past the group",
+			},
+		},
+		"recovery mode": {
+			field: `"recoveryMode": true, "taskIteration": 2`,
+			says:  []string{"Recovery: true", "this is attempt 2 of 5. Recovery mode: below the item add a fix task `- [ ] ID.N [FIX ID] Fix: ERROR`", "fixTaskMap[ID] raise attempts", "then the item again"},
+			lacks: []string{"Try again", "(?)"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			work := speckitWork()
+			if test.field != "" {
+				work[speckitState] = state(`{"phase": "execution", "taskIndex": 2, "totalTasks": 10, %s}`, test.field)
+			}
+			d := newProject(t, "speckit", nil, work).stop(nil)
+			expect(t, d, "continue next-task", test.says...)
+			expectNot(t, d, test.lacks...)
+		})
+	}
+}
+
 // With reentry=progress the loop runs through all tasks of one prompt for as long
 // as the index moves, and no further.
 func TestSpeckitRunsWhileItAdvances(t *testing.T) {
@@ -182,6 +272,18 @@ func TestSpeckitRunsWhileItAdvances(t *testing.T) {
 	expect(t, p.stop(at(4, true)), "continue next-task", "Task 5/10")
 	expect(t, p.stop(at(4, true)), "stop reentry/no-progress")
 	expect(t, p.stop(at(10, true)), "stop nothing-left")
+}
+
+// Another attempt at the same task is progress too: a retry does not end the loop.
+func TestSpeckitRunsWhileItRetries(t *testing.T) {
+	p := newProject(t, "speckit", map[string]string{"reentry": "progress"}, speckitWork())
+	attempt := func(n int) event {
+		p.write(files{speckitState: state(`{"phase": "execution", "taskIndex": 2, "totalTasks": 10, "taskIteration": %d}`, n)})
+		return event{"prompt_id": "p1", "stop_hook_active": n > 1}
+	}
+	expect(t, p.stop(attempt(1)), "continue next-task", "attempt 1 of 5")
+	expect(t, p.stop(attempt(2)), "continue next-task", "attempt 2 of 5")
+	expect(t, p.stop(attempt(2)), "stop reentry/no-progress")
 }
 
 // Ten continuations on the same task are enough, even for those who want it always.
