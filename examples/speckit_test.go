@@ -2,6 +2,7 @@ package examples_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -183,6 +184,55 @@ func TestSpeckitCorruptState(t *testing.T) {
 			expect(t, p.stop(event{"prompt_id": "p1", "stop_hook_active": true}), "stop reentry/continued-before")
 			expect(t, p.stop(event{"prompt_id": "p2", "stop_hook_active": true}), "continue corrupt-state")
 		})
+	}
+}
+
+// A line that people read as enabled: false switches both policies off, whatever stands beside it
+// in the first block. What is not YAML there is reported.
+func TestBrokenSettings(t *testing.T) {
+	policies := map[string]struct {
+		file string
+		work func() files
+	}{
+		"speckit": {speckitSwitch, speckitWork},
+		"specum":  {specumSwitch, specumWork},
+	}
+	for name, test := range map[string]struct {
+		text   string
+		off    bool
+		notice string // what it contains; empty if there is none
+	}{
+		"a star":                    {"---\nenabled: false\nglob: *.md\n---\n", true, ":3: glob is not valid YAML"},
+		"a star before":             {"---\nglob: *.md\nenabled: false\n---\n", true, ":2: glob is not valid YAML"},
+		"colons":                    {"---\ndescription: a: b: c\nenabled: false\n---\n", true, ":2: description is not valid YAML"},
+		"a tab":                     {"---\nenabled:\tfalse\n---\n", true, ""},
+		"a tab in front of a field": {"---\nnote:\n\t- a\nenabled: false\n---\n", true, ":2: note is not valid YAML"},
+		"no blank":                  {"---\nenabled:false\n---\n", true, "enabled:false"},
+		"twice":                     {"---\nenabled: false\nenabled: true\n---\n", true, "enabled"},
+		"twice, on first":           {"---\nenabled: true\nenabled: false\n---\n", false, "enabled"},
+		"never closed":              {"---\nenabled: false\n", true, "never closes"},
+		"never closed, with prose":  {"---\nenabled: false\n\nA note to the team.\n", true, "never closes"},
+		"a blank line first":        {"\n\n---\nenabled: false\n---\n", true, ""},
+		"a BOM and CRLF":            {"\uFEFF---\r\nenabled: false\r\nglob: *.md\r\n---\r\n", true, "glob is not valid YAML"},
+		"on, beside a star":         {"---\nenabled: true\nglob: *.md\n---\n", false, "glob is not valid YAML"},
+		"in the body":               {"---\nglob: *.md\n---\n\n---\nenabled: false\n---\n", false, "glob is not valid YAML"},
+		"below a heading":           {"# Settings\n\n---\nenabled: false\n---\n", false, ""},
+	} {
+		for policy, of := range policies {
+			t.Run(policy+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				work := of.work()
+				work[of.file] = test.text
+				d := newProject(t, policy, nil, work).stop(nil)
+				if off := d.Verdict.Rule == "switched-off"; off != test.off {
+					t.Errorf("%s; notices: %q", verdict(d), d.Notices)
+				}
+				reported := slices.DeleteFunc(d.Notices, func(n string) bool { return strings.Contains(n, " iteration 3 | ") })
+				if got := strings.Join(reported, "\n"); !strings.Contains(got, test.notice) || test.notice == "" && got != "" {
+					t.Errorf("it reports %q, want %q", got, test.notice)
+				}
+			})
+		}
 	}
 }
 
