@@ -33,14 +33,15 @@ func decodeLenient(src []byte, s *schema.Schema) (m *matter, whole bool, err err
 	if m.unclosed {
 		m.remark(m.line, "the front matter that begins here is not closed by a line of ---, so it goes to the end of the file")
 	}
-	if err := m.decode(); err != nil {
-		switch tooBig := len(m.yaml) > maxMatterSize; {
-		case tooBig && m.unclosed:
-			return nil, false, errUnclosed
-		case tooBig:
-			return nil, true, err
-		}
-		whole = false
+	broken := m.decode()
+	switch tooBig := len(m.yaml) > maxMatterSize; {
+	case tooBig && m.unclosed:
+		return nil, false, errUnclosed
+	case tooBig:
+		return nil, true, broken
+	}
+	if broken != nil || m.repeats() {
+		whole = whole && broken == nil
 		if err := m.decodeFields(); err != nil {
 			return nil, whole, err
 		}
@@ -50,6 +51,23 @@ func decodeLenient(src []byte, s *schema.Schema) (m *matter, whole bool, err err
 	}
 	slices.SortStableFunc(m.remarks, func(a, b remark) int { return a.line - b.line })
 	return m, whole, nil
+}
+
+// repeats reports whether two fields have the same name. The YAML library takes the
+// last of them; YAML itself has no such blocks.
+func (m *matter) repeats() bool {
+	if m.fields == nil || m.fields.Style&yaml.FlowStyle != 0 {
+		return false
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(m.fields.Content); i += 2 {
+		name := m.fields.Content[i].Value
+		if seen[name] {
+			return true
+		}
+		seen[name] = true
+	}
+	return false
 }
 
 // splitLenient finds the fences as decodeLenient allows them.

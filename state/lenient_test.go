@@ -42,7 +42,8 @@ func TestReadLenient(t *testing.T) {
 		unusable      string // of its fields, those that the schema refuses among them
 	}{
 		{name: "YAML", content: "---\nenabled: false # off\nn: 3\nlist: [1]\n---\nbody\n", value: fields("enabled", false, "n", 3, "list", []any{1}), body: "body\n"},
-		{name: "of equal keys in YAML the last counts, as before", content: "---\nn: 3\nn: 4\n---\n", value: fields("n", 4)},
+		{name: "of equal keys the first counts, also in what a library takes for YAML", content: "---\nn: 3\nenabled: false\nn: 4\n---\n", value: fields("n", 3, "enabled", false),
+			problem: "f.md:4: there is a field n above, which counts; this one is ignored"},
 		{name: "blank lines before it", content: "\ufeff\n \t\r\n---\nn: 3\n---\nbody", value: fields("n", 3), body: "body"},
 		{name: "a pattern", content: "---\nenabled: false\nglob: *.md\n---\n", value: fields("enabled", false, "glob", "*.md"),
 			problem: `f.md:3: glob is not valid YAML; it is read as the text "*.md"`},
@@ -151,7 +152,7 @@ func TestReadLenientUnusable(t *testing.T) {
 		"---\npromise: # none yet\n---\n":   "",
 		"---\npromise: \"#done\"\n---\n":    "",
 		"---\nn: #3\n---\n":                 "",
-		"---\npromise: \"half\nn: 1\n---\n":  `2:10: /promise: has a quote that is not closed: "\"half"`,
+		"---\npromise: \"half\nn: 1\n---\n": `2:10: /promise: has a quote that is not closed: "\"half"`,
 		"---\nx: *\npromise:'half\n---\n":   `3:9: /promise: has a quote that is not closed: "'half"`,
 	} {
 		_, value, unusable := readLenient(t, content)
