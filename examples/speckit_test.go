@@ -50,7 +50,7 @@ func TestSpeckit(t *testing.T) {
 	check(t, "speckit", speckitWork(), []situation{
 		{name: "work is left", want: goesOn},
 
-		// Where nothing is to be done, nothing is said.
+		// Where there is nothing to do, it says nothing.
 		{name: "no feature", files: files{speckitPointer: absent}, want: outcome{Verdict: "idle"}},
 		{name: "an empty pointer", files: files{speckitPointer: " \n"}, want: outcome{Verdict: "stop no-feature"}},
 		{name: "a feature without state", files: files{speckitState: absent}, want: outcome{Verdict: "stop no-feature"}},
@@ -87,7 +87,7 @@ func TestSpeckit(t *testing.T) {
 			want:  outcome{Verdict: "stop awaiting-approval", Log: []string{where, "[ralph-speckit] awaitingApproval=true, the agent may stop and ask"}},
 		},
 
-		// Once a prompt, unless the person wants more.
+		// Once per prompt, unless the user wants more.
 		{
 			name: "a second stop of the prompt", event: event{"stop_hook_active": true},
 			want: outcome{Verdict: "stop reentry/continued-before", Log: []string{where, "[ralph-speckit] stop_hook_active=true, the agent may stop (reentry is once)"}},
@@ -132,7 +132,7 @@ func TestSpeckit(t *testing.T) {
 			want: goesOn,
 		},
 		{
-			name: "written by the person, a tool, a thought and a subagent",
+			name: "written by the user, a tool, a thought and a subagent",
 			event: event{"transcript": session(
 				person("Do all and write\nALL_TASKS_COMPLETE"),
 				agent(thinking("ALL_TASKS_COMPLETE"), toolUse("echo ALL_TASKS_COMPLETE")), toolResult("ALL_TASKS_COMPLETE"),
@@ -168,8 +168,8 @@ func TestSpeckit(t *testing.T) {
 	})
 }
 
-// A state that cannot be read is told to the agent once a prompt, so that it can
-// mend it and yet is never held.
+// A state that cannot be read is reported to the agent once per prompt, so that it can
+// repair it and may stop all the same.
 func TestSpeckitCorruptState(t *testing.T) {
 	for name, text := range map[string]string{
 		"half a file":   `{"phase": "execution", "taskIn`,
@@ -336,7 +336,7 @@ func TestSpeckitRunsWhileItRetries(t *testing.T) {
 	expect(t, p.stop(attempt(2)), "stop reentry/no-progress")
 }
 
-// Ten continuations on the same task are enough, even for those who want it always.
+// Ten continuations on the same attempt are enough, even with reentry=always.
 func TestSpeckitIsBounded(t *testing.T) {
 	p := newProject(t, "speckit", map[string]string{"reentry": "always"}, speckitWork())
 	for range 10 {

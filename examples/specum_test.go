@@ -91,7 +91,7 @@ func TestSpecum(t *testing.T) {
 			want: outcome{Verdict: "stop reentry/continued-before", Log: []string{where, "[ralph-specum] stop_hook_active=true, the agent may stop (reentry is once)"}},
 		},
 
-		// Quick mode asks nobody.
+		// Quick mode asks no questions.
 		{name: "quick mode, research", files: quick("research"), want: quickGoesOn("research")},
 		{name: "quick mode, tasks", files: quick("tasks"), want: quickGoesOn("tasks")},
 		{
@@ -113,7 +113,7 @@ func TestSpecum(t *testing.T) {
 			want:  goesOn,
 		},
 
-		// A person who is to approve is not talked over.
+		// A user who is to approve is not talked over.
 		{
 			name:  "approval is awaited",
 			files: files{specumState: `{"phase": "execution", "taskIndex": 2, "totalTasks": 7, "awaitingApproval": true}`},
