@@ -279,7 +279,7 @@ func TestSpeckitPrompt(t *testing.T) {
 				"all four verification layers",
 				"raise taskIndex and globalIteration, and set taskIteration to 1",
 				"this is attempt 2 of 4. Try again. After the last attempt report what failed and stop",
-				"remove the state file and write ALL_TASKS_COMPLETE alone on a line",
+				"see that every box is ticked, remove the state file and write ALL_TASKS_COMPLETE alone on a line",
 				"Add no other items to tasks.md",
 			},
 			lacks: []string{"fix task", "(?)"},
