@@ -75,6 +75,7 @@ func bounds() map[string][]bound {
 			{"one file", "state.MaxFileSize", size, "the fact is invalid"},
 			{"time to read a file", "state.defaultTimeout", span, "the fact is missing; `timeout` sets another time. It counts for disks that may hang"},
 			{"front matter", "state.maxMatterSize", size, "the fact is invalid"},
+			{"fields of `lenient` front matter that is not YAML", "state.maxFields", count, "the fact is invalid"},
 			{"values of a YAML document", "state.maxYAMLNodes", count, "the fact is invalid"},
 			{"files of a glob", "loop.maxGlob", count, "the others are left out, and `problem(fact)` says so; `max` sets another number"},
 			{"files and folders that a glob looks at", "state.maxEntries", count, "the fact is missing"},
@@ -140,7 +141,7 @@ func inner() map[string][]string {
 			"maxLocated", "maxMerges", "maxPath", "maxPerSchema", "maxPerValue", "maxPointers", "maxShownText", "maxShownValues", "maxSteps", "maxStrays",
 			"maxWalked", "maxWarnings",
 		},
-		"state": {"maxMatching", "maxTempAge"},
+		"state": {"maxMatching", "maxRemarks", "maxShown", "maxTempAge"},
 	}
 }
 
