@@ -15,9 +15,9 @@ import (
 func (a *app) resumeCommand() *cobra.Command {
 	var project string
 	cmd := &cobra.Command{
-		Use:   "resume [POLICY]",
-		Short: "Undo pause",
-		Long: "resume undoes pause: with a policy for that loop, without one for the project.",
+		Use:     "resume [POLICY]",
+		Short:   "Undo pause",
+		Long:    "resume undoes pause: with a policy for that loop, without one for the project.",
 		Example: "  ralph resume\n  ralph resume ralph-wiggum",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
