@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -86,7 +87,8 @@ func (p *project) age(name string, d time.Duration) {
 	}
 }
 
-// read gives every file of the project.
+// read gives every file of the project. Archived files stand in .ralph/archive, without
+// the folder that is named by the time.
 func (p *project) read() files {
 	p.t.Helper()
 	out := files{}
@@ -96,7 +98,10 @@ func (p *project) read() files {
 		}
 		data, err := os.ReadFile(path)
 		rel, _ := filepath.Rel(p.dir, path)
-		out[filepath.ToSlash(rel)] = string(data)
+		name := archived.ReplaceAllString(filepath.ToSlash(rel), ".ralph/archive/")
+		if name != ".ralph/.gitignore" {
+			out[name] = string(data)
+		}
 		return err
 	})
 	if err != nil {
@@ -104,6 +109,8 @@ func (p *project) read() files {
 	}
 	return out
 }
+
+var archived = regexp.MustCompile(`^\.ralph/archive/[0-9TZ-]+/`)
 
 // stop sends a Stop event through the whole line, from the bytes of the hook input
 // to the decision that is answered. more changes fields of the first stop of a

@@ -1,6 +1,7 @@
 package examples_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -27,8 +28,10 @@ func TestStravinsky(t *testing.T) {
 		},
 		Changed: counted("4"),
 	}
-	ended := files{loopFile: "(removed)"}
-	promised := outcome{Verdict: "stop promise", Notice: "Continuation loop ended, completion promise detected after 3 iterations", Changed: ended}
+	ended := func(was files) files {
+		return files{loopFile: "(removed)", ".ralph/archive/" + loopFile: was[loopFile]}
+	}
+	promised := outcome{Verdict: "stop promise", Notice: "Continuation loop ended, completion promise detected after 3 iterations", Changed: ended(counted("3"))}
 	last := func(text string) event { return event{"last_assistant_message": text} }
 
 	check(t, "stravinsky", files{loopFile: loopAt(fields)}, []situation{
@@ -38,8 +41,13 @@ func TestStravinsky(t *testing.T) {
 		{name: "no front matter", files: files{loopFile: "a goal, but no loop\n"}, want: outcome{Verdict: "stop no-loop"}},
 		{
 			name:  "broken front matter",
-			files: files{loopFile: loopAt("iteration_count: [1\n")},
+			files: files{loopFile: "---\n{iteration_count: 1\n---\n"},
 			want:  outcome{Verdict: "stop unreadable", Notice: "No continuation loop: " + loopFile + " …"},
+		},
+		{
+			name:  "a broken count",
+			files: files{loopFile: loopAt("iteration_count: [1\n")},
+			want:  outcome{Verdict: "stop limit", Notice: "[stravinsky] rule limit: plan/iteration_count at 2:18: expected int, got text \"[1\""},
 		},
 		{name: "switched off", files: files{loopFile: loopAt("active: false\n")}, want: outcome{Verdict: "stop inactive"}},
 		{name: "switched off with a capital", files: files{loopFile: loopAt("active: False\n")}, want: outcome{Verdict: "stop inactive"}},
@@ -52,12 +60,13 @@ func TestStravinsky(t *testing.T) {
 		// The stop itself is counted before the limit is looked at.
 		{
 			name: "the count reaches the limit", files: counted("9"),
-			want: outcome{Verdict: "stop limit", Notice: "Continuation loop ended, max iterations (10) reached", Changed: ended},
+			want: outcome{Verdict: "stop limit", Notice: "Continuation loop ended, max iterations (10) reached", Changed: ended(counted("9"))},
 		},
 		{name: "one below the limit", files: counted("8"), want: outcome{Verdict: "continue go-on", Changed: counted("9")}},
 		{
-			name: "no round is allowed", files: files{loopFile: loopAt("max_iterations: 0\n")},
-			want: outcome{Verdict: "stop limit", Notice: "Continuation loop ended, max iterations (0) reached", Changed: ended},
+			name: "no iteration is allowed", files: files{loopFile: loopAt("max_iterations: 0\n")},
+			want: outcome{Verdict: "stop no-iterations", Notice: "Continuation loop ended, max iterations (0) allows none; write 1 or more",
+				Changed: ended(files{loopFile: loopAt("max_iterations: 0\n")})},
 		},
 
 		// Whatever is left out has a safe value, and counting adds what it needs.
@@ -95,7 +104,8 @@ func TestStravinsky(t *testing.T) {
 		// Several promises.
 		{
 			name: "one of several", files: files{loopFile: loopAt("completion_promise: \"all green | feature done |\"\n")}, event: last("Feature done."),
-			want: outcome{Verdict: "stop promise", Notice: "Continuation loop ended, completion promise detected after 1 iterations", Changed: ended},
+			want: outcome{Verdict: "stop promise", Notice: "Continuation loop ended, completion promise detected after 1 iterations",
+				Changed: ended(files{loopFile: loopAt("completion_promise: \"all green | feature done |\"\n")})},
 		},
 		{
 			name: "none of several", files: files{loopFile: loopAt("completion_promise: \"all green|feature done|\"\n")}, event: last("Some green."),
@@ -115,14 +125,14 @@ func TestStravinsky(t *testing.T) {
 	})
 }
 
-// A whole loop counts every stop and takes its file away at the end.
+// A whole loop counts every stop and archives its file at the end.
 func TestStravinskyWholeLoop(t *testing.T) {
 	p := newProject(t, "stravinsky", nil, files{loopFile: loopAt("iteration_count: 1\nmax_iterations: 4\n")})
 	expect(t, p.stop(nil), "continue go-on", "iteration 2 of 4")
 	diff(t, files{loopFile: loopAt("iteration_count: 2\nmax_iterations: 4\n")}, p.read())
 	expect(t, p.stop(event{"stop_hook_active": true}), "continue go-on", "iteration 3 of 4")
 	expect(t, p.stop(event{"stop_hook_active": true}), "stop limit")
-	diff(t, files{}, p.read())
+	diff(t, files{".ralph/archive/" + loopFile: loopAt("iteration_count: 3\nmax_iterations: 4\n")}, p.read())
 	expect(t, p.stop(event{"stop_hook_active": true}), "idle")
 }
 
@@ -132,29 +142,42 @@ func TestStravinskyTimeLimits(t *testing.T) {
 	const fields = "iteration_count: 1\nmax_iterations: 90\niteration_timeout: 10m\ntotal_timeout: 25m\nactive: true\n"
 	active := event{"prompt_id": "p1", "stop_hook_active": true}
 	p := newProject(t, "stravinsky", nil, files{loopFile: loopAt(fields)})
+	after := func(count, active string, began time.Time) string {
+		text := strings.NewReplacer("count: 1", "count: "+count, "active: true", "active: "+active).Replace(fields)
+		return loopAt(text + "started_at: \"" + began.UTC().Format(time.RFC3339) + "\"\n")
+	}
+	began := p.now
 	expect(t, p.stop(active), "continue go-on")
 	p.now = p.now.Add(9 * time.Minute)
 	expect(t, p.stop(active), "continue go-on")
 	p.now = p.now.Add(11 * time.Minute)
 	d := p.stop(active)
 	expect(t, d, "stop iteration-time")
-	paused := strings.NewReplacer("count: 1", "count: 3", "active: true", "active: false").Replace(loopAt(fields))
 	diff(t, outcome{
 		Verdict: "stop iteration-time",
 		Notice:  "Continuation loop paused, the last iteration took 11m0s; set active to true in " + loopFile + " to go on",
-		Changed: files{loopFile: paused},
+		Changed: files{loopFile: after("3", "false", began)},
 	}, told(d, outcome{}, files{loopFile: loopAt(fields)}, p.read()))
 	expect(t, p.stop(active), "stop inactive")
 
+	// A new prompt begins a new streak, and the loop is as old as before.
 	p = newProject(t, "stravinsky", nil, files{loopFile: loopAt(fields)})
-	expect(t, p.stop(active), "continue go-on")
-	for range 3 {
-		p.now = p.now.Add(8 * time.Minute)
-		expect(t, p.stop(active), "continue go-on")
+	began = p.now
+	for prompt := range 3 {
+		expect(t, p.stop(event{"prompt_id": fmt.Sprint("p", prompt)}), "continue go-on")
+		p.now = p.now.Add(9 * time.Minute)
 	}
-	p.now = p.now.Add(2 * time.Minute)
-	d = p.stop(active)
+	d = p.stop(event{"prompt_id": "p3"})
 	expect(t, d, "stop total-time")
-	diff(t, []string{"Continuation loop ended after 26m0s"}, d.Notices)
-	diff(t, files{}, p.read())
+	diff(t, files{".ralph/archive/" + loopFile: after("4", "true", began)}, p.read())
+}
+
+// The limit of the file decides, also where it is above what ralph allows a policy
+// that sets none.
+func TestStravinskyLongLoop(t *testing.T) {
+	p := newProject(t, "stravinsky", nil, files{loopFile: loopAt("iteration_count: 1\nmax_iterations: 600\n")})
+	for n := 2; n < 600; n++ {
+		expect(t, p.stop(event{"prompt_id": "p1", "stop_hook_active": n > 2}), "continue go-on", fmt.Sprintf("iteration %d of 600", n))
+	}
+	expect(t, p.stop(event{"prompt_id": "p1", "stop_hook_active": true}), "stop limit")
 }

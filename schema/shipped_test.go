@@ -68,7 +68,7 @@ func TestShippedDefaults(t *testing.T) {
 		})},
 		{"stravinsky-loop", map[string]any{
 			"iteration_count": 1, "max_iterations": 10, "completion_promise": "", "active": true,
-			"iteration_timeout": "", "total_timeout": "", "milestones": []any{},
+			"iteration_timeout": "", "total_timeout": "", "started_at": "", "milestones": []any{},
 		}},
 	}
 	for _, tt := range tests {

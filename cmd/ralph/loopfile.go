@@ -71,8 +71,9 @@ func (a *app) loopFiles(ctx context.Context, root string) []loopFile {
 
 // loopState is what a loop file says.
 type loopState struct {
-	doc    state.Doc
-	values map[string]any // by the schema
+	doc      state.Doc
+	values   map[string]any // by the schema
+	unusable []string       // fields that have no value
 }
 
 func (l loopFile) read(ctx context.Context, root *state.Root) loopState {
@@ -82,7 +83,11 @@ func (l loopFile) read(ctx context.Context, root *state.Root) loopState {
 func readState(ctx context.Context, root *state.Root, f *rules.Fact, path string) loopState {
 	r := loopState{doc: root.Read(ctx, state.File{Path: path, Format: formatOf(f), Schema: f.Schema})}
 	if r.doc.Status == state.OK && f.Schema != nil {
-		r.values, _ = f.Schema.Check(r.doc.Document).Value.(map[string]any)
+		checked := f.Schema.Check(r.doc.Document)
+		r.values, _ = checked.Value.(map[string]any)
+		for _, u := range append(checked.Unusable, r.doc.Unusable...) {
+			r.unusable = append(r.unusable, u.String())
+		}
 	}
 	return r
 }

@@ -27,7 +27,8 @@ import (
 //	status N                 the exit status of the program that ran last
 //	stdout RE, stderr RE     what it printed matches; after a ! it does not
 //	stdin FILE               what the next program reads
-//	cmp FILE1 FILE2          both are equal; stdout and stderr are files too
+//	cmp FILE1 FILE2          both are equal; stdout and stderr are files too. TIME in
+//	                         FILE2 stands for any time such as 2026-11-20T12:00:00Z
 //	exists FILE…             they are there; after a ! they are not
 //	grep RE FILE             the file matches; after a ! it does not
 //	cp, rm, mkdir, chmod, symlink, cd, env NAME=VALUE
@@ -240,7 +241,11 @@ func (s *script) exec(args []string) {
 
 func (s *script) compare(got, want string) {
 	s.t.Helper()
-	diff := cmp.Diff(strings.Split(s.read(want), "\n"), strings.Split(s.read(got), "\n"))
+	expected, text := s.read(want), s.read(got)
+	if strings.Contains(expected, "TIME") {
+		text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`).ReplaceAllString(text, "TIME")
+	}
+	diff := cmp.Diff(strings.Split(expected, "\n"), strings.Split(text, "\n"))
 	if diff == "" {
 		return
 	}

@@ -55,7 +55,7 @@ type projectStatus struct {
 type loopStatus struct {
 	Policy        string    `json:"policy"`
 	State         string    `json:"state"`
-	Problem       string    `json:"problem,omitempty"` // why it is unreadable
+	Problem       string    `json:"problem,omitempty"` // why it is unreadable, or how it was read
 	File          string    `json:"file,omitempty"`
 	Changed       time.Time `json:"changed,omitzero"` // the file
 	Owner         string    `json:"owner,omitempty"`  // session that the file names, else that of the last decision
@@ -132,8 +132,13 @@ func (a *app) fileStatus(ctx context.Context, root *state.Root, own *store.Store
 	switch {
 	case r.doc.Status != state.OK:
 		st.State, st.Problem = loopUnreadable, r.doc.Problem
+	case len(r.unusable) > 0:
+		st.State, st.Problem = loopUnreadable, strings.Join(r.unusable, "; ")
 	case r.paused():
 		st.State = loopPaused
+	}
+	if st.Problem == "" {
+		st.Problem = oneLine(r.doc.Problem)
 	}
 	st.take(r)
 	for _, s := range sessions {
