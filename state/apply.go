@@ -45,6 +45,9 @@ type Change struct {
 
 	// At names the folder of an archived file; the zero time is now.
 	At time.Time
+
+	// Archived is where Apply moved the file to, relative to the root; "" if it did not.
+	Archived string
 }
 
 // Apply makes all changes, or none as far as the file system allows. It first
@@ -60,7 +63,8 @@ type Change struct {
 //
 // A replaced file keeps its permissions. If the path is a link, the file that
 // it leads to is replaced and the link stays. Changes to one file are made in
-// order. Removing a file that was not there when it was read, and is not
+// order. Of archived files the changes then say where they are; the first of them
+// adds ralph's own folders to .ralph/.gitignore. Removing a file that was not there when it was read, and is not
 // there now, does nothing.
 func (r *Root) Apply(ctx context.Context, changes []Change) error {
 	targets, err := r.plan(ctx, changes)
@@ -108,6 +112,14 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 		return err
 	}
 	r.sweepTemps(targets)
+	if archives.folders != nil {
+		ignoreOwn(r.root, archives.first)
+	}
+	for _, t := range targets {
+		if t.end == OpArchive && !t.nothing {
+			changes[t.ender].Archived = t.archive
+		}
+	}
 	return nil
 }
 
@@ -132,6 +144,7 @@ type target struct {
 	edited  []byte // nil if no value is set
 	end     Op     // OpDelete or OpArchive if the file goes away
 	at      time.Time
+	ender   int  // the change that ends it
 	nothing bool // there is nothing to do
 
 	temp    string // the new bytes, waiting beside the file
@@ -160,7 +173,7 @@ func (t *target) refuse(message string) error {
 func (r *Root) plan(ctx context.Context, changes []Change) ([]*target, error) {
 	var targets []*target
 	byPlace := map[string]*target{}
-	for _, c := range changes {
+	for i, c := range changes {
 		loc, err := r.locate(c.Path)
 		if err != nil {
 			return nil, err
@@ -192,6 +205,9 @@ func (r *Root) plan(ctx context.Context, changes []Change) ([]*target, error) {
 		}
 		if err := t.add(c); err != nil {
 			return nil, err
+		}
+		if c.Op != OpSet {
+			t.ender = i
 		}
 	}
 	return targets, nil

@@ -148,7 +148,7 @@ func TestApplyAllOrNone(t *testing.T) {
 			if left, _ := os.ReadDir(outside); len(left) > 0 {
 				t.Errorf("something was written outside: %v", left)
 			}
-			if left, _ := os.ReadDir(p.path(archiveDir)); len(left) > 0 {
+			if left, _ := os.ReadDir(p.path(ArchiveDir)); len(left) > 0 {
 				t.Errorf("an empty archive is left: %v", left)
 			}
 		})
@@ -162,20 +162,34 @@ func TestApplyDeleteAndArchive(t *testing.T) {
 	})
 	p.link("link.txt", "real.txt")
 	p.link("dir/far.txt", "../far/real.txt")
-	err := p.apply(
-		Change{Path: "a.txt", Op: OpDelete, Version: p.version("a.txt")},
-		Change{Path: "absent.txt", Op: OpDelete},
-		Change{Path: "absent.txt", Op: OpArchive},
-		Change{Path: "dir/b.md", Format: FrontMatter, Version: p.version("dir/b.md"), Sets: []Set{set(2, "n")}},
-		Change{Path: "dir/b.md", Op: OpArchive, At: at, Version: p.version("dir/b.md")},
-		Change{Path: "c.json", Op: OpArchive, At: at, Version: p.version("c.json")},
-		Change{Path: "link.txt", Op: OpDelete, Version: p.version("link.txt")},
-		Change{Path: "dir/far.txt", Op: OpArchive, At: at, Version: p.version("dir/far.txt")},
-	)
-	if err != nil {
+	changes := []Change{
+		{Path: "a.txt", Op: OpDelete, Version: p.version("a.txt")},
+		{Path: "absent.txt", Op: OpDelete},
+		{Path: "absent.txt", Op: OpArchive},
+		{Path: "dir/b.md", Format: FrontMatter, Version: p.version("dir/b.md"), Sets: []Set{set(2, "n")}},
+		{Path: "dir/b.md", Op: OpArchive, At: at, Version: p.version("dir/b.md")},
+		{Path: "c.json", Op: OpArchive, At: at, Version: p.version("c.json")},
+		{Path: "link.txt", Op: OpDelete, Version: p.version("link.txt")},
+		{Path: "dir/far.txt", Op: OpArchive, At: at, Version: p.version("dir/far.txt")},
+	}
+	if err := p.Apply(t.Context(), changes); err != nil {
 		t.Fatal(err)
 	}
+	var archived []string
+	for _, c := range changes {
+		if c.Archived != "" {
+			archived = append(archived, c.Path+" is "+c.Archived)
+		}
+	}
+	if diff := cmp.Diff([]string{
+		"dir/b.md is .ralph/archive/20261120T093000Z/dir/b.md",
+		"c.json is .ralph/archive/20261120T093000Z/c.json",
+		"dir/far.txt is .ralph/archive/20261120T093000Z/dir/far.txt",
+	}, archived); diff != "" {
+		t.Errorf("archived (-want +got):\n%s", diff)
+	}
 	want := []string{
+		".ralph/.gitignore",
 		".ralph/archive/20261120T093000Z/c.json",
 		".ralph/archive/20261120T093000Z/dir/b.md",
 		".ralph/archive/20261120T093000Z/dir/far.txt",
@@ -185,10 +199,10 @@ func TestApplyDeleteAndArchive(t *testing.T) {
 	if diff := cmp.Diff(want, p.files()); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	if got := p.content(want[1]); got != "---\nn: 2\n---\nb" {
+	if got := p.content(want[2]); got != "---\nn: 2\n---\nb" {
 		t.Errorf("archived %q", got)
 	}
-	if got := p.content(want[2]); got != "far" {
+	if got := p.content(want[3]); got != "far" {
 		t.Errorf("archived %q", got)
 	}
 

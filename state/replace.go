@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// archiveDir is where archived files go, in folders named by time.
-const archiveDir = ".ralph/archive"
+// ArchiveDir is where archived files go: ArchiveDir/TIME/path.
+const ArchiveDir = ".ralph/archive"
 
 // archiveTime is how those folders are named.
 const archiveTime = "20060102T150405Z"
@@ -94,6 +94,7 @@ func syncDir(root *os.Root, dir string) {
 type archiver struct {
 	root    *os.Root
 	folders map[string]string // folder that was made, by the time that it was made for
+	first   bool              // nothing was archived before
 }
 
 // reserve makes the folder for a file and gives its new name.
@@ -119,11 +120,17 @@ func (a *archiver) reserve(rel string, at time.Time) (string, error) {
 
 // makeFolder makes a folder that nobody else uses.
 func (a *archiver) makeFolder(stamp string) (string, error) {
-	if err := a.root.MkdirAll(archiveDir, 0o755); err != nil {
+	if err := a.root.MkdirAll(path.Dir(ArchiveDir), 0o755); err != nil {
+		return "", err
+	}
+	switch err := a.root.Mkdir(ArchiveDir, 0o755); {
+	case err == nil:
+		a.first = true
+	case !errors.Is(err, fs.ErrExist):
 		return "", err
 	}
 	for n := 1; n <= 1000; n++ {
-		folder := path.Join(archiveDir, stamp)
+		folder := path.Join(ArchiveDir, stamp)
 		if n > 1 {
 			folder = fmt.Sprintf("%s-%d", folder, n)
 		}
@@ -137,7 +144,7 @@ func (a *archiver) makeFolder(stamp string) (string, error) {
 // removeEmpty removes a folder of the archive and those above it that nothing
 // was put into.
 func removeEmpty(root *os.Root, dir string) {
-	for ; dir != archiveDir && dir != "."; dir = path.Dir(dir) {
+	for ; dir != ArchiveDir && dir != "."; dir = path.Dir(dir) {
 		if root.Remove(dir) != nil { // not empty, as it should be
 			return
 		}
