@@ -216,6 +216,15 @@ func TestEffects(t *testing.T) {
 			if string(archived) != c.archived {
 				t.Errorf("archive %q, want %q", archived, c.archived)
 			}
+			for _, e := range d.Record(false).Effects {
+				want := ""
+				if e.Kind == rules.ArchiveEffect {
+					want = ".ralph/archive/20261120T120000Z/s.json"
+				}
+				if e.To != want {
+					t.Errorf("the record says that %s moved the file to %q, want %q", e.Kind, e.To, want)
+				}
+			}
 		})
 	}
 }

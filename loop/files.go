@@ -19,6 +19,8 @@ type files struct {
 	world  *gatherer
 	held   []string // names of the locks
 	unlock func()
+
+	archived map[string]string // where files were moved to, by the paths that they had
 }
 
 // Write changes the files of the project.
@@ -32,6 +34,14 @@ func (f *files) Write(ctx context.Context, effects []rules.Effect) error {
 		return err
 	}
 	err := root.Apply(ctx, changes)
+	for _, c := range changes {
+		if err == nil && c.Archived != "" {
+			if f.archived == nil {
+				f.archived = map[string]string{}
+			}
+			f.archived[c.Path] = c.Archived
+		}
+	}
 	if errors.Is(err, state.ErrChanged) {
 		return fmt.Errorf("%w: %w", ErrConflict, err)
 	}

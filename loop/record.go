@@ -57,7 +57,7 @@ type Record struct {
 	Notes   []string      `json:"notes,omitempty"`
 	Log     []string      `json:"log,omitempty"`
 	// Effects are those of the verdict, Finally what follows it. Old and new values are
-	// cut to what a line can hold.
+	// cut to what a line can hold. An archive effect that was made says where the file is.
 	Effects []rules.Effect `json:"effects,omitempty"`
 	Finally []rules.Effect `json:"finally,omitempty"`
 	Tokens  int            `json:"tokens,omitempty"` // context size of the agent's last reply, where it was read
@@ -111,7 +111,11 @@ func (d *Decision) Record(private bool) Record {
 	}
 	for _, part := range v.Parts {
 		for _, e := range part.Effects {
-			r.Effects = append(r.Effects, shownEffect(e, part.Private && !private))
+			shown := shownEffect(e, part.Private && !private)
+			if e.Kind == rules.ArchiveEffect && d.gatherer != nil {
+				shown.To = d.gatherer.files.archived[e.File]
+			}
+			r.Effects = append(r.Effects, shown)
 		}
 	}
 	for _, e := range v.Finally {

@@ -122,6 +122,7 @@ type Effect struct {
 	Older   time.Duration `json:"older_ns,omitempty"` // prune
 	Text    string        `json:"text,omitempty"`     // log
 	Verb    string        `json:"verb,omitempty"`     // verb: its name
+	To      string        `json:"to,omitempty"`       // archive: where the file is, in the record of a decision that was applied
 	Private bool          `json:"private,omitempty"`  // log: the text shows what traces do not
 }
 

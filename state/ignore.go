@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// ignoreFile keeps ralph's own files out of the repository of the project. It ignores
-// itself too, so that a tree that was clean stays clean.
-const ignoreFile = ".ralph/.gitignore"
+// IgnoreFile keeps ralph's own files out of the repository of a project. [Root.Apply]
+// writes it with the first archived file; one that it makes ignores itself too, so that
+// a clean tree stays clean.
+const IgnoreFile = ".ralph/.gitignore"
 
 // maxIgnore is how large an ignore file may be that lines are added to.
 const maxIgnore = 1 << 20
@@ -22,13 +23,13 @@ const maxIgnore = 1 << 20
 // out. It is best effort: a tree that is not clean must not keep a loop from ending.
 func ignoreOwn(root *os.Root, first bool) {
 	lines, old, mode := []string{"archive/", "runs/"}, []byte(nil), fs.FileMode(0o644)
-	switch info, err := root.Lstat(ignoreFile); {
+	switch info, err := root.Lstat(IgnoreFile); {
 	case errors.Is(err, fs.ErrNotExist):
 		lines = append(lines, ".gitignore")
 	case err != nil, !first, !info.Mode().IsRegular(), info.Size() > maxIgnore:
 		return
 	default:
-		f, err := root.Open(ignoreFile)
+		f, err := root.Open(IgnoreFile)
 		if err != nil {
 			return
 		}
@@ -51,8 +52,8 @@ func ignoreOwn(root *os.Root, first bool) {
 	if bytes.Equal(bytes.TrimSpace(added), bytes.TrimSpace(old)) {
 		return
 	}
-	temp, err := writeTemp(root, ignoreFile, added, mode)
-	if err == nil && root.Rename(temp, ignoreFile) != nil {
+	temp, err := writeTemp(root, IgnoreFile, added, mode)
+	if err == nil && root.Rename(temp, IgnoreFile) != nil {
 		root.Remove(temp)
 	}
 }

@@ -26,7 +26,7 @@ func TestArchiveIsIgnored(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			files := map[string]string{"a.txt": "a"}
 			if test.before != "" {
-				files[ignoreFile] = test.before
+				files[IgnoreFile] = test.before
 			}
 			if !test.first {
 				files[ArchiveDir+"/old"] = "old"
@@ -35,7 +35,7 @@ func TestArchiveIsIgnored(t *testing.T) {
 			if err := p.apply(Change{Path: "a.txt", Op: OpArchive, Version: p.version("a.txt")}); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.after, p.content(ignoreFile)); diff != "" {
+			if diff := cmp.Diff(test.after, p.content(IgnoreFile)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -52,7 +52,7 @@ func TestIgnoreKeepsOut(t *testing.T) {
 	if diff := cmp.Diff([]string{".ralph/policy.yaml", "a.txt", "b.txt"}, p.files()); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	p.link(ignoreFile, "../b.txt")
+	p.link(IgnoreFile, "../b.txt")
 	if err := p.apply(Change{Path: "a.txt", Op: OpArchive, Version: p.version("a.txt")}); err != nil {
 		t.Fatal(err)
 	}

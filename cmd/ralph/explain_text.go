@@ -131,6 +131,9 @@ func effectText(e rules.Effect) string {
 	case rules.VerbEffect:
 		return e.Verb
 	}
+	if e.To != "" {
+		return fmt.Sprintf("%s %s to %s", e.Kind, e.File, e.To)
+	}
 	return fmt.Sprintf("%s %s", e.Kind, e.File)
 }
 

@@ -78,6 +78,8 @@ type logged struct {
 	Reason  string       `json:"reason"`
 	Bound   string       `json:"bound"`
 	Error   string       `json:"error"`
+
+	Effects []rules.Effect `json:"effects"`
 }
 
 // why is the rule or limit that decided, or that there was an error.
@@ -112,7 +114,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 		}
 		var l logged
 		if json.Unmarshal(line, &l) == nil {
-			writeLogLine(a.stdout, l, f.all)
+			writeLogLine(a.stdout, l, l.goal(ctx), f.all)
 		}
 	}
 	if f.follow {
@@ -137,7 +139,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	return nil
 }
 
-func writeLogLine(w io.Writer, l logged, root bool) {
+func writeLogLine(w io.Writer, l logged, goal string, root bool) {
 	session := cut(cmp.Or(l.Session, "-"), 8)
 	if l.Agent != "" {
 		session += "/" + cut(l.Agent, 8)
@@ -145,6 +147,9 @@ func writeLogLine(w io.Writer, l logged, root bool) {
 	fmt.Fprintf(w, "%s  %-8s  %-8s  %-14s  %-16s  %s", l.Time.Local().Format(time.DateTime), l.Action, session, l.Policy, l.why(), cut(l.said(), 100))
 	if l.Event != "Stop" {
 		fmt.Fprintf(w, "  (%s)", l.Event)
+	}
+	if goal != "" {
+		fmt.Fprintf(w, "  (goal: %s)", goal)
 	}
 	if root {
 		fmt.Fprintf(w, "  [%s]", l.Root)

@@ -168,4 +168,4 @@ func (a *app) change(ctx context.Context, root *state.Root, c state.Change) erro
 	return err
 }
 
-const archiveFolder = ".ralph/archive"
+const archiveFolder = state.ArchiveDir

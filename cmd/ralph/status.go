@@ -49,6 +49,8 @@ type projectStatus struct {
 	Project string       `json:"project"`
 	Off     string       `json:"off,omitempty"` // why all loops are off
 	Loops   []loopStatus `json:"loops"`
+
+	Finished []finishedLoop `json:"finished,omitempty"` // the latest few whose file was archived
 }
 
 // loopStatus is one loop.
@@ -118,6 +120,9 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 		if !slices.ContainsFunc(report.Loops, func(st loopStatus) bool { return st.Policy == started.policy.name }) {
 			report.Loops = append(report.Loops, a.fileStatus(ctx, root, own, started.loopFile, started.read(ctx, root), nil))
 		}
+	}
+	if report.Finished, err = finishedLoops(ctx, own, root); err != nil {
+		return err
 	}
 	if format == "json" {
 		return a.encodeJSON(report)
@@ -263,5 +268,9 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 		} else {
 			line("decision", "none yet")
 		}
+	}
+	for _, l := range report.Finished {
+		fmt.Fprintf(a.stdout, "finished: %s, %s by %s: %s\n", l.Policy, ago(now, l.At), l.By, cut(l.Reason, 100))
+		fmt.Fprintf(a.stdout, "  goal      %s\n  file      %s\n", cmp.Or(l.Goal, "the file holds none"), l.File)
 	}
 }
