@@ -117,45 +117,7 @@ func ornament(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.Is(unicode.So, r)
 }
 
-// Promised reports whether one of the texts has the promise in a tag, as <promise>…</promise>. White space is collapsed
-// and trimmed on both sides, letters count as they are, and any of several tags counts. A blank promise is never made.
-func Promised(texts []string, promise string) bool {
-	want := collapse(promise)
-	if want == "" {
-		return false
-	}
-	for _, text := range texts {
-		for {
-			before, after, closed := strings.Cut(text, "</promise>")
-			if !closed {
-				break
-			}
-			// Of several tags that open before the first that closes, the last is the one that is closed.
-			if i := strings.LastIndex(before, "<promise>"); i >= 0 && collapse(before[i+len("<promise>"):]) == want {
-				return true
-			}
-			text = after
-		}
-	}
-	return false
-}
-
 func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// Mentions reports whether one of the texts has the given one somewhere within it, in any letter case of any script.
-// White space counts as it is. A blank text is never mentioned.
-func Mentions(texts []string, text string) bool {
-	if strings.TrimSpace(text) == "" {
-		return false
-	}
-	want := fold(text)
-	for _, t := range texts {
-		if strings.Contains(fold(t), want) {
-			return true
-		}
-	}
-	return false
-}
 
 // fold maps every letter to the first of those that differ from it in case only.
 func fold(s string) string {

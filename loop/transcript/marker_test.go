@@ -120,7 +120,7 @@ func TestMentions(t *testing.T) {
 		{false, "", "anything"},
 		{false, " ", "any thing"},
 	} {
-		if got := transcript.Mentions([]string{"before", c.in, "after"}, c.text); got != c.want {
+		if got := transcript.Mentions([]string{"before", c.in}, c.text); got != c.want {
 			t.Errorf("Mentions(%q, %q) = %v", c.in, c.text, got)
 		}
 	}
@@ -136,6 +136,20 @@ func TestMarkersInLargeTexts(t *testing.T) {
 		}
 		whole := []string{text + "\nDONE\n<promise>DONE</promise>"}
 		if !transcript.Said(whole, "DONE") || !transcript.Promised(whole, "DONE") || !transcript.Mentions(whole, "done") {
+			t.Errorf("not found behind %.10q…", filler)
+		}
+	}
+	// Each of these has many places at which the promise does not count.
+	for _, filler := range []string{
+		"`DONE` ", "`DONE ``", "I do not say \"DONE\", ", "'DONE' \"DONE\" not ", "> DONE\n", "not <promise>DONE</promise> ", "not “DONE” !!!!!!!!!!", "- - - `DONE`\n", "\n\n    DONE\n",
+		"not.) “DONE” not.... ", "\\`DONE\\\\` \r", "not 'DONE\t", "`<promise>DONE</promise>` not «DONE»",
+	} {
+		text := strings.Repeat(filler, size/4/len(filler))
+		for _, form := range []string{"done", "<promise>DONE</promise>"} {
+			transcript.Uncounted([]string{text, "last"}, form)
+			transcript.Uncounted([]string{text}, form)
+		}
+		if !transcript.Mentions([]string{text + "\n\nDONE\n", "last"}, "done") {
 			t.Errorf("not found behind %.10q…", filler)
 		}
 	}
