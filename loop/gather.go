@@ -252,6 +252,8 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 			return []any{}
 		}
 		return texts(s.Tools())
+	case "uncounted":
+		return func(text string) string { return transcript.Uncounted(g.words(ctx), text) }
 	case "passed":
 		return func(command string) bool {
 			if s == nil {

@@ -67,13 +67,14 @@ func Names() []NameInfo {
 		data("project", text, "Root directory of the project."),
 
 		native("said", ask, "The agent wrote this marker alone on a line."),
-		native("promised", ask, "The agent wrote this inside <promise>…</promise>."),
-		native("mentions", ask, "The agent's own text contains this, ignoring case."),
+		native("promised", ask, "The agent wrote this inside <promise>…</promise>, where it counts."),
+		native("mentions", ask, "The agent's own text contains this where it counts, ignoring case."),
 
 		private(data("transcript.last", text, "The agent's last text.")),
 		private(data("transcript.texts", texts, "The agent's own texts since the last prompt or continuation.")),
 		private(native("transcript.turns", func(int) []any { return nil }, "The last n turns, each with role and text.")),
 		data("transcript.tools", texts, "Names of the tools used in this turn."),
+		native("transcript.uncounted", func(string) string { return "" }, "Why a promise that the agent wrote does not count; empty if it counts or is not there."),
 		native("transcript.passed", ask, "This shell command ran in this turn and passed the last time."),
 		data("transcript.tokens", integer, "Context size of the last reply."),
 		data("transcript.tasks", integer, "Length of the task list in the session file."),

@@ -100,9 +100,9 @@ func (w *past) Name(_ context.Context, name string) any {
 			v, _ := w.call(name, text).(bool)
 			return v
 		}
-	case "which":
-		return func(program string) string {
-			v, _ := w.call(name, program).(string)
+	case "which", "transcript.uncounted":
+		return func(text string) string {
+			v, _ := w.call(name, text).(string)
 			return v
 		}
 	case "transcript.turns":
