@@ -66,7 +66,7 @@ func (a *app) evalCommand() *cobra.Command {
 	f.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.input, "input", "i", "-", "`file` with the event, - for stdin")
-	fl.StringVar(&f.answer, "answer", answerJSON, "form of the answer: json, or exit-code (status 2, with the reason on stderr, means continue)")
+	fl.StringVar(&f.answer, "answer", answerJSON, "form of the answer: json, or exit-code (status 2 with the reason on stderr means continue; a note is on stdout)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and log nothing")
 	fl.StringVar(&f.verdict, "verdict", "", "write the full verdict as JSON to `file`, - for stderr")
 	fl.BoolVar(&f.private, "log-private", false, "also keep prompts, transcript texts and environment values in log and verdict")

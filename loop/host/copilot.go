@@ -28,5 +28,10 @@ func copilot() *Host {
 				ev.Name = Unnamed
 			}
 		},
+		// A note counts at the top of the answer only, in both dialects.
+		dialect: func(r Reply, b *body) Reply {
+			b.Context = r.Context
+			return portable(r, b)
+		},
 	}
 }

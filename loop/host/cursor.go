@@ -27,6 +27,9 @@ func cursor() *Host {
 			if r.Continue {
 				b.Followup = r.Reason
 			}
+			if r.Context != "" {
+				b.Submit, b.Beside = true, r.Context // Cursor takes it, though its documents have "continue" alone
+			}
 			return r
 		},
 	}

@@ -82,8 +82,8 @@ func texts(v any) any {
 	return 0
 }
 
-// Whatever is said, stdout is one JSON object on one line or nothing, in keys that the host knows, and status 2 has a
-// reason on stderr.
+// Whatever is said, stdout is one JSON object on one line or nothing, in keys that the host knows. By exit status, stdout
+// has nothing but a note to a prompt, and status 2 has a reason on stderr.
 func FuzzEncode(f *testing.F) {
 	f.Add("Stop", true, "go on", "notice", "", "log")
 	f.Add("UserPromptSubmit", true, "", "", "note", "")
@@ -111,7 +111,10 @@ func FuzzEncode(f *testing.F) {
 			}
 			known := map[string]bool{"decision": true, "reason": true, "systemMessage": true, "hookSpecificOutput": true}
 			if name == host.Cursor {
-				known = map[string]bool{"followup_message": true}
+				known = map[string]bool{"followup_message": true, "continue": true, "additional_context": true}
+			}
+			if name == host.Copilot || name == "" {
+				known["additionalContext"] = true
 			}
 			if name == host.Codex && event != host.UserPromptSubmit {
 				delete(known, "hookSpecificOutput")
@@ -126,7 +129,7 @@ func FuzzEncode(f *testing.F) {
 			}
 		}
 		a := host.EncodeExitCode(r)
-		if len(a.Stdout) != 0 || a.Status != 0 && a.Status != 2 || a.Status == 2 && len(bytes.TrimSpace(a.Stderr)) == 0 {
+		if len(a.Stdout) != 0 && (event != host.UserPromptSubmit || strings.TrimSpace(context) == "") || a.Status != 0 && a.Status != 2 || a.Status == 2 && len(bytes.TrimSpace(a.Stderr)) == 0 {
 			t.Fatalf("%+v", a)
 		}
 	})

@@ -25,8 +25,8 @@ type Answer struct {
 // Encode gives the JSON answer in this host's dialect. A continue is one object with the reason; a stop is nothing at
 // all, or an object with the notice. The status is always 0. Bytes that are not UTF-8 become U+FFFD.
 //
-// A context goes only to the hosts that are known to take one, and a notice goes to stderr where the host has no way to
-// show it. Reason counts as it is, but a blank one, which would make some hosts drop the whole answer, becomes
+// A context goes where the host takes it; an unknown host gets it in both forms that hosts read. A notice goes to stderr
+// where the host has no way to show it. Reason counts as it is, but a blank one, which would make some hosts drop the whole answer, becomes
 // "Continue.".
 func (h *Host) Encode(r Reply) Answer {
 	r = sane(r)
@@ -35,21 +35,20 @@ func (h *Host) Encode(r Reply) Answer {
 	if h.dialect != nil {
 		rest = h.dialect(r, &b)
 	} else {
-		rest = portable(r, &b)
+		rest = unknown(r, &b)
 	}
 	return Answer{Stdout: b.encode(), Stderr: lines(rest.Log, rest.Notice)}
 }
 
-// EncodeExitCode gives the answer by exit status, for hosts and wrappers that read no JSON: stdout is empty; to continue
-// is status 2 with log lines and the reason on stderr, where the agent reads both; to stop is status 0 with log lines and
-// notice on stderr.
-// There is no way to tell a context.
+// EncodeExitCode gives the answer by exit status, for hosts and wrappers that read no JSON: to continue is status 2 with
+// log lines and the reason on stderr, where the agent reads both; to stop is status 0 with log lines and notice on stderr.
+// Stdout is empty but for a context, which is plain text there: hosts add it to the prompt.
 func EncodeExitCode(r Reply) Answer {
 	r = sane(r)
 	if r.Continue {
 		return Answer{Stderr: lines(r.Log, r.Reason), Status: 2}
 	}
-	return Answer{Stderr: lines(r.Log, r.Notice)}
+	return Answer{Stdout: lines(nil, r.Context), Stderr: lines(r.Log, r.Notice)}
 }
 
 // sane drops what the event cannot carry.
@@ -74,6 +73,11 @@ type body struct {
 	Followup string    `json:"followup_message,omitempty"`
 	Notice   string    `json:"systemMessage,omitempty"`
 	Specific *specific `json:"hookSpecificOutput,omitempty"`
+
+	// A note to a prompt, by hosts that do not read it in Specific.
+	Context string `json:"additionalContext,omitempty"`  // Copilot
+	Submit  bool   `json:"continue,omitempty"`           // Cursor sends the prompt
+	Beside  string `json:"additional_context,omitempty"` // and this with it
 }
 
 type specific struct {
@@ -115,6 +119,13 @@ func withContext(event string) func(Reply, *body) Reply {
 		}
 		return portable(r, b)
 	}
+}
+
+// unknown is the portable form for a host that nothing is known of. A note has both forms that hosts read: one of Copilot's
+// two inputs looks like no host's.
+func unknown(r Reply, b *body) Reply {
+	b.Context = r.Context
+	return withContext(UserPromptSubmit)(r, b)
 }
 
 // lines writes each text on lines of its own.

@@ -79,9 +79,9 @@ func TestEncode(t *testing.T) {
 			answer("", "", 0),
 		},
 		{
-			"a note on an unknown host stays untold", host.Reply{Event: host.UserPromptSubmit, Context: "note", Notice: "told"},
-			answer(`{"systemMessage":"told"}`+"\n", "", 0),
-			answer("", "told\n", 0),
+			"a note on an unknown host has both forms", host.Reply{Event: host.UserPromptSubmit, Context: "two\nlines", Notice: "shown"},
+			answer(`{"systemMessage":"shown","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"two\nlines"},"additionalContext":"two\nlines"}`+"\n", "", 0),
+			answer("two\nlines\n", "shown\n", 0),
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

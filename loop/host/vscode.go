@@ -14,7 +14,7 @@ func vscode() *Host {
 				}
 				b.Specific = &specific{Event: event, Decision: "block", Reason: r.Reason}
 			}
-			return portable(r, b)
+			return withContext(UserPromptSubmit)(r, b)
 		},
 	}
 }
