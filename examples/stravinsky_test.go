@@ -181,3 +181,63 @@ func TestStravinskyLongLoop(t *testing.T) {
 	}
 	expect(t, p.stop(event{"prompt_id": "p1", "stop_hook_active": true}), "stop limit")
 }
+
+// The examples of the guide run as they are written there, and a loop that ended makes
+// room for the next one.
+func TestStravinskyGuide(t *testing.T) {
+	const tests = `---
+iteration_count: 1
+max_iterations: 15
+completion_promise: "✅ All tests passing"
+active: true
+---
+
+Goal: Fix failing tests in test_auth.py
+- Run pytest
+- Analyze failures
+- Fix issues
+- Repeat until all tests pass
+`
+	const feature = `---
+iteration_count: 1
+max_iterations: 20
+completion_promise: "Feature complete and tested"
+active: true
+---
+
+Goal: Implement OAuth refresh token flow
+1. Add refresh endpoint
+2. Update token storage
+`
+	const leak = `---
+iteration_count: 1
+max_iterations: 12
+completion_promise: "Root cause identified and fixed"
+active: true
+---
+
+Goal: Fix memory leak in semantic search indexer
+- Profile memory usage
+`
+	p := newProject(t, "stravinsky", nil, nil)
+	for _, example := range []struct{ file, says, promise string }{
+		{tests, "Goal: Fix failing tests in test_auth.py\n- Run pytest", "Done. ✅ All tests passing"},
+		{feature, "1. Add refresh endpoint\n2. Update token storage", "Feature complete and tested."},
+		{leak, "- Profile memory usage", "root cause identified and fixed"},
+	} {
+		p.write(files{loopFile: example.file})
+		expect(t, p.stop(nil), "continue go-on", example.says)
+		expect(t, p.stop(event{"stop_hook_active": true, "last_assistant_message": example.promise}), "stop promise")
+		expect(t, p.stop(event{"stop_hook_active": true}), "idle")
+	}
+
+	// The limit may be raised while the loop runs.
+	p.write(files{loopFile: loopAt("iteration_count: 8\nmax_iterations: 10\n")})
+	expect(t, p.stop(nil), "continue go-on", "iteration 9 of 10")
+	p.write(files{loopFile: strings.Replace(p.read()[loopFile], "max_iterations: 10", "max_iterations: 20", 1)})
+	expect(t, p.stop(event{"stop_hook_active": true}), "continue go-on", "iteration 10 of 20")
+
+	// A prompt of the user is none of its business: the reminder of todos answers it.
+	d := p.stop(event{"hook_event_name": "UserPromptSubmit", "prompt": "Go on"})
+	diff(t, "the policy does not decide UserPromptSubmit", d.Skipped)
+}
