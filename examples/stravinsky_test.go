@@ -14,7 +14,7 @@ const goal = "\nGoal: make the tests pass\n- Run them\n\n---\nnot: front matter\
 
 func loopAt(fields string) string { return "---\n" + fields + "---\n" + goal }
 
-// The agent is reminded until its promise is heard or the count is up.
+// The agent is reminded until it states its promise or the count is up.
 func TestStravinsky(t *testing.T) {
 	const fields = "iteration_count: 3\nmax_iterations: 10\ncompletion_promise: \"All tests passing\"\nactive: true\n"
 	counted := func(n string) files {
@@ -112,7 +112,7 @@ func TestStravinsky(t *testing.T) {
 			want: outcome{Verdict: "continue go-on", Changed: files{loopFile: loopAt("completion_promise: \"all green|feature done|\"\niteration_count: 2\n")}},
 		},
 
-		// Milestones are told to the person.
+		// Milestones are reported to the user.
 		{
 			name: "half way", files: counted("4"),
 			want: outcome{Verdict: "continue go-on", Notice: "Continuation loop at iteration 5 of 10", Changed: counted("5")},

@@ -167,5 +167,3 @@ func (a *app) change(ctx context.Context, root *state.Root, c state.Change) erro
 	}
 	return err
 }
-
-const archiveFolder = state.ArchiveDir

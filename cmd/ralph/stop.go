@@ -51,7 +51,7 @@ func (a *app) stop(ctx context.Context, project string, names []string) error {
 			return err
 		}
 		ended++
-		fmt.Fprintf(a.stdout, "ended %s%s; %s is now in %s\n", l.policy.shortName(), at(r.progress()), l.path, archiveFolder)
+		fmt.Fprintf(a.stdout, "ended %s%s; %s is now in %s\n", l.policy.shortName(), at(r.progress()), l.path, state.ArchiveDir)
 	}
 	if ended == 0 && len(names) == 0 {
 		fmt.Fprintln(a.stdout, "no loop here has a file; `ralph status` shows the others, `ralph pause` pauses every loop")
