@@ -199,6 +199,24 @@ func (x *examination) checkEnd(l loopFile, r loopState) {
 		strings.TrimSuffix("set "+field+" or "+maximum, " or ")+" in its front matter")
 }
 
+// checkLenient reports what of a front matter is not YAML.
+func (x *examination) checkLenient(path string, doc state.Doc, fences string) {
+	for line := range strings.Lines(doc.Problem) {
+		where, what, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		switch {
+		case !ok: // how many more there are
+			x.note("state", path, where, "write the front matter as YAML")
+		case strings.Contains(what, "is not closed by a line of ---"):
+			x.problem("state", where, what, fences)
+		default:
+			x.note("state", where, what, "write the line as YAML: name, colon, blank, value; quotes around a text")
+		}
+	}
+	for _, u := range doc.Unusable {
+		x.problem("state", path, u.String(), "put the whole value in quotes")
+	}
+}
+
 // checkLoopFiles looks for loop files that are none, and for loops that were left over.
 func (x *examination) checkLoopFiles(ctx context.Context) {
 	var sessions []logged
@@ -214,13 +232,12 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 		if gone && r.doc.Quiet && !x.root.Exists(l.path) {
 			continue
 		}
-		if r.doc.Problem != "" && r.doc.Status != state.Invalid { // that is checkState's
-			what := oneLine(r.doc.Problem)
-			if gone {
-				what += ", so there is no loop of " + l.policy.shortName()
-			}
-			x.problem("state", l.path, what,
-				"begin the file with a line ---, then the fields, then another line ---; or start anew: ralph start "+l.policy.shortName()+" --force")
+		fences := "begin the file with a line ---, then the fields, then another line ---; or start anew: ralph start " + l.policy.shortName() + " --force"
+		switch r.doc.Status {
+		case state.Missing:
+			x.problem("state", l.path, oneLine(r.doc.Problem)+", so there is no loop of "+l.policy.shortName(), fences)
+		case state.OK: // an invalid one is checkState's
+			x.checkLenient(l.path, r.doc, fences)
 		}
 		if gone || r.paused() {
 			continue
