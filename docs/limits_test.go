@@ -111,6 +111,7 @@ func bounds() map[string][]bound {
 			{"the decision log", "internal/store.maxLogSize", size, "it becomes `decisions.jsonl.1`, and the one before is removed"},
 			{"one record of the log", "internal/store.MaxLogLine", size, "the record is not kept, and ralph reports it"},
 			{"a value in a record, as JSON", "loop.maxShown", size, "the rest is cut off"},
+			{"finished loops that `ralph status` shows", "cmd/ralph.maxFinished", count, "older ones are in the log"},
 			{"an approval", "internal/store.maxTrustSize", size, "the policy is not approved"},
 			{"time to write a record", "loop.recordTime", span, "the record is not kept, and ralph reports it"},
 		},
@@ -141,7 +142,7 @@ func inner() map[string][]string {
 			"maxLocated", "maxMerges", "maxPath", "maxPerSchema", "maxPerValue", "maxPointers", "maxShownText", "maxShownValues", "maxSteps", "maxStrays",
 			"maxWalked", "maxWarnings",
 		},
-		"state": {"maxMatching", "maxRemarks", "maxShown", "maxTempAge"},
+		"state": {"maxIgnore", "maxMatching", "maxRemarks", "maxShown", "maxTempAge"},
 	}
 }
 

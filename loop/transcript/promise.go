@@ -14,21 +14,22 @@ import (
 //   - In quotation marks or in its tag it does not count if the rest of the sentence negates it: I cannot say "done" yet.
 //   - Elsewhere the last text counts anywhere, an earlier text only in the tag.
 
-// Promised reports whether one of the texts has the promise in a tag, as <promise>…</promise>, where it counts. The last of the texts is
-// the agent's last text. White space is collapsed and trimmed on both sides, letters count as they are, and any of several tags counts. A
-// blank promise is never made.
+// Promised reports whether one of the texts has the promise in a tag, as <promise>…</promise>, where it counts. The
+// last of the texts is the agent's last text. White space is collapsed and trimmed on both sides, letters count as
+// they are, and any of several tags counts. A blank promise is never made.
 func Promised(texts []string, promise string) bool {
 	return inTag(promise).search(texts).fault == none
 }
 
-// Mentions reports whether one of the texts has the given one where it counts, in any letter case of any script. The last of the texts is
-// the agent's last text. White space counts as it is. A blank text is never mentioned.
+// Mentions reports whether one of the texts has the given one where it counts, in any letter case of any script. The
+// last of the texts is the agent's last text. White space counts as it is. A blank text is never mentioned.
 func Mentions(texts []string, text string) bool {
 	return inWords(text).search(texts).fault == none
 }
 
-// Uncounted says why a promise that one of the texts has does not count, and how to write it: "" if it counts, or none of them has it. A
-// text that is wholly in the tag, <promise>…</promise>, is what [Promised] looks for, any other one what [Mentions] does.
+// Uncounted says why a promise that one of the texts has does not count, and how to write it: "" if it counts, or none
+// of them has it. A text that is wholly in the tag, <promise>…</promise>, is what [Promised] looks for, any other one
+// what [Mentions] does.
 //
 // The answer itself, repeated by the agent, does not count either.
 func Uncounted(texts []string, text string) string {
@@ -58,7 +59,8 @@ func Uncounted(texts []string, text string) string {
 	case otherCase:
 		why = "its capital letters differ"
 	}
-	return "You wrote the promise, but it did not count: " + why + ". When it is true, and not before, write this as plain text on a line of its own: “" + text + "”"
+	return "You wrote the promise, but it did not count: " + why +
+		". When it is true, and not before, write this as plain text on a line of its own: “" + text + "”"
 }
 
 // fault is why a promise does not count.
@@ -286,7 +288,8 @@ func (p *paragraph) negation(place span) string {
 	return ""
 }
 
-// negations lists the words that negate a sentence. Words such as "no" and "nothing" are not among them: "no test fails" is how work ends.
+// negations lists the words that negate a sentence. Words such as "no" and "nothing" are not among them: "no test
+// fails" is how work ends.
 func negations(text string) []negation {
 	var found []negation
 	for i := 0; i < len(text); {

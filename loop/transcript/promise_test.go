@@ -220,8 +220,8 @@ func judged(t *testing.T, texts []string, promise, why string) {
 	}
 }
 
-// What is added to a text as code, as a quote or in a sentence that negates it changes nothing; and a promise on a line of its own counts,
-// whatever stands around it, unless a fence is open above it.
+// What is added to a text as code, as a quote or in a sentence that negates it changes nothing; and a promise on a
+// line of its own counts, whatever stands around it, unless a fence is open above it.
 func FuzzPromise(f *testing.F) {
 	for _, s := range []string{
 		"", "All tests passing", "I will not say 'Kept ✅ it' yet", "> quote", "```\ncode\n```\n", "- item\n\n    more", "`a` <promise>Kept ✅ it</promise>",

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,7 +17,7 @@ const (
 	quote                    // a line that begins with >
 )
 
-// passage is a paragraph of a text or what else stands between its line ends: without the last of them.
+// passage is a part of a text, without its last line end.
 type passage struct {
 	kind       passageKind
 	start, end int
@@ -105,7 +106,8 @@ func lineAt(text string, start int) (end, next int) {
 	return end, end + 1
 }
 
-// indentation counts the columns of white space before a line, and gives what follows them, without white space at its end.
+// indentation counts the columns of white space before a line, and gives what follows them, without white space at its
+// end.
 func indentation(line string) (columns int, rest string) {
 	for i, r := range line {
 		switch {
@@ -155,14 +157,16 @@ func closes(rest, fence string) bool {
 
 // isRule reports whether a line only separates what is above it from what is below.
 func isRule(rest string) bool {
-	return len(rest) >= 3 && (strings.Trim(rest, "- ") == "" || strings.Trim(rest, "* ") == "" || strings.Trim(rest, "_ ") == "" || strings.Trim(rest, "=") == "")
+	return len(rest) >= 3 && slices.ContainsFunc([]string{"- ", "* ", "_ ", "="}, func(signs string) bool {
+		return strings.Trim(rest, signs) == ""
+	})
 }
 
 // span is a part of a text.
 type span struct{ start, end int }
 
-// codeSpans lists what stands between runs of equally many backticks, without them. A backslash takes the first backtick of a run
-// away from it, outside of code.
+// codeSpans lists what stands between runs of equally many backticks, without them. A backslash takes the first
+// backtick of a run away from it, outside of code.
 func codeSpans(text string) []span {
 	var runs []span
 	for i := 0; i < len(text); {
@@ -208,8 +212,8 @@ func escaped(text string, i int) bool {
 	return n%2 == 1
 }
 
-// quotations lists what stands between quotation marks and between the promise's tags, without them. Spans of one kind of marks do not
-// overlap, and those of different kinds may. An apostrophe is no mark.
+// quotations lists what stands between quotation marks and between the promise's tags, without them. Spans of one kind
+// of marks do not overlap, and those of different kinds may. An apostrophe is no mark.
 func quotations(text string) [][]span {
 	kinds := []struct {
 		open, close rune
@@ -244,8 +248,8 @@ func quotations(text string) [][]span {
 	return spans
 }
 
-// tags lists what stands between the promise's tags, in whatever letter case. Of several that open before the first that closes, the
-// last is the one that is closed.
+// tags lists what stands between the promise's tags, in whatever letter case. Of several that open before the first
+// that closes, the last is the one that is closed.
 func tags(text string) []span {
 	var spans []span
 	for i, start := 0, -1; i < len(text); {
@@ -279,8 +283,8 @@ func hasTag(s, tag string) bool { return len(s) >= len(tag) && strings.EqualFold
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// sentences lists where the sentences of a paragraph end. A full stop within a quotation ends none, nor does one behind a single
-// letter, as in e.g.; and a line that begins with a capital letter or an emoji begins a sentence.
+// sentences lists where the sentences of a paragraph end. A full stop within a quotation ends none, nor does one
+// behind a single letter, as in e.g.; and a line that begins with a capital letter or an emoji begins a sentence.
 func sentences(text string, quoted [][]span) []int {
 	var ends []int
 	inside := func(i int) bool {
@@ -315,7 +319,8 @@ func sentences(text string, quoted [][]span) []int {
 	return append(ends, len(text))
 }
 
-// breaks reports whether what follows a full stop shows that a sentence ends there: a space, a tag, the end, behind closing marks.
+// breaks reports whether what follows a full stop shows that a sentence ends there: a space, a tag, the end, behind
+// closing marks.
 func breaks(rest string) bool {
 	marks := 0
 	for _, r := range rest {
