@@ -97,7 +97,7 @@ func lockNames(root *state.Root, changes []state.Change) (names []string) {
 	return names
 }
 
-// changesOf groups effects by file, in their order.
+// changesOf groups effects by file, in their order. A file is edited as its fact reads it.
 func changesOf(effects []rules.Effect, at time.Time) []state.Change {
 	var out []state.Change
 	sets := map[string]int{} // file to its index in out
@@ -111,8 +111,8 @@ func changesOf(effects []rules.Effect, at time.Time) []state.Change {
 				continue
 			}
 			format, _ := fileFormat(e.Source)
-			if format == state.FrontMatter {
-				format = state.LenientFrontMatter // what a strict reader refuses has no effects
+			if e.Lenient {
+				format = state.LenientFrontMatter
 			}
 			sets[e.File] = len(out)
 			out = append(out, state.Change{Path: e.File, Format: format, Version: e.Version, Op: state.OpSet, Sets: []state.Set{set}})

@@ -71,9 +71,12 @@ func decodeEditable(src []byte, f Format) (editable, error) {
 		}
 		return editable{src: src, format: f, value: doc.Value.(map[string]any)}, nil
 	}
-	m, err := decodeFrontMatter(src)
-	if err != nil && f == LenientFrontMatter {
+	var m *matter
+	var err error
+	if f == LenientFrontMatter {
 		m, _, err = decodeLenient(src, nil)
+	} else {
+		m, err = decodeFrontMatter(src)
 	}
 	if err != nil {
 		return editable{}, err
