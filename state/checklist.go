@@ -26,7 +26,8 @@ type Item struct {
 	Line int // where it begins, from 1
 }
 
-// parseChecklist finds the tasks of a Markdown text. Fenced code holds none.
+// parseChecklist finds the tasks of a Markdown text. Code holds none: neither fenced
+// code nor an indented block.
 func parseChecklist(src []byte) []Item {
 	if m, err := splitFrontMatter(src); err == nil {
 		// Blank lines in its place keep the numbers of those that follow.
@@ -57,6 +58,8 @@ type checklistParser struct {
 	inside  int        // column of the list item that holds the fence, -1 if none
 	section string
 	prose   string // the line above, if it may become a heading by being underlined
+	flows   bool   // the line above is text that this line may go on with
+	list    bool   // a list may go on, also behind blank lines and text that is not indented
 	number  int    // of the current line, from 1
 	last    int    // where the latest line that is not blank ends
 }
@@ -72,12 +75,12 @@ func (p *checklistParser) line(start, end int) {
 	line := p.text[start:end]
 	text := strings.TrimLeft(line, " \t")
 	if strings.TrimSpace(text) == "" {
-		p.prose = ""
+		p.prose, p.flows = "", false
 		return
 	}
 	column := width(line[:len(line)-len(text)])
-	above := p.prose
-	p.prose = ""
+	above, flows := p.prose, p.flows
+	p.prose, p.flows = "", false
 
 	mark, rest := cutMark(text)
 	done, label, isTask := cutBox(rest, mark)
@@ -93,16 +96,21 @@ func (p *checklistParser) line(start, end int) {
 		p.fence = ""
 	}
 
+	if column >= codeColumn && !flows && !p.list {
+		return // an indented block of code
+	}
 	p.close(column)
 	p.last = end
 	if fence := opensFence(text); fence != "" {
 		p.fence, p.inside = fence, -1
-		if len(p.open) > 0 {
+		if p.list = len(p.open) > 0; p.list {
 			p.inside = p.open[len(p.open)-1].column
 		}
 		return
 	}
+	p.flows = true
 	if mark != "" {
+		p.list = true
 		item := openItem{column: column, task: -1, start: start}
 		if isTask {
 			item.task = len(p.items)
@@ -122,14 +130,18 @@ func (p *checklistParser) line(start, end int) {
 		return // part of an item
 	}
 	switch heading, ok := cutHeading(text); {
-	case ok && column <= 3:
-		p.section = heading
-	case above != "" && column <= 3 && isUnderline(text):
-		p.section = above
+	case ok && column < codeColumn:
+		p.section, p.flows, p.list = heading, false, false
+	case above != "" && column < codeColumn && isUnderline(text):
+		p.section, p.flows, p.list = above, false, false
 	default:
 		p.prose = strings.TrimSpace(text)
+		p.list = p.list && flows // else a paragraph begins, and ends the list above
 	}
 }
+
+// codeColumn is where an indented block of code begins, outside of lists.
+const codeColumn = 4
 
 // close ends the items that a line at column no longer belongs to; -1 ends all.
 func (p *checklistParser) close(column int) {

@@ -85,6 +85,40 @@ func TestChecklist(t *testing.T) {
 		},
 		{name: "code that nobody closed goes to the end", text: lines("```", "- [ ] a")},
 		{
+			name: "an indented block of code holds no tasks",
+			text: lines("    - [ ] at the start", "", "Like this:", "", "    - [ ] a", "      - [ ] b", "", "\t- [ ] c", "text", "", "- [ ] d", "", "text", "", "    - [ ] e", "## Heading", "    - [ ] f", "```", "```", "    - [ ] g", "   - [ ] h"),
+			want: []Item{
+				{Text: "d", Source: "- [ ] d", Line: 11},
+				{Text: "h", Section: "Heading", Source: "   - [ ] h", Line: 21},
+			},
+		},
+		{
+			name: "a fence in an indented block opens nothing",
+			text: lines("text", "", "    ```", "", "- [ ] a"),
+			want: []Item{{Text: "a", Source: "- [ ] a", Line: 5}},
+		},
+		{
+			name: "in a list nothing is an indented block, also behind blank lines",
+			text: lines("- [ ] a", "", "    - [ ] b", "", "        - [ ] c", "- plain", "", "", "    - [ ] d", "", "\t- [ ] e"),
+			want: []Item{
+				{Text: "a", Source: lines("- [ ] a", "", "    - [ ] b", "", "        - [ ] c"), Line: 1},
+				{Text: "b", Depth: 1, Source: lines("    - [ ] b", "", "        - [ ] c"), Line: 3},
+				{Text: "c", Depth: 2, Source: "        - [ ] c", Line: 5},
+				{Text: "d", Depth: 1, Source: "    - [ ] d", Line: 9},
+				{Text: "e", Depth: 1, Source: "\t- [ ] e", Line: 11},
+			},
+		},
+		{
+			name: "text right below an item goes on with it, so the list does too",
+			text: lines("- [ ] a", "lazy", "", "    - [ ] b", "", "text", "", "    - [ ] code"),
+			want: []Item{{Text: "a", Source: "- [ ] a", Line: 1}, {Text: "b", Source: "    - [ ] b", Line: 4}},
+		},
+		{
+			name: "right below text there is no block of code",
+			text: lines("Tasks:", "    - [ ] a", "    - [ ] b"),
+			want: []Item{{Text: "a", Source: "    - [ ] a", Line: 2}, {Text: "b", Source: "    - [ ] b", Line: 3}},
+		},
+		{
 			name: "inline code is no fence",
 			text: lines("```x```", "- [ ] a", "``", "- [ ] b"),
 			want: []Item{{Text: "a", Source: "- [ ] a", Line: 2}, {Text: "b", Source: "- [ ] b", Line: 4}},
