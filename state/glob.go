@@ -90,7 +90,7 @@ func (r *Root) globBase(pattern string) (base *Root, prefix, rest string, err er
 	if ok {
 		rest, prefix = strings.TrimLeft(beneathHome, "/"), "~/"
 	}
-	if rest, err = cleanGlob(rest); err != nil {
+	if err := checkGlob(rest); err != nil {
 		return nil, "", "", err
 	}
 	if ok {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -114,6 +115,33 @@ func TestReadAllRefusesPatterns(t *testing.T) {
 		var refused *state.PathError
 		if !errors.As(err, &refused) {
 			t.Errorf("%q: the error is %v", pattern, err)
+		}
+	}
+}
+
+// A pattern leads where a path spelled like it leads: "." and empty segments count for
+// nothing. Reading, asking and matching a name agree.
+func TestPatternsAreCleaned(t *testing.T) {
+	r, _ := globProject(t, "a/x.txt", "a/b/y.txt")
+	for pattern, want := range map[string][]string{
+		"a//*.txt": {"a/x.txt"}, "a/./*.txt": {"a/x.txt"}, "a//x.txt": {"a/x.txt"}, ".//a/x.txt": {"a/x.txt"}, "././a/*": {"a/x.txt"},
+		"./a//b/./*": {"a/b/y.txt"}, "a/**//*.txt": {"a/b/y.txt", "a/x.txt"}, "a//./**/./**/y.txt": {"a/b/y.txt"}, "{a//,b}x.txt": {"a/x.txt"},
+		"a/x.txt/": nil, "a/*/": nil, "a/.": nil, "{/a,b}/x.txt": nil,
+	} {
+		found, _, err := state.ReadAll(t.Context(), r, state.File{Path: pattern}, 0, func(d state.Doc) string { return d.Path })
+		if err != nil {
+			t.Errorf("%s: %v", pattern, err)
+		}
+		if diff := cmp.Diff(want, found); diff != "" && len(want)+len(found) > 0 {
+			t.Errorf("%s (-want +got)\n%s", pattern, diff)
+		}
+		if got := r.AnyFile(pattern); got != (len(want) > 0) {
+			t.Errorf("AnyFile(%q) = %t", pattern, got)
+		}
+		for _, name := range []string{"a/x.txt", "a/b/y.txt"} {
+			if got := state.Match(pattern, name); got != slices.Contains(want, name) {
+				t.Errorf("Match(%q, %q) = %t", pattern, name, got)
+			}
 		}
 	}
 }

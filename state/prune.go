@@ -24,8 +24,7 @@ import (
 // long, is one too, after what it found was removed.
 // A pattern that is not one, or leaves the root, is a [*PathError].
 func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now time.Time) (removed []string, err error) {
-	glob, err = cleanGlob(glob)
-	if err != nil {
+	if err := checkGlob(glob); err != nil {
 		return nil, err
 	}
 	found, walkErr := r.matches(ctx, glob)
@@ -63,18 +62,6 @@ func (r *Root) throughLink(name string) bool {
 		}
 	}
 	return false
-}
-
-// cleanGlob is a pattern without ./ before it, if it is one that may be used: fs.ValidPath
-// refuses such names.
-func cleanGlob(glob string) (string, error) {
-	if err := checkGlob(glob); err != nil {
-		return "", err
-	}
-	for strings.HasPrefix(glob, "./") {
-		glob = strings.TrimLeft(glob[2:], "/")
-	}
-	return glob, nil
 }
 
 func checkGlob(glob string) error {

@@ -230,14 +230,17 @@ func splitLiteral(pattern string) (base, rest string) {
 	}
 }
 
-// collapse leaves one "**" of several in a row in a pattern without braces.
+// collapse leaves one "**" of several in a row in a pattern without braces, and drops segments that lead nowhere: "." and
+// empty ones, but not the first, which makes a pattern absolute, and not the last, which asks for a folder.
 func collapse(pattern string) string {
+	absolute := strings.HasPrefix(pattern, "/")
 	for from := 0; ; {
 		segment, rest, more := cutSegment(pattern[from:])
 		if !more {
 			return pattern
 		}
-		if next, _, _ := cutSegment(rest); segment == "**" && next == "**" {
+		next, _, _ := cutSegment(rest)
+		if segment == "**" && next == "**" || segment == "." || segment == "" && !(absolute && from == 0) {
 			pattern = pattern[:from] + rest
 		} else {
 			from += len(segment) + 1
