@@ -1,8 +1,10 @@
 package loop
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -11,14 +13,24 @@ func claudeDir(getenv func(string) string) string {
 	if dir := getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
 	}
-	home := getenv("HOME")
+	home := homeDir(getenv)
 	if home == "" {
-		var err error
-		if home, err = os.UserHomeDir(); err != nil {
-			return ""
-		}
+		return ""
 	}
 	return filepath.Join(home, ".claude")
+}
+
+// homeDir is the user's home directory, that of the process where the environment of
+// the loop names none; "" if there is none.
+func homeDir(getenv func(string) string) string {
+	home := ""
+	if runtime.GOOS == "windows" {
+		home = getenv("USERPROFILE")
+	}
+	if home = cmp.Or(home, getenv("HOME")); home == "" {
+		home, _ = os.UserHomeDir()
+	}
+	return home
 }
 
 // isName reports whether a text from outside names one file of a folder and

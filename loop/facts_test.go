@@ -2,6 +2,8 @@ package loop_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/ralph-sdk/ralph/loop"
@@ -27,5 +29,19 @@ func TestWithFacts(t *testing.T) {
 	d := l.Decide(t.Context(), host.Event{SessionID: "s", PermissionMode: "default"})
 	if said(d) != "plan in s" || asked != 1 {
 		t.Errorf("it says %q after %d askings", said(d), asked)
+	}
+}
+
+// The home directory is that of the loop's environment, for facts and for what rules ask.
+func TestHomeOfTheEnvironment(t *testing.T) {
+	p := newProject(t, nil)
+	home := t.TempDir()
+	p.env["HOME"] = home
+	if err := os.WriteFile(filepath.Join(home, "note.txt"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := p.run(p.loop("ralph: 1\nfacts: {note: {text: ~/note.txt}}\nrules: [{name: go, when: exists(\"~/note.txt\"), continue: '${note}'}]"), p.stop())
+	if said(d) != "mine" {
+		t.Errorf("it says %q", said(d))
 	}
 }

@@ -37,7 +37,9 @@ type gatherer struct {
 // open opens the project, which nothing holds open between Decide and Apply.
 func (g *gatherer) open() (err error) {
 	if g.dir != "" && g.root == nil {
-		g.root, err = state.OpenRoot(g.dir)
+		if g.root, err = state.OpenRoot(g.dir); err == nil {
+			g.root.SetHome(homeDir(g.loop.getenv))
+		}
 	}
 	return err
 }

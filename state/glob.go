@@ -94,7 +94,7 @@ func (r *Root) globBase(pattern string) (base *Root, prefix, rest string, err er
 		return nil, "", "", err
 	}
 	if ok {
-		home, err := homeDir()
+		home, err := r.homeDir()
 		if err != nil {
 			return nil, "", "", &PathError{Path: pattern, Message: "there is no home directory: " + reason(err)}
 		}

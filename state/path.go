@@ -1,7 +1,6 @@
 package state
 
 import (
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -79,13 +78,4 @@ func beneath(base, abs string) (string, bool) {
 		return "", false
 	}
 	return filepath.ToSlash(rel), true
-}
-
-// homeDir is where "~/" leads, with links resolved.
-func homeDir() (string, error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(home)
 }

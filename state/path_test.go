@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,6 +148,24 @@ func TestTarget(t *testing.T) {
 		if got, err := p.Target(path); err == nil {
 			t.Errorf("Target(%q) = %q; want an error", path, got)
 		}
+	}
+}
+
+// SetHome puts another directory in the place of the user's.
+func TestSetHome(t *testing.T) {
+	p := newProject(t, nil)
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "note"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.SetHome(home)
+	names, _, err := ReadAll(t.Context(), p.Root, File{Path: "~/n*"}, 0, func(d Doc) string { return d.Path })
+	if doc := p.read("~/note", Text); doc.Text != "mine" || !p.Exists("~/note") || !p.AnyFile("~/n*") || err != nil || !slices.Equal(names, []string{"~/note"}) {
+		t.Errorf("read %q, names %q, %v", doc.Text, names, err)
+	}
+	p.SetHome(filepath.Join(home, "gone"))
+	if doc := p.read("~/note", Text); doc.Status != Missing || p.Exists("~/note") || p.AnyFile("~/n*") {
+		t.Errorf("read %q", doc.Text)
 	}
 }
 

@@ -24,6 +24,7 @@ type Root struct {
 	dir   string // resolved, absolute
 	given string // absolute as given, for absolute paths spelled through a link
 	local bool   // it lies on a disk that does not hang
+	home  string // where "~/" leads, "" is the user's home directory
 	root  *os.Root
 }
 
@@ -46,6 +47,22 @@ func OpenRoot(dir string) (*Root, error) {
 		return nil, &PathError{Path: dir, Message: "cannot be used as the project directory: " + reason(err)}
 	}
 	return &Root{dir: resolved, given: given, local: onLocalDisk(resolved), root: root}, nil
+}
+
+// SetHome makes "~/" lead to dir, which otherwise leads to the user's home directory.
+// Call it before other methods.
+func (r *Root) SetHome(dir string) { r.home = dir }
+
+// homeDir is where "~/" leads, with links resolved.
+func (r *Root) homeDir() (string, error) {
+	home := r.home
+	if home == "" {
+		var err error
+		if home, err = os.UserHomeDir(); err != nil {
+			return "", err
+		}
+	}
+	return filepath.EvalSymlinks(home)
 }
 
 // Dir is the absolute path of the project directory, with links resolved.
@@ -79,7 +96,7 @@ func (r *Root) Target(path string) (string, error) {
 	}
 	base := r.dir
 	if loc.home {
-		if base, err = homeDir(); err != nil {
+		if base, err = r.homeDir(); err != nil {
 			return "", &PathError{Path: path, Message: "there is no home directory: " + reason(err)}
 		}
 	}
@@ -133,7 +150,7 @@ var errOutside = errors.New("a link leads outside the project")
 func (r *Root) resolve(loc location) (place, error) {
 	base := r.dir
 	if loc.home {
-		home, err := homeDir()
+		home, err := r.homeDir()
 		if err != nil {
 			return place{}, err
 		}

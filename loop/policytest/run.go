@@ -57,6 +57,7 @@ type bench struct {
 	test    testfile.Test
 	dir     string // of everything
 	project string
+	home    string // of the user, empty but for what the test gives
 	now     time.Time
 	before  map[string]string
 	world   *world
@@ -72,11 +73,11 @@ func newBench(t testfile.Test) (*bench, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
-	b := &bench{test: t, dir: dir, project: filepath.Join(dir, "project"), now: t.Given.Now}
+	b := &bench{test: t, dir: dir, project: filepath.Join(dir, "project"), home: filepath.Join(dir, "home"), now: t.Given.Now}
 	if b.now.IsZero() {
 		b.now = defaultNow()
 	}
-	if err := errors.Join(os.Mkdir(b.project, 0o755), b.write()); err != nil {
+	if err := errors.Join(os.Mkdir(b.project, 0o755), os.Mkdir(b.home, 0o755), b.write()); err != nil {
 		b.close()
 		return nil, err
 	}
@@ -89,13 +90,17 @@ func newBench(t testfile.Test) (*bench, error) {
 
 func (b *bench) close() { os.RemoveAll(b.dir) }
 
-// write makes the files of the project.
+// write makes the files of the project, and those of the home directory.
 func (b *bench) write() error {
 	for name, src := range b.test.Given.Files {
-		if !filepath.IsLocal(filepath.FromSlash(name)) {
+		dir, rel := b.project, filepath.FromSlash(name)
+		if beneathHome, ok := strings.CutPrefix(name, "~/"); ok {
+			dir, rel = b.home, filepath.FromSlash(beneathHome)
+		}
+		if !filepath.IsLocal(rel) {
 			return fmt.Errorf("the file %s does not lie in the project", name)
 		}
-		file := filepath.Join(b.project, filepath.FromSlash(name))
+		file := filepath.Join(dir, rel)
 		if strings.HasSuffix(name, "/") {
 			if err := os.MkdirAll(file, 0o755); err != nil {
 				return err
@@ -123,12 +128,13 @@ func (b *bench) event() (host.Event, error) {
 		"session_id": "test", "hook_event_name": b.test.Event, "cwd": b.project,
 		"permission_mode": "default", "stop_hook_active": false,
 	}
+	session := ""
 	if g.Spoken {
-		file, err := b.transcript()
-		if err != nil {
+		var err error
+		if session, err = b.transcript(); err != nil {
 			return host.Event{}, err
 		}
-		in["transcript_path"] = file
+		in["transcript_path"] = session
 		if last := lastWords(g.Transcript); last != "" {
 			in["last_assistant_message"] = last
 		}
@@ -148,7 +154,20 @@ func (b *bench) event() (host.Event, error) {
 	}
 	ev, err := h.Decode(payload)
 	ev.Name = b.test.Event
+	ev.TranscriptPath, ev.AgentTranscriptPath = session, "" // a path that a test gives is a text, see world.Name
 	return ev, err
+}
+
+// env is the environment of the loop itself, in which nothing leads to files of this
+// machine. The rules see what the test gives, see world.Name.
+func (b *bench) env(name string) string {
+	switch name {
+	case "HOME", "USERPROFILE":
+		return b.home
+	case "CLAUDE_CONFIG_DIR":
+		return ""
+	}
+	return b.test.Given.Env[name]
 }
 
 // nothing carries out verbs of a program's own: a test is about what a policy asks for.
@@ -172,7 +191,7 @@ func (b *bench) decide(ctx context.Context, p *rules.Program, name string, verbs
 		loop.WithRoot(b.project),
 		loop.WithStore(b.memory(p, ev)),
 		loop.WithClock(func() time.Time { return b.now }),
-		loop.WithEnv(func(name string) string { return b.test.Given.Env[name] }),
+		loop.WithEnv(b.env),
 		loop.WithRecorder(nil),
 		loop.WithPrivate(),
 		loop.WithFacts(b.world.around),

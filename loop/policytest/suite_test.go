@@ -2,7 +2,10 @@ package policytest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -162,6 +165,65 @@ tests:
 `)
 	if got := failures(s.Run(t.Context(), nil)); len(got) > 0 {
 		t.Error(strings.Join(got, "\n"))
+	}
+}
+
+// Each way to the world that a rule has is closed in a test: the home directory, the
+// host's own files, the environment, programs, repositories, the clock, the folder that
+// ralph runs in. What the test gives is there.
+func TestNothingButWhatIsGiven(t *testing.T) {
+	home := t.TempDir()
+	for name, text := range map[string]string{
+		"note.txt": "real", ".claude/projects/p/mine.jsonl": `{"type":"assistant","isSidechain":false,"message":{"role":"assistant","content":[{"type":"text","text":"real"}]}}` + "\n",
+		".claude/tasks/mine/1.json": `{"id":"1","subject":"real","status":"pending"}`, "here/note.txt": "real", "here/.git/HEAD": "ref: refs/heads/real\n",
+	} {
+		file := filepath.Join(home, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(filepath.Join(home, "here"))
+	for name, v := range map[string]string{"HOME": home, "USERPROFILE": home, "CLAUDE_CONFIG_DIR": filepath.Join(home, ".claude"), "REAL": "real", "CLAUDE_PROJECT_DIR": home} {
+		t.Setenv(name, v)
+	}
+	session := filepath.ToSlash(filepath.Join(home, ".claude", "projects", "p", "mine.jsonl"))
+	for _, c := range []struct{ name, when, given, without string }{
+		{"text", `note == "given"`, `{files: {"~/note.txt": given}}`, "{}"},
+		{"glob", `len(notes) == 1 and notes[0].value == "given"`, `{files: {"~/note.txt": given}}`, "{}"},
+		{"exists", `exists("~/note.txt")`, `{files: {"~/note.txt": given}}`, "{}"},
+		{"exists in the folder of the process", `exists("note.txt") or ok(local)`, `{files: {note.txt: given}}`, "{cwd: " + filepath.ToSlash(home) + "/here}"},
+		{"isdir", `isdir("~/.claude")`, `{files: {"~/.claude/": ""}}`, "{}"},
+		{"anyfile", `anyfile("~/*.txt")`, `{files: {"~/note.txt": given}}`, "{}"},
+		{"which", `which("sh") != ""`, `{which: [sh]}`, "{}"},
+		{"env", `env.REAL != "" or env.HOME != "" or env.CLAUDE_CONFIG_DIR != ""`, `{env: {HOME: given}}`, "{}"},
+		{"exec", `ok(run)`, `{facts: {run: {code: 0}}}`, "{}"},
+		{"git", `ok(repo)`, `{facts: {repo: {branch: given}}}`, "{}"},
+		{"tasks", `ok(list) or transcript.tasks > 0`, `{facts: {list: [{subject: given}]}}`, "{session_id: mine}"},
+		{"transcript", `transcript.last != "" or len(transcript.texts) > 0`, `{transcript: [{assistant: given}]}`, "{session_id: mine}"},
+		{"the session that a path names", `transcript.last != ""`, `{transcript: [{assistant: given}], input: {transcript_path: "` + session + `"}}`, `{input: {transcript_path: "` + session + `"}}`},
+		{"the text of that path", `transcript_path == "` + session + `"`, `{input: {transcript_path: "` + session + `"}}`, "{}"},
+		{"the session of a host in an environment of its own", `transcript.last != ""`, `{transcript: [{assistant: given}]}`,
+			`{session_id: mine, env: {CLAUDE_CONFIG_DIR: "` + filepath.ToSlash(filepath.Join(home, ".claude")) + `", HOME: "` + filepath.ToSlash(home) + `"}}`},
+		{"clock", `now().Year() == 2031`, `{now: "2031-02-03T04:05:06Z"}`, "{}"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := suite(t, `ralph: 1
+facts:
+  note: {text: ~/note.txt}
+  local: {text: note.txt}
+  notes: {glob: "~/*.txt", parse: text}
+  run: {exec: [sh, -c, "exit 0"]}
+  repo: {git: .}
+  list: {tasks: claude}
+rules:
+  - name: seen
+    when: '`+c.when+`'
+    stop: it is there
+`, "tests:\n  - {name: given, given: "+c.given+", expect: {rule: seen}}\n  - {name: not given, given: "+c.without+", expect: {rule: \"\", stop: true}}\n")
+			if got := failures(s.Run(t.Context(), nil)); len(got) > 0 {
+				t.Error(strings.Join(got, "\n"))
+			}
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	slashpath "path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop/host"
@@ -102,6 +103,9 @@ func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules
 
 // Name gives one of ralph's own names.
 func (w *world) Name(ctx context.Context, name string) any {
+	if variable, ok := strings.CutPrefix(name, "env."); ok {
+		return w.given.Env[variable]
+	}
 	v := w.Facts.Name(ctx, name)
 	switch name {
 	case "exists":
@@ -112,6 +116,10 @@ func (w *world) Name(ctx context.Context, name string) any {
 		return func(pattern string) bool {
 			return slices.ContainsFunc(w.exists, func(path string) bool { return path == pattern || state.Match(pattern, path) }) ||
 				either(v, nil)(pattern)
+		}
+	case "transcript_path":
+		if path, ok := w.given.Input[name]; ok {
+			return path
 		}
 	case "transcript.tasks":
 		if w.listed > 0 {

@@ -20,6 +20,7 @@ type session struct {
 	program *rules.Program
 	dir     string
 	project string
+	home    string // of the user, empty
 	now     time.Time
 	loop    *loop.Loop
 	agent   *agent
@@ -170,6 +171,18 @@ func (s *session) around(_ host.Event, real rules.Facts) rules.Facts {
 	return &world{Facts: real, agent: s.agent}
 }
 
+// env is the environment of the loop itself, in which nothing leads to files of this
+// machine. The rules see the one of the options, see world.Name.
+func (s *session) env(name string) string {
+	switch name {
+	case "HOME", "USERPROFILE":
+		return s.home
+	case "CLAUDE_CONFIG_DIR":
+		return ""
+	}
+	return s.options.Env[name]
+}
+
 type world struct {
 	rules.Facts
 	agent *agent
@@ -191,6 +204,9 @@ func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules
 }
 
 func (w *world) Name(ctx context.Context, name string) any {
+	if variable, ok := strings.CutPrefix(name, "env."); ok {
+		return w.agent.session.options.Env[variable]
+	}
 	switch name {
 	case "which":
 		return func(string) string { return "" }

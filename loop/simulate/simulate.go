@@ -137,8 +137,11 @@ func Run(ctx context.Context, p *rules.Program, o Options) (*Report, error) {
 		return nil, err
 	}
 	s := &session{
-		options: o, program: p, dir: dir, project: filepath.Join(dir, "project"),
+		options: o, program: p, dir: dir, project: filepath.Join(dir, "project"), home: filepath.Join(dir, "home"),
 		now: time.Date(2026, time.January, 1, 9, 0, 0, 0, time.UTC),
+	}
+	if err := os.Mkdir(s.home, 0o755); err != nil {
+		return nil, err
 	}
 	if err := copyProject(s.project, o.Project); err != nil {
 		return nil, err
@@ -165,7 +168,7 @@ func (s *session) newLoop() (*loop.Loop, error) {
 		loop.WithRoot(s.project),
 		loop.WithState(filepath.Join(s.dir, "state")),
 		loop.WithClock(func() time.Time { return s.now }),
-		loop.WithEnv(func(name string) string { return s.options.Env[name] }),
+		loop.WithEnv(s.env),
 		loop.WithRecorder(nil),
 		loop.WithFacts(s.around),
 	)

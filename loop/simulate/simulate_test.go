@@ -2,7 +2,10 @@ package simulate_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -97,6 +100,59 @@ func TestEndless(t *testing.T) {
 	}
 	if r.Ended || r.Most != 7 || len(r.Stops) != 7 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A simulation sees its copy and its options: neither the home directory nor programs,
+// repositories, the environment, the host's own files or the clock of this machine.
+func TestNothingOutsideIsSeen(t *testing.T) {
+	home := t.TempDir()
+	for name, text := range map[string]string{
+		"note.txt": "real", ".claude/tasks/simulation/1.json": `{"id":"1","subject":"real","status":"pending"}`,
+		".claude/projects/p/simulation.jsonl": `{"type":"assistant","isSidechain":false,"message":{"role":"assistant","content":[{"type":"text","text":"real"}]}}` + "\n",
+	} {
+		file := filepath.Join(home, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, v := range map[string]string{"HOME": home, "USERPROFILE": home, "CLAUDE_CONFIG_DIR": filepath.Join(home, ".claude"), "REAL": "real"} {
+		t.Setenv(name, v)
+	}
+	for _, c := range []struct {
+		when string
+		env  map[string]string
+		want bool
+	}{
+		{when: `ok(note)`},
+		{when: `len(notes) > 0`},
+		{when: `exists("~/note.txt") or isdir("~/.claude") or anyfile("~/*.txt")`},
+		{when: `which("sh") != ""`},
+		{when: `ok(run) or ok(repo)`},
+		{when: `any(list, .subject == "real")`},
+		{when: `mentions("real")`},
+		{when: `env.REAL != "" or env.HOME != "" or env.CLAUDE_CONFIG_DIR != ""`},
+		{when: `env.HOME == "given" and env.CLAUDE_CONFIG_DIR == "given"`, env: map[string]string{"HOME": "given", "CLAUDE_CONFIG_DIR": "given"}, want: true},
+		{when: `now().Year() != 2026`},
+	} {
+		p := loaded(t, `facts:
+  note: {text: ~/note.txt}
+  notes: {glob: "~/*.txt", parse: text}
+  run: {exec: [sh, -c, "exit 0"]}
+  repo: {git: .}
+  list: {tasks: claude}
+rules:
+  - name: seen
+    when: '`+c.when+`'
+    stop: it is there
+`)
+		r, err := simulate.Run(t.Context(), p, simulate.Options{Env: c.env, Turns: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen := r.Last == "seen"; seen != c.want {
+			t.Errorf("%s is %t", c.when, seen)
+		}
 	}
 }
 
