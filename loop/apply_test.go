@@ -229,6 +229,20 @@ func TestEffects(t *testing.T) {
 	}
 }
 
+// A field is added with the object that it stands in, where the schema has a default for
+// that; without one there is no place for it, which the trace shows.
+func TestSetInADefault(t *testing.T) {
+	const policy = "ralph: 1\nfacts:\n  s: {json: s.json, schema: {properties: {o: {default: {y: 1}, properties: {x: {type: integer}, y: {type: integer}}}, bare: {properties: {x: {type: integer}}}}}}\n" +
+		"rules:\n  - name: go\n    when: s.o.y == 1\n    continue: on\n    then: [{set: s.o.x = 7}, {set: s.bare.x = 7}]"
+	for before, after := range map[string]string{`{"a":1}`: `{"a":1,"o":{"x":7,"y":1}}`, `{"o":null}`: `{"o":{"x":7,"y":1}}`, `{"o":{"y":1}}`: `{"o":{"y":1,"x":7}}`} {
+		p := newProject(t, map[string]string{"s.json": before})
+		d := p.run(p.loop(policy), p.stop())
+		if warnings := strings.Join(d.Verdict.Trace.Warnings, "\n"); said(d) != "on" || p.read("s.json") != after || !strings.Contains(warnings, `there is no object at "/bare"`) {
+			t.Errorf("%s: it says %q, the file is %s, error %v, warnings %s", before, said(d), p.read("s.json"), d.Err, warnings)
+		}
+	}
+}
+
 // Effects that cannot be made end the loop aloud: the agent stops, the texts of the
 // rules are not told, nothing was counted, and the file is as it was.
 func TestEffectsFail(t *testing.T) {

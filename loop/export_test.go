@@ -22,7 +22,7 @@ func OwnSource(kind string, root *state.Root) (Source, Writer) {
 	if err != nil {
 		panic(err)
 	}
-	f := &files{world: &gatherer{loop: &Loop{writing: make(chan struct{}, 1)}, now: time.Unix(0, 0), root: root}}
+	f := &files{world: &gatherer{loop: &Loop{program: new(rules.Program), writing: make(chan struct{}, 1)}, now: time.Unix(0, 0), root: root}}
 	return ownSource(kinds[i], f, open), f
 }
 

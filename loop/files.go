@@ -29,7 +29,7 @@ func (f *files) Write(ctx context.Context, effects []rules.Effect) error {
 	if root == nil {
 		return errors.New("there is no project")
 	}
-	changes := changesOf(effects, f.world.now)
+	changes := changesOf(effects, f.world.loop.program.Facts(), f.world.now)
 	if err := f.hold(ctx, lockNames(root, changes)); err != nil {
 		return err
 	}
@@ -97,14 +97,18 @@ func lockNames(root *state.Root, changes []state.Change) (names []string) {
 	return names
 }
 
-// changesOf groups effects by file, in their order. A file is edited as its fact reads it.
-func changesOf(effects []rules.Effect, at time.Time) []state.Change {
+// changesOf groups effects by file, in their order. facts are those of the policy; a file is edited as its
+// fact reads it.
+func changesOf(effects []rules.Effect, facts []*rules.Fact, at time.Time) []state.Change {
 	var out []state.Change
 	sets := map[string]int{} // file to its index in out
 	ends := map[string]int{}
 	for _, e := range effects {
 		if e.Kind == rules.SetEffect {
 			set := state.Set{Path: e.Path, Value: e.Value}
+			if i := slices.IndexFunc(facts, func(f *rules.Fact) bool { return f.Name == e.Fact }); i >= 0 && facts[i].Schema != nil {
+				set.Type = facts[i].Schema.Type()
+			}
 			_, ended := ends[e.File] // a set behind that is refused by the state package
 			if i, ok := sets[e.File]; ok && !ended {
 				out[i].Sets = append(out[i].Sets, set)

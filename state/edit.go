@@ -15,12 +15,16 @@ import (
 // A Set puts a value at a place inside a document.
 type Set struct {
 	// Path leads to the value: strings name fields, ints count elements from
-	// 0. All of it but the last field must exist already.
+	// 0. All of it but the last field must exist already, or have a default.
 	Path []any
 
 	// Value is nil, a bool, an int, a float64, a string, or a []any or
 	// map[string]any of these.
 	Value any
+
+	// Type is that of the document, nil if nothing is known of it. What is absent
+	// or null on the way to the value is written as its default.
+	Type *schema.Type
 }
 
 // Edit gives src with the values of sets, made one after another. Only the
@@ -87,7 +91,7 @@ func decodeEditable(src []byte, f Format) (editable, error) {
 // with gives the document with one value set. What the text became is not
 // believed before it was decoded and compared with what was asked for.
 func (e editable) with(set Set) (editable, error) {
-	set, err := cleanSet(set)
+	set, err := cleanSet(set.outOf(e.value))
 	if err != nil {
 		return editable{}, err
 	}
@@ -120,6 +124,47 @@ func (e editable) with(set Set) (editable, error) {
 		return editable{}, errByHand
 	}
 	return after, nil
+}
+
+// outOf is the set that writes a default with the value in it, if there is nothing
+// else on the way to the value in doc.
+func (s Set) outOf(doc any) Set {
+	at, t := doc, s.Type
+	for i := range len(s.Path) - 1 {
+		at, t = valueIn(at, s.Path[i]), typeIn(t, s.Path[i])
+		if at != nil {
+			continue
+		}
+		if t == nil || !t.HasDefault {
+			return s
+		}
+		if whole, err := assign(t.Default, s.Path[i+1:], s.Value); err == nil {
+			return Set{Path: s.Path[:i+1], Value: whole}
+		}
+		return s
+	}
+	return s
+}
+
+// valueIn is the field or element of v that a step of a path names, nil if there is none.
+func valueIn(v, step any) any {
+	switch step := step.(type) {
+	case string:
+		object, _ := v.(map[string]any)
+		return object[step]
+	case int:
+		if list, _ := v.([]any); step >= 0 && step < len(list) {
+			return list[step]
+		}
+	}
+	return nil
+}
+
+func typeIn(t *schema.Type, step any) *schema.Type {
+	if name, ok := step.(string); ok {
+		return t.At(name)
+	}
+	return t.At("*")
 }
 
 // errByHand is for spots that an edit would harm.

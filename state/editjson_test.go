@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -195,4 +196,43 @@ func isInsertion(src, got []byte) bool {
 	// In an empty object the white space between the brackets may go.
 	left := bytes.TrimLeft(src[prefix:], " \t\r\n")
 	return len(got) > prefix+len(left) && bytes.HasSuffix(got, left)
+}
+
+// On the way to a value, what is absent or null is written as its default, and what has
+// none stays absent.
+func TestEditWithDefaults(t *testing.T) {
+	s, err := schema.Compile("s.json", []byte(`{"properties": {
+		"o": {"default": {"y": 1}, "properties": {"x": {"type": "integer"}, "y": {"type": "integer"}, "in": {"default": {}, "properties": {"z": {"type": "integer"}}}}},
+		"list": {"type": "array", "items": {"properties": {"o": {"default": {}, "properties": {"x": {"type": "integer"}}}}}},
+		"declared": {"properties": {"x": {"type": "integer"}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, src, want, err string
+		path                 []any
+	}{
+		{"an absent object", `{"a": 1}`, `{"a": 1, "o": {"in":{},"x":7,"y":1}}`, "", []any{"o", "x"}},
+		{"null", `{"o": null}`, `{"o": {"in":{},"x":7,"y":1}}`, "", []any{"o", "x"}},
+		{"an object in a default", `{"a": 1}`, `{"a": 1, "o": {"in":{"z":7},"y":1}}`, "", []any{"o", "in", "z"}},
+		{"an object that is there", `{"o": {}}`, `{"o": {"x": 7}}`, "", []any{"o", "x"}},
+		{"an object in one that is there", `{"o": {}}`, `{"o": {"in": {"z":7}}}`, "", []any{"o", "in", "z"}},
+		{"in an element", `{"list": [{}]}`, `{"list": [{"o": {"x":7}}]}`, "", []any{"list", 0, "o", "x"}},
+		{"no default", `{}`, "", `cannot set /declared/x: there is no field "declared"`, []any{"declared", "x"}},
+		{"not declared", `{}`, "", `cannot set /other/x: there is no field "other"`, []any{"other", "x"}},
+		{"no element", `{"list": []}`, "", "cannot set /list/0/o/x: there is no element 0 in a list of 0", []any{"list", 0, "o", "x"}},
+		{"something else is there", `{"o": 5}`, "", `there is no object that could have the field "x", but a number`, []any{"o", "x"}},
+	} {
+		got, err := Edit([]byte(c.src), JSON, []Set{{Path: c.path, Value: 7, Type: s.Type()}})
+		if string(got) != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %s, error %v", c.name, got, err)
+		}
+	}
+	got, err := Edit([]byte("---\na: 1 # note\n---\nbody\n"), FrontMatter, []Set{{Path: []any{"o", "x"}, Value: 7, Type: s.Type()}})
+	if want := "---\na: 1 # note\no: {\"in\":{},\"x\":7,\"y\":1}\n---\nbody\n"; string(got) != want || err != nil {
+		t.Errorf("front matter: %s, error %v", got, err)
+	}
+	if want := map[string]any{"in": map[string]any{}, "y": 1}; !reflect.DeepEqual(s.Type().At("o").Default, want) {
+		t.Errorf("the default of the schema is %v now", s.Type().At("o").Default)
+	}
 }
