@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
@@ -43,5 +45,35 @@ func TestHomeOfTheEnvironment(t *testing.T) {
 	d := p.run(p.loop("ralph: 1\nfacts: {note: {text: ~/note.txt}}\nrules: [{name: go, when: exists(\"~/note.txt\"), continue: '${note}'}]"), p.stop())
 	if said(d) != "mine" {
 		t.Errorf("it says %q", said(d))
+	}
+}
+
+// A number beyond what JSON's readers agree on counts as the greatest one. That is
+// reported where a rule reads it, once, with its place; a field that no rule reads is
+// no matter.
+func TestNumbersThatAreTooBig(t *testing.T) {
+	const huge = "9007199254740993"
+	for _, c := range []struct {
+		name, facts, when string
+		want              []string // notices
+	}{
+		{"typed", "s: {json: s.json, schema: {properties: {n: {type: integer}}}}", "s.n > 1 and s.n > 2", []string{"[ralph] s/n at 1:7: the number is too big, it counts as 9007199254740991"}},
+		{"without a schema", "s: {json: s.json}", "s.list[0] > 1", []string{"[ralph] s/list/0 at 1:42: the number is too big, it counts as 9007199254740991"}},
+		{"not read", "s: {json: s.json}", "s.k == 1", nil},
+		{"front matter", "s: {frontmatter: s.md, schema: {properties: {n: {type: integer}}}}", "s.n > 1", []string{"[ralph] s/n at 2:4: the number is too big, it counts as 9007199254740991"}},
+		{"in a list of files", "s: {glob: '*.json'}", "any(s, .value.n > 1)", []string{"[ralph] s/0/value/n at 1:7: s.json: the number is too big, it counts as 9007199254740991"}},
+		{"not read in a list of files", "s: {glob: '*.json'}", "any(s, .value.k == 1)", nil},
+		{"what a program printed", "s: {exec: [cat, s.json]}", "s.json.n > 1", []string{"[ralph] s/json/n at 1:7: the number is too big, it counts as 9007199254740991"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProject(t, map[string]string{"s.json": `{"n": ` + huge + `, "k": 1, "list": [` + huge + `]}`, "s.md": "---\nn: " + huge + "\n---\n"})
+			d := p.run(p.loop("ralph: 1\nfacts:\n  "+c.facts+"\nrules: [{name: go, when: '"+c.when+"', continue: on}]", trusted()), p.stop())
+			if said(d) != "on" {
+				t.Errorf("it says %q: %v", said(d), d.Err)
+			}
+			if diff := cmp.Diff(c.want, d.Notices); diff != "" {
+				t.Errorf("notices (-want +got)\n%s", diff)
+			}
+		})
 	}
 }

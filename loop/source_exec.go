@@ -42,7 +42,7 @@ func (s execSource) Gather(ctx context.Context, q Query) rules.Value {
 	document, problem := any(nil), ""
 	if q.Fact.Schema == nil {
 		if doc, err := schema.ParseJSON(f.stdout.kept); err == nil {
-			document = s.open.Check(doc.Document()).Value
+			document = inJSON(s.open.Check(doc.Document()), &v)
 		}
 	} else {
 		document, problem = printed(q.Fact.Schema, f, &v)
@@ -69,7 +69,12 @@ func printed(s *schema.Schema, f finished, v *rules.Value) (document any, proble
 	if err != nil {
 		return nil, "the output is not JSON: " + err.Error()
 	}
-	r := s.Check(doc.Document())
+	return inJSON(s.Check(doc.Document()), v), ""
+}
+
+// inJSON gives the document that stands in the field json of v, which takes over what is
+// wrong with it.
+func inJSON(r schema.Result, v *rules.Value) (document any) {
 	for _, w := range r.Unusable {
 		w.Pointer = "/json" + w.Pointer
 		v.Unusable = append(v.Unusable, w)
@@ -78,7 +83,7 @@ func printed(s *schema.Schema, f finished, v *rules.Value) (document any, proble
 		w.Pointer = "/json" + w.Pointer
 		v.Warnings = append(v.Warnings, w)
 	}
-	return r.Value, ""
+	return r.Value
 }
 
 func cutStreams(f finished) []string {

@@ -52,6 +52,7 @@ func (s globSource) Gather(ctx context.Context, q Query) rules.Value {
 		return v
 	}
 	var bad badFiles
+	var clamped []schema.Violation
 	list := make([]any, 0, len(found))
 	for _, e := range found {
 		if e.problem != "" {
@@ -59,6 +60,10 @@ func (s globSource) Gather(ctx context.Context, q Query) rules.Value {
 			continue
 		}
 		name := path.Base(e.path)
+		for _, c := range e.clamped {
+			c.Pointer, c.Message = fmt.Sprintf("/%d/value%s", len(list), c.Pointer), strings.Map(printable, e.path)+": "+c.Message
+			clamped = append(clamped, c)
+		}
 		list = append(list, map[string]any{
 			"path": e.path, "name": strings.TrimSuffix(name, path.Ext(name)),
 			"age": max(0, q.Now.Sub(e.changed)), "value": e.value,
@@ -67,7 +72,7 @@ func (s globSource) Gather(ctx context.Context, q Query) rules.Value {
 	if more > 0 {
 		bad.lines = append(bad.lines, fmt.Sprintf("%d more files match than the %d that are read", more, limit))
 	}
-	return rules.Value{V: list, Problem: bad.String(), Path: q.Args[0]}
+	return rules.Value{V: list, Problem: bad.String(), Path: q.Args[0], Warnings: clamped}
 }
 
 // element is what became of one file of a list.
@@ -76,6 +81,7 @@ type element struct {
 	changed time.Time
 	value   any
 	problem string // why there is no value
+	clamped []schema.Violation
 }
 
 // elementOf reads one file by the schema. Files are many and may be anybody's: a
@@ -98,6 +104,11 @@ func elementOf(s *schema.Schema, format state.Format, doc state.Doc) element {
 	}
 	if fields, ok := r.Value.(map[string]any); ok && format == state.FrontMatter {
 		fields["body"] = doc.Body
+	}
+	for _, w := range r.Warnings {
+		if w.Clamped {
+			e.clamped = append(e.clamped, w)
+		}
 	}
 	e.value = r.Value
 	return e

@@ -95,7 +95,13 @@ rules:
 		{"a nil pointer", "open", (*mark)(nil), rules.Value{Status: rules.Missing, Problem: "is nil", Quiet: true}},
 		{"a value", "open", rules.Value{Status: rules.Invalid, Problem: "as it is"}, rules.Value{Status: rules.Invalid, Problem: "as it is"}},
 		{"integers", "open", []any{int8(-1), int16(2), int32(3), int64(4), uint(5), uint8(6), uint16(7), uint32(8), uint64(9), uintptr(10), number(11), &three}, is([]any{-1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 3})},
-		{"large integers", "open", []any{uint64(math.MaxUint64), math.MaxInt64, math.MinInt64}, is([]any{1<<53 - 1, 1<<53 - 1, -(1<<53 - 1)})},
+		{"large integers", "open", []any{uint64(math.MaxUint64), math.MaxInt64, math.MinInt64}, rules.Value{
+			V: []any{1<<53 - 1, 1<<53 - 1, -(1<<53 - 1)}, Warnings: []schema.Violation{
+				{Pointer: "/0", Message: "the number is too big, it counts as 9007199254740991", Clamped: true},
+				{Pointer: "/1", Message: "the number is too big, it counts as 9007199254740991", Clamped: true},
+				{Pointer: "/2", Message: "the number is too big, it counts as -9007199254740991", Clamped: true},
+			},
+		}},
 		{"floats", "open", []any{float32(0.5), 1.5, 2.0}, is([]any{0.5, 1.5, 2})},
 		{"json.Number", "open", []any{json.Number("12"), json.Number("1.5")}, is([]any{12, 1.5})},
 		{"no number", "open", math.NaN(), rules.Value{Status: rules.Invalid, Problem: "NaN is no number that JSON knows"}},

@@ -11,7 +11,8 @@ import (
 // gathered is what an evaluation got for one fact.
 type gathered struct {
 	Value
-	defaulted bool // it is missing, and its default stands in
+	defaulted bool               // it is missing, and its default stands in
+	clamped   []schema.Violation // numbers of it that count as others; each is reported when it is read
 }
 
 // fact gives a fact's value, gathering it if need be.
@@ -44,6 +45,10 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		})
 	}
 	for _, w := range v.Warnings {
+		if w.Clamped {
+			ev.gotten[f.index].clamped = append(ev.gotten[f.index].clamped, w)
+			continue
+		}
 		ev.warn(violation(f.Name, w))
 	}
 	if v.Status == Missing && f.HasDefault {
@@ -67,7 +72,9 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 func unquoted(all []schema.Violation) []schema.Violation {
 	all = slices.Clone(all)
 	for i := range all {
-		all[i].Message = "does not fit its schema"
+		if !all[i].Clamped { // that says only what the number counts as
+			all[i].Message = "does not fit its schema"
+		}
 	}
 	return all
 }
@@ -120,6 +127,15 @@ func (ev *evaluation) unusable(o *operand, a *access) string {
 		}
 	}
 	return ""
+}
+
+// reportClamped reports that an operand reads a number that is not the one in the file.
+func (ev *evaluation) reportClamped(o *operand, a *access) {
+	for _, w := range ev.gotten[a.fact.fact.index].clamped {
+		if a.spoilt(o.props, schema.SplitPointer(w.Pointer)) {
+			ev.report(violation(a.fact.name, w))
+		}
+	}
 }
 
 // name asks the world for one of ralph's names.

@@ -35,6 +35,7 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 			ev.why = why
 			return nil, broken
 		}
+		ev.reportClamped(o, &o.reads[i])
 	}
 	if ev.full() {
 		ev.noteInputs(o)

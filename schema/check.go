@@ -71,7 +71,7 @@ func (s *Schema) Complete(v any) any {
 }
 
 // Read reads a value by the type alone, without judging more than kinds: what is unusable is left out and listed, absent
-// and null fields have their defaults. The zero Type takes anything.
+// and null fields have their defaults. Its warnings are numbers that were saturated. The zero Type takes anything.
 func (t *Type) Read(v any) Result {
 	c := conformer{}
 	v, ok := c.conform(t, v)
@@ -82,7 +82,7 @@ func (t *Type) Read(v any) Result {
 		return Result{Unusable: c.wrong()}
 	}
 	dig(c.holes)
-	return Result{Value: v, Unusable: c.unusable}
+	return Result{Value: v, Unusable: c.unusable, Warnings: c.inexact}
 }
 
 // wrong is why there is no value.

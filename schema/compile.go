@@ -106,7 +106,10 @@ func (c *compiler) first(position func(string) (int, int)) error {
 		}
 	}
 	return slices.MinFunc(c.errs, func(a, b *CompileError) int {
-		return compareViolations(Violation{a.Pointer, a.Line, a.Col, a.Message, a.Help}, Violation{b.Pointer, b.Line, b.Col, b.Message, b.Help})
+		place := func(e *CompileError) Violation {
+			return Violation{Pointer: e.Pointer, Line: e.Line, Col: e.Col, Message: e.Message}
+		}
+		return compareViolations(place(a), place(b))
 	})
 }
 

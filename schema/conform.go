@@ -70,7 +70,7 @@ func (c *conformer) reject(format string, args ...any) {
 
 func (c *conformer) saturated(n any) {
 	if len(c.inexact) < maxUnusable {
-		c.inexact = append(c.inexact, Violation{Pointer: c.pointer(), Message: fmt.Sprintf("the number is too big, it counts as %v", n)})
+		c.inexact = append(c.inexact, Violation{Pointer: c.pointer(), Message: fmt.Sprintf("the number is too big, it counts as %v", n), Clamped: true})
 	}
 }
 
@@ -85,7 +85,7 @@ func (c *conformer) conform(t *Type, v any) (any, bool) {
 			c.saturated(n)
 		}
 	}
-	unusable, holes := len(c.unusable), len(c.holes)
+	unusable, holes, inexact := len(c.unusable), len(c.holes), len(c.inexact)
 	switch container := v.(type) {
 	case map[string]any:
 		if t.allows(Object) {
@@ -111,6 +111,7 @@ func (c *conformer) conform(t *Type, v any) (any, bool) {
 		}
 	}
 	found := c.normalise(v)
+	c.inexact = c.inexact[:inexact] // what is unusable counts for nothing
 	expected := t
 	if t.Enum != nil {
 		expected = &Type{Kind: t.Kind, Kinds: t.Kinds, Nullable: t.Nullable}
@@ -258,7 +259,7 @@ func (c *conformer) normalise(v any) any {
 			return out
 		}
 		for i, item := range v {
-			c.enter("0") // the index does not matter
+			c.enter(strconv.Itoa(i))
 			out[i] = c.normalise(item)
 			c.leave()
 			if c.refused != "" {
@@ -267,7 +268,10 @@ func (c *conformer) normalise(v any) any {
 		}
 		return out
 	}
-	if n, _, ok := number(v); ok {
+	if n, exact, ok := number(v); ok {
+		if !exact {
+			c.saturated(n)
+		}
 		return n
 	}
 	return fmt.Sprint(v)

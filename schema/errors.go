@@ -51,6 +51,7 @@ type Violation struct {
 	Line, Col int    // from 1; of an absent field, those of the object that lacks it; 0, 0 if unknown
 	Message   string // what is wrong there; a clause without subject, such as `expected int, got text "abc"`
 	Help      string // what to write instead, such as `did you mean "list"?`; "" if there is no suggestion
+	Clamped   bool   // the value is not that of the document: the number lies beyond ±(2^53-1), and counts as that
 }
 
 // Text is the message and the help.
