@@ -31,7 +31,7 @@ func (s execSource) Gather(ctx context.Context, q Query) rules.Value {
 	f := process{argv: q.Args, dir: q.Root.Dir(), stdin: q.Options["stdin"]}.run(ctx)
 	switch {
 	case !f.found:
-		return absent("there is no program " + q.Args[0])
+		return missing("there is no program " + q.Args[0])
 	case f.late:
 		return missing(fmt.Sprintf("%s did not end within %s", q.Args[0], timeout))
 	case f.err != nil:

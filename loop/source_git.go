@@ -39,7 +39,7 @@ func (s gitSource) Gather(ctx context.Context, q Query) rules.Value {
 	missing := func(why string) rules.Value { return rules.Value{Status: rules.Missing, Problem: why, Path: q.Args[0]} }
 	switch {
 	case !f.found:
-		return absent("there is no program git")
+		return missing("there is no program git")
 	case f.late:
 		return missing(fmt.Sprintf("git did not answer within %s", timeout))
 	case f.err != nil:

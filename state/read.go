@@ -115,8 +115,8 @@ type Doc struct {
 	Status Status
 
 	// Quiet is set for a missing document whose absence is nothing special: no
-	// such file, a text that is empty, no front matter. Any other reason
-	// deserves to be told to the person.
+	// such file, a text that is empty, a first line that begins no front matter.
+	// Report any other reason to the user.
 	Quiet bool
 
 	// Problem says in one line why the document is missing or invalid, as the
@@ -356,10 +356,12 @@ func (r raw) decode(f File, path string) (doc Doc, parsed bool) {
 	case FrontMatter:
 		matter, err := decodeFrontMatter(r.data)
 		switch {
-		case errors.Is(err, errNoFrontMatter), errors.Is(err, errUnclosed):
+		case errors.Is(err, errNoFrontMatter):
 			doc.Status, doc.Quiet, doc.Problem = Missing, true, err.Error()
-			begun := errors.Is(err, errUnclosed) || len(r.data) == 0
-			return doc, !begun
+			return doc, len(r.data) > 0
+		case errors.Is(err, errUnclosed): // it is there, and broken
+			doc.Status, doc.Problem = Missing, err.Error()
+			return doc, false
 		case err != nil:
 			doc.Status, doc.Problem = Invalid, err.Error()
 			return doc, !errors.As(err, new(*syntaxError))

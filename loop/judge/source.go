@@ -45,9 +45,9 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 			return absent("this session is a judge itself: " + name + " is set")
 		}
 	}
-	r, problem := request(q)
-	if problem != "" {
-		return absent(problem)
+	r, failed := request(q)
+	if failed != nil {
+		return rules.Value{Status: rules.Missing, Quiet: failed.Kind == NoKey, Problem: failed.Message}
 	}
 	timeout := usualTimeout
 	if q.Fact.Timeout > 0 {
@@ -90,7 +90,7 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 }
 
 // request is the question without the conversation.
-func request(q loop.Query) (r Request, problem string) {
+func request(q loop.Query) (r Request, failed *Error) {
 	api, _ := q.Fact.Options["api"].(string)
 	openAI := api == OpenAI
 	key, address := "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"
@@ -106,13 +106,13 @@ func request(q loop.Query) (r Request, problem string) {
 		r.Model = usualModel
 	}
 	if r.Key == "" && (r.BaseURL == "" || !openAI) {
-		return r, key + " is not set"
+		return r, &Error{Kind: NoKey, Message: key + " is not set"}
 	}
 	var err error
 	if r.Schema, err = json.Marshal(answerSchema(q.Fact.Schema.Type())); err != nil {
-		return r, "the schema of the answer cannot be sent: " + err.Error()
+		return r, &Error{Kind: BadRequest, Message: "the schema of the answer cannot be sent: " + err.Error(), Err: err}
 	}
-	return r, ""
+	return r, nil
 }
 
 // turns are the last turns of the conversation. The session file may lag behind
