@@ -59,6 +59,7 @@ func Checks() []CheckInfo {
 		// Facts, params and schemas.
 		{"fact-source", Error, "a fact without a source, or with several"},
 		{"fact-returns", Error, "a judge without the schema of its answer"},
+		{"fact-option", Warning, "an option that needs another one, which is not there"},
 		{"exec-program", Error, "a program to run that is not written in the policy"},
 		{"inline", Error, "an inline fact without a schema, or a second one"},
 		{"default", Error, "a default that does not fit the schema or the source"},

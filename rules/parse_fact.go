@@ -66,6 +66,11 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 		p.errorf(name, "fact-returns", "add returns: {properties: {done: {type: boolean}}, required: [done]}", "the fact %q needs returns, the schema of the answer", name.Value)
 		return f, false
 	}
+	for _, o := range f.kind.Options {
+		if word, ok := f.options[o.Name].(string); ok && o.Needs[word] != "" && f.texts[o.Needs[word]] == nil {
+			p.warnf(name, "fact-option", "add "+o.Needs[word]+": NAME", "the fact %q needs %s: %s: %s has none of its own", name.Value, o.Needs[word], o.Name, word)
+		}
+	}
 	return f, len(f.args) > 0
 }
 

@@ -23,11 +23,19 @@ type parser struct {
 func (p *parser) pos(at source.Pos) Pos { return Pos{File: p.file.name, Line: at.Line, Col: at.Col} }
 
 func (p *parser) errorf(n *source.Node, check, help, format string, args ...any) {
-	if p.diags.full(Error) {
+	p.report(n, Error, check, help, format, args...)
+}
+
+func (p *parser) warnf(n *source.Node, check, help, format string, args ...any) {
+	p.report(n, Warning, check, help, format, args...)
+}
+
+func (p *parser) report(n *source.Node, sev Severity, check, help, format string, args ...any) {
+	if p.diags.full(sev) {
 		return
 	}
 	*p.diags = append(*p.diags, Diagnostic{
-		Pos: p.pos(n.Start), End: p.pos(n.End()), Check: check,
+		Pos: p.pos(n.Start), End: p.pos(n.End()), Severity: sev, Check: check,
 		Message: fmt.Sprintf(format, args...), Help: help,
 		Line: source.Line(p.file.src, n.Start.Line),
 	})
@@ -237,8 +245,5 @@ func (p *parser) capped(n *source.Node, what string, value, most int) int {
 
 // ceiling reports a limit that does not count as it is written.
 func (p *parser) ceiling(n *source.Node, what, most string) {
-	*p.diags = append(*p.diags, Diagnostic{
-		Pos: p.pos(n.Start), End: p.pos(n.End()), Severity: Warning, Check: "limit-ceiling", Help: "write " + most + " or less",
-		Message: fmt.Sprintf("%s is at most %s, whatever a policy says: %s counts", what, most, most), Line: source.Line(p.file.src, n.Start.Line),
-	})
+	p.warnf(n, "limit-ceiling", "write "+most+" or less", "%s is at most %s, whatever a policy says: %s counts", what, most, most)
 }

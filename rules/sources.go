@@ -24,7 +24,7 @@ type SourceKind struct {
 	// Glob says that the argument is a pattern: glob characters in holes are escaped too.
 	Glob bool
 
-	// Text says that the argument is shown to somebody and decides nothing by its
+	// Text says that the argument is shown to a reader and decides nothing by its
 	// form: a hole that cannot be evaluated is written as (?), as in all texts.
 	Text bool
 	// Words are the only arguments that there are; nil means any.
@@ -41,7 +41,7 @@ type SourceKind struct {
 	Session  bool         // it reads what the host keeps of the session, not the project
 	Value    *schema.Type // type of the value when there is no schema; nil means anything
 
-	// Trust says what gathering does that a person has to approve first, as the rest
+	// Trust says what gathering does that a user has to approve first, as the rest
 	// of "it …": "runs a program". "" needs no approval.
 	Trust string
 	// Private says that traces and logs show only how large its values are.
@@ -70,9 +70,12 @@ type SourceOption struct {
 	// Words are the values of a word, the first of which is the default, and those that
 	// an argument without holes can have; nil means any.
 	Words []string
+	// Needs names another option, a text, that a word cannot do without: without it the
+	// fact is always missing. nil needs none.
+	Needs map[string]string // by word
 }
 
-// OptionKind tells what an option takes.
+// OptionKind says what an option takes.
 type OptionKind uint8
 
 // The kinds of options.
@@ -227,8 +230,8 @@ func Sources() []SourceKind {
 			Name: "judge", Doc: "A model's answer to a question about the end of the conversation.", Text: true, Returns: true, Session: true,
 			Trust: "sends the conversation to a model", Once: true,
 			Options: []SourceOption{
-				{Name: "api", Kind: OptionWord, Words: []string{"anthropic", "openai"}, Doc: "Wire format of the model's service; anthropic if absent."},
-				{Name: "model", Kind: OptionArgument, Doc: "Name of the model."},
+				{Name: "api", Kind: OptionWord, Words: []string{"anthropic", "openai"}, Needs: map[string]string{"openai": "model"}, Doc: "Wire format of the model's service; anthropic if absent."},
+				{Name: "model", Kind: OptionArgument, Doc: "Name of the model; openai needs it, anthropic has a default."},
 				{Name: "system", Kind: OptionText, Doc: "Instructions to the model: its role and its criteria."},
 				{Name: "turns", Kind: OptionCount, Doc: "How many turns of the conversation the model sees; 5 if absent."},
 				{Name: "tool_results", Kind: OptionArgument, Words: []string{"true", "false"}, Doc: "Whether the model also sees what tools returned: true or false; false if absent."},
