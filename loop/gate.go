@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop/host"
 )
 
@@ -42,10 +43,24 @@ func (g *Gate) Hook(ctx context.Context, h *host.Host, stdin []byte) (answer hos
 		h = host.Detect(stdin)
 	}
 	ev, err := h.Decode(stdin)
-	if err != nil {
+	if err != nil && g.off() {
+		return host.Answer{}
+	} else if err != nil {
 		return h.Encode(host.Trouble("ralph", "", err))
 	}
 	return h.Encode(Reply(ev, g.Run(ctx, ev)))
+}
+
+// off reports whether all loops are switched off, as far as that is known without an event.
+func (g *Gate) off() bool {
+	return len(g.loops) > 0 && !slices.ContainsFunc(g.loops, func(l *Loop) bool {
+		root := ""
+		if l.project != "" || l.local {
+			root = workspace.Named(l.project, l.getenv)
+		}
+		_, off := workspace.Off(root, l.getenv)
+		return !off
+	})
 }
 
 // Run decides an event with every policy, applies what they say and keeps it in

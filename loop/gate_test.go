@@ -211,6 +211,46 @@ func TestOff(t *testing.T) {
 	}
 }
 
+// An input that cannot be decoded is reported, but not where loops are switched off in a
+// project that is known without it, by the variable or the file.
+func TestOffBeforeTheInput(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		env    string
+		root   bool // by option, else by CLAUDE_PROJECT_DIR
+		file   bool
+		silent bool
+	}{
+		{name: "on"}, {name: "the variable", env: "1", silent: true}, {name: "the file of the session's project", file: true, silent: true},
+		{name: "the file of the root", file: true, root: true, silent: true}, {name: "on, with a root", root: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProject(t, nil)
+			p.env["RALPH_OFF"] = c.env
+			if c.file {
+				p.write(".ralph/off", "")
+			}
+			var opts []loop.Option
+			if c.root {
+				opts = append(opts, loop.WithRoot(p.dir))
+			} else {
+				p.env["CLAUDE_PROJECT_DIR"] = p.dir
+			}
+			out := p.loop("ralph: 1\nrules: [{name: go, continue: on}]", opts...).Hook(t.Context(), nil, []byte("garbage"))
+			if silent := len(out.Stdout)+len(out.Stderr) == 0; silent != c.silent {
+				t.Errorf("stdout %s, stderr %s", out.Stdout, out.Stderr)
+			}
+		})
+	}
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll(".ralph/off", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out := alone(t, "ralph: 1\nrules: []").Hook(t.Context(), nil, []byte("garbage")); len(out.Stdout)+len(out.Stderr) == 0 {
+		t.Error("the folder of the process switches off what has no project")
+	}
+}
+
 // An event that the policy does not list gathers, writes and logs nothing.
 func TestEventNotListed(t *testing.T) {
 	p := newProject(t, nil)

@@ -5,6 +5,7 @@
 package workspace
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,6 +46,17 @@ func Find(cwd, flag string, getenv func(string) string) (string, error) {
 		return "", &Error{Reason: "the hook input has no cwd and CLAUDE_PROJECT_DIR names none; use --project"}
 	}
 	return directory(cwd)
+}
+
+// Named gives the project root that is known without an event, "" if there is none: flag
+// if it is given, else CLAUDE_PROJECT_DIR.
+func Named(flag string, getenv func(string) string) string {
+	name := cmp.Or(flag, getenv("CLAUDE_PROJECT_DIR"))
+	if name == "" {
+		return ""
+	}
+	dir, _ := directory(name)
+	return dir
 }
 
 func directory(dir string) (string, error) {

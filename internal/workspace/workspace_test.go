@@ -78,6 +78,23 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// Without an event a project is known by the flag or the session's variable.
+func TestNamed(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := t.TempDir()
+	for _, c := range []struct{ flag, session, want string }{
+		{"", "", ""}, {dir, "", dir}, {dir, session, dir}, {"", dir, dir}, {filepath.Join(dir, "gone"), dir, ""}, {"", filepath.Join(dir, "gone"), ""},
+	} {
+		env := func(name string) string { return map[string]string{"CLAUDE_PROJECT_DIR": c.session}[name] }
+		if got := workspace.Named(c.flag, env); got != c.want {
+			t.Errorf("Named(%q) with %q is %q", c.flag, c.session, got)
+		}
+	}
+}
+
 // Without a project only the variable can switch loops off, not a file of whatever
 // directory the process is in.
 func TestOffWithoutProject(t *testing.T) {
