@@ -187,7 +187,7 @@ func short(v any) any {
 	case len(b) <= maxShown:
 		return v
 	}
-	return strings.ToValidUTF8(string(b[:maxShown]), "") + "…"
+	return cutBytes(string(b), maxShown)
 }
 
 // discreet leaves out the texts that quote what the log does not keep.
@@ -234,8 +234,9 @@ func (l *Loop) keep(ctx context.Context, d *Decision) {
 // latest ones. A policy of a thousand rules would else write more than it decides.
 const maxTraced = 200
 
-// logLine makes a line that the log takes. A policy of very many rules loses
-// operands of its trace, then all but its end.
+// logLine makes a line that the log takes. A policy of very many rules loses operands of
+// its trace, then all but its end. Texts of any length are cut; whatever else is too much
+// is left out, so that there is a line for every decision.
 func logLine(r Record) ([]byte, error) {
 	if early := len(r.Trace.Steps) - maxTraced; early > 0 {
 		r.Trace.Steps = slices.Clone(r.Trace.Steps)
@@ -246,17 +247,59 @@ func logLine(r Record) ([]byte, error) {
 		}
 	}
 	line, err := json.Marshal(r)
-	if err != nil || len(line) <= store.MaxLogLine {
-		return line, err
+	for _, shorten := range []func(*Record){(*Record).cutTexts, (*Record).dropOperands, (*Record).keepLastSteps, (*Record).keepOutcome} {
+		if err == nil && len(line) <= store.MaxLogLine {
+			break
+		}
+		shorten(&r)
+		line, err = json.Marshal(r)
 	}
-	r.Trace.Warnings = append(slices.Clone(r.Trace.Warnings), "the trace is shortened: it was too long for the log")
+	return line, err
+}
+
+// Texts of a record that is too long.
+const (
+	maxCutText  = 1000 // bytes
+	maxCutTexts = 10
+)
+
+// cutTexts cuts what has no bound of its own: what rules say, and what a host names.
+func (r *Record) cutTexts() {
+	for _, s := range []*string{
+		&r.Policy, &r.Root, &r.Host, &r.Event, &r.Session, &r.Agent, &r.Turn, &r.Rule, &r.At, &r.Reason, &r.Skipped, &r.Error,
+		&r.Streak.Progress, &r.Streak.Before,
+	} {
+		*s = cutBytes(*s, maxCutText)
+	}
+	for _, list := range []*[]string{&r.Notices, &r.Notes, &r.Log} {
+		*list = slices.Clone((*list)[:min(len(*list), maxCutTexts)])
+		for i, s := range *list {
+			(*list)[i] = cutBytes(s, maxCutText)
+		}
+	}
+	r.Trace.Warnings = append(slices.Clone(r.Trace.Warnings), "the record is shortened: it was too long for the log")
+}
+
+// dropOperands leaves of each rule what became of it.
+func (r *Record) dropOperands() {
 	r.Trace.Steps = slices.Clone(r.Trace.Steps)
 	for i := range r.Trace.Steps {
 		r.Trace.Steps[i].Operands = nil
 	}
-	if line, err = json.Marshal(r); err != nil || len(line) <= store.MaxLogLine {
-		return line, err
+}
+
+func (r *Record) keepLastSteps() { r.Trace.Steps = r.Trace.Steps[max(0, len(r.Trace.Steps)-100):] }
+
+// keepOutcome leaves who decided what, and why.
+func (r *Record) keepOutcome() {
+	r.Trace = rules.Trace{Warnings: r.Trace.Warnings[len(r.Trace.Warnings)-1:]}
+	r.Effects, r.Finally, r.Calls, r.Repeated = nil, nil, nil, nil
+}
+
+// cutBytes is a text, or its first n bytes where it is longer.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
 	}
-	r.Trace.Steps = r.Trace.Steps[max(0, len(r.Trace.Steps)-100):]
-	return json.Marshal(r)
+	return strings.ToValidUTF8(s[:n], "") + "…"
 }

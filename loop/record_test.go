@@ -171,8 +171,59 @@ func TestLongTrace(t *testing.T) {
 	if len(p.lines[0]) > store.MaxLogLine || r.Rule != "last" || len(r.Trace.Steps) == 0 || r.Trace.Steps[len(r.Trace.Steps)-1].Rule != "last" {
 		t.Errorf("%d bytes, rule %s, %d steps", len(p.lines[0]), r.Rule, len(r.Trace.Steps))
 	}
-	if !strings.Contains(fmt.Sprint(r.Trace.Warnings), "the trace is shortened") {
+	if !strings.Contains(fmt.Sprint(r.Trace.Warnings), "the record is shortened") {
 		t.Errorf("warnings %q", r.Trace.Warnings)
+	}
+}
+
+// However much a decision says or reads, the log has a line for it, which says who
+// decided what.
+func TestLongRecords(t *testing.T) {
+	long := strings.Repeat("é\x01", 1<<20)
+	many := make([]string, 200_000)
+	for i := range many {
+		many[i] = "a notice of some length"
+	}
+	for name, grow := range map[string]func(*loop.Record){
+		"names": func(r *loop.Record) { r.Session, r.Agent, r.Turn, r.Root = long, long, long, long },
+		"texts": func(r *loop.Record) {
+			r.Reason, r.Notices, r.Notes, r.Log = long, []string{long}, []string{long}, []string{long}
+		},
+		"error":                              func(r *loop.Record) { r.Error = long },
+		"notices":                            func(r *loop.Record) { r.Notices, r.Log = many, many },
+		"effects":                            func(r *loop.Record) { r.Effects = make([]rules.Effect, 100_000) },
+		"answers":                            func(r *loop.Record) { r.Calls = map[string]any{long: true} },
+		"facts":                              func(r *loop.Record) { r.Trace.Facts = make([]rules.FactRead, 100_000) },
+		"what a source says of itself":       func(r *loop.Record) { r.Trace.Facts = []rules.FactRead{{Meta: map[string]any{"m": long}}} },
+		"what a source must not say":         func(r *loop.Record) { r.Trace.Facts = []rules.FactRead{{Meta: map[string]any{"m": func() {}}}} },
+		"inputs":                             func(r *loop.Record) { r.Trace.Inputs = []rules.Input{{Name: long}} },
+		"warnings":                           func(r *loop.Record) { r.Trace.Warnings = many },
+		"the reason that a rule steps aside": func(r *loop.Record) { r.Trace.Steps = []rules.Step{{Rule: "x", Because: long}} },
+		"all": func(r *loop.Record) {
+			r.Reason, r.Notices, r.Log, r.Error, r.Session, r.Trace.Warnings, r.Calls = long, many, many, long, long, many, map[string]any{long: long}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := loop.Record{V: 1, ID: "7", Policy: "p", Event: "Stop", Action: rules.Continue, Rule: "go", Applied: true}
+			grow(&r)
+			before := r
+			if err := loop.LocalLog(dir).Record(t.Context(), &r); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(len(before.Reason), len(r.Reason)); diff != "" {
+				t.Errorf("the caller's record was changed: %s", diff)
+			}
+			lines, err := store.Open(dir).ReadLog(nil, 0)
+			if err != nil || len(lines) != 1 {
+				t.Fatalf("%d lines, error %v", len(lines), err)
+			}
+			var got loop.Record
+			decode(t, lines[0], &got)
+			if got.ID != "7" || got.Action != rules.Continue || got.Rule != "go" || !got.Applied || !strings.Contains(fmt.Sprint(got.Trace.Warnings), "the record is shortened") {
+				t.Errorf("%d bytes, rule %q, warnings %.200q", len(lines[0]), got.Rule, got.Trace.Warnings)
+			}
+		})
 	}
 }
 
