@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -21,7 +22,11 @@ rules:
   - name: pause
     when: mode == "stop"
     stop: paused
+  - name: broken
+    when: mode == "broken" and int(mode) > 0
+    stop: no
   - name: go
+    when: mode != "nothing"
     continue: ${loop.continuations} of ${loop.total}, ${loop.repeats} the same
 `
 
@@ -126,8 +131,8 @@ func TestStreakKeys(t *testing.T) {
 	}
 }
 
-// A streak ends at a new turn and at a stop by a rule. A limit does not end it, or a
-// loop would run on after each of its stops.
+// A streak ends at a new turn, at a stop by a rule, and where no rule decides. A limit
+// does not end it, or a loop would run on after each of its stops; a failure neither.
 func TestStreakEnds(t *testing.T) {
 	p := newProject(t, map[string]string{"step.txt": "1", "mode.txt": "go"})
 	l := p.loop(streakPolicy)
@@ -146,6 +151,10 @@ func TestStreakEnds(t *testing.T) {
 		{"in it", nil, "b", "1 of 4, 1 the same"},
 		{"a stop by a rule", func() { p.write("mode.txt", "stop") }, "b", "stop pause"},
 		{"after it", func() { p.write("mode.txt", "go") }, "b", "0 of 5, 0 the same"},
+		{"a failure", func() { p.write("mode.txt", "broken") }, "b", "stop broken"},
+		{"after the failure", func() { p.write("mode.txt", "go") }, "b", "1 of 6, 1 the same"},
+		{"no rule decides", func() { p.write("mode.txt", "nothing") }, "b", "stop"},
+		{"after that", func() { p.write("mode.txt", "go") }, "b", "0 of 7, 0 the same"},
 	}
 	for _, s := range steps {
 		if s.do != nil {
@@ -153,6 +162,34 @@ func TestStreakEnds(t *testing.T) {
 		}
 		if got := said(p.run(l, p.turn(s.turn))); got != s.want {
 			t.Errorf("%s: %q, want %q", s.name, got, s.want)
+		}
+	}
+}
+
+// What a limit measures: each prompt begins a streak, and so does a stop in between. The
+// session goes on.
+func TestLimitsMeasureStreakOrSession(t *testing.T) {
+	for limits, want := range map[string]int{ // continuations in 15 prompts with 3 stops each, a minute apart
+		"{repeats: 2}":             30,
+		"{continuations: 2}":       30,
+		"{elapsed: 2m}":            30,
+		"{total: 10}":              10,
+		"{repeats: 2, total: 25}":  25,
+		"{repeats: 2, total: 100}": 30,
+	} {
+		p := newProject(t, nil)
+		l := p.loop("ralph: 1\nlimits: " + limits + "\nprogress: '\"same\"'\nrules: [{name: go, continue: on}]")
+		got := 0
+		for prompt := range 15 {
+			for range 3 {
+				p.now = p.now.Add(time.Minute)
+				if p.run(l, p.turn(fmt.Sprint(prompt))).Continue() {
+					got++
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %d continuations, want %d", limits, got, want)
 		}
 	}
 }

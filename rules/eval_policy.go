@@ -468,7 +468,7 @@ func (ev *evaluation) bound() {
 		v.Reason = fmt.Sprintf("nothing moved in %d continuations", ev.repeats)
 	case m.Streak > 0 && elapsed >= l.Elapsed:
 		v.Bound = "elapsed"
-		v.Reason = fmt.Sprintf("the loop has run for %s, its limit is %s", elapsed.Round(time.Second), l.Elapsed)
+		v.Reason = fmt.Sprintf("this streak has lasted %s, the limit is %s", elapsed.Round(time.Second), l.Elapsed)
 	default:
 		return
 	}

@@ -122,7 +122,7 @@ rules:
 		{"two without progress", rules.Memory{Streak: 2, Same: 2, Progress: "[1]"}, "stop limits.repeats", "nothing moved in 2 continuations"},
 		{"two of the same, whatever it is", rules.Memory{Streak: 2, Same: 2, Progress: "="}, "stop limits.repeats", "nothing moved in 2 continuations"},
 		{"two, but it moved", rules.Memory{Streak: 2, Same: 2, Progress: "[0]"}, "continue go: Go on", ""},
-		{"an hour", rules.Memory{Streak: 1, Since: today().Add(-time.Hour)}, "stop limits.elapsed", "the loop has run for 1h0m0s, its limit is 1h0m0s"},
+		{"an hour", rules.Memory{Streak: 1, Since: today().Add(-time.Hour)}, "stop limits.elapsed", "this streak has lasted 1h0m0s, the limit is 1h0m0s"},
 		{"an hour before the streak", rules.Memory{Since: today().Add(-time.Hour)}, "continue go: Go on", ""},
 	}
 	for _, tt := range tests {
