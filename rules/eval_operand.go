@@ -31,11 +31,15 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 		return nil, state
 	}
 	for i := range o.reads {
-		if why := ev.unusable(o, &o.reads[i]); why != "" {
+		a := &o.reads[i]
+		if g := &ev.gotten[a.fact.fact.index]; len(g.Unusable)+len(g.clamped) == 0 {
+			continue
+		}
+		if why := ev.unusable(o, a); why != "" {
 			ev.why = why
 			return nil, broken
 		}
-		ev.reportClamped(o, &o.reads[i])
+		ev.reportClamped(o, a)
 	}
 	if ev.full() {
 		ev.noteInputs(o)
