@@ -20,7 +20,8 @@ var errSpent = errors.New("the decision was applied before; an event is decided 
 // that Apply returns, which is d. An error means that the policy could not be
 // followed; the decision then lets the agent stop and says why.
 //
-// When ctx is done, nothing is changed any more. Apply can be called once. It never
+// When ctx is done, nothing is changed any more, except that a count of a continuation
+// that is not to be is taken back. Apply can be called once. It never
 // panics.
 func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 	ctx, cancel := l.within(ctx)

@@ -27,7 +27,7 @@ type Decision struct {
 	Notes   []string       // for the agent beside the prompt, on UserPromptSubmit only
 	Log     []string       // finished lines for stderr; Apply adds to them
 	Applied bool           // memory was saved and the effects on facts were made
-	Err     error          // the policy could not be followed; the verdict then lets go
+	Err     error          // the policy could not be followed; the verdict then is a stop
 	Took    time.Duration  // of deciding
 
 	id       string // of its record, once there is one

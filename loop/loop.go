@@ -91,9 +91,9 @@ func (l *Loop) with(opts []Option) (*Loop, error) {
 }
 
 // Hook answers one call of a hook: it decodes stdin, decides, applies, and encodes
-// the answer in the host's dialect. h may be nil; the host is then told by the
-// input. Hook never panics and never continues on an error. It answers at its
-// deadline at the latest; a source that ignores its context then goes on in a
+// the answer in the host's dialect. h may be nil; the input then shows which host it is. Hook never panics and never continues on an error. It answers at its
+// deadline at the latest, and up to a second later where a [Recorder] takes its
+// time; a source that ignores its context then goes on in a
 // goroutine that ends when the source returns.
 func (l *Loop) Hook(ctx context.Context, h *host.Host, stdin []byte) host.Answer {
 	return NewGate(l).Hook(ctx, h, stdin)

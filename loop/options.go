@@ -94,7 +94,7 @@ func WithName(name string) Option {
 	}
 }
 
-// WithClock sets the clock. Without it time.Now is used. It is read once an event.
+// WithClock sets the clock. Without it time.Now is used. It is read once a decision.
 func WithClock(now func() time.Time) Option {
 	return func(l *Loop) error {
 		l.now = now

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 )
 
-// Recorder takes the record of every decision that was made. It must be safe for
+// Recorder takes the record of every decision but those that are Skipped. It must be safe for
 // concurrent use and must not change the record. An error is reported to the user and
 // changes no verdict. Its context ends after a second, also if that of the decision is
 // done; a Recorder that ignores it delays the answer.

@@ -21,8 +21,8 @@ import (
 // The context ends at the fact's timeout. A source that ignores it holds up the
 // decision: nothing else can end it.
 //
-// A source of a kind that is [rules.SourceKind.Once] is asked at most once an event;
-// others are asked again when a decision is made again after a conflict.
+// For each fact a loop asks a source of a kind that is [rules.SourceKind.Once] at most
+// once an event; others are asked again when a decision is made again after a conflict.
 // It must be safe for concurrent use.
 type Source interface {
 	Kind() rules.SourceKind

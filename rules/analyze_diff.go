@@ -55,7 +55,7 @@ const maxDifferences = 10
 // Diff looks for states in which two programs decide differently: one lets the
 // agent stop and the other does not. With texts a continue that tells another text
 // counts as different, too. Params have the values that the programs were loaded
-// with. See [Program.Analyze] for what is known of conditions; a difference that
+// with. See [Check] for what is known of conditions; a difference that
 // hangs on anything else is in Unknown.
 func Diff(older, newer *Program, texts bool) *Comparison {
 	older.mu.Lock()

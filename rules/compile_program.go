@@ -171,7 +171,8 @@ func (r *Rule) repeated(m *Memory, o *Options) int {
 // rule without when has none.
 func (r *Rule) Operands() []string { return r.when.texts() }
 
-// Operands lists the operands of the policy's own when in the same way.
+// Operands lists the operands of the policy's own when, as [Rule.Operands] does those of
+// a rule.
 func (p *Program) Operands() []string { return p.when.texts() }
 
 // line gives the line at pos of a file that the program was made of.

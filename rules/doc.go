@@ -30,8 +30,8 @@
 //   - Load reports everything that is wrong with a policy, at its file, line and
 //     column, and says what to write instead: names and fields that do not exist,
 //     values that an enum never has, types that do not go together, circles.
-//   - Eval never fails and never panics. What cannot be evaluated is unknown; what
-//     fails leans to stop and is reported, and a bug lets the agent stop. The zero
+//   - Eval never fails and never panics. What cannot be evaluated is unknown; an
+//     error fails safe and is reported, and a bug lets the agent stop. The zero
 //     Verdict is to stop.
 //   - Eval is one pure step: facts, event, time and [Memory] go in, a verdict and the
 //     next Memory come out. If the memory comes back with the next event, limits,

@@ -22,8 +22,8 @@ import (
 // in which zero fields are left out. Another version than 1 is an error.
 type Memory struct {
 	Turn   string    // of the latest event, as the host names it, or #1, #2, … where it does not
-	Streak int       // continuations since the user's last prompt
-	Total  int       // continuations since the loop began
+	Streak int       // continuations since the user's last prompt, or since a stop after it that no limit and no error made
+	Total  int       // continuations in all
 	Since  time.Time // of the first continuation of the streak
 	Latest time.Time // of the latest one
 

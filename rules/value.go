@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// Status tells how a fact stands. The zero Status is OK.
+// Status says how a fact stands. The zero Status is OK.
 type Status uint8
 
 // The statuses of a fact.
@@ -49,8 +49,8 @@ type Value struct {
 	Status  Status
 	V       any
 	Problem string    // why it is missing or invalid, to be read behind Path; of a value that is OK, what had to be left out or read leniently
-	Quiet   bool      // missing in a way that nobody needs to be told of, such as an absent file
-	Path    string    // the file, as people know it; "" if there is none
+	Quiet   bool      // missing in an ordinary way, such as an absent file, which is not reported
+	Path    string    // the file, as users know it; "" if there is none
 	Version string    // opaque; equal versions mean equal content
 	ModTime time.Time // zero if there is none
 
@@ -60,7 +60,7 @@ type Value struct {
 	Meta map[string]any
 
 	Unusable []schema.Violation // fields whose type is wrong: reading one is an error
-	Warnings []schema.Violation // values outside their schema: told in the trace only
+	Warnings []schema.Violation // values outside their schema: only the trace shows them, but a number that is Clamped is reported where a rule reads it
 }
 
 // sentence says what is wrong with the value and where.

@@ -57,9 +57,9 @@ type Verdict struct {
 	Failed   bool     `json:"failed,omitempty"`   // the policy could not be evaluated, so the agent may stop
 	Fault    string   `json:"fault,omitempty"`    // why it failed: "", "budget", "context", "panic" or "rule"; Problems has the words
 	Idle     bool     `json:"idle,omitempty"`     // the policy is not for this event: no rule was tried
-	Progress string   `json:"progress,omitempty"` // fingerprint of progress; only known after a continue
+	Progress string   `json:"progress,omitempty"` // fingerprint of progress; only known where a rule chose to continue
 	Parts    []Part   `json:"parts,omitempty"`    // what each rule of the verdict has to say and to do, in order
-	Problems []string `json:"problems,omitempty"` // what the user should know though no rule says it
+	Problems []string `json:"problems,omitempty"` // reported to the user though no rule says it
 	Finally  []Effect `json:"finally,omitempty"`  // done after the verdict was applied, best effort: prune and log
 
 	// Limits are those of the policy as they stood before the verdict. Only with
@@ -176,7 +176,7 @@ type Step struct {
 	Rule     string        `json:"rule"`
 	Outcome  Outcome       `json:"outcome"`
 	Repeated int           `json:"repeated,omitempty"` // in how many verdicts it has been, for unless_repeated
-	Because  string        `json:"because,omitempty"`  // the first operand that kept it from holding
+	Because  string        `json:"because,omitempty"`  // why it does not hold: the operand that is false, or why one is unknown or an error
 	Operands []OperandStep `json:"operands,omitempty"`
 	Pos      Pos           `json:"pos"`
 	Start    time.Duration `json:"start_ns,omitempty"` // since the evaluation began; only in a full trace

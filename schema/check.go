@@ -32,7 +32,7 @@ type Result struct {
 // result. It may be called concurrently.
 //
 // A document, or a value in it, that is deeper than MaxDepth is unusable as a whole, and so is one that is too large for
-// its schema. A document that would take too long to judge has one warning that says so.
+// its schema. A document that would take too long to judge has a warning that says so.
 func (s *Schema) Check(doc Document) Result {
 	c := conformer{text: doc.Text}
 	if doc.Value == nil && s.typ.HasDefault {

@@ -1,6 +1,7 @@
 // Package state reads and edits the files of a project.
 //
-// It promises four things. Nothing outside the project is read or written:
+// It promises four things. Nothing outside the project is written, and nothing is read but what a path
+// with "~/" in front names beneath the home directory:
 // links are resolved first, what they lead to must lie beneath the root, and
 // every access then goes through [os.Root]. Reading never fails: a [Doc] says
 // whether there is a document, and if not, why, in words for a person. An edit

@@ -15,7 +15,8 @@ import (
 // A Set puts a value at a place inside a document.
 type Set struct {
 	// Path leads to the value: strings name fields, ints count elements from
-	// 0. All of it but the last field must exist already, or have a default.
+	// 0. All of it but the last field must exist already, or have a
+	// default in Type.
 	Path []any
 
 	// Value is nil, a bool, an int, a float64, a string, or a []any or

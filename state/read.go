@@ -99,8 +99,8 @@ type File struct {
 	Settle time.Duration
 
 	// Timeout bounds each reading of the file; 0 is 2 s. A file that takes
-	// longer is missing. A disk of this machine is not watched: it answers at
-	// once.
+	// longer is missing. It does not interrupt a reading from a disk of this
+	// machine, which answers at once, but in the home directory it does.
 	Timeout time.Duration
 
 	// Now is the clock by which the age of the file is judged; nil is
@@ -129,7 +129,8 @@ type Doc struct {
 	Path string // for people: cleaned, relative to the root, or with "~/" in front
 
 	// Version is opaque: equal if and only if the content and the place that
-	// the path leads to are equal. It is empty if there is no file. Hand it to
+	// the path leads to are equal; of a file that is too big the size and the
+	// part that is read count as its content. It is empty if there is no file. Hand it to
 	// [Root.Apply].
 	Version string
 

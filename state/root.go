@@ -11,12 +11,12 @@ import (
 
 // A Root is a project directory. Links in its own path are resolved once, when
 // it is opened. Every access goes through [os.Root] after the links of the
-// target were resolved, so that nothing outside the directory is ever read or
-// written; a link that leads to another place inside works.
+// target were resolved, so that no path or link leads out of the directory; a
+// link that leads to another place inside works.
 //
 // Its methods take paths that are slash-separated and relative to the root.
 // Absolute paths are accepted if they lie beneath the root. A path that starts
-// with "~/" is resolved beneath the home directory, and can only be read. An
+// with "~/" is resolved beneath the home directory, likewise, and can only be read. An
 // empty path, "..", and a NUL byte are refused with a [*PathError].
 //
 // A Root is safe for concurrent use.
