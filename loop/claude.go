@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// claudeDir is where Claude Code keeps its files, "" if that cannot be told.
+// claudeDir is where Claude Code keeps its files, "" if that is not known.
 func claudeDir(getenv func(string) string) string {
 	if dir := getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir

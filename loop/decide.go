@@ -38,7 +38,7 @@ type Decision struct {
 	spent    bool // it was applied
 }
 
-// Decide works out what to say to an event and changes nothing. An event without a
+// Decide decides an event and changes nothing. An event without a
 // name is a Stop. Decide never fails and never panics: what keeps the policy from
 // being followed is in the decision's Err, which lets the agent stop. That ctx is done
 // or the deadline over before the decision is made is such an error.
@@ -216,7 +216,7 @@ func (d *Decision) logLines(text string) {
 	}
 }
 
-// notice tells the person something that no rule says.
+// notice adds a notice for the user that no rule says.
 func (d *Decision) notice(message string) {
 	d.Notices = append(d.Notices, "["+d.prefix+"] "+message)
 }

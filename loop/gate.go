@@ -65,8 +65,8 @@ func (g *Gate) off() bool {
 
 // Run decides an event with every policy, applies what they say and keeps it in
 // their decision logs. It returns when all are done or when the longest of their
-// deadlines is over; policies that are late by then let the agent go, and change
-// nothing later.
+// deadlines is over; policies that are late by then let the agent stop, and
+// change nothing later.
 func (g *Gate) Run(ctx context.Context, ev host.Event) []*Decision {
 	ctx, cancel := g.within(ctx)
 	defer cancel()
@@ -88,7 +88,7 @@ func (g *Gate) within(ctx context.Context) (context.Context, context.CancelFunc)
 }
 
 // A round is one event that goes through the policies of a gate. A decision is
-// kept and answered by whoever claims it first: its policy in decide, or collect
+// kept and answered by the first that claims it: its policy in decide, or collect
 // on its behalf when the time is up.
 type round struct {
 	loops   []*Loop

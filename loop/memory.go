@@ -61,7 +61,7 @@ func (m *memory) after(v *rules.Verdict) []Entry {
 }
 
 // takeBack puts the memories back that saved replaced: the verdict is not to be. If
-// somebody saved in between, theirs stays, and the count may be one too high. Mostly
+// another process saved in between, its memory stays, and the count may be one too high. Mostly
 // it is time that ran out, so this has a little of its own.
 func (m *memory) takeBack(ctx context.Context, saved []Entry) error {
 	if len(saved) == 0 {

@@ -210,8 +210,8 @@ func hidden(text string) string { return fmt.Sprintf("(%d bytes)", len(text)) }
 // recordTime is how long a record may take beside the decision.
 const recordTime = time.Second
 
-// keep appends the decision to the log. Decisions that nobody made, because loops
-// are off or the event is not the policy's, are not kept. A log that cannot be
+// keep appends the decision to the log. Skipped decisions, where loops are off or the
+// event is not the policy's, are not kept. A log that cannot be
 // written is reported, and does no harm.
 func (l *Loop) keep(ctx context.Context, d *Decision) {
 	if l.recorder == nil || d.Skipped != "" {

@@ -10,7 +10,7 @@ import (
 )
 
 // Reply joins the decisions on one event into what its host is to hear. Notices
-// that several of them have are told once.
+// that several of them have are reported once.
 func Reply(ev host.Event, decisions []*Decision) host.Reply {
 	r := host.Reply{Event: cmp.Or(ev.Name, host.Stop)}
 	var reasons, notices, notes []string

@@ -14,7 +14,7 @@ import (
 const gitTimeout = 2 * time.Second
 
 // gitSource asks the git program how a path of the project stands. It takes no lock
-// that the agent could be waiting for, and asks nobody for a password. The paths
+// that the agent could be waiting for, and never asks for a password. The paths
 // of changed are relative to the repository, as git has them.
 type gitSource struct{ kind rules.SourceKind }
 

@@ -17,7 +17,7 @@ import (
 const maxGlob = 1000
 
 // globSource reads all files that match a pattern. One that cannot be used is left out
-// and told by the problem of the fact: it must not take the others with it.
+// and named by the problem of the fact: it must not take the others with it.
 type globSource struct {
 	kind rules.SourceKind
 	open *schema.Schema
@@ -84,7 +84,7 @@ type element struct {
 	clamped []schema.Violation
 }
 
-// elementOf reads one file by the schema. Files are many and may be anybody's: a
+// elementOf reads one file by the schema. Files are many and may be of any origin: a
 // wrong type makes the whole element bad.
 func elementOf(s *schema.Schema, format state.Format, doc state.Doc) element {
 	e := element{path: doc.Path, changed: doc.ModTime}

@@ -111,7 +111,7 @@ func byNumber(a, b map[string]any) int {
 }
 
 // completeTask gives a task the fields that rules may read, in their types, and
-// tells what keeps it from having them. What else it has stays.
+// says what keeps it from having them. What else it has stays.
 func completeTask(task map[string]any) (problem string) {
 	if s, _ := task["subject"].(string); s == "" {
 		if title, ok := task["title"].(string); ok { // as some writers call it
@@ -155,7 +155,7 @@ func plainText(v any) (string, bool) {
 	return "", false
 }
 
-// toldTasks are tasks that a session file tells of.
+// toldTasks are the tasks of a session file.
 func toldTasks(list []transcript.Task) []any {
 	out := make([]any, len(list))
 	for i, t := range list {

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// WithTrust sets who says whether a policy may do what needs a person's approval, see
+// WithTrust sets who says whether a policy may do what needs a user's approval, see
 // [rules.SourceKind.Trust], by the files that it is made of. Without it those that
 // ship with ralph may, and with [Local] or [WithState] those whose content a user
 // approved. A program that brings its own policy says yes to it here.

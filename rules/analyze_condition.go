@@ -43,7 +43,7 @@ func (a *analysis) condition(c *cond) (never bool) {
 	}
 	never = a.impossible(w.yes)
 	if one || c.op == or && never {
-		return never // told already
+		return never // reported already
 	}
 	if c.op == and && never {
 		a.contradiction(c)
@@ -60,7 +60,7 @@ func isLiteral(o *operand) bool { return o.text == "true" || o.text == "false" }
 func (a *analysis) operand(o *operand, w *outcomes) (never bool) {
 	switch {
 	case o.text == "true":
-		return false // a person wrote that it is so
+		return false // a user wrote that it is so
 	case a.impossible(w.yes):
 		help := a.reason(o, w.yes)
 		if o.text == "false" {
@@ -84,7 +84,7 @@ func inCode(s string) string {
 	return "`" + cut(s, 60) + "`"
 }
 
-// reason tells why a single operand comes out only one way, so that never is
+// reason says why a single operand comes out only one way, so that never is
 // impossible: what the schema says of the one thing that it reads.
 func (a *analysis) reason(o *operand, never *solve.Formula) string {
 	if a.answer(a.t.solver(), never) != solve.Unsat {
@@ -126,7 +126,7 @@ func (a *analysis) namedIn(o *operand) []solve.Var {
 	return out
 }
 
-// says tells what is known of a quantity.
+// says says what is known of a quantity.
 func (q *quantity) says() string {
 	name := q.name
 	if len(q.path) > 0 {
@@ -159,7 +159,7 @@ func (q *quantity) says() string {
 	return "say what is meant, or leave it out"
 }
 
-// contradiction tells which parts of an and cannot hold together.
+// contradiction says which parts of an and cannot hold together.
 func (a *analysis) contradiction(c *cond) {
 	core := a.core(c.kids, func(k *cond) *solve.Formula { return a.t.when(k).yes })
 	last := core[len(core)-1]
@@ -179,7 +179,7 @@ func (a *analysis) contradiction(c *cond) {
 		a.where(a.t.when(core[0]).yes, a.t.when(last).no), a.where(a.t.when(core[0]).yes), a.where())
 }
 
-// tautology tells which parts of an or cannot all be false.
+// tautology says which parts of an or cannot all be false.
 func (a *analysis) tautology(c *cond) {
 	core := a.core(c.kids, func(k *cond) *solve.Formula { return a.t.when(k).no })
 	from, _ := core[0].place()

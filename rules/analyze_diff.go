@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/solve"
 )
 
-// Comparison tells where two programs decide differently. The zero Comparison says
+// Comparison says where two programs decide differently. The zero Comparison says
 // that they never do.
 type Comparison struct {
 	Differences []Difference `json:"differences"` // at most 10, one for each pair of rules
@@ -53,7 +53,7 @@ func (d Decision) String() string {
 const maxDifferences = 10
 
 // Diff looks for states in which two programs decide differently: one lets the
-// agent stop and the other does not. With texts a continue that tells another text
+// agent stop and the other does not. With texts a continue with another text
 // counts as different, too. Params have the values that the programs were loaded
 // with. See [Check] for what is known of conditions; a difference that
 // hangs on anything else is in Unknown.
@@ -190,7 +190,7 @@ func (d *differ) alike(a, b Decision) bool {
 	return a.Action == b.Action && (!d.texts || a.Action == Stop || a.Text == b.Text)
 }
 
-// notes tells what differs beside the rules.
+// notes says what differs beside the rules.
 func (d *differ) notes(a, b *Program) {
 	note := func(what string, x, y any) {
 		if !reflect.DeepEqual(x, y) {

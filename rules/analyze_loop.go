@@ -77,7 +77,7 @@ func (e *effect) reaches(path []string) bool {
 	return true
 }
 
-// bare tells of a continue rule without a when, which holds also over a fact that
+// bare reports a continue rule without a when, which holds also over a fact that
 // cannot be read: the stop rules above it are unknown then, so it would go on
 // blindly. A default does not help, it stands in for what is missing only. reach
 // is what is left undecided above rule i.

@@ -35,7 +35,7 @@ func (m *model) solver() *solve.Solver {
 	return s
 }
 
-// quantityKind tells what a quantity is.
+// quantityKind says what a quantity is.
 type quantityKind uint8
 
 const (
@@ -104,8 +104,8 @@ func (m *model) is(q *quantity, value any) *solve.Formula {
 // unnamed stands in the values of an open choice for all that no rule names.
 type unnamed struct{}
 
-// Witness is a state of the world that shows a finding. What it does not speak of
-// is of no matter to it. As JSON it is what a test of `ralph test` is given.
+// Witness is a state of the world that shows a finding. What it leaves out
+// does not matter. As JSON it is what a test of `ralph test` is given.
 type Witness struct {
 	Facts    map[string]any    `json:"facts,omitempty"`    // values of facts that are ok, as far as they matter
 	Missing  []string          `json:"missing,omitempty"`  // facts without a document

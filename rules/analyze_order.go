@@ -61,7 +61,7 @@ func (a *analysis) order(isFor *solve.Formula) {
 	a.unguarded(reach)
 }
 
-// place gives where a finding about rule i is told: at its name, or at the include
+// place gives where a finding about rule i is reported: at its name, or at the include
 // that brings it in.
 func (a *analysis) place(i int) (from, to Pos) {
 	r := a.p.rules[i]
@@ -99,7 +99,7 @@ func (a *analysis) wholeInclude(i int) bool {
 	return !within(i + 1)
 }
 
-// unreachable tells that no rule from i on is ever reached. One finding is enough:
+// unreachable reports that no rule from i on is ever reached. One finding is enough:
 // the others follow it.
 func (a *analysis) unreachable(i int) {
 	covers := a.cover(i, solve.True())
@@ -123,7 +123,7 @@ func (a *analysis) unreachable(i int) {
 	a.report("unreachable", from, to, help, message, a.related(covers), a.where(a.holds[i]), a.where())
 }
 
-// shadowed tells that whenever rule i holds, earlier rules have decided.
+// shadowed reports that whenever rule i holds, earlier rules have decided.
 func (a *analysis) shadowed(i int) {
 	covers := a.cover(i, a.holds[i])
 	var names []string

@@ -127,7 +127,7 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (side, bool) {
 		}
 		return t.sideOf(t.tree(root.operand), root.operand.snippet.scope)
 	case constSymbol:
-		if t.fixed || strings.Contains(s.key, "/") { // nobody gives an include other values
+		if t.fixed || strings.Contains(s.key, "/") { // no include is given other values
 			return constantSide(s.value)
 		}
 		return t.typed("param "+s.key, s.typ, quantity{kind: paramValue, name: s.name}, s.value)

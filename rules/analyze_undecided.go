@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/solve"
 )
 
-// decidedField is a field with an enum whose values rules tell apart.
+// decidedField is a field with an enum whose values rules distinguish.
 type decidedField struct {
 	q       *quantity
 	name    string

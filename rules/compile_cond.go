@@ -55,7 +55,7 @@ func (c *cond) last() *operand {
 }
 
 // skeleton splits an expression at its connectives. leafOf makes an operand of
-// what is not split; boolean tells it that the value is used as a condition.
+// what is not split; boolean says that the value is used as a condition.
 func skeleton(n ast.Node, boolean bool, leafOf func(n ast.Node, boolean bool) *operand) *cond {
 	switch n := n.(type) {
 	case *ast.BinaryNode:

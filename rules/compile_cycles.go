@@ -29,7 +29,7 @@ func (c *compiler) checkCycles(sc *scope, doc *document) {
 					names = append(names, "progress")
 				}
 			}
-			// One of ralph's names stands nowhere: the circle is told where the
+			// One of ralph's names stands nowhere: the circle is reported where the
 			// policy closes it.
 			at, name := s.pos, s.name
 			for _, t := range way {

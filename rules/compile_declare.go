@@ -94,7 +94,7 @@ func (c *compiler) arguments(sc *scope, f *Fact, d factDecl) {
 	}
 }
 
-// free reports whether a name can be declared, and tells if not.
+// free reports whether a name can be declared, and reports it if not.
 func (c *compiler) free(sc *scope, key *source.Node) bool {
 	name := key.Value
 	switch {
@@ -253,7 +253,7 @@ func withBody(t *schema.Type) *schema.Type {
 	return &n
 }
 
-// checkInline tells of declared names that hide a field of the inline fact.
+// checkInline reports declared names that hide a field of the inline fact.
 func (c *compiler) checkInline(sc *scope) {
 	if sc.inline == nil {
 		return

@@ -11,7 +11,7 @@ import (
 	exprparser "github.com/expr-lang/expr/parser"
 )
 
-// expression compiles a snippet into a skeleton and tells the type of its value.
+// expression compiles a snippet into a skeleton and gives the type of its value.
 // boolean says that it is used as a condition. The skeleton is nil if there is a
 // problem, which is reported.
 func (c *compiler) expression(s snippet, boolean bool) (*cond, nature.Nature) {
@@ -59,7 +59,7 @@ func (l *leaves) fail(from, to int, check, help, message string) {
 	l.c.report(s.scope.file, s.at(from), s.at(to), Error, check, help, message)
 }
 
-// warn reports what is doubtful, where somebody looks for that.
+// warn reports what is doubtful, for checks only.
 func (l *leaves) warn(from, to int, check, help, message string) {
 	if s := &l.snippet; !l.c.lazy {
 		l.c.report(s.scope.file, s.at(from), s.at(to), Warning, check, help, message)

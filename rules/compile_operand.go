@@ -45,7 +45,7 @@ type sides struct {
 }
 
 // pos is where the operand begins. Places are evaluated when they are needed:
-// most operands never have anything to tell.
+// most operands never report anything.
 func (o *operand) pos() Pos { return o.snippet.pos(o.from) }
 
 func (o *operand) end() Pos { return o.snippet.pos(o.to) }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// expr's messages are terse and speak of Go. Here they become what a person who
+// expr's messages are terse and speak of Go. Here they become what a user who
 // writes policies can act on.
 
 // reword translates a message of expr's parser, checker or compiler. help says
@@ -171,7 +171,7 @@ func rewordType(message string) (text, help string, ok bool) {
 	return "", "", false
 }
 
-// typeWord names a Go type as people do.
+// typeWord names a Go type as users do.
 func typeWord(t string) string {
 	switch strings.TrimSpace(t) {
 	case "string":

@@ -123,7 +123,7 @@ func (c *compiler) finallyEntry(sc *scope, d finallyDecl) *finally {
 	return f
 }
 
-// finish works out what is known only when all rules are compiled.
+// finish determines what is known only when all rules are compiled.
 func (c *compiler) finish() {
 	for _, f := range c.program.facts {
 		f.fix()

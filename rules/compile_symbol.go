@@ -13,7 +13,7 @@ type symbolKind uint8
 
 const (
 	factSymbol  symbolKind = iota
-	letSymbol              // worked out from an expression: let, or a bound param
+	letSymbol              // evaluated from an expression: let, or a bound param
 	constSymbol            // a param with its value
 	nameSymbol             // one of ralph's names
 	askSymbol              // missing(f) and its like
@@ -23,7 +23,7 @@ const (
 type symbol struct {
 	slot int
 	kind symbolKind
-	name string // as people write it
+	name string // as users write it
 	key  string // under which expressions find it
 	typ  *schema.Type
 	pos  Pos

@@ -26,7 +26,7 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
 }
 
-// Severity tells whether a finding keeps a policy from being loaded.
+// Severity reports whether a finding keeps a policy from being loaded.
 type Severity uint8
 
 // The severities. The zero Severity is Error, so that a diagnostic that forgets

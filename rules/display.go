@@ -54,7 +54,7 @@ func appendDisplay(b []byte, v any) []byte {
 	return b
 }
 
-// asJSON writes a value as JSON, with <, > and & as they are: it is for people
+// asJSON writes a value as JSON, with <, > and & as they are: it is for users
 // and agents, not for web pages.
 func asJSON(v any) string {
 	var b bytes.Buffer

@@ -101,7 +101,7 @@ func (ev *evaluation) arg(a *verbArg) any {
 	return a.constant
 }
 
-// target works out the path of a set within the value of its fact.
+// target evaluates the path of a set within the value of its fact.
 func (ev *evaluation) target(e *effect, at any) (path []any, skip, broken string) {
 	for _, s := range e.steps {
 		var key any = s.field
@@ -137,7 +137,7 @@ func (ev *evaluation) target(e *effect, at any) (path []any, skip, broken string
 	return path, "", ""
 }
 
-// indexText tells what stands where an index should.
+// indexText says what stands where an index should.
 func indexText(v any) string {
 	if f, ok := v.(float64); ok {
 		return display(f)

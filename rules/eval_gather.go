@@ -79,7 +79,7 @@ func unquoted(all []schema.Violation) []schema.Violation {
 	return all
 }
 
-// arguments works out what a fact's source is handed. Most paths hold no names, so
+// arguments evaluates what a fact's source is handed. Most paths hold no names, so
 // they are the same every time.
 func (ev *evaluation) arguments(f *Fact) (args []string, problem string, quiet bool) {
 	if f.fixed != nil {
@@ -119,7 +119,7 @@ func violation(fact string, w schema.Violation) string {
 	return fmt.Sprintf("%s%s%s: %s", fact, w.Pointer, at, w.Text())
 }
 
-// unusable tells why an operand may not read what it reads, or "".
+// unusable says why an operand may not read what it reads, or "".
 func (ev *evaluation) unusable(o *operand, a *access) string {
 	for _, u := range ev.gotten[a.fact.fact.index].Unusable {
 		if a.spoilt(o.props, schema.SplitPointer(u.Pointer)) {

@@ -57,7 +57,7 @@ func (ev *evaluation) noteInput(name string, v any, private bool) {
 		return
 	}
 	in := Input{Name: name, Reported: ev.telling}
-	// What only texts read is for the agent or the person, and no business of a log.
+	// What only texts read is for the agent or the user, and no business of a log.
 	if (private || ev.telling) && ev.opts.Trace != TraceClear {
 		in.Cut = true
 	} else {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// remember works out the next memories of a verdict.
+// remember computes the next memories of a verdict.
 func (ev *evaluation) remember() {
 	v, now, before := ev.verdict, ev.opts.Time, &ev.opts.Memory
 	v.Memory, v.Project = ev.memory, ev.opts.Project
@@ -25,7 +25,7 @@ func (ev *evaluation) remember() {
 		session.continued(v.Progress, now)
 		v.Changed = true
 	case v.Bound != "" || v.Failed || v.Idle:
-		// The streak goes on: a person who raises the limit goes on with it, and what
+		// The streak goes on: a user who raises the limit goes on with it, and what
 		// the policy is not for is none of its business.
 	case session.Streak > 0:
 		session.endStreak()
@@ -76,7 +76,7 @@ func (ev *evaluation) progress() (string, bool) {
 	return fingerprint(values)
 }
 
-// fingerprint is short for short values, so that a person who reads the loop
+// fingerprint is short for short values, so that a user who reads the loop
 // memory understands it, and a digest for long ones.
 func fingerprint(values []any) (string, bool) {
 	b, err := json.Marshal(values)

@@ -2,7 +2,7 @@ package rules
 
 import "cmp"
 
-// reportParts works out what the rules of the verdict have to tell and to do.
+// reportParts evaluates what the rules of the verdict say and do.
 func (ev *evaluation) reportParts(prompt bool) {
 	v := ev.verdict
 	if len(ev.parts) > cap(v.Parts) {
@@ -35,7 +35,7 @@ func (ev *evaluation) reportParts(prompt bool) {
 	}
 }
 
-// effects works out what a rule changes. broken says why the verdict cannot be
+// effects evaluates what a rule changes. broken says why the verdict cannot be
 // followed.
 func (ev *evaluation) effects(r *Rule) (out []Effect, broken string) {
 	for _, e := range r.then {
@@ -68,7 +68,7 @@ func (ev *evaluation) reportFacts() {
 	}
 }
 
-// finish works out what is to be done after the verdict was applied. It is best
+// finish evaluates what is to be done after the verdict was applied. It is best
 // effort: what cannot be evaluated shows in the trace.
 func (ev *evaluation) finish() {
 	v := ev.verdict

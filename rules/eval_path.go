@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// argument works out one argument of a source. problem says why there is none;
-// quiet tells that the reason is another missing fact, which tells itself.
+// argument evaluates one argument of a source. problem says why there is none;
+// quiet reports that the reason is another missing fact, which is reported itself.
 func (ev *evaluation) argument(p *path) (value, problem string, quiet bool) {
 	var b strings.Builder
 	var holes []span // of b that came from holes
@@ -49,7 +49,7 @@ func (ev *evaluation) argument(p *path) (value, problem string, quiet bool) {
 // span is a range of bytes.
 type span struct{ from, to int }
 
-// unfit tells why a value may not stand in a path, or "".
+// unfit says why a value may not stand in a path, or "".
 func unfit(v any, s string) string {
 	switch v.(type) {
 	case string, int, bool:

@@ -383,7 +383,7 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	return s.Outcome
 }
 
-// test works out a condition and notes in its step what came of it.
+// test evaluates a condition and notes in its step what came of it.
 func (ev *evaluation) test(when *cond, s *Step) Outcome {
 	if ev.full() {
 		ev.step = s
@@ -426,7 +426,7 @@ func (ev *evaluation) warn(message string) {
 	ev.verdict.Trace.Warnings = append(ev.verdict.Trace.Warnings, message)
 }
 
-// tell notes what the person should know though no rule says it.
+// report notes what the user should know though no rule says it.
 func (ev *evaluation) report(message string) {
 	ev.meter.charge(1+len(ev.verdict.Problems)/8, len(message)) // each is held against all before it
 	if !slices.Contains(ev.verdict.Problems, message) {

@@ -3,7 +3,7 @@ package rules
 import "fmt"
 
 // truth is a value of three-valued logic, with the reason for not knowing kept
-// apart: a missing fact is ordinary, an error is told to the person.
+// apart: a missing fact is ordinary, an error is reported to the user.
 type truth uint8
 
 const (
@@ -81,7 +81,7 @@ func (ev *evaluation) value(c *cond) (any, truth) {
 	return holds, state
 }
 
-// need makes sure that a symbol has its value in its slot. It tells whether there
+// need makes sure that a symbol has its value in its slot. It reports whether there
 // is one; the slot then says why not.
 func (ev *evaluation) need(s *symbol) truth {
 	for s.slot >= len(ev.slots) { // a text compiled meanwhile brought new names

@@ -141,7 +141,7 @@ func (m *Memory) begin(o *Options) {
 func nextTurn(turn string) string {
 	n := 0
 	if count, ok := strings.CutPrefix(turn, "#"); ok {
-		n, _ = strconv.Atoi(count) // a name of somebody else starts at 1
+		n, _ = strconv.Atoi(count) // any other name starts at 1
 	}
 	return "#" + strconv.Itoa(n+1)
 }

@@ -70,7 +70,7 @@ func (p *parser) count(n *source.Node, what string) int {
 	return i
 }
 
-// shown tells what a node is, for messages: its text, or its kind.
+// shown says what a node is, for messages: its text, or its kind.
 func (p *parser) shown(n *source.Node) string {
 	switch {
 	case n.Kind != source.Scalar, n.Tag == "!!null":

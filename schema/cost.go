@@ -301,7 +301,7 @@ func (m *meter) list(n *node, v []any, w way) {
 }
 
 // unique charges uniqueItems. The library compares elements of the same hash, each with all before it; and short lists
-// without hashes. What it hashes does not tell where one part of an element ends: ["a\u0003b"] is ["a", "b"].
+// without hashes. What it hashes does not say where one part of an element ends: ["a\u0003b"] is ["a", "b"].
 func (m *meter) unique(list []any) {
 	weight := 1 + weightOf(list)
 	if len(list) <= 20 {

@@ -305,7 +305,7 @@ func copyOf(t *Type, opaque map[*Type]bool) *Type {
 	return &c
 }
 
-// merge is the type of the values that satisfy both a and b, as far as it can be told; b's annotations count if a has none.
+// merge is the type of the values that satisfy both a and b, as far as it is known; b's annotations count if a has none.
 func (d *deriver) merge(n *node, a, b *Type) *Type {
 	if a == b {
 		return a

@@ -1,6 +1,6 @@
 // Package schema reads JSON Schemas and judges documents by them.
 //
-// It promises four things to whoever writes rules over a state file:
+// It promises four things for rules over a state file:
 //
 //   - Types. [Schema.Type] says what every declared field holds, so that a rule can be checked before it is ever run.
 //     What cannot be typed is typed as anything, and [Schema.Widened] says where and why.

@@ -8,7 +8,7 @@ import (
 )
 
 // maxInt is the greatest integer that JSON's readers agree on, 2^53-1. Integers beyond it are saturated: a counter that
-// somebody blew up stays huge instead of wrapping round.
+// was blown up stays huge instead of wrapping round.
 const maxInt = 1<<53 - 1
 
 // number returns v as the number that rules see: int if it is integral, saturated at ±maxInt (and then exact is false),

@@ -62,7 +62,7 @@ func (s *Schema) compile() (*jsonschema.Schema, *CompileError) {
 		return compiled, nil
 	}
 	if invalid := (*jsonschema.ValidationError)(nil); errors.As(err, &invalid) {
-		// Of several complaints about the schema the first by place is told.
+		// Of several complaints about the schema the first by place is reported.
 		var all []Violation
 		leaves(invalid, func(leaf *jsonschema.ValidationError) {
 			all = append(all, Violation{Pointer: instancePointer(leaf), Message: leaf.Message})

@@ -105,7 +105,7 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 			partial = done.undo() != nil || partial
 		}
 		if partial {
-			// Not wrapped: whoever decides again on ErrChanged would make
+			// Not wrapped: a caller that decides again on ErrChanged would make
 			// some of the changes twice.
 			return &writeError{path: t.loc.shown, op: t.verb(), partial: true, err: errors.New(err.Error())}
 		}
@@ -264,7 +264,7 @@ func (t *target) add(c Change) error {
 	return nil
 }
 
-// prepare does all that can fail and that nobody sees.
+// prepare does all that can fail and that no reader sees.
 func (t *target) prepare(archives *archiver) error {
 	if t.end == OpSet && bytes.Equal(t.edited, t.was.data) {
 		t.nothing = true // the values are there already
@@ -352,7 +352,7 @@ func (t *target) swap() error {
 	return nil
 }
 
-// undo puts the old file back after commit, unless somebody has put something
+// undo puts the old file back after commit, unless another process has put something
 // else there.
 func (t *target) undo() error {
 	if t.nothing {

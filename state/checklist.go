@@ -85,7 +85,7 @@ func (p *checklistParser) line(start, end int) {
 	mark, rest := cutMark(text)
 	done, label, isTask := cutBox(rest, mark)
 	if p.fence != "" {
-		// A fence that nobody closed ends with the item that holds it.
+		// A fence that is never closed ends with the item that holds it.
 		if !isTask || column > p.inside {
 			if closesFence(text, p.fence) {
 				p.fence = ""

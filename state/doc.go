@@ -4,7 +4,7 @@
 // with "~/" in front names beneath the home directory:
 // links are resolved first, what they lead to must lie beneath the root, and
 // every access then goes through [os.Root]. Reading never fails: a [Doc] says
-// whether there is a document, and if not, why, in words for a person. An edit
+// whether there is a document, and if not, why, in words for a user. An edit
 // changes the bytes of the values it was asked to change and no others; the
 // result is decoded again and compared before anything is written. A write is
 // whole or absent: a temporary file, fsync, a comparison with what was read,

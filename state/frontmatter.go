@@ -85,8 +85,8 @@ func isFence(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("---")) && len(bytes.TrimRight(line[3:], " \t\r")) == 0
 }
 
-// A syntaxError says that bytes do not parse, which may be because somebody is
-// still writing them.
+// A syntaxError says that bytes do not parse, which may be because they are
+// still being written.
 type syntaxError struct{ message string }
 
 func (e *syntaxError) Error() string { return e.message }

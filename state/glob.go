@@ -17,7 +17,7 @@ import (
 // ReadAll reads the files that a pattern matches, each as f says, and makes
 // something of each document; f.Path is the pattern and f.Settle is not used.
 // What was made is sorted by path. Of more than limit matches the first are
-// read, and more tells how many there are beside them; limit 0 means no limit.
+// read, and more says how many there are beside them; limit 0 means no limit.
 // f.Timeout bounds the reading of all, not of each: when it, or ctx, ends, the
 // error says so and nothing is given; likewise when the walk would look at more than
 // 100,000 files and folders, or matching their names takes too long. A disk of this machine is not watched, so
@@ -73,7 +73,7 @@ func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Do
 		return got.all, got.more, got.err
 	}
 	done := make(chan found, 1)
-	go func() { done <- read() }() // a network disk may hang in a way that no read can be told to stop
+	go func() { done <- read() }() // a network disk may hang, and no read of it can be stopped
 	select {
 	case got := <-done:
 		return got.all, got.more, got.err

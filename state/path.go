@@ -8,7 +8,7 @@ import (
 
 // A location is a path that passed the rules, not yet looked at on the disk.
 type location struct {
-	shown string // for people and archives: cleaned, slash-separated, "~/" in front if it lies in the home directory
+	shown string // for users and archives: cleaned, slash-separated, "~/" in front if it lies in the home directory
 	rel   string // the same relative to its base
 	home  bool   // beneath the home directory, hence read only
 }

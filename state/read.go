@@ -67,7 +67,7 @@ const (
 	LenientFrontMatter
 )
 
-// String gives the name of the format for people.
+// String gives the name of the format for users.
 func (f Format) String() string {
 	switch f {
 	case Text:
@@ -93,7 +93,7 @@ type File struct {
 	// list, an alias or a tag, such a field is the text of its line. May be nil.
 	Schema *schema.Schema
 
-	// Settle is how long to wait for somebody who is still writing: only while
+	// Settle is how long to wait for a file that is still being written: only while
 	// the bytes do not parse and the file is younger than this, and never
 	// longer in all. Zero never waits.
 	Settle time.Duration
@@ -126,7 +126,7 @@ type Doc struct {
 	// was not read as YAML, one a line: "loop.md:3: …".
 	Problem string
 
-	Path string // for people: cleaned, relative to the root, or with "~/" in front
+	Path string // for users: cleaned, relative to the root, or with "~/" in front
 
 	// Version is opaque: equal if and only if the content and the place that
 	// the path leads to are equal; of a file that is too big the size and the
@@ -206,7 +206,7 @@ func absent() raw {
 func missing(problem string) raw { return raw{status: Missing, problem: problem} }
 
 // fetchWithin reads the file, but gives up after the timeout: a network disk
-// may hang in a way that no read can be told to stop. The goroutine is then
+// may hang, and no read of it can be stopped. The goroutine is then
 // left behind until the system lets it go. Reading from a disk of this machine
 // needs none, and a hook saves the switch to another thread.
 func (r *Root) fetchWithin(ctx context.Context, loc location, timeout time.Duration) raw {
@@ -374,7 +374,7 @@ func (r raw) decode(f File, path string) (doc Doc, parsed bool) {
 		matter, whole, err := decodeLenient(r.data, f.Schema)
 		switch {
 		case errors.Is(err, errNoFrontMatter), errors.Is(err, errUnclosed):
-			doc.Status, doc.Quiet, doc.Problem = Missing, true, err.Error()
+			doc.Status, doc.Quiet, doc.Problem = Missing, errors.Is(err, errNoFrontMatter), err.Error()
 			return doc, len(r.data) > 0 && whole
 		case err != nil:
 			doc.Status, doc.Problem = Invalid, err.Error()

@@ -118,7 +118,7 @@ func (a *archiver) reserve(rel string, at time.Time) (string, error) {
 	return name, a.root.MkdirAll(path.Dir(name), 0o755)
 }
 
-// makeFolder makes a folder that nobody else uses.
+// makeFolder makes a folder that nothing else uses.
 func (a *archiver) makeFolder(stamp string) (string, error) {
 	if err := a.root.MkdirAll(path.Dir(ArchiveDir), 0o755); err != nil {
 		return "", err

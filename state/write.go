@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// Write puts a whole file in place, in one step: whoever reads it meanwhile sees
+// Write puts a whole file in place, in one step: a reader meanwhile sees
 // the old bytes or the new ones. version is the [Doc.Version] that the new bytes
 // are based on; "" makes a file that must not be there yet, with the folders on the
 // way to it. A file that is there keeps its permissions, and of a link the file that
@@ -69,7 +69,7 @@ func (t *target) create() error {
 		return t.failed(err)
 	}
 	defer root.Remove(temp)
-	// A link, unlike a rename, never replaces what somebody made meanwhile.
+	// A link, unlike a rename, never replaces what was made meanwhile.
 	err = root.Link(temp, place)
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -102,7 +102,7 @@ func newTemp(root *os.Root, dir string, data []byte) (name string, err error) {
 	return name, nil
 }
 
-// ReadBytes gives a file as it is, for whoever changes it with [Root.Write], and
+// ReadBytes gives a file as it is, to be changed with [Root.Write], and
 // the version to hand back. A file that is not there is nil with version "". What is
 // there and cannot be read is an [*EditError]; a path that cannot be used a
 // [*PathError].
