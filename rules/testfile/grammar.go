@@ -98,7 +98,7 @@ func givenKeys() keys {
 		{"missing", words, "Facts that are missing: a list, or a map from fact to reason."},
 		{"invalid", words, "Facts that are invalid: a map from fact to reason, or a list."},
 		{"problem", mapOf(text), "What is wrong with facts that can be used all the same, such as elements that were left out."},
-		{"files", mapOf(either(typed("string", "null"), sourceKeys().object())), "Files of the project, by path, read by the real sources. A path that ends in / is a folder."},
+		{"files", mapOf(either(typed("string", "null"), sourceKeys().object())), "Files of the project, by path, read by the real sources. A path that ends in / is a folder, one that begins with ~/ lies in the home directory."},
 		{"transcript", either(text, listOf(messageKeys().object())), "The session, the oldest message first, or as plain text."},
 		{"env", mapOf(typed("string", "number", "boolean", "null")), "Environment variables; all others are unset."},
 		{"now", text, "Time of the event, such as 2026-01-31T12:00:00Z."},
