@@ -97,8 +97,7 @@ func lockNames(root *state.Root, changes []state.Change) (names []string) {
 	return names
 }
 
-// changesOf groups effects by file, in their order. facts are those of the policy; a file is edited as its
-// fact reads it.
+// changesOf groups effects by file, in their order. facts are those of the policy; a file is edited as its fact reads it.
 func changesOf(effects []rules.Effect, facts []*rules.Fact, at time.Time) []state.Change {
 	var out []state.Change
 	sets := map[string]int{} // file to its index in out
@@ -106,17 +105,17 @@ func changesOf(effects []rules.Effect, facts []*rules.Fact, at time.Time) []stat
 	for _, e := range effects {
 		if e.Kind == rules.SetEffect {
 			set := state.Set{Path: e.Path, Value: e.Value}
-			if i := slices.IndexFunc(facts, func(f *rules.Fact) bool { return f.Name == e.Fact }); i >= 0 && facts[i].Schema != nil {
-				set.Type = facts[i].Schema.Type()
+			format, _ := fileFormat(e.Source)
+			if i := slices.IndexFunc(facts, func(f *rules.Fact) bool { return f.Name == e.Fact }); i >= 0 {
+				if facts[i].Schema != nil {
+					set.Type = facts[i].Schema.Type()
+				}
+				format = factFormat(facts[i], format)
 			}
 			_, ended := ends[e.File] // a set behind that is refused by the state package
 			if i, ok := sets[e.File]; ok && !ended {
 				out[i].Sets = append(out[i].Sets, set)
 				continue
-			}
-			format, _ := fileFormat(e.Source)
-			if e.Lenient {
-				format = state.LenientFrontMatter
 			}
 			sets[e.File] = len(out)
 			out = append(out, state.Change{Path: e.File, Format: format, Version: e.Version, Op: state.OpSet, Sets: []state.Set{set}})

@@ -124,6 +124,14 @@ func ownSource(kind rules.SourceKind, f *files, open *schema.Schema) Source {
 	return nil
 }
 
+// factFormat is how the file of one fact is understood, given the form of its kind.
+func factFormat(f *rules.Fact, format state.Format) state.Format {
+	if format == state.FrontMatter && f.Options["lenient"] == true {
+		return state.LenientFrontMatter
+	}
+	return format
+}
+
 // fileFormat is how the files of a kind are understood; glob names the same forms.
 func fileFormat(kind string) (state.Format, bool) {
 	switch kind {

@@ -19,11 +19,7 @@ type fileSource struct {
 func (s fileSource) Kind() rules.SourceKind { return s.kind }
 
 func (s fileSource) Gather(ctx context.Context, q Query) rules.Value {
-	format := s.format
-	if s.kind.Body && q.Fact.Options["lenient"] == true {
-		format = state.LenientFrontMatter
-	}
-	doc, v := q.Read(ctx, format)
+	doc, v := q.Read(ctx, factFormat(q.Fact, s.format))
 	if v.Status != rules.OK {
 		return v
 	}

@@ -40,7 +40,7 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken string) {
 	if state != known {
 		return out, "", fmt.Sprintf("%s: the value is unknown: %s", e.src, ev.why)
 	}
-	out.Old, out.Lenient = valueAt(v.V, out.Path), f.Options["lenient"] == true
+	out.Old = valueAt(v.V, out.Path)
 	ev.at = e.value.last()
 	size := ev.meter.sizeOf(value) // it is copied
 	ev.meter.charge(size.steps(), mul(size.elements, entryBytes))

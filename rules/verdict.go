@@ -117,7 +117,6 @@ type Effect struct {
 	Version string        `json:"version,omitempty"`  // the version that the decision was made on
 	Path    []any         `json:"path,omitempty"`     // set: where in the document, string keys and int indexes
 	Old     any           `json:"old,omitempty"`      // set: what stands there
-	Lenient bool          `json:"lenient,omitempty"`  // set: the fact reads its file leniently
 	Value   any           `json:"new,omitempty"`      // set: the new value; verb: the arguments
 	Glob    string        `json:"glob,omitempty"`     // prune
 	Older   time.Duration `json:"older_ns,omitempty"` // prune
