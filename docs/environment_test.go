@@ -84,13 +84,17 @@ type place struct{ path, use, when string }
 func placesInProject() []place {
 	return []place{
 		{".ralph/policy.yaml", "read", "The policy, if no other is named."},
-		{".ralph/NAME.yaml", "read", "A policy that is asked for by its name. It goes before a shipped one."},
-		{".ralph/NAME_test.yaml", "read", "`ralph test`; `ralph test --write` adds to it."},
+		{".ralph/NAME.yaml", "read", "A policy that is named on the command line or in a hook. It takes precedence over a shipped one. `ralph init` writes it, and `ralph fmt -w` lays it out."},
+		{".ralph/NAME_test.yaml", "read and write", "`ralph test`; `ralph init` writes it, and `ralph test --write` adds to it. Tests and policies that a command names may be anywhere."},
+		{".ralph/policy.schema.json, .ralph/test.schema.json", "write", "`ralph init`, for editors."},
 		{".ralph/config.yaml", "read", "Values of params, at each event."},
 		{".ralph/off", "read", "At each event; `ralph pause` writes it and `ralph resume` removes it."},
-		{".ralph/archive", "write", "The effect `archive`, `ralph stop` and `ralph start --force`."},
+		{".ralph/archive", "read and write", "The effect `archive`, `ralph stop` and `ralph start --force`; `ralph status` and `ralph log` show goals from it."},
+		{".ralph/.gitignore", "read and write", "The first archived file adds `archive/` and `runs/`."},
+		{"loop files, states of a tool, and the files that name them", "read and write", "`ralph start`, `stop`, `pause` and `resume`; `ralph status` and `ralph doctor` read them. They are the files of the policy's `inline` fact and of the `text` fact in its path."},
 		{"files that facts name", "read", "When a rule needs the fact. `set`, `delete`, `archive` and `prune` change them."},
-		{".claude/settings.json, .claude/settings.local.json, .codex/hooks.json", "read and write", "`ralph install` and `ralph uninstall`; `ralph doctor` reads them."},
+		{".claude/settings.json, .claude/settings.local.json, .codex/hooks.json", "read and write", "`ralph install` and `ralph uninstall`; `ralph doctor` and `ralph status` read them."},
+		{".claude/PLUGIN.local.md", "read", "`ralph doctor`: settings of plugins that answer stops too."},
 	}
 }
 
@@ -98,7 +102,7 @@ func placesElsewhere(stateFile func(name string) string) []place {
 	return []place{
 		{"files named on the command line", "read", "`--policy`, `--input`, `--prompt-file` and the like; `--verdict` writes one."},
 		{"the session file of the hook input", "read", "When a rule needs it, from its end."},
-		{"~/.claude/projects/*/SESSION.jsonl", "read", "The session file, if the hook input names none and the host is Claude Code or unknown."},
+		{"~/.claude/projects/*/SESSION.jsonl", "read", "The session file, if the hook input names none and the host is Claude Code or unknown. With `CLAUDE_CONFIG_DIR`, below that folder, as are the other files of `~/.claude`; with `CODEX_HOME` likewise for `~/.codex`."},
 		{"~/.claude/tasks/LIST/*.json", "read", "`tasks` facts."},
 		{"~/…", "read", "Facts whose path begins with `~/` in the policy itself."},
 		{"~/.claude/settings.json, ~/.codex/hooks.json", "read and write", "`ralph install` and `ralph uninstall` with `--scope user`; `ralph doctor` reads them."},

@@ -48,7 +48,7 @@ func TestEventsPage(t *testing.T) {
 	}
 	p := reference.New(t, "events", "Events and hosts")
 	p.Text("The events that a policy can list under `events`, and the hosts that send them. Policies see Claude Code's names on every host. " +
-		"The tables list the hosts of which ralph's tests have an input. [Events and gates](../policy.md#events-and-gates) says what rules decide, " +
+		"The tables list the inputs that ralph's tests have; a host may send an event under further names, which [hosts](../hosts.md) lists. [Events and gates](../policy.md#events-and-gates) says what rules decide, " +
 		"and [hosts](../hosts.md) where the hooks are set up.")
 	for _, event := range rules.KnownEvents() {
 		p.Section(2, event)
@@ -74,7 +74,7 @@ func TestEventsPage(t *testing.T) {
 	}
 	slices.Sort(others)
 	p.Section(2, "Other events")
-	p.Text("Hosts send other events too, such as %s. No policy decides them: nothing is read, and the agent goes its way.", reference.Code(others...))
+	p.Text("Hosts send other events too, such as %s. No policy decides them: ralph reads nothing and answers nothing.", reference.Code(others...))
 	p.Check()
 }
 

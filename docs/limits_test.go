@@ -80,6 +80,7 @@ func bounds() map[string][]bound {
 			{"files of a glob", "loop.maxGlob", count, "the others are left out, and `problem(fact)` says so; `max` sets another number"},
 			{"files and folders that a glob looks at", "state.maxEntries", count, "the fact is missing"},
 			{"a pattern", "state.maxPattern", size, "the fact is missing"},
+			{"steps of comparing names with a pattern", "state.maxMatching", count, "the fact is missing"},
 			{"alternatives in braces of a pattern", "state.maxAlternatives", count, "the fact is missing"},
 		},
 		"Programs and git": {
@@ -91,6 +92,8 @@ func bounds() map[string][]bound {
 		"The session": {
 			{"what is read of the session file, from its end", "loop/transcript.DefaultMaxBytes", size, "older records are not seen"},
 			{"lines of a session file that is plain text", "loop/transcript.PlainLines", count, "older lines are not seen"},
+			{"input of a tool, as `transcript.turns` and a judge see it", "loop/transcript.maxToolInput", size, "the rest is left out"},
+			{"result of a tool, as a judge with `tool_results` sees it", "loop/transcript.maxToolResult", size, "its end is kept"},
 			{"commands of a turn that `transcript.passed` looks at", "loop/transcript.maxCommands", count, "older ones are not seen"},
 			{"tasks on the list in the session file", "loop/transcript.maxTasks", count, "later ones are not counted"},
 			{"tasks that a `tasks` fact reads", "loop.maxTasks", count, "the others are left out, and `problem(fact)` says so"},
@@ -133,7 +136,7 @@ func inner() map[string][]string {
 		"loop":                  {"maxBad", "maxCall", "maxCalls", "maxCutText", "maxCutTexts", "maxInMemory", "maxTraced"},
 		"loop/host":             {"MaxInput"},
 		"loop/judge":            {"maxBraces"},
-		"loop/transcript":       {"maxExchange", "maxToolInput", "maxToolResult"},
+		"loop/transcript":       {"maxExchange"},
 		"rules":                 {"maxCover", "maxEnum", "maxFormula", "maxInputJSON", "maxInputText"},
 		"rules/internal/solve":  {"MaxConstant"},
 		"rules/internal/source": {"maxProblems"},
@@ -142,7 +145,7 @@ func inner() map[string][]string {
 			"maxLocated", "maxMerges", "maxPath", "maxPerSchema", "maxPerValue", "maxPointers", "maxShownText", "maxShownValues", "maxSteps", "maxStrays",
 			"maxWalked", "maxWarnings",
 		},
-		"state": {"maxIgnore", "maxMatching", "maxRemarks", "maxShown", "maxTempAge"},
+		"state": {"maxIgnore", "maxRemarks", "maxShown", "maxTempAge"},
 	}
 }
 

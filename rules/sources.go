@@ -153,7 +153,7 @@ func (s SourceKind) options() form.Keys {
 		ks = append(ks, form.Key{Name: "inline", Shape: form.Bool, Doc: "The fields of this fact are names too. One fact at most, and it needs a schema."})
 	}
 	if s.Settle {
-		ks = append(ks, form.Key{Name: "settle", Shape: form.Duration, Doc: "How long to wait for a file that was just written and does not parse yet. A file that is older than this is never waited for."})
+		ks = append(ks, form.Key{Name: "settle", Shape: form.Duration, Doc: "How long to wait for a file that was just written and does not parse yet; not at all if absent. A file that is older than this is never waited for."})
 	}
 	if s.Body {
 		ks = append(ks, form.Key{Name: "lenient", Shape: form.Bool, Doc: "Front matter that is not YAML is read field by field; problem(fact) says what was read so."})

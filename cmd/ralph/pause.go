@@ -19,7 +19,7 @@ func (a *app) pauseCommand() *cobra.Command {
 		Short: "Let agents stop until resume",
 		Long: "pause lets agents stop, and keeps all state. With a policy it pauses that loop: it sets\n" +
 			"the field active in the file of the loop. Without one it pauses every loop of the project\n" +
-			"with the file .ralph/off, which every hook looks for first. A loop that is paused already\n" +
+			"with the file .ralph/off, which hooks look for before they read a fact. A loop that is paused already\n" +
 			"stays so.",
 		Example: "  ralph pause\n  ralph pause ralph-wiggum",
 		Args:    cobra.MaximumNArgs(1),

@@ -76,7 +76,7 @@ type Role string
 
 // The roles, which are the keys of a transcript's items.
 const (
-	User         Role = "user"         // what the person wrote
+	User         Role = "user"         // what the user wrote
 	Assistant    Role = "assistant"    // what the agent wrote
 	Tool         Role = "tool"         // the name of a tool that the agent used
 	Command      Role = "command"      // a shell command that the agent ran

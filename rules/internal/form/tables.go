@@ -10,7 +10,7 @@ func PolicyKeys() Keys {
 		{"description", Text, "What the loop is for, in a sentence."},
 		{"prefix", Text, "Shown in brackets before every log line; ralph if absent."},
 		{"events", Events, "Hook events that this policy decides; [Stop] if absent."},
-		{"gate", Gate, "first: the first rule that holds decides. all: every continue rule that holds is shown to the agent."},
+		{"gate", Gate, "first (if absent): the first rule that holds decides. all: every continue rule that holds is shown to the agent."},
 		{"params", Params, "Settings of the policy: name → a small JSON Schema with a default."},
 		{"when", Exprs, "What the policy is for: unless it is true, the agent may stop and no rule is tried. It can read params and ralph's own names."},
 		{"facts", Facts, "Named values: name → a source and its options. Gathered only when needed."},

@@ -17,7 +17,7 @@ func slab(text string) int { return max(len(text)/20, 16) }
 const smallMap = 12
 
 // A builder turns the library's nodes into ours, in one pass, and looks for what
-// YAML read differently from what the person meant.
+// YAML read differently from what the author meant.
 type builder struct {
 	file     *file
 	raw      map[int]int // start and end of values that are taken as they were typed
