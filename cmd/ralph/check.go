@@ -53,7 +53,7 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 		return a.listChecks()
 	}
 	var err error
-	if o.project, err = workingDir(o.project); err != nil {
+	if o.project, err = a.projectDir(o.project); err != nil {
 		return err
 	}
 	all := rules.Diagnostics{} // not nil: it is written as JSON

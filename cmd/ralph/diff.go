@@ -33,7 +33,7 @@ func (a *app) diffCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			project, err := workingDir(project)
+			project, err := a.projectDir(project)
 			if err != nil {
 				return err
 			}

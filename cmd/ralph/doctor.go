@@ -76,7 +76,7 @@ func (x *examination) note(check, where, what, fix string) {
 }
 
 func (a *app) doctor(ctx context.Context, project, format string, stale time.Duration) error {
-	root, err := openProject(project)
+	root, err := a.openProject(project)
 	if err != nil {
 		return err
 	}

@@ -163,8 +163,9 @@ func (a *app) readInput(name string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// decode reads the event. An empty input is a stop of the session that CLAUDE_SESSION_ID
-// names, in the directory of the process: what a policy reads of files holds all the same.
+// decode reads the event. An input that is empty, or names neither a session nor a
+// directory, is of the session that CLAUDE_SESSION_ID names, in the directory of the
+// process: what a policy reads of files holds all the same.
 func (a *app) decode(input []byte, name string) (*host.Host, host.Event, error) {
 	h := host.Detect(input)
 	if name != "" {
@@ -175,8 +176,12 @@ func (a *app) decode(input []byte, name string) (*host.Host, host.Event, error) 
 		h = named
 	}
 	ev, err := h.Decode(input)
-	if session := a.getenv("CLAUDE_SESSION_ID"); err != nil && session != "" && len(bytes.TrimSpace(input)) == 0 {
+	switch session := a.getenv("CLAUDE_SESSION_ID"); {
+	case session == "":
+	case err != nil && len(bytes.TrimSpace(input)) == 0:
 		return h, host.Event{Host: h.Name, Name: host.Stop, SessionID: session, Cwd: ".", LoopCount: -1}, nil
+	case err == nil && ev.SessionID == "" && ev.Cwd == "":
+		ev.SessionID, ev.Cwd = session, "."
 	}
 	return h, ev, err
 }

@@ -105,7 +105,7 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 
 // logged finds the latest decisions of this project, oldest first.
 func (a *app) logged(f explainFlags) ([]loop.Record, error) {
-	root, err := projectDir(f.project)
+	root, err := a.projectDir(f.project)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/state"
 )
 
 // projectFlag declares --project.
 func projectFlag(fl *pflag.FlagSet, dir *string) *pflag.Flag {
-	fl.StringVar(dir, "project", "", "project root `dir` (default: the working directory)")
+	fl.StringVar(dir, "project", "", "project root `dir` (default: CLAUDE_PROJECT_DIR, else the working directory)")
 	return fl.Lookup("project")
 }
 
@@ -62,27 +62,28 @@ func alternatives(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// workingDir is the flag, else the working directory.
-func workingDir(flag string) (string, error) {
-	if flag != "" {
-		return flag, nil
-	}
-	return os.Getwd()
-}
-
-// projectDir is the project of a command that has no event: the flag, else the
-// working directory, links resolved as in the log.
-func projectDir(flag string) (string, error) {
+// projectDir is the project of a command that has no event, links resolved as in the
+// log. It is the one that hooks of the session decide for: the flag, else
+// CLAUDE_PROJECT_DIR where that is a directory, else the working directory.
+func (a *app) projectDir(flag string) (string, error) {
 	abs, err := filepath.Abs(flag)
 	if err != nil {
 		return "", err
 	}
-	return filepath.EvalSymlinks(abs)
+	here, err := filepath.EvalSymlinks(abs)
+	if flag != "" {
+		return here, err
+	}
+	if dir := workspace.Named("", a.getenv); dir != "" && dir != here {
+		fmt.Fprintf(a.stderr, "ralph: the project is %s, as CLAUDE_PROJECT_DIR says; --project . takes the working directory\n", dir)
+		return dir, nil
+	}
+	return here, err
 }
 
 // openProject opens the project of a command that has no event.
-func openProject(flag string) (*state.Root, error) {
-	dir, err := projectDir(flag)
+func (a *app) openProject(flag string) (*state.Root, error) {
+	dir, err := a.projectDir(flag)
 	if err != nil {
 		return nil, err
 	}

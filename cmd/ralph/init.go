@@ -59,7 +59,7 @@ type newFile struct {
 }
 
 func (a *app) init(ctx context.Context, project, template string, force bool) error {
-	root, err := openProject(project)
+	root, err := a.openProject(project)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func oneHost(_ *cobra.Command, args []string) error {
 
 // settingsTarget finds the settings file that the flags mean.
 func (a *app) settingsTarget(ctx context.Context, hostName string, f installFlags) (agent, settingsFile, string, error) {
-	project, err := projectDir(f.project)
+	project, err := a.projectDir(f.project)
 	if err != nil {
 		return agent{}, settingsFile{}, "", err
 	}

@@ -203,7 +203,7 @@ func firstError(diags rules.Diagnostics) string {
 // openToTry finds and loads a policy to be tried out, with the project of the flag.
 // If it cannot be used, the error holds all findings.
 func (a *app) openToTry(ctx context.Context, project, name string, set []string) (policy, *rules.Program, error) {
-	root, err := projectDir(project)
+	root, err := a.projectDir(project)
 	if err != nil {
 		return policy{}, nil, err
 	}

@@ -55,7 +55,7 @@ func (a *app) logCommand() *cobra.Command {
 	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "only decisions of this policy `name`; may be repeated")
 	fl.StringVar(&f.session, "session", "", "only decisions of sessions whose id begins with this `id`")
 	fl.StringVar(&f.action, "action", "", "only decisions to stop, or to continue")
-	fl.StringVar(&f.rule, "rule", "", "only decisions by the rule of this `name`, or by a limit, such as limits.continuations")
+	fl.StringVar(&f.rule, "rule", "", "only decisions by the rule of this `name`, by any rule of the include of that name, or by a limit, such as limits.continuations")
 	fl.StringVar(&f.since, "since", "", "only decisions since this `time`: 90m, 2d, 2026-11-20 or 2026-11-20T12:00:00Z")
 	fl.BoolVarP(&f.follow, "follow", "f", false, "also show each new decision as it is made")
 	formatFlag(cmd, &f.format, "a line", "text", "json")
@@ -162,7 +162,7 @@ func (a *app) logFilter(f logFlags, now time.Time) (func(line []byte) bool, erro
 	root := ""
 	if !f.all {
 		var err error
-		if root, err = projectDir(f.project); err != nil {
+		if root, err = a.projectDir(f.project); err != nil {
 			return nil, err
 		}
 	}
@@ -194,7 +194,7 @@ func (a *app) logFilter(f logFlags, now time.Time) (func(line []byte) bool, erro
 			(len(names) == 0 || names[l.Policy]) &&
 			strings.HasPrefix(l.Session, f.session) &&
 			(f.action == "" || l.Action.String() == f.action) &&
-			(f.rule == "" || l.Rule == f.rule) &&
+			(f.rule == "" || l.Rule == f.rule || strings.HasPrefix(l.Rule, f.rule+"/")) &&
 			!l.Time.Before(since)
 	}, nil
 }

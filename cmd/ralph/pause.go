@@ -36,7 +36,7 @@ func (a *app) pauseCommand() *cobra.Command {
 
 // setActive pauses one loop, or resumes it.
 func (a *app) setActive(ctx context.Context, project, name string, active bool) error {
-	root, err := openProject(project)
+	root, err := a.openProject(project)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (a *app) setActive(ctx context.Context, project, name string, active bool) 
 }
 
 func (a *app) switchOff(ctx context.Context, project string) error {
-	root, err := openProject(project)
+	root, err := a.openProject(project)
 	if err != nil {
 		return err
 	}

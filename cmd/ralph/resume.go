@@ -32,7 +32,7 @@ func (a *app) resumeCommand() *cobra.Command {
 }
 
 func (a *app) switchOn(project string) error {
-	dir, err := projectDir(project)
+	dir, err := a.projectDir(project)
 	if err != nil {
 		return err
 	}

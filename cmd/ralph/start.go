@@ -83,7 +83,7 @@ func (a *app) startCommand() *cobra.Command {
 }
 
 func (a *app) start(ctx context.Context, name string, words []string, f startFlags) error {
-	root, err := openProject(f.project)
+	root, err := a.openProject(f.project)
 	if err != nil {
 		return err
 	}

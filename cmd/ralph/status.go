@@ -82,7 +82,7 @@ type lastSaid struct {
 }
 
 func (a *app) showStatus(ctx context.Context, project, format string) error {
-	root, err := openProject(project)
+	root, err := a.openProject(project)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (a *app) stopCommand() *cobra.Command {
 }
 
 func (a *app) stop(ctx context.Context, project string, names []string) error {
-	root, err := openProject(project)
+	root, err := a.openProject(project)
 	if err != nil {
 		return err
 	}

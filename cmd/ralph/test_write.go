@@ -32,7 +32,7 @@ func (f *writeFlags) add(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.fromLog, "from-log", false, "with --write: take the last decision of this project from the decision log")
 	fl.StringVar(&f.name, "name", "", "with --write: `name` of the test")
 	fl.StringVar(&f.session, "session", "", "with --from-log: only decisions of this session `id`")
-	projectFlag(fl, &f.project).Usage = "with --from-log: project root `dir` (default: the working directory)"
+	projectFlag(fl, &f.project).Usage = "with --from-log: project root `dir` (default: CLAUDE_PROJECT_DIR, else the working directory)"
 }
 
 // writeTest adds a test to a file. What it expects is what was decided then, or,

@@ -41,7 +41,7 @@ func (a *app) trustCommand() *cobra.Command {
 			case len(args) == 0:
 				return errors.New("name the policy, or give --list")
 			}
-			if project, err = workingDir(project); err != nil {
+			if project, err = a.projectDir(project); err != nil {
 				return err
 			}
 			for _, name := range args {
