@@ -49,7 +49,7 @@ func (a *app) startCommand() *cobra.Command {
 			"the feature or spec; without it the current one counts. start writes the first state of\n" +
 			"its tasks, from its tasks.md.\n\n" +
 			"start does not touch a loop that runs; --force archives it first. A state of a tool is\n" +
-			"kept, and --session only sets its owner.\n\nTemplates:\n" + strings.TrimRight(templateList(), "\n"),
+			"kept; --session sets its owner, if the schema of the state has a field session_id.\n\nTemplates:\n" + strings.TrimRight(templateList(), "\n"),
 		Example: "  ralph start ralph-wiggum 'Make all tests pass' --max 20 --promise DONE\n" +
 			"  ralph start ralph-wiggum --prompt-file PROMPT.md --max 50\n" +
 			"  git log -1 --format=%B | ralph start stravinsky --prompt-file -\n" +
@@ -282,7 +282,12 @@ func (a *app) clear(ctx context.Context, root *state.Root, l loopFile, force boo
 		return a.archive(ctx, root, l, old)
 	}
 	how := "a loop is already running"
-	if old.paused() {
+	switch {
+	case old.doc.Status == state.Missing:
+		return fmt.Errorf("%s exists and is no loop: it %s; remove it, or archive it with --force", l.path, old.doc.Problem)
+	case old.doc.Status == state.Invalid:
+		return fmt.Errorf("%s exists and cannot be used: it %s; repair it, or archive it with --force", l.path, old.doc.Problem)
+	case old.paused():
 		how = "there is already a paused loop"
 	}
 	if p := old.progress(); p != "" {

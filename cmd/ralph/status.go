@@ -185,7 +185,8 @@ func (a *app) remember(ctx context.Context, st *loopStatus, own *store.Store, ro
 	}
 }
 
-// sessionStatus is the loop of a session whose streak goes on; ok is false if it does not.
+// sessionStatus is the loop of a session whose streak goes on; ok is false if it does
+// not, or the file that it was about is gone.
 func (a *app) sessionStatus(ctx context.Context, root *state.Root, own *store.Store, s logged) (st loopStatus, ok bool) {
 	st = loopStatus{Policy: s.Policy, State: loopRunning}
 	a.remember(ctx, &st, own, root.Dir(), s)
@@ -195,38 +196,41 @@ func (a *app) sessionStatus(ctx context.Context, root *state.Root, own *store.St
 	if s.Bound != "" {
 		st.State = loopEnded
 	}
-	f, path := a.loggedFile(ctx, root.Dir(), s)
-	if path == "" {
+	f, read := a.loggedFile(ctx, root.Dir(), s)
+	if read.Path == "" {
 		return st, true
 	}
-	r := readState(ctx, root, f, path)
-	if r.doc.Status == state.OK {
-		st.File, st.Changed = path, r.doc.ModTime
+	r := readState(ctx, root, f, read.Path)
+	switch {
+	case r.doc.Status == state.OK:
+		st.File, st.Changed = read.Path, r.doc.ModTime
 		st.take(r)
 		st.Owner = cmp.Or(st.Owner, s.Session)
+	case r.doc.Status == state.Missing && read.Status != rules.Missing:
+		return st, false // `ralph stop` or the tool ended the work since
 	}
 	return st, true
 }
 
-// loggedFile gives the file that the last decision of a session was about, where
-// only an event gives its path.
-func (a *app) loggedFile(ctx context.Context, root string, s logged) (*rules.Fact, string) {
+// loggedFile gives the file that the last decision of a session was about, as it was
+// read, where only an event gives its path.
+func (a *app) loggedFile(ctx context.Context, root string, s logged) (f *rules.Fact, about rules.FactRead) {
 	_, program, err := a.open(ctx, root, s.Policy, nil)
 	if err != nil || program.Inline() == nil {
-		return nil, ""
+		return nil, about
 	}
-	f, path := program.Inline(), ""
+	f = program.Inline()
 	last, _ := a.records(root, 1, func(r loop.Record) bool { // what cannot be read is not shown
 		return r.Time.Equal(s.Time) && r.Policy == s.Policy && r.Session == s.Session
 	})
 	for _, r := range last {
 		for _, read := range r.Trace.Facts {
 			if read.Name == f.Name {
-				path = read.Path
+				about = read
 			}
 		}
 	}
-	return f, path
+	return f, about
 }
 
 func (a *app) writeStatus(report projectStatus, now time.Time) {

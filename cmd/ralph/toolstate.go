@@ -31,12 +31,16 @@ type toolState struct {
 func idFields() []string       { return []string{"featureId"} }
 func nameFields() []string     { return []string{"name"} }
 func basePathFields() []string { return []string{"basePath"} }
+func sourceFields() []string   { return []string{"source"} }
 func phaseFields() []string    { return []string{"phase"} }
 func indexFields() []string    { return []string{"taskIndex"} }
 func totalFields() []string    { return []string{"totalTasks"} }
 
-// executing is the phase in which tasks are done.
-const executing = "execution"
+// The values that a first state has for them.
+const (
+	executing = "execution" // the phase in which tasks are done
+	fromTasks = "direct"    // the source of tasks that no earlier phase made
+)
 
 // startedBy is the field that marks a state which ralph start wrote: ralph stop puts
 // away no other.
@@ -143,7 +147,7 @@ func (a *app) startTool(ctx context.Context, root *state.Root, s toolState, f st
 			return err
 		}
 	} else {
-		src, err := s.first(ctx, root, f, a.getenv("CLAUDE_CODE_SESSION_ID"))
+		src, lacks, err := s.first(ctx, root, f, a.getenv("CLAUDE_CODE_SESSION_ID"))
 		if err != nil {
 			return err
 		}
@@ -156,6 +160,9 @@ func (a *app) startTool(ctx context.Context, root *state.Root, s toolState, f st
 			return err
 		}
 		fmt.Fprintf(a.stdout, "started %s: %s\n", name, s.path)
+		for _, what := range lacks {
+			fmt.Fprintf(a.stdout, "  %s\n", what)
+		}
 	}
 	if err := a.point(ctx, root, s); err != nil {
 		return err
@@ -213,20 +220,21 @@ func (a *app) point(ctx context.Context, root *state.Root, s toolState) error {
 	return err
 }
 
-// first makes the first state: the tasks as they are ticked, and the numbers that the
-// schema has for a beginning.
-func (s toolState) first(ctx context.Context, root *state.Root, f startFlags, session string) ([]byte, error) {
+// first makes the first state: the tasks as they are ticked, and the numbers and
+// switches that the schema has for a beginning. lacks says which fields the name of the
+// folder does not give.
+func (s toolState) first(ctx context.Context, root *state.Root, f startFlags, session string) (src []byte, lacks []string, err error) {
 	list := root.Read(ctx, state.File{Path: s.tasks, Format: state.Checklist})
 	if list.Status != state.OK {
-		return nil, fmt.Errorf("%s %s: without tasks there is nothing to start", s.tasks, list.Problem)
+		return nil, nil, fmt.Errorf("%s %s: without tasks there is nothing to start", s.tasks, list.Problem)
 	}
 	tasks := slices.DeleteFunc(slices.Clone(list.Items), func(t state.Item) bool { return t.Depth > 0 })
 	open := slices.IndexFunc(tasks, func(t state.Item) bool { return !t.Done })
 	switch {
 	case len(tasks) == 0:
-		return nil, fmt.Errorf("%s has no tasks: write them as `- [ ] text`", s.tasks)
+		return nil, nil, fmt.Errorf("%s has no tasks: write them as `- [ ] text`", s.tasks)
 	case open < 0:
-		return nil, fmt.Errorf("every task in %s is ticked: there is nothing to start", s.tasks)
+		return nil, nil, fmt.Errorf("every task in %s is ticked: there is nothing to start", s.tasks)
 	}
 	var order []string
 	values := map[string]any{}
@@ -244,46 +252,61 @@ func (s toolState) first(ctx context.Context, root *state.Root, f startFlags, se
 	folder := path.Dir(s.path)
 	// A folder such as 001-greeting holds the number of the work and its name.
 	title := path.Base(folder)
-	if id, rest, ok := strings.Cut(title, "-"); ok && s.takes(idFields(), id) {
-		put(idFields(), id)
+	id, rest, numbered := strings.Cut(title, "-")
+	if numbered && s.refuses(idFields(), id) == nil {
 		title = rest
+	} else {
+		id = title
 	}
-	if s.takes(nameFields(), title) {
-		put(nameFields(), title)
+	for _, give := range []struct {
+		names []string
+		value string
+	}{{idFields(), id}, {nameFields(), title}} {
+		if err := s.refuses(give.names, give.value); err == nil {
+			put(give.names, give.value)
+		} else if name, _ := s.field(give.names); name != "" {
+			lacks = append(lacks, fmt.Sprintf("the state has no %s, because the name of the folder gives none: %s", name, err))
+		}
 	}
 	put(basePathFields(), folder)
+	if s.refuses(sourceFields(), fromTasks) == nil {
+		put(sourceFields(), fromTasks)
+	}
 	put(phaseFields(), executing)
 	put(indexFields(), open)
 	put(totalFields(), len(tasks))
 	for _, name := range slices.Sorted(maps.Keys(s.fact.Schema.Type().Fields)) {
-		if t := s.fact.Schema.Type().Fields[name]; t.Kind == schema.Int && t.HasDefault && values[name] == nil {
+		if t := s.fact.Schema.Type().Fields[name]; (t.Kind == schema.Int || t.Kind == schema.Bool) && t.HasDefault && values[name] == nil {
 			put([]string{name}, t.Default)
 		}
 	}
 	if f.hasMax && !put(maximumFields(), f.max) {
-		return nil, noField(s.policy.shortName(), "--max")
+		return nil, nil, noField(s.policy.shortName(), "--max")
 	}
 	if f.session != "" {
 		session = f.session
 	}
 	if session != "" && !put(ownerFields(), session) && f.session != "" {
-		return nil, noField(s.policy.shortName(), "--session")
+		return nil, nil, noField(s.policy.shortName(), "--session")
 	}
 	values[startedBy], order = startCommand, append(order, startedBy)
 	if err := s.check(values); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var b strings.Builder
 	for i, name := range order {
 		fmt.Fprintf(&b, "%s\n  %s: %s", map[bool]string{true: "{", false: ","}[i == 0], jsonText(name), jsonText(values[name]))
 	}
-	return []byte(b.String() + "\n}\n"), nil
+	return []byte(b.String() + "\n}\n"), lacks, nil
 }
 
-// takes reports whether the schema has one of these fields, and accepts the value.
-func (l loopFile) takes(names []string, value string) bool {
+// refuses says why the first of these fields cannot have the value, nil if it can.
+func (l loopFile) refuses(names []string, value string) error {
 	name, _ := l.field(names)
-	return name != "" && l.check(map[string]any{name: value}) == nil
+	if name == "" {
+		return noField(l.policy.shortName(), names[0])
+	}
+	return l.check(map[string]any{name: value})
 }
 
 // startedHere reports whether ralph start wrote the file.
