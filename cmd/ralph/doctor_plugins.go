@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -37,7 +36,7 @@ func (x *examination) checkPlugins(ctx context.Context) {
 				continue
 			}
 			file, _ := settings.File()
-			ignores := fmt.Sprintf("have ralph ignore that file: ralph install %s --policy %s --set settings=ignore", host.ClaudeCode, p.name)
+			ignores := "have ralph ignore that file: " + p.setAdvice("settings=ignore")
 			switch hookOn := readState(ctx, x.root, settings, file).values[enabledField] != false; {
 			case hookOn:
 				x.problem(check, in.file.shown, fmt.Sprintf("the plugin %s also answers stops; the agent continues if either says so", name),

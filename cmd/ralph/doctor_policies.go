@@ -23,6 +23,8 @@ type examined struct {
 	program *rules.Program // nil if it cannot be used
 	host    string         // that asks it, "" if none does
 	scope   string
+	entry   []string // the policies of the entry that asks it, as it names them
+	set     []string // the values of params that the entry states
 	values  map[string]string // of its params
 }
 
@@ -49,27 +51,23 @@ func (e examined) reentryAdvice() (what, fix string) {
 	if e.param("reentry") != "once" {
 		return "", ""
 	}
-	fix = fmt.Sprintf("ralph install %s --policy %s --set reentry=progress", cmp.Or(e.host, host.ClaudeCode), e.name)
-	if e.scope != "" && e.scope != scopeProject {
-		fix += " --scope " + e.scope
-	}
-	return "continues once per prompt, so it runs one task per prompt (reentry=once)", fix
+	return "continues once per prompt, so it runs one task per prompt (reentry=once)", e.setAdvice("reentry=progress")
 }
 
 // checkPolicies loads the policies that hosts ask, and those of the project.
 func (x *examination) checkPolicies(ctx context.Context) {
 	x.asking(func(in hostSettings, e hookEntry, policies []string) {
-		_, set, _ := e.flags()
+		entry, set, _ := e.flags()
 		for _, name := range policies {
-			x.examine(ctx, examined{name: name, host: in.agent.host, scope: in.scope}, in.file.shown, set)
+			x.examine(ctx, examined{name: name, host: in.agent.host, scope: in.scope, entry: entry, set: set}, in.file.shown)
 		}
 	})
 	for _, name := range ownPolicies(x.root.Dir()) {
-		x.examine(ctx, examined{name: ".ralph/" + name + ".yaml"}, "", nil)
+		x.examine(ctx, examined{name: ".ralph/" + name + ".yaml"}, "")
 	}
 }
 
-func (x *examination) examine(ctx context.Context, e examined, where string, set []string) {
+func (x *examination) examine(ctx context.Context, e examined, where string) {
 	a, dir := x.app, x.root.Dir()
 	p, err := findPolicy(dir, e.name)
 	if err != nil {
@@ -81,8 +79,8 @@ func (x *examination) examine(ctx context.Context, e examined, where string, set
 	}
 	e.policy = p
 	var diags rules.Diagnostics
-	if e.values, err = params(p, set); err == nil {
-		e.program, diags, err = a.load(ctx, p, set)
+	if e.values, err = params(p, e.set); err == nil {
+		e.program, diags, err = a.load(ctx, p, e.set)
 	}
 	switch {
 	case err != nil:
@@ -232,7 +230,7 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 		if gone && r.doc.Quiet && !x.root.Exists(l.path) {
 			continue
 		}
-		fences := "begin the file with a line ---, then the fields, then another line ---; or start anew: ralph start " + l.policy.shortName() + " --force"
+		fences := "begin the file with a line ---, then the fields, then another line ---; or start anew: ralph start " + l.policy.shortName() + " 'what to do' --force"
 		switch r.doc.Status {
 		case state.Missing:
 			x.problem("state", l.path, oneLine(r.doc.Problem)+", so there is no loop of "+l.policy.shortName(), fences)

@@ -46,7 +46,8 @@ func (a *app) installCommand() *cobra.Command {
 		Short: "Add ralph to a coding agent's settings",
 		Long: "install adds ralph to the settings file of a host, claude-code or codex, and shows the\n" +
 			"change. Every other byte of the file stays. Installing again changes nothing; with another\n" +
-			"--set it updates the entry. The scope chooses the file:\n\n" +
+			"--set it updates the entry and keeps the params that the entry sets already. To start anew,\n" +
+			"uninstall it first. The scope chooses the file:\n\n" +
 			"  project  .claude/settings.json          .codex/hooks.json\n" +
 			"  local    .claude/settings.local.json    -\n" +
 			"  user     ~/.claude/settings.json        ~/.codex/hooks.json",
@@ -95,7 +96,14 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if err != nil {
 		return err
 	}
+	entries, _ := s.hookEntries() // with reports the error
+	chosen, kept := f.set, installedSet(entries, f.policies)
+	f.set = setOver(kept, chosen)
 	events, err := a.installable(ctx, project, f)
+	if err != nil && kept != nil {
+		return fmt.Errorf("%w\nthe entry in %s has%s; to start anew, first run: ralph uninstall %s%s --scope %s",
+			err, s.shown, shellSet("", kept), g.host, policyFlags(f.policies), f.scope)
+	}
 	if err != nil {
 		return err
 	}
@@ -112,8 +120,11 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 		return err
 	}
 	if bytes.Equal(after, s.src) {
-		fmt.Fprintf(a.stdout, "%s is already installed in %s\n", policyList(f.policies), s.shown)
+		fmt.Fprintf(a.stdout, "%s is already installed in %s%s\n", policyList(f.policies), s.shown, shellSet(", with", f.set))
 		return nil
+	}
+	if kept = slices.DeleteFunc(kept, func(v string) bool { return !slices.Contains(f.set, v) || slices.Contains(chosen, v) }); len(kept) > 0 {
+		fmt.Fprintf(a.stdout, "The entry keeps%s.\n", shellSet("", kept))
 	}
 	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
 		return err
@@ -164,7 +175,7 @@ func (a *app) adviseInstalled(ctx context.Context, project, hostName string, f i
 		if err != nil {
 			continue // doctor reports it
 		}
-		e := examined{name: name, policy: p, program: program, host: hostName, scope: f.scope}
+		e := examined{name: name, policy: p, program: program, host: hostName, scope: f.scope, entry: f.policies, set: f.set}
 		e.values, _ = params(p, f.set) // open has read them
 		if what, fix := e.reentryAdvice(); what != "" {
 			fmt.Fprintf(a.stdout, "%s %s. To run through all tasks: %s\n", name, what, fix)
