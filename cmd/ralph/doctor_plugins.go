@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -35,14 +36,23 @@ func (x *examination) checkPlugins(ctx context.Context) {
 					fmt.Sprintf("set %q to false under enabledPlugins in that file", name))
 				continue
 			}
+			if p.host == "" && x.verdict(ctx, p.program).Idle {
+				continue // neither is for this project
+			}
 			file, _ := settings.File()
+			src, _, _ := x.root.ReadBytes(ctx, file) // one that cannot be read is checkState's
+			off := readState(ctx, x.root, settings, file).values[enabledField] == false
 			ignores := "have ralph ignore that file: " + p.setAdvice("settings=ignore")
-			switch hookOn := readState(ctx, x.root, settings, file).values[enabledField] != false; {
-			case hookOn:
+			switch hookOff := hookReadsOff(string(src)); {
+			case off && !hookOff:
+				x.problem(check, file, fmt.Sprintf("the hook of the plugin %s does not read this file as switched off, and answers stops; the agent continues if either says so", name),
+					fmt.Sprintf("1. begin the file with the lines `---`, `%s: false` and `---`, as the hook compares them byte by byte: no byte order mark, line breaks without CR, nothing behind the dashes, no comment", enabledField),
+					"2. "+ignores)
+			case !hookOff:
 				x.problem(check, in.file.shown, fmt.Sprintf("the plugin %s also answers stops; the agent continues if either says so", name),
 					fmt.Sprintf("1. switch off its hook alone, so that its commands and agents stay: write `%s: false` into the front matter of %s", enabledField, file),
 					"2. "+ignores, "3. run ralph doctor again; docs/policies/"+p.policy.shortName()+".md has more")
-			case p.host != "" && p.param("settings") != "ignore":
+			case off && p.host != "" && p.param("settings") != "ignore":
 				x.problem("switched-off", file, fmt.Sprintf("%s: false switches off %s too, not only the hook of %s", enabledField, p.name, name), ignores)
 			}
 		}
@@ -52,19 +62,42 @@ func (x *examination) checkPlugins(ctx context.Context) {
 // enabledField is the switch in the settings file of a plugin.
 const enabledField = "enabled"
 
+// hookReadsOff reports whether the hooks of such plugins read their settings as off.
+// They know no YAML: the first line enabled: between lines that are exactly --- counts,
+// without blanks and quotes.
+func hookReadsOff(src string) bool {
+	inside := false
+	for line := range strings.SplitSeq(src, "\n") {
+		value, ok := strings.CutPrefix(line, enabledField+":")
+		switch {
+		case line == "---":
+			inside = !inside
+		case inside && ok:
+			return strings.EqualFold(strings.NewReplacer(" ", "", "\t", "", `"`, "", "'", "").Replace(value), "false")
+		}
+	}
+	return false
+}
+
 // followerOf finds the policy that reads the settings file of a plugin, which Claude
 // Code's plugins keep in .claude/PLUGIN.local.md, and the fact that reads it. The
-// policies that hosts ask come first.
+// policies that hosts ask come first, the shipped ones last: also where a policy cannot
+// be used as it is set up, its plugin must not be disabled.
 func (x *examination) followerOf(ctx context.Context, plugin string) (p examined, settings *rules.Fact, ok bool) {
 	all := slices.Clone(x.policies)
 	for _, name := range projectPolicies(x.root.Dir()) {
-		if p, program, err := x.app.open(ctx, x.root.Dir(), name, nil); err == nil {
-			all = append(all, examined{name: name, policy: p, program: program})
+		if p, err := findPolicy(x.root.Dir(), name); err == nil {
+			all = append(all, examined{name: name, policy: p})
 		}
 	}
+	for _, name := range builtins() {
+		all = append(all, examined{name: name, policy: policy{project: x.root.Dir(), name: name, fsys: examples.FS, file: name + "/" + name + ".yaml", shipped: true}})
+	}
 	for _, p := range all {
-		if p.program == nil {
-			continue
+		if p.program == nil { // params do not change which facts there are
+			if p.program, _ = rules.Load(ctx, p.policy.fsys, p.policy.file, x.app.language()); p.program == nil {
+				continue
+			}
 		}
 		for _, f := range p.program.Facts() {
 			file, _ := f.File()

@@ -23,8 +23,8 @@ type examined struct {
 	program *rules.Program // nil if it cannot be used
 	host    string         // that asks it, "" if none does
 	scope   string
-	entry   []string // the policies of the entry that asks it, as it names them
-	set     []string // the values of params that the entry states
+	entry   []string          // the policies of the entry that asks it, as it names them
+	set     []string          // the values of params that the entry states
 	values  map[string]string // of its params
 }
 
@@ -124,22 +124,49 @@ func (x *examination) checkState(ctx context.Context) {
 			case r.doc.Status != state.OK || f.Schema == nil:
 				continue
 			}
-			found := f.Schema.Check(r.doc.Document)
-			for i, bad := range found.Unusable {
-				if i == 3 {
-					x.problem("state", path, fmt.Sprintf("%s more", plural(len(found.Unusable)-i, "field")), "repair them too")
-					break
-				}
-				x.problem("state", place(path, bad), fmt.Sprintf("%s %s; when a rule of %s reads it, the agent may stop", fieldName(bad), bad.Text(), p.name), "repair the field")
-			}
-			for i, bad := range found.Warnings {
-				if i == 3 {
-					break
-				}
-				x.note("state", place(path, bad), fmt.Sprintf("%s %s", fieldName(bad), bad.Text()), "")
-			}
+			x.checkFields(f, path, r.doc, p.name)
 		}
 	}
+}
+
+// checkFields reports which fields of a state break their schema. A number below its
+// minimum is kept, and ends the loop where a rule looks for it.
+func (x *examination) checkFields(f *rules.Fact, path string, doc state.Doc, policy string) {
+	found := f.Schema.Check(doc.Document)
+	for i, bad := range found.Unusable {
+		if i == 3 {
+			x.problem("state", path, fmt.Sprintf("%s more", plural(len(found.Unusable)-i, "field")), "repair them too")
+			break
+		}
+		x.problem("state", place(path, bad), fmt.Sprintf("%s %s; when a rule of %s reads it, the agent may stop", fieldName(bad), bad.Text(), policy), "repair the field")
+	}
+	notes := 0
+	for _, bad := range found.Warnings {
+		what := fieldName(bad) + " " + bad.Text()
+		if tooSmall(f.Schema.Type(), found.Value, bad) {
+			x.problem("state", place(path, bad), what+"; "+policy+" may end the loop for it", "repair the field")
+		} else if notes++; notes <= 3 {
+			x.note("state", place(path, bad), what, "")
+		}
+	}
+}
+
+// tooSmall reports whether a violation is a number below its minimum.
+func tooSmall(t *schema.Type, value any, v schema.Violation) bool {
+	for step := range strings.SplitSeq(strings.TrimPrefix(v.Pointer, "/"), "/") {
+		fields, ok := value.(map[string]any)
+		if t = t.At(step); !ok || t == nil {
+			return false
+		}
+		value = fields[step]
+	}
+	switch n := value.(type) {
+	case int:
+		return t.Min != nil && float64(n) < *t.Min
+	case float64:
+		return t.Min != nil && n < *t.Min
+	}
+	return false
 }
 
 func place(path string, v schema.Violation) string {
@@ -171,13 +198,7 @@ func (x *examination) stateFiles(ctx context.Context, p examined) map[*rules.Fac
 			files[f] = path
 		}
 	}
-	l, err := loop.New(p.program, append(x.app.loopOptions(),
-		loop.WithRoot(x.root.Dir()), loop.WithRecorder(nil), loop.WithTrust(func([]rules.File) bool { return false }))...)
-	if err != nil {
-		return files
-	}
-	d := l.Decide(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: "ralph-doctor", Cwd: x.root.Dir()})
-	for _, read := range d.Verdict.Trace.Facts {
+	for _, read := range x.verdict(ctx, p.program).Trace.Facts {
 		if f := byName[read.Name]; f != nil && read.Path != "" {
 			files[f] = read.Path
 		}
@@ -185,14 +206,25 @@ func (x *examination) stateFiles(ctx context.Context, p examined) map[*rules.Fac
 	return files
 }
 
+// verdict is that of a policy on a stop of an unknown session.
+func (x *examination) verdict(ctx context.Context, program *rules.Program) *rules.Verdict {
+	l, err := loop.New(program, append(x.app.loopOptions(),
+		loop.WithRoot(x.root.Dir()), loop.WithRecorder(nil), loop.WithTrust(func([]rules.File) bool { return false }))...)
+	if err != nil {
+		return &rules.Verdict{}
+	}
+	return l.Decide(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: "ralph-doctor", Cwd: x.root.Dir()}).Verdict
+}
+
 // checkEnd looks for a loop that neither its limit nor its promise ends.
 func (x *examination) checkEnd(l loopFile, r loopState) {
 	field, _ := l.field(promiseFields())
 	limit, hasLimit := r.number(maximumFields())
-	if r.doc.Status != state.OK || field == "" || hasLimit && limit > 0 || r.text(promiseFields()) != "" {
+	maximum, t := l.field(maximumFields())
+	ends := hasLimit && (limit > 0 || t.Min != nil && float64(limit) < *t.Min)
+	if r.doc.Status != state.OK || field == "" || ends || r.text(promiseFields()) != "" {
 		return
 	}
-	maximum, _ := l.field(maximumFields())
 	x.note("state", l.path, "the loop has neither a limit nor a promise: only the limits of "+l.policy.shortName()+" end it",
 		strings.TrimSuffix("set "+field+" or "+maximum, " or ")+" in its front matter")
 }
@@ -202,6 +234,8 @@ func (x *examination) checkLenient(path string, doc state.Doc, fences string) {
 	for line := range strings.Lines(doc.Problem) {
 		where, what, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		switch {
+		case slices.ContainsFunc(doc.Unusable, func(u schema.Violation) bool { return where == fmt.Sprintf("%s:%d", path, u.Line) }):
+			// It is reported below, with the field.
 		case !ok: // how many more there are
 			x.note("state", path, where, "write the front matter as YAML")
 		case strings.Contains(what, "is not closed by a line of ---"):
@@ -211,7 +245,7 @@ func (x *examination) checkLenient(path string, doc state.Doc, fences string) {
 		}
 	}
 	for _, u := range doc.Unusable {
-		x.problem("state", path, u.String(), "put the whole value in quotes")
+		x.problem("state", place(path, u), fieldName(u)+": "+u.Text(), "put the whole value in quotes")
 	}
 }
 
@@ -236,6 +270,10 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 			x.problem("state", l.path, oneLine(r.doc.Problem)+", so there is no loop of "+l.policy.shortName(), fences)
 		case state.OK: // an invalid one is checkState's
 			x.checkLenient(l.path, r.doc, fences)
+		}
+		known := func(e examined) bool { return e.policy.name == l.policy.name }
+		if r.doc.Status == state.OK && l.fact.Schema != nil && !slices.ContainsFunc(x.policies, known) {
+			x.checkFields(l.fact, l.path, r.doc, l.policy.shortName())
 		}
 		if gone || r.paused() {
 			continue
