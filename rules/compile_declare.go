@@ -30,12 +30,44 @@ func (c *compiler) given(doc *document) bindings {
 		if help == "" && len(names) > 0 {
 			help = "it has " + list(names)
 		}
+		message, at := fmt.Sprintf("the policy has no param %q", name), c.setAt(name)
+		if at.Line == 0 {
+			if at.File != "" {
+				message += ", given by " + at.File
+			}
+			at = Pos{File: doc.file.name}
+		}
 		*c.diags = append(*c.diags, Diagnostic{
-			Pos: Pos{File: doc.file.name}, Check: "unknown-param",
-			Message: fmt.Sprintf("the policy has no param %q", name), Help: help,
+			Pos: at, Check: "unknown-param", Message: message, Help: help,
 		})
 	}
 	return b
+}
+
+// setAt gives the place where the configuration gives a param, as it says itself.
+func (c *compiler) setAt(param string) Pos {
+	if c.load.cfg.SetAt == nil {
+		return Pos{}
+	}
+	return c.load.cfg.SetAt(param)
+}
+
+// misfit reports a given value of a param that its schema refuses: where it is given, if
+// that is a place, else where the param is declared.
+func (c *compiler) misfit(sc *scope, d paramDecl, text string, bad schema.Violation, t *schema.Type) {
+	at, by := c.setAt(d.name), ""
+	if at.Line == 0 && at.File != "" {
+		by = " of " + at.File
+	}
+	message, help := fmt.Sprintf("the value %q%s does not fit the param %q: %s", text, by, d.name, bad.Text()), "it takes "+t.String()
+	if at.Line == 0 {
+		c.errorf(sc, d.key, "param-value", help, "%s", message)
+		return
+	}
+	*c.diags = append(*c.diags, Diagnostic{
+		Pos: at, End: at, Check: "param-value", Message: message, Help: help,
+		Related: []Related{{Pos: c.place(sc.file, d.key.Start), Message: "the param is declared here"}},
+	})
 }
 
 // declare makes the scope of a document: its params, facts and lets.
@@ -150,7 +182,7 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 	case given:
 		r := s.Check(schema.Document{Value: text})
 		if bad := slices.Concat(r.Unusable, r.Warnings); len(bad) > 0 {
-			c.errorf(sc, d.key, "param-value", "it takes "+t.String(), "the value %q does not fit the param %q: %s", text, d.name, bad[0].Text())
+			c.misfit(sc, d, text, bad[0], t)
 		}
 		sym.value = r.Value
 	case d.schema.Get("default") != nil:

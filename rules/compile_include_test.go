@@ -161,6 +161,33 @@ rules:
 	}
 }
 
+// A finding about a given value is where it is given, and names what gives it.
+func TestGivenParamsSayWhereTheyAreGiven(t *testing.T) {
+	f := files{"policy.yaml": "ralph: 1\nparams: {most: {type: integer, default: 5}}\nrules:\n  - {name: a, stop: \"${most}\"}\n"}
+	set := map[string]string{"most": "many", "mots": "1"}
+	for _, tt := range []struct {
+		name string
+		at   func(string) rules.Pos
+		want string
+	}{
+		{name: "nothing said", want: `policy.yaml: the policy has no param "mots"
+policy.yaml:2:10: the value "many" does not fit the param "most": expected int, got text "many"`},
+		{name: "a flag", at: func(string) rules.Pos { return rules.Pos{File: "--set"} }, want: `policy.yaml: the policy has no param "mots", given by --set
+policy.yaml:2:10: the value "many" of --set does not fit the param "most": expected int, got text "many"`},
+		{name: "a place", at: func(param string) rules.Pos {
+			return rules.Pos{File: "config.yaml", Line: map[string]int{"most": 3, "mots": 4}[param], Col: 7}
+		}, want: `config.yaml:3:7: the value "many" does not fit the param "most": expected int, got text "many"
+config.yaml:4:7: the policy has no param "mots"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, diags := rules.Load(t.Context(), f.fs(), "policy.yaml", rules.Config{Set: set, SetAt: tt.at})
+			if diff := cmp.Diff(tt.want, diags.Err().Error()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // Values of params are given to the policy and not to what it includes.
 func TestParamsOfIncludedFilesAreBoundByTheIncluder(t *testing.T) {
 	f := files{

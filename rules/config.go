@@ -15,6 +15,9 @@ type Config struct {
 	// Set gives values of params, as text: what --set and the configuration say.
 	// An unknown name is an error.
 	Set map[string]string
+	// SetAt says where a value of Set is given, for findings about it: a place in a
+	// file, or what gives it as the File alone, such as --set. nil says nothing.
+	SetAt func(param string) Pos
 
 	Sources   []SourceKind // of your own, beside those of [Sources]; what gathers the facts must know them
 	Functions []Function   // of your own, for expressions

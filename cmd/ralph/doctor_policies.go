@@ -86,7 +86,10 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 	case err != nil:
 		x.problem("policy", where, fmt.Sprintf("%s cannot be used: %v", e.name, err), "repair what it names")
 	case e.program == nil:
-		x.problem("policy", "", fmt.Sprintf("%s cannot be used, so the agent may stop: %s", e.name, firstError(diags)), "ralph check "+e.name)
+		if len(e.set) == 0 {
+			where = "" // nothing of the entry is in it
+		}
+		x.problem("policy", where, fmt.Sprintf("%s cannot be used, so the agent may stop: %s", e.name, firstError(diags)), "ralph check "+e.name+shellSet("", e.set))
 	case len(diags) > 0:
 		x.note("policy", "", fmt.Sprintf("%s has %s", e.name, plural(len(diags), "finding")), "ralph check "+e.name)
 	}

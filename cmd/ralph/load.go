@@ -136,6 +136,7 @@ func (a *app) language() rules.Config { return loop.Config(a.sources...) }
 func (a *app) config(p policy, set []string) (cfg rules.Config, err error) {
 	cfg = a.language()
 	cfg.Set, err = params(p, set)
+	cfg.SetAt = func(param string) rules.Pos { return givenAt(p, set, param) }
 	return cfg, err
 }
 

@@ -9,9 +9,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 // params are the values of a policy's params: those of .ralph/config.yaml under its
@@ -36,11 +39,31 @@ const configFile = ".ralph/config.yaml"
 
 const maxConfigSize = 256 << 10
 
-// configured reads the values for one policy. They stand under its file name
-// without folder and extension, or under the name that eval takes, which goes
-// before.
+// givenAt says where a param is given. It reads the configuration again: only findings
+// need it.
+func givenAt(p policy, set []string, param string) rules.Pos {
+	if slices.ContainsFunc(set, func(s string) bool { return strings.HasPrefix(s, param+"=") }) {
+		return rules.Pos{File: "--set"}
+	}
+	nodes, _ := configuredNodes(p) // it was read before
+	return rules.Pos{File: configFile, Line: nodes[param].Line, Col: nodes[param].Column}
+}
+
+// configured reads the values for one policy.
 func configured(p policy) (map[string]string, error) {
-	values := map[string]string{}
+	nodes, err := configuredNodes(p)
+	values := make(map[string]string, len(nodes))
+	for name, node := range nodes {
+		values[name] = node.Value
+	}
+	return values, err
+}
+
+// configuredNodes reads the values for one policy, with their places. They stand under
+// its file name without folder and extension, or under the name that eval takes, which
+// goes before.
+func configuredNodes(p policy) (map[string]yaml.Node, error) {
+	values := map[string]yaml.Node{}
 	file := filepath.Join(p.project, filepath.FromSlash(configFile))
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +90,7 @@ func configured(p policy) (map[string]string, error) {
 			if node.Kind != yaml.ScalarNode {
 				return nil, fmt.Errorf("%s:%d:%d: the value of %s must be one text, number or boolean", configFile, node.Line, node.Column, name)
 			}
-			values[name] = node.Value
+			values[name] = node
 		}
 	}
 	return values, nil
