@@ -38,7 +38,7 @@ func TestSpeckit(t *testing.T) {
 	limit := func(max int) outcome {
 		return outcome{
 			Verdict: "stop limit",
-			Notice: fmt.Sprintf("Ralph-speckit: 001-demo reached its limit of %d iterations. .specify/specs/001-demo/.progress.md says what failed: fix it and\n"+
+			Notice: fmt.Sprintf("Ralph-speckit: 001-demo reached its limit of %d iterations. .specify/specs/001-demo/.progress.md says what failed: fix it and "+
 				"run /speckit:implement, or raise maxGlobalIterations in %s. /speckit:cancel ends the run.", max, speckitState),
 			Log: []string{fmt.Sprintf("[ralph-speckit] ERROR: Maximum global iterations (%d) reached for 001-demo", max)},
 		}
@@ -207,7 +207,10 @@ func TestBrokenSettings(t *testing.T) {
 		"colons":                    {"---\ndescription: a: b: c\nenabled: false\n---\n", true, ":2: description is not valid YAML"},
 		"a tab":                     {"---\nenabled:\tfalse\n---\n", true, ""},
 		"a tab in front of a field": {"---\nnote:\n\t- a\nenabled: false\n---\n", true, ":2: note is not valid YAML"},
-		"no blank":                  {"---\nenabled:false\n---\n", true, ""},
+		"a tab in front":            {"---\n\tenabled: false\n---\n", true, ":2: enabled is not valid YAML, since a tab stands before it"},
+		"no blank":                  {"---\nenabled:false\n---\n", true, ":2: enabled is not valid YAML, since no blank follows its colon"},
+		"an open brace":             {"---\n{enabled: false\n---\n", true, "has front matter in which no line is a field"},
+		"a list":                    {"---\n- enabled: false\n---\n", true, "has front matter in which no line is a field"},
 		"twice":                     {"---\nenabled: false\nenabled: true\n---\n", true, ":3: there is a field enabled above"},
 		"twice, on first":           {"---\nenabled: true\nenabled: false\n---\n", false, ":3: there is a field enabled above"},
 		"never closed":              {"---\nenabled: false\n", true, "is not closed by a line of ---"},
@@ -223,13 +226,17 @@ func TestBrokenSettings(t *testing.T) {
 				t.Parallel()
 				work := of.work()
 				work[of.file] = test.text
-				d := newProject(t, policy, nil, work).stop(nil)
+				p := newProject(t, policy, nil, work)
+				d := p.stop(nil)
 				if off := d.Verdict.Rule == "switched-off"; off != test.off {
 					t.Errorf("%s; notices: %q", verdict(d), d.Notices)
 				}
 				reported := slices.DeleteFunc(d.Notices, func(n string) bool { return strings.Contains(n, " iteration 3 | ") })
 				if got := strings.Join(reported, "\n"); !strings.Contains(got, test.notice) || test.notice == "" && got != "" {
 					t.Errorf("it reports %q, want %q", got, test.notice)
+				}
+				if again := p.stop(nil).Notices; test.off && len(again) > 0 {
+					t.Errorf("it reports again: %q", again)
 				}
 			})
 		}
@@ -240,14 +247,14 @@ func TestBrokenSettings(t *testing.T) {
 // the prompt reads, stop the loop and are reported.
 func TestSpeckitBadState(t *testing.T) {
 	for name, test := range map[string]struct{ field, notice string }{
-		"a negative index":            {`"taskIndex": -1`, "Ralph-speckit: a number in " + speckitState + " is below its minimum"},
-		"a negative total":            {`"totalTasks": -1`, "below its minimum"},
-		"a negative attempt":          {`"taskIteration": -1`, "below its minimum"},
-		"no attempt at all":           {`"maxTaskIterations": 0`, "below its minimum"},
-		"a negative iteration":        {`"globalIteration": -1`, "below its minimum"},
-		"no iteration at all":         {`"maxGlobalIterations": 0`, "below its minimum"},
-		"no fix task in recovery":     {`"recoveryMode": true, "maxFixTasksPerOriginal": 0`, "below its minimum"},
-		"attempts that are a word":    {`"maxTaskIterations": "many"`, "rule bad-state: state/maxTaskIterations"},
+		"a negative index":            {`"taskIndex": -1`, "Ralph-speckit: a number in " + speckitState + " is out of range: taskIndex is -1. Write"},
+		"a negative total":            {`"totalTasks": -1`, "totalTasks is -1. Write"},
+		"a negative attempt":          {`"taskIteration": -1`, "taskIteration is -1. Write"},
+		"no attempt at all":           {`"maxTaskIterations": 0`, "maxTaskIterations is 0. Write"},
+		"a negative iteration":        {`"globalIteration": -1`, "globalIteration is -1. Write"},
+		"no iteration at all":         {`"maxGlobalIterations": 0`, "maxGlobalIterations is 0. Write"},
+		"no fix task in recovery":     {`"recoveryMode": true, "maxFixTasksPerOriginal": 0`, "maxFixTasksPerOriginal is 0. Write"},
+		"attempts that are a word":    {`"maxTaskIterations": "many"`, "rule bad-state: state/maxTaskIterations at " + speckitState + ":1:"},
 		"a total that is a list":      {`"totalTasks": [10]`, "rule bad-state: state/totalTasks"},
 		"a mode that is a number":     {`"recoveryMode": 3`, "rule bad-state: state/recoveryMode"},
 		"an approval that is a word":  {`"awaitingApproval": "later"`, "rule awaiting-approval: state/awaitingApproval"},
@@ -292,7 +299,7 @@ func TestSpeckitPrompt(t *testing.T) {
 		},
 		"recovery mode": {
 			field: `"recoveryMode": true, "taskIteration": 2`,
-			says:  []string{"Recovery: true", "this is attempt 2 of 5. Recovery mode: below the item add a fix task `- [ ] ID.N [FIX ID] Fix: ERROR`", "fixTaskMap[ID] raise attempts", "then the item again"},
+			says:  []string{"Recovery: true", "this is attempt 2 of 5. Recovery mode: below the item add a fix task `- [ ] ID.N [FIX ID] Fix: ERROR`", "maxFixTasksPerOriginal: 3\n", "fixTaskMap[ID] raise attempts", "then the item again"},
 			lacks: []string{"Try again", "(?)"},
 		},
 	} {

@@ -51,7 +51,7 @@ func TestSpecum(t *testing.T) {
 	where := "[ralph-specum] Session stopped during spec: demo | Task: 3/7 | Attempt: 1"
 	goesOn := outcome{
 		Verdict: "continue next-task",
-		Says:    []string{"Continue spec: demo (Task 3/7, Iter 3)", "Path: ./specs/demo", "- [ ] 1.3 Build the thing\n  - **Do**: the third step\n\n    with a paragraph of its own\n"},
+		Says:    []string{"Continue spec: demo (Task 3/7, Iter 3)", "Path: specs/demo", "- [ ] 1.3 Build the thing\n  - **Do**: the third step\n\n    with a paragraph of its own\n"},
 		Notice:  "Ralph-specum iteration 3 | Task 3/7",
 		Log:     []string{where},
 	}
@@ -81,7 +81,7 @@ func TestSpecum(t *testing.T) {
 			files: files{specumState: `{"phase": "design", "quickMode": true, "globalIteration": 7, "maxGlobalIterations": 7}`},
 			want: outcome{
 				Verdict: "stop limit",
-				Notice: "Ralph-specum: demo reached its limit of 7 iterations. ./specs/demo/.progress.md says what failed: fix it and\n" +
+				Notice: "Ralph-specum: demo reached its limit of 7 iterations. specs/demo/.progress.md says what failed: fix it and " +
 					"run /ralph-specum:implement, or raise maxGlobalIterations in " + specumState + ". /ralph-specum:cancel ends the run.",
 				Log: []string{"[ralph-specum] ERROR: Maximum global iterations (7) reached for demo"},
 			},
@@ -126,7 +126,7 @@ func TestSpecum(t *testing.T) {
 			files: files{specumState: finished},
 			want: outcome{
 				Verdict: "continue unchecked-tasks",
-				Says:    []string{"index 7 of 7", "5 unchecked items are left in ./specs/demo/tasks.md", "qa-engineer if the item is marked [VERIFY]", "Add no new tasks"},
+				Says:    []string{"index 7 of 7", "5 unchecked items are left in specs/demo/tasks.md", "qa-engineer if the item is marked [VERIFY]", "Add no new tasks"},
 				Notice:  "Ralph-specum: 5 unchecked tasks remain in tasks.md",
 				Log:     []string{atEnd, "[ralph-specum] The state says complete, but tasks.md has 5 unchecked items"},
 			},
@@ -258,8 +258,8 @@ func TestSpecumTaskText(t *testing.T) {
 		"stars are items too":      {index: 1, list: "* [x] first\n* [ ] second\n", want: "## Task\n* [ ] second\n\n## Next"},
 		"a check is no neighbour":  {index: 0, list: "- [ ] 1 [P] a\n- [ ] 2 [P] [VERIFY] b\n- [ ] 3 [P] c\n", want: "## Task\n- [ ] 1 [P] a\n\n## Next"},
 		"a check is alone":         {index: 1, list: "- [ ] 1 [P] a\n- [ ] 2 [P] [VERIFY] b\n- [ ] 3 [P] c\n", want: "## Task\n- [ ] 2 [P] [VERIFY] b\n\n## Next"},
-		"a list that is too short": {index: 6, list: "- [ ] first\n", want: "## Task\n(not in the list: read ./specs/demo/tasks.md)\n\n## Next"},
-		"no list":                  {index: 6, list: absent, want: "## Task\n(not in the list: read ./specs/demo/tasks.md)\n\n## Next"},
+		"a list that is too short": {index: 6, list: "- [ ] first\n", want: "## Task\n(not in the list: read specs/demo/tasks.md)\n\n## Next"},
+		"no list":                  {index: 6, list: absent, want: "## Task\n(not in the list: read specs/demo/tasks.md)\n\n## Next"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -282,14 +282,14 @@ func TestSpecumTaskText(t *testing.T) {
 // exists decides.
 func TestSpecumFolders(t *testing.T) {
 	for name, test := range map[string]struct{ dirs, want string }{
-		"none":                     {"[]", "./specs/demo"},
-		"a flow list":              {`["./nope", "./pkg/specs/"]`, "./pkg/specs/demo"},
+		"none":                     {"[]", "specs/demo"},
+		"a flow list":              {`["./nope", "./pkg/specs/"]`, "pkg/specs/demo"},
 		"single quotes":            {"['pkg/specs']", "pkg/specs/demo"},
-		"one text":                 {"./pkg/specs", "./pkg/specs/demo"},
-		"a block list":             {"\n  - ./nope\n  - ./pkg/specs", "./pkg/specs/demo"},
-		"a comment":                {`["./pkg/specs"] # here`, "./pkg/specs/demo"},
-		"out of the project":       {`["../elsewhere", "/tmp"]`, "./specs/demo"},
-		"none of them is a folder": {`["./nope"]`, "./specs/demo"},
+		"one text":                 {"./pkg/specs", "pkg/specs/demo"},
+		"a block list":             {"\n  - ./nope\n  - ./pkg/specs", "pkg/specs/demo"},
+		"a comment":                {`["./pkg/specs"] # here`, "pkg/specs/demo"},
+		"out of the project":       {`["../elsewhere", "/tmp"]`, "specs/demo"},
+		"none of them is a folder": {`["./nope"]`, "specs/demo"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -339,7 +339,7 @@ func TestSpecumPointers(t *testing.T) {
 				specumState:           `{"phase": "execution", "taskIndex": 2, "totalTasks": 7, "epicName": "big"}`,
 				specumEpic:            `{"specs": [{"name": "demo", "status": "pending"}]}`,
 			})
-			expect(t, p.stop(nil), "continue next-task", "Continue spec: demo (", "Path: ./specs/demo ")
+			expect(t, p.stop(nil), "continue next-task", "Continue spec: demo (", "Path: specs/demo ")
 			expect(t, p.stop(event{"last_assistant_message": "ALL_TASKS_COMPLETE"}), "stop all-done")
 			diff(t, `{"specs": [{"name": "demo", "status": "completed"}]}`, p.read()[specumEpic])
 		})
@@ -366,15 +366,17 @@ func TestSpecumLostPointers(t *testing.T) {
 // the prompt reads, stop the loop and are reported.
 func TestSpecumBadState(t *testing.T) {
 	for name, test := range map[string]struct{ field, notice string }{
-		"a negative index":         {`"taskIndex": -1`, "Ralph-specum: a number in " + specumState + " is below its minimum"},
-		"a negative total":         {`"totalTasks": -1`, "below its minimum"},
-		"an attempt 0":             {`"taskIteration": 0`, "below its minimum"},
-		"no attempt at all":        {`"maxTaskIterations": 0`, "below its minimum"},
-		"an iteration 0":           {`"globalIteration": 0`, "below its minimum"},
-		"no iteration at all":      {`"maxGlobalIterations": 0`, "reached its limit of 0 iterations"},
-		"no fix task in recovery":  {`"recoveryMode": true, "maxFixTasksPerOriginal": 0`, "below its minimum"},
-		"no modification":          {`"maxModificationsPerTask": 0`, "below its minimum"},
-		"attempts that are a word": {`"maxTaskIterations": "many"`, "rule bad-state: state/maxTaskIterations"},
+		"a negative index":         {`"taskIndex": -1`, "Ralph-specum: a number in " + specumState + " is out of range: taskIndex is -1, write 0 or more."},
+		"a negative total":         {`"totalTasks": -1`, "totalTasks is -1, write 0 or more"},
+		"an attempt 0":             {`"taskIteration": 0`, "taskIteration is 0, write 1 or more"},
+		"no attempt at all":        {`"maxTaskIterations": 0`, "maxTaskIterations is 0, write 1 or more"},
+		"an iteration 0":           {`"globalIteration": 0`, "globalIteration is 0, write 1 or more"},
+		"no iteration at all":      {`"maxGlobalIterations": 0`, "maxGlobalIterations is 0, write 1 or more"},
+		"no fix task in recovery":  {`"recoveryMode": true, "maxFixTasksPerOriginal": 0`, "maxFixTasksPerOriginal is 0, write 1 or more"},
+		"no modification":          {`"maxModificationsPerTask": 0`, "maxModificationsPerTask is 0, write 1 or more"},
+		"an index too big":         {`"taskIndex": 1e20`, "taskIndex is too big"},
+		"a total too big":          {`"totalTasks": 1e20`, "totalTasks is too big"},
+		"attempts that are a word": {`"maxTaskIterations": "many"`, "rule bad-state: state/maxTaskIterations at " + specumState + ":1:"},
 		"a mode that is a number":  {`"recoveryMode": 3`, "rule bad-state: state/recoveryMode"},
 		"a sync that is a word":    {`"nativeSyncEnabled": "sometimes"`, "rule bad-state: state/nativeSyncEnabled"},
 		"fix tasks in a list":      {`"recoveryMode": true, "fixTaskMap": [1]`, "rule bad-state: state/fixTaskMap"},
@@ -405,7 +407,7 @@ func TestSpecumPrompt(t *testing.T) {
 			says: []string{
 				"1. Read " + specumState + "; the task is above",
 				"2. Give it to spec-executor, or to qa-engineer if it is marked [VERIFY]; do not do it yourself",
-				"tick it in ./specs/demo/tasks.md and set taskIndex to 3, taskIteration to 1, and raise globalIteration",
+				"tick it in specs/demo/tasks.md and set taskIndex to 3, taskIteration to 1, and raise globalIteration",
 				"this is attempt 2 of 4. Try again; after the last attempt report what failed and stop",
 				"remove the state file and write ALL_TASKS_COMPLETE alone on a line",
 				"TASK_MODIFICATION_REQUEST check it: at most 3 for a task, ids at most 2 levels",
@@ -416,14 +418,15 @@ func TestSpecumPrompt(t *testing.T) {
 		"a group": {
 			index: 3,
 			says: []string{
-				"2. Give each task to a spec-executor of its own, with a progress file of its own: ./specs/demo/.progress-task-N.md, where N is its index, 3 to 4; do not do it yourself",
+				"1. Read " + specumState + "; the tasks are above, no need to look them up",
+				"2. Give each task to a spec-executor of its own, with a progress file of its own: specs/demo/.progress-task-N.md, where N is its index, 3 to 4; do not do it yourself",
 				"merge their progress files into .progress.md, remove these files, and set taskIndex to 5, taskIteration to 1",
 			},
 			lacks: []string{"(?)"},
 		},
 		"a task that is not in the list": {
 			index: 6, list: "- [ ] first\n",
-			says:  []string{"(not in the list: read ./specs/demo/tasks.md)", "and find item 6, counted from 0, in ./specs/demo/tasks.md"},
+			says:  []string{"(not in the list: read specs/demo/tasks.md)", "and find item 6, counted from 0, in specs/demo/tasks.md"},
 			lacks: []string{"the task is above", "(?)"},
 		},
 		"the native tasks in step": {index: 2, says: []string{"NativeSync: true", "- Native tasks: if nativeTaskMap in the state is empty"}},

@@ -24,7 +24,7 @@ func TestStravinsky(t *testing.T) {
 		Verdict: "continue go-on",
 		Says: []string{
 			"[SYSTEM REMINDER - CONTINUATION LOOP ACTIVE]\n", "this is iteration 4 of 10",
-			"state the completion promise: All tests passing", "Goal: make the tests pass\n- Run them",
+			"state the completion promise on a line of its own, and not before: “All tests passing”", "Goal: make the tests pass\n- Run them",
 		},
 		Changed: counted("4"),
 	}
@@ -47,7 +47,7 @@ func TestStravinsky(t *testing.T) {
 		{
 			name:  "a broken count",
 			files: files{loopFile: loopAt("iteration_count: [1\n")},
-			want:  outcome{Verdict: "stop limit", Notice: "[stravinsky] rule limit: plan/iteration_count at 2:18: expected int, got text \"[1\""},
+			want:  outcome{Verdict: "stop limit", Notice: "[stravinsky] rule limit: plan/iteration_count at " + loopFile + ":2:18: expected int, got text \"[1\""},
 		},
 		{name: "switched off", files: files{loopFile: loopAt("active: false\n")}, want: outcome{Verdict: "stop inactive"}},
 		{name: "switched off with a capital", files: files{loopFile: loopAt("active: False\n")}, want: outcome{Verdict: "stop inactive"}},
@@ -123,6 +123,39 @@ func TestStravinsky(t *testing.T) {
 				Changed: files{loopFile: loopAt("iteration_count: 7\nmilestones: [3, 7]\n")}},
 		},
 	})
+}
+
+// An agent that repeats the loop's own words, whole or line by line, has not stated the promise.
+func TestRepeatedWordsAreNoPromise(t *testing.T) {
+	promises := []string{
+		"All tests passing", `All "unit" tests`, "Done: x. All green!", "It's done", "[DONE]", "**DONE**", "✅ fertig", "I cannot do more",
+	}
+	policies := map[string]struct{ file, fields, wrote string }{
+		"stravinsky":   {loopFile, "iteration_count: 1\nmax_iterations: 900\ncompletion_promise: %s\n", "`%s`"},
+		"ralph-wiggum": {".claude/ralph-loop.local.md", "iteration: 1\nmax_iterations: 900\ncompletion_promise: %s\n", "`<promise>%s</promise>`"},
+	}
+	for policy, of := range policies {
+		for _, promise := range promises {
+			t.Run(policy+"/"+promise, func(t *testing.T) {
+				t.Parallel()
+				p := newProject(t, policy, nil, files{of.file: "---\n" + fmt.Sprintf(of.fields, promise) + "---\nGoal\n"})
+				first := p.stop(nil)
+				uncounted := p.stop(event{"last_assistant_message": fmt.Sprintf(of.wrote, promise)})
+				expect(t, uncounted, verdict(first), "You wrote the promise, but it did not count")
+				said := append([]string{first.Verdict.Reason, uncounted.Verdict.Reason}, first.Notices...)
+				for _, text := range said {
+					for _, repeated := range append(strings.Split(text, "\n"), text) {
+						d := p.stop(event{"stop_hook_active": true, "last_assistant_message": repeated})
+						if verdict(d) != verdict(first) {
+							t.Fatalf("%s on %q", verdict(d), repeated)
+						}
+					}
+				}
+				stated := strings.Trim(fmt.Sprintf(of.wrote, promise), "`")
+				expect(t, p.stop(event{"stop_hook_active": true, "last_assistant_message": "All is well.\n\n" + stated}), "stop promise")
+			})
+		}
+	}
 }
 
 // A whole loop counts every stop and archives its file at the end.

@@ -391,8 +391,8 @@ func TestJudgeIsAskedForTheClosureProtocol(t *testing.T) {
 	decode(t, []byte(m.asked[0]), &sent)
 	points := regexp.MustCompile(`(?m)^\d\. .*$`).FindAllString(sent.System, -1)
 	want := []string{"premature", "promise is verified, with proof", "Hindsight", "validation agent .* not by `bd close` alone", "tmux sessions and the worktrees", "Continuation items are set"}
-	if len(points) != len(want) {
-		t.Fatalf("the model judges by %q", points)
+	if len(points) != len(want) || strings.Contains(sent.System, "does not apply") {
+		t.Fatalf("the model judges by %q, in\n%s", points, sent.System)
 	}
 	for i, re := range want {
 		if !regexp.MustCompile(re).MatchString(points[i]) {
@@ -415,17 +415,23 @@ func TestJudgeIsAskedForTheClosureProtocol(t *testing.T) {
 	}
 }
 
-// A folder of the session that leads elsewhere is reported once, in words; one with dots
-// in its name is a folder.
+// A folder of the session that leads elsewhere is reported once, in words, and so is one that
+// does not exist; one with dots in its name is a folder. Blanks around it do not matter.
 func TestSessionDirThatLeadsElsewhere(t *testing.T) {
-	for dir, outside := range map[string]bool{
-		"..": true, "../x": true, "a/../../b": true, `..\x`: true, "a..b": false, "...": false, "/abs": false, "~": false, "*": false,
+	const leadsOut, absent, there = 0, 1, 2
+	for dir, is := range map[string]int{
+		"..": leadsOut, "../x": leadsOut, "a/../../b": leadsOut, `..\x`: leadsOut, "/abs": leadsOut, "~": leadsOut, "C:/abs": leadsOut, `\abs`: leadsOut,
+		"a..b": absent, "...": absent, "*": absent, "iso": there, "iso/deep": there,
 	} {
 		p, l := gate(t, "worker-1", map[string]string{".claude/x/promises/p.json": promiseFile("promise-1", "worker-1", "pending")})
-		p.env["CLAUDE_SESSION_DIR"] = dir
+		p.write(".claude/completion-state/iso/deep/note", "")
+		p.env["CLAUDE_SESSION_DIR"] = " " + dir + "\t"
 		d := p.run(l, p.stop())
 		var want []string
-		if outside {
+		switch is {
+		case absent:
+			want = []string{"CLAUDE_SESSION_DIR is \"" + dir + "\", and there is no folder of that name in .claude/completion-state, so there were no promises to check."}
+		case leadsOut:
 			want = []string{"CLAUDE_SESSION_DIR is \"" + dir + "\", which leads out of .claude/completion-state, so no promises were checked.\n" +
 				"Set it to the name of a folder there."}
 		}

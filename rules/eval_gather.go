@@ -49,7 +49,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 			ev.gotten[f.index].clamped = append(ev.gotten[f.index].clamped, w)
 			continue
 		}
-		ev.warn(violation(f.Name, w))
+		ev.warn(violation(f.Name, f, v, w))
 	}
 	if v.Status == Missing && f.HasDefault {
 		if !v.Quiet {
@@ -110,20 +110,29 @@ func (ev *evaluation) arguments(f *Fact) (args []string, problem string, quiet b
 	return args, "", false
 }
 
-// violation writes what is wrong with a value of a fact.
-func violation(fact string, w schema.Violation) string {
-	at := ""
-	if w.Line > 0 {
-		at = fmt.Sprintf(" at %d:%d", w.Line, w.Col)
+// violation says what is wrong with a value of a fact, and where. Where a fact has many files, w names the one.
+func violation(name string, f *Fact, v *Value, w schema.Violation) string {
+	file, at := v.Path, ""
+	if f.Source.Glob {
+		file = ""
 	}
-	return fmt.Sprintf("%s%s%s: %s", fact, w.Pointer, at, w.Text())
+	switch {
+	case w.Line > 0 && file != "":
+		at = fmt.Sprintf(" at %s:%d:%d", file, w.Line, w.Col)
+	case w.Line > 0:
+		at = fmt.Sprintf(" at %d:%d", w.Line, w.Col)
+	case file != "":
+		at = " in " + file
+	}
+	return fmt.Sprintf("%s%s%s: %s", name, w.Pointer, at, w.Text())
 }
 
 // unusable says why an operand may not read what it reads, or "".
 func (ev *evaluation) unusable(o *operand, a *access) string {
-	for _, u := range ev.gotten[a.fact.fact.index].Unusable {
+	g := &ev.gotten[a.fact.fact.index]
+	for _, u := range g.Unusable {
 		if a.spoilt(o.props, schema.SplitPointer(u.Pointer)) {
-			return violation(a.fact.name, u)
+			return violation(a.fact.name, a.fact.fact, &g.Value, u)
 		}
 	}
 	return ""
@@ -131,9 +140,10 @@ func (ev *evaluation) unusable(o *operand, a *access) string {
 
 // reportClamped reports that an operand reads a number that is not the one in the file.
 func (ev *evaluation) reportClamped(o *operand, a *access) {
-	for _, w := range ev.gotten[a.fact.fact.index].clamped {
+	g := &ev.gotten[a.fact.fact.index]
+	for _, w := range g.clamped {
 		if a.spoilt(o.props, schema.SplitPointer(w.Pointer)) {
-			ev.report(violation(a.fact.name, w))
+			ev.report(violation(a.fact.name, a.fact.fact, &g.Value, w))
 		}
 	}
 }

@@ -209,7 +209,7 @@ rules:
 	}
 
 	v = decide(t, text, &world{facts: map[string]rules.Value{"pointer": is("p"), "state": with(is(object{}), "/x")}})
-	if diff := cmp.Diff([]string{"broken: ${state.x} is unknown: state/x: expected int, got text"}, v.Problems); diff != "" {
+	if diff := cmp.Diff([]string{"broken: ${state.x} is unknown: state/x in p/state.json: expected int, got text"}, v.Problems); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }

@@ -285,9 +285,9 @@ finally:
   - log: never
 `,
 			want: &rules.Verdict{
-				Rule: "limit", Failed: true, Fault: "rule", Reason: "its condition could not be evaluated: state/n: expected int, got text",
+				Rule: "limit", Failed: true, Fault: "rule", Reason: "its condition could not be evaluated: state/n in state.json: expected int, got text",
 				Parts:    []rules.Part{{Rule: "note", Log: "noted"}},
-				Problems: []string{"rule limit: state/n: expected int, got text"},
+				Problems: []string{"rule limit: state/n in state.json: expected int, got text"},
 			},
 		},
 		{
@@ -299,7 +299,7 @@ rules:
   - {name: c, when: n > 5, continue: never}
   - {name: d, when: n + len("") > 5, continue: never}
 `,
-			want: &rules.Verdict{Problems: []string{"rule a: state/n: expected int, got text"}},
+			want: &rules.Verdict{Problems: []string{"rule a: state/n in state.json: expected int, got text"}},
 		},
 		{
 			name: "a merely missing fact is no error",
@@ -362,7 +362,7 @@ rules:
 	if diff := cmp.Diff([]string{"one: holds", "limit: error"}, outcomes(v)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !slices.Contains(v.Problems, "rule limit: state/n: expected int, got text") {
+	if !slices.Contains(v.Problems, "rule limit: state/n in state.json: expected int, got text") {
 		t.Errorf("it is not told: %v", v.Problems)
 	}
 }

@@ -63,7 +63,7 @@ func TestShippedDefaults(t *testing.T) {
 	}{
 		{"speckit-state", loops},
 		{"specum-state", with(map[string]any{
-			"quickMode": false, "nativeSyncEnabled": true, "epicName": "", "maxModificationsPerTask": 3, "maxModificationDepth": 2,
+			"quickMode": false, "nativeSyncEnabled": true, "nativeTaskMap": map[string]any{}, "epicName": "", "maxModificationsPerTask": 3, "maxModificationDepth": 2,
 			"modificationMap": map[string]any{}, "relatedSpecs": []any{}, "taskResults": map[string]any{},
 		})},
 		{"stravinsky-loop", map[string]any{

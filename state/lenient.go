@@ -156,6 +156,8 @@ func (m *matter) decodeFields() error {
 			}
 			v = value.Value
 			m.remark(m.line+e.line, "%s is not valid YAML; it is read as the text %q", e.key, shorten(value.Value))
+		} else if flaw := e.flaw(); flaw != "" {
+			m.remark(m.line+e.line, "%s is not valid YAML, since %s; it is read all the same", e.key, flaw)
 		}
 		m.fields.Content = append(m.fields.Content, key, value)
 		m.value[e.key] = v
@@ -276,6 +278,17 @@ func (e rawField) parse() (key, value *yaml.Node) {
 	shift(key, e.line-1, 0)
 	shift(value, e.line-1, added)
 	return key, value
+}
+
+// flaw says what parse overlooks: what is not YAML in a field that is read nonetheless.
+func (e rawField) flaw() string {
+	switch after := e.first[e.colon+1:]; {
+	case strings.Contains(e.indent, "\t"):
+		return "a tab stands before it"
+	case len(after) > 0 && !isBlank(after[0]) && after[0] != '\r':
+		return "no blank follows its colon"
+	}
+	return ""
 }
 
 // shift moves nodes down, and those on the first line to the left.

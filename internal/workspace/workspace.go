@@ -5,7 +5,6 @@
 package workspace
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,17 +29,16 @@ func (e *Error) Error() string {
 func (e *Error) Quiet() bool { return true }
 
 // Find gives the project root of an event in the directory cwd: flag if it is given, else
-// CLAUDE_PROJECT_DIR where that is a directory, else cwd. The host sets the variable to the
-// project that the session was started in; cwd follows the agent, also out of the project.
+// CLAUDE_PROJECT_DIR where that is a directory other than the root of the file system, else
+// cwd. The host sets the variable to the project that the session was started in; cwd follows
+// the agent, also out of the project.
 // Find does not search upwards: a file of some parent folder must not run a loop here.
 func Find(cwd, flag string, getenv func(string) string) (string, error) {
 	if flag != "" {
 		return directory(flag)
 	}
-	if session := getenv("CLAUDE_PROJECT_DIR"); session != "" {
-		if dir, err := directory(session); err == nil {
-			return dir, nil
-		}
+	if dir := ofSession(getenv); dir != "" {
+		return dir, nil
 	}
 	if cwd == "" {
 		return "", &Error{Reason: "the hook input has no cwd and CLAUDE_PROJECT_DIR names none; use --project"}
@@ -51,11 +49,24 @@ func Find(cwd, flag string, getenv func(string) string) (string, error) {
 // Named gives the project root that is known without an event, "" if there is none: flag
 // if it is given, else CLAUDE_PROJECT_DIR.
 func Named(flag string, getenv func(string) string) string {
-	name := cmp.Or(flag, getenv("CLAUDE_PROJECT_DIR"))
+	if flag == "" {
+		return ofSession(getenv)
+	}
+	dir, _ := directory(flag)
+	return dir
+}
+
+// ofSession gives the directory that CLAUDE_PROJECT_DIR names, "" if there is none. The root
+// of the file system is no project: every path of a policy would be one of the machine.
+func ofSession(getenv func(string) string) string {
+	name := getenv("CLAUDE_PROJECT_DIR")
 	if name == "" {
 		return ""
 	}
-	dir, _ := directory(name)
+	dir, err := directory(name)
+	if err != nil || dir == filepath.Dir(dir) {
+		return ""
+	}
 	return dir
 }
 

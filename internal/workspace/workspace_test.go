@@ -44,6 +44,8 @@ func TestFind(t *testing.T) {
 		{"the agent removed its directory", "", "project", "project/removed", "project"},
 		{"or a worktree elsewhere", "", "project", "gone", "project"},
 		{"a session directory that is a file", "", "file", "elsewhere", "elsewhere"},
+		{"a session directory that is the root of the file system", "", "/", "project", "project"},
+		{"and nothing else", "", "/", "", ""},
 		{"no directory is named", "", "", "", ""},
 		{"a directory that is gone", "", "", "gone", ""},
 		{"both are gone", "", "gone", "removed", ""},
@@ -52,8 +54,11 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			abs := func(name string) string {
-				if name == "" {
+				switch name {
+				case "":
 					return ""
+				case "/":
+					return filepath.VolumeName(base) + string(filepath.Separator)
 				}
 				return in(name)
 			}
@@ -86,7 +91,7 @@ func TestNamed(t *testing.T) {
 	}
 	session := t.TempDir()
 	for _, c := range []struct{ flag, session, want string }{
-		{"", "", ""}, {dir, "", dir}, {dir, session, dir}, {"", dir, dir}, {filepath.Join(dir, "gone"), dir, ""}, {"", filepath.Join(dir, "gone"), ""},
+		{"", "", ""}, {"", string(filepath.Separator), ""}, {dir, "", dir}, {dir, session, dir}, {"", dir, dir}, {filepath.Join(dir, "gone"), dir, ""}, {"", filepath.Join(dir, "gone"), ""},
 	} {
 		env := func(name string) string { return map[string]string{"CLAUDE_PROJECT_DIR": c.session}[name] }
 		if got := workspace.Named(c.flag, env); got != c.want {
