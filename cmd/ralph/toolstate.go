@@ -3,16 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/ralph-sdk/ralph/loop/host"
-	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -68,64 +64,27 @@ func (a *app) openToolState(ctx context.Context, root *state.Root, name, pointed
 	if _, fixed := s.fact.File(); fixed {
 		return s, false, nil
 	}
-	v := program.Eval(ctx, scout{root, &s}, rules.Options{Event: host.Stop, Time: time.Now()})
-	if s.pointer == "" {
+	if s.pointer = findPointer(ctx, root, program); s.pointer == "" {
 		return s, false, nil
 	}
-	if s.path == "" {
-		s.problem = v.Reason
-		if len(v.Problems) > 0 {
-			s.problem = v.Problems[0]
+	if s.pointed == "" {
+		s.pointed = root.Read(ctx, state.File{Path: s.pointer}).Text
+	}
+	seen := look(ctx, root, program, map[string]string{s.pointer: s.pointed})
+	if s.path, s.tasks = seen.path, seen.tasks; s.path == "" {
+		s.problem = seen.verdict.Reason
+		if len(seen.verdict.Problems) > 0 {
+			s.problem = seen.verdict.Problems[0]
 		}
 		return s, true, nil
 	}
-	if !strings.Contains(s.path, path.Clean(s.pointed)) {
+	if !hasSegments(s.path, s.pointed) {
 		return s, false, nil // something else than that text leads to it
 	}
 	if s.tasks == "" {
 		s.tasks = path.Join(path.Dir(s.path), taskList)
 	}
 	return s, true, nil
-}
-
-// A scout is the world of a policy that is asked where its files are. Its tool has a
-// task to do, so that the policy looks for the checklist too.
-type scout struct {
-	root  *state.Root
-	found *toolState
-}
-
-func (s scout) Fact(ctx context.Context, f *rules.Fact, args []string) rules.Value {
-	switch {
-	case f == s.found.fact:
-		s.found.path = args[0]
-		return rules.ValueOf(f, map[string]any{phaseFields()[0]: executing, totalFields()[0]: 1})
-	case f.Source.Name == "text" && s.found.path == "": // the last one before the state names its folder
-		s.found.pointer = args[0]
-		if s.found.pointed == "" {
-			s.found.pointed = s.root.Read(ctx, state.File{Path: args[0]}).Text
-		}
-		if s.found.pointed != "" {
-			return rules.ValueOf(f, s.found.pointed)
-		}
-	case f.Source.Name == "checklist" && path.Dir(args[0]) == path.Dir(s.found.path):
-		s.found.tasks = args[0]
-	case f.Source.Body:
-		if doc := s.root.Read(ctx, state.File{Path: args[0], Format: state.FrontMatter}); doc.Status == state.OK {
-			return rules.ValueOf(f, doc.Document.Value)
-		}
-	}
-	return rules.Value{Status: rules.Missing, Quiet: true}
-}
-
-func (s scout) Name(_ context.Context, name string) any {
-	switch name {
-	case "isdir":
-		return s.root.IsDir
-	case "exists", "anyfile": // so that the policy is for this project, be it new to it
-		return func(string) bool { return true }
-	}
-	return nil
 }
 
 // startTool writes the first state of a tool's work, and the pointer to it if that
@@ -139,6 +98,9 @@ func (a *app) startTool(ctx context.Context, root *state.Root, s toolState, f st
 		return fmt.Errorf("%q leads %s to no state: %s", s.pointed, name, s.problem)
 	case f.hasPromise:
 		return noField(name, "--promise")
+	}
+	if _, err := s.pointable(ctx, root); err != nil { // before anything is written
+		return err
 	}
 	old := s.read(ctx, root)
 	there := old.doc.Status != state.Missing || root.Exists(s.path)
@@ -202,22 +164,6 @@ func (a *app) keepState(ctx context.Context, root *state.Root, s toolState, old 
 	}
 	fmt.Fprintf(a.stdout, "kept the state of %s as it is: %s\n", s.policy.shortName(), s.path)
 	return nil
-}
-
-// point lets the pointer name the folder.
-func (a *app) point(ctx context.Context, root *state.Root, s toolState) error {
-	old := root.Read(ctx, state.File{Path: s.pointer})
-	if old.Text == s.pointed {
-		return nil
-	}
-	err := root.Write(ctx, s.pointer, []byte(s.pointed+"\n"), old.Version)
-	if errors.Is(err, state.ErrChanged) {
-		return fmt.Errorf("%s changed just now; run the command again", s.pointer)
-	}
-	if err == nil {
-		fmt.Fprintf(a.stdout, "  %s now names %s\n", s.pointer, s.pointed)
-	}
-	return err
 }
 
 // first makes the first state: the tasks as they are ticked, and the numbers and
