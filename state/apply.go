@@ -63,9 +63,9 @@ type Change struct {
 //
 // A replaced file keeps its permissions. If the path is a link, the file that
 // it leads to is replaced and the link stays. Changes to one file are made in
-// order. Of archived files the changes then say where they are; the first of them
-// adds ralph's own folders to .ralph/.gitignore. Removing a file that was not there when it was read, and is not
-// there now, does nothing.
+// order. Of archived files the changes then say where they are; the first file of the
+// archive adds ralph's own folders to .ralph/.gitignore. Removing a file that was not
+// there when it was read, and is not there now, does nothing.
 func (r *Root) Apply(ctx context.Context, changes []Change) error {
 	targets, err := r.plan(ctx, changes)
 	if err != nil {
@@ -112,8 +112,8 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 		return err
 	}
 	r.sweepTemps(targets)
-	if archives.folders != nil {
-		ignoreOwn(r.root, archives.first)
+	if archives.first {
+		r.ignoreOwn(ctx)
 	}
 	for _, t := range targets {
 		if t.end == OpArchive && !t.nothing {

@@ -1,11 +1,9 @@
 package state
 
 import (
-	"bytes"
+	"context"
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 )
@@ -18,42 +16,48 @@ const IgnoreFile = ".ralph/.gitignore"
 // maxIgnore is how large an ignore file may be that lines are added to.
 const maxIgnore = 1 << 20
 
-// ignoreOwn sees to it that git ignores what ralph writes below .ralph. A file that is
-// there gets the lines that it lacks only if first is set: what the user took out stays
-// out. It is best effort: a tree that is not clean must not keep a loop from ending.
-func ignoreOwn(root *os.Root, first bool) {
-	lines, old, mode := []string{"archive/", "runs/"}, []byte(nil), fs.FileMode(0o644)
-	switch info, err := root.Lstat(IgnoreFile); {
-	case errors.Is(err, fs.ErrNotExist):
-		lines = append(lines, ".gitignore")
-	case err != nil, !first, !info.Mode().IsRegular(), info.Size() > maxIgnore:
+// ignoreOwn sees to it that git ignores what ralph writes below .ralph. It is best
+// effort: a tree that is not clean must not keep a loop from ending.
+func (r *Root) ignoreOwn(ctx context.Context) {
+	info, err := r.root.Lstat(IgnoreFile)
+	absent := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !absent || err == nil && (!info.Mode().IsRegular() || info.Size() > maxIgnore) {
 		return
-	default:
-		f, err := root.Open(IgnoreFile)
+	}
+	ctx = context.WithoutCancel(ctx) // the archived file is in place already
+	const tries = 3                  // of another process that writes it too
+	for range tries {
+		old, version, err := r.ReadBytes(ctx, IgnoreFile)
 		if err != nil {
 			return
 		}
-		defer f.Close()
-		if old, err = io.ReadAll(io.LimitReader(f, maxIgnore)); err != nil {
+		added := withIgnored(string(old), version == "")
+		if added == string(old) || !errors.Is(r.Write(ctx, IgnoreFile, []byte(added), version), ErrChanged) {
 			return
 		}
-		mode = info.Mode().Perm()
 	}
-	added := old
-	if len(old) > 0 && !bytes.HasSuffix(old, []byte("\n")) {
-		added = append(added, '\n')
+}
+
+// withIgnored adds the lines that an ignore file lacks. A line of the user that says
+// otherwise stands.
+func withIgnored(old string, absent bool) string {
+	have := map[string]bool{}
+	for line := range strings.Lines(old) {
+		have[strings.Trim(strings.TrimSpace(line), "!/")] = true
 	}
-	have := strings.Fields(string(old))
+	if have["*"] {
+		return old
+	}
+	lines := []string{"archive/", "runs/"}
+	if absent {
+		lines = append(lines, ".gitignore")
+	}
+	lines = slices.DeleteFunc(lines, func(line string) bool { return have[strings.Trim(line, "/")] })
+	if len(lines) > 0 && old != "" && !strings.HasSuffix(old, "\n") {
+		old += "\n"
+	}
 	for _, line := range lines {
-		if !slices.Contains(have, line) && !slices.Contains(have, "/"+line) && !slices.Contains(have, "*") {
-			added = append(added, line+"\n"...)
-		}
+		old += line + "\n"
 	}
-	if bytes.Equal(bytes.TrimSpace(added), bytes.TrimSpace(old)) {
-		return
-	}
-	temp, err := writeTemp(root, IgnoreFile, added, mode)
-	if err == nil && root.Rename(temp, IgnoreFile) != nil {
-		root.Remove(temp)
-	}
+	return old
 }

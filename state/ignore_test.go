@@ -12,14 +12,19 @@ import (
 func TestArchiveIsIgnored(t *testing.T) {
 	tests := []struct {
 		name, before string
-		first        bool // nothing was archived before
-		after        string
+		first        bool   // nothing was archived before
+		after        string // "" if there is none
 	}{
 		{"there is none", "", true, "archive/\nruns/\n.gitignore\n"},
-		{"there is none, and something was archived", "", false, "archive/\nruns/\n.gitignore\n"},
+		{"the user removed it", "", false, ""},
 		{"one of the user", "off", true, "off\narchive/\nruns/\n"},
 		{"one of the user, later", "off\n", false, "off\n"},
 		{"one that has a line", "/archive/\n", true, "/archive/\nruns/\n"},
+		{"one that has them otherwise", "archive\n/runs", true, "archive\n/runs"},
+		{"one that keeps the archive", "!archive/\nruns/\n", true, "!archive/\nruns/\n"},
+		{"one that speaks of them", "# archive/ and runs/ stay\n", true, "# archive/ and runs/ stay\narchive/\nruns/\n"},
+		{"words of a line", "my archive/ runs/\n", true, "my archive/ runs/\narchive/\nruns/\n"},
+		{"lines of Windows", "archive/\r\n", true, "archive/\r\nruns/\n"},
 		{"one that ignores all", "*\n", true, "*\n"},
 	}
 	for _, test := range tests {
@@ -35,7 +40,11 @@ func TestArchiveIsIgnored(t *testing.T) {
 			if err := p.apply(Change{Path: "a.txt", Op: OpArchive, Version: p.version("a.txt")}); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.after, p.content(IgnoreFile)); diff != "" {
+			if test.after == "" {
+				if p.Exists(IgnoreFile) {
+					t.Error("it is there again")
+				}
+			} else if diff := cmp.Diff(test.after, p.content(IgnoreFile)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -94,7 +95,7 @@ func syncDir(root *os.Root, dir string) {
 type archiver struct {
 	root    *os.Root
 	folders map[string]string // folder that was made, by the time that it was made for
-	first   bool              // nothing was archived before
+	first   bool              // the archive was empty
 }
 
 // reserve makes the folder for a file and gives its new name.
@@ -120,15 +121,10 @@ func (a *archiver) reserve(rel string, at time.Time) (string, error) {
 
 // makeFolder makes a folder that nothing else uses.
 func (a *archiver) makeFolder(stamp string) (string, error) {
-	if err := a.root.MkdirAll(path.Dir(ArchiveDir), 0o755); err != nil {
+	if err := a.root.MkdirAll(ArchiveDir, 0o755); err != nil {
 		return "", err
 	}
-	switch err := a.root.Mkdir(ArchiveDir, 0o755); {
-	case err == nil:
-		a.first = true
-	case !errors.Is(err, fs.ErrExist):
-		return "", err
-	}
+	a.first = a.first || isEmpty(a.root, ArchiveDir)
 	for n := 1; n <= 1000; n++ {
 		folder := path.Join(ArchiveDir, stamp)
 		if n > 1 {
@@ -139,6 +135,16 @@ func (a *archiver) makeFolder(stamp string) (string, error) {
 		}
 	}
 	return "", fs.ErrExist
+}
+
+func isEmpty(root *os.Root, dir string) bool {
+	d, err := root.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	_, err = d.Readdirnames(1)
+	return errors.Is(err, io.EOF)
 }
 
 // removeEmpty removes a folder of the archive and those above it that nothing
