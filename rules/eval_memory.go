@@ -112,7 +112,7 @@ func (m *Memory) say(parts []Part, rules []*Rule, project bool, turn string, now
 		}
 		kept := slices.DeleteFunc(slices.Clone(m.Said[r.Name]), func(s Said) bool { return !r.Unless.counts(s, turn, now) })
 		kept = append(kept, Said{At: now, Turn: turn})
-		m.Said[r.Name] = kept[max(0, len(kept)-min(r.Unless.Times, maxSaid)):]
+		m.Said[r.Name] = kept[max(0, len(kept)-r.Unless.Times):]
 	}
 	return changed
 }

@@ -367,7 +367,7 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	s.Rule, s.Pos = r.Name, r.Pos
 	if r.Unless != nil {
 		s.Repeated = r.repeated(&ev.memory, &ev.opts)
-		if n := s.Repeated; n >= min(r.Unless.Times, maxSaid) { // no more are remembered
+		if n := s.Repeated; n >= r.Unless.Times {
 			s.Outcome = SteppedOver
 			s.Because = "it was in " + strconv.Itoa(n) + " verdicts already"
 			return SteppedOver

@@ -3,6 +3,7 @@ package rules_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -48,7 +49,8 @@ func FuzzLoad(f *testing.F) {
 				checkDiagnostics(t, fsys, rules.Diagnostics{d})
 			}
 		}
-		if p != nil {
+		// What loads satisfies the schema, but for a number above its ceiling.
+		if p != nil && !slices.ContainsFunc(diags, func(d rules.Diagnostic) bool { return d.Check == "limit-ceiling" }) {
 			if v := violations(t, described, src); v != nil {
 				t.Errorf("it loads, and does not satisfy its schema: %v", v)
 			}

@@ -74,7 +74,7 @@ func (p *parser) unless(n *source.Node) *Unless {
 	if !p.fields(n, "unless_repeated", form.UnlessKeys(), func(k, v *source.Node) {
 		switch k.Value {
 		case "times":
-			u.Times = p.count(v, k.Value)
+			u.Times = p.capped(v, k.Value, p.count(v, k.Value), maxSaid)
 		case "within":
 			u.Within = p.duration(v, k.Value)
 		case "per":

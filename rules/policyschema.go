@@ -106,7 +106,9 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 	case form.Limits:
 		return object(form.LimitKeys())
 	case form.Unless:
-		return object(form.UnlessKeys(), "times")
+		unless := object(form.UnlessKeys(), "times")
+		unless["properties"].(jsonSchema)["times"].(jsonSchema)["maximum"] = maxSaid
+		return unless
 	case form.Rules:
 		rule := object(form.RuleKeys(), "name")
 		rule["not"] = jsonSchema{"anyOf": []jsonSchema{

@@ -101,6 +101,20 @@ func TestSchemaRefusesWhatTheParserRefuses(t *testing.T) {
 	}
 }
 
+// A number above what is remembered loads with a warning, and the schema reports it too.
+func TestSchemaKnowsWhatIsRemembered(t *testing.T) {
+	s := policySchema(t)
+	for src, want := range map[string][]string{
+		"ralph: 1\nrules: [{name: a, continue: x, unless_repeated: {times: 1000}}]": nil,
+		"ralph: 1\nrules: [{name: a, continue: x, unless_repeated: {times: 1001}}]": {"rules"},
+	} {
+		got := violations(t, s, []byte(src))
+		if len(got) != len(want) {
+			t.Errorf("%s:\n%s", src, strings.Join(got, "\n"))
+		}
+	}
+}
+
 // Every key that the parser reports as unknown, in every object of the corpus, the
 // schema reports too.
 func TestSchemaRefusesUnknownKeys(t *testing.T) {

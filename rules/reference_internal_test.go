@@ -35,7 +35,7 @@ func TestPolicyKeysPage(t *testing.T) {
 	section("An effect", "Stands in the list `then` of a rule, and has one of these keys.", form.EffectKeys())
 	section("prune", "Both keys must be there.", form.PruneKeys())
 	section("finally", "An entry of the list `finally` has `prune`, `log` or both.", form.FinallyKeys())
-	section("unless_repeated", fmt.Sprintf("`times` must be there. ralph remembers the latest %s verdicts of a rule.", reference.Number(maxSaid)), form.UnlessKeys())
+	section("unless_repeated", fmt.Sprintf("`times` must be there. ralph remembers the latest %s verdicts of a rule: a higher number is the warning [`limit-ceiling`](../checks.md#limit-ceiling), and that one counts.", reference.Number(maxSaid)), form.UnlessKeys())
 	section("Every fact", "A fact has one [source](sources.md), the keys of that source, and these.", form.FactOptionKeys())
 
 	p.Section(2, "limits")

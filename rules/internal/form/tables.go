@@ -94,7 +94,7 @@ func LimitKeys() Keys {
 // UnlessKeys are the keys of unless_repeated.
 func UnlessKeys() Keys {
 	return Keys{
-		{"times", Count, "Step aside after this many verdicts."},
+		{"times", Count, "Step aside after this many verdicts, at most 1,000: no more are remembered."},
 		{"within", Duration, "Count only verdicts as recent as this; all if absent."},
 		{"per", Per, "What is counted together: prompt, session (if absent) or project."},
 	}
