@@ -11,10 +11,11 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
+	"github.com/ralph-sdk/ralph/schema"
 )
 
-// spliceFrontMatter replaces the bytes of one value, or adds one line in front
-// of the closing fence. The caller decodes the result and compares: what is
+// spliceFrontMatter replaces the bytes of one value, or adds one line behind its
+// object. The caller decodes the result and compares: what is
 // found here by looking at the text need not be proven here.
 func spliceFrontMatter(src []byte, m *matter, set Set) ([]byte, error) {
 	edit := yamlEdit{src: m.yaml}
@@ -44,6 +45,9 @@ func (e yamlEdit) splice(m *matter, set Set) (start, end int, text string, err e
 			key, value = ownField(parent, part)
 			if key == nil && i == 0 && len(set.Path) == 1 {
 				return e.addLine(m, set)
+			}
+			if key == nil && i == len(set.Path)-1 {
+				return e.addField(m, parent, flow, set)
 			}
 			if key == nil {
 				return 0, 0, "", errByHand
@@ -118,6 +122,43 @@ func (e yamlEdit) addLine(m *matter, set Set) (start, end int, text string, err 
 		line = m.newline + line
 	}
 	return len(e.src), len(e.src), line, nil
+}
+
+// addField adds a field to an object inside the outermost mapping, below its last line.
+// An object without a field gets it in its braces.
+func (e yamlEdit) addField(m *matter, parent *yaml.Node, flow bool, set Set) (start, end int, text string, err error) {
+	within, name := set.Path[:len(set.Path)-1], set.Path[len(set.Path)-1].(string)
+	switch {
+	case parent.Kind != yaml.MappingNode:
+		return 0, 0, "", errByHand
+	case len(parent.Content) == 0:
+		return e.splice(m, Set{Path: within, Value: map[string]any{name: set.Value}})
+	case flow:
+		return 0, 0, "", fmt.Errorf("no field can be added inside %s, which stands in braces; write %s: %s there by hand",
+			strings.TrimPrefix(schema.PointerOf(within), "/"), renderYAML(name, 0, true), renderYAML(set.Value, 0, true))
+	}
+	column := parent.Content[0].Column - 1
+	if start, err = e.offset(parent.Content[0]); err != nil {
+		return 0, 0, "", err
+	}
+	for at := start; at < len(e.src); {
+		line, size := cutYAMLLine(e.src[at:])
+		text := bytes.TrimLeft(line, " ")
+		switch indent := len(line) - len(text); {
+		case len(bytes.TrimSpace(text)) == 0 || at != start && text[0] == '#':
+		case at != start && indent < column:
+			at = len(e.src) // the object ends above
+			continue
+		default:
+			end = at + size
+		}
+		at += size
+	}
+	line := strings.Repeat(" ", column) + renderYAML(name, 0, false) + ": " + renderYAML(set.Value, 0, false) + m.newline
+	if e.src[end-1] != '\n' { // the end of a file that has no second fence
+		line = m.newline + line
+	}
+	return end, end, line, nil
 }
 
 // span finds the bytes of a value that stands on one line.
