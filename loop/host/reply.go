@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -37,7 +38,7 @@ func (h *Host) Encode(r Reply) Answer {
 	} else {
 		rest = unknown(r, &b)
 	}
-	return Answer{Stdout: b.encode(), Stderr: lines(rest.Log, rest.Notice)}
+	return Answer{Stdout: b.encode(), Stderr: lines(rest.Log, unsaid(rest.Notice, rest.Log))}
 }
 
 // EncodeExitCode gives the answer by exit status, for hosts and wrappers that read no JSON: to continue is status 2 with
@@ -48,7 +49,7 @@ func EncodeExitCode(r Reply) Answer {
 	if r.Continue {
 		return Answer{Stderr: lines(r.Log, r.Reason), Status: 2}
 	}
-	return Answer{Stdout: lines(nil, r.Context), Stderr: lines(r.Log, r.Notice)}
+	return Answer{Stdout: lines(nil, r.Context), Stderr: lines(r.Log, unsaid(r.Notice, r.Log))}
 }
 
 // sane drops what the event cannot carry.
@@ -126,6 +127,12 @@ func withContext(event string) func(Reply, *body) Reply {
 func unknown(r Reply, b *body) Reply {
 	b.Context = r.Context
 	return withContext(UserPromptSubmit)(r, b)
+}
+
+// unsaid gives the lines of a notice that are not in the log: trouble is in both.
+func unsaid(notice string, log []string) string {
+	lines := slices.DeleteFunc(strings.Split(notice, "\n"), func(line string) bool { return slices.Contains(log, line) })
+	return strings.Join(lines, "\n")
 }
 
 // lines writes each text on lines of its own.
