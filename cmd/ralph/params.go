@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -76,17 +75,13 @@ func configuredNodes(p policy) (map[string]yaml.Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", configFile, err)
 	}
-	var doc struct {
-		Set map[string]map[string]yaml.Node `yaml:"set"`
-	}
-	dec := yaml.NewDecoder(bytes.NewReader(src))
-	dec.KnownFields(true)
-	if err := dec.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: expected set: {POLICY: {name: value}}: %s", configFile, strings.TrimPrefix(err.Error(), "yaml: "))
+	set, err := parseConfig(src)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%w", configFile, err)
 	}
 	base := strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
 	for _, key := range []string{base, p.name} {
-		for name, node := range doc.Set[key] {
+		for name, node := range set[key] {
 			if node.Kind != yaml.ScalarNode {
 				return nil, fmt.Errorf("%s:%d:%d: the value of %s must be one text, number or boolean", configFile, node.Line, node.Column, name)
 			}
@@ -94,4 +89,52 @@ func configuredNodes(p policy) (map[string]yaml.Node, error) {
 		}
 	}
 	return values, nil
+}
+
+// parseConfig reads the settings. An error begins with the place: line:col: message.
+func parseConfig(src []byte) (map[string]map[string]yaml.Node, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(src, &doc); err != nil {
+		return nil, yamlProblem(err)
+	}
+	if doc.Kind == 0 || len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
+		return nil, nil // it is empty
+	}
+	root := doc.Content[0]
+	if root.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("%d:%d: expected set: {POLICY: {name: value}}", root.Line, root.Column)
+	}
+	for i := 0; i < len(root.Content); i += 2 {
+		if key := root.Content[i]; key.Value != "set" {
+			return nil, fmt.Errorf("%d:%d: unknown key %q, expected \"set\"", key.Line, key.Column, key.Value)
+		}
+	}
+	var known struct {
+		Set map[string]map[string]yaml.Node `yaml:"set"`
+	}
+	if err := root.Decode(&known); err != nil {
+		return nil, yamlProblem(err)
+	}
+	return known.Set, nil
+}
+
+// yamlProblem is a problem of a settings file, with its line in front: the YAML package
+// says it on several lines, and speaks of types of Go.
+func yamlProblem(err error) error {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	var types *yaml.TypeError
+	if errors.As(err, &types) {
+		text = types.Errors[0]
+	}
+	line := 1
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		if n, after, ok := strings.Cut(rest, ": "); ok {
+			line, _ = strconv.Atoi(n)
+			text = after
+		}
+	}
+	if strings.HasPrefix(text, "cannot unmarshal") {
+		text = "expected set: {POLICY: {name: value}}"
+	}
+	return fmt.Errorf("%d: %s", line, text)
 }
