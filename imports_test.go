@@ -74,7 +74,7 @@ func TestImports(t *testing.T) {
 		"loop/transcript": {"os", "path/filepath", "syscall"},
 		"loop": {
 			"./examples", "./internal/approval", "./internal/store", "./internal/workspace", "./loop/host", "./loop/transcript", "./rules", "./schema", "./state",
-			"log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime", "runtime/debug", "syscall", "time",
+			"log/slog", "os", "os/exec", "path/filepath", "runtime", "runtime/debug", "syscall", "time",
 		},
 		"loop/internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":             {"./loop", "./rules", "./schema", "net", "net/http", "time"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +31,7 @@ type Record struct {
 	Agent   string       `json:"agent,omitempty"`
 	Turn    string       `json:"turn,omitempty"`
 	Action  rules.Action `json:"action"`
+	Command string       `json:"command,omitempty"` // that ended the loop, such as ralph stop; then there is no event, and nothing was decided
 	Rule    string       `json:"rule,omitempty"`
 	At      string       `json:"at,omitempty"` // file:line:col of the rule
 	Reason  string       `json:"reason,omitempty"`
@@ -55,6 +55,7 @@ type Record struct {
 	Limits  []rules.Limit `json:"limits,omitempty"`
 	Notices []string      `json:"notices,omitempty"`
 	Notes   []string      `json:"notes,omitempty"`
+	Noted   []string      `json:"noted,omitempty"` // the rules that a note is from
 	Log     []string      `json:"log,omitempty"`
 	// Effects are those of the verdict, Finally what follows it. Old and new values are
 	// cut to what a line can hold. An archive effect that was made says where the file is.
@@ -74,15 +75,12 @@ type Record struct {
 	TookNS int64 `json:"took_ns"`
 }
 
-// recordID names a decision: its time, then chance.
-func recordID(at time.Time) string { return fmt.Sprintf("%016x%08x", at.UnixNano(), rand.Uint32()) }
-
 // Record gives the decision as the log keeps it. Unless private, prompts, texts for
 // the agent and values that are not to be shown stand there by their sizes.
 func (d *Decision) Record(private bool) Record {
 	v := d.Verdict
 	if d.id == "" {
-		d.id = recordID(d.Time)
+		d.id = store.LineID(d.Time)
 	}
 	r := Record{
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name,
@@ -110,6 +108,9 @@ func (d *Decision) Record(private bool) Record {
 		r.Calls = d.noted.calls
 	}
 	for _, part := range v.Parts {
+		if part.Note != "" {
+			r.Noted = append(r.Noted, part.Rule)
+		}
 		for _, e := range part.Effects {
 			shown := shownEffect(e, part.Private && !private)
 			if e.Kind == rules.ArchiveEffect && d.gatherer != nil {
@@ -261,6 +262,8 @@ func logLine(r Record) ([]byte, error) {
 const (
 	maxCutText  = 1000 // bytes
 	maxCutTexts = 10
+
+	shortened = "the record is shortened: it was too long for the log"
 )
 
 // cutTexts cuts what has no bound of its own: what rules say, and what a host names.
@@ -271,13 +274,13 @@ func (r *Record) cutTexts() {
 	} {
 		*s = cutBytes(*s, maxCutText)
 	}
-	for _, list := range []*[]string{&r.Notices, &r.Notes, &r.Log} {
+	for _, list := range []*[]string{&r.Notices, &r.Notes, &r.Noted, &r.Log} {
 		*list = slices.Clone((*list)[:min(len(*list), maxCutTexts)])
 		for i, s := range *list {
 			(*list)[i] = cutBytes(s, maxCutText)
 		}
 	}
-	r.Trace.Warnings = append(slices.Clone(r.Trace.Warnings), "the record is shortened: it was too long for the log")
+	r.Trace.Warnings = append(slices.Clone(r.Trace.Warnings), shortened)
 }
 
 // dropOperands leaves of each rule what became of it.
@@ -292,7 +295,7 @@ func (r *Record) keepLastSteps() { r.Trace.Steps = r.Trace.Steps[max(0, len(r.Tr
 
 // keepOutcome leaves who decided what, and why.
 func (r *Record) keepOutcome() {
-	r.Trace = rules.Trace{Warnings: r.Trace.Warnings[len(r.Trace.Warnings)-1:]}
+	r.Trace = rules.Trace{Warnings: []string{shortened}}
 	r.Effects, r.Finally, r.Calls, r.Repeated = nil, nil, nil, nil
 }
 

@@ -31,6 +31,7 @@ func exitTable() []exits {
 	return []exits{
 		{"eval", "the event was answered; on any error the agent may stop, and stderr says why", exit{2, "with --answer exit-code: the agent goes on"}},
 		{"pause", "the loop is paused, or was already", exit{exitFindings, "there is no such loop to pause"}},
+		{"stop", "each loop that was named is ended", exit{exitFindings, "a policy was named that has no loop to end"}},
 		{"resume", "the loop goes on, or did already", exit{exitFindings, "there is no such loop, or RALPH_OFF still switches all loops off"}},
 		{"log", "there are such decisions", exit{exitFindings, "the log holds no such decision"}},
 		{"explain", "the decision is shown", exit{exitFindings, "the log holds no such decision"}},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -22,7 +23,11 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 			verdict += " (" + r.At + ")"
 		}
 	} else if r.Skipped == "" && r.Error == "" && r.Reason == "" {
-		verdict += ": no rule held"
+		happened := nothingDecided(r.Event, r.Noted)
+		verdict += ": " + happened
+		if r.Event == host.UserPromptSubmit { // it has no verdict
+			verdict = happened
+		}
 	}
 	fmt.Fprintf(&b, "%s  %s: %s\n", r.Time.Local().Format(time.DateTime), r.Policy, verdict)
 	line := func(name, value string) {
@@ -37,6 +42,9 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	line("streak", fmt.Sprintf("%d continuations before this one, %d in the session%s", r.Streak.Continuations, r.Streak.Total, progress(r.Streak.Progress)))
 	for _, n := range r.Notices {
 		line("notice", n)
+	}
+	for _, n := range r.Notes {
+		line("note", n)
 	}
 	for _, l := range r.Log {
 		line("log", l)

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"path"
 	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -19,9 +22,9 @@ const maxFinished = 3
 type finishedLoop struct {
 	Policy string    `json:"policy"`
 	At     time.Time `json:"at"`
-	By     string    `json:"by"` // rule
+	By     string    `json:"by"` // rule, or command
 	Reason string    `json:"reason"`
-	Goal   string    `json:"goal,omitempty"` // first line of the prompt, from the archived file
+	Goal   string    `json:"goal,omitempty"` // first line of the prompt, or name of the tool's work, from the archived file
 	File   string    `json:"file"`           // where that is
 }
 
@@ -45,10 +48,35 @@ func finishedLoops(ctx context.Context, own *store.Store, root *state.Root) ([]f
 	return found, nil
 }
 
-// archived is where the decision moved the loop file to; "" if it did not.
+// putAway archives the file of a loop that a command ends, and notes it in the log. The
+// loop has ended also where the log cannot be written.
+func (a *app) putAway(ctx context.Context, root *state.Root, l loopFile, r loopState, command string, now time.Time) error {
+	c := state.Change{Path: l.path, Op: state.OpArchive, Version: r.doc.Version, At: now}
+	if err := a.change(ctx, root, &c); err != nil {
+		return err
+	}
+	record := loop.Record{
+		V: 1, ID: store.LineID(now), Time: now.UTC(), Policy: l.policy.name, Root: root.Dir(), Session: r.text(ownerFields()),
+		Action: rules.Stop, Command: command, Reason: strings.TrimSpace(at(r.progress())), Applied: true,
+		Effects: []rules.Effect{{Kind: rules.ArchiveEffect, Fact: l.fact.Name, Source: l.fact.Source.Name, File: l.path, To: c.Archived}},
+	}
+	own, err := a.store()
+	if err == nil {
+		var line []byte
+		if line, err = json.Marshal(record); err == nil {
+			err = own.AppendLog(line)
+		}
+	}
+	if err != nil {
+		fmt.Fprintf(a.stderr, "ralph: the end of the loop is not in the log: %v\n", err)
+	}
+	return nil
+}
+
+// archived is where the decision, or the command, moved the loop file to; "" if it did not.
 func (l logged) archived() string {
 	for _, e := range l.Effects {
-		if e.Kind == rules.ArchiveEffect && e.Source == "frontmatter" && e.To != "" {
+		if l.Action == rules.Stop && e.Kind == rules.ArchiveEffect && (e.Source == "frontmatter" || e.Source == "json") && e.To != "" {
 			return e.To
 		}
 	}
@@ -70,10 +98,15 @@ func (l logged) goal(ctx context.Context) string {
 	return goalOf(ctx, root, file)
 }
 
-// goalOf is the first line of the text below the front matter.
+// goalOf is the first line of the text below the front matter, or the name in a state.
 func goalOf(ctx context.Context, root *state.Root, file string) string {
 	if !strings.HasPrefix(file, state.ArchiveDir+"/") {
 		return ""
+	}
+	if path.Ext(file) == ".json" {
+		fields, _ := root.Read(ctx, state.File{Path: file, Format: state.JSON}).Document.Value.(map[string]any)
+		name, _ := fields[nameFields()[0]].(string)
+		return cut(oneLine(name), 60)
 	}
 	doc := root.Read(ctx, state.File{Path: file, Format: state.LenientFrontMatter})
 	for line := range strings.Lines(doc.Body) {

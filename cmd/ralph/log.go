@@ -18,6 +18,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -39,10 +40,10 @@ func (a *app) logCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
 		Short: "Show the decisions of this project, one a line",
-		Long: "log shows the decision log: when, what, by which policy and rule, and why. With --format\n" +
-			"json each line is the whole record of a decision, for jq and other programs; ralph explain\n" +
-			"shows one in full. Of texts for the agent the log has only the size, unless eval ran with\n" +
-			"--log-private.",
+		Long: "log shows the decision log: when, what, by which policy and rule, and why. A loop\n" +
+			"that ralph stop or ralph start --force ended has a line too. With --format json each line\n" +
+			"is the whole record of a decision, for jq and other programs; ralph explain shows one in\n" +
+			"full. Of texts for the agent the log has only the size, unless eval ran with --log-private.",
 		Example: "  ralph log -n 50\n" +
 			"  ralph log -f --policy speckit\n" +
 			"  ralph log --action stop --since 1h\n" +
@@ -74,28 +75,53 @@ type logged struct {
 	Session string       `json:"session"`
 	Agent   string       `json:"agent"`
 	Action  rules.Action `json:"action"`
+	Command string       `json:"command"` // that ended the loop, where no event did
 	Rule    string       `json:"rule"`
 	Reason  string       `json:"reason"`
 	Bound   string       `json:"bound"`
 	Error   string       `json:"error"`
+	Noted   []string     `json:"noted"`
 
 	Effects []rules.Effect `json:"effects"`
 }
 
-// why is the rule or limit that decided, or that there was an error.
+// why is the rule, limit or command that decided, or that there was an error.
 func (l logged) why() string {
 	if l.Error != "" {
 		return "error"
 	}
-	return cmp.Or(l.Rule, "-")
+	return cmp.Or(l.Rule, l.Command, "-")
 }
 
 // said is the reason, or the error, in one line.
 func (l logged) said() string {
-	if l.Action == rules.Stop && l.Rule == "" && l.Reason == "" && l.Error == "" {
-		return "no rule held"
+	if l.Rule == "" && l.Command == "" && l.Reason == "" && l.Error == "" {
+		return nothingDecided(l.Event, l.Noted)
 	}
 	return oneLine(cmp.Or(l.Error, l.Reason))
+}
+
+// verdict is the action. A prompt has none, as there is nothing to stop, and a command
+// decides nothing.
+func (l logged) verdict() string {
+	switch {
+	case l.Command != "":
+		return "ended"
+	case l.Event == host.UserPromptSubmit:
+		return "-"
+	}
+	return l.Action.String()
+}
+
+// nothingDecided is what happened where no rule decided.
+func nothingDecided(event string, noted []string) string {
+	switch {
+	case len(noted) == 0:
+		return "no rule held"
+	case event == host.UserPromptSubmit:
+		return "note by " + strings.Join(noted, ", ")
+	}
+	return "no rule decided, note by " + strings.Join(noted, ", ")
 }
 
 func (a *app) log(ctx context.Context, f logFlags) error {
@@ -144,8 +170,8 @@ func writeLogLine(w io.Writer, l logged, goal string, root bool) {
 	if l.Agent != "" {
 		session += "/" + cut(l.Agent, 8)
 	}
-	fmt.Fprintf(w, "%s  %-8s  %-8s  %-14s  %-16s  %s", l.Time.Local().Format(time.DateTime), l.Action, session, l.Policy, l.why(), cut(l.said(), 100))
-	if l.Event != "Stop" {
+	fmt.Fprintf(w, "%s  %-8s  %-8s  %-14s  %-16s  %s", l.Time.Local().Format(time.DateTime), l.verdict(), session, l.Policy, l.why(), cut(l.said(), 100))
+	if l.Event != host.Stop && l.Event != "" {
 		fmt.Fprintf(w, "  (%s)", l.Event)
 	}
 	if goal != "" {
@@ -193,7 +219,7 @@ func (a *app) logFilter(f logFlags, now time.Time) (func(line []byte) bool, erro
 		return (root == "" || l.Root == root) &&
 			(len(names) == 0 || names[l.Policy]) &&
 			strings.HasPrefix(l.Session, f.session) &&
-			(f.action == "" || l.Action.String() == f.action) &&
+			(f.action == "" || l.verdict() == f.action) &&
 			(f.rule == "" || l.Rule == f.rule || strings.HasPrefix(l.Rule, f.rule+"/")) &&
 			!l.Time.Before(since)
 	}, nil
@@ -227,7 +253,7 @@ func (a *app) records(root string, n int, match func(loop.Record) bool) ([]loop.
 	records := []loop.Record{} // not nil: it is written as JSON
 	_, err = own.ReadLog(func(line []byte) bool {
 		var r loop.Record
-		if json.Unmarshal(line, &r) != nil || r.V != 1 || r.Root != root || !match(r) { // another V is another form
+		if json.Unmarshal(line, &r) != nil || r.V != 1 || r.Command != "" || r.Root != root || !match(r) { // another V is another form
 			return false
 		}
 		records = append(records, r)
@@ -245,7 +271,7 @@ func sessionsOf(own *store.Store, root string) ([]logged, error) {
 	var latest []logged
 	_, err := own.ReadLog(func(line []byte) bool {
 		var l logged
-		if json.Unmarshal(line, &l) != nil || l.Root != root || l.Event == "UserPromptSubmit" {
+		if json.Unmarshal(line, &l) != nil || l.Root != root || l.Event == host.UserPromptSubmit || l.Command != "" {
 			return false
 		}
 		k := key{l.Policy, l.Host, l.Session, l.Agent}

@@ -149,7 +149,7 @@ func (r loopState) progress() string {
 }
 
 // change makes one change to the loop file, under the lock that hooks take.
-func (a *app) change(ctx context.Context, root *state.Root, c state.Change) error {
+func (a *app) change(ctx context.Context, root *state.Root, c *state.Change) error {
 	if own, err := a.store(); err == nil {
 		if target, err := root.Target(c.Path); err == nil {
 			ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -161,7 +161,9 @@ func (a *app) change(ctx context.Context, root *state.Root, c state.Change) erro
 			defer unlock()
 		}
 	}
-	err := root.Apply(ctx, []state.Change{c})
+	changes := []state.Change{*c}
+	err := root.Apply(ctx, changes)
+	c.Archived = changes[0].Archived
 	if errors.Is(err, state.ErrChanged) {
 		return fmt.Errorf("%s changed just now; run the command again", c.Path)
 	}

@@ -62,7 +62,7 @@ func (a *app) setActive(ctx context.Context, project, name string, active bool) 
 		fmt.Fprintf(a.stdout, "%s is already %s\n", name, map[bool]string{true: "running", false: "paused"}[active])
 		return nil
 	}
-	err = a.change(ctx, root, state.Change{Path: l.path, Format: formatOf(l.fact), Version: r.doc.Version, Sets: []state.Set{{Path: []any{fieldName}, Value: active}}})
+	err = a.change(ctx, root, &state.Change{Path: l.path, Format: formatOf(l.fact), Version: r.doc.Version, Sets: []state.Set{{Path: []any{fieldName}, Value: active}}})
 	if err != nil {
 		return err
 	}

@@ -298,7 +298,7 @@ func (a *app) clear(ctx context.Context, root *state.Root, l loopFile, force boo
 
 // archive puts away what was there.
 func (a *app) archive(ctx context.Context, root *state.Root, l loopFile, old loopState) error {
-	err := a.change(ctx, root, state.Change{Path: l.path, Op: state.OpArchive, Version: old.doc.Version, At: time.Now()})
+	err := a.putAway(ctx, root, l, old, "ralph start --force", time.Now())
 	if err == nil {
 		fmt.Fprintf(a.stdout, "archived the earlier loop in %s\n", state.ArchiveDir)
 	}

@@ -61,6 +61,7 @@ type loopStatus struct {
 	File          string    `json:"file,omitempty"`
 	Changed       time.Time `json:"changed,omitzero"` // the file
 	Owner         string    `json:"owner,omitempty"`  // session that the file names, else that of the last decision
+	Agent         string    `json:"agent,omitempty"`  // subagent of that session
 	Host          string    `json:"host,omitempty"`
 	Iteration     *int      `json:"iteration,omitempty"`
 	MaxIterations *int      `json:"max_iterations,omitempty"`
@@ -178,7 +179,7 @@ func (a *app) remember(ctx context.Context, st *loopStatus, own *store.Store, ro
 		st.Continuations, st.Since = e.Memory.Streak, e.Memory.Since
 	}
 	st.Host = s.Host
-	st.Owner = cmp.Or(st.Owner, s.Session)
+	st.Owner, st.Agent = cmp.Or(st.Owner, s.Session), s.Agent
 	st.Last = &lastSaid{At: s.Time, Action: s.Action, By: s.why(), Reason: s.said()}
 	if _, program, err := a.open(ctx, root, s.Policy, nil); err == nil {
 		st.Limit = program.Limits().Continuations
@@ -259,7 +260,11 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 			line("file", l.File+", changed "+ago(now, l.Changed))
 		}
 		if l.Owner != "" {
-			line("owner", strings.TrimSpace("session "+l.Owner+" "+l.Host))
+			owner := "session " + l.Owner
+			if l.Agent != "" {
+				owner += ", agent " + l.Agent + ","
+			}
+			line("owner", strings.TrimSuffix(strings.TrimSpace(owner+" "+l.Host), ","))
 		}
 		if l.Promise != "" {
 			line("promise", l.Promise)
@@ -274,7 +279,8 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 		}
 	}
 	for _, l := range report.Finished {
-		fmt.Fprintf(a.stdout, "finished: %s, %s by %s: %s\n", l.Policy, ago(now, l.At), l.By, cut(l.Reason, 100))
+		line := fmt.Sprintf("finished: %s, %s by %s: %s", l.Policy, ago(now, l.At), l.By, cut(l.Reason, 100))
+		fmt.Fprintln(a.stdout, strings.TrimSuffix(line, ": "))
 		fmt.Fprintf(a.stdout, "  goal      %s\n  file      %s\n", cmp.Or(l.Goal, "the file holds none"), l.File)
 	}
 }

@@ -44,10 +44,11 @@ func (a *app) stop(ctx context.Context, project string, names []string) error {
 		if r.doc.Status == state.Missing && !root.Exists(l.path) {
 			if len(names) > 0 {
 				fmt.Fprintf(a.stdout, "no loop of %s is running: there is no %s\n", l.policy.shortName(), l.path)
+				a.status = exitFindings
 			}
 			continue
 		}
-		if err := a.change(ctx, root, state.Change{Path: l.path, Op: state.OpArchive, Version: r.doc.Version, At: now}); err != nil {
+		if err := a.putAway(ctx, root, l, r, "ralph stop", now); err != nil {
 			return err
 		}
 		ended++
@@ -80,6 +81,7 @@ func (a *app) stoppable(ctx context.Context, root *state.Root, names []string) (
 			return nil, fmt.Errorf("%s has no loop file; `ralph pause` pauses every loop", name)
 		case s.path == "":
 			fmt.Fprintf(a.stdout, "no loop of %s is running: %s\n", name, s.problem)
+			a.status = exitFindings
 		case root.Exists(s.path) && !s.read(ctx, root).startedHere():
 			return nil, fmt.Errorf("%s stays: ralph start did not write it. Cancel the work with the tool that wrote it; `ralph pause` pauses every loop", s.path)
 		default:

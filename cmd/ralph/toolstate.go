@@ -155,7 +155,7 @@ func (a *app) keepState(ctx context.Context, root *state.Root, s toolState, old 
 		if owner == "" {
 			return noField(s.policy.shortName(), "--session")
 		}
-		err := a.change(ctx, root, state.Change{
+		err := a.change(ctx, root, &state.Change{
 			Path: s.path, Format: state.JSON, Version: old.doc.Version, Sets: []state.Set{{Path: []any{owner}, Value: f.session}},
 		})
 		if err != nil {

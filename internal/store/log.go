@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"slices"
+	"time"
 )
 
 const (
@@ -22,6 +24,9 @@ const maxLogSize = 8 << 20
 
 // MaxLogLine is how long a line of the decision log may be.
 const MaxLogLine = 1 << 20
+
+// LineID names a line of the log: its time, then chance. Later ones sort behind earlier ones.
+func LineID(at time.Time) string { return fmt.Sprintf("%016x%08x", at.UnixNano(), rand.Uint32()) }
 
 // AppendLog adds one decision, a JSON object, to the decision log. It is
 // written in one piece, so that decisions of several processes never mix. Line

@@ -70,7 +70,7 @@ func decision(id string) *loop.Record {
 		V: 1, ID: id, Time: time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.UTC), Policy: "policy.yaml", Digest: "d", Root: "/project",
 		Host: "claude-code", Event: "Stop", Session: "s", Agent: "a", Turn: "t", Action: rules.Continue, Rule: "go", At: "policy.yaml:3:5",
 		Reason: "go on", Applied: true,
-		Limits: []rules.Limit{{Name: "total", At: 2, Of: 5000}}, Notices: []string{"a\nnotice"}, Notes: []string{"note"}, Log: []string{"[ralph] <log>"},
+		Limits: []rules.Limit{{Name: "total", At: 2, Of: 5000}}, Notices: []string{"a\nnotice"}, Notes: []string{"note"}, Noted: []string{"go"}, Log: []string{"[ralph] <log>"},
 		Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", File: "state.json", Path: []any{"n", 0}, Old: "x", Value: []any{"y"}}},
 		Tokens:  7, Cost: rules.Budget{Steps: 8, Bytes: 9}, Calls: map[string]any{`said("DONE")`: false}, Repeated: map[string]int{"go": 1}, TookNS: 10,
 		Trace: rules.Trace{Steps: []rules.Step{{Rule: "go", Outcome: rules.Holds, Took: time.Microsecond}}, Warnings: []string{"a warning"}},
