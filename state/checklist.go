@@ -26,8 +26,8 @@ type Item struct {
 	Line int // where it begins, from 1
 }
 
-// parseChecklist finds the tasks of a Markdown text. Code holds none: neither fenced
-// code nor an indented block.
+// parseChecklist finds the tasks of a Markdown text. Code holds none, neither fenced
+// code nor an indented block, nor does an HTML comment.
 func parseChecklist(src []byte) []Item {
 	if m, err := splitFrontMatter(src); err == nil {
 		// Blank lines in its place keep the numbers of those that follow.
@@ -55,7 +55,8 @@ type checklistParser struct {
 	items   []Item
 	open    []openItem // the list items that the current line may belong to
 	fence   string     // the characters that opened the current fence; "" outside
-	inside  int        // column of the list item that holds the fence, -1 if none
+	comment bool       // inside an HTML comment
+	inside  int        // column of the list item that holds the fence or comment, -1 if none
 	section string
 	prose   string // the line above, if it may become a heading by being underlined
 	flows   bool   // the line above is text that this line may go on with
@@ -84,16 +85,18 @@ func (p *checklistParser) line(start, end int) {
 
 	mark, rest := cutMark(text)
 	done, label, isTask := cutBox(rest, mark)
-	if p.fence != "" {
-		// A fence that is never closed ends with the item that holds it.
+	if p.fence != "" || p.comment {
+		// What is never closed ends with the item that holds it.
 		if !isTask || column > p.inside {
-			if closesFence(text, p.fence) {
+			if p.comment {
+				p.comment = !strings.Contains(text, "-->")
+			} else if closesFence(text, p.fence) {
 				p.fence = ""
 			}
 			p.last = end
 			return
 		}
-		p.fence = ""
+		p.fence, p.comment = "", false
 	}
 
 	if column >= codeColumn && !flows && !p.list {
@@ -101,8 +104,9 @@ func (p *checklistParser) line(start, end int) {
 	}
 	p.close(column)
 	p.last = end
-	if fence := opensFence(text); fence != "" {
-		p.fence, p.inside = fence, -1
+	p.fence, p.comment = opensFence(text), opensComment(text)
+	if p.fence != "" || strings.HasPrefix(text, "<!--") {
+		p.inside = -1
 		if p.list = len(p.open) > 0; p.list {
 			p.inside = p.open[len(p.open)-1].column
 		}
@@ -124,6 +128,7 @@ func (p *checklistParser) line(start, end int) {
 			})
 		}
 		p.open = append(p.open, item)
+		p.comment, p.inside = opensComment(rest), column
 		return
 	}
 	if len(p.open) > 0 {
@@ -243,6 +248,11 @@ func opensFence(text string) string {
 		}
 	}
 	return ""
+}
+
+// opensComment reports whether an HTML comment begins that goes on behind the line.
+func opensComment(text string) bool {
+	return strings.HasPrefix(text, "<!--") && !strings.Contains(text, "-->")
 }
 
 func closesFence(text, fence string) bool {

@@ -124,6 +124,26 @@ func TestChecklist(t *testing.T) {
 			want: []Item{{Text: "a", Source: "- [ ] a", Line: 2}, {Text: "b", Source: "- [ ] b", Line: 4}},
 		},
 		{
+			name: "nothing in an HTML comment is a task",
+			text: lines("<!-- one line --> - [ ] no", "- [ ] a", "<!--", "- [ ] no", "", "# no", "--> - [ ] no", "- [ ] b", "  <!-- of b", "  - [ ] no", "  -->", "  - [ ] c <!-- text", "- <!-- of an item", "  - [ ] no", "  -->", "- [ ] d"),
+			want: []Item{
+				{Text: "a", Source: "- [ ] a", Line: 2},
+				{Text: "b", Source: lines("- [ ] b", "  <!-- of b", "  - [ ] no", "  -->", "  - [ ] c <!-- text"), Line: 8},
+				{Text: "c <!-- text", Depth: 1, Source: "  - [ ] c <!-- text", Line: 12},
+				{Text: "d", Source: "- [ ] d", Line: 16},
+			},
+		},
+		{
+			name: "a comment that is never closed ends with its item, or with the file",
+			text: lines("- [ ] a", "  <!--", "  - [ ] no", "- [ ] b", "", "<!--", "- [ ] no"),
+			want: []Item{{Text: "a", Source: lines("- [ ] a", "  <!--", "  - [ ] no"), Line: 1}, {Text: "b", Source: "- [ ] b", Line: 4}},
+		},
+		{
+			name: "no comment in code",
+			text: lines("```", "<!--", "```", "", "    <!--", "", "- [ ] a"),
+			want: []Item{{Text: "a", Source: "- [ ] a", Line: 7}},
+		},
+		{
 			name: "sections",
 			text: lines("- [ ] a", "# One #", "- [ ] b", "  # inside", "- [ ] c", "   ### C#", "- [ ] d", "#no", "- [ ] e", "Two", "===", "- [ ] f", "Three", "---", "- [ ] g", "", "---", "- [ ] h", "#", "- [ ] i"),
 			want: []Item{
