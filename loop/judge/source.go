@@ -108,6 +108,9 @@ func request(q loop.Query) (r Request, failed *Error) {
 	if r.Key == "" && (r.BaseURL == "" || !openAI) {
 		return r, &Error{Kind: NoKey, Message: key + " is not set"}
 	}
+	if r.Model == "" {
+		return r, &Error{Kind: BadRequest, Message: "no model is named: write model: for the api " + OpenAI}
+	}
 	var err error
 	if r.Schema, err = json.Marshal(answerSchema(q.Fact.Schema.Type())); err != nil {
 		return r, &Error{Kind: BadRequest, Message: "the schema of the answer cannot be sent: " + err.Error(), Err: err}
