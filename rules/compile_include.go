@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/nearest"
 )
 
-// maxIncludeDepth bounds includes inside one another.
+// maxIncludeDepth bounds includes inside one another; the policy itself is none.
 const maxIncludeDepth = 8
 
 // includeAt is where the policy includes a file.
@@ -51,7 +51,7 @@ func (in *includer) include(d *ruleDecl, sc *scope) {
 	case slices.Contains(in.stack, f.name):
 		c.errorf(sc, d.include, "include-cycle", "break the circle", "%s includes itself: %s", f.name, strings.Join(append(slices.Clone(in.stack), f.name), " → "))
 		return
-	case len(in.stack) >= maxIncludeDepth || c.load.files > c.load.limits.Includes:
+	case len(in.stack) > maxIncludeDepth || c.load.files > c.load.limits.Includes:
 		c.errorf(sc, d.include, "include", "", "too many includes: at most %d files, %d deep", c.load.limits.Includes, maxIncludeDepth)
 		return
 	}

@@ -118,6 +118,19 @@ func TestIncludesAreBounded(t *testing.T) {
 	}
 }
 
+// Eight includes may stand inside one another.
+func TestIncludesInsideOneAnother(t *testing.T) {
+	for deep, loads := range map[int]bool{7: true, 8: true, 9: false} {
+		chain := files{"policy.yaml": "ralph: 1\nrules:\n  - include: g1\n", fmt.Sprintf("g%d.yaml", deep): "ralph: 1\nrules:\n  - {name: a, log: here}\n"}
+		for i := 1; i < deep; i++ {
+			chain[fmt.Sprintf("g%d.yaml", i)] = fmt.Sprintf("ralph: 1\nrules:\n  - include: g%d\n", i+1)
+		}
+		if p, diags := rules.Load(t.Context(), chain.fs(), "policy.yaml", rules.Config{}); (p != nil) != loads {
+			t.Errorf("%d deep: loaded %t, %v", deep, p != nil, diags)
+		}
+	}
+}
+
 // Params are settings of a policy. Their values are texts that their schemas read.
 func TestParams(t *testing.T) {
 	f := policy(`

@@ -42,9 +42,9 @@ type ask struct {
 }
 
 // askForms lists all of them.
-func askForms() []ask {
+func askForms() [6]ask {
 	yes, text, span := reflect.TypeFor[bool](), reflect.TypeFor[string](), reflect.TypeFor[time.Duration]()
-	return []ask{
+	return [...]ask{
 		{"missing", yes, "There is nothing to judge: no such file, a path with an unknown hole, no answer in time."},
 		{"invalid", yes, "There is something, and it is not what the policy declares."},
 		{"ok", yes, "The fact has a value."},
@@ -62,19 +62,20 @@ func asks() []string {
 	return names
 }
 
-// isAsk reports whether a function asks about a fact. It is asked for every name.
-func isAsk(name string) bool {
-	switch name {
-	case "missing", "invalid", "ok", "problem", "path", "age":
-		return true
+// askType gives the type of what a function about a fact answers; ok is false for another
+// name. It is asked for every name.
+func askType(name string) (answer reflect.Type, ok bool) {
+	for _, a := range askForms() {
+		if a.name == name {
+			return a.answer, true
+		}
 	}
-	return false
+	return nil, false
 }
 
-// askType gives the type of the answer.
-func askType(name string) reflect.Type {
-	all := askForms()
-	return all[slices.IndexFunc(all, func(a ask) bool { return a.name == name })].answer
+func isAsk(name string) bool {
+	_, ok := askType(name)
+	return ok
 }
 
 // flat lists the names without members that are not functions, and the groups.

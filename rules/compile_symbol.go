@@ -120,7 +120,8 @@ func (c *compiler) askSymbol(ask string, fact *symbol) *symbol {
 	fact.used.Store(true)
 	key := ask + "(" + fact.key + ")"
 	if !c.engine.knows(key) {
-		c.engine.declare(key, natureOfGo(askType(ask)))
+		answer, _ := askType(ask)
+		c.engine.declare(key, natureOfGo(answer))
 	}
 	s := &symbol{kind: askSymbol, name: ask + "(" + fact.name + ")", key: key, ask: ask, fact: fact.fact}
 	if ask == "age" {
