@@ -62,10 +62,11 @@ func TestImports(t *testing.T) {
 
 		// Files.
 		"internal/syserr":    {"os", "syscall"},
+		"internal/home":      {"os", "runtime"},
 		"internal/workspace": {"os", "path/filepath"},
 		"internal/store":     {"./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "time"},
 		"state": {
-			"./internal/jsonedit", "./internal/syserr", "./schema",
+			"./internal/home", "./internal/jsonedit", "./internal/syserr", "./schema",
 			"math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time",
 		},
 
@@ -73,15 +74,15 @@ func TestImports(t *testing.T) {
 		"loop/host":       nil,
 		"loop/transcript": {"os", "path/filepath", "syscall"},
 		"loop": {
-			"./examples", "./internal/approval", "./internal/store", "./internal/workspace", "./loop/host", "./loop/transcript", "./rules", "./schema", "./state",
-			"log/slog", "os", "os/exec", "path/filepath", "runtime", "runtime/debug", "syscall", "time",
+			"./examples", "./internal/approval", "./internal/home", "./internal/store", "./internal/workspace", "./loop/host", "./loop/transcript", "./rules", "./schema", "./state",
+			"log/slog", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time",
 		},
 		"loop/internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":             {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":          {"./loop", "./rules", "testing", "time"}, // for tests
-		"loop/policytest":        {"./internal/nearest", "./loop", "./loop/host", "./loop/internal/recorded", "./rules", "./rules/testfile", "./schema", "./state", "os", "path/filepath", "testing", "time"},
+		"loop/policytest":        {"./internal/home", "./internal/nearest", "./loop", "./loop/host", "./loop/internal/recorded", "./rules", "./rules/testfile", "./schema", "./state", "os", "path/filepath", "testing", "time"},
 		"loop/replay":            {"./loop", "./loop/internal/recorded", "./rules", "./schema", "time"},
-		"loop/simulate":          {"./loop", "./loop/host", "./rules", "./schema", "./state", "math/rand/v2", "os", "path/filepath", "time"},
+		"loop/simulate":          {"./internal/home", "./loop", "./loop/host", "./rules", "./schema", "./state", "math/rand/v2", "os", "path/filepath", "time"},
 
 		// What ships, and the command.
 		"examples":                nil,
@@ -89,7 +90,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/source":   {"./loop", "./rules", "./schema", "./state", "log", "os"},
 		"examples/embed/database": {"./loop", "./rules", "./schema", "database/sql"},
 		"cmd/ralph": {
-			"./examples", "./internal/approval", "./internal/jsonedit", "./internal/store", "./internal/workspace", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay",
+			"./examples", "./internal/approval", "./internal/home", "./internal/jsonedit", "./internal/store", "./internal/workspace", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay",
 			"./loop/simulate", "./rules", "./rules/format", "./rules/testfile", "./schema", "./state",
 			"os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time",
 		},

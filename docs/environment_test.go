@@ -252,8 +252,8 @@ func byPolicies(t *testing.T) map[string][]string {
 func asked() map[string]string {
 	return map[string]string{
 		"cmd/ralph/agents.go: variable":          "a literal of the calls of own",
-		"cmd/ralph/agents.go: name":              "HOME or USERPROFILE",
 		"cmd/ralph/doctor_hosts.go: capVariable": "a constant",
+		"internal/home/home.go: name":            "what is asked of another environment",
 		"loop/gather.go: v":                      "env.NAME of the policy",
 		"loop/judge/source.go: name":             "a literal of the list",
 		"loop/judge/source.go: key":              "a literal above",

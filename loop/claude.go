@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/home"
 )
 
 // claudeDir is where Claude Code keeps its files, "" if that is not known.
@@ -13,25 +14,16 @@ func claudeDir(getenv func(string) string) string {
 	if dir := getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
 	}
-	home := homeDir(getenv)
-	if home == "" {
+	dir := homeDir(getenv)
+	if dir == "" {
 		return ""
 	}
-	return filepath.Join(home, ".claude")
+	return filepath.Join(dir, ".claude")
 }
 
 // homeDir is the user's home directory, that of the process where the environment of
 // the loop names none; "" if there is none.
-func homeDir(getenv func(string) string) string {
-	home := ""
-	if runtime.GOOS == "windows" {
-		home = getenv("USERPROFILE")
-	}
-	if home = cmp.Or(home, getenv("HOME")); home == "" {
-		home, _ = os.UserHomeDir()
-	}
-	return home
-}
+func homeDir(getenv func(string) string) string { return cmp.Or(home.Dir(getenv), home.OfProcess()) }
 
 // isName reports whether a text from outside names one file of a folder and
 // cannot lead out of it.

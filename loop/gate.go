@@ -54,11 +54,10 @@ func (g *Gate) Hook(ctx context.Context, h *host.Host, stdin []byte) (answer hos
 // off reports whether all loops are switched off, as far as that is known without an event.
 func (g *Gate) off() bool {
 	return len(g.loops) > 0 && !slices.ContainsFunc(g.loops, func(l *Loop) bool {
-		root := ""
 		if l.project != "" || l.local {
-			root = workspace.Named(l.project, l.getenv)
+			return !workspace.OffEarly(l.project, l.getenv)
 		}
-		_, off := workspace.Off(root, l.getenv)
+		_, off := workspace.Off("", l.getenv)
 		return !off
 	})
 }

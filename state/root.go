@@ -1,12 +1,15 @@
 package state
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"syscall"
+
+	"github.com/ralph-sdk/ralph/internal/home"
 )
 
 // A Root is a project directory. Links in its own path are resolved once, when
@@ -55,14 +58,11 @@ func (r *Root) SetHome(dir string) { r.home = dir }
 
 // homeDir is where "~/" leads, with links resolved.
 func (r *Root) homeDir() (string, error) {
-	home := r.home
-	if home == "" {
-		var err error
-		if home, err = os.UserHomeDir(); err != nil {
-			return "", err
-		}
+	dir := cmp.Or(r.home, home.OfProcess())
+	if dir == "" {
+		return "", errors.New("the environment names none")
 	}
-	return filepath.EvalSymlinks(home)
+	return filepath.EvalSymlinks(dir)
 }
 
 // Dir is the absolute path of the project directory, with links resolved.

@@ -2,8 +2,8 @@ package main
 
 import (
 	"path/filepath"
-	"runtime"
 
+	"github.com/ralph-sdk/ralph/internal/home"
 	"github.com/ralph-sdk/ralph/loop/host"
 )
 
@@ -70,10 +70,4 @@ func (g agent) scopes() []string {
 }
 
 // homeDir is the user's home directory, "" if there is none.
-func (a *app) homeDir() string {
-	name := "HOME"
-	if runtime.GOOS == "windows" {
-		name = "USERPROFILE"
-	}
-	return a.getenv(name)
-}
+func (a *app) homeDir() string { return home.Dir(a.getenv) }

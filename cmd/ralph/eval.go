@@ -119,7 +119,7 @@ func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply
 	h, ev, err := a.decode(input, f.host)
 	out.speak(h)
 	if err != nil {
-		if _, off := workspace.Off(workspace.Named(f.project, a.getenv), a.getenv); off {
+		if workspace.OffEarly(f.project, a.getenv) {
 			return host.Reply{}
 		}
 		return host.Trouble("ralph", "", err)

@@ -85,6 +85,13 @@ func directory(dir string) (string, error) {
 	return resolved, nil
 }
 
+// OffEarly reports whether loops are switched off, as far as that is known without an
+// event: what cannot be understood is not reported then.
+func OffEarly(flag string, getenv func(string) string) bool {
+	_, off := Off(Named(flag, getenv), getenv)
+	return off
+}
+
 // OffFile switches all loops of a project off by its presence.
 const OffFile = ".ralph/off"
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/home"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
@@ -161,13 +162,8 @@ func (b *bench) event() (host.Event, error) {
 // env is the environment of the loop itself, in which nothing leads to files of this
 // machine. The rules see what the test gives, see world.Name.
 func (b *bench) env(name string) string {
-	switch name {
-	case "HOME", "USERPROFILE":
-		return b.home
-	case "CLAUDE_CONFIG_DIR":
-		return ""
-	}
-	return b.test.Given.Env[name]
+	given := func(name string) string { return b.test.Given.Env[name] }
+	return home.In(b.home, given)(name)
 }
 
 // nothing carries out verbs of a program's own: a test is about what a policy asks for.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/home"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
@@ -174,13 +175,8 @@ func (s *session) around(_ host.Event, real rules.Facts) rules.Facts {
 // env is the environment of the loop itself, in which nothing leads to files of this
 // machine. The rules see the one of the options, see world.Name.
 func (s *session) env(name string) string {
-	switch name {
-	case "HOME", "USERPROFILE":
-		return s.home
-	case "CLAUDE_CONFIG_DIR":
-		return ""
-	}
-	return s.options.Env[name]
+	given := func(name string) string { return s.options.Env[name] }
+	return home.In(s.home, given)(name)
 }
 
 type world struct {
