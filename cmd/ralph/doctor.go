@@ -114,7 +114,11 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 		if f.Where != "" {
 			where = f.Where + ": "
 		}
-		fmt.Fprintf(a.stdout, "%-8s %s%s [%s]\n", f.Level, where, f.What, f.Check)
+		what, source, _ := strings.Cut(f.What, "\n")
+		fmt.Fprintf(a.stdout, "%-8s %s%s [%s]\n", f.Level, where, what, f.Check)
+		for line := range strings.Lines(source) { // of the policy, with what is marked in it
+			fmt.Fprintf(a.stdout, "         %s\n", strings.TrimRight(line, "\n"))
+		}
 		if f.Fix != "" {
 			fmt.Fprintf(a.stdout, "         fix: %s\n", strings.ReplaceAll(f.Fix, "\n", "\n              "))
 		}

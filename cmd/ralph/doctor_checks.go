@@ -15,7 +15,7 @@ type doctorCheck struct {
 func doctorChecks() []doctorCheck {
 	return []doctorCheck{
 		{"state-dir", "ralph's own directory, without which no loop goes on: there is no place for it, it cannot be written, or the log in it cannot be read"},
-		{"switched-off", "loops are off, by RALPH_OFF or by the file .ralph/off"},
+		{"switched-off", "loops are off, by RALPH_OFF, by the file .ralph/off, or by enabled: false in the settings of a plugin"},
 		{"settings", "a settings file of a host that cannot be read, so that the host ignores its hooks"},
 		{"hooks-disabled", "a setting of the host that keeps hooks from running"},
 		{"asked-twice", "two entries that ask the same policy at the same event, so that each stop would count twice"},
@@ -27,7 +27,7 @@ func doctorChecks() []doctorCheck {
 		{"untrusted", "a policy that runs programs or asks models and is not approved as it is now"},
 		{"reentry", "a policy that continues once for each prompt"},
 		{"block-cap", "a limit of the host that ends loops before the policy does"},
-		{"state", "a state file that cannot be read, or whose fields break their schema"},
+		{"state", "a state file that cannot be read, whose fields break their schema, or whose front matter is not as it should be; a loop without an end of its own"},
 		{"stale-loop", "a loop that was left over, and would catch the next session"},
 	}
 }

@@ -63,6 +63,13 @@ func TestCommandsPage(t *testing.T) {
 				rows = append(rows, []string{reference.Code(sub.CommandPath()), sub.Short})
 			}
 			p.Table(rows...)
+			for _, sub := range subs {
+				p.Section(3, sub.CommandPath())
+				p.Block("text", sub.UseLine()+"\n\n"+strings.TrimSpace(unindent(cmp.Or(sub.Long, sub.Short))))
+				if flags := flagRows(t, sub); len(flags) > 1 {
+					p.Table(flags...)
+				}
+			}
 		}
 	}
 	p.Check()
