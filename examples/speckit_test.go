@@ -285,7 +285,7 @@ func TestSpeckitPrompt(t *testing.T) {
 				"spec-executor, or to qa-engineer if it is marked [VERIFY]; do not do it yourself",
 				"all four verification layers",
 				"raise taskIndex and globalIteration, and set taskIteration to 1",
-				"this is attempt 2 of 4. Try again. After the last attempt report what failed and stop",
+				"this is attempt 2/4. Try again. After the last attempt report what failed and stop",
 				"see that every box is ticked, remove the state file and write ALL_TASKS_COMPLETE alone on a line",
 				"Add no other items to tasks.md",
 			},
@@ -299,7 +299,7 @@ func TestSpeckitPrompt(t *testing.T) {
 		},
 		"recovery mode": {
 			field: `"recoveryMode": true, "taskIteration": 2`,
-			says:  []string{"Recovery: true", "this is attempt 2 of 5. Recovery mode: below the item add a fix task `- [ ] ID.N [FIX ID] Fix: ERROR`", "maxFixTasksPerOriginal: 3\n", "fixTaskMap[ID] raise attempts", "then the item again"},
+			says:  []string{"Recovery: true", "this is attempt 2/5. Recovery mode: below the item add a fix task `- [ ] ID.N [FIX ID] Fix: ERROR`", "maxFixTasksPerOriginal: 3\n", "fixTaskMap[ID] raise attempts", "then the item again"},
 			lacks: []string{"Try again", "(?)"},
 		},
 	} {
@@ -338,8 +338,8 @@ func TestSpeckitRunsWhileItRetries(t *testing.T) {
 		p.write(files{speckitState: state(`{"phase": "execution", "taskIndex": 2, "totalTasks": 10, "taskIteration": %d}`, n)})
 		return event{"prompt_id": "p1", "stop_hook_active": n > 1}
 	}
-	expect(t, p.stop(attempt(1)), "continue next-task", "attempt 1 of 5")
-	expect(t, p.stop(attempt(2)), "continue next-task", "attempt 2 of 5")
+	expect(t, p.stop(attempt(1)), "continue next-task", "attempt 1/5")
+	expect(t, p.stop(attempt(2)), "continue next-task", "attempt 2/5")
 	expect(t, p.stop(attempt(2)), "stop reentry/no-progress")
 }
 
