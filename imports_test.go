@@ -43,6 +43,7 @@ func TestImports(t *testing.T) {
 	want := map[string][]string{
 		// Words, numbers and places in texts.
 		"internal/approval":     {"./rules", "path/filepath"},
+		"internal/fatal":        {"unsafe"},
 		"internal/jsonedit":     {"./schema"},
 		"internal/nearest":      nil,
 		"internal/reference":    {"flag", "os", "path/filepath", "testing", "time"}, // for tests
@@ -90,7 +91,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/source":   {"./loop", "./rules", "./schema", "./state", "log", "os"},
 		"examples/embed/database": {"./loop", "./rules", "./schema", "database/sql"},
 		"cmd/ralph": {
-			"./examples", "./internal/approval", "./internal/home", "./internal/jsonedit", "./internal/store", "./internal/workspace", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay",
+			"./examples", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/store", "./internal/workspace", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay",
 			"./loop/simulate", "./rules", "./rules/format", "./rules/testfile", "./schema", "./state",
 			"os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time",
 		},

@@ -10,6 +10,8 @@ import (
 	"context"
 	"os"
 	"runtime/debug"
+
+	_ "github.com/ralph-sdk/ralph/internal/fatal" // a crash ends by a signal
 )
 
 func main() {
@@ -37,14 +39,9 @@ func makeRoom(i int) byte {
 	return room[i%stackRoom] // i is not known in advance, so that there is an array
 }
 
-// protect sees to it that the process never ends with status 2 by accident. A host
-// reads that as "block", and a Go program dies with it. What can be recovered is;
-// what cannot, such as a stack overflow, has to die by a signal instead, and long
-// before it has taken the machine's memory.
-func protect() {
-	debug.SetTraceback("crash")
-	debug.SetMaxStack(maxStack)
-}
+// protect ends the process long before a stack overflow has taken the machine's
+// memory. No overflow can be recovered.
+func protect() { debug.SetMaxStack(maxStack) }
 
 // maxStack is far more than the limits of every parser let a goroutine use.
 const maxStack = 128 << 20
