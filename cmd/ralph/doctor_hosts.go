@@ -40,7 +40,7 @@ func (x *examination) checkSwitch() {
 func (x *examination) readSettings(ctx context.Context) {
 	home := x.app.homeDir()
 	for _, g := range agents(home, x.app.getenv) {
-		files := []struct{ scope, file string }{{"managed", managedSettings(g)}}
+		files := []struct{ scope, file string }{{scopeManaged, managedSettings(g)}}
 		for _, scope := range g.scopes() {
 			files = append(files, struct{ scope, file string }{scope, g.files[scope]})
 		}
@@ -50,7 +50,7 @@ func (x *examination) readSettings(ctx context.Context) {
 			}
 			s, err := openSettings(ctx, x.root.Dir(), home, f.file)
 			if err != nil {
-				x.problem("settings", s.shown, err.Error(), "make it a readable file")
+				x.problem("settings", s.shown, strings.TrimPrefix(err.Error(), s.shown+": "), "make it a readable file")
 				continue
 			}
 			in := hostSettings{agent: g, scope: f.scope, file: s}
@@ -97,7 +97,7 @@ func (x *examination) checkSettings() {
 		if off, _ := in.values["disableAllHooks"].(bool); off {
 			x.problem("hooks-disabled", in.file.shown, "disableAllHooks is true, so no hook runs", "remove disableAllHooks from the file")
 		}
-		if only, _ := in.values["allowManagedHooksOnly"].(bool); only && in.scope == "managed" {
+		if only, _ := in.values["allowManagedHooksOnly"].(bool); only && in.scope == scopeManaged {
 			x.problem("hooks-disabled", in.file.shown, "allowManagedHooksOnly is true, so only hooks of the administrator run",
 				"ask the administrator to add the hook to that file")
 		}
@@ -118,9 +118,36 @@ func (x *examination) checkSettings() {
 			x.problem("timeout", in.file.shown, fmt.Sprintf("the host waits %g s for ralph, which may take %g s", e.timeout, loop.DefaultDeadline.Seconds()),
 				fmt.Sprintf("set the timeout of the entry to %d", hookTimeout))
 		}
+		x.checkGuard(in, e, policies)
 	})
 	if !any {
 		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install claude-code --policy NAME (or codex instead of claude-code)")
+	}
+}
+
+// checkGuard sees whether an entry ends with status 2 if and only if the user wants it.
+func (x *examination) checkGuard(in hostSettings, e hookEntry, policies []string) {
+	const check = "exit-status"
+	_, set, added := e.flags()
+	byStatus := answersByStatus(added)
+	if runtime.GOOS == "windows" || e.guarded == !byStatus {
+		return
+	}
+	fix := fmt.Sprintf("ralph install %s%s", in.agent.host, policyFlags(policies))
+	for _, v := range set {
+		fix += " --set " + shellLine([]string{v})
+	}
+	switch in.scope {
+	case scopeProject:
+	case scopeManaged:
+		fix = "ask the administrator to change that file"
+	default:
+		fix += " --scope " + in.scope
+	}
+	if byStatus {
+		x.problem(check, in.file.shown, "the entry answers by exit status, but its trap turns status 2 into 1, so the agent always stops", fix)
+	} else {
+		x.note(check, in.file.shown, "if ralph crashes before it starts, the entry ends with status 2, which the host reads as continue", fix)
 	}
 }
 
@@ -145,7 +172,7 @@ func (x *examination) checkProgram() {
 	other := lookErr == nil && !sameProgram(found, self)
 	byName := false
 	x.asking(func(in hostSettings, e hookEntry, policies []string) {
-		program := e.words[0]
+		program := e.words[0].text
 		if !strings.ContainsAny(program, `/\`) {
 			byName = true
 			return

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -12,10 +13,25 @@ type hookEntry struct {
 	event   string
 	group   int // among those of the event
 	index   int // among those of the group
-	words   []string
-	text    string  // as people know it
+	words   []shellWord
+	guarded bool    // by guard, which is not among the words
+	listed  bool    // the program has a list of arguments, without a shell
+	text    string  // as users know it
 	timeout float64 // in seconds; 0 if it does not say
 	other   bool    // it is no command
+}
+
+// command is what the settings say of the command: a line for a shell, or a program
+// and its arguments.
+func (e hookEntry) command() []string {
+	if !e.listed {
+		return []string{e.text}
+	}
+	var words []string
+	for _, word := range e.words {
+		words = append(words, word.text)
+	}
+	return words
 }
 
 // path leads to the entry in the settings.
@@ -26,7 +42,7 @@ func (e hookEntry) path(more ...any) []any {
 // ralph reports whether the entry asks ralph, and which policies it names; none is
 // the default policy.
 func (e hookEntry) ralph() (policies []string, ok bool) {
-	if len(e.words) < 2 || e.words[1] != "eval" || !isRalph(e.words[0]) {
+	if len(e.words) < 2 || e.words[1].text != "eval" || !isRalph(e.words[0].text) {
 		return nil, false
 	}
 	policies, _, _ = e.flags()
@@ -35,11 +51,11 @@ func (e hookEntry) ralph() (policies []string, ok bool) {
 
 // flags takes an entry of ralph apart: its policies, the values of params that it
 // states, and what a user added to them.
-func (e hookEntry) flags() (policies, set, further []string) {
+func (e hookEntry) flags() (policies, set []string, further []shellWord) {
 	args := e.words[2:]
 	for i := 0; i < len(args); i++ {
-		name, value, ok := strings.Cut(args[i], "=")
-		if short, is := strings.CutPrefix(args[i], "-p"); is && short != "" {
+		name, value, ok := strings.Cut(args[i].text, "=")
+		if short, is := strings.CutPrefix(args[i].text, "-p"); is && short != "" {
 			name, value, ok = "-p", strings.TrimPrefix(short, "="), true
 		}
 		into := &policies
@@ -53,13 +69,28 @@ func (e hookEntry) flags() (policies, set, further []string) {
 		}
 		if !ok && i+1 < len(args) {
 			i++
-			value, ok = args[i], true
+			value, ok = args[i].text, true
 		}
 		if ok {
 			*into = append(*into, value)
 		}
 	}
 	return policies, set, further
+}
+
+// answersByStatus reports whether flags ask for --answer exit-code, with which
+// status 2 is an answer.
+func answersByStatus(flags []shellWord) bool {
+	by := false
+	for i, flag := range flags {
+		switch {
+		case strings.HasPrefix(flag.text, "--answer="):
+			by = flag.text == "--answer=exit-code"
+		case flag.text == "--answer" && i+1 < len(flags):
+			by = flags[i+1].text == "exit-code"
+		}
+	}
+	return by
 }
 
 // isRalph reports whether a program is ralph: by its name, or because it is the one
@@ -86,14 +117,29 @@ func readEntry(e hookEntry, handler map[string]any) hookEntry {
 	e.text, _ = handler["command"].(string)
 	args, ok := handler["args"].([]any)
 	if !ok {
-		e.words = shellWords(e.text)
+		line := strings.TrimSpace(e.text)
+		line, e.guarded = strings.CutPrefix(line, guard)
+		e.words = shellWords(line)
 		return e
 	}
-	e.words = []string{e.text}
+	e.listed = true
+	words := []string{e.text}
 	for _, a := range args {
 		word, _ := a.(string)
-		e.words = append(e.words, word)
+		words = append(words, word)
 	}
-	e.text = shellLine(e.words)
+	for _, word := range words {
+		e.words = append(e.words, shellWord{word, quoteListed(runtime.GOOS, word)})
+	}
+	e.text = shellLine(words)
 	return e
+}
+
+// quoteListed writes a word of a list of arguments for a shell. The host puts values
+// in the place of ${NAME} there, as a shell does between double quotes.
+func quoteListed(goos, word string) string {
+	if !strings.Contains(word, "${") {
+		return shellQuote(goos, word)
+	}
+	return `"` + strings.NewReplacer("${", "${", "$", `\$`, "`", "\\`", `"`, `\"`, `\`, `\\`).Replace(word) + `"`
 }

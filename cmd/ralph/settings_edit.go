@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
@@ -74,28 +75,25 @@ func (s settingsFile) groups(event string) (int, error) {
 
 // update brings an entry up to date. What a user added to it stays.
 func (g agent) update(src []byte, e hookEntry, words []string) ([]byte, error) {
-	type field struct {
-		name  string
-		value any
-	}
-	var fields []field
-	_, _, further := e.flags()
-	words = slices.Concat(words, further)
-	if !slices.Equal(e.words, words) {
-		if g.argv {
-			fields = append(fields, field{"command", words[0]}, field{"args", words[1:]})
-		} else {
-			fields = append(fields, field{"command", shellLine(words)})
+	_, _, added := e.flags()
+	line, args := g.command(runtime.GOOS, words, added, e.listed)
+	if is, want := e.command(), append([]string{line}, args...); !slices.Equal(is, want) {
+		var err error
+		if src, err = jsonedit.Put(src, e.path("command"), jsonedit.Encode(line)); err != nil {
+			return nil, err
+		}
+		switch {
+		case args != nil:
+			src, err = jsonedit.Put(src, e.path("args"), jsonedit.Encode(args))
+		case e.listed:
+			src, err = jsonedit.Cut(src, e.path("args"))
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	if e.timeout < minTimeout {
-		fields = append(fields, field{"timeout", hookTimeout})
-	}
-	for _, f := range fields {
-		var err error
-		if src, err = jsonedit.Put(src, e.path(f.name), jsonedit.Encode(f.value)); err != nil {
-			return nil, err
-		}
+		return jsonedit.Put(src, e.path("timeout"), jsonedit.Encode(hookTimeout))
 	}
 	return src, nil
 }
@@ -108,13 +106,10 @@ func (g agent) entry(words []string) []byte {
 		Args    []string `json:"args,omitempty"`
 		Timeout int      `json:"timeout"`
 	}
-	h := handler{Type: "command", Command: words[0], Args: words[1:], Timeout: hookTimeout}
-	if !g.argv {
-		h.Command, h.Args = shellLine(words), nil
-	}
+	line, args := g.command(runtime.GOOS, words, nil, true)
 	return jsonedit.Encode(struct {
 		Hooks []handler `json:"hooks"`
-	}{[]handler{h}})
+	}{[]handler{{Type: "command", Command: line, Args: args, Timeout: hookTimeout}}})
 }
 
 // without gives the settings without these entries, and without the groups, lists

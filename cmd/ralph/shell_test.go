@@ -3,6 +3,7 @@ package main
 import (
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -15,8 +16,13 @@ func FuzzShellWords(f *testing.F) {
 			t.Skip("cmd.exe has no way to write every word")
 		}
 		want := []string{a, b, c}
-		if got := shellWords(shellLine(want)); !slices.Equal(got, want) {
-			t.Errorf("%q became %q and then %q", want, shellLine(want), got)
+		line := shellLine(want)
+		var got, raw []string
+		for _, word := range shellWords(line) {
+			got, raw = append(got, word.text), append(raw, word.raw)
+		}
+		if !slices.Equal(got, want) || strings.Join(raw, " ") != line {
+			t.Errorf("%q became %q and then %q, raw %q", want, line, got, raw)
 		}
 	})
 }
