@@ -73,7 +73,7 @@ func libraries() []variable {
 		{"SSL_CERT_FILE, SSL_CERT_DIR", "Certificates for `judge` facts, on Unix other than macOS."},
 		{"RES_OPTIONS, HOSTALIASES, LOCALDOMAIN", "How Go looks up the address of the model's service."},
 		{"TZ, ZONEINFO", "Time zone of times that commands show, and of the functions `date` and `timezone`."},
-		{"GODEBUG, GOMAXPROCS, GOMEMLIMIT, GOTRACEBACK", "Settings of Go's runtime."},
+		{"GODEBUG, GOMAXPROCS, GOMEMLIMIT, GOTRACEBACK", "Settings of Go's runtime. Garbage in some of them [ends ralph](../security.md#exit-status-2) before it starts."},
 		{"RALPH_ACTIVE_HELP, COBRA_ACTIVE_HELP, RALPH_COMPLETION_DESCRIPTIONS, COBRA_COMPLETION_DESCRIPTIONS, BASH_COMP_DEBUG_FILE", "How the completion of a shell works."},
 	}
 }
@@ -110,6 +110,7 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{stateFile("memoryDir") + "/", "read and write", "Memory of loops, at each event that a policy is for."},
 		{stateFile("lockDir") + "/", "read and write", "Locks."},
 		{stateFile("trustDir") + "/", "read and write", "Approvals; `ralph trust` writes them."},
+		{stateFile("settingsDir") + "/", "read and write", "Which parts of a host's settings `ralph install` made, so that `ralph uninstall` removes no others."},
 		{stateFile("logName") + ", " + stateFile("logRotated"), "read and write", "The decision log."},
 		{stateFile("cleanStamp"), "write", "When old memory was last removed."},
 		{"ralph-test-*, ralph-simulate-* in the folder for temporary files", "write", "`ralph test` and `ralph simulate`, removed at the end."},

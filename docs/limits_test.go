@@ -132,7 +132,7 @@ func inner() map[string][]string {
 	return map[string][]string{
 		"cmd/ralph":             {"maxDiffCells", "maxPolicySize", "maxStack", "maxStdinPolicy", "minTimeout"},
 		"internal/nearest":      {"maxCandidates", "maxWord"},
-		"internal/store":        {"maxMemoryHistory", "maxTempAge", "usualMemory"},
+		"internal/store":        {"maxMemoryHistory", "maxSettingsSize", "maxTempAge", "usualMemory"},
 		"loop":                  {"maxBad", "maxCall", "maxCalls", "maxCutText", "maxCutTexts", "maxInMemory", "maxTraced"},
 		"loop/host":             {"MaxInput"},
 		"loop/judge":            {"maxBraces"},

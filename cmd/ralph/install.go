@@ -115,7 +115,8 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	for _, v := range f.set {
 		words = append(words, "--set", v)
 	}
-	after, err := g.with(s, events, f.policies, words)
+	made := a.made(s)
+	after, err := g.with(s, events, f.policies, words, made)
 	if err != nil {
 		return err
 	}
@@ -129,6 +130,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
+	a.keepMade(s, after, made)
 	fmt.Fprintf(a.stdout, "Installed in %s. %s\n", s.shown, g.after)
 	if note != "" {
 		fmt.Fprintln(a.stdout, note)

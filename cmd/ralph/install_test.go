@@ -21,6 +21,9 @@ func TestInstallUninstall(t *testing.T) {
 		"on one line":    `{"hooks":{"Stop":[{"hooks":[` + other + `]}]},"n":1e400}`,
 		"odd but valid":  "\ufeff { \"\\u0061\": \"<&>\", \"a\": 2, \"hooks\": {\"Stop\": [{\"matcher\": \"\", \"hooks\": []}]} }",
 		"an empty group": "{\"hooks\": {\"Stop\": [{\"hooks\": []}]}}",
+		"empty hooks":    "{\n  \"hooks\": {}\n}\n",
+		"an empty event": "{\"hooks\": {\"Stop\": [], \"SessionEnd\": []}}",
+		"keys twice":     "{\"a\": {\"x\": 1, \"x\": 2}, \"a\": 2}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -31,10 +34,17 @@ func TestInstallUninstall(t *testing.T) {
 			if err := os.WriteFile(file, []byte(src), 0o640); err != nil {
 				t.Fatal(err)
 			}
+			store := t.TempDir()
+			getenv := func(name string) string {
+				if name == "RALPH_STATE_DIR" {
+					return store
+				}
+				return ""
+			}
 			ralph := func(args ...string) {
 				t.Helper()
 				var out strings.Builder
-				a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(string) string { return "" }}
+				a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: getenv}
 				if status := a.run(context.Background(), append(args, "--project", dir)); status != exitOK {
 					t.Fatalf("ralph %s: status %d\n%s", strings.Join(args, " "), status, out.String())
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,12 +52,47 @@ func openSettings(ctx context.Context, project, home, file string) (settingsFile
 		return s, err
 	}
 	defer root.Close()
+	if link, to := danglingLink(s.root, s.path); link != "" {
+		return s, fmt.Errorf("%s: %s a link to %s, which does not exist; remove the link, or make what it leads to", s.shown, link, to)
+	}
 	s.src, s.version, err = root.ReadBytes(ctx, s.path)
 	var refused *state.EditError
 	if errors.As(err, &refused) {
 		return s, fmt.Errorf("%s: %s", s.shown, refused.Message)
 	}
 	return s, err
+}
+
+// danglingLink finds the first step of a path that is a link to nothing. link begins a
+// sentence: "it is".
+func danglingLink(root, name string) (link, to string) {
+	for i := range len(name) + 1 {
+		if i < len(name) && name[i] != '/' {
+			continue
+		}
+		at := filepath.Join(root, filepath.FromSlash(name[:i]))
+		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		to, err := os.Readlink(at)
+		switch {
+		case err != nil: // it is just absent
+			return "", ""
+		case i < len(name):
+			return "its folder " + name[:i] + " is", to
+		}
+		return "it is", to
+	}
+	return "", ""
+}
+
+// place is where the file is.
+func (s settingsFile) place() string {
+	root := s.root
+	if resolved, err := filepath.EvalSymlinks(root); err == nil {
+		root = resolved
+	}
+	return filepath.Join(root, filepath.FromSlash(s.path))
 }
 
 // write puts new bytes into the file, if it is still as it was read.

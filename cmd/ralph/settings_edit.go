@@ -21,10 +21,13 @@ func (a *app) replace(ctx context.Context, s settingsFile, after []byte, dryRun 
 
 // with gives the settings with an entry for the policies at each of the events. An
 // entry that asks the same policies is brought up to date, and removed from events
-// that they do not decide.
-func (g agent) with(s settingsFile, events, policies, words []string) ([]byte, error) {
+// that they do not decide. Settings that uninstall could not restore are an error.
+func (g agent) with(s settingsFile, events, policies, words, made []string) ([]byte, error) {
 	entries, err := s.hookEntries()
 	if err != nil {
+		return nil, err
+	}
+	if err := s.undoable(events); err != nil {
 		return nil, err
 	}
 	src := s.src
@@ -59,7 +62,34 @@ func (g agent) with(s settingsFile, events, policies, words []string) ([]byte, e
 			return nil, fmt.Errorf("%s: %w", s.shown, err)
 		}
 	}
-	return without(src, s.shown, stale)
+	return without(src, s.shown, stale, made)
+}
+
+// undoable reports what keeps uninstall from restoring the settings.
+func (s settingsFile) undoable(events []string) error {
+	if s.src == nil {
+		return nil
+	}
+	if key, line, col, ok := jsonedit.Repeated(s.src, "hooks"); ok {
+		return &settingsError{s.shown, line, col, fmt.Sprintf("%q is in its object twice, and hosts read only the last one, so ralph could not undo its change; remove one first", key)}
+	}
+	values, err := s.decode()
+	if err != nil {
+		return err
+	}
+	hooks, _ := values["hooks"].(map[string]any)
+	null := func(in map[string]any, key, shown string) error {
+		if v, ok := in[key]; !ok || v != nil {
+			return nil
+		}
+		return &settingsError{file: s.shown, message: shown + " is null, so ralph could not undo its change; remove it first"}
+	}
+	for _, event := range events {
+		if err := null(hooks, event, "hooks."+event); err != nil {
+			return err
+		}
+	}
+	return null(values, "hooks", "hooks")
 }
 
 // groups counts the groups of an event.
@@ -112,9 +142,9 @@ func (g agent) entry(words []string) []byte {
 	}{[]handler{{Type: "command", Command: line, Args: args, Timeout: hookTimeout}}})
 }
 
-// without gives the settings without these entries, and without the groups, lists
-// and objects that held nothing else.
-func without(src []byte, shown string, entries []hookEntry) ([]byte, error) {
+// without gives the settings without these entries and without the groups that held
+// nothing else. Of the lists and objects that are empty then, it removes those that ralph made.
+func without(src []byte, shown string, entries []hookEntry, made []string) ([]byte, error) {
 	// From behind, so that those before keep their places.
 	slices.SortStableFunc(entries, func(a, b hookEntry) int {
 		if a.group != b.group {
@@ -133,9 +163,9 @@ func without(src []byte, shown string, entries []hookEntry) ([]byte, error) {
 		group := groups[e.group].(map[string]any)
 		if len(group["hooks"].([]any)) == 1 && len(group) == 1 {
 			path = path[:3]
-			if len(groups) == 1 {
+			if len(groups) == 1 && slices.Contains(made, eventPart(e.event)) {
 				path = path[:2]
-				if len(hooks) == 1 {
+				if len(hooks) == 1 && slices.Contains(made, hooksPart) {
 					path = path[:1]
 				}
 			}
@@ -145,4 +175,67 @@ func without(src []byte, shown string, entries []hookEntry) ([]byte, error) {
 		}
 	}
 	return src, nil
+}
+
+// The parts of settings that ralph makes for its entries.
+const hooksPart = "hooks"
+
+func eventPart(event string) string { return hooksPart + "." + event }
+
+// parts lists the parts of the settings that are there, and those that an entry of ralph is in.
+func (s settingsFile) parts() (there, ours []string, err error) {
+	entries, err := s.hookEntries()
+	if err != nil {
+		return nil, nil, err
+	}
+	values, err := s.decode()
+	if err != nil {
+		return nil, nil, err
+	}
+	if v, ok := values["hooks"]; ok {
+		there = append(there, hooksPart)
+		hooks, _ := v.(map[string]any)
+		for event := range hooks {
+			there = append(there, eventPart(event))
+		}
+	}
+	for _, e := range entries {
+		if _, ok := e.ralph(); ok {
+			ours = append(ours, hooksPart, eventPart(e.event))
+		}
+	}
+	slices.Sort(ours)
+	return there, slices.Compact(ours), nil
+}
+
+// made lists the parts of a settings file that ralph made and that no user took over since.
+func (a *app) made(s settingsFile) []string {
+	own, err := a.store()
+	if err != nil {
+		return nil
+	}
+	_, ours, err := s.parts()
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(own.Made(s.place()), func(part string) bool { return !slices.Contains(ours, part) })
+}
+
+// keepMade keeps for uninstall which parts ralph made, when the settings became after.
+// Without that uninstall leaves an empty part more, which does no harm.
+func (a *app) keepMade(s settingsFile, after []byte, made []string) {
+	there, _, err := s.parts()
+	if err != nil {
+		return
+	}
+	_, ours, err := settingsFile{shown: s.shown, src: after}.parts()
+	if err != nil {
+		return
+	}
+	ours = slices.DeleteFunc(ours, func(part string) bool {
+		return slices.Contains(there, part) && !slices.Contains(made, part)
+	})
+	if own, err := a.store(); err == nil {
+		_ = own.SaveMade(s.place(), ours)
+	}
 }

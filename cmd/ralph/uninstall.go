@@ -13,9 +13,9 @@ func (a *app) uninstallCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uninstall HOST",
 		Short: "Remove ralph from a coding agent's settings",
-		Long: "uninstall removes what install added to the settings file of a host, and lists that are\n" +
-			"empty then. Every other byte of the file stays. Without --policy it removes all entries of\n" +
-			"ralph in that file.",
+		Long: "uninstall removes what install added to the settings file of a host, and lists that install\n" +
+			"made and that are empty then. Every other byte of the file stays. Without --policy it removes\n" +
+			"all entries of ralph in that file.",
 		Example: "  ralph uninstall claude-code\n  ralph uninstall codex --policy ralph-wiggum --scope user",
 		Args:    oneHost,
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.uninstall(cmd.Context(), args[0], f) },
@@ -50,13 +50,15 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 		}
 		return nil
 	}
-	after, err := without(s.src, s.shown, ours)
+	made := a.made(s)
+	after, err := without(s.src, s.shown, ours, made)
 	if err != nil {
 		return err
 	}
 	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
+	a.keepMade(s, after, made)
 	fmt.Fprintf(a.stdout, "Removed %s from %s.\n", what, s.shown)
 	return nil
 }
