@@ -42,7 +42,6 @@ func TestImports(t *testing.T) {
 	}
 	want := map[string][]string{
 		// Words, numbers and places in texts.
-		"internal/approval":     {"./rules", "path/filepath"},
 		"internal/fatal":        {"unsafe"},
 		"internal/jsonedit":     {"./schema"},
 		"internal/nearest":      nil,
@@ -64,6 +63,7 @@ func TestImports(t *testing.T) {
 		// Files.
 		"internal/syserr":    {"os", "syscall"},
 		"internal/home":      {"os", "runtime"},
+		"internal/approval":  {"./internal/store", "./rules", "os", "os/exec", "path/filepath"},
 		"internal/workspace": {"os", "path/filepath"},
 		"internal/store":     {"./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "time"},
 		"state": {

@@ -60,7 +60,7 @@ func TestNoDisk(t *testing.T) {
 	t.Setenv("RALPH_STATE_DIR", p.store)
 	t.Chdir(p.dir)
 	ev := host.Event{SessionID: "s", Cwd: p.dir, TranscriptPath: p.path("session.jsonl")}
-	l := alone(t, diskPolicy, loop.WithTrust(func([]rules.File) bool { return true }))
+	l := alone(t, diskPolicy, trusted())
 	var got []string
 	for range 2 {
 		d := p.run(l, ev)

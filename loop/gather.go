@@ -81,8 +81,10 @@ func (g *gatherer) Fact(ctx context.Context, decl *rules.Fact, args []string) ru
 // gather asks the source of a fact, if it may be asked.
 func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) (v rules.Value) {
 	kind := decl.Source
-	if kind.Trust != "" && !g.loop.trusted() {
-		return missing(fmt.Sprintf("it %s, which is not approved yet: read %s, then run: ralph trust %[2]s", kind.Trust, g.loop.name))
+	if kind.Trust != "" {
+		if err := g.loop.untrusted(decl, g.dir); err != nil {
+			return missing(err.Error())
+		}
 	}
 	if ctx.Err() != nil {
 		return missing("it was not gathered: out of time")

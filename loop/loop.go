@@ -37,9 +37,7 @@ type Loop struct {
 	namesOnce sync.Once
 	notNames  []string // of values, that must be those of facts
 
-	trusts    func([]rules.File) bool // nil: what ships with ralph, and what was approved
-	trustOnce sync.Once
-	isTrusted bool
+	trusts func(*rules.Fact, []rules.File) error // nil: what ships with ralph, and what was approved
 }
 
 // New makes a loop of a program. Without options it takes clock and environment from

@@ -6,10 +6,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/approval"
 )
 
 // maxOutput is how much is kept of what a program prints, of each stream.
@@ -71,11 +72,7 @@ func (p process) run(ctx context.Context) finished {
 
 // program finds the file to run: a name in PATH, or a path of the project.
 func (p process) program() (string, error) {
-	name := filepath.FromSlash(p.argv[0])
-	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
-		name = filepath.Join(p.dir, name)
-	}
-	return exec.LookPath(name)
+	return approval.Program(p.dir, p.argv[0])
 }
 
 // childEnv is the environment of programs that a policy runs. A hook inside of

@@ -23,7 +23,8 @@ type Record struct {
 	ID      string       `json:"id"` // of this decision; later ones sort behind earlier ones
 	Time    time.Time    `json:"time"`
 	Policy  string       `json:"policy"`
-	Digest  string       `json:"digest,omitempty"` // of the policy and all that it includes, as approvals name it
+	Shadows string       `json:"shadows,omitempty"` // the shipped policy in whose place the project's file of that name stands
+	Digest  string       `json:"digest,omitempty"`  // of the policy, all that it includes, and its schemas
 	Root    string       `json:"root,omitempty"`
 	Host    string       `json:"host,omitempty"`
 	Event   string       `json:"event"`
@@ -83,7 +84,7 @@ func (d *Decision) Record(private bool) Record {
 		d.id = store.LineID(d.Time)
 	}
 	r := Record{
-		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name,
+		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Shadows: shadowed(d.Policy), Root: d.Root, Host: d.Event.Host, Event: d.Event.Name,
 		Session: d.Event.SessionID, Agent: d.Event.AgentID, Turn: d.Event.Turn,
 		Action: v.Action, Rule: v.Rule, At: v.Pos.String(), Reason: v.Reason, Bound: v.Bound, Fault: v.Fault,
 		Skipped: d.Skipped, Applied: d.Applied, Notices: d.Notices, Notes: d.Notes, Log: d.Log, Cost: v.Cost, Trace: v.Trace, TookNS: int64(d.Took),

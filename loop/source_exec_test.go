@@ -17,7 +17,9 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-func trusted() loop.Option { return loop.WithTrust(func([]rules.File) bool { return true }) }
+func trusted() loop.Option {
+	return loop.WithTrust(func(*rules.Fact, []rules.File) error { return nil })
+}
 
 // needsShell skips tests whose programs are shell scripts.
 func needsShell(t *testing.T) {

@@ -1,38 +1,43 @@
 package loop
 
 import (
+	"fmt"
+	"io/fs"
+	"path"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/approval"
-
 	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// WithTrust sets who says whether a policy may do what needs a user's approval, see
-// [rules.SourceKind.Trust], by the files that it is made of. Without it those that
-// ship with ralph may, and with [Local] or [WithState] those whose content a user
-// approved. A program that brings its own policy says yes to it here.
-func WithTrust(trusted func(files []rules.File) bool) Option {
+// WithTrust sets who says whether a policy may gather a fact that needs a user's
+// approval, see [rules.SourceKind.Trust]: by the fact, and by the files that the policy
+// is made of. It is asked right before the fact is gathered. An error says why not, as
+// the rest of "it runs a program, …"; nil means yes. Without it policies may that ship
+// with ralph, and with [Local] or [WithState] those that a user approved in the project.
+// A program that brings its own policy says yes to it here.
+func WithTrust(trusted func(f *rules.Fact, files []rules.File) error) Option {
 	return func(l *Loop) error {
 		l.trusts = trusted
 		return nil
 	}
 }
 
-// trusted reports whether the policy of the loop may do so. It is found out when it
-// is first asked for, since most policies never ask.
-func (l *Loop) trusted() bool {
-	l.trustOnce.Do(func() {
-		files := l.program.Files()
-		switch {
-		case l.trusts != nil:
-			l.isTrusted = l.trusts(files)
-		default:
-			l.isTrusted = shipped(files) || l.disk != nil && l.disk.Approved(approval.Key(files))
-		}
-	})
-	return l.isTrusted
+// untrusted says why a fact may not be gathered, nil if it may.
+func (l *Loop) untrusted(f *rules.Fact, root string) error {
+	files := l.program.Files()
+	var err error
+	switch {
+	case l.trusts != nil:
+		err = l.trusts(f, files)
+	case !shipped(files):
+		err = approval.Policy{Root: root, Name: l.name, Files: files}.Check(l.disk, f)
+	}
+	if err != nil {
+		return fmt.Errorf("it %s, %w", f.Source.Trust, err)
+	}
+	return nil
 }
 
 // shipped reports whether files are those that ship with ralph, to the byte.
@@ -44,4 +49,18 @@ func shipped(files []rules.File) bool {
 		}
 	}
 	return len(files) > 0
+}
+
+// shadowed is the name of the shipped policy in whose place a policy of the project
+// stands, going by the name of its file, "" if there is none.
+func shadowed(name string) string {
+	ext := path.Ext(name)
+	if dir := path.Dir(name); dir != "." && dir != ".ralph" || ext != ".yaml" && ext != ".yml" {
+		return ""
+	}
+	short := strings.TrimSuffix(path.Base(name), ext)
+	if _, err := fs.Stat(examples.FS, short+"/"+short+".yaml"); err != nil {
+		return ""
+	}
+	return short
 }

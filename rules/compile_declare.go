@@ -216,6 +216,15 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 		Name: sc.prefix + d.name, Source: d.kind, Settle: d.settle, Timeout: d.timeout,
 		Options: d.options, Pos: c.place(sc.file, d.key.Start), index: len(c.program.facts),
 	}
+	for _, n := range d.args {
+		f.Args = append(f.Args, n.Value)
+	}
+	for name, n := range d.texts {
+		if f.Texts == nil {
+			f.Texts = make(map[string]string, len(d.texts))
+		}
+		f.Texts[name] = n.Value
+	}
 	typ := d.kind.Value
 	if d.schema != nil {
 		if f.Schema = c.schemaOf(sc, d.schema); f.Schema != nil {

@@ -76,6 +76,11 @@ type Fact struct {
 	// Options are those of the source that stand fast: int for a count, string for
 	// a word, true for lenient. What has holes is handed to [Facts] with each event.
 	Options map[string]any
+	// Args and Texts are for showing: the argument of the source, which is the words of a
+	// list or one text, and the options that are not among Options, as the policy writes
+	// them, with their holes.
+	Args  []string
+	Texts map[string]string
 
 	sym      *symbol
 	args     []*path
@@ -112,7 +117,8 @@ func (p *Program) Facts() []*Fact { return slices.Clone(p.whole().facts) }
 // Rules lists the rules in the order in which they are tried, included ones in place.
 func (p *Program) Rules() []*Rule { return slices.Clone(p.whole().rules) }
 
-// Files lists the files that the program was made of, the policy first.
+// Files lists the files that the program was made of: the policy first, then what it
+// includes and the schemas that it names.
 func (p *Program) Files() []File { return slices.Clone(p.whole().files) }
 
 // Limits gives the limits of the policy.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -67,6 +68,9 @@ func (c *compiler) findSchema(sc *scope, n *source.Node) (*schema.Schema, error)
 	f, err := c.load.read(sc.file.fs, at)
 	if err != nil {
 		return nil, err
+	}
+	if !slices.ContainsFunc(c.program.files, func(o File) bool { return o.Name == f.name && bytes.Equal(o.Src, f.src) }) {
+		c.program.files = append(c.program.files, File{Name: f.name, Src: f.src})
 	}
 	return schema.Compile(at, f.src)
 }

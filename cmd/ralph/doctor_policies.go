@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,14 +24,15 @@ type examined struct {
 	program *rules.Program // nil if it cannot be used
 	host    string         // that asks it, "" if none does
 	scope   string
-	entry   []string          // the policies of the entry that asks it, as it names them
-	set     []string          // the values of params that the entry states
-	values  map[string]string // of its params
+	entry   []string // the policies of the entry that asks it, as it names them
+	set     []string // the values of params that the entry states
+	forAll  bool     // the entry says --scope user
+	values  paramValues
 }
 
 // param gives the value of a param in force, "" if the policy has none of that name.
 func (e examined) param(name string) string {
-	if v, ok := e.values[name]; ok {
+	if v, ok := e.values.all()[name]; ok {
 		return v
 	}
 	var doc struct {
@@ -59,7 +61,7 @@ func (x *examination) checkPolicies(ctx context.Context) {
 	x.asking(func(in hostSettings, e hookEntry, policies []string) {
 		entry, set, _ := e.flags()
 		for _, name := range policies {
-			x.examine(ctx, examined{name: name, host: in.agent.host, scope: in.scope, entry: entry, set: set}, in.file.shown)
+			x.examine(ctx, examined{name: name, host: in.agent.host, scope: in.scope, entry: entry, set: set, forAll: e.forAll()}, in.file.shown)
 		}
 	})
 	for _, name := range ownPolicies(x.root.Dir()) {
@@ -80,7 +82,7 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 	e.policy = p
 	var diags rules.Diagnostics
 	if e.values, err = params(p, e.set); err == nil {
-		e.program, diags, err = a.load(ctx, p, e.set)
+		e.program, diags = a.loadWith(ctx, p, e.values)
 	}
 	switch {
 	case err != nil:
@@ -94,13 +96,37 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 		x.note("policy", "", fmt.Sprintf("%s has %s", e.name, plural(len(diags), "finding")), "ralph check "+e.name)
 	}
 	x.policies = append(x.policies, e)
-	if e.program != nil && a.needsTrust(e) {
+	if e.program == nil {
+		return
+	}
+	if why := a.needsTrust(e); why != nil {
 		var names []string
 		for _, f := range sensitive(e.program) {
 			names = append(names, f.Name)
 		}
-		x.problem("untrusted", "", fmt.Sprintf("%s runs programs or asks models (%s) and is not approved in its present form, so those facts are missing", e.name, strings.Join(names, ", ")),
+		x.problem("untrusted", "", fmt.Sprintf("%s runs programs or asks models (%s), %s. Until then those facts are missing", e.name, strings.Join(names, ", "), why),
 			"read it, then: ralph trust "+e.name)
+	}
+	x.checkShadow(e, where)
+}
+
+// checkShadow sees whether a file of the project stands in the place of a shipped policy.
+func (x *examination) checkShadow(e examined, where string) {
+	const check = "shadow"
+	short := e.policy.shadows()
+	if short == "" {
+		return
+	}
+	x.note(check, "", fmt.Sprintf("%s of this project is used in the place of the shipped policy %s", e.policy.name, short), "")
+	if e.scope != scopeUser || !e.policy.isProjects(e.name) {
+		return
+	}
+	if !e.forAll {
+		x.problem(check, where, fmt.Sprintf("the entry is for all projects and lacks --scope user, so any project can put its own policy in the place of the shipped %s", short),
+			fmt.Sprintf("ralph install %s --scope user%s", e.host, policyFlags([]string{e.name})))
+	} else if why := x.app.unapproved(e.policy, e.values, e.program.Files(), nil); why != nil {
+		x.problem("untrusted", where, fmt.Sprintf("%s, %s. Until then the shipped policy %s decides for hooks of your own settings", e.policy.name, why, short),
+			"read it, then: ralph trust "+short)
 	}
 }
 
@@ -212,7 +238,7 @@ func (x *examination) stateFiles(ctx context.Context, p examined) map[*rules.Fac
 // verdict is that of a policy on a stop of an unknown session.
 func (x *examination) verdict(ctx context.Context, program *rules.Program) *rules.Verdict {
 	l, err := loop.New(program, append(x.app.loopOptions(),
-		loop.WithRoot(x.root.Dir()), loop.WithRecorder(nil), loop.WithTrust(func([]rules.File) bool { return false }))...)
+		loop.WithRoot(x.root.Dir()), loop.WithRecorder(nil), loop.WithTrust(func(*rules.Fact, []rules.File) error { return errors.New("which doctor leaves alone") }))...)
 	if err != nil {
 		return &rules.Verdict{}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/loop/judge"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 // maxInput bounds what is read from stdin, in bytes.
@@ -36,6 +37,7 @@ type evalFlags struct {
 	verdict  string
 	private  bool
 	deadline time.Duration
+	scope    string // of the settings that the hook stands in
 }
 
 func (f *evalFlags) add(cmd *cobra.Command) {
@@ -70,6 +72,7 @@ func (a *app) evalCommand() *cobra.Command {
 	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and log nothing")
 	fl.StringVar(&f.verdict, "verdict", "", "write the full verdict as JSON to `file`, - for stderr")
 	fl.BoolVar(&f.private, "log-private", false, "also keep prompts, transcript texts and environment values in log and verdict")
+	fl.StringVar(&f.scope, "scope", "", "user: the hook is one of all projects, so a project's own policy counts once you approved it")
 	fl.DurationVar(&f.deadline, "deadline", loop.DefaultDeadline, "time limit for everything; after it the agent may stop")
 	return cmd
 }
@@ -104,6 +107,11 @@ func (f *evalFlags) validate() error {
 	if err := oneOf("answer", f.answer, answerJSON, answerExitCode); err != nil {
 		return err
 	}
+	if f.scope != "" {
+		if err := oneOf("scope", f.scope, scopeProject, scopeLocal, scopeUser); err != nil {
+			return err
+		}
+	}
 	if f.deadline <= 0 {
 		return fmt.Errorf("--deadline takes a duration such as 25s, not %s", f.deadline)
 	}
@@ -124,12 +132,16 @@ func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply
 		}
 		return host.Trouble("ralph", "", err)
 	}
-	loops, err := a.loops(ctx, ev, f)
+	loops, notices, err := a.loops(ctx, ev, f)
 	if err != nil {
 		return host.Trouble("ralph", ev.Name, err)
 	}
 	reply := func(decisions []*loop.Decision) host.Reply {
 		r := loop.Reply(ev, decisions)
+		if len(notices) > 0 {
+			r.Notice = strings.TrimSuffix(strings.Join(append(notices, r.Notice), "\n"), "\n")
+			r.Log = append(notices, r.Log...)
+		}
 		if f.verdict != "" {
 			if err := a.writeVerdict(f, decisions); err != nil {
 				r.Log = append(r.Log, "[ralph] "+err.Error())
@@ -187,24 +199,28 @@ func (a *app) decode(input []byte, name string) (*host.Host, host.Event, error) 
 }
 
 // loops makes the loops of all policies for an event. There are none if loops are
-// switched off.
-func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.Loop, error) {
+// switched off. The notices are about policies that do not decide.
+func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) (loops []*loop.Loop, notices []string, err error) {
 	root, err := workspace.Find(ev.Cwd, f.project, a.getenv)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if _, off := workspace.Off(root, a.getenv); off {
-		return nil, nil
+		return nil, nil, nil
 	}
-	var loops []*loop.Loop
 	for _, name := range orDefault(f.policies) {
-		l, err := a.loop(ctx, root, name, f)
+		l, notice, err := a.loop(ctx, root, name, f)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		loops = append(loops, l)
+		if l != nil {
+			loops = append(loops, l)
+		}
+		if notice != "" && (f.dryRun || a.firstInSession(ctx, ev, root+notice)) {
+			notices = append(notices, "[ralph] "+notice)
+		}
 	}
-	return loops, nil
+	return loops, notices, nil
 }
 
 // decide decides an event with every policy and applies what they say, on this
@@ -236,25 +252,46 @@ func (a *app) loopOptions() []loop.Option {
 	return opts
 }
 
-// loop makes the loop of one policy. One that cannot be used stops only itself:
-// its loop lets the agent stop and says why.
-func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (*loop.Loop, error) {
+// loop makes the loop of one policy. One that cannot be used stops only itself: its
+// loop lets the agent stop and says why. A notice says which policy is not used; there
+// is no loop if none stands in for it.
+func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop.Loop, notice string, err error) {
 	opts := append(a.loopOptions(), loop.WithRoot(root), loop.WithDeadline(f.deadline))
 	if f.private {
 		opts = append(opts, loop.WithPrivate())
 	}
+	broken := func(name string, why error) (*loop.Loop, string, error) {
+		l, err := loop.Broken(name, why, opts...)
+		return l, notice, err
+	}
 	p, err := findPolicy(root, name)
 	if err != nil {
-		return loop.Broken(name, err, opts...)
+		return broken(name, err)
 	}
-	program, diags, err := a.loadLazily(ctx, p, f.set)
-	if err == nil && program == nil {
-		err = fmt.Errorf("the policy cannot be used; run: ralph check %s\n%s", name, firstError(diags))
+	var program *rules.Program // as it was approved
+	var v paramValues
+	if f.scope == scopeUser && p.isProjects(name) {
+		if program, v, err = a.approved(ctx, p, f.set); err != nil {
+			shipped, ok := shippedPolicy(root, name)
+			if notice = notUsed(p, shipped, ok, err); !ok {
+				return nil, notice, nil
+			}
+			p = shipped
+		}
 	}
-	if err != nil {
-		return loop.Broken(p.name, err, opts...)
+	if program == nil {
+		if v, err = params(p, f.set); err != nil {
+			return broken(p.name, err)
+		}
+		var diags rules.Diagnostics
+		if program, diags = a.loadLazily(ctx, p, v); program == nil {
+			return broken(p.name, fmt.Errorf("the policy cannot be used; run: ralph check %s\n%s", name, firstError(diags)))
+		}
 	}
-	return loop.New(program, append(opts, loop.WithName(p.name))...)
+	l, err = loop.New(program, append(opts, loop.WithName(p.name), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
+		return a.unapproved(p, v, files, fact)
+	}))...)
+	return l, notice, err
 }
 
 func (a *app) writeVerdict(f evalFlags, decisions []*loop.Decision) error {

@@ -87,7 +87,7 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 	if err != nil {
 		return nil, err
 	}
-	loops, err := a.loops(ctx, ev, f)
+	loops, _, err := a.loops(ctx, ev, f)
 	if err != nil {
 		return nil, err
 	}

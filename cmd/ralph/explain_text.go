@@ -35,6 +35,9 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 			fmt.Fprintf(&b, "  %-8s %s\n", name, strings.ReplaceAll(value, "\n", "\n           "))
 		}
 	}
+	if r.Shadows != "" {
+		line("policy", r.Policy+" of the project, in the place of the shipped policy "+r.Shadows)
+	}
 	line("reason", r.Reason)
 	line("skipped", r.Skipped)
 	line("error", r.Error)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -63,6 +64,8 @@ func (e hookEntry) flags() (policies, set []string, further []shellWord) {
 		case "--policy", "-p":
 		case "--set":
 			into = &set
+		case "--scope":
+			into = new([]string) // see forAll
 		default:
 			further = append(further, args[i])
 			continue
@@ -91,6 +94,13 @@ func answersByStatus(flags []shellWord) bool {
 		}
 	}
 	return by
+}
+
+// forAll reports whether the entry says that it is for all projects.
+func (e hookEntry) forAll() bool {
+	i := slices.IndexFunc(e.words, func(w shellWord) bool { return w.text == "--scope" })
+	return slices.ContainsFunc(e.words, func(w shellWord) bool { return w.text == "--scope="+scopeUser }) ||
+		i >= 0 && i+1 < len(e.words) && e.words[i+1].text == scopeUser
 }
 
 // isRalph reports whether a program is ralph: by its name, or because it is the one

@@ -11,10 +11,13 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/internal/approval"
+	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -68,6 +71,7 @@ func (a *app) init(ctx context.Context, project, template string, force bool) er
 	if err != nil {
 		return err
 	}
+	policySrc := files[0].data
 	var inTheWay []string
 	for i := range files {
 		f := &files[i]
@@ -102,8 +106,30 @@ func (a *app) init(ctx context.Context, project, template string, force bool) er
 		}
 		fmt.Fprintf(a.stdout, "wrote %s\n", f.path)
 	}
+	if err := a.approveWritten(ctx, root.Dir(), files[0].path, policySrc); err != nil {
+		fmt.Fprintf(a.stderr, "ralph: %s is not approved: %v\n", files[0].path, err)
+	}
 	a.adviseNext(ctx, root, template)
 	return nil
+}
+
+// approveWritten approves a policy as init writes it, until it changes. That covers
+// no value of the project's configuration and no program of the project.
+func (a *app) approveWritten(ctx context.Context, project, name string, src []byte) error {
+	program, diags := rules.LoadBytes(ctx, name, src, a.language())
+	if program == nil {
+		return diags.Err()
+	}
+	approved, err := approval.Policy{Root: project, Name: name, Files: program.Files()}.Approval(nil)
+	if err != nil {
+		return err
+	}
+	own, err := a.store()
+	if err != nil {
+		return err
+	}
+	approved.At = time.Now().UTC()
+	return own.Approve(approved)
 }
 
 // adviseNext lists what to do with the policy that init wrote.
@@ -118,7 +144,10 @@ func (a *app) adviseNext(ctx context.Context, root *state.Root, template string)
 	steps := []string{"ralph test: what the policy does, in examples"}
 	e := examined{name: cmp.Or(name, defaultPolicy)}
 	var err error
-	if e.policy, e.program, err = a.open(ctx, root.Dir(), e.name, nil); err == nil && a.needsTrust(e) {
+	if e.policy, e.program, err = a.open(ctx, root.Dir(), e.name, nil); err == nil {
+		e.values, err = params(e.policy, nil)
+	}
+	if err == nil && a.needsTrust(e) != nil {
 		steps = append(steps, "ralph trust "+e.name+": approve the programs that it runs and the model that it asks; read it first")
 	}
 	steps = append(steps,
@@ -131,7 +160,6 @@ func (a *app) adviseNext(ctx context.Context, root *state.Root, template string)
 	if err != nil {
 		return
 	}
-	e.values, _ = params(e.policy, nil)
 	if what, fix := e.reentryAdvice(); what != "" {
 		fmt.Fprintf(a.stdout, "%s %s. To run through all tasks: %s\n", e.name, what, fix)
 	}

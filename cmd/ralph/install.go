@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/approval"
-
 	"github.com/spf13/cobra"
 )
 
@@ -115,6 +113,9 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	for _, v := range f.set {
 		words = append(words, "--set", v)
 	}
+	if f.scope == scopeUser {
+		words = append(words, "--scope", scopeUser)
+	}
 	made := a.made(s)
 	after, err := g.with(s, events, f.policies, words, made)
 	if err != nil {
@@ -151,6 +152,9 @@ func (a *app) installable(ctx context.Context, project string, f installFlags) (
 		if err != nil {
 			return nil, err
 		}
+		if shipped, ok := shippedPolicy(project, name); ok && f.scope == scopeUser {
+			p = shipped // in other projects
+		}
 		if f.scope == scopeUser && !p.shipped && !filepath.IsAbs(filepath.FromSlash(name)) {
 			return nil, fmt.Errorf("%s is in this project, but --scope user is for all projects: name a shipped policy or an absolute path", name)
 		}
@@ -182,16 +186,13 @@ func (a *app) adviseInstalled(ctx context.Context, project, hostName string, f i
 		if what, fix := e.reentryAdvice(); what != "" {
 			fmt.Fprintf(a.stdout, "%s %s. To run through all tasks: %s\n", name, what, fix)
 		}
-		if a.needsTrust(e) {
+		if a.needsTrust(e) != nil {
 			fmt.Fprintf(a.stdout, "%s runs programs or asks a model. Read it, then approve it: ralph trust %s\n", name, name)
 		}
+		if short := p.shadows(); short != "" && f.scope == scopeUser && p.isProjects(name) && a.unapproved(p, e.values, program.Files(), nil) != nil {
+			fmt.Fprintf(a.stdout, "In this project the shipped policy decides until you approve the project's own %s: ralph trust %s\n", p.name, name)
+		}
 	}
-}
-
-// needsTrust reports whether facts of a policy are missing until it is approved.
-func (a *app) needsTrust(e examined) bool {
-	own, err := a.store() // doctor reports the error
-	return err == nil && !e.policy.shipped && len(sensitive(e.program)) > 0 && !own.Approved(approval.Key(e.program.Files()))
 }
 
 // program gives the word with which a host finds this program: its name if that

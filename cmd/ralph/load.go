@@ -57,12 +57,17 @@ func findPolicy(project, name string) (policy, error) {
 		}
 		return policy{project: project, name: filepath.ToSlash(abs), fsys: os.DirFS(filepath.Dir(abs)), file: filepath.Base(abs)}, nil
 	}
-	short := strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
-	if isBuiltin(short) {
-		return policy{project: project, name: short, fsys: examples.FS, file: short + "/" + short + ".yaml", shipped: true}, nil
+	if p, ok := shippedPolicy(project, name); ok {
+		return p, nil
 	}
 	return policy{}, fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
 		filepath.ToSlash(file), strings.Join(builtins(), ", "))
+}
+
+// shippedPolicy gives the shipped policy that a name can mean, whatever the project has.
+func shippedPolicy(project, name string) (policy, bool) {
+	short := strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
+	return policy{project: project, name: short, fsys: examples.FS, file: short + "/" + short + ".yaml", shipped: true}, isBuiltin(short)
 }
 
 // policyFile is where the file of a policy is, or would be: as its name says it, and
@@ -133,43 +138,44 @@ func projectPolicies(project string) []string {
 // language is what policies are written in: ralph's own, and what the program adds.
 func (a *app) language() rules.Config { return loop.Config(a.sources...) }
 
-func (a *app) config(p policy, set []string) (cfg rules.Config, err error) {
-	cfg = a.language()
-	cfg.Set, err = params(p, set)
-	cfg.SetAt = func(param string) rules.Pos { return givenAt(p, set, param) }
-	return cfg, err
+func (a *app) config(p policy, v paramValues) rules.Config {
+	cfg := a.language()
+	cfg.Set = v.all()
+	cfg.SetAt = func(param string) rules.Pos { return givenAt(p, v, param) }
+	return cfg
 }
 
 // load reads a policy. If it cannot be used there is no Program, and the findings
 // say why.
 func (a *app) load(ctx context.Context, p policy, set []string) (*rules.Program, rules.Diagnostics, error) {
-	cfg, err := a.config(p, set)
+	v, err := params(p, set)
 	if err != nil {
 		return nil, nil, err
 	}
-	program, diags := rules.Load(ctx, p.fsys, p.file, cfg)
+	program, diags := a.loadWith(ctx, p, v)
 	return program, diags, nil
 }
 
-// loadLazily is load for a hook: what is behind the when of the policy is read when
+// loadWith is load with params that were read before.
+func (a *app) loadWith(ctx context.Context, p policy, v paramValues) (*rules.Program, rules.Diagnostics) {
+	return rules.Load(ctx, p.fsys, p.file, a.config(p, v))
+}
+
+// loadLazily is loadWith for a hook: what is behind the when of the policy is read when
 // that is true.
-func (a *app) loadLazily(ctx context.Context, p policy, set []string) (*rules.Program, rules.Diagnostics, error) {
-	cfg, err := a.config(p, set)
-	if err != nil {
-		return nil, nil, err
-	}
+func (a *app) loadLazily(ctx context.Context, p policy, v paramValues) (*rules.Program, rules.Diagnostics) {
+	cfg := a.config(p, v)
 	cfg.Lazy = true
-	program, diags := rules.Load(ctx, p.fsys, p.file, cfg)
-	return program, diags, nil
+	return rules.Load(ctx, p.fsys, p.file, cfg)
 }
 
 // findings are all that is to be said of a policy.
 func (a *app) findings(ctx context.Context, p policy, set []string) (rules.Diagnostics, error) {
-	cfg, err := a.config(p, set)
+	v, err := params(p, set)
 	if err != nil {
 		return nil, err
 	}
-	_, diags := rules.Check(ctx, p.fsys, p.file, cfg)
+	_, diags := rules.Check(ctx, p.fsys, p.file, a.config(p, v))
 	return diags, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -16,21 +17,40 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// params are the values of a policy's params: those of .ralph/config.yaml under its
-// name, and over them those of --set.
-func params(p policy, set []string) (map[string]string, error) {
-	values, err := configured(p)
-	if err != nil {
-		return nil, err
-	}
+// paramValues are the values that a policy's params are given.
+type paramValues struct {
+	configured map[string]string // those of .ralph/config.yaml under its name
+	chosen     map[string]string // those of --set, which go before
+}
+
+func params(p policy, set []string) (v paramValues, err error) {
+	v.chosen = map[string]string{}
 	for _, s := range set {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" {
-			return nil, fmt.Errorf("--set takes name=value, not %q", s)
+			return v, fmt.Errorf("--set takes name=value, not %q", s)
 		}
-		values[name] = value
+		v.chosen[name] = value
 	}
-	return values, nil
+	v.configured, err = configured(p)
+	return v, err
+}
+
+// all are the values in force.
+func (v paramValues) all() map[string]string {
+	all := maps.Clone(v.configured)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, v.chosen)
+	return all
+}
+
+// project are the values of the configuration that nothing of --set replaces.
+func (v paramValues) project() map[string]string {
+	own := maps.Clone(v.configured)
+	maps.DeleteFunc(own, func(name, _ string) bool { _, ok := v.chosen[name]; return ok })
+	return own
 }
 
 // configFile holds the values of params, by policy: set: {POLICY: {name: value}}.
@@ -40,8 +60,8 @@ const maxConfigSize = 256 << 10
 
 // givenAt says where a param is given. It reads the configuration again: only findings
 // need it.
-func givenAt(p policy, set []string, param string) rules.Pos {
-	if slices.ContainsFunc(set, func(s string) bool { return strings.HasPrefix(s, param+"=") }) {
+func givenAt(p policy, v paramValues, param string) rules.Pos {
+	if _, ok := v.chosen[param]; ok {
 		return rules.Pos{File: "--set"}
 	}
 	nodes, _ := configuredNodes(p) // it was read before

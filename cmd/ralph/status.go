@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -49,6 +50,8 @@ type projectStatus struct {
 	Project string       `json:"project"`
 	Off     string       `json:"off,omitempty"` // why all loops are off
 	Loops   []loopStatus `json:"loops"`
+
+	Shadows []string `json:"shadows,omitempty"` // files of the project in the place of shipped policies
 
 	Finished []finishedLoop `json:"finished,omitempty"` // the latest few whose file was archived
 }
@@ -124,6 +127,11 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 	}
 	if report.Finished, err = finishedLoops(ctx, own, root); err != nil {
 		return err
+	}
+	for _, name := range ownPolicies(root.Dir()) {
+		if isBuiltin(name) {
+			report.Shadows = append(report.Shadows, ".ralph/"+name+".yaml")
+		}
 	}
 	if format == "json" {
 		return a.encodeJSON(report)
@@ -277,6 +285,9 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 		} else {
 			line("decision", "none yet")
 		}
+	}
+	for _, file := range report.Shadows {
+		fmt.Fprintf(a.stdout, "%s is used in the place of the shipped policy %s\n", file, strings.TrimSuffix(path.Base(file), ".yaml"))
 	}
 	for _, l := range report.Finished {
 		line := fmt.Sprintf("finished: %s, %s by %s: %s", l.Policy, ago(now, l.At), l.By, cut(l.Reason, 100))

@@ -4,29 +4,41 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/ralph-sdk/ralph/internal/approval"
+	"unicode"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
+type trustFlags struct {
+	list    bool
+	revoke  bool
+	set     []string
+	project string
+}
+
 func (a *app) trustCommand() *cobra.Command {
-	var list, revoke bool
-	var project string
+	var f trustFlags
 	cmd := &cobra.Command{
 		Use:   "trust [POLICY]...",
 		Short: "Let a policy run programs and ask models",
 		Long: "trust approves policies whose facts run programs (exec) or send the conversation to a\n" +
-			"model (judge). Until then those facts are missing. You approve the content of the policy\n" +
-			"and of all that it includes: after a change, approve it again. Policies that ship with ralph\n" +
-			"need no approval. Read a policy before you approve it.",
+			"model (judge), in this project. Until then those facts are missing. It shows all that the\n" +
+			"approval covers: the policy, what it includes, schemas, the values that .ralph/config.yaml\n" +
+			"gives to params, and the files of the project that are run. After a change of any of them,\n" +
+			"approve the policy again. What the programs themselves read, such as a Makefile, is not\n" +
+			"covered. A hook of your own settings (install --scope user) asks a policy of the project\n" +
+			"only if it is approved. Policies that ship with ralph need no approval as they ship. Read a\n" +
+			"policy before you approve it.",
 		Example: "  ralph trust .ralph/policy.yaml\n  ralph trust --list\n  ralph trust --revoke .ralph/policy.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			own, err := a.store()
@@ -34,66 +46,147 @@ func (a *app) trustCommand() *cobra.Command {
 				return err
 			}
 			switch {
-			case list && (revoke || len(args) > 0):
+			case f.list && (f.revoke || len(args) > 0):
 				return errors.New("--list takes neither a policy nor --revoke")
-			case list:
+			case f.list:
 				return a.listTrust(own)
 			case len(args) == 0:
 				return errors.New("name the policy, or give --list")
 			}
-			if project, err = a.projectDir(project); err != nil {
+			if f.project, err = a.projectDir(f.project); err != nil {
 				return err
 			}
 			for _, name := range args {
 				act := a.trust
-				if revoke {
+				if f.revoke {
 					act = a.distrust
 				}
-				if err := act(cmd.Context(), own, project, name); err != nil {
+				if err := act(cmd.Context(), own, f, name); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 			}
 			return nil
 		},
 	}
-	cmd.Flags().BoolVarP(&list, "list", "l", false, "list what is approved")
-	cmd.Flags().BoolVar(&revoke, "revoke", false, "withdraw all approvals of the policy, also of earlier contents")
-	projectFlag(cmd.Flags(), &project)
+	cmd.Flags().BoolVarP(&f.list, "list", "l", false, "list what is approved")
+	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "withdraw the approval of the policy")
+	setFlag(cmd.Flags(), &f.set).Usage = "value of a param that the hook's command line gives, as `name=value`; may be repeated. It is no part of the approval"
+	projectFlag(cmd.Flags(), &f.project)
 	return cmd
 }
 
-// trust approves the content that a policy has now.
-func (a *app) trust(ctx context.Context, own *store.Store, project, name string) error {
-	p, err := findPolicy(project, name)
+// trust approves a policy as it is now.
+func (a *app) trust(ctx context.Context, own *store.Store, f trustFlags, name string) error {
+	p, err := findPolicy(f.project, name)
 	if err != nil {
 		return err
 	}
-	program, diags, err := a.load(ctx, p, nil)
+	v, err := params(p, f.set)
 	if err != nil {
 		return err
 	}
+	program, diags := a.loadWith(ctx, p, v)
 	if program == nil {
 		return fmt.Errorf("it cannot be used, see: ralph check\n%s", firstError(diags))
 	}
 	uses := sensitive(program)
 	switch {
-	case p.shipped:
+	case p.shipped && len(v.project()) == 0:
 		fmt.Fprintf(a.stdout, "%s ships with ralph and needs no approval\n", p.name)
 		return nil
-	case len(uses) == 0:
+	case p.shipped && len(uses) == 0:
 		fmt.Fprintf(a.stdout, "%s neither runs programs nor asks models, so it needs no approval\n", p.name)
 		return nil
 	}
-	if err := own.Approve(store.Approval{
-		Key: approval.Key(program.Files()), Names: approvedNames(project, name, program.Files()), At: time.Now().UTC(),
-	}); err != nil {
+	approved, err := approvable(p, v, program.Files()).Approval(uses)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "approved %s with its present content. It may use:\n", p.name)
-	for _, f := range uses {
-		fmt.Fprintf(a.stdout, "  %s: %s, %s\n", f.Pos, f.Name, f.Source.Trust)
+	approved.At = time.Now().UTC()
+	if err := own.Approve(approved); err != nil {
+		return err
 	}
+	a.showApproval(approved, program, v)
 	return nil
+}
+
+// showApproval shows all that an approval covers.
+func (a *app) showApproval(ap store.Approval, program *rules.Program, v paramValues) {
+	fmt.Fprintf(a.stdout, "approved %s as it is now, in %s\n", visible(ap.Policy), visible(ap.Root))
+	uses := sensitive(program)
+	if len(uses) == 0 {
+		fmt.Fprintln(a.stdout, "It neither runs programs nor asks models: only hooks of your own settings (install --scope user) need the approval.")
+	} else {
+		fmt.Fprintln(a.stdout, "It may use:")
+	}
+	for _, f := range uses {
+		fmt.Fprintf(a.stdout, "  %s: %s, %s: %s\n", f.Pos, f.Name, f.Source.Trust, visible(asked(f)))
+	}
+	fmt.Fprintln(a.stdout, "The approval covers:")
+	for _, c := range ap.Files {
+		fmt.Fprintf(a.stdout, "  file     %s  %.12s\n", visible(c.Name), c.Digest)
+	}
+	for _, c := range ap.Programs {
+		fmt.Fprintf(a.stdout, "  program  %s  %.12s\n", visible(c.Name), c.Digest)
+	}
+	defaults := paramDefaults(program)
+	for _, name := range slices.Sorted(maps.Keys(defaults)) {
+		value, from := defaults[name], "the default"
+		if set, ok := v.chosen[name]; ok {
+			value, from = set, "by --set, no part of the approval"
+		} else if set, ok := v.configured[name]; ok {
+			value, from = set, configFile
+		}
+		fmt.Fprintf(a.stdout, "  param    %s = %s  (%s)\n", visible(name), visible(value), from)
+	}
+}
+
+// asked is what a fact runs or asks, as the policy writes it.
+func asked(f *rules.Fact) string {
+	if f.Source.Argv {
+		return shellLine(f.Args)
+	}
+	options := map[string]string{}
+	for name, v := range f.Options {
+		options[name] = fmt.Sprint(v)
+	}
+	maps.Copy(options, f.Texts)
+	words := f.Args
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		words = append(words, name+": "+options[name])
+	}
+	return strings.Join(words, ", ")
+}
+
+// visible is a text in one line that hides nothing from its reader: neither its end, nor
+// what the terminal would take for a command.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		}
+	}
+	return b.String()
+}
+
+// paramDefaults are the params of a policy with their defaults.
+func paramDefaults(program *rules.Program) map[string]string {
+	var doc struct {
+		Params map[string]struct {
+			Default yaml.Node `yaml:"default"`
+		} `yaml:"params"`
+	}
+	if yaml.Unmarshal(program.Files()[0].Src, &doc) != nil {
+		return nil
+	}
+	values := map[string]string{}
+	for name, p := range doc.Params {
+		values[name] = p.Default.Value
+	}
+	return values
 }
 
 // sensitive are the facts that need an approval.
@@ -101,20 +194,14 @@ func sensitive(p *rules.Program) []*rules.Fact {
 	return slices.DeleteFunc(p.Facts(), func(f *rules.Fact) bool { return f.Source.Trust == "" })
 }
 
-// approvedNames are the files of a policy as users find them again: the policy by
-// its absolute path.
-func approvedNames(project, name string, files []rules.File) []string {
-	var names []string
-	for _, f := range files {
-		names = append(names, f.Name)
-	}
-	names[0] = policyPath(project, name)
-	return names
-}
-
 // policyPath is the absolute path of a policy's file, without links.
 func policyPath(project, name string) string {
 	_, path := policyFile(project, name)
+	return resolvedPath(path)
+}
+
+// resolvedPath is a path without links, as far as it exists.
+func resolvedPath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
@@ -124,23 +211,21 @@ func policyPath(project, name string) string {
 	return path
 }
 
-// distrust takes all approvals of a policy back. The file may have changed since,
-// may be broken, or may be gone.
-func (a *app) distrust(ctx context.Context, own *store.Store, project, name string) error {
+// distrust takes the approval of a policy back, in whichever project the same file was
+// approved. It may have changed since, may be broken, or may be gone.
+func (a *app) distrust(_ context.Context, own *store.Store, f trustFlags, name string) error {
 	approvals, err := own.Approvals()
 	if err != nil {
 		return err
 	}
-	key := ""
-	if p, program, err := a.open(ctx, project, name, nil); err == nil && !p.shipped {
-		key = approval.Key(program.Files())
-	}
-	path, n := policyPath(project, name), 0
+	path := policyPath(f.project, name)
+	known, _ := findPolicy(f.project, name)
+	n := 0
 	for _, ap := range approvals {
-		if ap.Key != key && (len(ap.Names) == 0 || ap.Names[0] != path) {
+		if resolvedPath(approvedPath(ap)) != path && (ap.Root != f.project || ap.Policy != known.name) {
 			continue
 		}
-		gone, err := own.Revoke(ap.Key)
+		gone, err := own.Revoke(ap.Root, ap.Policy)
 		if err != nil {
 			return err
 		}
@@ -157,6 +242,15 @@ func (a *app) distrust(ctx context.Context, own *store.Store, project, name stri
 	return nil
 }
 
+// approvedPath is where the file of an approved policy is.
+func approvedPath(ap store.Approval) string {
+	path := filepath.FromSlash(ap.Policy)
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(ap.Root, path)
+}
+
 func (a *app) listTrust(own *store.Store) error {
 	approvals, err := own.Approvals()
 	if err != nil {
@@ -166,15 +260,20 @@ func (a *app) listTrust(own *store.Store) error {
 		fmt.Fprintln(a.stdout, "nothing is approved")
 	}
 	for _, ap := range approvals {
-		name := "?"
-		if len(ap.Names) > 0 {
-			name = ap.Names[0]
+		var with []string
+		for i, c := range slices.Concat(ap.Files, ap.Programs) {
+			if i > 0 {
+				with = append(with, c.Name)
+			}
 		}
-		with := ""
-		if len(ap.Names) > 1 {
-			with = " with " + strings.Join(ap.Names[1:], ", ")
+		for _, name := range slices.Sorted(maps.Keys(ap.Params)) {
+			with = append(with, name+"="+ap.Params[name])
 		}
-		fmt.Fprintf(a.stdout, "%s  %.12s  %s%s\n", ap.At.Local().Format(time.DateTime), ap.Key, name, with)
+		line := fmt.Sprintf("%s  %s in %s", ap.At.Local().Format(time.DateTime), ap.Policy, ap.Root)
+		if len(with) > 0 {
+			line += " with " + strings.Join(with, ", ")
+		}
+		fmt.Fprintln(a.stdout, visible(line))
 	}
 	return nil
 }

@@ -1,22 +1,26 @@
-// Package approval names what a user approves: the content of a policy. It keeps
-// nothing itself; package store does.
+// Package approval says what a user approves: a policy in one project, with all that
+// its programs and models depend on. It keeps nothing itself; package store does.
+//
+// Start with [Policy].
 package approval
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Key names the content of a policy and of all that it includes, names and
-// bytes, for the approvals of the store. Any change gives another key. The names
-// count from the folder of the policy, so that it is the same policy from wherever
-// it is loaded.
+// Key names the content of a policy and of all that it includes, names and bytes,
+// for the records of decisions. Any change gives another key. The names count from
+// the folder of the policy, so that it is the same policy from wherever it is loaded.
 func Key(files []rules.File) string {
 	h := sha256.New()
 	for _, f := range files {
@@ -30,4 +34,139 @@ func Key(files []rules.File) string {
 		h.Write(f.Src)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// A Policy is what can be approved: a policy as it is loaded in a project.
+type Policy struct {
+	Root  string // of the project, absolute and without links
+	Name  string // as hooks know it: relative to the root, or absolute
+	Files []rules.File
+	// Params are the values that the project's configuration gives to params, but for
+	// those of Chosen, to which the user's command line gives another.
+	Params map[string]string
+	Chosen []string
+}
+
+// Approval is what an approval of the policy covers now. facts are those that need one.
+func (p Policy) Approval(facts []*rules.Fact) (store.Approval, error) {
+	a := store.Approval{Root: p.Root, Policy: p.Name, Files: p.files(), Params: p.Params}
+	for _, f := range facts {
+		programs, err := p.programs(f)
+		if err != nil {
+			return a, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		for _, c := range programs {
+			if !slices.Contains(a.Programs, c) {
+				a.Programs = append(a.Programs, c)
+			}
+		}
+	}
+	return a, nil
+}
+
+// Check says why the policy as it is may not gather a fact, or is not the approved
+// one where f is nil. nil means that it was approved. The error is a clause that goes
+// on a sentence, and says what to do.
+func (p Policy) Check(own *store.Store, f *rules.Fact) error {
+	if own == nil {
+		return p.unknown()
+	}
+	a, ok := own.Approval(p.Root, p.Name)
+	if !ok {
+		return p.unknown()
+	}
+	changes := changed(a.Files, p.files())
+	for _, name := range slices.Sorted(maps.Keys(merged(a.Params, p.Params))) {
+		was, before := a.Params[name]
+		is, now := p.Params[name]
+		switch {
+		case slices.Contains(p.Chosen, name):
+		case !now:
+			changes = append(changes, fmt.Sprintf("the project's configuration no longer gives %s the value %q", name, cut(was)))
+		case !before:
+			changes = append(changes, fmt.Sprintf("the project's configuration gives %s the value %q, which was not approved", name, cut(is)))
+		case was != is:
+			changes = append(changes, fmt.Sprintf("the project's configuration gives %s the value %q; approved is %q", name, cut(is), cut(was)))
+		}
+	}
+	if f != nil {
+		programs, err := p.programs(f)
+		if err != nil {
+			changes = append(changes, err.Error())
+		}
+		for _, c := range programs {
+			if slices.Contains(a.Programs, c) {
+				continue
+			}
+			what := " was not approved"
+			if slices.ContainsFunc(a.Programs, func(o store.Covered) bool { return o.Name == c.Name }) {
+				what = " changed since it was approved"
+			}
+			changes = append(changes, c.Name+what)
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	return fmt.Errorf("which is not approved any more: %s. Read it, then run: ralph trust %s", strings.Join(changes, ", "), p.Name)
+}
+
+func (p Policy) unknown() error {
+	return fmt.Errorf("which is not approved yet: read %s, then run: ralph trust %[1]s", p.Name)
+}
+
+func (p Policy) files() []store.Covered {
+	files := make([]store.Covered, 0, len(p.Files))
+	for _, f := range p.Files {
+		if c := (store.Covered{Name: f.Name, Digest: digest(f.Src)}); !slices.Contains(files, c) {
+			files = append(files, c)
+		}
+	}
+	return files
+}
+
+// changed says how files differ from those that were approved.
+func changed(was, is []store.Covered) []string {
+	var changes []string
+	named := func(in []store.Covered, name string) bool {
+		return slices.ContainsFunc(in, func(c store.Covered) bool { return c.Name == name })
+	}
+	for _, c := range is {
+		switch {
+		case slices.Contains(was, c):
+		case named(was, c.Name):
+			changes = append(changes, c.Name+" changed since it was approved")
+		default:
+			changes = append(changes, c.Name+" was not part of it when it was approved")
+		}
+	}
+	for _, c := range was {
+		if !named(is, c.Name) {
+			changes = append(changes, c.Name+" is not part of it any more")
+		}
+	}
+	return changes
+}
+
+func merged(a, b map[string]string) map[string]string {
+	all := maps.Clone(a)
+	if all == nil {
+		return b
+	}
+	maps.Copy(all, b)
+	return all
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// cut is a value, or its beginning where it is long.
+func cut(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,23 +18,35 @@ const (
 	maxTrustSize = 64 << 10
 )
 
-// An Approval is that a person let a policy run programs and ask models. It
-// holds for one content only.
+// An Approval says that a user let one policy of one project run programs and ask
+// models, and all that this covers. A policy of a project has at most one.
 type Approval struct {
-	Key   string    `json:"key"`   // of the content, as the caller works it out: hexadecimal digits
-	Names []string  `json:"names"` // the files that were approved, the policy first
-	At    time.Time `json:"at"`
+	Root     string            `json:"root"`               // of the project, absolute and without links
+	Policy   string            `json:"policy"`             // its name: relative to the root, or absolute
+	Files    []Covered         `json:"files"`              // the policy first
+	Params   map[string]string `json:"params,omitempty"`   // values that the project's configuration gives
+	Programs []Covered         `json:"programs,omitempty"` // files of the project that are run
+	At       time.Time         `json:"at"`
 }
 
-// Approve keeps an approval. Approving twice is no error. The error is a
-// [*Error].
+// Covered is a file with a digest of its content.
+type Covered struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"`
+}
+
+// Approve keeps an approval in the place of an earlier one of the same policy and
+// project. The error is an [*Error].
 func (s *Store) Approve(a Approval) error {
 	const op = "approve"
-	path, err := s.approvalPath(op, a.Key)
-	if err != nil {
-		return err
+	if s.dir == "" {
+		return &Error{Op: op, Err: errNoStore}
 	}
+	path := s.approvalPath(a.Root, a.Policy)
 	data, err := json.MarshalIndent(a, "", "  ")
+	if err == nil && len(data) >= maxTrustSize {
+		err = fmt.Errorf("the approval is too large: %d bytes, the limit is %d", len(data)+1, maxTrustSize)
+	}
 	if err != nil {
 		return &Error{Path: path, Op: op, Err: err}
 	}
@@ -46,14 +59,14 @@ func (s *Store) Approve(a Approval) error {
 	return nil
 }
 
-// Approved reports whether a content was approved. Whatever cannot be read was not.
-func (s *Store) Approved(key string) bool {
-	path, err := s.approvalPath("look up", key)
-	if err != nil {
-		return false
+// Approval gives the approval of a policy in a project. One that cannot be read, or
+// that lies under the name of another, is none.
+func (s *Store) Approval(root, policy string) (a Approval, ok bool) {
+	if s.dir == "" {
+		return a, false
 	}
-	a, err := readApproval(path)
-	return err == nil && a.Key == key
+	a, err := s.readApproval(filepath.Base(s.approvalPath(root, policy)))
+	return a, err == nil && a.Root == root && a.Policy == policy
 }
 
 // Approvals lists what was approved, the latest first. Files of the directory
@@ -71,11 +84,10 @@ func (s *Store) Approvals() ([]Approval, error) {
 	}
 	var all []Approval
 	for _, entry := range entries {
-		key, ok := strings.CutSuffix(entry.Name(), trustSuffix)
-		if !ok {
+		if !strings.HasSuffix(entry.Name(), trustSuffix) {
 			continue
 		}
-		if a, err := readApproval(filepath.Join(s.path(trustDir), entry.Name())); err == nil && a.Key == key {
+		if a, err := s.readApproval(entry.Name()); err == nil {
 			all = append(all, a)
 		}
 	}
@@ -83,14 +95,14 @@ func (s *Store) Approvals() ([]Approval, error) {
 	return all, nil
 }
 
-// Revoke takes an approval back and reports whether there was one. The error is
-// an [*Error].
-func (s *Store) Revoke(key string) (bool, error) {
+// Revoke takes the approval of a policy in a project back and reports whether there
+// was one. The error is an [*Error].
+func (s *Store) Revoke(root, policy string) (bool, error) {
 	const op = "revoke"
-	path, err := s.approvalPath(op, key)
-	if err != nil {
-		return false, err
+	if s.dir == "" {
+		return false, &Error{Op: op, Err: errNoStore}
 	}
+	path := s.approvalPath(root, policy)
 	switch err := os.Remove(path); {
 	case err == nil:
 		return true, nil
@@ -101,28 +113,30 @@ func (s *Store) Revoke(key string) (bool, error) {
 	}
 }
 
-func (s *Store) approvalPath(op, key string) (string, error) {
-	if s.dir == "" {
-		return "", &Error{Op: op, Err: errNoStore}
-	}
-	if len(key) < 16 || len(key) > 128 || strings.Trim(key, "0123456789abcdef") != "" {
-		return "", &Error{Op: op, Err: errors.New("the key of a content is 16 to 128 hexadecimal digits")}
-	}
-	return s.path(trustDir, key+trustSuffix), nil
+func (s *Store) approvalPath(root, policy string) string {
+	return s.path(trustDir, fileName(root+"\x00"+policy, trustSuffix))
 }
 
-func readApproval(path string) (Approval, error) {
+// readApproval reads a file of the directory. Its name must be that of what it holds.
+func (s *Store) readApproval(name string) (Approval, error) {
 	var a Approval
-	info, err := os.Stat(path)
+	errNone := errors.New("is no approval")
+	info, err := os.Stat(s.path(trustDir, name))
 	if err != nil {
 		return a, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxTrustSize {
-		return a, errors.New("is no approval")
+		return a, errNone
 	}
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(s.path(trustDir, name))
 	if err != nil {
 		return a, err
 	}
-	return a, json.Unmarshal(data, &a)
+	if err := json.Unmarshal(data, &a); err != nil {
+		return a, err
+	}
+	if filepath.Base(s.approvalPath(a.Root, a.Policy)) != name {
+		return a, errNone
+	}
+	return a, nil
 }

@@ -3,6 +3,7 @@ package store_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,77 +12,117 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 )
 
-const (
-	keyA = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-	keyB = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
-)
+func approvals(t *testing.T, s *store.Store) []store.Approval {
+	t.Helper()
+	all, err := s.Approvals()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
 
+// A policy of a project has one approval, the latest. The same policy in another project
+// has its own.
 func TestApprovals(t *testing.T) {
 	s := store.Open(filepath.Join(t.TempDir(), "store"))
-	if s.Approved(keyA) {
+	if _, ok := s.Approval("/p", "policy.yaml"); ok {
 		t.Error("an empty store approves")
 	}
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	older := store.Approval{Key: keyA, Names: []string{"/p/policy.yaml", "ralph:guards/limit.yaml"}, At: at}
-	newer := store.Approval{Key: keyB, Names: []string{"/q/policy.yaml"}, At: at.Add(time.Hour)}
-	for _, a := range []store.Approval{older, newer, older} {
+	first := store.Approval{Root: "/p", Policy: "policy.yaml", Files: []store.Covered{{Name: "policy.yaml", Digest: "1"}}, At: at}
+	again := store.Approval{
+		Root: "/p", Policy: "policy.yaml", Files: []store.Covered{{Name: "policy.yaml", Digest: "2"}},
+		Params: map[string]string{"cmd": "make"}, Programs: []store.Covered{{Name: "./check.sh", Digest: "3"}}, At: at.Add(time.Hour),
+	}
+	clone := first
+	clone.Root, clone.At = "/q", at.Add(2*time.Hour)
+	for _, a := range []store.Approval{first, clone, again} {
 		if err := s.Approve(a); err != nil {
 			t.Fatal(err)
 		}
 	}
-	all, err := s.Approvals()
-	if diff := cmp.Diff([]store.Approval{newer, older}, all); diff != "" || err != nil {
-		t.Error(diff, err)
+	if diff := cmp.Diff([]store.Approval{clone, again}, approvals(t, s)); diff != "" {
+		t.Errorf("the list (-want +got)\n%s", diff)
 	}
-	if !s.Approved(keyA) || !s.Approved(keyB) {
-		t.Error("what was approved is not")
+	if a, ok := s.Approval("/p", "policy.yaml"); !ok || !cmp.Equal(a, again) {
+		t.Errorf("the approval is %v, %v", a, ok)
 	}
-	if gone, err := s.Revoke(keyA); !gone || err != nil {
+	for _, c := range [][2]string{{"/p", "other.yaml"}, {"/p/policy.yaml", ""}, {"/r", "policy.yaml"}} {
+		if _, ok := s.Approval(c[0], c[1]); ok {
+			t.Errorf("%q is approved", c)
+		}
+	}
+	if gone, err := s.Revoke("/p", "policy.yaml"); !gone || err != nil {
 		t.Errorf("revoking gives %v, %v", gone, err)
 	}
-	if gone, err := s.Revoke(keyA); gone || err != nil {
+	if gone, err := s.Revoke("/p", "policy.yaml"); gone || err != nil {
 		t.Errorf("revoking again gives %v, %v", gone, err)
 	}
-	if s.Approved(keyA) || !s.Approved(keyB) {
-		t.Error("another approval went, or this one stayed")
+	if diff := cmp.Diff([]store.Approval{clone}, approvals(t, s)); diff != "" {
+		t.Errorf("the list afterwards (-want +got)\n%s", diff)
 	}
 }
 
-// Only a file that names its own content approves it; nothing else in the folder does, and no key leads out of it.
+// Only a file that lies under the name of its own project and policy approves it. What
+// an older ralph wrote, and whatever else is in the folder, is passed over.
 func TestApprovalsAreNotGuessed(t *testing.T) {
 	dir := t.TempDir()
 	s := store.Open(dir)
-	if err := s.Approve(store.Approval{Key: keyA}); err != nil {
-		t.Fatal(err)
-	}
-	copyOf, err := os.ReadFile(filepath.Join(dir, "trust", keyA+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string]string{keyB + ".json": string(copyOf), "junk.json": "{", "README": "hello"} {
-		if err := os.WriteFile(filepath.Join(dir, "trust", name), []byte(content), 0o600); err != nil {
+	mine, other := store.Approval{Root: "/p", Policy: "policy.yaml"}, store.Approval{Root: "/q", Policy: "policy.yaml"}
+	for _, a := range []store.Approval{mine, other} {
+		if err := s.Approve(a); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if s.Approved(keyB) {
-		t.Error("the approval of one content approves another")
+	files, err := filepath.Glob(filepath.Join(dir, "trust", "*.json"))
+	if err != nil || len(files) != 2 {
+		t.Fatal(files, err)
 	}
-	if all, err := s.Approvals(); len(all) != 1 || err != nil {
-		t.Errorf("the list is %v, %v", all, err)
-	}
-	for _, key := range []string{"", "short", "../" + keyA, keyA + "/../" + keyA, "AAAAAAAAAAAAAAAAAAAAAAAA"} {
-		if s.Approved(key) || s.Approve(store.Approval{Key: key}) == nil {
-			t.Errorf("%q is taken for a key", key)
+	contents := map[string]string{}
+	for i, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
+		contents[files[1-i]] = string(data) // each under the name of the other
+	}
+	key := strings.Repeat("a", 64)
+	contents[filepath.Join(dir, "trust", key+".json")] = `{"key": "` + key + `", "names": ["/p/policy.yaml"], "at": "2026-11-20T12:00:00Z"}`
+	contents[filepath.Join(dir, "trust", "junk.json")] = "{"
+	contents[filepath.Join(dir, "trust", "README")] = "hello"
+	for file, data := range contents {
+		if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all := approvals(t, s); len(all) != 0 {
+		t.Errorf("the list is %v", all)
+	}
+	for _, a := range []store.Approval{mine, other} {
+		if _, ok := s.Approval(a.Root, a.Policy); ok {
+			t.Errorf("%s is approved by another's file", a.Root)
+		}
+	}
+}
+
+// What could not be read back is refused.
+func TestApprovalTooLarge(t *testing.T) {
+	s := store.Open(t.TempDir())
+	err := s.Approve(store.Approval{Root: "/p", Policy: "p", Params: map[string]string{"cmd": strings.Repeat("x", 1<<20)}})
+	if err == nil || !strings.Contains(err.Error(), "too large") || len(approvals(t, s)) > 0 {
+		t.Errorf("it gives %v", err)
 	}
 }
 
 func TestApprovalsWithoutAStore(t *testing.T) {
 	s := store.Open("")
-	if s.Approved(keyA) || s.Approve(store.Approval{Key: keyA}) == nil {
+	if _, ok := s.Approval("/p", "p"); ok || s.Approve(store.Approval{Root: "/p", Policy: "p"}) == nil {
 		t.Error("there is no store, and still it approves")
 	}
-	if all, err := s.Approvals(); all != nil || err != nil {
-		t.Errorf("the list is %v, %v", all, err)
+	if _, err := s.Revoke("/p", "p"); err == nil {
+		t.Error("it revokes")
+	}
+	if all := approvals(t, s); all != nil {
+		t.Errorf("the list is %v", all)
 	}
 }

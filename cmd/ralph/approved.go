@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/approval"
+	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// approvable is a policy as approvals know it.
+func approvable(p policy, v paramValues, files []rules.File) approval.Policy {
+	return approval.Policy{
+		Root: p.project, Name: p.name, Files: files, Params: v.project(), Chosen: slices.Collect(maps.Keys(v.chosen)),
+	}
+}
+
+// unapproved says why a policy may not gather a fact that needs an approval, or with a
+// nil fact why it is not the approved one. nil means that it may. A shipped policy needs
+// no approval as it ships; what the project sets in it is not part of that.
+func (a *app) unapproved(p policy, v paramValues, files []rules.File, f *rules.Fact) error {
+	if p.shipped && len(v.project()) == 0 {
+		return nil
+	}
+	own, err := a.store()
+	if err != nil {
+		return fmt.Errorf("which is not approved: %w", err)
+	}
+	if _, ok := own.Approval(p.project, p.name); p.shipped && !ok {
+		return fmt.Errorf("which is not approved with what %s sets for %s: read it, then run: ralph trust %[2]s", configFile, p.name)
+	}
+	return approvable(p, v, files).Check(own, f)
+}
+
+// needsTrust says why facts of a policy are missing until it is approved, nil if none is.
+func (a *app) needsTrust(e examined) error {
+	for _, f := range sensitive(e.program) {
+		if err := a.unapproved(e.policy, e.values, e.program.Files(), f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shadows is the name of the shipped policy in whose place a policy of the project
+// stands, "" if there is none.
+func (p policy) shadows() string {
+	short := strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
+	if dir := path.Dir(p.name); p.shipped || dir != "." && dir != ".ralph" || !isBuiltin(short) {
+		return ""
+	}
+	return short
+}
+
+// approved loads a policy of the project for a hook of the user's own settings. It fails
+// unless the user approved the policy as it is.
+func (a *app) approved(ctx context.Context, p policy, set []string) (*rules.Program, paramValues, error) {
+	v, err := params(p, set)
+	if err != nil {
+		return nil, v, err
+	}
+	program, _ := a.loadWith(ctx, p, v)
+	if program == nil {
+		return nil, v, fmt.Errorf("which cannot be used: ralph check %s", p.name)
+	}
+	if err := a.unapproved(p, v, program.Files(), nil); err != nil {
+		return nil, v, err
+	}
+	return program, v, nil
+}
+
+// notUsed says that the project's file is not used, and what decides in its place.
+func notUsed(own, shipped policy, ok bool, why error) string {
+	decides := "no policy decides here"
+	if ok {
+		decides = "the shipped policy " + shipped.name + " decides here"
+	}
+	return fmt.Sprintf("%s: the project has a file %s, %v", decides, own.name, why)
+}
+
+// isProjects reports whether a name leads to a file of the project, which everybody can
+// write who can write to the project. An absolute path is the user's own choice.
+func (p policy) isProjects(name string) bool {
+	return !p.shipped && filepath.IsLocal(filepath.FromSlash(p.name)) && !filepath.IsAbs(filepath.FromSlash(name))
+}
+
+// firstInSession reports whether a session hears of something for the first time, and
+// remembers that. What cannot be remembered is always the first time.
+func (a *app) firstInSession(ctx context.Context, ev host.Event, about string) bool {
+	s, err := a.store()
+	if err != nil || ev.SessionID == "" {
+		return true
+	}
+	key := strings.Join([]string{"reported", ev.Host, ev.SessionID, about}, "\x00")
+	unlock, err := s.Lock(ctx, []string{store.MemoryLock(key)})
+	if err != nil {
+		return true
+	}
+	defer unlock()
+	_, version, err := s.LoadMemory(key)
+	if err == nil && version != "" {
+		return false
+	}
+	_ = s.SaveMemory(key, []byte("{}"), version) // else it is reported once more
+	return true
+}
