@@ -109,7 +109,7 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{"/etc/claude-code/managed-settings.json", "read", "`ralph doctor`: settings of the administrator. On macOS `/Library/Application Support/ClaudeCode/managed-settings.json`, on Windows `C:\\Program Files\\ClaudeCode\\managed-settings.json`."},
 		{stateFile("memoryDir") + "/", "read and write", "Memory of loops, at each event that a policy is for."},
 		{stateFile("lockDir") + "/", "read and write", "Locks."},
-		{stateFile("trustDir") + "/", "read and write", "Approvals; `ralph trust` writes them."},
+		{stateFile("trustDir") + "/", "read and write", "Approvals; `ralph trust` and `ralph init` write them."},
 		{stateFile("settingsDir") + "/", "read and write", "Which parts of a host's settings `ralph install` made, so that `ralph uninstall` removes no others."},
 		{stateFile("logName") + ", " + stateFile("logRotated"), "read and write", "The decision log."},
 		{stateFile("cleanStamp"), "write", "When old memory was last removed."},

@@ -115,6 +115,7 @@ func bounds() map[string][]bound {
 			{"one record of the log", "internal/store.MaxLogLine", size, "long texts are cut, then the trace is shortened or left out"},
 			{"a value in a record, as JSON", "loop.maxShown", size, "the rest is cut off"},
 			{"finished loops that `ralph status` shows", "cmd/ralph.maxFinished", count, "older ones are in the log"},
+			{"a program of the project that an approval covers", "internal/approval.maxProgram", size, "the fact is missing"},
 			{"an approval", "internal/store.maxTrustSize", size, "the policy is not approved"},
 			{"time to write a record", "loop.recordTime", span, "the record is not kept, and ralph reports it"},
 		},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ralph-sdk/ralph/internal/approval"
+	"github.com/ralph-sdk/ralph/internal/store"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -290,8 +291,8 @@ func TestJudgeIsAskedOnce(t *testing.T) {
 	}
 }
 
-// Programs and models wait for a person's approval of exactly this content.
-func TestTrust(t *testing.T) {
+// The key of a record names exactly this content.
+func TestKey(t *testing.T) {
 	files := func(src, included string) []rules.File {
 		return []rules.File{{Name: ".ralph/policy.yaml", Src: []byte(src)}, {Name: ".ralph/part.yaml", Src: []byte(included)}}
 	}
@@ -335,5 +336,25 @@ func TestUntrustedPolicies(t *testing.T) {
 	}
 	if d := p.run(p.loop(policy, trusted()), ev); !d.Continue() || m.calls() != 1 {
 		t.Errorf("with trust it says %s", said(d))
+	}
+
+	// An approval of the state directory is for one project.
+	dir := t.TempDir()
+	approvedIn := func(root string) *loop.Decision {
+		l := p.loop(policy, loop.WithName(".ralph/mine.yaml"), loop.WithState(dir))
+		a, err := approval.Policy{Root: root, Name: ".ralph/mine.yaml", Files: l.Program().Files()}.Approval(l.Program().Facts())
+		if err == nil {
+			err = store.Open(dir).Approve(a)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.run(l, ev)
+	}
+	if d := approvedIn(t.TempDir()); d.Continue() || m.calls() != 1 {
+		t.Errorf("approved in another project, it says %s", said(d))
+	}
+	if d := approvedIn(p.dir); !d.Continue() || m.calls() != 2 {
+		t.Errorf("approved, it says %s: %q", said(d), d.Notices)
 	}
 }

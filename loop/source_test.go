@@ -205,6 +205,18 @@ func TestKinds(t *testing.T) {
 		if d := p.run(p.named("p.yaml", policy, []loop.Source{own}, trusted()), p.stop()); said(d) != "secret" {
 			t.Errorf("trusted, it says %q", said(d))
 		}
+		var asked []string
+		refuse := loop.WithTrust(func(f *rules.Fact, files []rules.File) error {
+			asked = append(asked, f.Name, files[0].Name)
+			return errors.New("which the moon has to allow")
+		})
+		d = p.run(p.named("p.yaml", policy, []loop.Source{own}, refuse), p.stop())
+		if d.Continue() || !strings.Contains(strings.Join(d.Notices, "\n"), "it writes to the moon, which the moon has to allow") {
+			t.Errorf("refused, it says %q, reported %q", said(d), d.Notices)
+		}
+		if diff := cmp.Diff([]string{"it", "p.yaml"}, asked); diff != "" {
+			t.Errorf("asked about (-want +got)\n%s", diff)
+		}
 	})
 	t.Run("private", func(t *testing.T) {
 		p := newProject(t, nil)

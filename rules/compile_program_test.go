@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -35,5 +37,55 @@ rules:
 	}
 	if f := p.Inline(); f == nil || f.Name != "run" {
 		t.Errorf("inline is %v", f)
+	}
+}
+
+// Files are all that the program was made of: a schema that changes changes the policy.
+// A fact shows what it asks as the policy writes it.
+func TestProgramFiles(t *testing.T) {
+	fsys := fstest.MapFS{
+		"p.yaml": {Data: []byte(`ralph: 1
+params: {model: {type: string, default: small}}
+facts:
+  check: {exec: [./check.sh, "${model}"], schema: schemas/check.json}
+  same: {json: x.json, schema: schemas/check.json}
+  verdict: {judge: "Done, ${model}?", model: "${model}", api: openai, returns: schemas/answer.json}
+rules:
+  - {include: part}
+  - {name: on, when: check.code == 0 and ok(same) and ok(verdict), continue: go on, unless_repeated: {times: 1}}
+`)},
+		"part.yaml":           {Data: []byte("ralph: 1\nfacts: {own: {json: y.json, schema: schemas/own.json}}\nrules: [{name: own, when: missing(own), note: none}]")},
+		"schemas/check.json":  {Data: []byte(`{"properties": {"a": {"type": "string"}}}`)},
+		"schemas/answer.json": {Data: []byte(`{"properties": {"b": {"type": "string"}}}`)},
+		"schemas/own.json":    {Data: []byte(`{"properties": {"c": {"type": "string"}}}`)},
+	}
+	p, diags := rules.Load(t.Context(), fsys, "p.yaml", rules.Config{})
+	if p == nil {
+		t.Fatal(diags)
+	}
+	var names []string
+	for _, f := range p.Files() {
+		names = append(names, f.Name)
+		if string(f.Src) != string(fsys[f.Name].Data) {
+			t.Errorf("%s holds %q", f.Name, f.Src)
+		}
+	}
+	if diff := cmp.Diff([]string{"p.yaml", "schemas/check.json", "schemas/answer.json", "part.yaml", "schemas/own.json"}, names); diff != "" {
+		t.Errorf("files (-want +got)\n%s", diff)
+	}
+	type shown struct {
+		Args  []string
+		Texts map[string]string
+	}
+	got := map[string]shown{}
+	for _, f := range p.Facts() {
+		got[f.Name] = shown{f.Args, f.Texts}
+	}
+	want := map[string]shown{
+		"check": {Args: []string{"./check.sh", "${model}"}}, "same": {Args: []string{"x.json"}}, "part/own": {Args: []string{"y.json"}},
+		"verdict": {Args: []string{"Done, ${model}?"}, Texts: map[string]string{"model": "${model}"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("facts (-want +got)\n%s", diff)
 	}
 }

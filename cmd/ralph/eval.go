@@ -37,7 +37,7 @@ type evalFlags struct {
 	verdict  string
 	private  bool
 	deadline time.Duration
-	scope    string // of the settings that the hook stands in
+	scope    string
 }
 
 func (f *evalFlags) add(cmd *cobra.Command) {
@@ -72,7 +72,7 @@ func (a *app) evalCommand() *cobra.Command {
 	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and log nothing")
 	fl.StringVar(&f.verdict, "verdict", "", "write the full verdict as JSON to `file`, - for stderr")
 	fl.BoolVar(&f.private, "log-private", false, "also keep prompts, transcript texts and environment values in log and verdict")
-	fl.StringVar(&f.scope, "scope", "", "user: the hook is one of all projects, so a project's own policy counts once you approved it")
+	fl.StringVar(&f.scope, "scope", scopeProject, "settings that the hook stands in: project, or user, where a policy of the project is used once you approved it")
 	fl.DurationVar(&f.deadline, "deadline", loop.DefaultDeadline, "time limit for everything; after it the agent may stop")
 	return cmd
 }
@@ -107,10 +107,8 @@ func (f *evalFlags) validate() error {
 	if err := oneOf("answer", f.answer, answerJSON, answerExitCode); err != nil {
 		return err
 	}
-	if f.scope != "" {
-		if err := oneOf("scope", f.scope, scopeProject, scopeLocal, scopeUser); err != nil {
-			return err
-		}
+	if err := oneOf("scope", f.scope, scopeProject, scopeUser); err != nil {
+		return err
 	}
 	if f.deadline <= 0 {
 		return fmt.Errorf("--deadline takes a duration such as 25s, not %s", f.deadline)

@@ -48,7 +48,9 @@ func (a *app) installCommand() *cobra.Command {
 			"uninstall it first. The scope chooses the file:\n\n" +
 			"  project  .claude/settings.json          .codex/hooks.json\n" +
 			"  local    .claude/settings.local.json    -\n" +
-			"  user     ~/.claude/settings.json        ~/.codex/hooks.json",
+			"  user     ~/.claude/settings.json        ~/.codex/hooks.json\n\n" +
+			"In the scope user the entry says --scope user: in each project, a policy of the project's\n" +
+			"own is used in the place of the shipped one only once you approved it, see ralph trust.",
 		Example: "  ralph install claude-code                     # .ralph/policy.yaml\n" +
 			"  ralph install claude-code --policy speckit --set reentry=progress\n" +
 			"  ralph install codex --policy ralph-wiggum --scope user --dry-run",
