@@ -40,7 +40,7 @@ limits: {repeats: 3}
 				}
 				return ""
 			}
-			l, err := loop.New(program, loop.WithSource(judge.Source()), loop.WithEnv(env), loop.WithTrust(func([]rules.File) bool { return true }))
+			l, err := loop.New(program, loop.WithSource(judge.Source()), loop.WithEnv(env), loop.WithTrust(func(*rules.Fact, []rules.File) error { return nil }))
 			if err != nil {
 				t.Fatal(err)
 			}
