@@ -65,7 +65,7 @@ func TestImports(t *testing.T) {
 		"internal/home":      {"os", "runtime"},
 		"internal/approval":  {"./internal/store", "./rules", "os", "os/exec", "path/filepath"},
 		"internal/workspace": {"os", "path/filepath"},
-		"internal/store":     {"./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "time"},
+		"internal/store":     {"./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
 			"./internal/home", "./internal/jsonedit", "./internal/syserr", "./schema",
 			"math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time",

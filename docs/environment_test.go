@@ -26,7 +26,7 @@ func variables() map[string][]variable {
 	return map[string][]variable{
 		"ralph's own": {
 			{"RALPH_OFF", "Switches every loop off, unless it is empty, `0` or `false`. Programs that a policy runs get `RALPH_OFF=1`."},
-			{"RALPH_STATE_DIR", "Folder of ralph's own files."},
+			{"RALPH_STATE_DIR", "Folder of ralph's own files, if it is an absolute path."},
 			{"RALPH_JUDGE", "Says that this session is a judge itself: `judge` facts are missing, unless it is empty, `0` or `false`."},
 		},
 		"Places": {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -121,16 +122,17 @@ func (s *Store) approvalPath(root, policy string) string {
 func (s *Store) readApproval(name string) (Approval, error) {
 	var a Approval
 	errNone := errors.New("is no approval")
-	info, err := os.Stat(s.path(trustDir, name))
+	f, _, err := openFile(s.path(trustDir, name), os.O_RDONLY)
 	if err != nil {
 		return a, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxTrustSize {
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxTrustSize+1))
+	if err != nil {
+		return a, err
+	}
+	if len(data) > maxTrustSize {
 		return a, errNone
-	}
-	data, err := os.ReadFile(s.path(trustDir, name))
-	if err != nil {
-		return a, err
 	}
 	if err := json.Unmarshal(data, &a); err != nil {
 		return a, err

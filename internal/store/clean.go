@@ -112,7 +112,7 @@ func removeLock(path string, _ time.Time) error {
 }
 
 func touch(path string, at time.Time) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	f, _, err := openFile(path, os.O_WRONLY|os.O_CREATE)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -24,7 +25,13 @@ const (
 	lockPollMost  = 16 * time.Millisecond
 )
 
-// Lock takes the locks of all names, waiting for each until ctx is done. Names
+// maxHeld is how long one holder of a lock is waited for. Each that takes the lock
+// meanwhile is waited for anew: many events of one session follow one another, while
+// a process that stands still must not hold up the others until their time is over.
+const maxHeld = 2 * time.Second
+
+// Lock takes the locks of all names, waiting for each until ctx is done or until one
+// and the same holder has kept it for two seconds. Names
 // are of any form, such as the absolute paths of files. They are taken in
 // order and each once, so that two callers with the same names in another
 // order cannot wait for each other. A caller that holds locks may take more only
@@ -33,7 +40,7 @@ const (
 // Locks keep out other processes as well as other goroutines. They end with
 // the process, however it ends. The returned function releases them; calling
 // it again does nothing. The error is an [*Error] that wraps ctx's error
-// if the time was up.
+// if its time was up.
 //
 // AppendLog needs no lock, and may be called while holding some. Not every
 // network disk keeps locks between machines.
@@ -73,6 +80,8 @@ func (s *Store) passOn() {
 
 // lockFile waits for the lock on a file.
 func lockFile(ctx context.Context, path string) (*flock.Flock, error) {
+	var taken time.Time // when its holder took it
+	since := time.Now()
 	for pause := lockPollFirst; ; pause = min(2*pause, lockPollMost) {
 		if err := ctx.Err(); err != nil {
 			return nil, &Error{Path: path, Op: "lock", Err: err}
@@ -84,6 +93,11 @@ func lockFile(ctx context.Context, path string) (*flock.Flock, error) {
 		if l != nil {
 			return l, nil
 		}
+		if info, err := os.Stat(path); err == nil && !info.ModTime().Equal(taken) {
+			taken, since = info.ModTime(), time.Now()
+		} else if time.Since(since) >= maxHeld {
+			return nil, &Error{Path: path, Op: "lock", Err: fmt.Errorf("another process has held it for %s", maxHeld)}
+		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause/2 + rand.N(pause)): // apart from those who also wait
@@ -93,7 +107,7 @@ func lockFile(ctx context.Context, path string) (*flock.Flock, error) {
 
 // tryLockFile takes the lock on a file if it is free, else it gives nil.
 func tryLockFile(path string) (*flock.Flock, error) {
-	l := flock.New(path)
+	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|openNonblocking))
 	if ok, err := l.TryLock(); err != nil || !ok {
 		return nil, err
 	}
@@ -102,9 +116,8 @@ func tryLockFile(path string) (*flock.Flock, error) {
 		l.Unlock()
 		return nil, err
 	}
-	if now := time.Now(); now.Sub(there.ModTime()) > cleanInterval {
-		os.Chtimes(path, now, now) // in use, hence not stale
-	}
+	now := time.Now()
+	os.Chtimes(path, now, now) // in use, hence not stale; those who wait see that it has another holder
 	return l, nil
 }
 
@@ -115,6 +128,9 @@ func guards(l *flock.Flock, path string) (there fs.FileInfo, err error) {
 	locked, err := l.Stat()
 	if err != nil {
 		return nil, err
+	}
+	if !locked.Mode().IsRegular() {
+		return nil, errNotRegular
 	}
 	there, err = os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(locked, there) {

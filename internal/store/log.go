@@ -72,13 +72,8 @@ func (s *Store) AppendLog(line []byte) error {
 func (s *Store) openLog() (f *os.File, size int64, err error) {
 	path := s.path(logName)
 	for attempt := 0; ; attempt++ {
-		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+		f, info, err := openFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND)
 		if err != nil {
-			return nil, 0, err
-		}
-		info, err := f.Stat()
-		if err != nil {
-			f.Close()
 			return nil, 0, err
 		}
 		if info.Size() < maxLogSize || attempt > 0 || !s.rotateLog() {
@@ -183,19 +178,11 @@ func sameFile(f *os.File, other os.FileInfo) bool {
 
 // openToRead opens a file; nil if there is none.
 func openToRead(path string) (*os.File, os.FileInfo, error) {
-	f, err := os.Open(path)
+	f, info, err := openFile(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
+	return f, info, err
 }
 
 // backward hands the lines of the first size bytes of a file to take, the last

@@ -84,7 +84,7 @@ func writeMemory(path string, old memoryFile, line []byte) error {
 	if old.torn {
 		line = append([]byte{'\n'}, line...)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	f, _, err := openFile(path, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return err
 	}
@@ -104,15 +104,11 @@ const usualMemory = 2 << 10
 
 // readMemory reads a memory file from its end.
 func readMemory(path string) (memoryFile, error) {
-	f, err := os.Open(path)
+	f, info, err := openFile(path, os.O_RDONLY)
 	if err != nil {
 		return memoryFile{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return memoryFile{}, err
-	}
 	size := info.Size()
 	if size > maxMemorySize {
 		return memoryFile{size: size}, nil // as damaged as a memory can be

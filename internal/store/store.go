@@ -37,17 +37,19 @@ func Open(dir string) *Store { return &Store{dir: dir} }
 // Dir is the directory; "" if there is none.
 func (s *Store) Dir() string { return s.dir }
 
-// DefaultDir says where the directory belongs: RALPH_STATE_DIR if it is
-// set, else "ralph" in the system's place for the state of a user's programs.
-// That is XDG_STATE_HOME or ~/.local/state, on macOS ~/Library/Application
-// Support, on Windows %LocalAppData%. It fails if the environment names none.
+// DefaultDir says where the directory belongs: RALPH_STATE_DIR, else "ralph" in
+// the system's place for the state of a user's programs. That is XDG_STATE_HOME or
+// ~/.local/state, on macOS ~/Library/Application Support, on Windows
+// %LocalAppData%. Of RALPH_STATE_DIR and XDG_STATE_HOME only an absolute path counts:
+// a relative one would be another directory, with other counts, wherever the agent
+// is. It fails if the environment names none.
 func DefaultDir(getenv func(string) string) (string, error) {
 	return defaultDir(runtime.GOOS, getenv)
 }
 
 func defaultDir(goos string, getenv func(string) string) (string, error) {
-	if dir := getenv("RALPH_STATE_DIR"); dir != "" {
-		return filepath.Abs(dir)
+	if dir := getenv("RALPH_STATE_DIR"); filepath.IsAbs(dir) {
+		return filepath.Clean(dir), nil
 	}
 	base, needs := "", "HOME"
 	switch goos {
@@ -59,7 +61,7 @@ func defaultDir(goos string, getenv func(string) string) (string, error) {
 		}
 	default:
 		base = getenv("XDG_STATE_HOME")
-		if !filepath.IsAbs(base) { // the specification has relative ones ignored
+		if !filepath.IsAbs(base) {
 			base = ""
 		}
 		if home := getenv("HOME"); base == "" && home != "" {
@@ -67,12 +69,12 @@ func defaultDir(goos string, getenv func(string) string) (string, error) {
 		}
 	}
 	if base == "" {
-		return "", fmt.Errorf("there is no place for ralph's state: set RALPH_STATE_DIR or %s", needs)
+		return "", fmt.Errorf("there is no place for ralph's state: set RALPH_STATE_DIR to an absolute path, or set %s", needs)
 	}
 	return filepath.Join(base, "ralph"), nil
 }
 
-var errNoStore = errors.New("there is no directory for ralph's state: set RALPH_STATE_DIR")
+var errNoStore = errors.New("there is no directory for ralph's state: set RALPH_STATE_DIR to an absolute path")
 
 // path joins names to the directory.
 func (s *Store) path(names ...string) string {

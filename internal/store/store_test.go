@@ -34,6 +34,8 @@ func TestDefaultDir(t *testing.T) {
 		want       string // "" for an error
 	}{
 		{"named", "linux", map[string]string{"RALPH_STATE_DIR": abs("/x"), "XDG_STATE_HOME": abs("/y"), "HOME": home}, abs("/x")},
+		{"named by a relative path", "linux", map[string]string{"RALPH_STATE_DIR": "x", "HOME": home}, filepath.Join(home, ".local", "state", "ralph")},
+		{"named by a relative path, no home", "linux", map[string]string{"RALPH_STATE_DIR": "x"}, ""},
 		{"linux", "linux", map[string]string{"HOME": home}, filepath.Join(home, ".local", "state", "ralph")},
 		{"linux, XDG", "linux", map[string]string{"HOME": home, "XDG_STATE_HOME": abs("/y")}, filepath.Join(abs("/y"), "ralph")},
 		{"linux, relative XDG", "linux", map[string]string{"HOME": home, "XDG_STATE_HOME": "y"}, filepath.Join(home, ".local", "state", "ralph")},
@@ -218,7 +220,7 @@ func TestLockGivesUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := s.Lock(ctx, []string{"a", "b"}); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*Error)) {
 			t.Errorf("error %v", err)
@@ -238,6 +240,68 @@ func TestLockGivesUp(t *testing.T) {
 }
 
 // A lock on a file that was removed or replaced excludes nobody.
+func TestLockHeldElsewhere(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		others int // that take the lock one after another
+		want   time.Duration
+	}{
+		{"one that stands still", 0, 2 * time.Second},
+		{"one that stands still behind others", 10, 17 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := Open(t.TempDir())
+				unlock, err := s.Lock(t.Context(), []string{"b"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer unlock()
+				go func() {
+					for range test.others {
+						time.Sleep(1500 * time.Millisecond)
+						now := time.Now() // what taking it leaves behind
+						if err := os.Chtimes(s.path(lockDir, fileName("b", lockSuffix)), now, now); err != nil {
+							t.Error(err)
+						}
+					}
+				}()
+				ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
+				defer cancel()
+				began := time.Now() // of the clock of the bubble, which is exact
+				_, err = s.Lock(ctx, []string{"a", "b"})
+				if !errors.As(err, new(*Error)) || !strings.Contains(err.Error(), "another process has held it for 2s") {
+					t.Errorf("error %v", err)
+				}
+				if waited := time.Since(began); waited < test.want || waited > test.want+time.Second {
+					t.Errorf("it waited %s, want %s", waited, test.want)
+				}
+			})
+		})
+	}
+}
+
+// Another that takes the lock leaves its time in the file.
+func TestLockShowsItsHolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.lock")
+	var times []time.Time
+	for range 2 {
+		l, err := tryLockFile(path)
+		if err != nil || l == nil {
+			t.Fatal(l, err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		times = append(times, info.ModTime())
+		l.Unlock()
+	}
+	if times[0].Equal(times[1]) {
+		t.Errorf("both took it at %s", times[0])
+	}
+}
+
 func TestLockOnRemovedFile(t *testing.T) {
 	if !openFilesGo {
 		t.Skip("open files cannot be removed here")
