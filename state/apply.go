@@ -181,7 +181,7 @@ func (r *Root) plan(ctx context.Context, changes []Change) ([]*target, error) {
 		if loc.home {
 			return nil, &PathError{Path: c.Path, Message: "lies in the home directory, where nothing is ever changed"}
 		}
-		was := r.fetchWithin(ctx, loc, 0)
+		was := r.fetchWithin(ctx, loc, 0, nil)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -292,7 +292,7 @@ func (t *target) prepare(archives *archiver) error {
 
 // unchanged compares the file with what was read.
 func (t *target) unchanged() error {
-	if t.root.fetch(t.loc).version != t.was.version {
+	if t.root.fetch(t.loc, nil).version != t.was.version {
 		return changed(t.loc.shown)
 	}
 	return nil
@@ -360,7 +360,7 @@ func (t *target) undo() error {
 	}
 	root := t.root.root
 	if t.end == OpSet {
-		if t.root.fetch(t.loc).version != versionOf(t.was.place, t.edited) {
+		if t.root.fetch(t.loc, nil).version != versionOf(t.was.place, t.edited) {
 			return changed(t.loc.shown)
 		}
 		return t.restore()

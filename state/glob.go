@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -20,7 +22,8 @@ import (
 // read, and more says how many there are beside them; limit 0 means no limit.
 // f.Timeout bounds the reading of all, not of each: when it, or ctx, ends, the
 // error says so and nothing is given; likewise when the walk would look at more than
-// 100,000 files and folders, or matching their names takes too long. A disk of this machine is not watched, so
+// 100,000 files and folders, when matching their names takes too long, and when the files
+// do not fit into the [Budget]. A disk of this machine is not watched, so
 // the file at hand is finished first. use is called from several goroutines, and
 // may still be when the time was over.
 //
@@ -40,19 +43,14 @@ func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Do
 	if base != r {
 		defer base.Close()
 	}
-	timeout := f.Timeout
-	if timeout <= 0 {
-		timeout = defaultTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+	ctx, done := r.budget.within(ctx, f.Timeout)
+	defer done()
 
 	type found struct {
 		all  []T
 		more int
 		err  error
 	}
-	late := fmt.Errorf("took longer than %s to read", timeout)
 	read := func() (got found) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -64,7 +62,7 @@ func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Do
 			return use(d)
 		})
 		if ctx.Err() != nil {
-			got = found{err: late}
+			got = found{err: errors.New(tooLate(ctx))}
 		}
 		return got
 	}
@@ -72,14 +70,11 @@ func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Do
 		got := read()
 		return got.all, got.more, got.err
 	}
-	done := make(chan found, 1)
-	go func() { done <- read() }() // a network disk may hang, and no read of it can be stopped
-	select {
-	case got := <-done:
-		return got.all, got.more, got.err
-	case <-ctx.Done():
-		return nil, 0, late
+	got, ok := await(ctx, read)
+	if !ok {
+		got = found{err: errors.New(tooLate(ctx))}
 	}
+	return got.all, got.more, got.err
 }
 
 // globBase finds out beneath what a pattern is matched: r, or the home directory,
@@ -101,6 +96,7 @@ func (r *Root) globBase(pattern string) (base *Root, prefix, rest string, err er
 		if base, err = OpenRoot(home); err != nil {
 			return nil, "", "", err
 		}
+		base.budget = r.budget
 	}
 	return base, prefix, rest, nil
 }
@@ -116,11 +112,19 @@ func (r *Root) AnyFile(pattern string) bool {
 	if base != r {
 		defer base.Close()
 	}
-	found := false
-	_ = base.find(context.Background(), pattern, func(match) error { // what cannot be read has no files
-		found = true
-		return fs.SkipAll
-	})
+	ctx, done := r.budget.within(context.Background(), 0)
+	defer done()
+	look := func() (found bool) {
+		_ = base.find(ctx, pattern, func(match) error { // what cannot be read has no files
+			found = true
+			return fs.SkipAll
+		})
+		return found
+	}
+	if base.local {
+		return look()
+	}
+	found, _ := await(ctx, look)
 	return found
 }
 
@@ -148,6 +152,7 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, format For
 	workers := min(runtime.GOMAXPROCS(0), len(names)/filesPerWorker+1)
 	parts := make([][]T, workers)
 	panics := make([]any, workers)
+	var spent atomic.Bool
 	work := func(w int) {
 		defer func() { panics[w] = recover() }()
 		// Neighbours lie in one directory, which is then opened once.
@@ -156,10 +161,13 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, format For
 		defer in.close()
 		part := make([]T, 0, len(share))
 		for _, m := range share {
-			if ctx.Err() != nil {
+			if ctx.Err() != nil || spent.Load() {
 				return
 			}
-			if doc := in.read(m, format); doc.Path != "" {
+			doc, fits := in.read(m, format)
+			if !fits {
+				spent.Store(true)
+			} else if doc.Path != "" {
 				part = append(part, use(doc))
 			}
 		}
@@ -175,6 +183,9 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, format For
 		if p != nil {
 			return nil, 0, fmt.Errorf("cannot be read: %v", p)
 		}
+	}
+	if spent.Load() {
+		return nil, 0, errors.New(r.budget.spent())
 	}
 	return slices.Concat(parts...), more, nil
 }
@@ -209,22 +220,25 @@ func (d *directory) close() {
 }
 
 // read gives the document at name; its Path is "" if there is none any more, or
-// if it is a directory.
-func (d *directory) read(m match, format Format) Doc {
+// if it is a directory. It reports whether the file fits into the budget.
+func (d *directory) read(m match, format Format) (_ Doc, fits bool) {
 	var got raw
 	ok := false
 	if m.regular {
 		got, ok = d.fetch(m.name)
 	}
 	if !ok { // a link, or nothing that can simply be opened
-		got = d.root.fetch(location{shown: m.name, rel: m.name})
+		got = d.root.fetch(location{shown: m.name, rel: m.name}, d.root.budget)
+	}
+	if got.spent {
+		return Doc{}, false
 	}
 	doc, _ := got.decode(File{Format: format}, m.name)
 	doc.Path = m.name
 	if doc.Status == Missing && doc.Version == "" && (doc.Quiet || doc.Problem == notAFile(fs.ModeDir)) {
-		return Doc{}
+		return Doc{}, true
 	}
-	return doc
+	return doc, true
 }
 
 // fetch reads a regular file of the directory that was opened.
@@ -232,7 +246,7 @@ func (d *directory) fetch(name string) (raw, bool) {
 	parent := path.Dir(name)
 	if d.dir == nil || parent != d.name {
 		d.close()
-		dir, err := d.root.root.OpenRoot(parent)
+		dir, err := d.root.root.OpenRoot(parent + asDir)
 		if err != nil || d.root.throughLink(name) {
 			if err == nil {
 				dir.Close()
@@ -246,5 +260,5 @@ func (d *directory) fetch(name string) (raw, bool) {
 		return raw{}, false
 	}
 	defer f.Close()
-	return readRegular(f, place{root: d.root.root, rel: name, id: name}), true
+	return readRegular(f, place{root: d.root.root, rel: name, id: name}, d.root.budget), true
 }

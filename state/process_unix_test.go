@@ -91,3 +91,46 @@ func TestProcessFullDisk(t *testing.T) {
 		t.Errorf("files: %v", files)
 	}
 }
+
+// A pipe in place of a folder is not opened, which would wait for a writer.
+func TestPipeForFolder(t *testing.T) {
+	p := newProject(t, map[string]string{"sub/a": "x"})
+	if err := syscall.Mkfifo(p.path("pipe"), 0o600); err != nil {
+		t.Skip(err)
+	}
+	p.SetHome(p.path("pipe"))
+	p.link("link", "pipe")
+	if root, err := OpenRoot(p.path("pipe")); err == nil {
+		root.Close()
+		t.Error("a pipe is a project")
+	}
+	if doc := p.Read(t.Context(), File{Path: "~/a"}); doc.Status != Missing {
+		t.Errorf("beneath a home that is a pipe: %+v", doc)
+	}
+	for _, pattern := range []string{"pipe/*", "*/a", "**/a", "link/*", "{pipe,sub}/*", "~/*"} {
+		if _, _, err := ReadAll(t.Context(), p.Root, File{Path: pattern}, 0, func(d Doc) Doc { return d }); err != nil && pattern != "~/*" {
+			t.Errorf("%s: %v", pattern, err)
+		}
+		p.AnyFile(pattern)
+		p.Prune(t.Context(), pattern, time.Hour, time.Now())
+	}
+	in := directory{root: p.Root}
+	defer in.close()
+	if _, ok := in.fetch("pipe/a"); ok { // it took the place of a folder during the walk
+		t.Error("a pipe has files")
+	}
+	if err := p.Write(t.Context(), "pipe/a", nil, ""); err == nil {
+		t.Error("a file was written into a pipe")
+	}
+	for _, name := range []string{"pipe", "link"} {
+		if _, err := Files(p.Dir()).Open(name); !errors.Is(err, errNotAFile) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if _, err := Files(p.path("pipe")).Open("a"); err == nil {
+		t.Error("a pipe has files")
+	}
+	if _, err := Files("/dev").Open("null"); !errors.Is(err, errNotAFile) {
+		t.Errorf("a device: error %v", err)
+	}
+}

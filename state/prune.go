@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"strings"
 	"time"
@@ -27,11 +28,19 @@ func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now 
 	if err := checkGlob(glob); err != nil {
 		return nil, err
 	}
+	if r.budget != nil {
+		var done func()
+		ctx, done = r.budget.within(ctx, math.MaxInt64) // the time for all counts
+		defer done()
+	}
 	found, walkErr := r.matches(ctx, glob)
+	if ctx.Err() != nil {
+		walkErr = context.Cause(ctx)
+	}
 	var failed error
 	for _, m := range found {
-		if err := ctx.Err(); err != nil {
-			return removed, errors.Join(err, failed)
+		if ctx.Err() != nil {
+			return removed, errors.Join(context.Cause(ctx), failed)
 		}
 		if r.throughLink(m.name) {
 			continue

@@ -167,7 +167,7 @@ func (r *Root) Read(ctx context.Context, f File) Doc {
 	}
 	began, start := now(), time.Now()
 	for {
-		raw := r.fetchWithin(ctx, loc, f.Timeout)
+		raw := r.fetchWithin(ctx, loc, f.Timeout, r.budget)
 		doc, parsed := raw.decode(f, loc.shown)
 		doc.Path = loc.shown
 		if parsed {
@@ -183,6 +183,7 @@ func (r *Root) Read(ctx context.Context, f File) Doc {
 			return doc
 		case <-time.After(min(settlePoll, f.Settle-waited)):
 		}
+		r.budget.giveBack(int64(len(raw.data))) // it is read once more
 	}
 }
 
@@ -197,6 +198,7 @@ type raw struct {
 	mod     time.Time
 	mode    fs.FileMode
 	place   string // rel of the place; empty if there is no file
+	spent   bool   // it does not fit into the budget
 }
 
 func absent() raw {
@@ -205,46 +207,37 @@ func absent() raw {
 
 func missing(problem string) raw { return raw{status: Missing, problem: problem} }
 
-// fetchWithin reads the file, but gives up after the timeout: a network disk
-// may hang, and no read of it can be stopped. The goroutine is then
-// left behind until the system lets it go. Reading from a disk of this machine
-// needs none, and a hook saves the switch to another thread.
-func (r *Root) fetchWithin(ctx context.Context, loc location, timeout time.Duration) raw {
-	if timeout <= 0 {
-		timeout = defaultTimeout
-	}
+// fetchWithin reads the file, but gives up after the timeout. Reading from a disk of
+// this machine needs no goroutine to be left behind, and a hook saves the switch to
+// another thread.
+func (r *Root) fetchWithin(ctx context.Context, loc location, timeout time.Duration, b *Budget) raw {
 	if ctx.Err() != nil {
 		return missing("was not read: out of time")
 	}
 	if r.local && !loc.home {
-		return r.fetchSafely(loc)
+		return r.fetchSafely(loc, b)
 	}
-	done := make(chan raw, 1)
-	go func() { done <- r.fetchSafely(loc) }()
-	timer := time.NewTimer(timeout)
-	defer timer.Stop()
-	select {
-	case got := <-done:
-		return got
-	case <-timer.C:
-		return missing("took longer than " + timeout.String() + " to read")
-	case <-ctx.Done():
-		return missing("was not read: out of time")
+	ctx, done := r.budget.within(ctx, timeout)
+	defer done()
+	got, ok := await(ctx, func() raw { return r.fetchSafely(loc, b) })
+	if !ok {
+		return missing(tooLate(ctx))
 	}
+	return got
 }
 
 // fetchSafely is fetch for what must not bring the process down.
-func (r *Root) fetchSafely(loc location) (got raw) {
+func (r *Root) fetchSafely(loc location, b *Budget) (got raw) {
 	defer func() {
 		if p := recover(); p != nil {
 			got = missing(fmt.Sprintf("cannot be read: %v", p))
 		}
 	}()
-	return r.fetch(loc)
+	return r.fetch(loc, b)
 }
 
-// fetch reads the file at loc.
-func (r *Root) fetch(loc location) raw {
+// fetch reads the file at loc, if it fits into the budget.
+func (r *Root) fetch(loc location, b *Budget) raw {
 	at, err := r.resolve(loc)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -267,7 +260,7 @@ func (r *Root) fetch(loc location) raw {
 		var f *os.File
 		if f, err = at.root.OpenFile(at.rel, os.O_RDONLY|openNonblocking, 0); err == nil {
 			defer f.Close()
-			return readRegular(f, at)
+			return readRegular(f, at, b)
 		}
 	}
 	switch {
@@ -279,7 +272,7 @@ func (r *Root) fetch(loc location) raw {
 	return missing(notAFile(info.Mode()))
 }
 
-func readRegular(f *os.File, at place) raw {
+func readRegular(f *os.File, at place, b *Budget) raw {
 	info, err := f.Stat()
 	if err != nil {
 		return missing("cannot be read: " + reason(err))
@@ -287,11 +280,20 @@ func readRegular(f *os.File, at place) raw {
 	if !info.Mode().IsRegular() { // swapped since it was looked at
 		return missing(notAFile(info.Mode()))
 	}
-	buf := bytes.NewBuffer(make([]byte, 0, min(info.Size(), MaxFileSize)+bytes.MinRead))
+	size := min(info.Size(), MaxFileSize+1)
+	if !b.take(size) {
+		return raw{status: Missing, problem: b.spent(), spent: true}
+	}
+	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
 	if _, err := buf.ReadFrom(io.LimitReader(f, MaxFileSize+1)); err != nil {
 		return missing("cannot be read: " + reason(err))
 	}
 	data := buf.Bytes()
+	if grown := int64(len(data)) - size; grown < 0 {
+		b.giveBack(-grown)
+	} else if !b.take(grown) {
+		return raw{status: Missing, problem: b.spent(), spent: true}
+	}
 	got := raw{
 		data:    data,
 		version: versionOf(at.id, data),

@@ -51,7 +51,7 @@ const maxTempAge = time.Hour
 
 // sweepTemps removes the temporary files that were left behind in dir.
 func sweepTemps(root *os.Root, dir string) {
-	d, err := root.Open(dir)
+	d, err := root.OpenFile(dir, os.O_RDONLY|openNonblocking, 0)
 	if err != nil {
 		return
 	}
@@ -85,7 +85,7 @@ func syncDir(root *os.Root, dir string) {
 	if !dirsNeedSync {
 		return
 	}
-	if d, err := root.Open(dir); err == nil {
+	if d, err := root.OpenFile(dir, os.O_RDONLY|openNonblocking, 0); err == nil {
 		d.Sync()
 		d.Close()
 	}

@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -29,6 +30,8 @@ type Root struct {
 	local bool   // it lies on a disk that does not hang
 	home  string // where "~/" leads, "" is the user's home directory
 	root  *os.Root
+
+	budget *Budget // nil has no bounds
 }
 
 // OpenRoot opens a project directory. It fails with a [*PathError] if dir is
@@ -45,7 +48,7 @@ func OpenRoot(dir string) (*Root, error) {
 	if err != nil {
 		return nil, &PathError{Path: dir, Message: "cannot be used as the project directory: " + reason(err)}
 	}
-	root, err := os.OpenRoot(resolved)
+	root, err := os.OpenRoot(resolved + asDir)
 	if err != nil {
 		return nil, &PathError{Path: dir, Message: "cannot be used as the project directory: " + reason(err)}
 	}
@@ -55,6 +58,11 @@ func OpenRoot(dir string) (*Root, error) {
 // SetHome makes "~/" lead to dir, which otherwise leads to the user's home directory.
 // Call it before other methods.
 func (r *Root) SetHome(dir string) { r.home = dir }
+
+// SetBudget bounds what Read, ReadAll, Exists, IsDir, AnyFile and Prune may read.
+// Without one each file and each walk has its own bounds alone. Call it while no
+// other method runs.
+func (r *Root) SetBudget(b *Budget) { r.budget = b }
 
 // homeDir is where "~/" leads, with links resolved.
 func (r *Root) homeDir() (string, error) {
@@ -118,13 +126,26 @@ func (r *Root) stat(path string) (fs.FileInfo, bool) {
 	if err != nil {
 		return nil, false
 	}
-	at, err := r.resolve(loc)
-	if err != nil {
-		return nil, false
+	look := func() fs.FileInfo {
+		at, err := r.resolve(loc)
+		if err != nil {
+			return nil
+		}
+		defer at.close()
+		info, err := at.root.Lstat(at.rel)
+		if err != nil {
+			return nil
+		}
+		return info
 	}
-	defer at.close()
-	info, err := at.root.Lstat(at.rel)
-	return info, err == nil
+	if r.local && !loc.home {
+		info := look()
+		return info, info != nil
+	}
+	ctx, done := r.budget.within(context.Background(), 0)
+	defer done()
+	info, _ := await(ctx, look)
+	return info, info != nil
 }
 
 // A place is where a location leads once all links are resolved.
@@ -163,7 +184,7 @@ func (r *Root) resolve(loc location) (place, error) {
 	if !loc.home {
 		return place{root: r.root, rel: rel, id: rel}, nil
 	}
-	root, err := os.OpenRoot(base)
+	root, err := os.OpenRoot(base + asDir)
 	if err != nil {
 		return place{}, err
 	}

@@ -30,7 +30,7 @@ func (r *Root) Write(ctx context.Context, name string, data []byte, version stri
 	if len(data) > MaxFileSize {
 		return &EditError{Path: loc.shown, Message: "would become too big: more than 8 MiB"}
 	}
-	was := r.fetchWithin(ctx, loc, 0)
+	was := r.fetchWithin(ctx, loc, 0, nil)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (r *Root) ReadBytes(ctx context.Context, name string) (data []byte, version
 	if err != nil {
 		return nil, "", err
 	}
-	was := r.fetchWithin(ctx, loc, 0)
+	was := r.fetchWithin(ctx, loc, 0, nil)
 	switch {
 	case was.status == OK:
 		return was.data, was.version, nil

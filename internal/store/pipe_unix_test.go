@@ -14,7 +14,7 @@ import (
 // A pipe in the place of one of ralph's own files is an error, or as if the file were
 // not there. Nothing waits for it: this test would hang.
 func TestPipes(t *testing.T) {
-	const key, approval = "k", "0123456789abcdef"
+	const key, root, policy = "k", "/project", ".ralph/policy.yaml"
 	now := time.Now()
 	for _, test := range []struct {
 		name, path string
@@ -29,14 +29,14 @@ func TestPipes(t *testing.T) {
 		{"read the log", "decisions.jsonl", func(s *Store) error { _, err := s.ReadLog(nil, 0); return err }, "not a regular file"},
 		{"read the rotated log", "decisions.jsonl.1", func(s *Store) error { _, err := s.ReadLog(nil, 0); return err }, "not a regular file"},
 		{"follow the log", "decisions.jsonl", func(s *Store) error { return s.FollowLog(t.Context(), nil, 0, func([]byte) {}) }, "not a regular file"},
-		{"approved", "trust/" + approval + ".json", func(s *Store) error {
-			if s.Approved(approval) {
+		{"approved", "trust/" + fileName(root+"\x00"+policy, trustSuffix), func(s *Store) error {
+			if _, ok := s.Approval(root, policy); ok {
 				t.Error("a pipe approves")
 			}
 			return nil
 		}, ""},
-		{"approve", "trust/" + approval + ".json", func(s *Store) error { return s.Approve(Approval{Key: approval}) }, ""},
-		{"approvals", "trust/" + approval + ".json", func(s *Store) error { _, err := s.Approvals(); return err }, ""},
+		{"approve", "trust/" + fileName(root+"\x00"+policy, trustSuffix), func(s *Store) error { return s.Approve(Approval{Root: root, Policy: policy}) }, ""},
+		{"approvals", "trust/" + fileName(root+"\x00"+policy, trustSuffix), func(s *Store) error { _, err := s.Approvals(); return err }, ""},
 		{"all approvals", "trust", func(s *Store) error { _, err := s.Approvals(); return err }, "not a directory"},
 		{"clean up", "cleaned", func(s *Store) error { return s.Clean(now.Add(48*time.Hour), time.Hour) }, "cannot clean"},
 		{"clean up a memory", "memory/" + fileName(key, memorySuffix), func(s *Store) error { return s.Clean(now.Add(48*time.Hour), time.Hour) }, ""},

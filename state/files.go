@@ -1,0 +1,67 @@
+package state
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Files gives the files beneath a directory to be read. As with a [Root] no link leads
+// out of the directory, and one that leads to another place inside works. Opening a
+// file never waits: what is neither a regular file nor a directory is an error.
+func Files(dir string) fs.FS { return files{dir} }
+
+type files struct{ dir string }
+
+var errNotAFile = errors.New("it is not a regular file")
+
+// Open opens a regular file or a directory.
+func (f files) Open(name string) (fs.File, error) {
+	base, rel, err := f.find("open", name)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(base + asDir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	file, err := root.OpenFile(rel, os.O_RDONLY|openNonblocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: name, Err: errNotAFile}
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// Stat describes what a name leads to, and opens nothing.
+func (f files) Stat(name string) (fs.FileInfo, error) {
+	base, rel, err := f.find("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	return os.Lstat(filepath.Join(base, filepath.FromSlash(rel)))
+}
+
+// find resolves the links of the directory and of a name in it.
+func (f files) find(op, name string) (base, rel string, err error) {
+	if !fs.ValidPath(name) {
+		return "", "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	if base, err = filepath.EvalSymlinks(f.dir); err == nil {
+		rel, err = follow(base, name)
+	}
+	var system *fs.PathError
+	if err != nil && !errors.As(err, &system) {
+		err = &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	return base, rel, err
+}
