@@ -170,6 +170,7 @@ func interrupted(ctx context.Context) error {
 // evaluate reads the files and tries the rules.
 func (d *Decision) evaluate(ctx context.Context) {
 	g := d.gatherer
+	g.begin()
 	d.noted = &noted{Facts: g.facts()}
 	d.Verdict = g.loop.program.Eval(ctx, d.noted, d.options())
 	if g.problem != "" {
@@ -195,6 +196,9 @@ func (d *Decision) evaluate(ctx context.Context) {
 	}
 	for _, p := range d.Verdict.Problems {
 		d.notice(p)
+	}
+	if g.budget.Late() {
+		d.notice(fmt.Sprintf("reading files took longer than %s in all; what was not looked at counts as absent", maxFileTime))
 	}
 	if g.mem.problem != "" {
 		d.notice(g.mem.problem)

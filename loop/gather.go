@@ -26,6 +26,8 @@ type gatherer struct {
 	files files
 	mem   memory
 
+	budget *state.Budget // of the latest evaluation
+
 	session  *transcript.Session
 	read     bool
 	problem  string // why there is no session
@@ -34,11 +36,27 @@ type gatherer struct {
 	ranRead  bool
 }
 
+// What one evaluation reads of files, but for the session file: how many bytes they
+// have together, and how long walks, and disks that may hang, take.
+const (
+	maxFileBytes = 64 << 20
+	maxFileTime  = 10 * time.Second
+)
+
+// begin gives a new evaluation its budget.
+func (g *gatherer) begin() {
+	g.budget = state.NewBudget(maxFileBytes, maxFileTime)
+	if g.root != nil {
+		g.root.SetBudget(g.budget)
+	}
+}
+
 // open opens the project, which nothing holds open between Decide and Apply.
 func (g *gatherer) open() (err error) {
 	if g.dir != "" && g.root == nil {
 		if g.root, err = state.OpenRoot(g.dir); err == nil {
 			g.root.SetHome(homeDir(g.loop.getenv))
+			g.root.SetBudget(g.budget)
 		}
 	}
 	return err
@@ -98,7 +116,7 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 			v = missing(fmt.Sprintf("the source %s panicked: %v", kind.Name, r))
 		}
 	}()
-	q := Query{Fact: decl, Event: g.ev, Root: g.root, Env: g.loop.getenv, Now: g.now, session: g.transcript}
+	q := Query{Fact: decl, Event: g.ev, Root: g.root, Env: g.loop.getenv, Now: g.now, session: g.transcript, budget: g.budget}
 	q.Args, q.Options = decl.Split(args)
 	if g.loop.sources[kind.Name] == nil {
 		return s.Gather(ctx, q) // ralph's own bound and check themselves

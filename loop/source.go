@@ -56,6 +56,7 @@ type Query struct {
 	Now     time.Time // of the event
 
 	session func(context.Context) *transcript.Session
+	budget  *state.Budget // of all files
 }
 
 // Session gives the session file of the event, which is opened at the first need of

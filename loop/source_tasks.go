@@ -75,6 +75,7 @@ func (s tasksSource) files(ctx context.Context, q Query, folder, name string) ru
 		return cannot(err)
 	}
 	defer root.Close()
+	root.SetBudget(q.budget)
 	found, more, err := state.ReadAll(ctx, root, state.File{Path: "*.json", Format: state.JSON, Timeout: q.Fact.Timeout}, maxTasks,
 		func(doc state.Doc) element { return elementOf(s.open, state.JSON, doc) })
 	if err != nil {
