@@ -37,15 +37,17 @@ type gatherer struct {
 }
 
 // What one evaluation reads of files, but for the session file: how many bytes they
-// have together, and how long walks, and disks that may hang, take.
+// have together, how many values their documents hold, and how long walks, and disks
+// that may hang, take.
 const (
-	maxFileBytes = 64 << 20
-	maxFileTime  = 10 * time.Second
+	maxFileBytes  = 64 << 20
+	maxFileValues = 1_000_000
+	maxFileTime   = 10 * time.Second
 )
 
 // begin gives a new evaluation its budget.
 func (g *gatherer) begin() {
-	g.budget = state.NewBudget(maxFileBytes, maxFileTime)
+	g.budget = state.NewBudget(maxFileBytes, maxFileValues, maxFileTime)
 	if g.root != nil {
 		g.root.SetBudget(g.budget)
 	}

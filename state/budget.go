@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,21 +10,22 @@ import (
 )
 
 // A Budget bounds what the Roots that share it read in all, see [Root.SetBudget]: how
-// many bytes files have together, and how long it takes to walk through folders and to
-// read from disks that may hang. A file that does not fit is missing; a smaller one may
-// still fit. It is safe for concurrent use.
+// many bytes files have together, how many values their documents hold, which take many
+// times as much memory, and how long it takes to walk through folders and to read from
+// disks that may hang. A file that does not fit is missing; a smaller one may still fit.
+// It is safe for concurrent use.
 type Budget struct {
-	allBytes int64
-	allTime  time.Duration
-	bytes    atomic.Int64 // left
-	time     atomic.Int64 // left
-	late     atomic.Bool
+	allBytes, allValues int64
+	allTime             time.Duration
+	bytes, values, time atomic.Int64 // left
+	late                atomic.Bool
 }
 
-// NewBudget makes a budget of so many bytes and so much time.
-func NewBudget(bytes int64, time time.Duration) *Budget {
-	b := &Budget{allBytes: bytes, allTime: time}
+// NewBudget makes a budget of so many bytes, values of documents, and so much time.
+func NewBudget(bytes, values int64, time time.Duration) *Budget {
+	b := &Budget{allBytes: bytes, allValues: values, allTime: time}
 	b.bytes.Store(bytes)
+	b.values.Store(values)
 	b.time.Store(int64(time))
 	return b
 }
@@ -50,6 +52,70 @@ func (b *Budget) giveBack(bytes int64) {
 // spent says why a file was not read that does not fit.
 func (b *Budget) spent() string {
 	return fmt.Sprintf("was not read: the limit of %d MiB for all files together is reached", b.allBytes>>20)
+}
+
+// perItem is what an item of a checklist counts: its fields are values too.
+const perItem = 8
+
+// takeValues reports whether a document of so many values may be kept.
+func (b *Budget) takeValues(n int) bool {
+	if b == nil || b.values.Add(-int64(n)) >= 0 {
+		return true
+	}
+	b.values.Add(int64(n))
+	return false
+}
+
+// takeJSON is takeValues for JSON that is not decoded yet. The number of values is that of
+// the commas and brackets; it is counted without those in texts if it matters.
+func (b *Budget) takeJSON(src []byte) (n int, ok bool) {
+	if b == nil {
+		return 0, true
+	}
+	for _, c := range []byte(",[{") {
+		n += bytes.Count(src, []byte{c})
+	}
+	if int64(n) > b.values.Load() {
+		n = jsonValues(src)
+	}
+	return n, b.takeValues(n)
+}
+
+func jsonValues(src []byte) (n int) {
+	for i := 0; i < len(src); i++ {
+		switch src[i] {
+		case ',', '[', '{':
+			n++
+		case '"':
+			for i++; i < len(src) && src[i] != '"'; i++ {
+				if src[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// valuesIn counts the values in a decoded document.
+func valuesIn(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			n += valuesIn(e)
+		}
+	case map[string]any:
+		for _, e := range v {
+			n += valuesIn(e)
+		}
+	}
+	return n
+}
+
+// spentValues says why a document was not kept that does not fit.
+func (b *Budget) spentValues() string {
+	return fmt.Sprintf("was not read: the limit of %d values for all files together is reached", b.allValues)
 }
 
 // lateError says which time was over, as the rest of a sentence.

@@ -152,7 +152,7 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, format For
 	workers := min(runtime.GOMAXPROCS(0), len(names)/filesPerWorker+1)
 	parts := make([][]T, workers)
 	panics := make([]any, workers)
-	var spent atomic.Bool
+	var spent atomic.Pointer[string] // what did not fit
 	work := func(w int) {
 		defer func() { panics[w] = recover() }()
 		// Neighbours lie in one directory, which is then opened once.
@@ -161,12 +161,12 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, format For
 		defer in.close()
 		part := make([]T, 0, len(share))
 		for _, m := range share {
-			if ctx.Err() != nil || spent.Load() {
+			if ctx.Err() != nil || spent.Load() != nil {
 				return
 			}
 			doc, fits := in.read(m, format)
 			if !fits {
-				spent.Store(true)
+				spent.Store(&doc.Problem)
 			} else if doc.Path != "" {
 				part = append(part, use(doc))
 			}
@@ -184,8 +184,8 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, format For
 			return nil, 0, fmt.Errorf("cannot be read: %v", p)
 		}
 	}
-	if spent.Load() {
-		return nil, 0, errors.New(r.budget.spent())
+	if why := spent.Load(); why != nil {
+		return nil, 0, errors.New(*why)
 	}
 	return slices.Concat(parts...), more, nil
 }
@@ -230,11 +230,11 @@ func (d *directory) read(m match, format Format) (_ Doc, fits bool) {
 	if !ok { // a link, or nothing that can simply be opened
 		got = d.root.fetch(location{shown: m.name, rel: m.name}, d.root.budget)
 	}
-	if got.spent {
-		return Doc{}, false
-	}
-	doc, _ := got.decode(File{Format: format}, m.name)
+	doc, _ := got.decode(File{Format: format}, m.name, d.root.budget)
 	doc.Path = m.name
+	if got.spent {
+		return doc, false
+	}
 	if doc.Status == Missing && doc.Version == "" && (doc.Quiet || doc.Problem == notAFile(fs.ModeDir)) {
 		return Doc{}, true
 	}

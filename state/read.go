@@ -168,7 +168,7 @@ func (r *Root) Read(ctx context.Context, f File) Doc {
 	began, start := now(), time.Now()
 	for {
 		raw := r.fetchWithin(ctx, loc, f.Timeout, r.budget)
-		doc, parsed := raw.decode(f, loc.shown)
+		doc, parsed := raw.decode(f, loc.shown, r.budget)
 		doc.Path = loc.shown
 		if parsed {
 			return doc
@@ -331,9 +331,13 @@ func versionOf(place string, data []byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// decode understands the bytes. Parsed is false only if they do not parse,
-// which waiting for the writer may mend.
-func (r raw) decode(f File, path string) (doc Doc, parsed bool) {
+// decode understands the bytes, if the document fits into the budget. Parsed is false
+// only if they do not parse, which waiting for the writer may mend.
+func (r *raw) decode(f File, path string, b *Budget) (doc Doc, parsed bool) {
+	refuse := func() (Doc, bool) {
+		r.spent = true
+		return Doc{Status: Missing, Problem: b.spentValues(), Version: r.version, ModTime: r.mod}, true
+	}
 	doc = Doc{Status: r.status, Quiet: r.quiet, Problem: r.problem, Version: r.version, ModTime: r.mod}
 	if r.status != OK {
 		return doc, true
@@ -347,10 +351,18 @@ func (r raw) decode(f File, path string) (doc Doc, parsed bool) {
 		return doc, true
 	case Checklist:
 		doc.Items = parseChecklist(r.data)
+		if !b.takeValues(perItem * len(doc.Items)) {
+			return refuse()
+		}
 		return doc, true
 	case JSON:
+		n, fits := b.takeJSON(r.data)
+		if !fits {
+			return refuse()
+		}
 		object, err := jsonedit.Decode(r.data)
 		if err != nil {
+			b.takeValues(-n)
 			doc.Status, doc.Problem = Invalid, err.Error()
 			return doc, !errors.As(err, new(*schema.SyntaxError))
 		}
@@ -371,6 +383,9 @@ func (r raw) decode(f File, path string) (doc Doc, parsed bool) {
 		}
 		doc.Document = matter.document()
 		doc.Body = string(matter.body)
+		if !b.takeValues(valuesIn(doc.Document.Value)) {
+			return refuse()
+		}
 		return doc, true
 	case LenientFrontMatter:
 		matter, whole, err := decodeLenient(r.data, f.Schema)
@@ -385,6 +400,9 @@ func (r raw) decode(f File, path string) (doc Doc, parsed bool) {
 		doc.Document, doc.Unusable = matter.document(), matter.unusable
 		doc.Body = string(matter.body)
 		doc.Problem = matter.problem(path)
+		if !b.takeValues(valuesIn(doc.Document.Value)) {
+			return refuse()
+		}
 		return doc, whole
 	}
 	doc.Status, doc.Problem = Invalid, "cannot be read as "+f.Format.String()
