@@ -60,6 +60,11 @@ func variables() map[string][]variable {
 			{"GIT_TERMINAL_PROMPT", "`0` for git, so that it never asks."},
 			{"GIT_OPTIONAL_LOCKS", "`0` for git, so that it takes no locks."},
 			{"LC_ALL", "`C` for git, so that its answers are in English."},
+			{"GIT_ALLOW_PROTOCOL", "`none` for git, so that it fetches nothing."},
+			{"GIT_NO_LAZY_FETCH", "`1` for git, likewise."},
+			{"GIT_WORK_TREE", "For git, the folder in which the repository was found."},
+			{"GIT_CONFIG_COUNT", "For git, how many settings `GIT_CONFIG_KEY_0`, `GIT_CONFIG_VALUE_0` and so on go before those of the repository, so that it starts no program; see [security](../security.md#what-git-may-do)."},
+			{"GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM, GIT_CONFIG_NOSYSTEM, GIT_CEILING_DIRECTORIES, GIT_DISCOVERY_ACROSS_FILESYSTEM", "As they are. git gets no other variable whose name begins with `GIT_`."},
 		},
 	}
 }
@@ -131,15 +136,18 @@ func TestEnvironmentPage(t *testing.T) {
 		read := slices.ContainsFunc(sections[title], func(v variable) bool { return len(used[v.name]) > 0 })
 		rows := [][]string{{"variable", "meaning", "policies that read it"}}
 		for _, v := range sections[title] {
-			if known[v.name] {
-				t.Errorf("%s is there twice", v.name)
+			names := strings.Split(v.name, ", ")
+			for _, name := range names {
+				if known[name] {
+					t.Errorf("%s is there twice", name)
+				}
+				known[name] = true
 			}
-			known[v.name] = true
 			policies := "-"
 			if names := used[v.name]; len(names) > 0 {
 				policies = reference.Code(names...)
 			}
-			rows = append(rows, []string{reference.Code(v.name), v.meaning, policies})
+			rows = append(rows, []string{reference.Code(names...), v.meaning, policies})
 		}
 		if title == "What programs get" {
 			p.Text("Programs that a policy runs, and git, get the environment of ralph with `RALPH_OFF=1`, and without the variables that lead git "+

@@ -24,7 +24,7 @@ const afterExit = 200 * time.Millisecond
 type process struct {
 	argv  []string
 	dir   string
-	env   []string // on top of what children of ralph get
+	env   []string // that of all children of ralph if nil
 	stdin string
 }
 
@@ -48,7 +48,9 @@ func (p process) run(ctx context.Context) finished {
 	cmd := exec.CommandContext(ctx, program, p.argv[1:]...)
 	cmd.Args[0] = p.argv[0]
 	cmd.Dir = p.dir
-	cmd.Env = append(childEnv(), p.env...)
+	if cmd.Env = p.env; cmd.Env == nil {
+		cmd.Env = childEnv()
+	}
 	cmd.Stdin = strings.NewReader(p.stdin)
 	cmd.Stdout, cmd.Stderr = &f.stdout, &f.stderr
 	cmd.WaitDelay = afterExit

@@ -14,8 +14,9 @@ import (
 const gitTimeout = 2 * time.Second
 
 // gitSource asks the git program how a path of the project stands. It takes no lock
-// that the agent could be waiting for, and never asks for a password. The paths
-// of changed are relative to the repository, as git has them.
+// that the agent could be waiting for, and never asks for a password. No program runs
+// because the repository names it, see [repository]. The paths of changed are relative
+// to the repository, as git has them.
 type gitSource struct{ kind rules.SourceKind }
 
 func (s gitSource) Kind() rules.SourceKind { return s.kind }
@@ -27,16 +28,20 @@ func (s gitSource) Gather(ctx context.Context, q Query) rules.Value {
 	timeout := timeoutOf(q.Fact, gitTimeout)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	f := process{
-		argv: []string{
-			"git", "--no-optional-locks", "--literal-pathspecs", "status", "--porcelain=v2", "--branch", "-z",
-			"--untracked-files=normal", "--", q.Args[0],
-		},
-		dir: q.Root.Dir(),
-		env: []string{"GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"},
-	}.run(ctx)
-	said, _, _ := strings.Cut(strings.TrimSpace(f.stderr.text()), "\n")
 	missing := func(why string) rules.Value { return rules.Value{Status: rules.Missing, Problem: why, Path: q.Args[0]} }
+	repo, ok := findRepository(q.Root.Dir())
+	if !ok {
+		return absent("there is no git repository")
+	}
+	f, problem := repo.disarm(ctx)
+	if problem != "" {
+		return missing(problem)
+	}
+	if f.found && !f.late && f.err == nil && f.code == 0 {
+		f = repo.git(ctx, "--no-optional-locks", "--literal-pathspecs", "status", "--porcelain=v2", "--branch", "-z",
+			"--untracked-files=normal", "--ignore-submodules=dirty", "--", q.Args[0])
+	}
+	said, _, _ := strings.Cut(strings.TrimSpace(f.stderr.text()), "\n")
 	switch {
 	case !f.found:
 		return missing("there is no program git")
