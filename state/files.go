@@ -56,7 +56,10 @@ func (f files) find(op, name string) (base, rel string, err error) {
 	if !fs.ValidPath(name) {
 		return "", "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	if base, err = filepath.EvalSymlinks(f.dir); err == nil {
+	if base, err = filepath.Abs(f.dir); err == nil {
+		base, err = filepath.EvalSymlinks(base)
+	}
+	if err == nil {
 		rel, err = follow(base, name)
 	}
 	var system *fs.PathError

@@ -49,6 +49,16 @@ func (a *app) fmt(ctx context.Context, files []string, f fmtFlags) error {
 		if err != nil || len(found) == 0 {
 			return errors.New("there are no policies in .ralph: name the files, or - for standard input")
 		}
+		root, err := state.OpenRoot(".")
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		for _, name := range found {
+			if _, err := root.Target(filepath.ToSlash(name)); err != nil {
+				return err // nobody named what it leads to
+			}
+		}
 		files = found
 	}
 	for _, name := range files {

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // policy is a policy file that was found.
@@ -48,14 +49,22 @@ func orDefault(names []string) []string {
 //	NAME       .ralph/NAME.yaml of the project, else the shipped policy NAME
 //	NAME.yaml  that file of the project, else the shipped policy NAME
 //	a path     beneath the project, or absolute
+//
+// Whatever lies in the project is read beneath it: no link leads out. A policy that the
+// user names elsewhere may be a link; what it includes lies beneath the folder in which
+// it really is.
 func findPolicy(project, name string) (policy, error) {
 	file, abs := policyFile(project, name)
 	if info, err := os.Stat(abs); err == nil && info.Mode().IsRegular() {
 		if rel, err := filepath.Rel(project, abs); err == nil && filepath.IsLocal(rel) {
 			rel = filepath.ToSlash(rel)
-			return policy{project: project, name: rel, fsys: os.DirFS(project), file: rel}, nil
+			return policy{project: project, name: rel, fsys: state.Files(project), file: rel}, nil
 		}
-		return policy{project: project, name: filepath.ToSlash(abs), fsys: os.DirFS(filepath.Dir(abs)), file: filepath.Base(abs)}, nil
+		target, err := filepath.EvalSymlinks(abs)
+		if err != nil {
+			return policy{}, err
+		}
+		return policy{project: project, name: filepath.ToSlash(abs), fsys: state.Files(filepath.Dir(target)), file: filepath.Base(target)}, nil
 	}
 	if p, ok := shippedPolicy(project, name); ok {
 		return p, nil
@@ -94,7 +103,7 @@ func (a *app) findOrRead(project, name string) (policy, error) {
 	if err != nil {
 		return policy{}, err
 	}
-	return policy{project: project, name: stdinName, fsys: stdinFS{os.DirFS(project), src}, file: stdinName}, nil
+	return policy{project: project, name: stdinName, fsys: stdinFS{state.Files(project), src}, file: stdinName}, nil
 }
 
 // builtins lists the names of the shipped policies.

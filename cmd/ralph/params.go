@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // paramValues are the values that a policy's params are given.
@@ -82,16 +81,19 @@ func configured(p policy) (map[string]string, error) {
 // goes before.
 func configuredNodes(p policy) (map[string]yaml.Node, error) {
 	values := map[string]yaml.Node{}
-	file := filepath.Join(p.project, filepath.FromSlash(configFile))
-	info, err := os.Stat(file)
+	project := state.Files(p.project)
+	info, err := fs.Stat(project, configFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return values, nil
 	}
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxConfigSize {
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxConfigSize) {
 		return nil, fmt.Errorf("%s cannot be used: expected a readable file of at most %d KiB", configFile, maxConfigSize>>10)
 	}
-	src, err := os.ReadFile(file)
+	src, err := fs.ReadFile(project, configFile)
 	if err != nil {
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			err = path.Err // it would name the file again
+		}
 		return nil, fmt.Errorf("%s cannot be read: %w", configFile, err)
 	}
 	set, err := parseConfig(src)

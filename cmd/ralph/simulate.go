@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/loop/simulate"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 type simulateFlags struct {
@@ -106,7 +107,7 @@ func simulated(p policy, named string) (fs.FS, error) {
 		if err != nil || !info.IsDir() {
 			return nil, fmt.Errorf("--project %s: there is no such folder", named)
 		}
-		return os.DirFS(named), nil
+		return state.Files(named), nil
 	}
 	if p.shipped {
 		if _, err := fs.Stat(examples.Demos, p.name+"/demo"); err != nil {
@@ -120,7 +121,7 @@ func simulated(p policy, named string) (fs.FS, error) {
 	}
 	demo := filepath.Join(filepath.Dir(dir), "demo")
 	if info, err := os.Stat(demo); err == nil && info.IsDir() {
-		return os.DirFS(demo), nil
+		return state.Files(demo), nil
 	}
 	return nil, nil
 }

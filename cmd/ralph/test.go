@@ -17,6 +17,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop/policytest"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // testFlags are the flags of test.
@@ -168,9 +169,12 @@ func skipped(name string) bool {
 // name there.
 func openTests(file string) (fs.FS, string) {
 	if filepath.IsLocal(file) {
-		return os.DirFS("."), path.Clean(filepath.ToSlash(file))
+		return state.Files("."), path.Clean(filepath.ToSlash(file))
 	}
-	return os.DirFS(filepath.Dir(file)), filepath.Base(file)
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target // the user names the file, so it may lie anywhere
+	}
+	return state.Files(filepath.Dir(file)), filepath.Base(file)
 }
 
 func (a *app) runTests(ctx context.Context, files []string, match func(string) bool, coverage bool) testReport {
