@@ -47,6 +47,7 @@ func bounds() map[string][]bound {
 			{"lists and objects inside one another, in an expression", "rules.maxNesting", count, "the expression fails"},
 			{"a text that an expression makes", "rules.maxString", size, "the expression fails"},
 			{"a text with `${…}`, rendered", "rules.maxText", size, "the rest is cut off"},
+			{"a text for the agent", "rules.maxReason", size, "the rest is cut off; the end of the text says so, and ralph reports it"},
 			{"verdicts that `unless_repeated` remembers, for each rule", "rules.maxSaid", count, "the oldest is forgotten"},
 		},
 		"A policy": {
@@ -138,11 +139,11 @@ func inner() map[string][]string {
 		"cmd/ralph":             {"maxDiffCells", "maxPolicySize", "maxStack", "maxStdinPolicy", "minTimeout"},
 		"internal/nearest":      {"maxCandidates", "maxWord"},
 		"internal/store":        {"maxMemoryHistory", "maxSettingsSize", "maxTempAge", "usualMemory"},
-		"loop":                  {"maxBad", "maxCall", "maxCalls", "maxCutText", "maxCutTexts", "maxInMemory", "maxTraced"},
+		"loop":                  {"maxBad", "maxCutText", "maxCutTexts", "maxInMemory", "maxTraced"},
 		"loop/host":             {"MaxInput"},
 		"loop/judge":            {"maxBraces"},
 		"loop/transcript":       {"maxExchange"},
-		"rules":                 {"maxCover", "maxEnum", "maxFormula", "maxInputJSON", "maxInputText"},
+		"rules":                 {"maxCall", "maxCalls", "maxCover", "maxEnum", "maxFormula", "maxInputJSON", "maxInputText"},
 		"rules/internal/solve":  {"MaxConstant"},
 		"rules/internal/source": {"maxProblems"},
 		"schema": {

@@ -156,11 +156,17 @@ func (d *Decision) effects() (shares []share) {
 // made again.
 func (d *Decision) write(ctx context.Context) error {
 	for i, s := range d.effects() {
-		if err := s.write(ctx); err != nil && i > 0 {
-			return fmt.Errorf("some were made, and the %s could not be changed: %v", s.name, err)
-		} else if err != nil {
-			return err
+		err := s.write(ctx)
+		if err == nil {
+			continue
 		}
+		if i > 0 {
+			err = fmt.Errorf("some were made, and the %s could not be changed: %v", s.name, err)
+		}
+		if slices.ContainsFunc(s.effects, func(e rules.Effect) bool { return e.Private }) {
+			err = privateError{err}
+		}
+		return err
 	}
 	return nil
 }
@@ -187,7 +193,11 @@ func (l *Loop) finish(ctx context.Context, d *Decision) {
 			switch e.Kind {
 			case rules.VerbEffect:
 				if err := l.carryOut(ctx, e); err != nil {
+					said := len(d.Notices)
 					d.notice(fmt.Sprintf("rule %s: %s was not carried out: %s", part.Rule, e.Verb, err))
+					if e.Private {
+						d.hide(d.Notices[said:]...)
+					}
 				}
 			case rules.PruneEffect:
 				effects = append(effects, e)
@@ -202,13 +212,17 @@ func (l *Loop) finish(ctx context.Context, d *Decision) {
 				continue
 			}
 			if _, err := root.Prune(ctx, e.Glob, e.Older, d.Time); err != nil {
-				d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "prune "+e.Glob+": "+err.Error())
+				warning := "prune " + e.Glob + ": " + err.Error()
+				if e.Private && !l.private {
+					warning = "prune: " + hidden(warning)
+				}
+				d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, warning)
 			}
 		case rules.LogEffect:
 			logged := len(d.Log)
 			d.logLines(e.Text)
 			if e.Private {
-				d.quoted = append(d.quoted, d.Log[logged:]...)
+				d.hide(d.Log[logged:]...)
 			}
 		}
 	}

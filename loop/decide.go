@@ -30,10 +30,9 @@ type Decision struct {
 	Err     error          // the policy could not be followed; the verdict then is a stop
 	Took    time.Duration  // of deciding
 
-	id       string // of its record, once there is one
-	prefix   string // of log lines, without brackets
-	noted    *noted
-	quoted   []string // texts that show what the log does not keep
+	id       string            // of its record, once there is one
+	prefix   string            // of log lines, without brackets
+	masked   map[string]string // what the log keeps of notices, notes and lines that show something private
 	gatherer *gatherer
 	spent    bool // it was applied
 }
@@ -171,12 +170,11 @@ func interrupted(ctx context.Context) error {
 func (d *Decision) evaluate(ctx context.Context) {
 	g := d.gatherer
 	g.begin()
-	d.noted = &noted{Facts: g.facts()}
-	d.Verdict = g.loop.program.Eval(ctx, d.noted, d.options())
+	d.Verdict = g.loop.program.Eval(ctx, g.facts(), d.options())
 	if g.problem != "" {
 		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "transcript: "+g.problem)
 	}
-	d.Notices, d.Notes, d.Log, d.quoted = nil, nil, nil, nil
+	d.Notices, d.Notes, d.Log, d.masked = nil, nil, nil, nil
 	for _, part := range d.Verdict.Parts {
 		logged := len(d.Log)
 		if part.Notice != "" {
@@ -191,11 +189,14 @@ func (d *Decision) evaluate(ctx context.Context) {
 		}
 		d.logLines(part.Log)
 		if part.Private {
-			d.quoted = append(append(d.quoted, part.Notice, part.Note), d.Log[logged:]...)
+			d.hide(append([]string{part.Notice, part.Note}, d.Log[logged:]...)...)
 		}
 	}
-	for _, p := range d.Verdict.Problems {
+	for i, p := range d.Verdict.Problems {
 		d.notice(p)
+		if masked := d.Verdict.Masked; masked != nil && masked[i] != p {
+			d.mask("["+d.prefix+"] "+p, "["+d.prefix+"] "+masked[i])
+		}
 	}
 	if g.budget.Late() {
 		d.notice(fmt.Sprintf("reading files took longer than %s in all; what was not looked at counts as absent", maxFileTime))
@@ -225,10 +226,35 @@ func (d *Decision) notice(message string) {
 	d.Notices = append(d.Notices, "["+d.prefix+"] "+message)
 }
 
+// mask says what the log keeps of a text.
+func (d *Decision) mask(text, as string) {
+	if d.masked == nil {
+		d.masked = map[string]string{}
+	}
+	d.masked[text] = as
+}
+
+// hide lets the log keep only the size of texts.
+func (d *Decision) hide(texts ...string) {
+	for _, t := range texts {
+		d.mask(t, hidden(t))
+	}
+}
+
+// privateError is an error that may quote something private.
+type privateError struct{ error }
+
+func (e privateError) Unwrap() error { return e.error }
+
 // fail lets the agent stop and keeps the reason.
 func (d *Decision) fail(err error) {
 	d.Err = err
-	d.Verdict = &rules.Verdict{Failed: true, Fault: d.Verdict.Fault, Reason: err.Error(), Trace: d.Verdict.Trace, Cost: d.Verdict.Cost}
+	var private privateError
+	quotes := errors.As(err, &private)
+	d.Verdict = &rules.Verdict{Failed: true, Fault: d.Verdict.Fault, Reason: err.Error(), Private: quotes, Trace: d.Verdict.Trace, Cost: d.Verdict.Cost}
 	t := host.Trouble(d.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
 	d.Notices, d.Notes, d.Log = []string{t.Notice}, nil, t.Log
+	if quotes {
+		d.hide(append(t.Log, t.Notice)...)
+	}
 }

@@ -78,7 +78,9 @@ func (g *gatherer) facts() rules.Facts {
 		world = given{world, g.loop.values}
 	}
 	if around := g.loop.around; around != nil {
-		return around(g.ev, world)
+		if world = around(g.ev, world); world == nil {
+			world = struct{ rules.Facts }{} // panics when it is asked, so that the agent may stop
+		}
 	}
 	return world
 }
@@ -129,6 +131,7 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 		defer cancel()
 	}
 	v = s.Gather(ctx, q)
+	v.Private = v.Private || s.Kind().Private // it may stand in for a source of ralph's own
 	if v.Status == rules.OK && decl.Schema != nil && kind.Around == nil {
 		r := decl.Schema.Check(schema.Document{Value: v.V})
 		v.V, v.Unusable, v.Warnings = r.Value, r.Unusable, r.Warnings

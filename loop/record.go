@@ -87,7 +87,7 @@ func (d *Decision) Record(private bool) Record {
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Shadows: shadowed(d.Policy), Root: d.Root, Host: d.Event.Host, Event: d.Event.Name,
 		Session: d.Event.SessionID, Agent: d.Event.AgentID, Turn: d.Event.Turn,
 		Action: v.Action, Rule: v.Rule, At: v.Pos.String(), Reason: v.Reason, Bound: v.Bound, Fault: v.Fault,
-		Skipped: d.Skipped, Applied: d.Applied, Notices: d.Notices, Notes: d.Notes, Log: d.Log, Cost: v.Cost, Trace: v.Trace, TookNS: int64(d.Took),
+		Skipped: d.Skipped, Applied: d.Applied, Notices: d.Notices, Notes: d.Notes, Log: d.Log, Cost: v.Cost, Trace: v.Trace, Calls: v.Trace.Calls, TookNS: int64(d.Took),
 	}
 	if d.Err != nil {
 		r.Error = d.Err.Error()
@@ -95,6 +95,9 @@ func (d *Decision) Record(private bool) Record {
 	if !private {
 		if v.Private || v.Action == rules.Continue {
 			r.Reason = hidden(v.Reason)
+		}
+		if v.Private && d.Err != nil {
+			r.Error = hidden(r.Error)
 		}
 		r.Notices, r.Notes, r.Log = d.discreet(r.Notices), d.discreet(r.Notes), d.discreet(r.Log)
 	}
@@ -105,23 +108,23 @@ func (d *Decision) Record(private bool) Record {
 			r.Tokens = s.Tokens()
 		}
 	}
-	if d.noted != nil {
-		r.Calls = d.noted.calls
-	}
 	for _, part := range v.Parts {
 		if part.Note != "" {
 			r.Noted = append(r.Noted, part.Rule)
 		}
 		for _, e := range part.Effects {
-			shown := shownEffect(e, part.Private && !private)
+			shown := shownEffect(e, private)
 			if e.Kind == rules.ArchiveEffect && d.gatherer != nil {
 				shown.To = d.gatherer.files.archived[e.File]
+				if e.Private && !private {
+					shown.To = hidden(shown.To)
+				}
 			}
 			r.Effects = append(r.Effects, shown)
 		}
 	}
 	for _, e := range v.Finally {
-		r.Finally = append(r.Finally, shownEffect(e, e.Private && !private))
+		r.Finally = append(r.Finally, shownEffect(e, private))
 	}
 	return r
 }
@@ -129,7 +132,7 @@ func (d *Decision) Record(private bool) Record {
 // recordMemory notes the memory that the decision was made on.
 func (d *Decision) recordMemory(r *Record) {
 	m, now := d.gatherer.mem.entries[0].Memory, d.Time
-	r.Streak.Total, r.Streak.Progress = m.Total, d.Verdict.Progress
+	r.Streak.Total, r.Streak.Progress = m.Total, shownProgress(d.Verdict.Progress)
 	for _, l := range d.Verdict.Limits {
 		switch r.Limits = append(r.Limits, l); l.Name {
 		case "continuations":
@@ -137,7 +140,7 @@ func (d *Decision) recordMemory(r *Record) {
 		}
 	}
 	if r.Streak.Continuations > 0 { // else the event begins a turn
-		r.Streak.Before, r.Streak.Same = m.Progress, m.Same
+		r.Streak.Before, r.Streak.Same = shownProgress(m.Progress), m.Same
 		r.Streak.Elapsed, r.Streak.Step = max(0, now.Sub(m.Since)), max(0, now.Sub(m.Latest))
 	}
 	for _, rule := range d.gatherer.loop.program.Rules() {
@@ -156,15 +159,32 @@ func (d *Decision) recordMemory(r *Record) {
 	}
 }
 
-// shownEffect is an effect as the log keeps it.
+// shownProgress is a fingerprint as the log keeps it. That of private progress stays in
+// the memory: whoever reads it could hold a guess against it.
+func shownProgress(fingerprint string) string {
+	if strings.HasPrefix(fingerprint, "private:") {
+		return "(private)"
+	}
+	return fingerprint
+}
+
+// shownEffect is an effect as the log keeps it, with what is private if it keeps that.
 func shownEffect(e rules.Effect, private bool) rules.Effect {
 	if e.Kind == rules.LogEffect {
 		e.Text = "" // it is among the lines of the log
 	}
-	if private {
-		e.Old, e.Value = sized(e.Old), sized(e.Value)
-	} else {
+	if !e.Private || private {
 		e.Old, e.Value = short(e.Old), short(e.Value)
+		return e
+	}
+	e.Old, e.Value = sized(e.Old), sized(e.Value)
+	for _, text := range []*string{&e.File, &e.Version, &e.Glob} {
+		if *text != "" {
+			*text = hidden(*text)
+		}
+	}
+	if len(e.Path) > 0 {
+		e.Path = []any{hidden(fmt.Sprint(e.Path...))}
 	}
 	return e
 }
@@ -192,15 +212,15 @@ func short(v any) any {
 	return cutBytes(string(b), maxShown)
 }
 
-// discreet leaves out the texts that quote what the log does not keep.
+// discreet are texts as the log keeps them.
 func (d *Decision) discreet(texts []string) []string {
-	if len(d.quoted) == 0 {
+	if len(d.masked) == 0 {
 		return texts
 	}
 	texts = slices.Clone(texts)
 	for i, t := range texts {
-		if slices.Contains(d.quoted, t) {
-			texts[i] = hidden(t)
+		if masked, ok := d.masked[t]; ok {
+			texts[i] = masked
 		}
 	}
 	return texts

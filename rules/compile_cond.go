@@ -39,13 +39,6 @@ func (c *cond) walk(f func(*operand)) {
 	}
 }
 
-// private reports whether a condition reads what traces do not show.
-func (c *cond) private() bool {
-	found := false
-	c.walk(func(o *operand) { found = found || o.private })
-	return found
-}
-
 // last gives the last operand of a condition, the one that an or ended with.
 func (c *cond) last() *operand {
 	for c.op != leaf {

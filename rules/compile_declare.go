@@ -237,7 +237,8 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	if d.kind.Around != nil {
 		typ = d.kind.Around(typ)
 	}
-	f.sym = c.add(sc, d.key, &symbol{kind: factSymbol, fact: f, typ: typ, private: d.kind.Private})
+	f.sym = c.add(sc, d.key, &symbol{kind: factSymbol, fact: f, typ: typ})
+	f.private = d.kind.secrecy(typ)
 	if d.deflt != nil {
 		c.setDefault(sc, f, d, typ)
 		if f.Default == nil {

@@ -110,7 +110,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	o.syms, o.props = r.syms, r.props
 	o.reads = r.accesses(n)
 	o.calls, o.paths = r.calls, constantPaths(n)
-	o.private = slices.ContainsFunc(o.syms, func(s *symbol) bool { return s.private })
+	o.flows = flowsOf(n, o.syms, l.c.table)
 	o.sides = l.sides(n)
 	if plain, ok := termOf(n, l.c.table); ok {
 		o.plain = &plain
@@ -167,9 +167,10 @@ func (c *compiler) parts(o *operand) []part {
 		if _, err := c.engine.check(tree); err != nil {
 			continue
 		}
+		value := flowsOf(tree.Node, r.syms, c.table).value
 		c.engine.meter(&tree.Node)
 		if prog, err := c.engine.compile(tree); err == nil {
-			out = append(out, part{text: src, prog: prog})
+			out = append(out, part{text: src, prog: prog, value: value})
 		}
 	}
 	return out
@@ -215,6 +216,5 @@ func (c *compiler) letType(s *symbol) {
 	} else if root.op == leaf {
 		s.typ = root.operand.typ
 	}
-	root.walk(func(o *operand) { s.private = s.private || o.private })
 	c.engine.declare(s.key, nt)
 }

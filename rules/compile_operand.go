@@ -18,7 +18,7 @@ type operand struct {
 	from, to int      // where it stands in there, in runes
 	text     string
 	boolean  bool      // its value must be true or false
-	private  bool      // it reads what traces do not show
+	flows    flows     // where the values go that it reads
 	syms     []*symbol // all that it names
 	reads    []access
 	props    []string // names of fields that occur anywhere in it
@@ -52,8 +52,9 @@ func (o *operand) end() Pos { return o.snippet.pos(o.to) }
 
 // part is a sub-expression whose value Explain shows.
 type part struct {
-	text string
-	prog *vm.Program
+	text  string
+	prog  *vm.Program
+	value []flow
 }
 
 // code is the program of expr's machine for an operand. What ralph evaluates
@@ -116,8 +117,6 @@ func (a *access) spoilt(props, pointer []string) bool {
 	}
 	return a.elements
 }
-
-func isIndex(step string) bool { return step != "" && step[0] >= '0' && step[0] <= '9' }
 
 // term is a literal, or a static path into a symbol's value.
 type term struct {

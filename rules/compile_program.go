@@ -87,6 +87,7 @@ type Fact struct {
 	question *text // the argument of a source whose argument is a text
 	texts    []optionText
 	index    int      // among the facts of the program
+	private  *secrecy // of its value
 	fixed    []string // what the source is handed, if it holds no names
 	asked    bool     // some rule asks whether it is invalid
 	told     bool     // some rule asks for its problem

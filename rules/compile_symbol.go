@@ -35,8 +35,7 @@ type symbol struct {
 	value any       // constSymbol
 	info  *NameInfo // nameSymbol
 
-	private bool // its value is not shown in traces unless asked for
-	used    atomic.Bool
+	used atomic.Bool
 }
 
 // let is an expression with a name.
@@ -103,7 +102,7 @@ func (c *compiler) nameSymbol(name string) *symbol {
 		if info == nil { // env.NAME
 			info = environment(name)
 		}
-		s = c.table.add(&symbol{kind: nameSymbol, name: name, key: name, typ: info.typ, info: info, private: info.Private})
+		s = c.table.add(&symbol{kind: nameSymbol, name: name, key: name, typ: info.typ, info: info})
 	}
 	if !c.engine.knows(name) {
 		if s.info.goType != nil {

@@ -8,38 +8,42 @@ import (
 
 // workOut makes an Effect of an effect. skip says why it is left out, without
 // harm to the verdict; broken says why the verdict cannot be followed.
-func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken string) {
-	if e.kind == PruneEffect {
+func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
+	outer := ev.quoted
+	ev.quoted = false
+	defer func() { out.Private, ev.quoted = ev.quoted, outer }()
+	switch e.kind {
+	case PruneEffect:
 		glob, problem, _ := ev.argument(e.glob)
-		return Effect{Kind: PruneEffect, Glob: glob, Older: e.older}, problem, ""
-	}
-	if e.kind == VerbEffect {
+		return Effect{Kind: PruneEffect, Glob: glob, Older: e.older}, problem, remark{}
+	case VerbEffect:
 		return ev.verb(e)
 	}
 	f := e.fact.fact
 	v := ev.fact(f)
+	ev.quoted = v.veiled
 	out = Effect{Kind: e.kind, Fact: f.Name, Source: f.Source.Name, File: v.Path, Version: v.Version}
 	absent := v.Status == Missing || v.defaulted
 	switch {
 	case e.kind == SetEffect && absent:
-		return out, "", fmt.Sprintf("%s: %s is missing, so there is nothing to change", e.src, f.Name)
+		return out, skip, public(fmt.Sprintf("%s: %s is missing, so there is nothing to change", e.src, f.Name))
 	case e.kind == SetEffect && v.Status == Invalid:
-		return out, "", fmt.Sprintf("%s: %s is invalid, so it cannot be changed: %s", e.src, f.Name, v.sentence())
+		return out, skip, remarkf("%s: %s is invalid, so it cannot be changed: %s", e.src, f.Name, v.sentence())
 	case absent:
-		return out, f.Name + " is missing", ""
+		return out, public(f.Name + " is missing"), broken
 	case v.Path == "" && f.Source.File:
-		return out, "", fmt.Sprintf("%s: %s has no file", e.src, f.Name)
+		return out, skip, public(fmt.Sprintf("%s: %s has no file", e.src, f.Name))
 	case e.kind != SetEffect:
-		return out, "", ""
-	}
-	if out.Path, skip, broken = ev.target(e, v.V); skip != "" || broken != "" {
 		return out, skip, broken
 	}
-	ev.quoted = ev.quoted || e.value.private()
+	if out.Path, skip, broken = ev.target(e, v.V); skip.full != "" || broken.full != "" {
+		return out, skip, broken
+	}
 	value, state := ev.value(e.value)
 	if state != known {
-		return out, "", fmt.Sprintf("%s: the value is unknown: %s", e.src, ev.why)
+		return out, skip, remarkf("%s: the value is unknown: %s", e.src, ev.why)
 	}
+	ev.quoted = ev.quoted || ev.mark != nil || v.mark != nil
 	out.Old = valueAt(v.V, out.Path)
 	ev.at = e.value.last()
 	size := ev.meter.sizeOf(value) // it is copied
@@ -47,9 +51,9 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken string) {
 	ev.at = nil
 	var problem string
 	if out.Value, problem = storable(e.typ, value); problem != "" {
-		return out, "", e.src + ": " + problem
+		return out, skip, public(e.src + ": " + problem)
 	}
-	return out, "", ""
+	return out, skip, broken
 }
 
 // valueAt is what stands at a path that was found.
@@ -67,17 +71,17 @@ func valueAt(v any, path []any) any {
 }
 
 // verb makes an effect of the embedding program.
-func (ev *evaluation) verb(e *effect) (out Effect, skip, broken string) {
+func (ev *evaluation) verb(e *effect) (out Effect, skip, broken remark) {
 	out = Effect{Kind: VerbEffect, Verb: e.verb, Value: ev.arg(e.args)}
 	if e.schema == nil {
-		return out, "", ""
+		return out, skip, broken
 	}
 	r := e.schema.Check(schema.Document{Value: out.Value})
 	if problem := misfit(r); problem != "" {
-		return out, "", e.src + ": the arguments do not fit: " + problem
+		return out, skip, remarkf("%s: the arguments do not fit: %s", e.src, veiled(problem, ev.quoted))
 	}
 	out.Value = r.Value
-	return out, "", ""
+	return out, skip, broken
 }
 
 func (ev *evaluation) arg(a *verbArg) any {
@@ -102,39 +106,43 @@ func (ev *evaluation) arg(a *verbArg) any {
 }
 
 // target evaluates the path of a set within the value of its fact.
-func (ev *evaluation) target(e *effect, at any) (path []any, skip, broken string) {
+func (ev *evaluation) target(e *effect, at any) (path []any, skip, broken remark) {
+	left := func(format string, args ...any) ([]any, remark, remark) {
+		return nil, veiled(fmt.Sprintf(format, args...), ev.quoted), remark{}
+	}
 	for _, s := range e.steps {
 		var key any = s.field
 		if s.index != nil {
 			v, state := ev.value(s.index)
 			if state != known {
-				return nil, "", fmt.Sprintf("%s: the index is unknown: %s", e.src, ev.why)
+				return nil, skip, remarkf("%s: the index is unknown: %s", e.src, ev.why)
 			}
 			key = v
+			ev.quoted = ev.quoted || ev.mark != nil
 		}
 		switch key := key.(type) {
 		case nil:
-			return nil, "the index is nil", ""
+			return left("the index is nil")
 		case string:
 			m, ok := at.(map[string]any)
 			if !ok {
-				return nil, fmt.Sprintf("there is no object at %q", schema.PointerOf(path)), ""
+				return left("there is no object at %q", schema.PointerOf(path))
 			}
 			path, at = append(path, key), m[key]
 		case int:
 			l, ok := at.([]any)
 			if !ok {
-				return nil, fmt.Sprintf("there is no list at %q", schema.PointerOf(path)), ""
+				return left("there is no list at %q", schema.PointerOf(path))
 			}
 			if key < 0 || key >= len(l) {
-				return nil, fmt.Sprintf("index %d is out of range, the list has %d", key, len(l)), ""
+				return left("index %d is out of range, the list has %d", key, len(l))
 			}
 			path, at = append(path, key), l[key]
 		default:
-			return nil, "", fmt.Sprintf("%s: the index is %s, not a whole number or a name", e.src, indexText(key))
+			return nil, skip, remarkf("%s: the index is %s, not a whole number or a name", e.src, veiled(indexText(key), ev.quoted))
 		}
 	}
-	return path, "", ""
+	return path, skip, broken
 }
 
 // indexText says what stands where an index should.

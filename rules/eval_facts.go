@@ -58,7 +58,7 @@ func (ev *evaluation) checkValues() {
 		known := strings.HasPrefix(key, "env.") || ev.program.compiler.names.byName[key] != nil ||
 			slices.ContainsFunc(ev.program.facts, func(f *Fact) bool { return f.Name == key })
 		if !known {
-			ev.report(fmt.Sprintf("the value %q is neither a fact of the policy nor one of ralph's names", key))
+			ev.report(public(fmt.Sprintf("the value %q is neither a fact of the policy nor one of ralph's names", key)))
 		}
 	}
 }

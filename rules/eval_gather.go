@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ralph-sdk/ralph/schema"
@@ -12,6 +11,9 @@ import (
 type gathered struct {
 	Value
 	defaulted bool               // it is missing, and its default stands in
+	mark      *secrecy           // of the value
+	veiled    bool               // what its source was handed is private, and with it the path
+	problem   remark             // the Problem
 	clamped   []schema.Violation // numbers of it that count as others; each is reported when it is read
 }
 
@@ -28,114 +30,146 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	if ev.full() {
 		start = time.Since(ev.start)
 	}
-	if args, problem, quiet := ev.arguments(f); problem == "" {
+	args, veil, problem, quiet := ev.arguments(f)
+	g := &ev.gotten[f.index]
+	if problem.full == "" {
 		*v = ev.facts.Fact(ev.ctx, f, args)
 		ev.meter.look = 0 // it may have taken long
 		ev.meter.charge(1, 0)
+		problem = veiled(v.Problem, veil || v.Private || f.Source.Private)
 	} else {
-		*v = Value{Status: Missing, Problem: problem, Quiet: quiet}
+		*v = Value{Status: Missing, Problem: problem.full, Quiet: quiet}
 	}
-	if f.Source.Private && ev.opts.Trace != TraceClear {
-		v.Unusable, v.Warnings = unquoted(v.Unusable), unquoted(v.Warnings)
+	g.veiled, g.problem, g.mark = veil, problem, f.private
+	// What a source is handed can come back, but not out of a file; a model's answer is
+	// private where it could hold it.
+	if v.Private || veil && !f.Source.File && !f.Source.Returns {
+		g.mark = hidden()
 	}
 	if ev.full() {
-		ev.verdict.Trace.Facts = append(ev.verdict.Trace.Facts, FactRead{
-			Name: f.Name, Source: f.Source.Name, Status: v.Status, Path: v.Path, Problem: v.Problem,
-			Defaulted: v.Status == Missing && f.HasDefault, Start: start, Took: time.Since(ev.start) - start, Meta: v.Meta,
-		})
+		ev.traceFact(f, start)
 	}
 	for _, w := range v.Warnings {
 		if w.Clamped {
-			ev.gotten[f.index].clamped = append(ev.gotten[f.index].clamped, w)
+			g.clamped = append(g.clamped, w)
 			continue
 		}
-		ev.warn(violation(f.Name, f, v, w))
+		ev.warn(g.violation(f.Name, f, w))
 	}
 	if v.Status == Missing && f.HasDefault {
 		if !v.Quiet {
-			ev.report(f.Name + ": " + v.sentence())
+			ev.report(remarkf("%s: %s", f.Name, g.sentence()))
 		}
 		v.Status, v.V, v.Problem, v.Unusable = OK, f.Default, "", nil
-		ev.gotten[f.index].defaulted = true
+		g.defaulted, g.problem = true, remark{}
 	}
 	if v.Status == OK {
 		return v.V, known
 	}
-	ev.why = f.Name + " is " + v.Status.String()
+	ev.why = public(f.Name + " is " + v.Status.String())
 	if v.Problem != "" {
-		ev.why += ": " + v.sentence()
+		ev.why = remarkf("%s: %s", ev.why, g.sentence())
 	}
 	return nil, unknown
 }
 
-// unquoted leaves out of violations what they quote of a value.
-func unquoted(all []schema.Violation) []schema.Violation {
-	all = slices.Clone(all)
-	for i := range all {
-		if !all[i].Clamped { // that says only what the number counts as
-			all[i].Message = "does not fit its schema"
+// traceFact notes a fact as it was gathered.
+func (ev *evaluation) traceFact(f *Fact, start time.Duration) {
+	g := &ev.gotten[f.index]
+	r := FactRead{
+		Name: f.Name, Source: f.Source.Name, Status: g.Status, Path: ev.show(veiled(g.Path, g.veiled)), Problem: ev.show(g.problem),
+		Defaulted: g.Status == Missing && f.HasDefault, Start: start, Took: time.Since(ev.start) - start, Meta: g.Meta,
+	}
+	if g.Meta != nil && g.veiled && !ev.clear() {
+		r.Meta = make(map[string]any, len(g.Meta))
+		for name, v := range g.Meta {
+			r.Meta[name] = hidden().masked(v)
 		}
 	}
-	return all
+	ev.verdict.Trace.Facts = append(ev.verdict.Trace.Facts, r)
+}
+
+// sentence says what is wrong with a fact and where.
+func (g *gathered) sentence() remark {
+	if g.Path == "" {
+		return g.problem
+	}
+	return remarkf("%s %s", veiled(g.Path, g.veiled), g.problem)
 }
 
 // arguments evaluates what a fact's source is handed. Most paths hold no names, so
 // they are the same every time.
-func (ev *evaluation) arguments(f *Fact) (args []string, problem string, quiet bool) {
+// private reports whether anything private is among it.
+func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem remark, quiet bool) {
 	if f.fixed != nil {
-		return f.fixed, "", false
+		return f.fixed, false, remark{}, false
 	}
+	outer := ev.quoted // the fact may be gathered for a text
+	ev.quoted = false
+	defer func() { private, ev.quoted = ev.quoted, outer }()
 	args = make([]string, 0, len(f.args)+len(f.texts)+1)
+	text := func(t *text) {
+		before := ev.quoted
+		args = append(args, ev.render(t))
+		if f.Source.Returns { // it is for a model, which is shown more than that
+			ev.quoted = before
+		}
+	}
 	if f.question != nil {
-		args = append(args, ev.render(f.question))
+		text(f.question)
 	}
 	for _, a := range f.args {
 		text, problem, quiet := ev.argument(a)
-		if problem != "" {
-			return nil, problem, quiet
+		if problem.full != "" {
+			return nil, false, problem, quiet
 		}
 		args = append(args, text)
 	}
 	for _, o := range f.texts {
 		if o.text != nil {
-			args = append(args, ev.render(o.text))
+			text(o.text)
 			continue
 		}
 		text, problem, quiet := ev.argument(o.arg)
-		if problem != "" {
-			return nil, problem, quiet
+		if problem.full != "" {
+			return nil, false, problem, quiet
 		}
 		args = append(args, text)
 	}
-	return args, "", false
+	return args, false, remark{}, false
 }
 
 // violation says what is wrong with a value of a fact, and where. Where a fact has many files, w names the one.
-func violation(name string, f *Fact, v *Value, w schema.Violation) string {
-	file, at := v.Path, ""
-	if f.Source.Glob {
-		file = ""
-	}
+func (g *gathered) violation(name string, f *Fact, w schema.Violation) remark {
+	var at any = ""
 	switch {
-	case w.Line > 0 && file != "":
-		at = fmt.Sprintf(" at %s:%d:%d", file, w.Line, w.Col)
+	case g.Path != "" && !f.Source.Glob && w.Line > 0:
+		at = remarkf(" at %s:%d:%d", veiled(g.Path, g.veiled), w.Line, w.Col)
+	case g.Path != "" && !f.Source.Glob:
+		at = remarkf(" in %s", veiled(g.Path, g.veiled))
 	case w.Line > 0:
 		at = fmt.Sprintf(" at %d:%d", w.Line, w.Col)
-	case file != "":
-		at = " in " + file
 	}
-	return fmt.Sprintf("%s%s%s: %s", name, w.Pointer, at, w.Text())
+	text := public(w.Text())
+	switch {
+	case g.mark.at(schema.SplitPointer(w.Pointer)) == nil:
+	case !w.Clamped: // else it says only what the number counts as, and where
+		text.shown = "does not fit its schema"
+	case g.veiled:
+		text = veiled(text.full, true)
+	}
+	return remarkf("%s%s%v: %s", name, w.Pointer, at, text)
 }
 
-// unusable says why an operand may not read what it reads, or "".
-func (ev *evaluation) unusable(o *operand, a *access) string {
+// unusable says why an operand may not read what it reads, or nothing.
+func (ev *evaluation) unusable(o *operand, a *access) remark {
 	g := &ev.gotten[a.fact.fact.index]
 	for _, u := range g.Unusable {
 		if a.spoilt(o.props, schema.SplitPointer(u.Pointer)) {
-			return violation(a.fact.name, a.fact.fact, &g.Value, u)
+			return g.violation(a.fact.name, a.fact.fact, u)
 		}
 	}
-	return ""
+	return remark{}
 }
 
 // reportClamped reports that an operand reads a number that is not the one in the file.
@@ -143,7 +177,7 @@ func (ev *evaluation) reportClamped(o *operand, a *access) {
 	g := &ev.gotten[a.fact.fact.index]
 	for _, w := range g.clamped {
 		if a.spoilt(o.props, schema.SplitPointer(w.Pointer)) {
-			ev.report(violation(a.fact.name, a.fact.fact, &g.Value, w))
+			ev.report(g.violation(a.fact.name, a.fact.fact, w))
 		}
 	}
 }
@@ -161,35 +195,44 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 		return s.info.zero(), known
 	}
 	v, problem := s.info.take(v, &ev.meter)
+	if ev.full() {
+		v = ev.noted(s.name, v)
+	}
 	if ask, ok := v.(func(string) bool); ok && ev.program.allow != nil && asksPaths(s.name) {
 		v = func(path string) bool { return ev.program.allowsPath(path) && ask(path) }
 	}
 	if problem != "" {
-		ev.why = s.name + " " + problem
+		ev.why = remarkf("%s %s", s.name, veiled(problem, s.info.secrecy() != nil))
 		return nil, broken
 	}
 	return v, known
 }
 
 // asked answers missing(f) and its like.
-func (ev *evaluation) asked(s *symbol) any {
+func (ev *evaluation) asked(s *symbol) (any, *secrecy) {
 	v := ev.fact(s.fact)
+	marked := func(text string, private bool) (any, *secrecy) {
+		if private {
+			return text, hidden()
+		}
+		return text, nil
+	}
 	switch s.ask {
 	case "missing":
-		return v.Status == Missing
+		return v.Status == Missing, nil
 	case "invalid":
-		return v.Status == Invalid
+		return v.Status == Invalid, nil
 	case "ok":
-		return v.Status == OK
+		return v.Status == OK, nil
 	case "problem":
-		return v.Problem
+		return marked(v.Problem, v.problem.private())
 	case "path":
-		return v.Path
+		return marked(v.Path, v.veiled)
 	}
 	if v.ModTime.IsZero() {
-		return time.Duration(0)
+		return time.Duration(0), nil
 	}
 	ev.need(s.now)
 	now, _ := ev.slots[s.now.slot].value.(time.Time)
-	return max(0, now.Sub(v.ModTime))
+	return max(0, now.Sub(v.ModTime)), nil
 }

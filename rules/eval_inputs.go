@@ -19,12 +19,13 @@ const (
 func (ev *evaluation) noteInputs(o *operand) {
 	for i := range o.reads {
 		a := &o.reads[i]
-		v := ev.gotten[a.fact.fact.index].V
+		g := &ev.gotten[a.fact.fact.index]
+		v, mark := g.V, g.mark
 		walked := make([]any, 0, len(a.path))
 		for _, step := range a.path {
 			switch t := v.(type) {
 			case map[string]any:
-				v = t[step]
+				v, mark = t[step], mark.field(step)
 				walked = append(walked, step)
 				continue
 			case []any:
@@ -36,38 +37,83 @@ func (ev *evaluation) noteInputs(o *operand) {
 			}
 			break
 		}
-		ev.noteInput(inputName(a.fact.name, walked), v, a.fact.private)
+		ev.noteInput(inputName(a.fact.name, walked), v, mark, ev.looksInto(o, a.fact))
 	}
 	for _, s := range o.syms {
 		switch v := ev.slots[s.slot].value; {
 		case s.kind == factSymbol && !slices.ContainsFunc(o.reads, func(a access) bool { return a.fact == s }):
-			ev.noteInput(inputName(s.name, nil), v, s.private)
+			ev.noteInput(inputName(s.name, nil), v, ev.slots[s.slot].mark, ev.looksInto(o, s))
 		case s.kind == nameSymbol && s.info.goType == nil && !s.info.askRow:
-			ev.noteInput(s.name, v, s.private)
+			ev.noteInput(s.name, v, ev.slots[s.slot].mark, ev.looksInto(o, s))
 		case s.kind == askSymbol && s.ask == "age":
-			ev.noteInput("age("+s.fact.Name+")", v, false)
+			ev.noteInput("age("+s.fact.Name+")", v, nil, false)
 		}
 	}
 }
 
-func (ev *evaluation) noteInput(name string, v any, private bool) {
+// noteInput notes a value that was read. looked says that its private parts were; of a
+// value that is private in part the others are kept if they were not.
+func (ev *evaluation) noteInput(name string, v any, mark *secrecy, looked bool) {
 	all := ev.verdict.Trace.Inputs
 	i := slices.IndexFunc(all, func(in Input) bool { return in.Name == name })
-	if i >= 0 && (ev.telling || !all[i].Reported) {
+	looked = looked && mark != nil && !ev.clear()
+	if i >= 0 && (ev.telling || !all[i].Reported && !looked) {
 		return
 	}
 	in := Input{Name: name, Reported: ev.telling}
+	shown, ok := v, true
+	if !ev.clear() {
+		shown, ok = mark.stripped(v)
+	}
 	// What only texts read is for the agent or the user, and no business of a log.
-	if (private || ev.telling) && ev.opts.Trace != TraceClear {
+	if !ok || looked || ev.telling && !ev.clear() {
 		in.Cut = true
 	} else {
-		in.Value, in.Cut = held(v)
+		in.Value, in.Cut = held(shown)
 	}
 	if i >= 0 {
 		all[i] = in
 		return
 	}
 	ev.verdict.Trace.Inputs = append(all, in)
+}
+
+// maxCalls bounds how many answers of functions are noted, and maxCall how long a
+// question may be: a policy may ask about every word of a list.
+const (
+	maxCalls = 64
+	maxCall  = 200
+)
+
+// noted is one of ralph's functions that notes what it answers, which a replay needs.
+func (ev *evaluation) noted(name string, v any) any {
+	switch ask := v.(type) {
+	case func(string) bool:
+		return func(text string) bool {
+			answer := ask(text)
+			ev.noteCall(name, text, answer)
+			return answer
+		}
+	case func(string) string:
+		return func(text string) string {
+			answer := ask(text)
+			ev.noteCall(name, text, answer)
+			return answer
+		}
+	}
+	return v
+}
+
+// noteCall notes an answer, unless the question or the answer is made of something private.
+func (ev *evaluation) noteCall(name, text string, answer any) {
+	t := &ev.verdict.Trace
+	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.at == nil || !ev.clear() && ev.markOf(ev.at.flows.asked) != nil {
+		return
+	}
+	if t.Calls == nil {
+		t.Calls = map[string]any{}
+	}
+	t.Calls[name+"("+strconv.Quote(text)+")"] = answer
 }
 
 // held gives a value as it is kept, or says that it is too long to be.

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -58,30 +60,37 @@ func (ev *evaluation) progress() (string, bool) {
 	if len(ev.program.progress) == 0 {
 		return "", true
 	}
+	private := false
 	values := make([]any, len(ev.program.progress))
 	for i, c := range ev.program.progress {
 		v, state := ev.value(c)
 		if state != known {
 			if state == broken {
-				ev.warn("progress counts as unchanged: " + ev.why)
+				ev.warn(remarkf("progress counts as unchanged: %s", ev.why))
 			}
 			return "", false
 		}
 		values[i] = v
+		private = private || ev.mark != nil
 	}
 	at := ev.at
 	ev.at = ev.program.progress[0].last()
 	ev.meter.json(values)
 	ev.at = at
-	return fingerprint(values)
+	return fingerprint(values, private)
 }
 
 // fingerprint is short for short values, so that a user who reads the loop
-// memory understands it, and a digest for long ones.
-func fingerprint(values []any) (string, bool) {
+// memory understands it, and a digest for long ones. Of private ones it is only a
+// digest, and says that it is one.
+func fingerprint(values []any, private bool) (string, bool) {
 	b, err := json.Marshal(values)
 	if err != nil {
 		return "", false
+	}
+	if private {
+		sum := sha256.Sum256(b)
+		return privateProgress + hex.EncodeToString(sum[:]), true
 	}
 	const enough = 200
 	if len(b) <= enough {
@@ -91,6 +100,10 @@ func fingerprint(values []any) (string, bool) {
 	h.Write(b)
 	return cut(string(b), enough/2) + " " + strconv.Itoa(len(b)) + " " + fmt.Sprintf("%x", h.Sum(nil)), true
 }
+
+// privateProgress begins the fingerprint of private progress; that of any other is a list
+// as JSON.
+const privateProgress = "private:"
 
 // say adds a verdict to those of its rules, of the ones that count per project or of
 // the others, and drops what no longer counts. parts are among what rules had to say,

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
@@ -14,7 +13,10 @@ func (ev *evaluation) operand(o *operand) (any, truth) {
 	ev.at = o // stays where a spent budget ends the evaluation
 	ev.meter.charge(1, 0)
 	v, state := ev.evaluate(o)
-	ev.at = outer
+	ev.at, ev.mark = outer, nil
+	if ev.veils(o) {
+		ev.read, ev.mark = true, ev.markOf(o.flows.value)
+	}
 	return v, state
 }
 
@@ -35,7 +37,7 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 		if g := &ev.gotten[a.fact.fact.index]; len(g.Unusable)+len(g.clamped) == 0 {
 			continue
 		}
-		if why := ev.unusable(o, a); why != "" {
+		if why := ev.unusable(o, a); why.full != "" {
 			ev.why = why
 			return nil, broken
 		}
@@ -62,18 +64,18 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 			panic(ev.meter.over)
 		}
 	}
-	ev.why = fmt.Sprintf("%s: %s: %s", o.snippet.pos(err.from), o.text, runMessage(err.message))
+	ev.why = remarkf("%s: %s: %s", o.snippet.pos(err.from), o.text, veiled(runMessage(err.message), ev.veils(o)))
 	return nil, broken
 }
 
 // whyOf gives the reason of the first symbol of o that stands as badly as this.
-func (ev *evaluation) whyOf(o *operand, state truth) string {
+func (ev *evaluation) whyOf(o *operand, state truth) remark {
 	for _, s := range o.syms {
 		if at := &ev.slots[s.slot]; at.state == state {
 			return at.why
 		}
 	}
-	return ""
+	return remark{}
 }
 
 // memoryBudget is expr's own bound. The meter pays for everything that it counts.

@@ -16,17 +16,21 @@ func (ev *evaluation) reportParts(prompt bool) {
 		part := Part{Rule: r.Name}
 		ev.quoted = false
 		if !prompt {
-			var broken string
-			if part.Effects, broken = ev.effects(r); broken != "" {
+			var broken remark
+			if part.Effects, broken = ev.effects(r); broken.full != "" {
 				v.Action, v.Failed, v.Fault, v.Parts, v.Bound = Stop, true, faultRule, nil, ""
 				v.Rule, v.Pos = r.Name, r.Pos
-				v.Reason = "its effects could not be evaluated: " + broken
-				ev.report("rule " + r.Name + ": " + broken)
+				why := remarkf("its effects could not be evaluated: %s", broken)
+				v.Reason, v.Private = why.full, why.private()
+				ev.report(remarkf("rule %s: %s", r.Name, broken))
 				return
 			}
 		}
 		if r.Verb == VerbNote {
 			part.Note = ev.render(r.text)
+			if prompt { // it goes to the agent
+				part.Note = ev.capped(r, part.Note)
+			}
 		}
 		part.Notice = ev.render(r.notice)
 		part.Log = ev.render(r.log)
@@ -37,19 +41,19 @@ func (ev *evaluation) reportParts(prompt bool) {
 
 // effects evaluates what a rule changes. broken says why the verdict cannot be
 // followed.
-func (ev *evaluation) effects(r *Rule) (out []Effect, broken string) {
+func (ev *evaluation) effects(r *Rule) (out []Effect, broken remark) {
 	for _, e := range r.then {
 		eff, skip, broken := ev.workOut(e)
 		switch {
-		case broken != "":
+		case broken.full != "":
 			return nil, broken
-		case skip != "":
-			ev.warn("rule " + r.Name + ": " + e.src + " is left out: " + skip)
+		case skip.full != "":
+			ev.warn(remarkf("rule %s: %s is left out: %s", r.Name, e.src, skip))
 		default:
 			out = append(out, eff)
 		}
 	}
-	return out, ""
+	return out, remark{}
 }
 
 // reportFacts reports facts that could not be used, or not as they are written, and
@@ -59,11 +63,11 @@ func (ev *evaluation) reportFacts() {
 		v := &ev.gotten[i]
 		switch {
 		case v.Status == Missing && !v.Quiet:
-			ev.report(f.Name + ": " + v.sentence())
+			ev.report(remarkf("%s: %s", f.Name, v.sentence()))
 		case v.Status == Invalid && !f.asked:
-			ev.report(f.Name + ": " + v.sentence())
+			ev.report(remarkf("%s: %s", f.Name, v.sentence()))
 		case v.Status == OK && v.Problem != "" && !f.told && f.Options["lenient"] == true:
-			ev.report(f.Name + ": " + v.Problem) // each line begins with the path
+			ev.report(remarkf("%s: %s", f.Name, v.problem)) // each line begins with the path
 		}
 	}
 }
@@ -76,7 +80,7 @@ func (ev *evaluation) finish() {
 		if f.when != nil {
 			holds, state, _ := ev.truth(f.when)
 			if state == broken {
-				ev.warn(f.name + ": " + ev.why)
+				ev.warn(remarkf("%s: %s", f.name, ev.why))
 			}
 			if !holds || state != known {
 				continue
@@ -84,8 +88,8 @@ func (ev *evaluation) finish() {
 		}
 		if f.effect != nil {
 			eff, skip, broken := ev.workOut(f.effect)
-			if problem := cmp.Or(skip, broken); problem != "" {
-				ev.warn(f.name + ": " + f.effect.src + " is left out: " + problem)
+			if problem := cmp.Or(skip, broken); problem.full != "" {
+				ev.warn(remarkf("%s: %s is left out: %s", f.name, f.effect.src, problem))
 			} else {
 				v.Finally = append(v.Finally, eff)
 			}

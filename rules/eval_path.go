@@ -1,13 +1,13 @@
 package rules
 
 import (
-	"fmt"
 	"strings"
 )
 
 // argument evaluates one argument of a source. problem says why there is none;
 // quiet reports that the reason is another missing fact, which is reported itself.
-func (ev *evaluation) argument(p *path) (value, problem string, quiet bool) {
+// What is private sets ev.quoted.
+func (ev *evaluation) argument(p *path) (value string, problem remark, quiet bool) {
 	var b strings.Builder
 	var holes []span // of b that came from holes
 	for i := range p.segs {
@@ -18,8 +18,10 @@ func (ev *evaluation) argument(p *path) (value, problem string, quiet bool) {
 		}
 		v, state := ev.value(s.hole)
 		if state != known {
-			return "", "${" + s.src + "} is unknown: " + ev.why, state == unknown
+			return "", remarkf("${%s} is unknown: %s", s.src, ev.why), state == unknown
 		}
+		veil := ev.mark != nil
+		ev.quoted = ev.quoted || veil
 		at := ev.at
 		ev.at = s.hole.last()
 		ev.meter.print(v)
@@ -27,7 +29,7 @@ func (ev *evaluation) argument(p *path) (value, problem string, quiet bool) {
 		text := display(v)
 		if p.kind.Path || p.kind.Glob {
 			if why := unfit(v, text); why != "" {
-				return "", "${" + s.src + "} " + why, false
+				return "", remarkf("${%s} %s", s.src, veiled(why, veil)), false
 			}
 		}
 		if p.kind.Glob {
@@ -38,12 +40,12 @@ func (ev *evaluation) argument(p *path) (value, problem string, quiet bool) {
 	}
 	value = b.String()
 	if (p.kind.Path || p.kind.Glob) && climbs(value, holes) {
-		return "", fmt.Sprintf("the path leaves its folder: %s", cut(value, 60)), false
+		return "", remarkf("the path leaves its folder: %s", veiled(cut(value, 60), ev.quoted)), false
 	}
 	if (p.kind.Path || p.kind.Glob) && len(holes) > 0 && !ev.program.allowsPath(value) {
-		return "", fmt.Sprintf("the policy may not use the path %s", cut(value, 60)), false
+		return "", remarkf("the policy may not use the path %s", veiled(cut(value, 60), ev.quoted)), false
 	}
-	return value, "", false
+	return value, remark{}, false
 }
 
 // span is a range of bytes.

@@ -31,14 +31,16 @@ type evaluation struct {
 	rule    *Rule     // that is tried, or says something
 	at      *operand  // that is evaluated
 	in      *text     // that is rendered, outside of its holes
-	why     string    // of the latest unknown or broken operand
+	why     remark    // of the latest unknown or broken operand
+	mark    *secrecy  // of the latest value of an operand
 	step    *Step     // that operands are traced into, nil if not
 	parts   []*Rule   // rules that have something to say with the verdict
 	causes  []string  // of broken rules, each is reported once
 	buf     []byte    // for texts
 	passed  bool      // the when of the policy is known to be true
 	telling bool      // a text is rendered: what is read now decides nothing
-	quoted  bool      // a text or effect shows what traces do not
+	quoted  bool      // a text shows what traces do not
+	read    bool      // anything private was read
 }
 
 // slot is what an evaluation knows of one symbol.
@@ -46,8 +48,9 @@ type slot struct {
 	seen  bool
 	busy  bool
 	state truth
-	why   string
+	why   remark
 	value any
+	mark  *secrecy
 }
 
 // Eval tries the rules in order and gives what the first one that holds says. It
@@ -141,7 +144,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, head *Verdict, 
 	ev.repeats = ev.memory.Same
 	ev.verdict = newVerdict(len(p.rules))
 	if head != nil {
-		ev.passed, ev.meter.spent, ev.verdict.Trace.When = true, head.Cost, head.Trace.When
+		ev.passed, ev.meter.spent, ev.verdict.Trace.When, ev.verdict.Trace.Calls = true, head.Cost, head.Trace.When, head.Trace.Calls
 	}
 	if o.Trace > TraceShort {
 		ev.start = time.Now()
@@ -166,8 +169,8 @@ func (ev *evaluation) run() {
 		*v = Verdict{Failed: true, Fault: faultPanic, Pos: ev.place(), Trace: v.Trace}
 		switch {
 		case ev.meter.over == nil:
-			v.Reason = fmt.Sprintf("internal error: %v", r)
-			ev.warn(string(debug.Stack()))
+			v.Reason, v.Private = fmt.Sprintf("internal error: %v", r), ev.read
+			ev.warn(public(string(debug.Stack())))
 		case ev.ctx.Err() != nil:
 			v.Fault, v.Reason = faultContext, "the evaluation was interrupted: "+ev.meter.over.Error()
 		default:
@@ -177,13 +180,16 @@ func (ev *evaluation) run() {
 			}
 		}
 		if n := len(v.Trace.Steps); n > 0 && v.Trace.Steps[n-1].Outcome == "" {
-			v.Trace.Steps[n-1].Outcome, v.Trace.Steps[n-1].Because = Broken, v.Reason
+			v.Trace.Steps[n-1].Outcome, v.Trace.Steps[n-1].Because = Broken, ev.show(veiled(v.Reason, v.Private))
 		}
-		problem := v.Reason
+		problem := veiled(v.Reason, v.Private)
 		if v.Pos.Line > 0 {
-			problem = v.Pos.String() + ": " + ev.doing() + problem
+			problem = remarkf("%s: %s%s", v.Pos, ev.doing(), problem)
 		}
-		v.Problems = []string{problem}
+		v.Problems = []string{problem.full}
+		if problem.private() {
+			v.Masked = []string{problem.shown}
+		}
 	}()
 	ev.meter.charge(1, 0) // looks at the context
 	ev.decide()
@@ -244,7 +250,7 @@ func (p *Program) release(ev *evaluation) {
 	// Field by field: clearing all at once takes longer than most rules.
 	ev.program, ev.ctx, ev.facts, ev.verdict, ev.meter.ctx, ev.meter.over, ev.meter.answers = nil, nil, nil, nil, nil, nil, nil
 	ev.opts.Memory.Said, ev.opts.Project.Said, ev.memory.Said = nil, nil, nil
-	ev.at, ev.in, ev.step, ev.why, ev.passed, ev.telling, ev.quoted = nil, nil, nil, "", false, false, false
+	ev.at, ev.in, ev.step, ev.why, ev.mark, ev.passed, ev.telling, ev.quoted, ev.read = nil, nil, nil, remark{}, nil, false, false, false, false
 	ev.parts, ev.causes, ev.buf = ev.parts[:0], ev.causes[:0], ev.buf[:0]
 	if cap(ev.buf) > maxText/8 { // one large text must not stay for ever
 		ev.buf = nil
@@ -287,7 +293,8 @@ rules:
 			// the reading, so one that cannot be evaluated does no more.
 			if chosen == nil {
 				v.Rule, v.Pos, v.Failed, v.Fault = r.Name, r.Pos, true, faultRule
-				v.Reason = "its condition could not be evaluated: " + ev.why
+				why := remarkf("its condition could not be evaluated: %s", ev.why)
+				v.Reason, v.Private = why.full, why.private()
 			}
 			break rules
 		case outcome != Holds:
@@ -323,6 +330,7 @@ rules:
 		if len(more) > 0 {
 			v.Reason += "\n\n" + strings.Join(more, "\n\n")
 		}
+		v.Reason = ev.capped(chosen, v.Reason)
 		ev.bound()
 	}
 	ev.reportParts(prompt)
@@ -348,8 +356,9 @@ func (ev *evaluation) isFor() bool {
 		return true
 	case Broken:
 		v.Pos, v.Failed, v.Fault = from, true, faultRule
-		v.Reason = "the policy's own when could not be evaluated: " + ev.why
-		ev.report(v.Reason)
+		why := remarkf("the policy's own when could not be evaluated: %s", ev.why)
+		v.Reason, v.Private = why.full, why.private()
+		ev.report(why)
 	default:
 		v.Idle = true
 		v.Reason = "the policy is not for this event: its when is not true"
@@ -397,10 +406,10 @@ func (ev *evaluation) test(when *cond, s *Step) Outcome {
 	switch {
 	case state == broken:
 		s.Outcome = Broken
-		s.Because = ev.why
+		s.Because = ev.show(ev.why)
 	case state == unknown:
 		s.Outcome = Unknown
-		s.Because = ev.why
+		s.Because = ev.show(ev.why)
 	case holds:
 		s.Outcome = Holds
 	default:
@@ -415,22 +424,30 @@ func (ev *evaluation) test(when *cond, s *Step) Outcome {
 // reportBroken reports to the user why a rule could not be evaluated. Rules often
 // share a bad field: it is reported once, under the first of them.
 func (ev *evaluation) reportBroken(r *Rule) {
-	if !slices.Contains(ev.causes, ev.why) {
-		ev.causes = append(ev.causes, ev.why)
-		ev.report("rule " + r.Name + ": " + ev.why)
+	if !slices.Contains(ev.causes, ev.why.full) {
+		ev.causes = append(ev.causes, ev.why.full)
+		ev.report(remarkf("rule %s: %s", r.Name, ev.why))
 	}
 }
 
 // warn notes what only a trace shows.
-func (ev *evaluation) warn(message string) {
-	ev.verdict.Trace.Warnings = append(ev.verdict.Trace.Warnings, message)
+func (ev *evaluation) warn(message remark) {
+	ev.verdict.Trace.Warnings = append(ev.verdict.Trace.Warnings, ev.show(message))
 }
 
 // report notes what the user should know though no rule says it.
-func (ev *evaluation) report(message string) {
-	ev.meter.charge(1+len(ev.verdict.Problems)/8, len(message)) // each is held against all before it
-	if !slices.Contains(ev.verdict.Problems, message) {
-		ev.verdict.Problems = append(ev.verdict.Problems, message)
+func (ev *evaluation) report(message remark) {
+	v := ev.verdict
+	ev.meter.charge(1+len(v.Problems)/8, len(message.full)) // each is held against all before it
+	if slices.Contains(v.Problems, message.full) {
+		return
+	}
+	if v.Masked == nil && message.private() {
+		v.Masked = slices.Clone(v.Problems)
+	}
+	v.Problems = append(v.Problems, message.full)
+	if v.Masked != nil || message.private() {
+		v.Masked = append(v.Masked, message.shown)
 	}
 }
 
@@ -473,5 +490,5 @@ func (ev *evaluation) bound() {
 		return
 	}
 	v.Action, v.Rule, v.Pos = Stop, "limits."+v.Bound, Pos{}
-	ev.report("the loop ends here: " + v.Reason)
+	ev.report(public("the loop ends here: " + v.Reason))
 }

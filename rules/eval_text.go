@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,20 +26,21 @@ func (ev *evaluation) render(t *text) string {
 			ev.meter.text(len(s.literal))
 			w.literal(s.literal)
 		case s.broken:
-			ev.warn("the hole ${" + s.src + "} cannot be compiled")
+			ev.warn(public("the hole ${" + s.src + "} cannot be compiled"))
 			w.value("(?)")
 		default:
-			ev.quoted = ev.quoted || s.hole.private()
 			v, state := ev.value(s.hole)
-			if state != known {
-				ev.warn("the hole ${" + s.src + "} is unknown: " + ev.why)
+			if state == known {
+				ev.quoted = ev.quoted || ev.mark != nil
+			} else {
+				ev.warn(remarkf("the hole ${%s} is unknown: %s", s.src, ev.why))
 				v = "(?)"
 			}
 			ev.meter.print(v)
 			w.value(v)
 		}
 		if len(w.b) > maxText {
-			ev.warn("a text is longer than " + strconv.Itoa(maxText) + " bytes and is cut")
+			ev.warn(public("a text is longer than " + strconv.Itoa(maxText) + " bytes and is cut"))
 			w.b = append(truncate(w.b, maxText), "…"...)
 			break
 		}
@@ -46,6 +48,19 @@ func (ev *evaluation) render(t *text) string {
 	ev.buf = w.end()
 	ev.telling, ev.at, ev.in = telling, at, in
 	return string(bytes.TrimRight(ev.buf, " \t\r\n"))
+}
+
+// maxReason bounds a text that an agent gets, in bytes: it would fill its context.
+const maxReason = 64 << 10
+
+// capped is a text for the agent, cut if it is too long. Its end and a problem say so.
+func (ev *evaluation) capped(r *Rule, text string) string {
+	if len(text) <= maxReason {
+		return text
+	}
+	note := fmt.Sprintf("\n\n[ralph: the rest is left out. This text has %d bytes, at most %d are sent.]", len(text), maxReason)
+	ev.report(public(fmt.Sprintf("rule %s: the text for the agent is cut: it has %d bytes, at most %d are sent", r.Name, len(text), maxReason)))
+	return string(truncate([]byte(text[:maxReason]), maxReason-len(note))) + note
 }
 
 // truncate cuts b to at most n bytes and tears no character apart.

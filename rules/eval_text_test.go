@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -107,14 +108,61 @@ facts:
   big: {text: big.txt}
 rules:
   - name: tell
-    when: loop.total < 5
-    continue: "`+strings.Repeat("${big}", 100)+`"
+    notice: "`+strings.Repeat("${big}", 100)+`"
 `, &world{facts: map[string]rules.Value{"big": is(strings.Repeat("é", 100_000))}})
-	if n := len(v.Reason); n > 1<<20+10 || n < 1<<19 {
+	text := v.Parts[0].Notice
+	if n := len(text); n > 1<<20+10 || n < 1<<19 {
 		t.Errorf("the text has %d bytes", n)
 	}
-	if !strings.HasSuffix(v.Reason, "é…") || len(v.Trace.Warnings) != 1 {
-		t.Errorf("it ends with %q; warnings %q", v.Reason[len(v.Reason)-10:], v.Trace.Warnings)
+	if !strings.HasSuffix(text, "é…") || len(v.Trace.Warnings) != 1 {
+		t.Errorf("it ends with %q; warnings %q", text[len(text)-10:], v.Trace.Warnings)
+	}
+}
+
+// A text for the agent has at most 64 KiB, also where several rules have a part in it. Its end says what is left out,
+// and so does a problem. What the user or the log gets keeps its length.
+func TestTextsForTheAgentAreCut(t *testing.T) {
+	const most = 64 << 10
+	for _, c := range []struct {
+		name, policy, event string
+		size                int // of the fact big
+		cut                 bool
+	}{
+		{"as long as it may be", "rules: [{name: tell, continue: '${big}'}]", "", most / 2, false},
+		{"longer", "rules: [{name: tell, continue: '${big}'}]", "", most/2 + 1, true},
+		{"one byte beside the letters", "rules: [{name: tell, continue: 'x${big}'}]", "", most, true},
+		{"several rules", "gate: all\nrules: [{name: tell, continue: '${big}'}, {name: more, continue: '${big}'}]", "", most/4 + 1, true},
+		{"a note to a prompt", "events: [UserPromptSubmit]\nrules: [{name: tell, note: '${big}'}]", "UserPromptSubmit", most, true},
+		{"a note for the user", "rules: [{name: tell, note: '${big}'}]", "", most, false},
+		{"a reason for stopping", "rules: [{name: tell, stop: '${big}'}]", "", most, false},
+	} {
+		p := load(t, policy("facts: {big: {text: big.txt}}\n"+c.policy))
+		w := &world{facts: map[string]rules.Value{"big": is(strings.Repeat("é", c.size))}}
+		v := p.Eval(t.Context(), w, rules.Options{Event: c.event})
+		text := v.Reason
+		if len(v.Parts) > 0 && v.Parts[0].Note != "" {
+			text = v.Parts[0].Note
+		}
+		rest := strings.TrimLeft(strings.TrimLeft(text, "x"), "é\n")
+		says := strings.HasPrefix(rest, "[ralph: the rest is left out. This text has ")
+		problem := strings.Contains(strings.Join(v.Problems, "\n"), "rule tell: the text for the agent is cut")
+		if says != c.cut || problem != c.cut || c.cut && (len(text) > most || len(text) < most-2) || !utf8.ValidString(text) {
+			t.Errorf("%s: it has %d bytes and ends with %.60q; problems %q", c.name, len(text), rest, v.Problems)
+		}
+	}
+}
+
+// The budget covers what a text shows, whatever it is in: a value that is written down is as large as its text.
+func TestTextsAreCharged(t *testing.T) {
+	const value = "${reduce(1..27, [#acc, #acc], 1)}"
+	for _, rule := range []string{
+		"continue: '" + value + "'", "stop: '" + value + "'", "note: '" + value + "'", "notice: '" + value + "'", "log: '" + value + "'",
+		"then: [{prune: {glob: 'x" + value + "', older: 1h}}]",
+	} {
+		v := decide(t, "rules: [{name: tell, "+rule+"}, {name: other, stop: never}]", &world{})
+		if v.Action != rules.Stop || v.Fault != "budget" || len(v.Parts) > 0 || v.Cost.Bytes > 2*(64<<20) && v.Cost.Steps < 10_000_000 {
+			t.Errorf("%s: it says %q, fault %q, for %+v", rule, said(v), v.Fault, v.Cost)
+		}
 	}
 }
 

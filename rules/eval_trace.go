@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 )
@@ -14,9 +13,9 @@ func (ev *evaluation) traced(o *operand) (any, truth) {
 	v, state := ev.operand(o)
 	t := OperandStep{Text: o.text}
 	if state == known {
-		t.Value = ev.shown(v, o.private)
+		t.Value = ev.shown(v, ev.mark)
 	} else {
-		t.Unknown, t.Problem = true, ev.why
+		t.Unknown, t.Problem = true, ev.show(ev.why)
 	}
 	why := ev.why
 	ev.traceReads(o, &t)
@@ -36,10 +35,10 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		r := Read{Name: a.name}
 		if v.Status != OK {
 			r.State = v.Status.String()
-		} else if why := ev.unusable(o, a); why != "" {
+		} else if why := ev.unusable(o, a); why.full != "" {
 			r.State = "unusable"
 		} else {
-			r.Value = ev.shown(at(v.V, a.path), a.fact.private)
+			r.Value = ev.shown(at(v.V, v.mark, a.path))
 		}
 		t.Reads = append(t.Reads, r)
 	}
@@ -51,7 +50,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		r := Read{Name: s.name}
 		switch state := ev.slots[s.slot].state; state {
 		case known:
-			r.Value = ev.shown(ev.slots[s.slot].value, s.private)
+			r.Value = ev.shown(ev.slots[s.slot].value, ev.slots[s.slot].mark)
 		case unknown:
 			r.State = "unknown"
 		case broken:
@@ -76,45 +75,36 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 			ev.names[s.key] = ev.slots[s.slot].value
 		}
 		if v, err := run(&ev.vm, p.prog, ev.names); err == nil {
-			t.Reads = append(t.Reads, Read{Name: p.text, Value: ev.shown(v, o.private)})
+			t.Reads = append(t.Reads, Read{Name: p.text, Value: ev.shown(v, ev.markOf(p.value))})
 		}
 	}
 }
 
 // shown cuts a value down to what a trace shows. Of private texts, lists and
-// objects it only says how much there is; a count or an answer gives nothing away.
-func (ev *evaluation) shown(v any, private bool) any {
-	if !private || ev.opts.Trace == TraceClear {
-		return short(v)
+// objects it only says how much there is.
+func (ev *evaluation) shown(v any, mark *secrecy) any {
+	if ev.clear() {
+		mark = nil
 	}
-	switch v := v.(type) {
-	case nil, bool, int, float64:
-		return v
-	case string:
-		return fmt.Sprintf("(%d bytes)", len(v))
-	case []any:
-		return fmt.Sprintf("(%d items)", len(v))
-	case []string:
-		return fmt.Sprintf("(%d items)", len(v))
-	}
-	return "(hidden)"
+	return short(mark.masked(v))
 }
 
-// at walks a static path as far as it can be walked.
-func at(v any, path []string) any {
+// at walks a static path as far as it can be walked. mark is the secrecy of v, then of
+// what was found.
+func at(v any, mark *secrecy, path []string) (any, *secrecy) {
 	for _, step := range path {
 		switch t := v.(type) {
 		case map[string]any:
-			v = t[step]
+			v, mark = t[step], mark.field(step)
 		case []any:
 			i, err := strconv.Atoi(step)
 			if err != nil || i >= len(t) {
-				return v
+				return v, mark
 			}
 			v = t[i]
 		default:
-			return nil
+			return nil, nil
 		}
 	}
-	return v
+	return v, mark
 }

@@ -23,7 +23,7 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 		}
 		b, ok := v.(bool)
 		if !ok {
-			ev.why = fmt.Sprintf("%s: %s is neither true nor false but %s", c.operand.pos(), c.operand.text, kindOf(v))
+			ev.why = public(fmt.Sprintf("%s: %s is neither true nor false but %s", c.operand.pos(), c.operand.text, kindOf(v)))
 			return false, broken, c.operand
 		}
 		return b, known, c.operand
@@ -42,7 +42,7 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 	}
 	// and stops at the first false, or at the first true; unknown ones are
 	// remembered, since a later operand may still decide.
-	worst, why := known, ""
+	worst, why := known, remark{}
 	for _, k := range c.kids {
 		holds, state, by := ev.truth(k)
 		if state == known {
@@ -78,6 +78,7 @@ func (ev *evaluation) value(c *cond) (any, truth) {
 		return ev.value(c.kids[2])
 	}
 	holds, state, _ := ev.truth(c)
+	ev.mark = nil
 	return holds, state
 }
 
@@ -92,26 +93,30 @@ func (ev *evaluation) need(s *symbol) truth {
 		return at.state
 	}
 	if at.busy { // only a cycle that Load missed could do this
-		at.why = s.name + " needs itself"
+		at.why = public(s.name + " needs itself")
 		return broken
 	}
 	at.busy = true
 	var v any
 	var state truth
+	var mark *secrecy
 	switch s.kind {
 	case constSymbol:
 		v = s.value
 	case factSymbol:
 		v, state = ev.gather(s.fact)
+		mark = ev.gotten[s.fact.index].mark
 	case letSymbol:
 		v, state = ev.value(s.let.root)
+		mark = ev.mark
 	case nameSymbol:
 		v, state = ev.name(s)
+		mark = s.info.secrecy()
 	case askSymbol:
-		v = ev.asked(s)
+		v, mark = ev.asked(s)
 	}
 	at = &ev.slots[s.slot] // the slots may have moved
-	at.seen, at.busy, at.state, at.value = true, false, state, v
+	at.seen, at.busy, at.state, at.value, at.mark = true, false, state, v, mark
 	if state != known {
 		at.why, at.value = ev.why, nil
 	}

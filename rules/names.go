@@ -15,11 +15,12 @@ type NameInfo struct {
 	// Type is what a program provides for it: "text", "list of text", or a Go type
 	// where the name is called or a duration, such as "func(string) bool".
 	Type    string
-	Private bool // its value is not shown in traces unless asked for
+	Private bool // traces and logs show only how large its value is, and what is made of it
 
 	typ    *schema.Type // of plain data
 	goType reflect.Type // of functions, times and durations
 	askRow bool         // comes from the loop memory
+	shows  *secrecy     // of a value that is private in part
 }
 
 // Names lists the names that every policy has, without env.NAME, which is open.
@@ -42,6 +43,7 @@ func Names() []NameInfo {
 		return NameInfo{Name: name, Type: t.String(), typ: t, Doc: doc}
 	}
 	private := func(n NameInfo) NameInfo { n.Private = true; return n }
+	partly := func(n NameInfo, shown ...string) NameInfo { n.shows = showing(shown...); return n }
 	native := func(name string, v any, doc string) NameInfo {
 		t := reflect.TypeOf(v)
 		return NameInfo{Name: name, Type: t.String(), goType: t, Doc: doc}
@@ -59,8 +61,8 @@ func Names() []NameInfo {
 		data("transcript_path", text, "File of the session."),
 		data("agent_id", text, "Subagent that stops; empty for the main agent."),
 		data("agent_type", text, "Type of the subagent that stops."),
-		data("background_tasks", &schema.Type{Kind: schema.Array, Elem: task}, "Work that still runs in the background."),
-		data("session_crons", &schema.Type{Kind: schema.Array, Elem: cron}, "Wake-ups that are set."),
+		partly(data("background_tasks", &schema.Type{Kind: schema.Array, Elem: task}, "Work that still runs in the background. Only the description is *private*."), "id", "type", "status"),
+		partly(data("session_crons", &schema.Type{Kind: schema.Array, Elem: cron}, "Wake-ups that are set. Only the prompt is *private*."), "id", "schedule", "recurring"),
 		private(data("prompt", text, "Prompt of the user, on UserPromptSubmit.")),
 		data("host", text, "Host program, such as claude-code; empty if unknown."),
 		private(data("hook.raw", &schema.Type{}, "The raw hook input, untyped. It differs between hosts.")),
@@ -91,6 +93,19 @@ func Names() []NameInfo {
 		native("anyfile", ask, "This pattern matches a file of the project."),
 		native("which", func(string) string { return "" }, "Path of this program, or empty."),
 	}
+}
+
+// secrecy is that of its value.
+func (n *NameInfo) secrecy() *secrecy {
+	if n.Private {
+		return hidden()
+	}
+	return n.shows
+}
+
+// answersYesNo reports whether it is called and gives a truth value.
+func (n *NameInfo) answersYesNo() bool {
+	return n.goType.Kind() == reflect.Func && n.goType.Out(0).Kind() == reflect.Bool
 }
 
 // take brings what the world gave for a name into the type that rules see. Names

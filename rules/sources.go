@@ -32,7 +32,8 @@ type SourceKind struct {
 
 	Schema bool // takes schema, and with it inline
 	// Returns says that it takes returns, a schema that must be there: a question whose
-	// answer costs. With gate: all, once a rule continues no later one asks it.
+	// answer costs. With gate: all, once a rule continues no later one asks it. Free texts
+	// of the answer are private.
 	Returns  bool
 	Settle   bool         // takes settle
 	Editable bool         // its value can be changed by set
@@ -44,7 +45,9 @@ type SourceKind struct {
 	// Trust says what gathering does that a user has to approve first, as the rest
 	// of "it …": "runs a program". "" needs no approval.
 	Trust string
-	// Private says that traces and logs show only how large its values are.
+	// Private says that its values are private: traces and logs show only how large they
+	// are, and what is made of them. See [Value].Private for a source that only now and
+	// then gives such a value.
 	Private bool
 	// Once says that it is asked at most once an event, also when a decision is made
 	// again because something changed meanwhile.
@@ -60,6 +63,19 @@ type SourceKind struct {
 	// Derive fills in the fields of a value that follow from others, where a test
 	// gives only some. nil derives none.
 	Derive func(fields map[string]any)
+
+	shows *secrecy // of its value: which parts of it traces and logs show; nil shows all
+}
+
+// secrecy is that of a value of the source, given its type.
+func (s SourceKind) secrecy(t *schema.Type) *secrecy {
+	switch {
+	case s.Private:
+		return hidden()
+	case s.Returns:
+		return answered(t)
+	}
+	return s.shows
 }
 
 // SourceOption is an option that one kind of source takes.
@@ -224,6 +240,7 @@ func Sources() []SourceKind {
 		},
 		{
 			Name: "tasks", Doc: "The task list of the host: claude.", Words: []string{"claude"}, Value: listOf(task), Session: true,
+			shows:   showing("id", "status", "owner", "blocks", "blockedBy"), // the other texts are the agent's words
 			Options: []SourceOption{{Name: "list", Kind: OptionArgument, Doc: "Name of the list; that of the session if absent or empty."}},
 		},
 		{

@@ -54,6 +54,10 @@ type Value struct {
 	Version string    // opaque; equal versions mean equal content
 	ModTime time.Time // zero if there is none
 
+	// Private says that value and problem are private, whatever the kind of the source
+	// says: traces and logs show only how large they are, and what is made of them.
+	Private bool
+
 	// Meta is what else its source has to say of how it was gathered, such as the
 	// tokens that a model took. It is shown in the trace, decides nothing, and holds
 	// only what JSON knows.
@@ -61,12 +65,4 @@ type Value struct {
 
 	Unusable []schema.Violation // fields whose type is wrong: reading one is an error
 	Warnings []schema.Violation // values outside their schema: only the trace shows them, but a number that is Clamped is reported where a rule reads it
-}
-
-// sentence says what is wrong with the value and where.
-func (v *Value) sentence() string {
-	if v.Path == "" {
-		return v.Problem
-	}
-	return v.Path + " " + v.Problem
 }

@@ -57,9 +57,10 @@ type Verdict struct {
 	Failed   bool     `json:"failed,omitempty"`   // the policy could not be evaluated, so the agent may stop
 	Fault    string   `json:"fault,omitempty"`    // why it failed: "", "budget", "context", "panic" or "rule"; Problems has the words
 	Idle     bool     `json:"idle,omitempty"`     // the policy is not for this event: no rule was tried
-	Progress string   `json:"progress,omitempty"` // fingerprint of progress; only known where a rule chose to continue
+	Progress string   `json:"progress,omitempty"` // fingerprint of progress, a keyless digest where it is private; only known where a rule chose to continue
 	Parts    []Part   `json:"parts,omitempty"`    // what each rule of the verdict has to say and to do, in order
 	Problems []string `json:"problems,omitempty"` // reported to the user though no rule says it
+	Masked   []string `json:"masked,omitempty"`   // Problems as a log may keep them, without what is private; nil if that is the same
 	Finally  []Effect `json:"finally,omitempty"`  // done after the verdict was applied, best effort: prune and log
 
 	// Limits are those of the policy as they stood before the verdict. Only with
@@ -91,7 +92,7 @@ type Part struct {
 	Note    string   `json:"note,omitempty"`    // from a note rule: for the user, or as context for the agent
 	Log     string   `json:"log,omitempty"`     // for stderr
 	Effects []Effect `json:"effects,omitempty"` // in order
-	Private bool     `json:"private,omitempty"` // they show what traces do not: a prompt, words of the agent, the environment
+	Private bool     `json:"private,omitempty"` // the texts show what traces do not: a prompt, words of the agent, the environment, and what is made of them
 }
 
 // EffectKind is what an Effect does; it is the key of the policy language. The
@@ -123,7 +124,7 @@ type Effect struct {
 	Text    string        `json:"text,omitempty"`     // log
 	Verb    string        `json:"verb,omitempty"`     // verb: its name
 	To      string        `json:"to,omitempty"`       // archive: where the file is, in the record of a decision that was applied
-	Private bool          `json:"private,omitempty"`  // log: the text shows what traces do not
+	Private bool          `json:"private,omitempty"`  // its path, values, pattern or text show what traces do not
 }
 
 // UnmarshalJSON reads the JSON form; indexes of the path are int again.
@@ -168,6 +169,11 @@ type Trace struct {
 	Facts    []FactRead `json:"facts,omitempty"`
 	Inputs   []Input    `json:"inputs,omitempty"`
 	Warnings []string   `json:"warnings,omitempty"`
+
+	// Calls holds what functions that ask the world answered, by name and quoted
+	// argument, as in said("DONE"): true or false, or a text. Questions that are long or
+	// private are left out.
+	Calls map[string]any `json:"-"`
 }
 
 // Step is one rule that was reached.

@@ -75,6 +75,8 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 		var failed *Error
 		if errors.As(err, &failed) {
 			switch failed.Kind {
+			case BadStatus, BadAnswer: // they quote the service, which may repeat what it was sent
+				v.Private = true
 			case Timeout:
 				v.Problem = fmt.Sprintf("the model did not answer within %s", timeout)
 			case NoKey:
@@ -144,7 +146,7 @@ func turns(ctx context.Context, q loop.Query, n int, results bool) []Turn {
 // people write what they mean, a text that merely spells a truth value is none.
 func typed(s *schema.Schema, a *Answer) rules.Value {
 	missing := func(pointer, message string) rules.Value {
-		return rules.Value{Status: rules.Missing, Problem: "the answer does not fit: " + strings.TrimPrefix(pointer+" ", " ") + message}
+		return rules.Value{Status: rules.Missing, Private: true, Problem: "the answer does not fit: " + strings.TrimPrefix(pointer+" ", " ") + message}
 	}
 	r := s.Check(schema.Document{Value: a.Value})
 	if len(r.Unusable) > 0 {

@@ -1,0 +1,182 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// secrecy says which parts of a value traces and logs do not show: where the value
+// enters, and wherever it goes from there. nil shows all of it. The elements of a list
+// are as private as the list.
+type secrecy struct {
+	shows map[string]*secrecy // the fields that are shown, as far as each says; all else is not
+}
+
+// hidden shows nothing.
+func hidden() *secrecy { return &secrecy{} }
+
+// showing shows these fields of an object, and nothing else.
+func showing(fields ...string) *secrecy {
+	s := &secrecy{shows: make(map[string]*secrecy, len(fields))}
+	for _, f := range fields {
+		s.shows[f] = nil
+	}
+	return s
+}
+
+// field is the secrecy of a field.
+func (s *secrecy) field(name string) *secrecy {
+	if s == nil || s.shows == nil {
+		return s
+	}
+	if of, ok := s.shows[name]; ok {
+		return of
+	}
+	return hidden()
+}
+
+// at is the secrecy of what stands at a path, whose indexes say nothing.
+func (s *secrecy) at(path []string) *secrecy {
+	for _, step := range path {
+		if s != nil && step != "*" && !isIndex(step) {
+			s = s.field(step)
+		}
+	}
+	return s
+}
+
+// isIndex reports whether a step of a path is an index of a list.
+func isIndex(step string) bool { return step != "" && step[0] >= '0' && step[0] <= '9' }
+
+// answered is the secrecy of the answer of a model, which may repeat what it was
+// shown: a text is private unless it is one of a few words.
+func answered(t *schema.Type) *secrecy {
+	switch {
+	case t == nil:
+		return hidden()
+	case t.Enum != nil:
+		return nil
+	}
+	switch t.Kind {
+	case schema.Bool, schema.Int, schema.Number, schema.Null:
+		return nil
+	case schema.Array:
+		return answered(t.Elem)
+	case schema.Object:
+		s := showing()
+		for name, field := range t.Fields {
+			s.shows[name] = answered(field)
+		}
+		return s
+	}
+	return hidden()
+}
+
+// masked is a value without its private parts, of which it says how large they are. An
+// answer gives nothing away.
+func (s *secrecy) masked(v any) any {
+	if s == nil {
+		return v
+	}
+	switch v := v.(type) {
+	case nil, bool:
+		return v
+	case map[string]any:
+		if s.shows == nil {
+			break
+		}
+		out := make(map[string]any, len(v))
+		for name, e := range v {
+			out[name] = s.field(name).masked(e)
+		}
+		return out
+	case []any:
+		if s.shows == nil {
+			return fmt.Sprintf("(%d items)", len(v))
+		}
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = s.masked(e)
+		}
+		return out
+	case []string:
+		return fmt.Sprintf("(%d items)", len(v))
+	case string:
+		return sizeOnly(v)
+	}
+	return "(hidden)"
+}
+
+// stripped is a value of objects and lists without its private fields. ok is false if
+// the value is private itself.
+func (s *secrecy) stripped(v any) (_ any, ok bool) {
+	if s == nil || v == nil {
+		return v, true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if s.shows == nil {
+			break
+		}
+		out := make(map[string]any, len(v))
+		for name, e := range v {
+			if shown, ok := s.field(name).stripped(e); ok && shown != nil {
+				out[name] = shown
+			}
+		}
+		return out, true
+	case []any:
+		if s.shows == nil && len(v) > 0 {
+			break
+		}
+		out := make([]any, len(v))
+		for i, e := range v {
+			var ok bool
+			if out[i], ok = s.stripped(e); !ok {
+				return nil, false
+			}
+		}
+		return out, true
+	}
+	return nil, false
+}
+
+// sizeOnly says how much there is of a text, without showing it.
+func sizeOnly(text string) string { return fmt.Sprintf("(%d bytes)", len(text)) }
+
+// remark is a sentence that may quote something private: as the user reads it, and as
+// traces and logs show it.
+type remark struct{ full, shown string }
+
+// public is a remark that quotes nothing private.
+func public(text string) remark { return remark{text, text} }
+
+// veiled is a remark of which only the size is shown if it is private.
+func veiled(text string, private bool) remark {
+	if private && text != "" {
+		return remark{text, sizeOnly(text)}
+	}
+	return public(text)
+}
+
+// private reports whether users read more than traces show.
+func (r remark) private() bool { return r.full != r.shown }
+
+// remarkf is Sprintf; what is shown of remarks among the arguments is shown of the whole.
+func remarkf(format string, args ...any) remark {
+	full := slices.Clone(args)
+	private := false
+	for i, a := range args {
+		if r, ok := a.(remark); ok {
+			full[i], args[i] = r.full, r.shown
+			private = private || r.private()
+		}
+	}
+	text := fmt.Sprintf(format, full...)
+	if !private {
+		return public(text)
+	}
+	return remark{text, fmt.Sprintf(format, args...)}
+}
