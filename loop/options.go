@@ -110,8 +110,9 @@ func WithEnv(getenv func(string) string) Option {
 	}
 }
 
-// WithPrivate lets prompts, transcripts, environment values and the texts for the
-// agent into trace and log. Without it their sizes stand there.
+// WithPrivate lets what is private into trace and log, such as prompts, texts of the
+// session and environment values, and the texts for the agent. Without it their sizes
+// stand there.
 func WithPrivate() Option {
 	return func(l *Loop) error {
 		l.private = true

@@ -113,7 +113,8 @@ func exits() []exit {
 		{name: "set", facts: state, policy: rule("continue: x\nthen:\n  - set: state.key = VALUE\n  - set: 'state.map[VALUE] = 1'")},
 		{name: "set in vain", facts: state, policy: rule("continue: x\nthen:\n  - set: 'state.list[VALUE] = 1'")},
 		{name: "a value that cannot be set", facts: "  state: {json: state.json, schema: {properties: {map: {type: object}}}}\n", policy: rule("continue: x\nthen:\n  - set: 'state.map.x.y.z = VALUE'\n  - set: 'state.map[[VALUE]] = 1'")},
-		{name: "a set that fails", facts: "  s: {json: \"${VALUE}.json\"}\n", policy: rule("when: ok(s)\ncontinue: x\nthen:\n  - set: s.a.b = 1\n  - delete: s")},
+		{name: "a set that is left out", facts: "  s: {json: \"${VALUE}.json\"}\n", policy: rule("when: ok(s)\ncontinue: x\nthen:\n  - set: s.a.b = 1\n  - delete: s")},
+		{name: "a set that fails", facts: "  s: {frontmatter: \"${VALUE}.md\"}\n", policy: rule("when: ok(s)\ncontinue: x\nthen:\n  - set: s.a = 2")},
 		{name: "an archive", facts: "  s: {json: \"${VALUE}.json\"}\n", policy: rule("when: ok(s)\nstop: x\nthen:\n  - archive: s")},
 		{name: "a path", facts: "  s: {text: \"a/${VALUE}\"}\n", policy: rule("when: s == 'x' or path(s) == 'x'\nstop: x\nnotice: '${path(s)} ${problem(s)}'")},
 		{name: "a path that is wrong", facts: "  s: {text: \"a/${'/' + VALUE}\"}\n  t: {text: \"a/${'../' + VALUE}\"}\n  u: {text: \"~${'x' + VALUE}\"}\n  w: {text: \"x${[VALUE]}\"}\n  y: {json: \".${'.'}/${VALUE}\"}\n",
@@ -215,25 +216,35 @@ func (w way) loop(t *testing.T, p *project, logged *bytes.Buffer, opts ...loop.O
 	return l
 }
 
-// run decides twice, so that there is a memory to go on from, and gives all that is
-// stored: records, lines of a logger, ralph's own files, and what a replay says.
-func (w way) run(t *testing.T, opts ...loop.Option) (stored map[string]string, heard string) {
+// canaries is a project with all that the ways need.
+func canaries(t *testing.T) *project {
 	t.Helper()
-	p := newProject(t, map[string]string{
-		"state.json": `{"key": "", "list": [], "map": {}}`, canary + ".json": `{"a": 1}`, canary + ".bad": `{"a`, canary + ".txt": "x",
-	})
-	home := p.home(map[string]string{".claude/tasks/s/1.json": `{"id": "1", "subject": "` + canary + `", "description": "d", "status": "pending"}`})
-	p.env["SECRET"], p.env["HOME"] = canary, home
-	service := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.URL.Path, "chat") {
-			rw.WriteHeader(http.StatusBadRequest)
-			_, _ = rw.Write([]byte(`{"error": {"message": "` + canary + `"}}`))
-			return
-		}
-		_, _ = rw.Write([]byte(`{"content": [{"type": "text", "text": "{\"go\": true, \"why\": \"` + canary + `\"}"}]}`))
-	}))
-	defer service.Close()
-	p.env["ANTHROPIC_API_KEY"], p.env["ANTHROPIC_BASE_URL"], p.env["OPENAI_API_KEY"], p.env["OPENAI_BASE_URL"] = "k", service.URL, "k", service.URL
+	p := newProject(t, map[string]string{canary + ".json": "{}", canary + ".bad": `{"a`, canary + ".txt": "x", canary + ".md": "---\na: &shared 1\n---\n"})
+	p.home(map[string]string{".claude/tasks/s/1.json": `{"id": "1", "subject": "` + canary + `", "description": "d", "status": "pending"}`})
+	p.env["SECRET"] = canary
+	return p
+}
+
+// run decides, twice where the memory counts, and gives all that is stored: records, lines of a logger, ralph's own files, and what a replay says.
+func (w way) run(t *testing.T, p *project, opts ...loop.Option) (stored map[string]string, heard string) {
+	t.Helper()
+	p.store, p.lines = filepath.Join(t.TempDir(), "state"), nil
+	if strings.Contains(w.out.policy, "then:") { // the way before may have changed it
+		p.write("state.json", `{"key": "", "list": [], "map": {}}`)
+		p.write(canary+".json", `{"a": 1}`)
+	}
+	if strings.Contains(w.in.facts+w.out.facts, "judge:") {
+		service := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.URL.Path, "chat") {
+				rw.WriteHeader(http.StatusBadRequest)
+				_, _ = rw.Write([]byte(`{"error": {"message": "` + canary + `"}}`))
+				return
+			}
+			_, _ = rw.Write([]byte(`{"content": [{"type": "text", "text": "{\"go\": true, \"why\": \"` + canary + `\"}"}]}`))
+		}))
+		defer service.Close()
+		p.env["ANTHROPIC_API_KEY"], p.env["ANTHROPIC_BASE_URL"], p.env["OPENAI_API_KEY"], p.env["OPENAI_BASE_URL"] = "k", service.URL, "k", service.URL
+	}
 	ev := p.stop()
 	ev.Host = host.ClaudeCode
 	if w.in.said != "" {
@@ -249,7 +260,11 @@ func (w way) run(t *testing.T, opts ...loop.Option) (stored map[string]string, h
 		return nil, ""
 	}
 	var all []string
-	for range 2 {
+	times := 1
+	if strings.Contains(w.out.policy, "progress") {
+		times = 2
+	}
+	for range times {
 		d := p.run(l, ev)
 		all = append(all, d.Verdict.Reason, strings.Join(d.Notices, "\n"), strings.Join(d.Log, "\n"))
 	}
@@ -267,7 +282,7 @@ func (w way) run(t *testing.T, opts ...loop.Option) (stored map[string]string, h
 			return err
 		}
 		b, err := os.ReadFile(name)
-		stored["file "+name] = name + string(b)
+		stored["the file "+name] = name + string(b)
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -281,11 +296,12 @@ func TestPrivateStaysPrivate(t *testing.T) {
 	for _, in := range entrances() {
 		t.Run(in.name, func(t *testing.T) {
 			t.Parallel()
+			p := canaries(t)
 			for _, out := range exits() {
 				if out.alike && in.name != "env.SECRET" {
 					continue
 				}
-				stored, _ := way{in: in, out: out, value: "(VALUE)"}.run(t)
+				stored, _ := way{in: in, out: out, value: "(VALUE)"}.run(t, p)
 				for where, text := range stored {
 					if i := strings.Index(text, canary); i >= 0 {
 						t.Errorf("%s: %s has …%s…", out.name, where, text[max(0, i-150):min(len(text), i+50)])
@@ -314,11 +330,12 @@ func TestPrivateStaysPrivateWhenItIsChanged(t *testing.T) {
 	} {
 		t.Run(value, func(t *testing.T) {
 			t.Parallel()
+			p := canaries(t)
 			for _, out := range exits() {
 				if out.alike {
 					continue
 				}
-				stored, _ := way{in: in, out: out, value: "(" + value + ")"}.run(t)
+				stored, _ := way{in: in, out: out, value: "(" + value + ")"}.run(t, p)
 				for where, text := range stored {
 					if i := strings.Index(text, searched); i >= 0 {
 						t.Errorf("%s: %s has …%s…", out.name, where, text[max(0, i-150):min(len(text), i+50)])
@@ -333,10 +350,35 @@ func TestPrivateStaysPrivateWhenItIsChanged(t *testing.T) {
 func TestPrivateMatrixLooksWhereItWouldBe(t *testing.T) {
 	needsShell(t)
 	in := entrances()[slices.IndexFunc(entrances(), func(e entrance) bool { return e.name == "env.SECRET" })]
+	p := canaries(t)
 	for _, out := range exits() {
-		stored, heard := way{in: in, out: out, value: "(VALUE)"}.run(t, loop.WithPrivate())
+		stored, heard := way{in: in, out: out, value: "(VALUE)"}.run(t, p, loop.WithPrivate())
 		if stored != nil && !strings.Contains(stored["records"], canary) {
 			t.Errorf("%s: nothing would show: it says %.200s, and the records are %.2000s", out.name, heard, stored["records"])
+		}
+	}
+}
+
+// Of private progress the memory keeps a digest, which is enough to compare, and the record nothing. Other progress stays
+// readable.
+func TestPrivateProgress(t *testing.T) {
+	p := newProject(t, nil)
+	l := p.loop("ralph: 1\nprogress: [env.SECRET, loop.total > 99]\nlimits: {repeats: 2}\nrules: [{name: go, continue: on}]")
+	var heard []string
+	for _, secret := range []string{"a", "a", "b", "b", "b"} {
+		p.env["SECRET"] = secret
+		d := p.run(l, p.stop())
+		heard = append(heard, said(d))
+		if m := d.Verdict.Memory.Progress; len(m) != len("private:")+64 || !strings.HasPrefix(m, "private:") {
+			t.Errorf("the memory keeps %q", m)
+		}
+	}
+	if got := strings.Join(heard, ", "); got != "on, on, on, on, stop limits.repeats" {
+		t.Errorf("it says %s", got)
+	}
+	for _, r := range p.records()[1:] {
+		if r.Streak.Progress != "(private)" || r.Streak.Before != "(private)" {
+			t.Errorf("the record has %q and %q", r.Streak.Progress, r.Streak.Before)
 		}
 	}
 }

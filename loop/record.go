@@ -14,9 +14,10 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Record is what is kept of a decision: one line of the decision log. Prompts,
-// transcripts, environment values and the texts for the agent are not in it unless the
-// loop was made with [WithPrivate]. Times are RFC 3339 in UTC, durations nanoseconds
+// Record is what is kept of a decision: one line of the decision log. What is private,
+// such as prompts and environment values and all that is made of them, and the texts
+// for the agent are in it only by their sizes, unless the loop was made with
+// [WithPrivate]. Times are RFC 3339 in UTC, durations nanoseconds
 // under names that end with _ns; it reads back. Another V than 1 is another form.
 type Record struct {
 	V       int          `json:"v"`  // 1
@@ -76,8 +77,9 @@ type Record struct {
 	TookNS int64 `json:"took_ns"`
 }
 
-// Record gives the decision as the log keeps it. Unless private, prompts, texts for
-// the agent and values that are not to be shown stand there by their sizes.
+// Record gives the decision as the log keeps it. Unless private, what is private and
+// texts for the agent stand there by their sizes. The trace is that of the loop: only
+// one that was made with [WithPrivate] has private values.
 func (d *Decision) Record(private bool) Record {
 	v := d.Verdict
 	if d.id == "" {
@@ -160,7 +162,7 @@ func (d *Decision) recordMemory(r *Record) {
 }
 
 // shownProgress is a fingerprint as the log keeps it. That of private progress stays in
-// the memory: whoever reads it could hold a guess against it.
+// the memory: with it a guess can be tested.
 func shownProgress(fingerprint string) string {
 	if strings.HasPrefix(fingerprint, "private:") {
 		return "(private)"

@@ -27,7 +27,8 @@ type Memory struct {
 	Since  time.Time // of the first continuation of the streak
 	Latest time.Time // of the latest one
 
-	// Progress is the fingerprint of the policy's progress at the latest continuation,
+	// Progress is the fingerprint of the policy's progress at the latest continuation, a
+	// digest that begins with "private:" where that is private,
 	// and Same how many latest continuations had it. "=" is equal to any progress: for
 	// tests, which know how often a loop repeated itself and not the fingerprint.
 	Progress string

@@ -57,7 +57,7 @@ type Verdict struct {
 	Failed   bool     `json:"failed,omitempty"`   // the policy could not be evaluated, so the agent may stop
 	Fault    string   `json:"fault,omitempty"`    // why it failed: "", "budget", "context", "panic" or "rule"; Problems has the words
 	Idle     bool     `json:"idle,omitempty"`     // the policy is not for this event: no rule was tried
-	Progress string   `json:"progress,omitempty"` // fingerprint of progress, a keyless digest where it is private; only known where a rule chose to continue
+	Progress string   `json:"progress,omitempty"` // fingerprint of progress, only a SHA-256 digest where it is private; only known where a rule chose to continue
 	Parts    []Part   `json:"parts,omitempty"`    // what each rule of the verdict has to say and to do, in order
 	Problems []string `json:"problems,omitempty"` // reported to the user though no rule says it
 	Masked   []string `json:"masked,omitempty"`   // Problems as a log may keep them, without what is private; nil if that is the same

@@ -109,8 +109,11 @@ func (w *past) check(p *rules.Program, v *rules.Verdict) {
 		if in.Reported && p.Gate == "first" {
 			continue
 		}
-		if _, ok := recorded.Known(w.record, in.Name); !ok && !inRecord(in.Name) {
+		switch _, ok := recorded.Known(w.record, in.Name); {
+		case !ok && !inRecord(in.Name):
 			w.miss("%s is not in the log", inputText(in.Name))
+		case ok && in.Cut && !in.Reported: // its private parts are read now, and were not then
+			w.miss("%s is in the log only in part", inputText(in.Name))
 		}
 	}
 	for _, r := range p.Rules() {
