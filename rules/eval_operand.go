@@ -14,8 +14,8 @@ func (ev *evaluation) operand(o *operand) (any, truth) {
 	ev.meter.charge(1, 0)
 	v, state := ev.evaluate(o)
 	ev.at, ev.mark = outer, nil
-	if ev.veils(o) {
-		ev.read, ev.mark = true, ev.markOf(o.flows.value)
+	if ev.read && ev.veils(o) {
+		ev.mark = ev.markOf(o.flows.value)
 	}
 	return v, state
 }

@@ -117,6 +117,7 @@ func (ev *evaluation) need(s *symbol) truth {
 	}
 	at = &ev.slots[s.slot] // the slots may have moved
 	at.seen, at.busy, at.state, at.value, at.mark = true, false, state, v, mark
+	ev.read = ev.read || mark != nil
 	if state != known {
 		at.why, at.value = ev.why, nil
 	}
