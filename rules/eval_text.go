@@ -50,8 +50,8 @@ func (ev *evaluation) render(t *text) string {
 	return string(bytes.TrimRight(ev.buf, " \t\r\n"))
 }
 
-// maxReason bounds a text that an agent gets, in bytes: it would fill its context.
-const maxReason = 64 << 10
+// maxReason bounds a text that an agent gets, in bytes: it would fill its context. Prompts of 100 KB are in use.
+const maxReason = 128 << 10
 
 // capped is a text for the agent, cut if it is too long. Its end and a problem say so.
 func (ev *evaluation) capped(r *Rule, text string) string {

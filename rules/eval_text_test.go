@@ -119,10 +119,10 @@ rules:
 	}
 }
 
-// A text for the agent has at most 64 KiB, also where several rules have a part in it. Its end says what is left out,
+// A text for the agent has at most 128 KiB, also where several rules have a part in it. Its end says what is left out,
 // and so does a problem. What the user or the log gets keeps its length.
 func TestTextsForTheAgentAreCut(t *testing.T) {
-	const most = 64 << 10
+	const most = 128 << 10
 	for _, c := range []struct {
 		name, policy, event string
 		size                int // of the fact big
