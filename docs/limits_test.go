@@ -94,7 +94,8 @@ func bounds() map[string][]bound {
 			{"time for git", "loop.gitTimeout", span, "the fact is missing; `timeout` sets another time"},
 		},
 		"The session": {
-			{"what is read of the session file, from its end", "loop/transcript.DefaultMaxBytes", size, "older records are not seen"},
+			{"what is read of the session file, from its end", "loop/transcript.DefaultMaxBytes", size, "older records are not seen, but in the turn"},
+			{"what is searched of the turn before that", "loop/transcript.DefaultSearchBytes", size, "older words of the turn are not seen, and the trace says so"},
 			{"lines of a session file that is plain text", "loop/transcript.PlainLines", count, "older lines are not seen"},
 			{"input of a tool, as `transcript.turns` and a judge see it", "loop/transcript.maxToolInput", size, "the rest is left out"},
 			{"result of a tool, as a judge with `tool_results` sees it", "loop/transcript.maxToolResult", size, "its end is kept"},

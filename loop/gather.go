@@ -169,6 +169,9 @@ func (g *gatherer) transcript(ctx context.Context) *transcript.Session {
 		g.problem = err.Error()
 		return nil
 	}
+	if s.Cut() {
+		g.problem = fmt.Sprintf("%s: the beginning of the turn is not within what was read, its last %d MiB: what the agent said before that is not seen", path, s.Bytes()>>20)
+	}
 	g.session = s
 	return s
 }

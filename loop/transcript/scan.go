@@ -24,7 +24,8 @@ type value []byte
 type cursor struct {
 	key   []byte // without quotes and escapes; nil in a list
 	value value
-	whole bool // the end was reached, and nothing stands behind it
+	whole bool  // the end was reached, and nothing stands behind it
+	torn  value // what is there of a value whose end is not
 
 	of   value
 	at   int
@@ -74,6 +75,7 @@ func (c *cursor) next() bool {
 	}
 	end := v.endOfValue(i)
 	if end < 0 {
+		c.torn = v[i:]
 		return false
 	}
 	c.value = v[i:end]

@@ -18,8 +18,9 @@ type tail struct {
 	block int64  // the size of the next block
 	left  int64  // what remains of the budget
 	read  int64
-	done  bool // there are no more lines
-	cut   bool // because the budget is spent
+	done  bool  // there are no more lines
+	cut   bool  // because the budget is spent
+	rest  int64 // then: where the lines end that were not given
 
 	cancelled func() error // the context's Err: the reading ends with the event for which it began
 }
@@ -74,7 +75,8 @@ func (t *tail) line() ([]byte, bool, error) {
 		}
 		n := min(t.block, t.pos, t.left)
 		if n <= 0 {
-			t.held, t.done, t.cut = nil, true, true // what is held is a part of a line
+			t.rest = t.pos + int64(len(t.held)) // what is held is a part of a line
+			t.held, t.done, t.cut = nil, true, true
 			return nil, false, nil
 		}
 		if err := t.fill(n); err != nil {

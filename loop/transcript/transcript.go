@@ -3,7 +3,8 @@
 //
 // It promises that the cost depends on the turn and not on the file: blocks are read backwards, doubling from 64 KiB,
 // until the last human prompt or continuation is found or the byte budget is spent, so a file of 500 MB costs what one
-// of 1 MB costs. It promises that the agent's own words are only that: no prompt, no tool output, no injected text, no
+// of 1 MB costs. A turn that does not fit into the budget is searched on in a fixed amount of memory, and what tools gave
+// back is skipped. It promises that the agent's own words are only that: no prompt, no tool output, no injected text, no
 // thinking, no subagent, no compaction summary, no message of a failed request. And nothing in a file makes it panic:
 // torn, foreign, deeply nested or huge records are passed over.
 //
@@ -32,14 +33,23 @@ const PlainLines = 500
 // DefaultMaxBytes is how much of a file is read at most where [Options].MaxBytes is 0.
 const DefaultMaxBytes = 8 << 20
 
+// DefaultSearchBytes is how much of a file is searched at most where [Options].SearchBytes is 0.
+const DefaultSearchBytes = 256 << 20
+
 // Options say how to read. The zero Options are ready for use.
 type Options struct {
 	// Open opens the file; nil opens it on disk, refusing whatever is no regular file without waiting for it.
 	Open func(path string) (File, error)
 
-	// MaxBytes bounds what is read of the file in all; 0 means DefaultMaxBytes. A record that does not lie within it
-	// whole is not seen.
+	// MaxBytes bounds what is read of the file and kept; 0 means DefaultMaxBytes. A record that does not lie within it
+	// whole is not seen, but by the search.
 	MaxBytes int64
+
+	// SearchBytes bounds how much further back the beginning of the current turn is searched where it is not within
+	// MaxBytes; 0 means DefaultSearchBytes, and less than 0 that it is not. The search keeps the words and the tools of
+	// the turn, MaxBytes of them, and skips what tools gave back. It ends at a record that does not fit into 8 MiB
+	// unless its beginning shows that neither the person nor the agent speaks in it.
+	SearchBytes int64
 
 	// LastMessage is the agent's final text where the host told it with the hook input. It is what Last answers.
 	LastMessage string
@@ -71,8 +81,12 @@ type Session struct {
 	entries []entry // the newest first
 	seen    map[string]bool
 
-	bound  int    // how many of the entries are of the current turn
-	found  bool   // whether the entry at bound begins it
+	bound int  // how many of the entries are of the current turn
+	found bool // whether the entry at bound begins it
+	cut   bool // whether a budget was spent before that was known
+
+	searched int64 // how much was read beyond the tail
+
 	plain  bool   // no session of records but text
 	text   string // that text
 	turn   string // the turn that the newest record names
@@ -93,6 +107,9 @@ func Read(ctx context.Context, path string, o Options) (*Session, error) {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultMaxBytes
 	}
+	if o.SearchBytes == 0 {
+		o.SearchBytes = DefaultSearchBytes
+	}
 	if base := filepath.Base(path); strings.HasPrefix(base, "agent-") && strings.HasSuffix(base, ".jsonl") {
 		o.Subagent = true
 	}
@@ -106,6 +123,12 @@ func Read(ctx context.Context, path string, o Options) (*Session, error) {
 	if err := s.readTurn(); err != nil {
 		return nil, &ReadError{Path: path, Err: err}
 	}
+	for _, e := range s.entries {
+		if e.tokens > 0 {
+			s.tokens = e.tokens
+			break
+		}
+	}
 	return s, nil
 }
 
@@ -115,7 +138,8 @@ func (s *Session) readTurn() error {
 	if err != nil {
 		return err
 	}
-	var lines []string // of what may be plain text, the last first
+	var lines []string      // of what may be plain text, the last first
+	var known, foreign bool // whether a record was understood, and one was not
 	for first := true; structured || len(lines) < PlainLines; first = false {
 		line, ok, err := s.tail.line()
 		if err != nil {
@@ -128,31 +152,41 @@ func (s *Session) readTurn() error {
 			continue // behind the last newline
 		}
 		e := parse(line, s.options.Subagent)
-		structured = structured || e.kind != unknown
+		if e.kind != unknown {
+			structured, known = true, true
+		} else {
+			foreign = true
+		}
 		if !structured {
 			lines = append(lines, plainLine(line))
 			continue
 		}
-		s.add(e)
-		if s.turn == "" {
-			s.turn = e.turn
-		}
-		if e.kind == opening {
-			s.found = true
+		if s.take(e) {
 			break
 		}
-		s.bound = len(s.entries)
 	}
-	if !structured {
+	s.cut = !s.found && s.tail.cut
+	switch {
+	case !structured:
 		s.plain, s.text = true, joinBackwards(lines)
-	}
-	for _, e := range s.entries {
-		if e.tokens > 0 {
-			s.tokens = e.tokens
-			break
-		}
+	case s.cut && (known || !foreign): // else it is no session
+		return s.readFar()
 	}
 	return nil
+}
+
+// take adds the entry before those of the current turn and reports whether it begins the turn.
+func (s *Session) take(e entry) bool {
+	s.add(e)
+	if s.turn == "" {
+		s.turn = e.turn
+	}
+	if e.kind == opening {
+		s.found = true
+		return true
+	}
+	s.bound = len(s.entries)
+	return false
 }
 
 // add keeps an entry unless it tells nothing, or is an old form of one that was written again.
@@ -237,19 +271,19 @@ func (s *Session) Last() string {
 	return own[len(own)-1]
 }
 
-// Cut reports whether the byte budget was spent before the beginning of the current turn was found. All that was read
-// still belongs to it.
+// Cut reports whether the reading ended before the beginning of the current turn was found: a budget was spent, or there
+// is a record that is too large to tell who speaks in it. All that was read still belongs to the turn.
 func (s *Session) Cut() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.found && s.tail.cut
+	return s.cut
 }
 
 // Bytes is how much of the file has been read.
 func (s *Session) Bytes() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.tail.read
+	return s.tail.read + s.searched
 }
 
 // Turns lists the last n turns of the conversation, also those before the current one, oldest first. A turn is a human
