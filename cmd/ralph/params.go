@@ -130,6 +130,9 @@ func parseConfig(src []byte) (map[string]map[string]yaml.Node, error) {
 			return nil, fmt.Errorf("%d:%d: unknown key %q, expected \"set\"", key.Line, key.Column, key.Value)
 		}
 	}
+	if err := twice(&doc); err != nil {
+		return nil, err
+	}
 	var known struct {
 		Set map[string]map[string]yaml.Node `yaml:"set"`
 	}
