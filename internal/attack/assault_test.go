@@ -129,6 +129,9 @@ type outcome struct {
 	memory         int64 // MiB, 0 if the system does not tell
 }
 
+// hook reports whether the command is one that a host runs.
+func (o outcome) hook() bool { return strings.HasPrefix(o.command, "ralph eval") }
+
 // carryOut runs the commands of the scene and lists what was broken.
 func (a *assault) carryOut() (breaches []string) {
 	var err error
@@ -186,15 +189,26 @@ func memoryOf(s *os.ProcessState) int64 {
 func (a *assault) breaches(outcomes []outcome) (breaches []string) {
 	broken := func(format string, args ...any) { breaches = append(breaches, fmt.Sprintf(format, args...)) }
 	said := ""
-	for _, o := range outcomes {
+	for i, o := range outcomes {
 		said += o.stdout + o.stderr
 		switch {
 		case o.late:
 			broken("%s: did not end within %s", o.command, a.scene.within)
 		case o.status < 0:
 			broken("%s: a signal ended it\n%.2000s", o.command, o.stderr)
-		case o.status == 2, o.status != 0 && strings.HasPrefix(o.command, "ralph eval"), o.status == 3:
+		case o.status == 2, o.status != 0 && o.hook():
 			broken("%s: status %d\n%.2000s", o.command, o.status, o.stderr)
+		}
+		goesOn, err := answer(o.stdout)
+		switch {
+		case !o.hook():
+		case err != nil:
+			broken("%s: stdout is not one JSON object: %.200q", o.command, o.stdout)
+		case i < len(outcomes)-1: // what is wanted is the last answer
+		case goesOn && a.scene.want == "stop":
+			broken("%s: the agent may not stop: %.2000s", o.command, o.stdout)
+		case !goesOn && a.scene.want == "continue":
+			broken("%s: the agent may stop: %.2000s%.2000s", o.command, o.stdout, o.stderr)
 		}
 		if o.memory > a.scene.memory {
 			broken("%s: took %d MiB of memory", o.command, o.memory)
@@ -204,16 +218,6 @@ func (a *assault) breaches(outcomes []outcome) (breaches []string) {
 				broken("%s: the secret is in %s: %.2000q", o.command, name, text)
 			}
 		}
-	}
-	last := outcomes[len(outcomes)-1]
-	goesOn, err := answer(last.stdout)
-	switch {
-	case err != nil:
-		broken("%s: stdout is not one JSON object: %.200q", last.command, last.stdout)
-	case goesOn && a.scene.want == "stop":
-		broken("%s: the agent may not stop: %.2000s", last.command, last.stdout)
-	case !goesOn && a.scene.want == "continue":
-		broken("%s: the agent may stop: %.2000s%.2000s", last.command, last.stdout, last.stderr)
 	}
 	for _, text := range a.scene.says {
 		if !strings.Contains(said, a.names.Replace(text)) {
@@ -269,7 +273,7 @@ func answer(stdout string) (goesOn bool, err error) {
 	return a.Decision == "block" || a.Decision == "deny" || a.Followup != "" || a.Specific.Decision == "block", nil
 }
 
-// look describes every file of the world by its kind, mode and content. Large ones are told apart by a checksum.
+// look describes every file of the world by its kind, mode and content; large ones by a checksum, or by size and time.
 func (a *assault) look() (map[string]string, error) {
 	seen := map[string]string{}
 	for place, dir := range a.places {
@@ -287,6 +291,8 @@ func (a *assault) look() (map[string]string, error) {
 				target, err := os.Readlink(path)
 				seen[name] += target
 				return err
+			case info.Mode().IsRegular() && info.Size() > 32<<20: // none that ralph writes
+				seen[name] += fmt.Sprint(info.Size(), info.ModTime())
 			case info.Mode().IsRegular():
 				content, err := os.ReadFile(path)
 				if len(content) > 1<<20 && !bytes.Contains(content, []byte(a.secret)) {

@@ -16,7 +16,8 @@ import (
 //	prepare COMMAND     a line for the shell, run in the project before
 //	env NAME=VALUE      a variable for ralph
 //	run COMMAND         what is attacked, in words and without a shell: ralph eval, unless the scene says otherwise.
-//	                    It reads the file stdin, else the event of a stop
+//	                    It reads the file stdin, else the event of a stop. Other commands than ralph eval may print
+//	                    what they like and fail, but not with status 2
 //	want stop           what the last answer must be: stop (unless the scene says otherwise), continue, or any
 //	says TEXT           what the answers must have, so that an attack that misses its aim does not pass
 //	allow NAME…         where the secret may be, or what may change: stdout, stderr, or a path such as PROJECT/state.json
