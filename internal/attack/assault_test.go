@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,8 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -126,7 +123,6 @@ type outcome struct {
 	stdout, stderr string
 	status         int // -1 if a signal ended it
 	late           bool
-	memory         int64 // MiB, 0 if the system does not tell
 }
 
 // hook reports whether the command is one that a host runs.
@@ -152,9 +148,9 @@ func (a *assault) execute(command string) outcome {
 	if words[0] == "ralph" {
 		words[0] = program
 	}
-	// Whatever gets out of hand takes the machine's memory with it no further than this.
-	const limited = `ulimit -d 1048576 2>/dev/null; exec "$@"`
-	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", limited, "sh"}, words...)...)
+	// The limit counts what the process may write to, where the system knows it: a Go program that reaches it ends.
+	const limited = `ulimit -d "$0" 2>/dev/null; exec "$@"`
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", limited, fmt.Sprint(a.scene.memory << 10)}, words...)...)
 	stdin := a.scene.stdin
 	if stdin == "" {
 		stdin = `{"session_id":"s-1","hook_event_name":"Stop","cwd":"@PROJECT","stop_hook_active":false}`
@@ -164,25 +160,13 @@ func (a *assault) execute(command string) outcome {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(a.names.Replace(stdin)), &stdout, &stderr
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
-	o := outcome{command: command, stdout: stdout.String(), stderr: stderr.String(), status: cmd.ProcessState.ExitCode(), late: ctx.Err() != nil}
-	if err != nil && cmd.ProcessState.Success() && !errors.Is(err, exec.ErrWaitDelay) && !o.late {
+	o := outcome{command: command, stdout: stdout.String(), stderr: stderr.String(), status: -1, late: ctx.Err() != nil}
+	if cmd.ProcessState == nil {
 		o.stderr += err.Error()
+	} else {
+		o.status = cmd.ProcessState.ExitCode()
 	}
-	o.memory = memoryOf(cmd.ProcessState)
 	return o
-}
-
-// memoryOf is the most memory that a process had, in MiB.
-func memoryOf(s *os.ProcessState) int64 {
-	usage := reflect.ValueOf(s.SysUsage())
-	if usage.Kind() != reflect.Pointer || !usage.Elem().FieldByName("Maxrss").IsValid() {
-		return 0
-	}
-	most := usage.Elem().FieldByName("Maxrss").Int()
-	if runtime.GOOS != "darwin" {
-		most *= 1024
-	}
-	return most >> 20
 }
 
 // breaches holds the promises against what happened.
@@ -209,9 +193,6 @@ func (a *assault) breaches(outcomes []outcome) (breaches []string) {
 			broken("%s: the agent may not stop: %.2000s", o.command, o.stdout)
 		case !goesOn && a.scene.want == "continue":
 			broken("%s: the agent may stop: %.2000s%.2000s", o.command, o.stdout, o.stderr)
-		}
-		if o.memory > a.scene.memory {
-			broken("%s: took %d MiB of memory", o.command, o.memory)
 		}
 		for name, text := range map[string]string{"stdout": o.stdout, "stderr": o.stderr} {
 			if strings.Contains(text, a.secret) && !slices.Contains(a.scene.allow, name) {

@@ -89,7 +89,7 @@ func TestBreachesAreSeen(t *testing.T) {
 		"no JSON":                   {"run ralph eval --help\n", "not one JSON object"},
 		"too slow":                  {"run sleep 1000\nwithin 1ms\n", "did not end within 1ms"},
 		"killed by a signal":        {"run sh -c kill${IFS}-9${IFS}$$\n", "a signal ended it"},
-		"too much memory":           {"memory 1\nrun ralph eval\n", "MiB of memory"},
+		"too much memory":           {"memory 64\nrun ralph eval\n", "out of memory"},
 		"not said":                  {"says something\nrun ralph eval\n", `nothing says "something"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 //	says TEXT           what the answers must have, so that an attack that misses its aim does not pass
 //	allow NAME…         where the secret may be, or what may change: stdout, stderr, or a path such as PROJECT/state.json
 //	within DURATION     how long one command may take, 20s unless the scene says otherwise
-//	memory MIB          how much memory it may take, 512 MiB unless the scene says otherwise
+//	memory MIB          how much memory it may take, 512 MiB unless the scene says otherwise (on Linux)
 //
 // The file judge is not a part of the project either: it is what the model's service answers, as it goes over the wire.
 //

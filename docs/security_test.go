@@ -1,0 +1,53 @@
+package docs_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every promise of the page on security names tests that exist, and every scene of attacks holds one of the promises.
+func TestPromisesHaveTests(t *testing.T) {
+	const heading = "\n## Promises and their tests\n"
+	_, page, ok := strings.Cut(readDocument(t, "docs/security.md").text, heading)
+	if !ok {
+		t.Fatalf("docs/security.md has no section %q", strings.TrimSpace(heading))
+	}
+	page, _, _ = strings.Cut(page, "\n## ")
+	goTests := goTestFiles(t)
+	scenes := filepath.Join(root(t), "internal/attack/testdata")
+	named := map[string]bool{}
+	rows := regexp.MustCompile(`(?m)^\|(.*)\|(.*)\|$`).FindAllStringSubmatch(page, -1)
+	if len(rows) < 10 {
+		t.Fatalf("the table has %d rows", len(rows))
+	}
+	for _, row := range rows[2:] { // below the head and its line
+		shown := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[2], -1)
+		if len(shown) == 0 {
+			t.Errorf("no test holds: %s", strings.TrimSpace(row[1]))
+		}
+		for _, m := range shown {
+			var err error
+			if scene, ok := strings.CutPrefix(m[1], "TestAttacks/"); ok {
+				named[scene+".txtar"] = true
+				_, err = os.Stat(filepath.Join(scenes, scene+".txtar"))
+			} else {
+				err = findTest(t, m[1], nil, goTests)
+			}
+			if err != nil {
+				t.Errorf("%s: %v", strings.TrimSpace(row[1]), err)
+			}
+		}
+	}
+	files, err := os.ReadDir(scenes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !named[f.Name()] {
+			t.Errorf("no promise of docs/security.md names the scene %s", f.Name())
+		}
+	}
+}
