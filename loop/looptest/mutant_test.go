@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ralph-sdk/ralph/loop"
@@ -34,12 +35,16 @@ func (m mutant) Save(ctx context.Context, entries ...loop.Entry) error {
 	return m.Store.Save(ctx, entries...)
 }
 
-// shared gives one memory to all who load it.
+// shared gives one memory to all who load it. It locks what it keeps: the runtime ends a
+// process that reads and writes a map at once, and then no other test reports anything.
 func shared() mutant {
+	var mu sync.Mutex
 	kept := map[loop.Key]map[string][]rules.Said{}
 	return mutant{
 		load: func(s loop.Store, ctx context.Context, keys []loop.Key) ([]loop.Entry, error) {
 			entries, err := s.Load(ctx, keys...)
+			mu.Lock()
+			defer mu.Unlock()
 			for i, e := range entries {
 				if said := kept[e.Key]; said != nil {
 					entries[i].Memory.Said = said
@@ -48,11 +53,13 @@ func shared() mutant {
 			return entries, err
 		},
 		save: func(s loop.Store, ctx context.Context, entries []loop.Entry) error {
+			mu.Lock()
 			for _, e := range entries {
 				if e.Memory.Said != nil {
 					kept[e.Key] = e.Memory.Said
 				}
 			}
+			mu.Unlock()
 			return s.Save(ctx, entries...)
 		},
 	}
