@@ -41,7 +41,10 @@ func TestPromiseInTheLastText(t *testing.T) {
 		{passing, "| suite | All tests passing |", counts},
 		{passing, "Two tests failed before.\r\nNow: all tests passing.", counts},
 		{passing, "1. Fixed it\n\n    All tests passing", counts}, // the list goes on
-		{passing, "I ran it:\n    All tests passing", counts},     // no blank line, no code
+		{passing, "- a\n  - b\n\n    All tests passing", counts},
+		{passing, "- a\n  - b\n\n  c\n\n     All tests passing", counts},
+		{passing, "10. a\n\n\tAll tests passing", counts},
+		{passing, "I ran it:\n    All tests passing", counts}, // no blank line, no code
 		{passing, "<promise>All tests passing</promise>", counts},
 		{passing, "Not all of it was easy. \"All tests passing\", at last.", counts},
 		{passing, "I did not touch the docs. All tests passing.", counts},
@@ -96,6 +99,9 @@ func TestPromiseInTheLastText(t *testing.T) {
 		{passing, "The log:\n\n    All tests passing\n", inCode},
 		{passing, "\tAll tests passing", inCode},
 		{passing, "The log:\n\n    a\n\n    All tests passing\n", inCode},
+		{passing, "- The log:\n\n      All tests passing", inCode}, // four columns behind the text of the item
+		{passing, "- a\n  1. b\n\n         c\n         All tests passing", inCode},
+		{passing, "- a\n\nThe log:\n\n    All tests passing", inCode}, // the list is over
 		// in a block quote neither,
 		{passing, "> All tests passing", inQuote},
 		{passing, "You said:\n> Then say:\n> All tests passing\n\nI go on.", inQuote},

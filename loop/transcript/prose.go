@@ -27,7 +27,8 @@ type passage struct {
 //
 //   - A fence is three or more ` or ~, behind any indentation and list signs. It ends with such a line of at least as
 //     many, or with the text.
-//   - A line that is indented by four columns or more is code behind a blank line and behind code, but not in a list.
+//   - A line that is indented by four columns or more is code behind a blank line and behind code. In a list, the text
+//     of the item begins the count.
 //   - A line that begins with > is a quote, behind list signs too. Unlike in Markdown, the next line is none.
 func passages(text string) iter.Seq[passage] {
 	return func(yield func(passage) bool) {
@@ -48,13 +49,16 @@ func passages(text string) iter.Seq[passage] {
 			open.end = end
 			return true
 		}
-		fence := ""                // that opened the block, "" outside of one
-		blank, list := true, false // the line before was blank; a list goes on
+		fence := ""   // that opened the block, "" outside of one
+		blank := true // the line before was blank
+		list := 0     // the column at which the text of the item begins that goes on, 0 outside of a list
 		for start := 0; start < len(text); {
 			end, next := lineAt(text, start)
 			line := text[start:end]
 			indent, rest := indentation(line)
-			inner, item := pastListSigns(rest)
+			inner := pastListSigns(rest)
+			item := len(inner) < len(rest)
+			column := indent + len(rest) - len(inner) // at which the text of the line begins
 			ok := true
 			switch {
 			case fence != "":
@@ -68,13 +72,19 @@ func passages(text string) iter.Seq[passage] {
 			case opens(inner) != "":
 				fence = opens(inner)
 				ok = put(code, start, end, true)
-				list = list || item
+				if item {
+					list = column
+				}
 			case strings.HasPrefix(inner, ">"):
 				ok = put(quote, start, end, true)
-			case indent >= 4 && !list && (blank || open.start >= 0 && open.kind == code):
+			case indent >= list+4 && (blank || open.start >= 0 && open.kind == code):
 				ok = put(code, start, end, false)
 			default:
-				list = item || list && (indent > 0 || !blank)
+				if item {
+					list = column
+				} else if blank {
+					list = min(list, indent)
+				}
 				if heading := strings.HasPrefix(rest, "#") || strings.HasPrefix(rest, "|") || isRule(rest); heading || item {
 					ok = put(prose, start, end, true)
 					if ok && heading {
@@ -122,8 +132,9 @@ func indentation(line string) (columns int, rest string) {
 	return columns, ""
 }
 
-// pastListSigns gives what stands behind the signs of an item, which may be the item of an item.
-func pastListSigns(rest string) (inner string, item bool) {
+// pastListSigns gives what stands behind the signs of an item, which may be the item of an item. Without such signs that
+// is all of it.
+func pastListSigns(rest string) string {
 	for {
 		n := 0
 		switch {
@@ -133,9 +144,9 @@ func pastListSigns(rest string) (inner string, item bool) {
 			n = listNumber(rest)
 		}
 		if n == 0 || n == len(rest) || rest[n] != ' ' && rest[n] != '\t' {
-			return rest, item
+			return rest
 		}
-		rest, item = strings.TrimLeft(rest[n:], " \t"), true
+		rest = strings.TrimLeft(rest[n:], " \t")
 	}
 }
 
