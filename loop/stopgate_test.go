@@ -328,16 +328,16 @@ func fakeProgram(t *testing.T, name, script string) {
 // AC-8: with a model that never answers, or that cannot be reached, the agent may stop
 // and the user sees why. The eight seconds are the policy's; here they are fewer.
 func TestAC8TimeoutAndUnreachable(t *testing.T) {
-	p, _ := gate(t, metaSession, nil)
+	p, l := gate(t, metaSession, nil)
 	src, err := examples.FS.ReadFile("system3/system3.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := p.named("policy.yaml", strings.Replace(string(src), "timeout: 8s", "timeout: 300ms", 1), nil, trusted())
+	hasty := p.named("policy.yaml", strings.Replace(string(src), "timeout: 8s", "timeout: 2s", 1), nil, trusted())
 	m := p.model("")
 	m.answer = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	d := p.run(l, p.protocol("Stopping."))
-	if notices := strings.Join(d.Notices, "\n"); d.Continue() || m.calls() != 1 || !strings.Contains(notices, "did not answer within 300ms") {
+	d := p.run(hasty, p.protocol("Stopping."))
+	if notices := strings.Join(d.Notices, "\n"); d.Continue() || m.calls() != 1 || !strings.Contains(notices, "did not answer within 2s") {
 		t.Errorf("a model that hangs: it says %q, reports %q", said(d), notices)
 	}
 	port, err := net.Listen("tcp", "127.0.0.1:0")
