@@ -122,6 +122,7 @@ func bounds() map[string][]bound {
 			{"finished loops that `ralph status` shows", "cmd/ralph.maxFinished", count, "older ones are in the log"},
 			{"a program of the project that an approval covers", "internal/approval.maxProgram", size, "the fact is missing"},
 			{"an approval", "internal/store.maxTrustSize", size, "the policy is not approved"},
+			{"the pauses of a project", "internal/store.maxPausesSize", size, "the agent may stop, and ralph reports why"},
 			{"time that one process may hold a lock for which another waits", "internal/store.maxHeld", span, "the agent may stop, and ralph reports why"},
 			{"time to write a record", "loop.recordTime", span, "the record is not kept, and ralph reports it"},
 		},

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 
 	"github.com/ralph-sdk/ralph/loop/host"
@@ -100,6 +102,14 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 		d.Skipped = why
 		return
 	}
+	switch paused, err := l.paused(dir, d.Event); {
+	case err != nil:
+		d.fail(err)
+		return
+	case paused:
+		d.Skipped = "the loop is paused"
+		return
+	}
 	if l.broken != nil {
 		d.fail(l.broken)
 		return
@@ -124,6 +134,18 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 	case d.Verdict.Idle:
 		d.skipIdle()
 	}
+}
+
+// paused reports whether the user paused the policy, or the session.
+func (l *Loop) paused(root string, ev host.Event) (bool, error) {
+	if l.disk == nil {
+		return false, nil
+	}
+	pauses, err := l.disk.Pauses(root)
+	if err != nil {
+		return false, fmt.Errorf("it is not known whether the loop is paused: %w", err)
+	}
+	return slices.ContainsFunc(pauses, func(p store.Pause) bool { return p.Covers(l.name, ev.SessionID) }), nil
 }
 
 // unusable reports whether the policy was for the event and the rest of it, which

@@ -582,14 +582,14 @@ func TestNothingPanics(t *testing.T) {
 func TestMemoryJSON(t *testing.T) {
 	when := time.Date(2026, 1, 2, 15, 4, 5, 0, time.FixedZone("", 3600))
 	m := rules.Memory{
-		Turn: "t1", Streak: 2, Total: 7, Since: when, Latest: when.Add(time.Minute), Progress: "[3]", Same: 1,
+		Turn: "t1", Streak: 2, Total: 7, Since: when, Latest: when.Add(time.Minute), Progress: "[3]", Same: 1, Ended: when.Add(-time.Hour),
 		Said: map[string][]rules.Said{"hurry": {{At: when.UTC(), Turn: "t1"}}},
 	}
 	b, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"v":1,"turn":"t1","streak":2,"total":7,"since":"2026-01-02T14:04:05Z","latest":"2026-01-02T14:05:05Z","progress":"[3]","same":1,"said":{"hurry":[{"at":"2026-01-02T14:04:05Z","turn":"t1"}]}}`
+	want := `{"v":1,"turn":"t1","streak":2,"total":7,"since":"2026-01-02T14:04:05Z","latest":"2026-01-02T14:05:05Z","progress":"[3]","same":1,"ended":"2026-01-02T13:04:05Z","said":{"hurry":[{"at":"2026-01-02T14:04:05Z","turn":"t1"}]}}`
 	if diff := cmp.Diff(want, string(b)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -613,6 +613,42 @@ func TestMemoryJSON(t *testing.T) {
 		before := rules.Memory{Total: 3}
 		if err := json.Unmarshal([]byte(text), &before); err == nil || !strings.Contains(err.Error(), want) || before.Total != 3 {
 			t.Errorf("%s: %v, want %s; total %d", text, err, want, before.Total)
+		}
+	}
+}
+
+// A user ends the loop of a session, or those of a project: the agent may stop until the next
+// turn. The total and what rules have said stay.
+func TestEnded(t *testing.T) {
+	p := load(t, policy("limits: {continuations: 5, total: 9}\nrules:\n  - {name: go, continue: Go on}\n"))
+	at := today()
+	before, after := at.Add(-2*time.Minute), at.Add(-time.Minute)
+	streak := func(since, ended time.Time) rules.Memory {
+		return rules.Memory{Turn: "t1", Streak: 2, Total: 5, Since: since, Latest: since, Same: 2, Ended: ended}
+	}
+	for _, c := range []struct {
+		name          string
+		mine, project rules.Memory
+		turn          string
+		want          string
+		streak, total int // of the next memory
+	}{
+		{"never", streak(before, time.Time{}), rules.Memory{}, "t1", "continue go: Go on", 3, 6},
+		{"in this session", streak(before, after), rules.Memory{}, "t1", "idle", 2, 5},
+		{"and its next turn", streak(before, after), rules.Memory{}, "t2", "continue go: Go on", 1, 6},
+		{"in all sessions", streak(before, time.Time{}), rules.Memory{Ended: after}, "t1", "idle", 2, 5},
+		{"and their next turn", streak(before, time.Time{}), rules.Memory{Ended: after}, "t2", "continue go: Go on", 1, 6},
+		{"in the moment of the first continuation", streak(after, time.Time{}), rules.Memory{Ended: after}, "t1", "idle", 2, 5},
+		{"before the streak", streak(after, before), rules.Memory{Ended: before}, "t1", "continue go: Go on", 3, 6},
+		{"before a new session", rules.Memory{}, rules.Memory{Ended: after}, "t1", "continue go: Go on", 1, 1},
+	} {
+		v := p.Eval(t.Context(), nil, rules.Options{Time: at, Turn: c.turn, Memory: c.mine, Project: c.project})
+		got := said(v)
+		if v.Idle {
+			got = "idle"
+		}
+		if got != c.want || v.Memory.Streak != c.streak || v.Memory.Total != c.total || v.Memory.Ended.Before(c.project.Ended) {
+			t.Errorf("%s: %s, %+v, want %s", c.name, got, v.Memory, c.want)
 		}
 	}
 }

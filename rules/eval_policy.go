@@ -19,6 +19,7 @@ type evaluation struct {
 	facts   Facts
 	opts    Options
 	memory  Memory // as this event finds it: of its turn
+	over    bool   // the user ended the loop in this turn
 	repeats int    // latest continuations with the same progress as now, as far as it is known
 	meter   meter
 	aside   meter // of what only a trace shows
@@ -140,7 +141,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, head *Verdict, 
 	ev.meter.answers = answers
 	ev.aside = ev.meter
 	ev.memory = o.Memory
-	ev.memory.begin(o)
+	ev.over = ev.memory.begin(o)
 	ev.repeats = ev.memory.Same
 	ev.verdict = newVerdict(len(p.rules))
 	if head != nil {
@@ -271,6 +272,10 @@ func (ev *evaluation) decide() {
 	p, v := ev.program, ev.verdict
 	if !p.Handles(ev.opts.Event) {
 		v.Idle, v.Reason = true, "the policy does not decide "+ev.opts.Event
+		return
+	}
+	if ev.over {
+		v.Idle, v.Reason = true, "the user ended this loop; it can begin again after the next prompt"
 		return
 	}
 	if p.rest == nil {

@@ -17,7 +17,7 @@ import (
 //
 //	{"v": 1, "turn": "t1", "streak": 2, "total": 7, "progress": "[3]", "same": 1,
 //	 "since": "2026-01-02T15:04:05Z", "latest": "2026-01-02T15:06:00Z",
-//	 "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]}}
+//	 "ended": "2026-01-02T14:00:00Z", "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]}}
 //
 // in which zero fields are left out. Another version than 1 is an error.
 type Memory struct {
@@ -33,6 +33,10 @@ type Memory struct {
 	// tests, which know how often a loop repeated itself and not the fingerprint.
 	Progress string
 	Same     int
+
+	// Ended is when the user ended the loop. A streak that began by then is over: the agent may
+	// stop until the next turn. In the memory of a project it holds for all sessions.
+	Ended time.Time
 
 	// Said is when rules with unless_repeated were in a verdict, the oldest first.
 	Said map[string][]Said
@@ -60,6 +64,7 @@ type memoryJSON struct {
 	Latest   time.Time         `json:"latest,omitzero"`
 	Progress string            `json:"progress,omitempty"`
 	Same     int               `json:"same,omitempty"`
+	Ended    time.Time         `json:"ended,omitzero"`
 	Said     map[string][]Said `json:"said,omitempty"`
 }
 
@@ -75,7 +80,7 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(memoryJSON{
 		V: memoryVersion, Turn: m.Turn, Streak: m.Streak, Total: m.Total, Since: m.Since.UTC(), Latest: m.Latest.UTC(),
-		Progress: m.Progress, Same: m.Same, Said: said,
+		Progress: m.Progress, Same: m.Same, Ended: m.Ended.UTC(), Said: said,
 	})
 }
 
@@ -93,7 +98,7 @@ func (m *Memory) UnmarshalJSON(b []byte) error {
 	}
 	*m = Memory{
 		Turn: j.Turn, Streak: j.Streak, Total: j.Total, Since: j.Since, Latest: j.Latest,
-		Progress: j.Progress, Same: j.Same, Said: j.Said,
+		Progress: j.Progress, Same: j.Same, Ended: j.Ended, Said: j.Said,
 	}
 	return nil
 }
@@ -123,8 +128,17 @@ func (m *Memory) repeats(now string, known bool) int {
 }
 
 // begin makes the memory what an event finds that is evaluated with these options:
-// another turn ends the streak.
-func (m *Memory) begin(o *Options) {
+// another turn ends the streak. over reports that the user ended the loop in this turn.
+func (m *Memory) begin(o *Options) (over bool) {
+	if ended := o.Project.Ended; ended.After(m.Ended) {
+		*m = Memory{Turn: m.Turn, Streak: m.Streak, Total: m.Total, Since: m.Since, Ended: ended, Said: m.Said}
+	}
+	m.turn(o)
+	return m.Streak > 0 && !m.Ended.IsZero() && !m.Since.After(m.Ended)
+}
+
+// turn ends the streak if the event is of another turn.
+func (m *Memory) turn(o *Options) {
 	turn := o.Turn
 	if turn == "" {
 		if !o.NewTurn {

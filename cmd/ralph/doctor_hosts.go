@@ -34,6 +34,16 @@ func (x *examination) checkSwitch() {
 	if x.root.Exists(workspace.OffFile) {
 		x.problem("switched-off", workspace.OffFile, "all loops of this project are off", "ralph resume")
 	}
+	if x.store == nil {
+		return
+	}
+	pauses, err := x.store.Pauses(x.root.Dir())
+	if err != nil {
+		x.problem("switched-off", "", "whether loops are paused is not known, so all are off: "+err.Error(), "ralph resume")
+	}
+	for _, p := range pauses {
+		x.problem("switched-off", "", pausedWhat(p)+" is paused", "ralph resume "+pausedArgs(p))
+	}
 }
 
 // readSettings reads the settings of all hosts.

@@ -110,6 +110,7 @@ func TestPipesEverywhere(t *testing.T) {
 		{"rotated log", "STATE/decisions.jsonl.1"},
 		{"time of the clean-up", "STATE/cleaned"},
 		{"approvals", "STATE/trust"},
+		{"pauses", "STATE/pauses"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

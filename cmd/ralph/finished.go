@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"path"
 	"strings"
 	"time"
@@ -55,21 +54,15 @@ func (a *app) putAway(ctx context.Context, root *state.Root, l loopFile, r loopS
 	if err := a.change(ctx, root, &c); err != nil {
 		return err
 	}
-	record := loop.Record{
-		V: 1, ID: store.LineID(now), Time: now.UTC(), Policy: l.policy.name, Root: root.Dir(), Session: r.text(ownerFields()),
-		Action: rules.Stop, Command: command, Reason: strings.TrimSpace(at(r.progress())), Applied: true,
-		Effects: []rules.Effect{{Kind: rules.ArchiveEffect, Fact: l.fact.Name, Source: l.fact.Source.Name, File: l.path, To: c.Archived}},
-	}
 	own, err := a.store()
-	if err == nil {
-		var line []byte
-		if line, err = json.Marshal(record); err == nil {
-			err = own.AppendLog(line)
-		}
-	}
 	if err != nil {
-		fmt.Fprintf(a.stderr, "ralph: the end of the loop is not in the log: %v\n", err)
+		return err
 	}
+	a.logEnd(own, loop.Record{
+		Time: now, Policy: l.policy.name, Root: root.Dir(), Session: r.text(ownerFields()),
+		Command: command, Reason: strings.TrimSpace(at(r.progress())),
+		Effects: []rules.Effect{{Kind: rules.ArchiveEffect, Fact: l.fact.Name, Source: l.fact.Source.Name, File: l.path, To: c.Archived}},
+	})
 	return nil
 }
 

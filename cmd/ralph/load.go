@@ -26,11 +26,13 @@ type policy struct {
 }
 
 // shortName is how a user names a policy on the command line.
-func (p policy) shortName() string {
-	if name, ok := strings.CutPrefix(p.name, ".ralph/"); ok && !strings.Contains(name, "/") {
+func (p policy) shortName() string { return shortPolicy(p.name) }
+
+func shortPolicy(full string) string {
+	if name, ok := strings.CutPrefix(full, ".ralph/"); ok && !strings.Contains(name, "/") {
 		return strings.TrimSuffix(name, ".yaml")
 	}
-	return p.name
+	return full
 }
 
 // defaultPolicy is the policy of those who name none.

@@ -4,51 +4,159 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/state"
 )
 
+type pauseFlags struct {
+	project string
+	session string
+}
+
 func (a *app) pauseCommand() *cobra.Command {
-	var project string
+	var f pauseFlags
 	cmd := &cobra.Command{
 		Use:   "pause [POLICY]",
 		Short: "Let agents stop until resume",
-		Long: "pause lets agents stop, and keeps all state. With a policy it pauses that loop: it sets\n" +
-			"the field active in the file of the loop. Without one it pauses every loop of the project\n" +
-			"with the file .ralph/off, which hooks look for before they read a fact. A loop that is paused already\n" +
-			"stays so.",
-		Example: "  ralph pause\n  ralph pause ralph-wiggum",
+		Long: "pause lets agents stop until ralph resume, and keeps all state. It pauses one policy, one\n" +
+			"session, one policy in one session, or with neither all loops of the project. A policy\n" +
+			"whose loop file has a field active is paused there; all loops are paused by the file\n" +
+			".ralph/off; other pauses are in ralph's own directory. Hooks look for a pause before they\n" +
+			"read a fact.",
+		Example: "  ralph pause\n  ralph pause ralph-wiggum\n  ralph pause --session 6f2c",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				return a.setActive(cmd.Context(), project, args[0], false)
+			if len(args) == 0 && f.session == "" {
+				return a.switchOff(cmd.Context(), f.project)
 			}
-			return a.switchOff(cmd.Context(), project)
+			return a.pauseOne(cmd.Context(), f, args, true)
 		},
 	}
-	projectFlag(cmd.Flags(), &project)
+	projectFlag(cmd.Flags(), &f.project)
+	sessionFlag(cmd.Flags(), &f.session, "pause")
 	return cmd
 }
 
-// setActive pauses one loop, or resumes it.
-func (a *app) setActive(ctx context.Context, project, name string, active bool) error {
-	root, err := a.openProject(project)
+// pauseOne pauses a policy, a session, or a policy in a session, or resumes it.
+func (a *app) pauseOne(ctx context.Context, f pauseFlags, names []string, pause bool) error {
+	root, err := a.openProject(f.project)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	l, ok, err := a.openLoop(ctx, root.Dir(), name)
+	own, err := a.store()
 	if err != nil {
 		return err
 	}
-	fieldName, _ := l.field(activeFields())
-	if !ok || fieldName == "" {
-		command := map[bool]string{true: "resume", false: "pause"}[active]
-		return fmt.Errorf("cannot %s only %q; `ralph %[1]s` %[1]ss every loop", command, name)
+	p := store.Pause{At: time.Now().UTC()}
+	if f.session != "" {
+		sessions, err := sessionsOf(own, root.Dir())
+		if err != nil {
+			return err
+		}
+		if p.Session, err = fullSession(sessions, f.session); err != nil {
+			return err
+		}
+	}
+	if len(names) > 0 {
+		found, err := findPolicy(root.Dir(), names[0])
+		if err != nil {
+			return err
+		}
+		p.Policy = found.name
+		if f.session == "" {
+			l, ok, err := a.openLoop(ctx, root.Dir(), names[0])
+			if name, _ := l.field(activeFields()); err == nil && ok && name != "" {
+				return a.setActive(ctx, root, own, l, name, !pause)
+			}
+		}
+	}
+	changed, err := changePause(ctx, own, root.Dir(), p, pause)
+	if err != nil {
+		return err
+	}
+	what := pausedWhat(p)
+	switch {
+	case pause && !changed:
+		fmt.Fprintf(a.stdout, "%s is already paused\n", what)
+	case pause:
+		fmt.Fprintf(a.stdout, "paused %s; resume it with: ralph resume %s\n", what, pausedArgs(p))
+	case changed:
+		fmt.Fprintf(a.stdout, "resumed %s\n", what)
+	default:
+		fmt.Fprintf(a.stdout, "%s is not paused\n", what)
+	}
+	if !pause {
+		return a.stillPaused(own, root.Dir(), p)
+	}
+	return nil
+}
+
+// changePause adds a pause or removes it, and reports whether there was anything to change.
+func changePause(ctx context.Context, own *store.Store, root string, p store.Pause, pause bool) (changed bool, err error) {
+	same := func(o store.Pause) bool { return o.Policy == p.Policy && o.Session == p.Session }
+	err = own.ChangePauses(ctx, root, func(all []store.Pause) []store.Pause {
+		if changed = slices.ContainsFunc(all, same) != pause; !changed {
+			return all
+		}
+		if pause {
+			return append(all, p)
+		}
+		return slices.DeleteFunc(all, same)
+	})
+	return changed, err
+}
+
+// stillPaused says which other pauses hold what was resumed; a zero Pause stands for the
+// project.
+func (a *app) stillPaused(own *store.Store, root string, resumed store.Pause) error {
+	pauses, err := own.Pauses(root)
+	for _, p := range pauses {
+		if (resumed.Policy == "" || p.Policy == "" || p.Policy == resumed.Policy) && (resumed.Session == "" || p.Session == "" || p.Session == resumed.Session) {
+			fmt.Fprintf(a.stdout, "still paused: %s; resume it with: ralph resume %s\n", pausedWhat(p), pausedArgs(p))
+		}
+	}
+	return err
+}
+
+// pausedWhat names what a pause is about.
+func pausedWhat(p store.Pause) string {
+	switch {
+	case p.Session == "":
+		return shortPolicy(p.Policy)
+	case p.Policy == "":
+		return "session " + visible(p.Session)
+	}
+	return shortPolicy(p.Policy) + " in session " + visible(p.Session)
+}
+
+// pausedArgs are the arguments of ralph resume that undo a pause.
+func pausedArgs(p store.Pause) string {
+	var args []string
+	if p.Policy != "" {
+		args = append(args, shellQuote(runtime.GOOS, shortPolicy(p.Policy)))
+	}
+	if p.Session != "" {
+		args = append(args, "--session", shellQuote(runtime.GOOS, p.Session))
+	}
+	return strings.Join(args, " ")
+}
+
+// setActive pauses the loop of a file, or resumes it.
+func (a *app) setActive(ctx context.Context, root *state.Root, own *store.Store, l loopFile, field string, active bool) error {
+	name := l.policy.shortName()
+	if active { // it may be older than the file
+		if _, err := changePause(ctx, own, root.Dir(), store.Pause{Policy: l.policy.name}, false); err != nil {
+			return err
+		}
 	}
 	r := l.read(ctx, root)
 	switch {
@@ -62,16 +170,16 @@ func (a *app) setActive(ctx context.Context, project, name string, active bool) 
 		fmt.Fprintf(a.stdout, "%s is already %s\n", name, map[bool]string{true: "running", false: "paused"}[active])
 		return nil
 	}
-	err = a.change(ctx, root, &state.Change{Path: l.path, Format: formatOf(l.fact), Version: r.doc.Version, Sets: []state.Set{{Path: []any{fieldName}, Value: active}}})
+	err := a.change(ctx, root, &state.Change{Path: l.path, Format: formatOf(l.fact), Version: r.doc.Version, Sets: []state.Set{{Path: []any{field}, Value: active}}})
 	if err != nil {
 		return err
 	}
-	if active {
-		fmt.Fprintf(a.stdout, "resumed %s%s\n", name, at(r.progress()))
-	} else {
+	if !active {
 		fmt.Fprintf(a.stdout, "paused %s%s; resume it with: ralph resume %s\n", name, at(r.progress()), name)
+		return nil
 	}
-	return nil
+	fmt.Fprintf(a.stdout, "resumed %s%s\n", name, at(r.progress()))
+	return a.stillPaused(own, root.Dir(), store.Pause{Policy: l.policy.name})
 }
 
 func (a *app) switchOff(ctx context.Context, project string) error {

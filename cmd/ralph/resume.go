@@ -1,37 +1,41 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 
 	"github.com/spf13/cobra"
 )
 
 func (a *app) resumeCommand() *cobra.Command {
-	var project string
+	var f pauseFlags
 	cmd := &cobra.Command{
-		Use:     "resume [POLICY]",
-		Short:   "Undo pause",
-		Long:    "resume undoes pause: with a policy for that loop, without one for the project.",
-		Example: "  ralph resume\n  ralph resume ralph-wiggum",
+		Use:   "resume [POLICY]",
+		Short: "Undo pause",
+		Long: "resume undoes pause: for a policy, for a session, or without either for the project. What\n" +
+			"was paused by itself stays paused; resume names it.",
+		Example: "  ralph resume\n  ralph resume ralph-wiggum\n  ralph resume --session 6f2c",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				return a.setActive(cmd.Context(), project, args[0], true)
+			if len(args) == 0 && f.session == "" {
+				return a.switchOn(cmd.Context(), f.project)
 			}
-			return a.switchOn(project)
+			return a.pauseOne(cmd.Context(), f, args, false)
 		},
 	}
-	projectFlag(cmd.Flags(), &project)
+	projectFlag(cmd.Flags(), &f.project)
+	sessionFlag(cmd.Flags(), &f.session, "resume")
 	return cmd
 }
 
-func (a *app) switchOn(project string) error {
+func (a *app) switchOn(ctx context.Context, project string) error {
 	dir, err := a.projectDir(project)
 	if err != nil {
 		return err
@@ -49,5 +53,13 @@ func (a *app) switchOn(project string) error {
 		fmt.Fprintf(a.stdout, "but %s: it turns loops off in every process that inherits it\n", why)
 		a.status = exitFindings
 	}
-	return nil
+	own, err := a.store()
+	if err != nil {
+		return err
+	}
+	if _, err := own.Pauses(dir); err != nil { // what it held cannot be known
+		fmt.Fprintf(a.stdout, "removed what could not be read: %v\n", err)
+		return own.ChangePauses(ctx, dir, func([]store.Pause) []store.Pause { return nil })
+	}
+	return a.stillPaused(own, dir, store.Pause{})
 }

@@ -47,9 +47,12 @@ const (
 
 // projectStatus is what status reports.
 type projectStatus struct {
-	Project string       `json:"project"`
-	Off     string       `json:"off,omitempty"` // why all loops are off
-	Loops   []loopStatus `json:"loops"`
+	Project string `json:"project"`
+	Off     string `json:"off,omitempty"` // why all loops are off
+
+	Paused []store.Pause `json:"paused,omitempty"` // by ralph pause, but for those that a loop file says
+
+	Loops []loopStatus `json:"loops"`
 
 	Shadows []string `json:"shadows,omitempty"` // files of the project in the place of shipped policies
 
@@ -99,6 +102,9 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 	if err != nil {
 		return err
 	}
+	if report.Paused, err = own.Pauses(root.Dir()); err != nil {
+		return err
+	}
 	sessions, err := sessionsOf(own, root.Dir())
 	if err != nil {
 		return err
@@ -123,6 +129,11 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 	for _, started := range a.startedStates(ctx, root) { // without a decision yet
 		if !slices.ContainsFunc(report.Loops, func(st loopStatus) bool { return st.Policy == started.policy.name }) {
 			report.Loops = append(report.Loops, a.fileStatus(ctx, root, own, started.loopFile, started.read(ctx, root), nil))
+		}
+	}
+	for i, l := range report.Loops {
+		if l.State == loopRunning && slices.ContainsFunc(report.Paused, func(p store.Pause) bool { return p.Covers(l.Policy, l.Owner) }) {
+			report.Loops[i].State = loopPaused
 		}
 	}
 	if report.Finished, err = finishedLoops(ctx, own, root); err != nil {
@@ -179,12 +190,12 @@ func (st *loopStatus) take(r loopState) {
 
 // remember fills in what ralph remembers of a session.
 func (a *app) remember(ctx context.Context, st *loopStatus, own *store.Store, root string, s logged) {
-	entries, err := loop.LocalStore(own.Dir()).Load(ctx, loop.Key{Root: root, Policy: s.Policy, Host: s.Host, Session: s.Session, Agent: s.Agent})
+	mine, shared, err := remembered(ctx, own, s.key())
 	if err != nil {
 		st.Problem = err.Error()
 	}
-	for _, e := range entries {
-		st.Continuations, st.Since = e.Memory.Streak, e.Memory.Since
+	if running(mine.Memory, shared.Memory) {
+		st.Continuations, st.Since = mine.Memory.Streak, mine.Memory.Since
 	}
 	st.Host = s.Host
 	st.Owner, st.Agent = cmp.Or(st.Owner, s.Session), s.Agent
@@ -245,6 +256,9 @@ func (a *app) loggedFile(ctx context.Context, root string, s logged) (f *rules.F
 func (a *app) writeStatus(report projectStatus, now time.Time) {
 	if report.Off != "" {
 		fmt.Fprintf(a.stdout, "all loops are off: %s; turn them on with: ralph resume\n", report.Off)
+	}
+	for _, p := range report.Paused {
+		fmt.Fprintf(a.stdout, "paused: %s, %s; resume it with: ralph resume %s\n", pausedWhat(p), ago(now, p.At), pausedArgs(p))
 	}
 	if len(report.Loops) == 0 {
 		fmt.Fprintln(a.stdout, "no loop in this project")

@@ -2,100 +2,251 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
 
+type stopFlags struct {
+	project string
+	session string
+}
+
 func (a *app) stopCommand() *cobra.Command {
-	var project string
+	var f stopFlags
 	cmd := &cobra.Command{
 		Use:   "stop [POLICY]...",
-		Short: "End a loop",
-		Long: "stop ends a loop at once: its file moves to .ralph/archive, and nothing is lost. Without\n" +
-			"a policy it ends every loop of the project that has a file. The state of a tool is such a\n" +
-			"file only if ralph start wrote it; else cancel the work with the tool. Loops without a\n" +
-			"file are paused by ralph pause.",
-		Example: "  ralph stop\n  ralph stop ralph-wiggum",
+		Short: "End loops",
+		Long: "stop ends the loops that run now: of these policies, or all of the project. Each of their\n" +
+			"sessions may stop until its user's next prompt; then, and in a new session, a loop can begin\n" +
+			"again. A loop file, and a state that ralph start wrote, move to .ralph/archive: nothing is\n" +
+			"lost. A state that a tool wrote stays: to end that work, cancel it with the tool. With\n" +
+			"--session only the loops of that session end. To keep loops from beginning again, use ralph\n" +
+			"pause.",
+		Example: "  ralph stop\n  ralph stop ralph-wiggum\n  ralph stop --session 6f2c",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.stop(cmd.Context(), project, args)
+			return a.stop(cmd.Context(), f, args)
 		},
 	}
-	projectFlag(cmd.Flags(), &project)
+	projectFlag(cmd.Flags(), &f.project)
+	sessionFlag(cmd.Flags(), &f.session, "end the loops of")
 	return cmd
 }
 
-func (a *app) stop(ctx context.Context, project string, names []string) error {
-	root, err := a.openProject(project)
+// A stopping is one run of ralph stop.
+type stopping struct {
+	app      *app
+	own      *store.Store
+	root     *state.Root
+	session  string // "" for all
+	now      time.Time
+	sessions []logged // the latest decision of each session
+	ended    int
+}
+
+func (a *app) stop(ctx context.Context, f stopFlags, names []string) error {
+	root, err := a.openProject(f.project)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	loops, err := a.stoppable(ctx, root, names)
+	own, err := a.store()
 	if err != nil {
 		return err
 	}
-	ended, now := 0, time.Now()
-	for _, l := range loops {
-		r := l.read(ctx, root)
-		if r.doc.Status == state.Missing && !root.Exists(l.path) {
-			if len(names) > 0 {
-				fmt.Fprintf(a.stdout, "no loop of %s is running: there is no %s\n", l.policy.shortName(), l.path)
-				a.status = exitFindings
-			}
-			continue
-		}
-		if err := a.putAway(ctx, root, l, r, "ralph stop", now); err != nil {
+	s := stopping{app: a, own: own, root: root, now: time.Now()}
+	if s.sessions, err = sessionsOf(own, root.Dir()); err != nil {
+		return err
+	}
+	if s.session, err = fullSession(s.sessions, f.session); err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return s.all(ctx)
+	}
+	for _, name := range names {
+		before := s.ended
+		why, err := s.named(ctx, name)
+		if err != nil {
 			return err
 		}
-		ended++
-		fmt.Fprintf(a.stdout, "ended %s%s; %s is now in %s\n", l.policy.shortName(), at(r.progress()), l.path, state.ArchiveDir)
-	}
-	if ended == 0 && len(names) == 0 {
-		fmt.Fprintln(a.stdout, "no loop here has a file; `ralph status` shows the others, `ralph pause` pauses every loop")
+		if s.ended == before {
+			fmt.Fprintf(a.stdout, "no loop of %s is running%s%s\n", name, s.inSession(), why)
+			a.status = exitFindings
+		}
 	}
 	return nil
 }
 
-// stoppable gives the loops of these policies, or all that are there, whose files may
-// be put away: loop files, and states that ralph start wrote.
-func (a *app) stoppable(ctx context.Context, root *state.Root, names []string) ([]loopFile, error) {
-	var loops []loopFile
-	for _, name := range names {
-		l, ok, err := a.openLoop(ctx, root.Dir(), name)
-		if err != nil {
-			return nil, err
+// all ends every loop of the project.
+func (s *stopping) all(ctx context.Context) error {
+	files := s.app.loopFiles(ctx, s.root.Dir())
+	for _, started := range s.app.startedStates(ctx, s.root) {
+		files = append(files, started.loopFile)
+	}
+	for _, l := range files {
+		if err := s.file(ctx, l); err != nil {
+			return err
 		}
-		if ok {
-			loops = append(loops, l)
-			continue
+	}
+	var policies []string
+	for _, d := range s.sessions {
+		if !slices.Contains(policies, d.Policy) {
+			policies = append(policies, d.Policy)
 		}
-		s, ok, err := a.openToolState(ctx, root, name, "")
+	}
+	for _, policy := range policies {
+		if err := s.policy(ctx, policy, ""); err != nil {
+			return err
+		}
+	}
+	if s.ended == 0 {
+		fmt.Fprintf(s.app.stdout, "no loop is running%s\n", s.inSession())
+		if s.session != "" {
+			s.app.status = exitFindings
+		}
+	}
+	return nil
+}
+
+// named ends the loops of one policy. why goes on the sentence that none was running.
+func (s *stopping) named(ctx context.Context, name string) (why string, err error) {
+	p, err := findPolicy(s.root.Dir(), name)
+	if err != nil {
+		return "", err
+	}
+	stays := ""
+	l, ok, err := s.app.openLoop(ctx, s.root.Dir(), name)
+	switch {
+	case err != nil: // it cannot be loaded: its sessions can be ended all the same
+	case ok:
+		if err := s.file(ctx, l); err != nil {
+			return "", err
+		}
+		if why = ": there is no " + l.path; s.root.Exists(l.path) {
+			why = "; " + l.path + " is not that session's, and stays"
+		}
+	default:
+		tool, ok, err := s.app.openToolState(ctx, s.root, name, "")
 		switch {
 		case err != nil:
-			return nil, err
+			return "", err
 		case !ok:
-			return nil, fmt.Errorf("%s has no loop file; `ralph pause` pauses every loop", name)
-		case s.path == "":
-			fmt.Fprintf(a.stdout, "no loop of %s is running: %s\n", name, s.problem)
-			a.status = exitFindings
-		case root.Exists(s.path) && !s.read(ctx, root).startedHere():
-			return nil, fmt.Errorf("%s stays: ralph start did not write it. Cancel the work with the tool that wrote it; `ralph pause` pauses every loop", s.path)
+		case tool.path == "":
+			why = ": " + tool.problem
+		case !s.root.Exists(tool.path):
+			why = ": there is no " + tool.path
+		case tool.read(ctx, s.root).startedHere():
+			if err := s.file(ctx, tool.loopFile); err != nil {
+				return "", err
+			}
 		default:
-			loops = append(loops, s.loopFile)
+			stays = fmt.Sprintf("; %s stays, because ralph start did not write it: cancel that work with the tool that wrote it", tool.path)
+			why = stays
 		}
 	}
-	if len(names) > 0 {
-		return loops, nil
+	return why, s.policy(ctx, p.name, stays)
+}
+
+// file puts the file of a loop away. With a session, only if the file names that as its owner.
+func (s *stopping) file(ctx context.Context, l loopFile) error {
+	r := l.read(ctx, s.root)
+	if r.doc.Status == state.Missing && !s.root.Exists(l.path) || s.session != "" && r.text(ownerFields()) != s.session {
+		return nil
 	}
-	loops = a.loopFiles(ctx, root.Dir())
-	for _, s := range a.startedStates(ctx, root) {
-		loops = append(loops, s.loopFile)
+	if err := s.app.putAway(ctx, s.root, l, r, "ralph stop", s.now); err != nil {
+		return err
 	}
-	return loops, nil
+	s.ended++
+	fmt.Fprintf(s.app.stdout, "ended %s%s; %s is now in %s\n", l.policy.shortName(), at(r.progress()), l.path, state.ArchiveDir)
+	return s.forget(ctx, l.policy.name)
+}
+
+// forget ends what ralph remembers of the loops of a policy whose file is gone.
+func (s *stopping) forget(ctx context.Context, policy string) error {
+	if s.session == "" {
+		return endSessions(ctx, s.own, s.root.Dir(), policy, s.now)
+	}
+	return forgetShared(ctx, s.own, loop.Key{Root: s.root.Dir(), Policy: policy})
+}
+
+// policy ends the loops of a policy that sessions are in. stays goes on the sentences
+// about them.
+func (s *stopping) policy(ctx context.Context, policy, stays string) error {
+	others := false
+	var ends []logged
+	var streaks []int
+	for _, d := range s.sessions {
+		if d.Policy != policy {
+			continue
+		}
+		mine, shared, err := remembered(ctx, s.own, d.key())
+		switch {
+		case err != nil && s.session != "":
+			return err
+		case err != nil || !running(mine.Memory, shared.Memory): // without a session it is ended all the same
+		case s.session != "" && d.Session != s.session:
+			others = true
+		default:
+			ends, streaks = append(ends, d), append(streaks, mine.Memory.Streak)
+		}
+	}
+	if err := s.end(ctx, policy, ends, others); err != nil {
+		return err
+	}
+	for i, d := range ends {
+		s.ended++
+		where := fmt.Sprintf("at continuation %d", streaks[i])
+		fmt.Fprintf(s.app.stdout, "ended %s in session %s %s%s\n", shortPolicy(policy), visible(d.Session), where, stays)
+		s.app.logEnd(s.own, loop.Record{
+			Time: s.now, Policy: policy, Root: s.root.Dir(), Host: d.Host, Session: d.Session, Agent: d.Agent, Command: "ralph stop", Reason: where,
+		})
+	}
+	return nil
+}
+
+// end marks the loops as ended. What they shared is forgotten once none is left.
+func (s *stopping) end(ctx context.Context, policy string, ends []logged, others bool) error {
+	if s.session == "" {
+		return endSessions(ctx, s.own, s.root.Dir(), policy, s.now)
+	}
+	for _, d := range ends {
+		if err := endSession(ctx, s.own, d.key(), s.now); err != nil {
+			return err
+		}
+	}
+	if len(ends) == 0 || others {
+		return nil
+	}
+	return forgetShared(ctx, s.own, ends[0].key())
+}
+
+func (s *stopping) inSession() string {
+	if s.session == "" {
+		return ""
+	}
+	return " in session " + visible(s.session)
+}
+
+// logEnd notes in the log that a command ended a loop. The loop has ended also where the
+// log cannot be written.
+func (a *app) logEnd(own *store.Store, r loop.Record) {
+	r.V, r.ID, r.Time, r.Action, r.Applied = 1, store.LineID(r.Time), r.Time.UTC(), rules.Stop, true
+	line, err := json.Marshal(r)
+	if err == nil {
+		err = own.AppendLog(line)
+	}
+	if err != nil {
+		fmt.Fprintf(a.stderr, "ralph: the end of the loop is not in the log: %v\n", err)
+	}
 }
 
 func at(progress string) string {

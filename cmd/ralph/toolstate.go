@@ -137,7 +137,7 @@ func (a *app) startTool(ctx context.Context, root *state.Root, s toolState, f st
 		fmt.Fprintf(a.stdout, "  %s\n", line)
 	}
 	if now.startedHere() {
-		fmt.Fprintf(a.stdout, "  pause every loop: ralph pause   end this one: ralph stop %s\n", name)
+		fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %[1]s\n", name)
 	}
 	a.adviseStarted(ctx, root, s.policy)
 	return nil
