@@ -135,7 +135,7 @@ func bounds() map[string][]bound {
 	}
 }
 
-// inner are bounds that nobody meets as such: shapes of messages, effort, and what another bound implies.
+// inner are bounds that users do not meet: shapes of messages, effort, and what another bound implies.
 func inner() map[string][]string {
 	return map[string][]string{
 		"cmd/ralph":             {"maxDiffCells", "maxPolicySize", "maxStack", "maxStdinPolicy", "minTimeout"},
@@ -145,7 +145,7 @@ func inner() map[string][]string {
 		"loop/host":             {"MaxInput"},
 		"loop/judge":            {"maxBraces"},
 		"loop/transcript":       {"maxExchange"},
-		"rules":                 {"maxCall", "maxCalls", "maxCover", "maxEnum", "maxFormula", "maxInputJSON", "maxInputText"},
+		"rules":                 {"maxCall", "maxCalls", "maxCover", "maxEnum", "maxFormula", "maxInputJSON", "maxInputText", "maxMistaken"},
 		"rules/internal/solve":  {"MaxConstant"},
 		"rules/internal/source": {"maxProblems"},
 		"schema": {

@@ -252,6 +252,9 @@ func (t *translator) typed(key string, typ *schema.Type, q quantity, prefer any)
 func (t *translator) numeric(key string, typ *schema.Type, q quantity, prefer any) (side, bool) {
 	made := t.define(key, func() *quantity {
 		q.min, q.max = -solve.MaxConstant-1, solve.MaxConstant+1
+		if q.kind == fieldValue { // a file may hold what is out of bounds, and it is kept
+			typ = &schema.Type{Kind: typ.Kind, Enum: typ.Enum, Default: typ.Default, HasDefault: typ.HasDefault}
+		}
 		if typ.Min != nil && *typ.Min >= -solve.MaxConstant && *typ.Min <= solve.MaxConstant {
 			q.min = int(*typ.Min)
 		}

@@ -28,8 +28,8 @@ params:
       properties:
         phase: {enum: [plan, work, test], default: plan}
         on: {type: boolean, default: false}
-        i: {type: integer, minimum: 0, maximum: 2, default: 0}
-        n: {type: integer, minimum: 0, maximum: 1, default: 1}
+        i: {type: integer, enum: [0, 1, 2], default: 0}
+        n: {type: integer, enum: [0, 1], default: 1}
 let:
   next: i + 1
   final: i >= n

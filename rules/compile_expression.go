@@ -23,7 +23,7 @@ func (c *compiler) expression(s snippet, boolean bool) (*cond, nature.Nature) {
 	if err != nil {
 		err = refine(err, s.src)
 		message, help := reword(err.message)
-		c.report(s.scope.file, s.at(err.from), s.at(err.to), Error, "syntax", help, message)
+		c.mistaken(&s, err.from, err.to, "syntax", help, message)
 		return nil, nature.Nature{}
 	}
 	if !c.load.affords(nodesOf(tree.Node)) {
@@ -55,8 +55,17 @@ type leafNature struct {
 
 func (l *leaves) fail(from, to int, check, help, message string) {
 	l.failed = true
-	s := &l.snippet
-	l.c.report(s.scope.file, s.at(from), s.at(to), Error, check, help, message)
+	l.c.mistaken(&l.snippet, from, to, check, help, message)
+}
+
+// mistaken reports an error in an expression, and what the user means by it if it is
+// a usual one.
+func (c *compiler) mistaken(s *snippet, from, to int, check, help, message string) {
+	if c.diags.full(Error) {
+		return
+	}
+	from, to, message, help, _ = c.usual.find(s.src, from, to, message, help)
+	c.report(s.scope.file, s.at(from), s.at(to), Error, check, help, message)
 }
 
 // warn reports what is doubtful, for checks only.

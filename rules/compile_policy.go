@@ -15,6 +15,7 @@ type compiler struct {
 	program *Program
 	table   *table
 	diags   *Diagnostics
+	usual   finder // of mistakes
 }
 
 // newCompiler makes the compiler of a policy, with the program that it fills.
@@ -35,7 +36,7 @@ func newCompiler(doc *document, l *loading, diags *Diagnostics) *compiler {
 // fork gives a compiler for another goroutine, with diagnostics of its own.
 func (c *compiler) fork(diags *Diagnostics) *compiler {
 	own := *c
-	own.engine, own.diags = c.engine.fork(), diags
+	own.engine, own.diags, own.usual = c.engine.fork(), diags, finder{}
 	return &own
 }
 

@@ -102,7 +102,7 @@ func (r *resolver) checkTypes(n ast.Node, elems []*schema.Type) {
 		if p, ok := t.Property.(*ast.StringNode); ok {
 			if base := r.typeOf(t.Node, elems); !declares(base, p.Value) {
 				names := fieldNames(base)
-				r.fail(p, "unknown-field", nearest.DidYouMean(p.Value, names), fmt.Sprintf("unknown field %q, the declared ones are %s", p.Value, list(names)))
+				r.fail(p, "unknown-field", meantField(p.Value, names), fmt.Sprintf("unknown field %q, the declared ones are %s", p.Value, list(names)))
 			}
 		}
 	case *ast.BinaryNode:
@@ -132,6 +132,14 @@ func (r *resolver) checkTypes(n ast.Node, elems []*schema.Type) {
 		}
 	}
 	children(n, func(c *ast.Node) { r.checkTypes(*c, elems) })
+}
+
+// meantField guesses which declared field another name stands for.
+func meantField(name string, declared []string) string {
+	if other := otherField(name, declared); other != "" {
+		return "did you mean " + quote(other) + "?"
+	}
+	return nearest.DidYouMean(name, declared)
 }
 
 // checkEnum reports a literal that the other side can never be.

@@ -26,6 +26,11 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 		help := ""
 		if len(found) == 0 {
 			help = nearest.DidYouMean(firstKey(n).Value, sourceNames(p.load.kinds))
+			if first := firstKey(n); first != n {
+				if meant := meantSource(first.Value, n.Fields[0].Value.Value); meant != "" {
+					help = "write {" + meant + "}"
+				}
+			}
 		}
 		has := "none"
 		if len(found) > 1 {

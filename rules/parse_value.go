@@ -145,6 +145,9 @@ func (p *parser) oneOrMore(n *source.Node, what string) []*source.Node {
 	var out []*source.Node
 	for _, item := range items {
 		switch {
+		case isShellTest(item):
+			_, _, message, help, _ := new(finder).find("[["+item.Items[0].Value+"]]", 0, len(item.Items[0].Value), "", "")
+			p.errorf(item, "syntax", help, "%s", message)
 		case item.Kind != source.Scalar:
 			p.errorf(item, "syntax", "quote the expression, or put it into a |- block", "%s is an expression or a list of them, this is %s", what, item.KindName())
 		case item.Tag == "!!null" || strings.TrimSpace(item.Value) == "":
@@ -157,6 +160,15 @@ func (p *parser) oneOrMore(n *source.Node, what string) []*source.Node {
 		p.errorf(n, "empty", "leave the key out, or write an expression", "%s is empty", what)
 	}
 	return out
+}
+
+// isShellTest reports whether YAML read a [[ -f NAME ]] as a list of lists.
+func isShellTest(n *source.Node) bool {
+	if n.Kind != source.List || len(n.Items) != 1 {
+		return false
+	}
+	flag, file, ok := strings.Cut(n.Items[0].Value, " ")
+	return ok && file != "" && len(flag) == 2 && flag[0] == '-' && strings.Contains("defnrsxz", flag[1:])
 }
 
 // expressions reads a map from names to expressions. lost is called for names

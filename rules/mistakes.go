@@ -1,0 +1,323 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A mistake is something that users of shells and of other languages write in an
+// expression, and what they mean by it.
+type mistake struct {
+	pattern string // of the expression, around the place that was reported
+	only    string // part of the report, "" for any
+	message string // in place of the reported one, "" keeps that
+	help    string // ${1} is the first group of the pattern
+	fix     func(groups []string) string
+	weak    bool // a better guess counts
+}
+
+const (
+	aName = `[\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*|\[\d+\])*`
+	aText = `"[^"]*"|'[^']*'|` + "`[^`]*`"
+)
+
+// mistakes lists the usual ones. The first that fits counts.
+func mistakes() []mistake {
+	const (
+		noShell   = "a condition is not a shell test"
+		noIs      = `expressions have no operator "is"`
+		noMatch   = `expressions have no operator "=~"`
+		noMethod  = "values have no methods"
+		spanForm  = "a time span is written as duration(…)"
+		ofAList   = "an element of a list is picked by a number"
+		needQuote = "a text needs quotes"
+	)
+	return []mistake{
+		// A shell.
+		{pattern: `(?:^|[\[(]|\b(?:and|or|not)\s|&&|\|\|)\s*-[efsrx]\s+["']?([^\s"'\])]+)["']?(?:\s*\]{1,2})?`, message: noShell, help: `write exists("${1}")`},
+		{pattern: `(?:^|[\[(]|\b(?:and|or|not)\s|&&|\|\|)\s*-d\s+["']?([^\s"'\])]+)["']?(?:\s*\]{1,2})?`, message: noShell, help: `write isdir("${1}")`},
+		{pattern: `(?:^|[\[(]|\b(?:and|or|not)\s|&&|\|\|)\s*-z\s+["']?\$?(` + aName + `)["']?(?:\s*\]{1,2})?`, message: noShell, help: `write ${1} == ""`},
+		{pattern: `(?:^|[\[(]|\b(?:and|or|not)\s|&&|\|\|)\s*-n\s+["']?\$?(` + aName + `)["']?(?:\s*\]{1,2})?`, message: noShell, help: `write ${1} != ""`},
+		{pattern: `\$\(\s*git\b[^()]*\)?`, message: "an expression cannot run a program", help: `declare a fact such as repo: {git: .} and read repo.dirty, repo.changed or repo.branch`},
+		{pattern: `\$\(([^()]*)\)?`, message: "an expression cannot run a program", fix: asExec},
+		{pattern: `\$\{([^{}]*)\}`, message: "${…} is for texts; an expression names a value without it", help: "write ${1}"},
+		{pattern: `\$([A-Za-z_]\w*)`, only: "unknown name", message: "an expression has no $", help: "write ${1} for a name of the policy, env.${1} for a variable of the environment"},
+		{pattern: `^\s*if\b.*`, message: "a condition has no if", help: "write the condition alone"},
+		{pattern: `^\s*unless\b.*`, message: "a condition has no unless", help: "write not (…)"},
+
+		// Numbers and time spans.
+		{pattern: `\b(\d+(?:\.\d+)?)([kK]|M)\b`, message: "a number has no unit", fix: inFull},
+		{pattern: `\b((?:\d+(?:\.\d+)?(?:h|ms|m|s))+)\b`, message: spanForm, help: `write duration("${1}")`},
+		{pattern: `\b(\d+)\s*(millisecond|second|sec|minute|min|hour|hr|day|d|week|w)s?\b`, message: spanForm, fix: asDuration},
+		{pattern: `(` + aName + `)\s*/\s*duration\((?:"([^"]*)"|'([^']*)')\)`, only: `"/" does not go`, message: "a time span cannot be divided", fix: inMinutes},
+		{pattern: `(` + aName + `)\s*[/%]\s*[\d.]+`, only: "a time span", message: "a time span cannot be divided", help: "${1}.Minutes() and ${1}.Seconds() are numbers"},
+
+		// Operators.
+		{pattern: `(` + aName + `)\s*!~\s*/((?:[^/\\]|\\.)*)/\w*`, message: noMatch, help: "write not (${1} matches `${2}`)"},
+		{pattern: `(` + aName + `)\s*(?:=~|~=|~)\s*/((?:[^/\\]|\\.)*)/\w*`, message: noMatch, help: "write ${1} matches `${2}`"},
+		{pattern: `(` + aName + `)\s*(?:=~|~=|~)\s*(` + aText + `)`, message: noMatch, help: "write ${1} matches ${2}"},
+		{pattern: `\bmatches\s*/((?:[^/\\]|\\.)*)/\w*`, message: "a pattern is a text", help: "write matches `${1}`"},
+		{pattern: `(` + aName + `)\s+is\s+not\s+(?:None|null|nil|none|NULL|undefined|missing)\b`, message: noIs, fix: isThere},
+		{pattern: `(` + aName + `)\s+is\s+(?:None|null|nil|none|NULL|undefined|missing)\b`, message: noIs, fix: isNotThere},
+		{pattern: `(` + aName + `)\s+is\s+not\s+empty\b`, message: noIs, help: `write len(${1}) > 0`},
+		{pattern: `(` + aName + `)\s+is\s+empty\b`, message: noIs, help: `write len(${1}) == 0`},
+		{pattern: `(` + aName + `)\s+is\s+[Tt]rue\b`, message: noIs, help: `write ${1}`},
+		{pattern: `(` + aName + `)\s+is\s+[Ff]alse\b`, message: noIs, help: `write not ${1}`},
+		{pattern: `(` + aName + `)\s+is\s+not\s+(` + aText + `)`, message: noIs, help: `write ${1} != ${2}`},
+		{pattern: `(` + aName + `)\s+(?:includes|has|like|LIKE)\s+(` + aText + `)`, message: "expressions have no such operator", help: `write ${1} contains ${2}, or ${2} in ${1} for a list`},
+		{pattern: `(` + aName + `)\s+(?:starts|begins)\s?[wW]ith\s+(` + aText + `)`, message: `startsWith is one word`, help: `write ${1} startsWith ${2}`},
+		{pattern: `(` + aName + `)\s+ends\s?[wW]ith\s+(` + aText + `)`, message: `endsWith is one word`, help: `write ${1} endsWith ${2}`},
+		{pattern: `(` + aName + `)\s+contains\s+(` + aText + `|` + aName + `)`, only: "between a list and", message: "contains looks into a text, and this is a list", help: `write ${2} in ${1}`},
+		{pattern: `\bin\s+([\pL_]\w*(?:\s*,\s*[\pL_]\w*)+)`, message: "a list has brackets", fix: inList},
+		{pattern: `(` + aName + `)\s*(?:\+\+|--|\+=|-=)\s*\S?`, message: "an expression changes nothing", help: "a rule changes a field with then: [{set: ${1} = ${1} + 1}]"},
+		{pattern: `.*\bif\b.*\belse\b.*`, message: "expressions have no if and else", help: "write condition ? a : b"},
+		{pattern: `\bfor\s+\w+\s+in\b`, message: "an expression has no loop", help: "write any(list, …), all(list, …), count(list, …) or filter(list, …); .field is a field of the element"},
+		{pattern: `\w+\s*=>`, message: "a predicate has no parameter", help: "leave it out: .field is a field of the element, # the element itself"},
+
+		// Methods and functions of other languages.
+		{pattern: `(` + aName + `)\.(?:contains|includes|indexOf)\(([^()]*)\)`, message: "contains is an operator", help: `write ${1} contains ${2}, or ${2} in ${1} for a list`},
+		{pattern: `(` + aName + `)\.(?:startsWith|startswith|hasPrefix)\(([^()]*)\)`, message: "startsWith is an operator", help: `write ${1} startsWith ${2}`},
+		{pattern: `(` + aName + `)\.(?:endsWith|endswith|hasSuffix)\(([^()]*)\)`, message: "endsWith is an operator", help: `write ${1} endsWith ${2}`},
+		{pattern: `(` + aName + `)\.(?:matches|match|test)\(([^()]*)\)`, message: "matches is an operator", help: `write ${1} matches ${2}`},
+		{pattern: `(` + aName + `)\.(?:equals|eq|is)\(([^()]*)\)`, message: "== is an operator", help: `write ${1} == ${2}`},
+		{pattern: `(` + aName + `)\.(?:isEmpty|empty|is_empty)(?:\(\))?`, message: noMethod, help: `write len(${1}) == 0`},
+		{pattern: `(` + aName + `)\.(?:len|length|size)\b(?:\(\))?`, message: noMethod, help: `write len(${1})`},
+		{pattern: `(` + aName + `)\.count\b(?:\(\))?(?:$|[^(])`, only: ofAList, message: noMethod, help: `write len(${1})`},
+		{pattern: `(` + aName + `)\.(?:toLowerCase|toLower|lower|downcase)(?:\(\))?`, message: noMethod, help: `write lower(${1})`},
+		{pattern: `(` + aName + `)\.(?:toUpperCase|toUpper|upper|upcase)(?:\(\))?`, message: noMethod, help: `write upper(${1})`},
+		{pattern: `(` + aName + `)\.(?:every|all)\(.*\)`, message: noMethod, help: `write all(${1}, …); .field is a field of the element`},
+		{pattern: `(` + aName + `)\.(?:some|any|exists)\(.*\)`, message: noMethod, help: `write any(${1}, …); .field is a field of the element`},
+		{pattern: `(` + aName + `)\.(filter|map|count|find|none|trim|split|join|first|last|sum)\(.*\)`, message: noMethod, help: `write ${2}(${1}, …)`},
+		{pattern: `(` + aName + `)\.(\w+)`, only: ofAList, message: "this is a list, and its elements have the fields", help: `write any(${1}, .${2}), all(${1}, .${2}) or ${1}[0].${2}`},
+		{pattern: `\b(?:contains|includes)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "contains is an operator", help: `write ${1} contains ${2}, or ${2} in ${1} for a list`},
+		{pattern: `\b(?:startsWith|startswith|hasPrefix)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "startsWith is an operator", help: `write ${1} startsWith ${2}`},
+		{pattern: `\b(?:endsWith|endswith|hasSuffix)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "endsWith is an operator", help: `write ${1} endsWith ${2}`},
+		{pattern: `\bmatch(?:es)?\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "matches is an operator", help: `write ${1} matches ${2}`},
+		{pattern: `\b(?:empty|isEmpty|is_empty)\(([^()]*)\)`, help: `write len(${1}) == 0`},
+		{pattern: `\b(?:length|size|strlen|sizeof)\(([^()]*)\)`, help: `write len(${1})`},
+		{pattern: `\b(?:defined|isset|isSet|is_set|present|exist)\(([^()]*)\)`, help: `write ok(${1}) for a fact, ${1} != nil for a field`},
+		{pattern: `\b(?:file_exists|fileExists|fileexists|isfile|isFile|is_file|path_exists)\(([^()]*)\)`, help: `write exists(${1})`},
+		{pattern: `\b(?:str|toString|to_string|String)\(([^()]*)\)`, help: `write string(${1})`},
+
+		// Words without quotes.
+		{pattern: `\b(said|promised|mentions|exists|isdir|anyfile|which|duration|date|transcript\.\w+)\(\s*(\pL[\pL\pN_]*)\s*\)`, only: "unknown name", help: `if it is a text, write ${1}("${2}")`},
+		{pattern: `\b(said|promised|mentions|exists|isdir|anyfile|which|duration|date|transcript\.\w+)\(\s*([^\s\d"'` + "`" + `()#][^"'` + "`" + `()]*?)\s*\)`, message: needQuote, help: `write ${1}("${2}")`},
+		{pattern: `(?:==|!=|\bcontains|\bstartsWith|\bendsWith|\bmatches)\s*(` + aName + `)`, only: "unknown name", fix: quotedWord},
+		{pattern: `(?:^|[(\s])(` + aName + `)\s*(?:==|!=|\bin\b)`, only: "unknown name", weak: true, fix: quotedWord},
+	}
+}
+
+func asExec(groups []string) string {
+	return "declare a fact such as check: {" + execOf(groups[1]) + "} and read check.stdout or check.code"
+}
+
+// execOf writes a plain command as the source that runs it.
+func execOf(command string) string {
+	words := strings.Fields(command)
+	if len(words) == 0 || strings.ContainsAny(command, "|&;<>\"'`$*?()[]{},:#") {
+		return "exec: [program, argument]"
+	}
+	return "exec: [" + strings.Join(words, ", ") + "]"
+}
+
+func inFull(groups []string) string {
+	n, _ := strconv.ParseFloat(groups[1], 64) // the pattern admits only numbers
+	factor := 1000.0
+	if groups[2] == "M" {
+		factor = 1e6
+	}
+	if n *= factor; n != math.Trunc(n) {
+		return "write it in full"
+	}
+	return "write " + strconv.FormatFloat(n, 'f', -1, 64)
+}
+
+func asDuration(groups []string) string {
+	unit := groups[2][:1]
+	if strings.HasPrefix(groups[2], "milli") {
+		unit = "ms"
+	}
+	n := groups[1]
+	if hours := map[string]int{"d": 24, "w": 7 * 24}[unit]; hours > 0 {
+		days, err := strconv.Atoi(n)
+		if err != nil || days > 36500 {
+			return `write hours: duration("24h")`
+		}
+		n, unit = strconv.Itoa(hours*days), "h"
+	}
+	return `write duration("` + n + unit + `")`
+}
+
+func inMinutes(groups []string) string {
+	minutes := "30"
+	if d, err := time.ParseDuration(groups[2] + groups[3]); err == nil && d > 0 {
+		minutes = strconv.FormatFloat(d.Minutes(), 'f', -1, 64)
+	}
+	return fmt.Sprintf("divide the minutes: %s.Minutes() / %s", groups[1], minutes)
+}
+
+func isThere(groups []string) string {
+	if strings.ContainsAny(groups[1], ".[") {
+		return "write " + groups[1] + " != nil"
+	}
+	return "write ok(" + groups[1] + ") for a fact, " + groups[1] + " != nil for a field"
+}
+
+func isNotThere(groups []string) string {
+	if strings.ContainsAny(groups[1], ".[") {
+		return "write " + groups[1] + " == nil"
+	}
+	return "write missing(" + groups[1] + ") for a fact, " + groups[1] + " == nil for a field"
+}
+
+func inList(groups []string) string {
+	words := strings.Split(groups[1], ",")
+	for i, w := range words {
+		words[i] = quote(strings.TrimSpace(w))
+	}
+	return "write in [" + strings.Join(words, ", ") + "]"
+}
+
+func quotedWord(groups []string) string {
+	return "if it is a text, write " + quote(groups[1])
+}
+
+// finder looks for mistakes. It makes its patterns at the first one: policies
+// without errors need none.
+type finder struct{ patterns []*regexp.Regexp }
+
+// maxMistaken bounds the expressions that are looked at, in bytes.
+const maxMistaken = 500
+
+// find says what the user of an expression means where an error was reported, from
+// and to in runes. ok is false if it is no usual mistake.
+func (f *finder) find(src string, from, to int, message, help string) (at, end int, said, advice string, ok bool) {
+	if len(src) > maxMistaken {
+		return from, to, message, help, false
+	}
+	table := mistakes()
+	if f.patterns == nil {
+		for _, m := range table {
+			f.patterns = append(f.patterns, regexp.MustCompile(m.pattern))
+		}
+	}
+	for i, m := range table {
+		if m.only != "" && !strings.Contains(message, m.only) {
+			continue
+		}
+		for _, g := range f.patterns[i].FindAllStringSubmatchIndex(src, -1) {
+			at, end := utf8.RuneCountInString(src[:g[0]]), utf8.RuneCountInString(src[:g[1]])
+			if to <= at || from >= end || inQuotes(src, g[0]) {
+				continue
+			}
+			at += len(src[g[0]:g[1]]) - len(strings.TrimLeft(src[g[0]:g[1]], " \t\n"))
+			var advice string
+			if m.fix != nil {
+				groups := f.patterns[i].FindStringSubmatch(src[g[0]:g[1]])
+				if groups == nil { // what stands before it matters
+					continue
+				}
+				advice = m.fix(groups)
+			} else {
+				advice = string(f.patterns[i].ExpandString(nil, m.help, src, g))
+			}
+			if m.message != "" {
+				return at, end, m.message, advice, true
+			}
+			guess := strings.HasPrefix(help, "did you mean")
+			if guess && m.weak || strings.HasPrefix(help, "write ") {
+				continue
+			}
+			if guess && strings.HasPrefix(advice, "if it is a text") {
+				advice = help + " " + advice
+			}
+			return from, to, message, advice, true
+			return at, end, m.message, advice, true
+		}
+	}
+	return from, to, message, help, false
+}
+
+// inQuotes reports whether a byte of an expression stands in a text.
+func inQuotes(src string, at int) bool {
+	var open byte
+	for i := 0; i < at; i++ {
+		switch c := src[i]; {
+		case open == 0 && (c == '"' || c == '\'' || c == '`'):
+			open = c
+		case c == '\\' && open != 0 && open != '`':
+			i++
+		case c == open:
+			open = 0
+		}
+	}
+	return open != 0
+}
+
+// meantSource writes the source that another word usually means, with its argument,
+// or gives "".
+func meantSource(word, argument string) string {
+	argument = strings.TrimSpace(argument)
+	plain := func(source, example string) string {
+		if argument == "" || strings.ContainsAny(argument, "\n{}[],#:\"'") {
+			argument = example
+		}
+		return source + ": " + argument
+	}
+	switch strings.ToLower(word) {
+	case "shell", "sh", "bash", "command", "cmd", "run", "script", "program", "process":
+		return execOf(argument)
+	case "file", "path", "read", "content", "cat":
+		switch {
+		case strings.HasSuffix(argument, ".json"):
+			return plain("json", "state.json")
+		case strings.ContainsAny(argument, "*?"):
+			return plain("glob", "notes.md")
+		}
+		return plain("text", "notes.md")
+	case "yaml", "yml", "front_matter", "front-matter", "metadata":
+		return plain("frontmatter", "notes.md")
+	case "todo", "todos", "markdown", "md", "boxes":
+		return plain("checklist", "TODO.md")
+	case "files", "pattern", "find", "ls":
+		return plain("glob", "'notes/*.md'")
+	case "llm", "ai", "model", "question", "ask":
+		return plain("judge", "Is the work done?")
+	case "repo", "repository", "branch":
+		return "git: ."
+	}
+	return ""
+}
+
+// otherField gives the declared field that another word usually means, or "".
+func otherField(word string, declared []string) string {
+	groups := [][]string{
+		{"done", "finished", "finish", "complete", "completed", "checked", "ticked", "closed", "isDone", "is_done"},
+		{"text", "title", "name", "label", "content", "description", "subject", "value"},
+		{"subject", "title", "name", "text"},
+		{"section", "heading", "header", "group", "phase"},
+		{"tags", "labels", "tag"},
+		{"line", "lineno", "lineNumber", "row"},
+		{"depth", "level", "indent"},
+		{"status", "state"},
+		{"code", "exit", "exitCode", "exit_code", "returncode", "rc"},
+		{"stdout", "output", "out", "text"},
+		{"stderr", "err", "error", "errors"},
+		{"dirty", "clean", "modified", "isDirty"},
+		{"changed", "files", "changes", "status"},
+		{"head", "commit", "sha", "rev", "hash"},
+		{"path", "file", "filename"},
+	}
+	for _, g := range groups {
+		if slices.Contains(declared, g[0]) && slices.Contains(g[1:], word) {
+			return g[0]
+		}
+	}
+	return ""
+}
