@@ -64,7 +64,7 @@ func (c *compiler) mistaken(s *snippet, from, to int, check, help, message strin
 	if c.diags.full(Error) {
 		return
 	}
-	from, to, message, help, _ = c.usual.find(s.src, from, to, message, help)
+	from, to, message, help = c.usual.find(s.src, from, to, message, help)
 	c.report(s.scope.file, s.at(from), s.at(to), Error, check, help, message)
 }
 

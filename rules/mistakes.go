@@ -196,10 +196,10 @@ type finder struct{ patterns []*regexp.Regexp }
 const maxMistaken = 500
 
 // find says what the user of an expression means where an error was reported, from
-// and to in runes. ok is false if it is no usual mistake.
-func (f *finder) find(src string, from, to int, message, help string) (at, end int, said, advice string, ok bool) {
+// and to in runes. What is no usual mistake comes back as it was reported.
+func (f *finder) find(src string, from, to int, message, help string) (at, end int, said, advice string) {
 	if len(src) > maxMistaken {
-		return from, to, message, help, false
+		return from, to, message, help
 	}
 	table := mistakes()
 	if f.patterns == nil {
@@ -217,18 +217,18 @@ func (f *finder) find(src string, from, to int, message, help string) (at, end i
 				continue
 			}
 			at += len(src[g[0]:g[1]]) - len(strings.TrimLeft(src[g[0]:g[1]], " \t\n"))
-			var advice string
+			advice := string(f.patterns[i].ExpandString(nil, m.help, src, g))
 			if m.fix != nil {
-				groups := f.patterns[i].FindStringSubmatch(src[g[0]:g[1]])
-				if groups == nil { // what stands before it matters
-					continue
+				groups := make([]string, len(g)/2)
+				for j := range groups {
+					if g[2*j] >= 0 {
+						groups[j] = src[g[2*j]:g[2*j+1]]
+					}
 				}
 				advice = m.fix(groups)
-			} else {
-				advice = string(f.patterns[i].ExpandString(nil, m.help, src, g))
 			}
 			if m.message != "" {
-				return at, end, m.message, advice, true
+				return at, end, m.message, advice
 			}
 			guess := strings.HasPrefix(help, "did you mean")
 			if guess && m.weak || strings.HasPrefix(help, "write ") {
@@ -237,11 +237,10 @@ func (f *finder) find(src string, from, to int, message, help string) (at, end i
 			if guess && strings.HasPrefix(advice, "if it is a text") {
 				advice = help + " " + advice
 			}
-			return from, to, message, advice, true
-			return at, end, m.message, advice, true
+			return from, to, message, advice
 		}
 	}
-	return from, to, message, help, false
+	return from, to, message, help
 }
 
 // inQuotes reports whether a byte of an expression stands in a text.

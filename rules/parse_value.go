@@ -146,7 +146,7 @@ func (p *parser) oneOrMore(n *source.Node, what string) []*source.Node {
 	for _, item := range items {
 		switch {
 		case isShellTest(item):
-			_, _, message, help, _ := new(finder).find("[["+item.Items[0].Value+"]]", 0, len(item.Items[0].Value), "", "")
+			_, _, message, help := new(finder).find("[["+item.Items[0].Value+"]]", 0, len(item.Items[0].Value), "", "")
 			p.errorf(item, "syntax", help, "%s", message)
 		case item.Kind != source.Scalar:
 			p.errorf(item, "syntax", "quote the expression, or put it into a |- block", "%s is an expression or a list of them, this is %s", what, item.KindName())
