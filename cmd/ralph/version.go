@@ -1,31 +1,68 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// version is set by release builds: -ldflags "-X main.version=v1.2.3".
-var version = ""
+// Release builds set these; see .goreleaser.yaml. Other builds have what Go recorded.
+var (
+	version = "" // v1.2.3
+	commit  = "" // in full
+	date    = "" // of the commit
+)
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version of ralph",
+		Short: "Print the version of ralph, its commit and the commit's date",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := version
-			if info, ok := debug.ReadBuildInfo(); ok && v == "" {
-				v = info.Main.Version
-			}
-			if v == "" || v == "(devel)" {
-				v = "development build"
-			}
-			_, err := fmt.Fprintf(a.stdout, "ralph %s %s/%s %s\n", v, runtime.GOOS, runtime.GOARCH, runtime.Version())
+			info, _ := debug.ReadBuildInfo()
+			_, err := fmt.Fprintln(a.stdout, versionLine(version, commit, date, info))
 			return err
 		},
 	}
+}
+
+// versionLine says what this program is. What a release build has not set comes from
+// info, which may be nil.
+func versionLine(version, commit, date string, info *debug.BuildInfo) string {
+	changed := false
+	if info != nil && version == "" {
+		version = info.Main.Version
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				commit = s.Value
+			case "vcs.time":
+				date = s.Value
+			case "vcs.modified":
+				changed = s.Value == "true"
+			}
+		}
+	}
+	if version == "(devel)" {
+		version = ""
+	}
+	var from []string
+	if commit != "" {
+		from = append(from, "commit "+commit[:min(12, len(commit))])
+	}
+	if date != "" {
+		from = append(from, date)
+	}
+	if changed {
+		from = append(from, "with changes")
+	}
+	line := "ralph " + cmp.Or(version, "development build")
+	if from != nil {
+		line += " (" + strings.Join(from, ", ") + ")"
+	}
+	return fmt.Sprintf("%s %s/%s %s", line, runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
