@@ -45,6 +45,7 @@ func TestImports(t *testing.T) {
 		"internal/fatal":        {"unsafe"},
 		"internal/hosttest":     nil, // its tests have everything
 		"internal/jsonedit":     {"./schema"},
+		"internal/manpage":      {"path/filepath"}, // for releases
 		"internal/nearest":      nil,
 		"internal/reference":    {"flag", "os", "path/filepath", "testing", "time"}, // for tests
 		"internal/regexpsize":   nil,
@@ -92,7 +93,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/source":   {"./loop", "./rules", "./schema", "./state", "log", "os"},
 		"examples/embed/database": {"./loop", "./rules", "./schema", "database/sql"},
 		"cmd/ralph": {
-			"./examples", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/store", "./internal/workspace", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay",
+			"./examples", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/manpage", "./internal/store", "./internal/workspace", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay",
 			"./loop/simulate", "./rules", "./rules/format", "./rules/testfile", "./schema", "./state",
 			"os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time",
 		},
@@ -170,8 +171,8 @@ func TestDependencies(t *testing.T) {
 		"github.com/gofrs/flock":                {"internal/store"},
 		"github.com/mattn/go-isatty":            {"cmd/ralph"},
 		"github.com/santhosh-tekuri/jsonschema": {"schema"},
-		"github.com/spf13/cobra":                {"cmd/ralph"},
-		"github.com/spf13/pflag":                {"cmd/ralph"},
+		"github.com/spf13/cobra":                {"cmd/ralph", "internal/manpage"},
+		"github.com/spf13/pflag":                {"cmd/ralph", "internal/manpage"},
 		"go.yaml.in/yaml/v3":                    {"cmd/ralph", "rules/internal/source", "state"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
