@@ -75,7 +75,7 @@ func TestImports(t *testing.T) {
 
 		// Events in, facts gathered, verdicts applied.
 		"loop/host":       nil,
-		"loop/transcript": {"os", "path/filepath", "syscall"},
+		"loop/transcript": {"os", "path/filepath", "syscall", "time"},
 		"loop": {
 			"./examples", "./internal/approval", "./internal/home", "./internal/store", "./internal/workspace", "./loop/host", "./loop/transcript", "./rules", "./schema", "./state",
 			"log/slog", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time",

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,8 +34,8 @@ type gatherer struct {
 	read     bool
 	problem  string // why there is no session
 	gathered map[*rules.Fact]rules.Value
-	ran      []transcript.Command // in this turn, once ranRead
-	ranRead  bool
+	did      []transcript.Action // in this turn, once didRead
+	didRead  bool
 }
 
 // What one evaluation reads of files, but for the session file: how many bytes they
@@ -251,8 +253,10 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 		return g.inProject((*state.Root).AnyFile)
 	case "which":
 		return g.which
+	case "session.elapsed":
+		return g.elapsed(ctx)
 	}
-	return nil
+	return nil // run.NAME too: no hook knows of a run
 }
 
 func (g *gatherer) transcriptName(ctx context.Context, name string) any {
@@ -289,11 +293,28 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 			if s == nil {
 				return false
 			}
-			if !g.ranRead {
-				g.ran, g.ranRead = s.Commands(ctx), true
-			}
-			return transcript.Passed(g.ran, command)
+			return transcript.Passed(transcript.Commands(g.actions(ctx, s)), command)
 		}
+	case "passed_since_edit":
+		return func(command string) bool {
+			return s != nil && transcript.PassedSinceEdit(g.actions(ctx, s), command)
+		}
+	case "touched":
+		return func(path string) bool { return s != nil && g.touched(transcript.Edited(g.actions(ctx, s)), path) }
+	case "failed":
+		if s == nil {
+			return nil
+		}
+		f := s.Failed()
+		if f == nil {
+			return nil
+		}
+		return map[string]any{"kind": f.Kind, "text": f.Text}
+	case "total_tokens":
+		if s == nil {
+			return 0
+		}
+		return s.TotalTokens(ctx)
 	case "tokens":
 		if s == nil {
 			return 0
@@ -307,6 +328,60 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 		return len(list)
 	}
 	return nil
+}
+
+// actions are what the agent did in this turn, read once.
+func (g *gatherer) actions(ctx context.Context, s *transcript.Session) []transcript.Action {
+	if !g.didRead {
+		g.did, g.didRead = s.Actions(ctx), true
+	}
+	return g.did
+}
+
+// touched reports whether a path of the project is among files as an agent names
+// them: absolute, or from its working directory or the project.
+func (g *gatherer) touched(files []string, path string) bool {
+	if g.dir == "" || path == "" {
+		return false
+	}
+	var known [][2]string // folders, and what they are without links
+	for _, dir := range []string{g.dir, g.ev.Cwd} {
+		if real, err := filepath.EvalSymlinks(dir); dir != "" && err == nil {
+			known = append(known, [2]string{dir, real})
+		}
+	}
+	plain := func(file string) string {
+		for _, dir := range known {
+			if rel, err := filepath.Rel(dir[0], file); err == nil && filepath.IsLocal(rel) {
+				return filepath.Join(dir[1], rel)
+			}
+		}
+		return filepath.Clean(file)
+	}
+	if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
+		path = filepath.Join(g.dir, path)
+	}
+	path = plain(path)
+	return slices.ContainsFunc(files, func(file string) bool {
+		file = filepath.FromSlash(file)
+		if filepath.IsAbs(file) {
+			return plain(file) == path
+		}
+		return slices.ContainsFunc(known, func(dir [2]string) bool { return filepath.Join(dir[1], file) == path })
+	})
+}
+
+// elapsed is the time since the session began, as far as its file tells.
+func (g *gatherer) elapsed(ctx context.Context) time.Duration {
+	s := g.transcript(ctx)
+	if s == nil {
+		return 0
+	}
+	began := s.Began(ctx)
+	if began.IsZero() {
+		return 0
+	}
+	return max(0, g.now.Sub(began))
 }
 
 func texts(list []string) []any {

@@ -60,6 +60,7 @@ func TestGuards(t *testing.T) {
 		}
 	}
 	asks := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"q","name":"AskUserQuestion","input":{}}]}}`
+	edits := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"e","name":"Edit","input":{"file_path":"a.go"}}]}}`
 	const tested = `command: '"go test"'`
 	for _, c := range []struct {
 		name, guard, with string
@@ -77,6 +78,11 @@ func TestGuards(t *testing.T) {
 		{"one of each", "waiting", "", crons(true, false), "stop waiting/wake-up"},
 
 		{"asked", "question", "", last("Two ways are open.\n\n**Which one do you want?**"), "stop question/asked"},
+		{"asked with options", "question", "", last("Which do you want?\n\n1. A\n2. B"), "stop question/asked"},
+		{"asked with options over lines", "question", "", last("**Which do you want?**\n\n(a) A,\n    because it is there\n(b) B\n"), "stop question/asked"},
+		{"asked with bullets", "question", "", last("Shall I go on?\n- yes\n- no"), "stop question/asked"},
+		{"options that answer a heading", "question", "", last("## What is new?\n\n- A\n- B"), "Go on."},
+		{"a list after a statement", "question", "", last("Why not? I did:\n\n1. A\n2. B"), "Go on."},
 		{"asked with the tool for it", "question", "", session(agent("I have to know more."), asks), "stop question/asked"},
 		{"asked earlier", "question", "", last("Why not? I shall do it."), "Go on."},
 		{"said nothing", "question", "", last(""), "Go on."},
@@ -85,6 +91,8 @@ func TestGuards(t *testing.T) {
 		{"over the budget", "budget", "tokens: 1000", tokens(1000), "stop budget/spent"},
 
 		{"passed", "verified", tested, session(ran("cd x && go test ./...", false)...), "Go on."},
+		{"passed before an edit", "verified", tested, session(append(ran("go test ./...", false), edits)...), "go test has not passed"},
+		{"passed after an edit", "verified", tested, session(append([]string{edits}, ran("go test ./...", false)...)...), "Go on."},
 		{"failed", "verified", tested, session(ran("go test ./...", true)...), "go test has not passed"},
 		{"hidden by a pipe", "verified", tested, session(ran("go test ./... | tail", false)...), "go test has not passed"},
 		{"only said to have passed", "verified", tested, last("go test passed."), "go test has not passed"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -34,6 +35,7 @@ type entrance struct {
 	value string // the expression that reads it
 	event func(*host.Event)
 	said  string // by the agent, in the session file
+	error string // with which the turn failed, in the session file
 }
 
 // vault is a source with a secret: of a private kind, or one that marks what it gives.
@@ -59,6 +61,7 @@ func entrances() []entrance {
 		{name: "transcript.last", value: "transcript.last", said: canary},
 		{name: "transcript.texts", value: "transcript.texts[0]", said: canary},
 		{name: "transcript.turns", value: "transcript.turns(1)[0].text", said: canary},
+		{name: "transcript.failed", value: "transcript.failed.text", error: canary},
 		{name: "session_crons", value: "session_crons[0].prompt", event: func(ev *host.Event) {
 			ev.SessionCrons = []map[string]any{{"id": "c1", "prompt": canary}}
 		}},
@@ -105,7 +108,7 @@ func exits() []exit {
 		{name: "elements", policy: rule(`when: any(map(["a", "b"], # + VALUE), # == "x") or reduce([1, 2], #acc + VALUE, "") == "x" or len(filter([VALUE], # == "x")) > 3 or (let z = VALUE; z + z) == ""` + "\nstop: x")},
 		{name: "a choice", policy: "let: {a: 'stop_hook_active ? \"\" : VALUE', b: '(VALUE) ?? \"\"', c: 'first([VALUE])', d: 'sort([VALUE, \"a\"])'}\n" +
 			rule("when: a == 'x' or b == 'x' or c == 'x' or d == []\nstop: x")},
-		{name: "asked for", policy: rule(`when: exists(VALUE) or isdir(VALUE) or anyfile(VALUE) or which(VALUE) != "" or said("a" + VALUE) or promised(VALUE + "a") or mentions(VALUE + "a") or transcript.passed(VALUE) or transcript.uncounted(VALUE) == "x"` + "\nstop: x")},
+		{name: "asked for", policy: rule(`when: exists(VALUE) or isdir(VALUE) or anyfile(VALUE) or which(VALUE) != "" or said("a" + VALUE) or promised(VALUE + "a") or mentions(VALUE + "a") or transcript.passed(VALUE) or transcript.passed_since_edit(VALUE) or transcript.touched(VALUE) or transcript.uncounted(VALUE) == "x"` + "\nstop: x")},
 		{name: "a reason to stop", policy: rule("stop: it is ${VALUE}")},
 		{name: "a reason to go on", policy: rule("continue: it is ${VALUE}")},
 		{name: "notice, note and log", policy: rule("note: ${VALUE}\nnotice: ${VALUE}\nlog: |-\n  one\n  two ${VALUE}")},
@@ -247,6 +250,9 @@ func (w way) run(t *testing.T, p *project, opts ...loop.Option) (stored map[stri
 	}
 	ev := p.stop()
 	ev.Host = host.ClaudeCode
+	if w.in.error != "" {
+		ev = p.talk(human("go"), fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,"message":{"role":"assistant","content":[{"type":"text","text":%q}]}}`, w.in.error))
+	}
 	if w.in.said != "" {
 		ev = p.talk(human("go"), agent(w.in.said))
 		ev.Host = host.ClaudeCode

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/expr-lang/expr/builtin"
 )
@@ -121,7 +123,49 @@ func functions() []pureFunction {
 			m.text(len(s) + found*max(0, len(to)-len(from)))
 			return strings.Replace(s, from, to, n), nil
 		}, reflect.TypeFor[func(string, string, string) string](), reflect.TypeFor[func(string, string, string, int) string]()),
+
+		function("similar", "How alike two texts are, from 0 to 1: the share of pairs of words that they have in common, ignoring case.", func(m *meter, args []any) (any, error) {
+			a, ok1 := args[0].(string)
+			b, ok2 := args[1].(string)
+			if !ok1 || !ok2 {
+				return nil, fmt.Errorf("similar takes two texts, not %s and %s", kindOf(args[0]), kindOf(args[1]))
+			}
+			return similar(m, a, b), nil
+		}, reflect.TypeFor[func(string, string) float64](), reflect.TypeFor[func(any, any) float64]()),
 	}
+}
+
+// similar is the Dice coefficient of the pairs of neighbouring words. Texts of less
+// than two words have no pair: they are alike if they are equal.
+func similar(m *meter, a, b string) float64 {
+	m.text(add(mul(len(a), 2), mul(len(b), 2)))
+	first, second := wordsOf(a), wordsOf(b)
+	pairs := len(first) + len(second) - 2
+	m.charge(mul(max(0, pairs), entrySteps), mul(max(0, pairs), entryBytes))
+	if len(first) < 2 || len(second) < 2 {
+		if slices.Equal(first, second) {
+			return 1
+		}
+		return 0
+	}
+	type pair struct{ left, right string }
+	counts := make(map[pair]int, len(first)-1)
+	for i := range first[1:] {
+		counts[pair{first[i], first[i+1]}]++
+	}
+	common := 0
+	for i := range second[1:] {
+		if p := (pair{second[i], second[i+1]}); counts[p] > 0 {
+			counts[p]--
+			common++
+		}
+	}
+	return 2 * float64(common) / float64(pairs)
+}
+
+// wordsOf lists the words of a text, which are letters and digits, in lower case.
+func wordsOf(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 func join(m *meter, items []any, glue string) (any, error) {

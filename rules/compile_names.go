@@ -14,15 +14,20 @@ type names struct {
 	byName     map[string]*NameInfo
 	namespaces map[string][]string // transcript → its members
 	own        []string            // functions of the embedding program
+	young      map[string]bool     // names, groups and functions that a declaration of the policy takes the place of
 }
 
 func newNames() *names {
 	all := Names()
-	n := &names{byName: make(map[string]*NameInfo, len(all)), namespaces: map[string][]string{"env": nil}}
+	n := &names{byName: make(map[string]*NameInfo, len(all)), namespaces: map[string][]string{"env": nil}, young: map[string]bool{"similar": true}}
 	for i := range all {
 		n.byName[all[i].Name] = &all[i]
-		if space, member, ok := strings.Cut(all[i].Name, "."); ok {
-			n.namespaces[space] = append(n.namespaces[space], member)
+		first, member, ok := strings.Cut(all[i].Name, ".")
+		if ok {
+			n.namespaces[first] = append(n.namespaces[first], member)
+		}
+		if all[i].yields {
+			n.young[first] = true
 		}
 	}
 	return n
@@ -82,7 +87,7 @@ func isAsk(name string) bool {
 func (n *names) flat() []string {
 	var out []string
 	for name, info := range n.byName {
-		if !strings.Contains(name, ".") && info.goType == nil {
+		if !strings.Contains(name, ".") && !info.called() {
 			out = append(out, name)
 		}
 	}
@@ -94,9 +99,9 @@ func (n *names) flat() []string {
 
 // functions lists the names that are called.
 func (n *names) functions() []string {
-	out := append(append(asks(), "cut", "bullets"), n.own...)
+	out := append(append(asks(), "cut", "bullets", "similar"), n.own...)
 	for name, info := range n.byName {
-		if info.goType != nil && !info.askRow && !strings.Contains(name, ".") {
+		if info.called() && !strings.Contains(name, ".") {
 			out = append(out, name)
 		}
 	}
@@ -106,11 +111,14 @@ func (n *names) functions() []string {
 // isFunction reports whether a name is called: ralph's functions and expr's.
 func (n *names) isFunction(name string) bool {
 	info := n.byName[name]
-	return info != nil && info.goType != nil || name == "cut" || name == "bullets" || slices.Contains(n.own, name) || isBuiltin(name)
+	return info != nil && info.called() || name == "cut" || name == "bullets" || name == "similar" || slices.Contains(n.own, name) || isBuiltin(name)
 }
 
 // taken reports whether a policy may not declare this name itself.
 func (n *names) taken(name string) bool {
+	if n.young[name] {
+		return false
+	}
 	_, space := n.namespaces[name]
 	return space || n.byName[name] != nil || isAsk(name) || n.isFunction(name) || isKeyword(name)
 }

@@ -39,7 +39,7 @@ func (c *compiler) checkConfig() {
 		}
 	}
 	for _, f := range cfg.Functions {
-		if !isIdentifier(f.Name) || c.names.taken(f.Name) || c.engine.hasFunction(f.Name) {
+		if !isIdentifier(f.Name) || c.names.taken(f.Name) || c.engine.hasFunction(f.Name) && !c.names.young[f.Name] {
 			fail("the function %q cannot be added: its name is no identifier, or taken", f.Name)
 			continue
 		}

@@ -178,7 +178,7 @@ func (f *follower) call(n *ast.CallNode) []flow {
 		return made(f.node(n.Callee), arguments)
 	}
 	s := f.table.find(id.Value)
-	if s == nil || s.kind != nameSymbol || s.info.goType == nil {
+	if s == nil || s.kind != nameSymbol || !s.info.called() {
 		return made(arguments)
 	}
 	f.out.asked = append(f.out.asked, arguments...)

@@ -102,7 +102,7 @@ func (r *resolver) node(n *ast.Node) {
 
 func (r *resolver) isNamespace(name string) bool {
 	_, ok := r.c.names.namespaces[name]
-	return ok && !slices.Contains(r.vars, name)
+	return ok && !slices.Contains(r.vars, name) && !r.scope.hides(name)
 }
 
 func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode) {
@@ -118,7 +118,7 @@ func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode) {
 		ast.Patch(n, &ast.IdentifierNode{Value: s.key})
 		return
 	}
-	if info := r.c.names.byName[name]; info != nil && (info.goType == nil || name == "now") {
+	if info := r.c.names.byName[name]; info != nil && !r.scope.hides(name) && (!info.called() || name == "now") {
 		if name == "now" {
 			r.fail(id, "call", "write now()", `"now" is a function`)
 			return
@@ -217,7 +217,7 @@ func (r *resolver) member(n *ast.Node, space string, prop *ast.StringNode) {
 		r.fail(prop, "unknown-field", nearest.DidYouMean(prop.Value, members), space+" has no "+quote(prop.Value)+", it has "+list(members))
 		return
 	}
-	if info := r.c.names.byName[full]; info != nil && info.goType != nil && !info.askRow {
+	if info := r.c.names.byName[full]; info != nil && info.called() {
 		r.fail(prop, "call", "write "+full+"(…)", quote(full)+" is a function")
 		return
 	}
@@ -256,7 +256,7 @@ func (r *resolver) call(n *ast.Node, call *ast.CallNode) {
 			if slices.Contains(r.c.names.own, id.Value) {
 				r.calls = append(r.calls, id.Value)
 			}
-		case info != nil && info.goType != nil:
+		case info != nil && info.called():
 			r.name(&call.Callee, id.Value)
 		case r.isValue(id.Value):
 			r.fail(id, "unknown-function", "write "+quote(id.Value)+" without brackets", quote(id.Value)+" is a value, not a function")
@@ -276,7 +276,7 @@ func (r *resolver) call(n *ast.Node, call *ast.CallNode) {
 			prop, ok2 := m.Property.(*ast.StringNode)
 			if ok1 && ok2 && r.isNamespace(space.Value) {
 				full := space.Value + "." + prop.Value
-				if info := r.c.names.byName[full]; info != nil && info.goType != nil && !info.askRow {
+				if info := r.c.names.byName[full]; info != nil && info.called() {
 					r.name(&call.Callee, full)
 					break
 				}

@@ -28,6 +28,11 @@ func (s *scope) field(name string) *schema.Type {
 	return s.inline.typ.Fields[name]
 }
 
+// hides reports whether a declaration takes the place of ralph's own name or group.
+func (s *scope) hides(name string) bool {
+	return s.names.young[name] && (s.symbols[name] != nil || s.field(name) != nil || s.isBehind(name))
+}
+
 // isBehind reports whether a name is declared where it cannot be seen yet.
 func (s *scope) isBehind(name string) bool {
 	return s.behind != nil && (s.behind.symbols[name] != nil || s.behind.field(name) != nil)

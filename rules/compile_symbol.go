@@ -96,19 +96,23 @@ func (t *table) all() []*symbol {
 
 // nameSymbol gives the symbol of one of ralph's names, made at its first use.
 func (c *compiler) nameSymbol(name string) *symbol {
-	s := c.table.find(name)
+	key := name
+	if c.names.young[name] { // another file may declare it
+		key = name + "()"
+	}
+	s := c.table.find(key)
 	if s == nil {
 		info := c.names.byName[name]
 		if info == nil { // env.NAME
 			info = environment(name)
 		}
-		s = c.table.add(&symbol{kind: nameSymbol, name: name, key: name, typ: info.typ, info: info})
+		s = c.table.add(&symbol{kind: nameSymbol, name: name, key: key, typ: info.typ, info: info})
 	}
-	if !c.engine.knows(name) {
+	if !c.engine.knows(key) {
 		if s.info.goType != nil {
-			c.engine.declare(name, natureOfGo(s.info.goType))
+			c.engine.declare(key, natureOfGo(s.info.goType))
 		} else {
-			c.engine.declare(name, natureOf(s.typ))
+			c.engine.declare(key, natureOf(s.typ))
 		}
 	}
 	return s

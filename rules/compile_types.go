@@ -191,7 +191,7 @@ func (r *resolver) checkNil(side, other ast.Node) {
 	help := "compare it with what it is when nothing is there"
 	if id, ok := side.(*ast.IdentifierNode); ok {
 		if r.c.table.find(id.Value).kind == nameSymbol {
-			if t := r.typeOf(side, nil); t == nil || t.Kind == schema.Any {
+			if t := r.typeOf(side, nil); maybeNil(t) {
 				return
 			}
 		} else {

@@ -26,7 +26,7 @@ func (u *Uses) note(root *cond) {
 		for _, s := range o.syms {
 			switch {
 			case s.kind != nameSymbol || s.info.askRow || s.name == "now":
-			case s.info.goType != nil:
+			case s.info.called():
 				u.Functions = append(u.Functions, Use{s.name, at})
 			default:
 				u.Names = append(u.Names, Use{s.name, at})

@@ -43,7 +43,7 @@ func (ev *evaluation) noteInputs(o *operand) {
 		switch v := ev.slots[s.slot].value; {
 		case s.kind == factSymbol && !slices.ContainsFunc(o.reads, func(a access) bool { return a.fact == s }):
 			ev.noteInput(inputName(s.name, nil), v, ev.slots[s.slot].mark, ev.looksInto(o, s))
-		case s.kind == nameSymbol && s.info.goType == nil && !s.info.askRow:
+		case s.kind == nameSymbol && !s.info.called() && !s.info.askRow:
 			ev.noteInput(s.name, v, ev.slots[s.slot].mark, ev.looksInto(o, s))
 		case s.kind == askSymbol && s.ask == "age":
 			ev.noteInput("age("+s.fact.Name+")", v, nil, false)
@@ -56,6 +56,9 @@ func (ev *evaluation) noteInputs(o *operand) {
 func (ev *evaluation) noteInput(name string, v any, mark *secrecy, looked bool) {
 	all := ev.verdict.Trace.Inputs
 	i := slices.IndexFunc(all, func(in Input) bool { return in.Name == name })
+	if v == nil && mark != nil && mark.shows != nil { // it has no parts
+		mark = nil
+	}
 	looked = looked && mark != nil && !ev.clear()
 	if i >= 0 && (ev.telling || !all[i].Reported && !looked) {
 		return
@@ -123,6 +126,8 @@ func held(v any) (kept any, cut bool) {
 		return v, false
 	case time.Duration:
 		return v.String(), false
+	case time.Time:
+		return v.Format(time.RFC3339Nano), false
 	case string:
 		if utf8.RuneCountInString(v) > maxInputText {
 			return nil, true

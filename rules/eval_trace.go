@@ -44,7 +44,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 	}
 	for _, s := range o.syms {
 		if s.kind == factSymbol && slices.ContainsFunc(o.reads, func(a access) bool { return a.fact == s && a.name != "" }) ||
-			s.kind == nameSymbol && s.info.goType != nil && !s.info.askRow {
+			s.kind == nameSymbol && s.info.called() {
 			continue
 		}
 		r := Read{Name: s.name}

@@ -20,6 +20,7 @@ type NameInfo struct {
 	typ    *schema.Type // of plain data
 	goType reflect.Type // of functions, times and durations
 	askRow bool         // comes from the loop memory
+	yields bool         // a policy may declare the name, or its group, itself
 	shows  *secrecy     // of a value that is private in part
 }
 
@@ -50,6 +51,12 @@ func Names() []NameInfo {
 	}
 	row := func(name string, v any, doc string) NameInfo { n := native(name, v, doc); n.askRow = true; return n }
 	ask := func(string) bool { return false }
+	failed := object("text")
+	failed.Nullable = true
+	failed.Fields["kind"] = &schema.Type{Kind: schema.String, Enum: words(failureKinds())}
+	outcome := &schema.Type{Kind: schema.String, Enum: words(append([]string{"", "ok", "lost"}, failureKinds()...))}
+	cost := &schema.Type{Kind: schema.Number, Nullable: true}
+	young := func(n NameInfo) NameInfo { n.yields = true; return n }
 	return []NameInfo{
 		data("session_id", text, "Session of the agent."),
 		data("turn_id", text, "Turn within the session, where the host gives it."),
@@ -78,7 +85,11 @@ func Names() []NameInfo {
 		data("transcript.tools", texts, "Names of the tools used in this turn."),
 		native("transcript.uncounted", func(string) string { return "" }, "Why a promise that the agent wrote does not count; empty if it counts or is not there."),
 		native("transcript.passed", ask, "This shell command ran in this turn and passed the last time."),
+		native("transcript.passed_since_edit", ask, "This shell command passed the last time, and the agent edited no file since."),
+		native("transcript.touched", ask, "The agent wrote or edited this file in this turn."),
+		partly(data("transcript.failed", failed, "How the turn failed, where the session ends in a failed request or an interruption; else nil. Only the text is *private*."), "kind"),
 		data("transcript.tokens", integer, "Context size of the last reply."),
+		data("transcript.total_tokens", integer, "Tokens that the session has used, sent and received."),
 		data("transcript.tasks", integer, "Length of the task list in the session file."),
 
 		row("loop.continuations", 0, "Continuations in this streak."),
@@ -87,12 +98,41 @@ func Names() []NameInfo {
 		row("loop.elapsed", time.Duration(0), "Time since the first continuation of the streak."),
 		row("loop.step", time.Duration(0), "Time since the latest continuation."),
 
+		young(native("session.elapsed", time.Duration(0), "Time since the session began.")),
+
+		young(data("run.outcome", outcome, "How the latest iteration of the run ended; empty outside of a run.")),
+		young(data("run.iteration", integer, "Number of the latest iteration, from 1.")),
+		young(native("run.elapsed", time.Duration(0), "Time since the run began.")),
+		young(data("run.tokens", integer, "Tokens that the run has used.")),
+		young(data("run.cost", cost, "What the run has cost, in US dollars; nil if that is not known.")),
+		young(data("run.exit_code", integer, "Exit status of the latest iteration.")),
+		young(data("run.session_id", text, "Session of the agent in the latest iteration.")),
+		young(native("run.resets_at", time.Time{}, "When the rate limit resets; the zero time if there is none.")),
+
 		native("now", time.Time{}, "Time of the event."),
 		native("exists", ask, "A file or folder exists at this path of the project."),
 		native("isdir", ask, "A folder exists at this path of the project."),
 		native("anyfile", ask, "This pattern matches a file of the project."),
 		native("which", func(string) string { return "" }, "Path of this program, or empty."),
 	}
+}
+
+// failureKinds are the kinds of transcript.failed.
+func failureKinds() []string {
+	return []string{"rate_limited", "auth", "billing", "turn_limit", "context_overflow", "budget", "timeout", "crashed", "interrupted"}
+}
+
+func words(list []string) []any {
+	out := make([]any, len(list))
+	for i, w := range list {
+		out[i] = w
+	}
+	return out
+}
+
+// called reports whether expressions call the name.
+func (n *NameInfo) called() bool {
+	return n.goType != nil && n.goType.Kind() == reflect.Func || n.Name == "now"
 }
 
 // secrecy is that of its value.

@@ -54,6 +54,21 @@ func Draft(r loop.Record) testfile.Draft {
 		case in.Cut && !in.Reported:
 			lost = append(lost, name+strings.ReplaceAll(pointer, "/", "."))
 		case isFact || in.Cut:
+		case name == "session.elapsed", strings.HasPrefix(name, "run."):
+			if v, ok := recorded.Known(&r, in.Name); ok && !isZero(v) && v != "0s" && v != 0 {
+				group, member, _ := strings.Cut(name, ".")
+				values, _ := d.Given[group].(map[string]any)
+				if values == nil {
+					values = map[string]any{}
+				}
+				values[member] = v
+				d.Given[group] = values
+			}
+		case name == "transcript.failed":
+			v, _ := recorded.Known(&r, in.Name)
+			if failed, ok := v.(map[string]any); ok {
+				d.Given["transcript"] = []any{map[string]any{string(testfile.Failed): failed["kind"]}}
+			}
 		case testfile.Gives(name):
 			if v, ok := recorded.Known(&r, in.Name); ok && !isZero(v) {
 				d.Given[name] = v

@@ -22,7 +22,7 @@ func (b *bench) transcript() (string, error) {
 	enc := json.NewEncoder(&out)
 	call := 0
 	for _, m := range g.Transcript {
-		if m.Role == testfile.Tool || m.Role == testfile.Command {
+		if m.Role == testfile.Tool || m.Role == testfile.Command || m.Role == testfile.Edit {
 			call++
 		}
 		if err := enc.Encode(record(m, "call"+strconv.Itoa(call))); err != nil {
@@ -47,6 +47,13 @@ func record(m testfile.Message, call string) map[string]any {
 	case testfile.Command:
 		input := map[string]any{"command": m.Text}
 		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": "Bash", "input": input}})
+	case testfile.Edit:
+		input := map[string]any{"file_path": m.Text}
+		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": "Edit", "input": input}})
+	case testfile.Failed:
+		r := line("assistant", []any{map[string]any{"type": "text", "text": "API Error"}})
+		r["isApiErrorMessage"], r["error"] = true, m.Text
+		return r
 	case testfile.Result, testfile.Failure:
 		failed := m.Role == testfile.Failure
 		return line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": m.Text, "is_error": failed}})

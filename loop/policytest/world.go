@@ -106,8 +106,15 @@ func (w *world) Name(ctx context.Context, name string) any {
 	if variable, ok := strings.CutPrefix(name, "env."); ok {
 		return w.given.Env[variable]
 	}
+	if v, ok := w.given.Names[name]; ok {
+		return v
+	}
 	v := w.Facts.Name(ctx, name)
 	switch name {
+	case "transcript.failed": // a session file cannot say each kind
+		if all := w.given.Transcript; v != nil && len(all) > 0 && all[len(all)-1].Role == testfile.Failed {
+			return map[string]any{"kind": all[len(all)-1].Text, "text": "API Error"}
+		}
 	case "exists":
 		return either(v, slices.Concat(w.exists, w.given.IsDir))
 	case "isdir":

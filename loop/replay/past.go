@@ -95,7 +95,7 @@ func (w *past) Name(_ context.Context, name string) any {
 		return r.Agent
 	case "project":
 		return r.Root
-	case "said", "promised", "mentions", "transcript.passed", "exists", "isdir", "anyfile":
+	case "said", "promised", "mentions", "transcript.passed", "transcript.passed_since_edit", "transcript.touched", "exists", "isdir", "anyfile":
 		return func(text string) bool {
 			v, _ := w.call(name, text).(bool)
 			return v
@@ -112,6 +112,14 @@ func (w *past) Name(_ context.Context, name string) any {
 		}
 	}
 	v, _ := recorded.Known(r, name)
+	switch text, _ := v.(string); name {
+	case "session.elapsed", "run.elapsed":
+		d, _ := time.ParseDuration(text)
+		return d
+	case "run.resets_at":
+		at, _ := time.Parse(time.RFC3339Nano, text)
+		return at
+	}
 	return v
 }
 

@@ -24,11 +24,14 @@ func (r *record) claude(role string, subagent bool) entry {
 	switch role {
 	case "assistant":
 		if r.apiError || m.model == "<synthetic>" {
+			if r.apiError {
+				e.failed = claudeFailure(r.code, firstText(m.texts))
+			}
 			return e
 		}
 		e.kind, e.id = assistant, m.id
 		e.texts, e.tools = m.texts, m.tools
-		e.tokens, e.open = m.tokens, m.stopReason == "tool_use"
+		e.tokens, e.open = max(m.tokens, member(r.usageMetadata, "totalTokenCount").int()), m.stopReason == "tool_use"
 	case "user":
 		e.texts = m.texts
 		first := ""
@@ -38,6 +41,8 @@ func (r *record) claude(role string, subagent bool) entry {
 		switch {
 		case m.result:
 			e.kind = result
+		case interruption(first):
+			e.failed = &Failure{Kind: Interrupted, Text: first}
 		case r.compact:
 		case r.meta && strings.HasPrefix(first, feedback):
 			e.kind = opening

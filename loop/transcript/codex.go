@@ -31,6 +31,9 @@ func (r *record) codex() entry {
 		return e
 	}
 	if r.typ != "response_item" {
+		if r.typ == "event_msg" {
+			e.failed = codexFailure(typ, r.payload)
+		}
 		return e
 	}
 	switch {

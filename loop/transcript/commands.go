@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// maxCommands bounds how many commands of a turn are looked at.
-const maxCommands = 1000
-
 // Command is one shell command that the agent ran.
 type Command struct {
 	Text string
@@ -17,96 +14,18 @@ type Command struct {
 	OK bool
 }
 
-// Commands lists the shell commands that the agent ran in the current turn, oldest first. It reads the turn once more,
-// within ctx and the byte budget, and knows the files of Claude Code and Codex; of others it gives nothing.
-func (s *Session) Commands(ctx context.Context) []Command {
-	if s.plain || s.lags() {
-		return nil
-	}
-	file, size, err := open(s.path, s.options.Open)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	lines := newTail(file, size, s.options.MaxBytes, ctx.Err)
+// Commands lists the shell commands that the agent ran in the current turn, oldest first, as [Session.Actions] does.
+func (s *Session) Commands(ctx context.Context) []Command { return Commands(s.Actions(ctx)) }
+
+// Commands lists the shell commands among actions.
+func Commands(actions []Action) []Command {
 	var all []Command
-	ended := map[string]bool{} // the call's id to whether it went well
-	for len(all) < maxCommands {
-		line, ok, err := lines.line()
-		if err != nil || !ok {
-			break
-		}
-		e := parse(line, s.options.Subagent)
-		if e.kind == opening {
-			break
-		}
-		if e.kind != result && len(e.tools) == 0 {
-			continue
-		}
-		var r record
-		for c := value(clean(line)).members(); c.next(); {
-			r.set(c.key, c.value)
-		}
-		switch {
-		case e.kind == result:
-			r.ends(ended)
-		case r.payload != nil:
-			id := member(r.payload, "call_id").text()
-			if text := codexCommand(r.payload); text != "" {
-				all = append(all, Command{text, ended[id]})
-			}
-		default:
-			var calls []value
-			for c := member(r.message, "content").elements(); c.next(); {
-				calls = append(calls, c.value)
-			}
-			for _, call := range slices.Backward(calls) {
-				input := member(call, "input")
-				text := member(input, "command").text()
-				if text != "" && !member(input, "run_in_background").isTrue() {
-					all = append(all, Command{text, ended[member(call, "id").text()]})
-				}
-			}
+	for _, a := range actions {
+		if a.Command != "" {
+			all = append(all, Command{a.Command, a.OK})
 		}
 	}
-	slices.Reverse(all)
 	return all
-}
-
-// ends notes how the calls ended whose results a record holds.
-func (r *record) ends(ended map[string]bool) {
-	if r.payload != nil {
-		ended[member(r.payload, "call_id").text()] = codexOK(member(r.payload, "output"))
-		return
-	}
-	interrupted := member(r.toolUseResult, "interrupted").isTrue()
-	for c := member(r.message, "content").elements(); c.next(); {
-		if id := member(c.value, "tool_use_id").text(); id != "" {
-			ended[id] = !interrupted && !member(c.value, "is_error").isTrue()
-		}
-	}
-}
-
-// codexCommand is the command of a call, "" if it runs none: the words of an argument list, or one line.
-func codexCommand(payload value) string {
-	arguments := member(payload, "arguments")
-	if s, ok := arguments.decode(); ok {
-		arguments = value(s)
-	}
-	for _, name := range []string{"command", "cmd"} {
-		v := member(arguments, name)
-		if s := v.text(); s != "" {
-			return s
-		}
-		words := textsOf(v)
-		if len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
-			return words[2] // bash -lc LINE
-		}
-		if len(words) > 0 {
-			return strings.Join(words, " ")
-		}
-	}
-	return ""
 }
 
 // codexOK reports whether the output of a call tells of status 0.

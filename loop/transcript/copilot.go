@@ -30,6 +30,8 @@ func (r *record) copilot() entry {
 		e.kind, e.texts, e.tools = assistant, readBlocks(content).texts, names(requests)
 	case "tool.execution_complete":
 		e.kind = result
+	default:
+		e.failed = copilotFailure(r.typ, r.data)
 	}
 	return e
 }

@@ -23,6 +23,8 @@ type entry struct {
 	turn   string   // the host's id of the turn, "" if it is not told
 	open   bool     // the message is not finished with this record
 
+	failed *Failure // the turn failed here
+
 	rewritten bool // a newer record with the same id stands for this one
 }
 
@@ -42,9 +44,13 @@ type record struct {
 	typ, role string
 	id        string
 	promptID  string
+	subtype   string
+	code      string // of an error
 
 	message, content, payload, data, attachment value
 	origin, toolUseResult, toolCalls, tokens    value
+	systemPayload, toolCallResult               value
+	usageMetadata                               value
 
 	sidechain, meta, compact, apiError bool
 }
@@ -67,6 +73,8 @@ func parse(line []byte, subagent bool) entry {
 	switch {
 	case r.typ == "gemini", r.typ == "user" && r.content != nil && r.message == nil:
 		return r.gemini()
+	case (r.typ == "error" || r.typ == "info" || r.typ == "warning") && r.id != "" && r.content != nil:
+		return entry{kind: noise, failed: geminiFailure(r.typ, firstText(readBlocks(r.content).texts))}
 	case r.message != nil && (r.typ == "user" || r.typ == "assistant" || r.typ == "tool_result"):
 		return r.claude(r.typ, subagent)
 	case r.message != nil && (r.typ == "" || r.typ == "message"):
@@ -78,7 +86,9 @@ func parse(line []byte, subagent bool) entry {
 		return r.codex()
 	case r.data != nil && r.typ != "":
 		return r.copilot()
-	case r.typ == "user", r.typ == "assistant", r.typ == "system", r.typ == "summary":
+	case r.typ == "system":
+		return entry{kind: noise, failed: r.qwenFailure()}
+	case r.typ == "user", r.typ == "assistant", r.typ == "summary":
 		return entry{kind: noise}
 	}
 	return entry{}
@@ -94,6 +104,16 @@ func (r *record) set(key []byte, v value) {
 		r.id = v.text()
 	case "promptId":
 		r.promptID = v.text()
+	case "subtype":
+		r.subtype = v.text()
+	case "error":
+		r.code = v.text()
+	case "systemPayload":
+		r.systemPayload = v
+	case "toolCallResult":
+		r.toolCallResult = v
+	case "usageMetadata":
+		r.usageMetadata = v
 	case "message":
 		r.message = v
 	case "content":

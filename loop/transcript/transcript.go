@@ -191,7 +191,7 @@ func (s *Session) take(e entry) bool {
 
 // add keeps an entry unless it tells nothing, or is an old form of one that was written again.
 func (s *Session) add(e entry) {
-	if e.kind == unknown || e.kind == noise && e.tokens == 0 {
+	if e.kind == unknown || e.kind == noise && e.tokens == 0 && e.failed == nil {
 		return
 	}
 	if e.rewritten && e.id != "" {

@@ -56,6 +56,7 @@ type Given struct {
 	Loop     *Loop     // the loop memory; nil is that of a first stop
 	Repeated map[string]int
 	Set      map[string]string // values of params
+	Names    map[string]any    // values of session.NAME and run.NAME
 
 	at map[string]rules.Pos // where things are given: "fact state", "repeated ask"
 }
@@ -82,6 +83,8 @@ const (
 	Command      Role = "command"      // a shell command that the agent ran
 	Result       Role = "result"       // what the tool before gave back
 	Failure      Role = "failure"      // the same, where it failed
+	Edit         Role = "edit"         // a file that the agent wrote or edited
+	Failed       Role = "failed"       // how the turn failed, a kind of transcript.failed
 	Tokens       Role = "tokens"       // the size of the context, with a reply that has no text
 	Continuation Role = "continuation" // what a Stop hook told the agent
 	Subagent     Role = "subagent"     // what an agent of the agent wrote

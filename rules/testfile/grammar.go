@@ -103,6 +103,8 @@ func givenKeys() keys {
 		{"env", mapOf(typed("string", "number", "boolean", "null")), "Environment variables; all others are unset."},
 		{"now", text, "Time of the event, such as 2026-01-31T12:00:00Z."},
 		{"loop", loopKeys().object(), "The loop memory."},
+		{"session", sessionKeys().object(), "What is known of the session."},
+		{"run", runKeys().object(), "How the run stands, as ralph run knows it."},
 		{"repeated", mapOf(map[string]any{"type": "integer", "minimum": 0}), "In how many verdicts rules with unless_repeated have been."},
 		{"set", mapOf(typed("string", "number", "boolean")), "Values of params."},
 		{"exists", texts, "Paths for which exists() holds, and anyfile() of a pattern that they match, beside the files and the paths of facts."},
@@ -150,10 +152,17 @@ func messageKeys() keys {
 		{string(Command), text, "A shell command that the agent ran."},
 		{string(Result), text, "What the tool before gave back."},
 		{string(Failure), text, "The same, where it failed."},
+		{string(Edit), text, "A file that the agent wrote or edited."},
+		{string(Failed), map[string]any{"enum": failures()}, "How the turn failed."},
 		{string(Tokens), map[string]any{"type": "integer", "minimum": 0}, "Size of the context with the last reply."},
 		{string(Continuation), text, "What a Stop hook answered the agent."},
 		{string(Subagent), text, "What an agent of the agent wrote."},
 	}
+}
+
+// failures are the kinds of transcript.failed.
+func failures() []any {
+	return []any{"rate_limited", "auth", "billing", "turn_limit", "context_overflow", "budget", "timeout", "crashed", "interrupted"}
 }
 
 func loopKeys() keys {
@@ -164,6 +173,24 @@ func loopKeys() keys {
 		{"repeats", count, "Latest continuations with the same progress as now."},
 		{"elapsed", span, "Time since the first continuation of the streak, such as 5m."},
 		{"step", span, "Time since the latest continuation."},
+	}
+}
+
+func sessionKeys() keys {
+	return keys{{"elapsed", typed("string"), "Time since the session began, such as 2h."}}
+}
+
+func runKeys() keys {
+	count, text := map[string]any{"type": "integer", "minimum": 0}, typed("string")
+	return keys{
+		{"outcome", text, "How the latest iteration ended, such as ok or rate_limited."},
+		{"iteration", count, "Number of the latest iteration."},
+		{"elapsed", text, "Time since the run began, such as 5m."},
+		{"tokens", count, "Tokens that the run has used."},
+		{"cost", map[string]any{"type": "number", "minimum": 0}, "What the run has cost, in US dollars."},
+		{"exit_code", count, "Exit status of the latest iteration."},
+		{"session_id", text, "Session of the agent in the latest iteration."},
+		{"resets_at", text, "When the rate limit resets, such as 2026-01-31T12:00:00Z."},
 	}
 }
 

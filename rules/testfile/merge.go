@@ -51,6 +51,7 @@ func merged(base, own Given) Given {
 	g.Problem = joined(base.Problem, own.Problem)
 	g.Env = joined(base.Env, own.Env)
 	g.Set = joined(base.Set, own.Set)
+	g.Names = joined(base.Names, own.Names)
 	g.Repeated = joined(base.Repeated, own.Repeated)
 	if !own.Now.IsZero() {
 		g.Now = own.Now

@@ -3,6 +3,7 @@ package testfile
 import (
 	"slices"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
@@ -129,9 +130,21 @@ func (r *reader) given(n *source.Node) Given {
 		case "env":
 			g.Env = r.scalars(v, key)
 		case "now":
-			g.Now = r.moment(v)
+			g.Now = r.moment(v, key)
 		case "loop":
 			g.Loop = r.loop(v)
+		case "session", "run":
+			if g.Names == nil {
+				g.Names = map[string]any{}
+			}
+			known := sessionKeys()
+			if key == "run" {
+				known = runKeys()
+			}
+			r.fields(v, key, known, func(member string, v *source.Node) {
+				name := key + "." + member
+				g.Names[name] = r.known(name, v)
+			})
 		case "repeated":
 			g.Repeated = map[string]int{}
 			r.named(v, key, func(k, v *source.Node) {
@@ -189,6 +202,41 @@ func (r *reader) input(name string, v *source.Node) any {
 	return r.text(v, name)
 }
 
+// known reads a value of session.NAME or run.NAME.
+func (r *reader) known(name string, v *source.Node) any {
+	switch name {
+	case "session.elapsed", "run.elapsed":
+		return r.span(v, name)
+	case "run.resets_at":
+		return r.moment(v, name)
+	case "run.iteration", "run.tokens", "run.exit_code":
+		return r.count(v, name)
+	case "run.cost":
+		switch n := v.Decode().(type) {
+		case int, float64:
+			return n
+		}
+		r.errorf(v, CheckValue, "write a number of US dollars, such as 1.5", "%s is a number, not %s", name, valueName(v))
+		return nil
+	case "run.outcome":
+		return r.oneOf(v, name, append(failures(), "ok", "lost"))
+	}
+	return r.text(v, name)
+}
+
+// oneOf reads one of a few words.
+func (r *reader) oneOf(v *source.Node, what string, words []any) string {
+	text := r.text(v, what)
+	if text != "" && !slices.Contains(words, any(text)) {
+		known := make([]string, len(words))
+		for i, w := range words {
+			known[i] = w.(string)
+		}
+		r.errorf(v, CheckValue, nearest.DidYouMean(text, known), "%s is one of %s, not %q", what, quoted(known), text)
+	}
+	return text
+}
+
 // reasons reads a list of facts, or a map from fact to reason.
 func (r *reader) reasons(n *source.Node, what string, at map[string]rules.Pos) map[string]string {
 	out := map[string]string{}
@@ -230,8 +278,11 @@ func (r *reader) source(n *source.Node, path string) Source {
 func (r *reader) message(n *source.Node) []Message {
 	var out []Message
 	r.fields(n, "a message", messageKeys(), func(key string, v *source.Node) {
-		if Role(key) == Tokens {
+		switch Role(key) {
+		case Tokens:
 			r.count(v, key)
+		case Failed:
+			r.oneOf(v, key, failures())
 		}
 		out = append(out, Message{Role: Role(key), Text: r.text(v, key)})
 	})

@@ -141,13 +141,13 @@ func valueName(n *source.Node) string {
 	return n.KindName()
 }
 
-// moment reads the time of an event.
-func (r *reader) moment(n *source.Node) time.Time {
+// moment reads a time.
+func (r *reader) moment(n *source.Node, what string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, time.DateTime, time.DateOnly} {
 		if t, err := time.Parse(layout, n.Value); err == nil && n.Kind == source.Scalar {
 			return t
 		}
 	}
-	r.errorf(n, CheckValue, "write for example 2026-01-31T12:00:00Z", "now is a time, not %s", valueName(n))
+	r.errorf(n, CheckValue, "write for example 2026-01-31T12:00:00Z", "%s is a time, not %s", what, valueName(n))
 	return time.Time{}
 }

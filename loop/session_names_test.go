@@ -1,0 +1,77 @@
+package loop_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/transcript"
+)
+
+// shows is a policy that says what an expression gives.
+func shows(expression string) string {
+	return "ralph: 1\nrules:\n  - name: show\n    continue: |-\n      ${" + expression + "}\n"
+}
+
+func TestNamesOfTheSession(t *testing.T) {
+	edit := func(file string) string {
+		return fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"e","name":"Edit","input":{"file_path":%q}}],"usage":{"input_tokens":7}}}`, file)
+	}
+	const failure = `{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","message":{"role":"assistant","content":[{"type":"text","text":"Limit reached"}]}}`
+	for _, c := range []struct {
+		name, expression string
+		lines            []string
+		want             string
+	}{
+		{"touched", `transcript.touched("a/b.go")`, []string{human("Go."), edit("PROJECT/a/b.go")}, "true"},
+		{"touched, as a relative path", `transcript.touched("./a/../a/b.go")`, []string{human("Go."), edit("a/b.go")}, "true"},
+		{"touched, from the working directory", `transcript.touched("sub/b.go")`, []string{human("Go."), edit("b.go")}, "true"},
+		{"touched by its absolute path", `transcript.touched(project + "/a.go")`, []string{human("Go."), edit("PROJECT/a.go")}, "true"},
+		{"touched under another name of the project", `transcript.touched("sub/b.go")`, []string{human("Go."), edit("LINK/sub/b.go")}, "true"},
+		{"another file", `transcript.touched("b.go")`, []string{human("Go."), edit("PROJECT/a/b.go")}, "false"},
+		{"in another turn", `transcript.touched("a.go")`, []string{human("Go."), edit("PROJECT/a.go"), human("More.")}, "false"},
+		{"tokens of all turns", `transcript.total_tokens`, []string{human("Go."), edit("a"), human("More."), edit("b")}, "14"},
+		{"failed", `transcript.failed.kind + ": " + transcript.failed.text`, []string{human("Go."), failure}, "rate_limited: Limit reached"},
+		{"did not fail", `transcript.failed == nil`, []string{human("Go."), agent("Done.")}, "true"},
+		{"elapsed", `session.elapsed`, []string{`{"type":"user","timestamp":"TWOHOURSAGO","message":{"role":"user","content":"Go."}}`}, "2h0m0s"},
+		{"a clock that went back", `session.elapsed`, []string{`{"type":"user","timestamp":"2999-01-01T00:00:00Z","message":{"role":"user","content":"Go."}}`}, "0s"},
+		{"no session", `transcript.failed == nil and transcript.total_tokens == 0 and session.elapsed == duration("0s") and not transcript.touched("a")`, nil, "true"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProject(t, map[string]string{"sub/x": ""})
+			link := filepath.Join(t.TempDir(), "link")
+			if err := os.Symlink(p.dir, link); err != nil {
+				t.Skip(err)
+			}
+			p.env["CLAUDE_PROJECT_DIR"] = p.dir
+			fill := strings.NewReplacer("PROJECT", filepath.ToSlash(p.dir), "LINK", filepath.ToSlash(link), "TWOHOURSAGO", p.now.Add(-2*time.Hour).Format(time.RFC3339Nano))
+			var lines []string
+			for _, line := range c.lines {
+				lines = append(lines, fill.Replace(line))
+			}
+			ev := p.stop()
+			if lines != nil {
+				ev = p.talk(lines...)
+			}
+			ev.Cwd = filepath.Join(link, "sub")
+			if got := said(p.run(p.loop(shows(c.expression)), ev)); got != c.want {
+				t.Errorf("%s is %q, want %q", c.expression, got, c.want)
+			}
+		})
+	}
+}
+
+// Policies know every kind of failure.
+func TestKindsOfFailures(t *testing.T) {
+	p := newProject(t, nil)
+	for _, kind := range transcript.Kinds() {
+		l := p.loop(shows(`transcript.failed.kind == "`+kind+`"`), loop.WithValues(map[string]any{"transcript.failed": map[string]any{"kind": kind}}))
+		if got := said(p.run(l, p.stop())); got != "true" {
+			t.Errorf("%s: %s", kind, got)
+		}
+	}
+}
