@@ -66,7 +66,7 @@ func TestImports(t *testing.T) {
 		"internal/syserr":    {"os", "syscall"},
 		"internal/home":      {"os", "runtime"},
 		"internal/approval":  {"./internal/store", "./rules", "os", "os/exec", "path/filepath"},
-		"internal/workspace": {"os", "path/filepath"},
+		"internal/workspace": {"./internal/home", "os", "path/filepath", "syscall"},
 		"internal/store":     {"./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
 			"./internal/home", "./internal/jsonedit", "./internal/syserr", "./schema",

@@ -105,6 +105,8 @@ func placesInProject() []place {
 
 func placesElsewhere(stateFile func(name string) string) []place {
 	return []place{
+		{".ralph, .git", "looked for, from the working directory upwards", "Where neither `--project` nor `CLAUDE_PROJECT_DIR` names the project."},
+		{".git, gitdir, .ralph/NAME.yaml, .ralph/config.yaml", "read", "Where a git worktree has no such policy or no such settings: the files that lead to its main tree, and those of the main tree."},
 		{"files named on the command line", "read", "`--policy`, `--input`, `--prompt-file` and the like; `--verdict` writes one."},
 		{"the session file of the hook input", "read", "When a rule needs it, from its end."},
 		{"~/.claude/projects/*/SESSION.jsonl", "read", "The session file, if the hook input names none and the host is Claude Code or unknown. With `CLAUDE_CONFIG_DIR`, below that folder, as are the other files of `~/.claude`; with `CODEX_HOME` likewise for `~/.codex`."},
@@ -114,6 +116,7 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{"/etc/claude-code/managed-settings.json", "read", "`ralph doctor`: settings of the administrator. On macOS `/Library/Application Support/ClaudeCode/managed-settings.json`, on Windows `C:\\Program Files\\ClaudeCode\\managed-settings.json`."},
 		{stateFile("memoryDir") + "/", "read and write", "Memory of loops, at each event that a policy is for."},
 		{stateFile("lockDir") + "/", "read and write", "Locks."},
+		{stateFile("pauseDir") + "/", "read and write", "What `ralph pause` paused, at each event; `ralph pause` and `ralph resume` write it."},
 		{stateFile("trustDir") + "/", "read and write", "Approvals; `ralph trust` and `ralph init` write them."},
 		{stateFile("settingsDir") + "/", "read and write", "Which parts of a host's settings `ralph install` made, so that `ralph uninstall` removes no others."},
 		{stateFile("logName") + ", " + stateFile("logRotated"), "read and write", "The decision log."},

@@ -141,6 +141,7 @@ func inner() map[string][]string {
 		"cmd/ralph":             {"maxDiffCells", "maxPolicySize", "maxStack", "maxStdinPolicy", "minTimeout"},
 		"internal/nearest":      {"maxCandidates", "maxWord"},
 		"internal/store":        {"maxMemoryHistory", "maxSettingsSize", "maxTempAge", "usualMemory"},
+		"internal/workspace":    {"maxLink"},
 		"loop":                  {"maxBad", "maxCutText", "maxCutTexts", "maxInMemory", "maxTraced"},
 		"loop/host":             {"MaxInput"},
 		"loop/judge":            {"maxBraces"},

@@ -43,7 +43,7 @@ type evalFlags struct {
 func (f *evalFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file`, or name of a shipped policy; may be repeated (default "+defaultPolicy+")")
-	projectFlag(fl, &f.project).Usage = "project root `dir` (default: CLAUDE_PROJECT_DIR, else the event's cwd)"
+	projectFlag(fl, &f.project).Usage = "project root `dir` (default: CLAUDE_PROJECT_DIR, else the project that the event's cwd belongs to)"
 	fl.StringVar(&f.host, "host", "", "host `name` (default: detected from the input): "+strings.Join(host.Names(), ", "))
 	setFlag(fl, &f.set)
 }

@@ -16,7 +16,7 @@ import (
 
 // projectFlag declares --project.
 func projectFlag(fl *pflag.FlagSet, dir *string) *pflag.Flag {
-	fl.StringVar(dir, "project", "", "project root `dir` (default: CLAUDE_PROJECT_DIR, else the working directory)")
+	fl.StringVar(dir, "project", "", "project root `dir` (default: CLAUDE_PROJECT_DIR, else the project that the working directory belongs to)")
 	return fl.Lookup("project")
 }
 
@@ -64,21 +64,38 @@ func alternatives(words []string) string {
 
 // projectDir is the project of a command that has no event, links resolved as in the
 // log. It is the one that hooks of the session decide for: the flag, else
-// CLAUDE_PROJECT_DIR where that is a directory, else the working directory.
+// CLAUDE_PROJECT_DIR where that is a directory, else the one that the working directory
+// belongs to.
 func (a *app) projectDir(flag string) (string, error) {
-	abs, err := filepath.Abs(flag)
+	if flag != "" {
+		return resolvedDir(flag)
+	}
+	here, err := a.here()
 	if err != nil {
 		return "", err
 	}
-	here, err := filepath.EvalSymlinks(abs)
-	if flag != "" {
-		return here, err
-	}
-	if dir := workspace.Named("", a.getenv); dir != "" && dir != here {
-		fmt.Fprintf(a.stderr, "ralph: the project is %s, as CLAUDE_PROJECT_DIR says; --project . takes the working directory\n", dir)
+	if dir := workspace.Named("", a.getenv); dir != "" {
+		if dir != here {
+			fmt.Fprintf(a.stderr, "ralph: the project is %s, as CLAUDE_PROJECT_DIR says; --project . takes the working directory\n", dir)
+		}
 		return dir, nil
 	}
-	return here, err
+	dir := workspace.Above(here, a.getenv)
+	if dir != here {
+		fmt.Fprintf(a.stderr, "ralph: the project is %s; --project . takes the working directory\n", dir)
+	}
+	return dir, nil
+}
+
+// here is the working directory, links resolved.
+func (a *app) here() (string, error) { return resolvedDir("") }
+
+func resolvedDir(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
 }
 
 // openProject opens the project of a command that has no event.

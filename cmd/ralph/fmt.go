@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/rules/format"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -45,21 +46,10 @@ func (a *app) fmtCommand() *cobra.Command {
 
 func (a *app) fmt(ctx context.Context, files []string, f fmtFlags) error {
 	if len(files) == 0 {
-		found, err := filepath.Glob(filepath.Join(".ralph", "*.yaml"))
-		if err != nil || len(found) == 0 {
-			return errors.New("there are no policies in .ralph: name the files, or - for standard input")
-		}
-		root, err := state.OpenRoot(".")
-		if err != nil {
+		var err error
+		if files, err = a.projectFiles(); err != nil {
 			return err
 		}
-		defer root.Close()
-		for _, name := range found {
-			if _, err := root.Target(filepath.ToSlash(name)); err != nil {
-				return err // nobody named what it leads to
-			}
-		}
-		files = found
 	}
 	for _, name := range files {
 		err := a.fmtFile(ctx, name, f)
@@ -74,6 +64,39 @@ func (a *app) fmt(ctx context.Context, files []string, f fmtFlags) error {
 		}
 	}
 	return nil
+}
+
+// projectFiles lists the policies and tests of the project, as they are found from here.
+func (a *app) projectFiles() ([]string, error) {
+	here, err := a.here()
+	if err != nil {
+		return nil, err
+	}
+	dir := workspace.Above(here, a.getenv)
+	root, err := state.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	entries, _ := os.ReadDir(filepath.Join(dir, ".ralph"))
+	var files []string
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".yaml" {
+			continue
+		}
+		if _, err := root.Target(".ralph/" + e.Name()); err != nil {
+			return nil, err // what it leads to was not named
+		}
+		file := filepath.Join(dir, ".ralph", e.Name())
+		if rel, err := filepath.Rel(here, file); err == nil {
+			file = rel
+		}
+		files = append(files, file)
+	}
+	if len(files) == 0 {
+		return nil, errors.New("there are no policies in .ralph: name the files, or - for standard input")
+	}
+	return files, nil
 }
 
 func (a *app) fmtFile(ctx context.Context, name string, f fmtFlags) error {

@@ -6,11 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
@@ -18,7 +20,8 @@ import (
 
 // policy is a policy file that was found.
 type policy struct {
-	project string // for which it was found, and whose settings it has
+	project string // for which it was found
+	here    bool   // its file is one of the project itself
 	name    string // under which its memory, its log and its settings are kept
 	fsys    fs.FS
 	file    string // in fsys
@@ -52,6 +55,7 @@ func orDefault(names []string) []string {
 //	NAME.yaml  that file of the project, else the shipped policy NAME
 //	a path     beneath the project, or absolute
 //
+// In a git worktree, .ralph/NAME.yaml of the main tree stands in for one that is not there.
 // Whatever lies in the project is read beneath it: no link leads out. A policy that the
 // user names elsewhere may be a link; what it includes lies beneath the folder in which
 // it really is.
@@ -60,7 +64,7 @@ func findPolicy(project, name string) (policy, error) {
 	if info, err := os.Stat(abs); err == nil && info.Mode().IsRegular() {
 		if rel, err := filepath.Rel(project, abs); err == nil && filepath.IsLocal(rel) {
 			rel = filepath.ToSlash(rel)
-			return policy{project: project, name: rel, fsys: state.Files(project), file: rel}, nil
+			return policy{project: project, here: true, name: rel, fsys: state.Files(project), file: rel}, nil
 		}
 		target, err := filepath.EvalSymlinks(abs)
 		if err != nil {
@@ -68,11 +72,42 @@ func findPolicy(project, name string) (policy, error) {
 		}
 		return policy{project: project, name: filepath.ToSlash(abs), fsys: state.Files(filepath.Dir(target)), file: filepath.Base(target)}, nil
 	}
+	if main := mainTree(project); main != "" && strings.HasPrefix(file, ".ralph/") && filepath.IsLocal(filepath.FromSlash(file)) {
+		if info, err := os.Stat(filepath.Join(main, filepath.FromSlash(file))); err == nil && info.Mode().IsRegular() {
+			return policy{project: project, name: path.Clean(file), fsys: state.Files(main), file: path.Clean(file)}, nil
+		}
+	}
 	if p, ok := shippedPolicy(project, name); ok {
 		return p, nil
 	}
 	return policy{}, fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
 		filepath.ToSlash(file), strings.Join(builtins(), ", "))
+}
+
+// mainTree is the main tree of a project that is a git worktree, "" if it is none.
+func mainTree(project string) string { return workspace.MainTree(project, os.Getenv) }
+
+// atHand is a name of a policy as a command takes it: a file that is not beneath the project is
+// one of the working directory.
+func atHand(project, name string) string {
+	file, abs := policyFile(project, name)
+	if file != name || filepath.IsAbs(filepath.FromSlash(name)) {
+		return name
+	}
+	if _, err := os.Stat(abs); err == nil {
+		return name
+	}
+	here, err := filepath.Abs(filepath.FromSlash(name))
+	if err != nil {
+		return name
+	}
+	if info, err := os.Stat(here); err != nil || !info.Mode().IsRegular() {
+		return name
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(here)); err == nil { // as the project is named
+		here = filepath.Join(dir, filepath.Base(here))
+	}
+	return here
 }
 
 // shippedPolicy gives the shipped policy that a name can mean, whatever the project has.
@@ -99,7 +134,7 @@ func policyFile(project, name string) (file, path string) {
 // input. Its includes and schemas are looked up in the project.
 func (a *app) findOrRead(project, name string) (policy, error) {
 	if name != "-" {
-		return findPolicy(project, name)
+		return findPolicy(project, atHand(project, name))
 	}
 	src, err := io.ReadAll(io.LimitReader(a.stdin, maxStdinPolicy))
 	if err != nil {
@@ -126,10 +161,18 @@ func isBuiltin(name string) bool {
 	return err == nil
 }
 
-// ownPolicies lists the policies in the .ralph folder of a project.
+// ownPolicies lists the policies in the .ralph folder of a project, and of its main tree.
 func ownPolicies(project string) []string {
+	names := policiesIn(project)
+	if main := mainTree(project); main != "" {
+		names = slices.Compact(slices.Sorted(slices.Values(append(names, policiesIn(main)...))))
+	}
+	return names
+}
+
+func policiesIn(dir string) []string {
 	var names []string
-	files, _ := os.ReadDir(filepath.Join(project, ".ralph"))
+	files, _ := os.ReadDir(filepath.Join(dir, ".ralph"))
 	for _, f := range files {
 		name, ok := strings.CutSuffix(f.Name(), ".yaml")
 		if ok && !f.IsDir() && f.Name() != filepath.Base(configFile) && !strings.HasSuffix(name, "_test") {
@@ -225,7 +268,7 @@ func (a *app) openToTry(ctx context.Context, project, name string, set []string)
 	if err != nil {
 		return policy{}, nil, err
 	}
-	p, err := findPolicy(root, name)
+	p, err := findPolicy(root, atHand(root, name))
 	if err != nil {
 		return p, nil, err
 	}

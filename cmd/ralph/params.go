@@ -78,11 +78,18 @@ func configured(p policy) (map[string]string, error) {
 
 // configuredNodes reads the values for one policy, with their places. They stand under
 // its file name without folder and extension, or under the name that eval takes, which
-// goes before.
+// goes before. A git worktree without such a file has that of the main tree, but for policies of
+// its own.
 func configuredNodes(p policy) (map[string]yaml.Node, error) {
 	values := map[string]yaml.Node{}
 	project := state.Files(p.project)
 	info, err := fs.Stat(project, configFile)
+	if errors.Is(err, fs.ErrNotExist) && !p.here {
+		if main := mainTree(p.project); main != "" {
+			project = state.Files(main)
+			info, err = fs.Stat(project, configFile)
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return values, nil
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop/policytest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
@@ -37,9 +38,9 @@ func (a *app) testCommand() *cobra.Command {
 		Use:   "test [PATH]...",
 		Short: "Run the tests beside policies",
 		Long: "test runs the tests in NAME_test.yaml, which stands beside NAME.yaml. PATH is such a file,\n" +
-			"its policy, or a folder that is searched; without one that is the working directory. A test\n" +
-			"gives facts or files and a transcript, and says what the policy must decide. It sees nothing\n" +
-			"else of this machine, and changes nothing.\n\n" +
+			"its policy, or a folder that is searched; without one that is the working directory, or its\n" +
+			"project if there are none. A test gives facts or files and a transcript, and says what the\n" +
+			"policy must decide. It sees nothing else of this machine, and changes nothing.\n\n" +
 			"With --write a test is added to a file instead, and the rest of the file stays as it is.",
 		Example: "  ralph test\n" +
 			"  ralph test .ralph/policy.yaml --coverage --threshold 100\n" +
@@ -103,7 +104,7 @@ func (a *app) test(ctx context.Context, paths []string, f testFlags) error {
 	}
 	f.coverage = f.coverage || f.threshold > 0
 	if len(paths) == 0 {
-		paths = []string{"."}
+		paths = a.testsHere()
 	}
 	once := func(ctx context.Context) error {
 		files, err := findTests(paths)
@@ -118,6 +119,23 @@ func (a *app) test(ctx context.Context, paths []string, f testFlags) error {
 		return a.watchTests(ctx, paths, once)
 	}
 	return once(ctx)
+}
+
+// testsHere is where tests are searched that are not named: beneath the working directory, or
+// if there is none, beneath the project that it belongs to.
+func (a *app) testsHere() []string {
+	if files, err := findTests([]string{"."}); err != nil || len(files) > 0 {
+		return []string{"."}
+	}
+	here, err := a.here()
+	if err != nil {
+		return []string{"."}
+	}
+	dir, err := filepath.Rel(here, workspace.Above(here, a.getenv))
+	if err != nil {
+		return []string{"."}
+	}
+	return []string{dir}
 }
 
 // findTests lists the test files that the paths mean, in order.

@@ -61,7 +61,7 @@ func (a *app) trustCommand() *cobra.Command {
 				if f.revoke {
 					act = a.distrust
 				}
-				if err := act(cmd.Context(), own, f, name); err != nil {
+				if err := act(cmd.Context(), own, f, atHand(f.project, name)); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 			}

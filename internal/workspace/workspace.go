@@ -1,5 +1,6 @@
 // Package workspace finds the project that an event belongs to, and whether loops are
-// switched off there. It reads folder names only, and knows neither hosts nor policies.
+// switched off there. It looks at names of files, at whose they are, and at the files that lead
+// from a git worktree to its main tree. It knows neither hosts nor policies.
 //
 // Start with [Find].
 package workspace
@@ -30,9 +31,8 @@ func (e *Error) Quiet() bool { return true }
 
 // Find gives the project root of an event in the directory cwd: flag if it is given, else
 // CLAUDE_PROJECT_DIR where that is a directory other than the root of the file system, else
-// cwd. The host sets the variable to the project that the session was started in; cwd follows
-// the agent, also out of the project.
-// Find does not search upwards: a file of some parent folder must not run a loop here.
+// the project that cwd belongs to, see [Above]. The host sets the variable to the project that
+// the session was started in; cwd follows the agent, also out of the project.
 func Find(cwd, flag string, getenv func(string) string) (string, error) {
 	if flag != "" {
 		return directory(flag)
@@ -43,7 +43,11 @@ func Find(cwd, flag string, getenv func(string) string) (string, error) {
 	if cwd == "" {
 		return "", &Error{Reason: "the hook input has no cwd and CLAUDE_PROJECT_DIR names none; use --project"}
 	}
-	return directory(cwd)
+	dir, err := directory(cwd)
+	if err != nil {
+		return "", err
+	}
+	return Above(dir, getenv), nil
 }
 
 // Named gives the project root that is known without an event, "" if there is none: flag

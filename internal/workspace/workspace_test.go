@@ -10,14 +10,14 @@ import (
 )
 
 // Where a project is: the flag, else the session's directory wherever the agent is, else
-// the event's directory, and never a folder above.
+// the project that the event's directory belongs to.
 func TestFind(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	in := func(name string) string { return filepath.Join(base, filepath.FromSlash(name)) }
-	for _, dir := range []string{"project/sub/deep", "elsewhere"} {
+	for _, dir := range []string{"project/sub/deep", "elsewhere", "marked/.ralph", "marked/sub"} {
 		if err := os.MkdirAll(in(dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,10 @@ func TestFind(t *testing.T) {
 		want                     string // "" is an error
 	}{
 		{"the event's directory", "", "", "project/sub", "project/sub"},
-		{"no search upwards", "", "", "project/sub/deep", "project/sub/deep"},
+		{"a folder without a project", "", "", "project/sub/deep", "project/sub/deep"},
+		{"a folder of a project", "", "", "marked/sub", "marked"},
+		{"the session's directory is the project as it is", "", "marked/sub", "elsewhere", "marked/sub"},
+		{"and the flag's", "marked/sub", "", "elsewhere", "marked/sub"},
 		{"the agent went down", "", "project", "project/sub/deep", "project"},
 		{"the agent is in a worktree elsewhere", "", "project", "elsewhere", "project"},
 		{"the input names no directory", "", "project", "", "project"},

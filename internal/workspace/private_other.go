@@ -1,0 +1,19 @@
+//go:build !unix
+
+package workspace
+
+import (
+	"io/fs"
+	"path/filepath"
+)
+
+// private reports whether a folder lies in the home directory: what others can write is not
+// known here.
+func private(dir, home string, _ fs.FileInfo) bool {
+	home, err := filepath.EvalSymlinks(home)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(home, dir)
+	return err == nil && filepath.IsLocal(rel)
+}

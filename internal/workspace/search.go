@@ -1,0 +1,125 @@
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/home"
+)
+
+// ralphDir is the folder that makes a folder a project.
+const ralphDir = ".ralph"
+
+// Above gives the project that a folder without links belongs to: the nearest folder, from
+// itself upwards, that has a folder .ralph, else the nearest with .git, else itself. A git
+// worktree whose main tree has a folder .ralph is a project of its own, see [MainTree].
+//
+// The search ends at a folder that somebody else could have put a policy into: see [usable].
+func Above(dir string, getenv func(string) string) string {
+	limit := home.Dir(getenv)
+	git := ""
+	for at := dir; usable(at, limit); at = filepath.Dir(at) {
+		if isDir(filepath.Join(at, ralphDir)) {
+			return at
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err != nil {
+			continue
+		}
+		if main := MainTree(at, getenv); main != "" && isDir(filepath.Join(main, ralphDir)) {
+			return at
+		}
+		if git == "" {
+			git = at
+		}
+	}
+	if git != "" {
+		return git
+	}
+	return dir
+}
+
+// usable reports whether a project may be found at a folder: it is neither the root of the
+// file system nor the home directory, only this user can write to it, and it is this user's.
+// For root it may be another's. Where the system does not say who can write, only folders
+// within the home directory are usable.
+func usable(dir, home string) bool {
+	if dir == filepath.Dir(dir) {
+		return false
+	}
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	if home != "" {
+		if at, err := os.Stat(home); err == nil && os.SameFile(at, info) {
+			return false
+		}
+	}
+	return private(dir, home, info)
+}
+
+func isDir(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+// maxLink is how large a file that leads from a git worktree to its repository may be, or back.
+const maxLink = 4 << 10
+
+// MainTree gives the main working tree of the git worktree at dir, "" if dir is none. Both
+// have to point at each other: the file .git of dir at a folder of the repository, and the
+// file gitdir there at that file. So a folder that only claims to be a worktree is none.
+func MainTree(dir string, getenv func(string) string) string {
+	link := filepath.Join(dir, ".git")
+	there, ok := strings.CutPrefix(readLink(link), "gitdir: ")
+	if !ok {
+		return ""
+	}
+	admin := resolved(dir, there)
+	repository := filepath.Dir(filepath.Dir(admin))
+	if admin == "" || filepath.Base(filepath.Dir(admin)) != "worktrees" || filepath.Base(repository) != ".git" {
+		return ""
+	}
+	if back := resolved(admin, readLink(filepath.Join(admin, "gitdir"))); back == "" || back != resolved(dir, ".git") {
+		return ""
+	}
+	main := filepath.Dir(repository)
+	if !usable(main, home.Dir(getenv)) {
+		return ""
+	}
+	return main
+}
+
+// readLink reads a small regular file of one line, "" if it is none.
+func readLink(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxLink {
+		return ""
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	line := strings.TrimRight(string(b), "\r\n")
+	if strings.ContainsAny(line, "\r\n\x00") {
+		return ""
+	}
+	return line
+}
+
+// resolved is a path without links, which counts from dir if it is relative; "" if there is nothing.
+func resolved(dir, path string) string {
+	path = filepath.FromSlash(path)
+	if path == "" {
+		return ""
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	return path
+}
