@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,6 +47,27 @@ func lacks(t *testing.T, name string, words []string) {
 		}
 		if !found {
 			t.Errorf("%s does not mention `%s`", name, w)
+		}
+	}
+}
+
+// The page about hosts has the versions that the tests run.
+func TestClientVersions(t *testing.T) {
+	src, err := os.ReadFile(filepath.Join(root(t), "internal", "hosttest", "clients.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var clients struct{ Dependencies map[string]string }
+	if err := json.Unmarshal(src, &clients); err != nil || len(clients.Dependencies) == 0 {
+		t.Fatalf("there are no clients: %v", err)
+	}
+	page, err := os.ReadFile(filepath.Join(root(t), "docs", "hosts.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, version := range clients.Dependencies {
+		if !strings.Contains(string(page), "| "+version+" |") {
+			t.Errorf("docs/hosts.md does not say that the tests run %s %s", name, version)
 		}
 	}
 }

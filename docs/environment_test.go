@@ -45,6 +45,12 @@ func variables() map[string][]variable {
 			{"CLAUDE_SESSION_ID", "Session of System 3, instead of the one of the hook input. With an empty input, the session that stops."},
 			{"CLAUDE_SESSION_DIR", "Folder of a System 3 session below `.claude/completion-state`."},
 			{"CODEX_HOME", "Folder of Codex's own files, instead of `~/.codex`."},
+			{"QWEN_HOME", "Folder of Qwen Code's own files, instead of `~/.qwen`, for `ralph install` and `ralph doctor`."},
+			{"COPILOT_HOME", "Folder of Copilot CLI's own files, instead of `~/.copilot`, likewise."},
+			{"GEMINI_CLI_TRUST_WORKSPACE", "With `true`, Gemini CLI trusts the folder. `ralph install` and `ralph doctor` report no missing trust then."},
+			{"GEMINI_CLI_TRUSTED_FOLDERS_PATH", "File of the folders that Gemini CLI trusts, instead of `~/.gemini/trustedFolders.json`."},
+			{"QWEN_CODE_TRUSTED_FOLDERS_PATH", "The same of Qwen Code."},
+			{"GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS", "With `true`, `copilot -p` runs hooks of every folder. `ralph install` and `ralph doctor` report no missing trust then."},
 		},
 		"Models": {
 			{"ANTHROPIC_API_KEY", "Key for `judge` facts with `api: anthropic`."},
@@ -98,7 +104,7 @@ func placesInProject() []place {
 		{".ralph/.gitignore", "read and write", "The first archived file adds `archive/` and `runs/`."},
 		{"loop files, states of a tool, and the files that name them", "read and write", "`ralph start`, `stop`, `pause` and `resume`; `ralph status` and `ralph doctor` read them. They are the files of the policy's `inline` fact and of the `text` fact in its path."},
 		{"files that facts name", "read", "When a rule needs the fact. `set`, `delete`, `archive` and `prune` change them."},
-		{".claude/settings.json, .claude/settings.local.json, .codex/hooks.json", "read and write", "`ralph install` and `ralph uninstall`; `ralph doctor` and `ralph status` read them."},
+		{"settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall`; `ralph doctor` and `ralph status` read them."},
 		{".claude/PLUGIN.local.md", "read", "`ralph doctor`: settings of plugins that answer stops too."},
 	}
 }
@@ -112,7 +118,8 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{"~/.claude/projects/*/SESSION.jsonl", "read", "The session file, if the hook input names none and the host is Claude Code or unknown. With `CLAUDE_CONFIG_DIR`, below that folder, as are the other files of `~/.claude`; with `CODEX_HOME` likewise for `~/.codex`."},
 		{"~/.claude/tasks/LIST/*.json", "read", "`tasks` facts."},
 		{"~/…", "read", "Facts whose path begins with `~/` in the policy itself."},
-		{"~/.claude/settings.json, ~/.codex/hooks.json", "read and write", "`ralph install` and `ralph uninstall` with `--scope user`; `ralph doctor` reads them."},
+		{"your own settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall` with `--scope user`; `ralph doctor` reads them."},
+		{"~/.gemini/trustedFolders.json, ~/.qwen/trustedFolders.json, ~/.copilot/config.json", "read", "`ralph install` and `ralph doctor`: whether these hosts trust the folder. For Codex they ask `codex app-server`, if codex is on the PATH."},
 		{"/etc/claude-code/managed-settings.json", "read", "`ralph doctor`: settings of the administrator. On macOS `/Library/Application Support/ClaudeCode/managed-settings.json`, on Windows `C:\\Program Files\\ClaudeCode\\managed-settings.json`."},
 		{stateFile("memoryDir") + "/", "read and write", "Memory of loops, at each event that a policy is for."},
 		{stateFile("lockDir") + "/", "read and write", "Locks."},

@@ -36,11 +36,12 @@ func TestEventsPage(t *testing.T) {
 			var names struct {
 				Snake string `json:"hook_event_name"`
 				Camel string `json:"hookEventName"`
+				Goose string `json:"event"`
 			}
 			if err := json.Unmarshal(input, &names); err != nil {
 				continue
 			}
-			s := sender{known, cmp.Or(names.Snake, names.Camel)}
+			s := sender{known, cmp.Or(names.Snake, names.Camel, names.Goose)}
 			if !slices.Contains(senders[ev.Name], s) {
 				senders[ev.Name] = append(senders[ev.Name], s)
 			}

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -17,16 +20,240 @@ const (
 	scopeManaged = "managed" // of an administrator; ralph only reads it
 )
 
-// An agent is a host whose settings file ralph can edit.
+// An agent is a host that ralph can be installed in: a row of the table below, which
+// install, uninstall, doctor and the reference read.
 type agent struct {
 	host  string
 	title string
 	// files gives the settings file of each scope, relative to the project, or
 	// absolute for the user's own.
 	files map[string]string
+	form  hookForm
 	list  bool // a hook can be a program with a list of arguments, without a shell
-	after string
+	own   bool // the files hold ralph's hooks alone, so that uninstall removes them
+	// beside are further files that the host needs, by their path from the settings file.
+	beside map[string]string
+	// events gives the host's name of an event, "" for one that it does not have. The
+	// others have their own names.
+	events map[string]string
+	// reads lists the scopes of Claude Code's settings in which the host runs hooks too.
+	reads      []string
+	readsWhere string // a setting of the host that this needs, for people
+	after      string
+	// gates says what the host still asks for before it runs the hooks of a scope.
+	gates func(ctx context.Context, q gateQuery) []gate
 }
+
+// A hookForm is how a host's settings hold its hooks.
+type hookForm struct {
+	flat    bool   // the list of an event holds the hooks themselves, not groups of hooks
+	version int    // that a new file states, 0 for none
+	command string // the key of a line for a shell, "command" if empty
+	timeout string // the key of the time, "timeout" if empty, "-" if there is none
+	unit    int    // of the time, in a second; 0 is 1
+	loop    bool   // at a stop, the entry lifts the host's own limit by "loop_limit": null
+}
+
+// agents lists the hosts that ralph can be installed in. home is the user's home
+// directory, "" if there is none.
+func agents(home string, getenv func(string) string) []agent {
+	own := func(variable, dir, file string) string {
+		switch base := getenv(variable); {
+		case variable != "" && base != "":
+			return filepath.Join(base, file)
+		case home != "":
+			return filepath.Join(home, dir, file)
+		}
+		return ""
+	}
+	return []agent{
+		{
+			host: host.ClaudeCode, title: "Claude Code", list: true,
+			files: map[string]string{
+				scopeProject: ".claude/settings.json",
+				scopeLocal:   ".claude/settings.local.json",
+				scopeUser:    own("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
+				scopeManaged: managedSettings(runtime.GOOS),
+			},
+			after: "New sessions use it.",
+		},
+		{
+			host: host.Codex, title: "Codex",
+			files: map[string]string{
+				scopeProject: ".codex/hooks.json",
+				scopeUser:    own("CODEX_HOME", ".codex", "hooks.json"),
+			},
+			after: "New sessions use it once you trust it.",
+			gates: codexGates,
+		},
+		{
+			host: host.Gemini, title: "Gemini CLI",
+			files: map[string]string{
+				scopeProject: ".gemini/settings.json",
+				scopeUser:    own("", ".gemini", "settings.json"),
+			},
+			form: hookForm{unit: 1000},
+			events: map[string]string{
+				host.Stop: "AfterAgent", host.UserPromptSubmit: "BeforeAgent", "PreCompact": "PreCompress",
+				host.SubagentStop: "", host.StopFailure: "",
+			},
+			after: "New sessions use it.",
+			gates: geminiGates,
+		},
+		{
+			host: host.Qwen, title: "Qwen Code",
+			files: map[string]string{
+				scopeProject: ".qwen/settings.json",
+				scopeUser:    own("QWEN_HOME", ".qwen", "settings.json"),
+			},
+			after: "New sessions use it.",
+			gates: qwenGates,
+		},
+		{
+			host: host.Copilot, title: "Copilot CLI", own: true,
+			files: map[string]string{
+				scopeProject: ".github/hooks/ralph.json",
+				scopeUser:    own("COPILOT_HOME", ".copilot", "hooks/ralph.json"),
+			},
+			form:   hookForm{flat: true, version: 1, command: copilotShell(runtime.GOOS), timeout: "timeoutSec"},
+			events: map[string]string{host.StopFailure: ""},
+			reads:  []string{scopeProject, scopeLocal},
+			after:  "New sessions use it.",
+			gates:  copilotGates,
+		},
+		{
+			host: host.Cursor, title: "Cursor",
+			files: map[string]string{
+				scopeProject: ".cursor/hooks.json",
+				scopeUser:    own("", ".cursor", "hooks.json"),
+			},
+			form: hookForm{flat: true, version: 1, timeout: "-", loop: true},
+			events: map[string]string{
+				host.Stop: "stop", host.StopFailure: "stop", host.SubagentStop: "subagentStop",
+				host.UserPromptSubmit: "beforeSubmitPrompt", "PreCompact": "preCompact", "SessionEnd": "sessionEnd",
+			},
+			reads:      []string{scopeProject, scopeLocal, scopeUser},
+			readsWhere: "if third-party hooks are on in Cursor's settings",
+			after:      "Cursor uses it in trusted workspaces.",
+		},
+		{
+			host: host.Droid, title: "Factory Droid",
+			files: map[string]string{
+				scopeProject: ".factory/settings.json",
+				scopeLocal:   ".factory/settings.local.json",
+				scopeUser:    own("", ".factory", "settings.json"),
+			},
+			events: map[string]string{host.StopFailure: ""},
+			after:  "New sessions use it.",
+		},
+		{
+			host: host.Goose, title: "Goose", own: true,
+			files: map[string]string{
+				scopeProject: ".agents/plugins/ralph/hooks/hooks.json",
+				scopeUser:    own("", ".agents", "plugins/ralph/hooks/hooks.json"),
+			},
+			beside: map[string]string{"../plugin.json": goosePlugin},
+			events: map[string]string{host.SubagentStop: "", host.StopFailure: "", "PreCompact": ""},
+			after:  "New sessions that are started in the project use it.",
+		},
+	}
+}
+
+// goosePlugin is what makes a folder a plugin.
+const goosePlugin = `{
+  "name": "ralph",
+  "version": "1.0.0",
+  "description": "Asks ralph whether the agent may stop."
+}
+`
+
+// managedSettings is where administrators set what Claude Code does.
+func managedSettings(goos string) string {
+	switch goos {
+	case "darwin":
+		return "/Library/Application Support/ClaudeCode/managed-settings.json"
+	case "windows":
+		return `C:\Program Files\ClaudeCode\managed-settings.json`
+	}
+	return "/etc/claude-code/managed-settings.json"
+}
+
+// copilotShell is the key of a line for the shell that Copilot has on a system.
+func copilotShell(goos string) string {
+	if goos == "windows" {
+		return "powershell"
+	}
+	return "bash"
+}
+
+// agentNamed finds a row of the table.
+func (a *app) agentNamed(name string) (agent, error) {
+	all := agents(a.homeDir(), a.getenv)
+	if i := slices.IndexFunc(all, func(g agent) bool { return g.host == name }); i >= 0 {
+		return all[i], nil
+	}
+	return agent{}, fmt.Errorf("ralph cannot edit the settings of %q, only those of %s; "+
+		"have the stop hook of another host run: ralph eval --policy NAME", name, wordList(agentNames(all), "and"))
+}
+
+func agentNames(all []agent) []string {
+	var names []string
+	for _, g := range all {
+		names = append(names, g.host)
+	}
+	return names
+}
+
+// wordList joins words as a sentence does.
+func wordList(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	n := len(words) - 1
+	return strings.Join(words[:n], ", ") + " " + last + " " + words[n]
+}
+
+// scopes lists the scopes that ralph can be installed in.
+func (g agent) scopes() []string {
+	var names []string
+	for _, s := range []string{scopeProject, scopeLocal, scopeUser} {
+		if g.files[s] != "" {
+			names = append(names, s)
+		}
+	}
+	return names
+}
+
+// hostEvents gives the host's names of events, and the events that it does not have.
+func (g agent) hostEvents(events []string) (names, absent []string) {
+	for _, event := range events {
+		name, ok := g.events[event]
+		switch {
+		case !ok:
+			name = event
+		case name == "":
+			absent = append(absent, event)
+			continue
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, absent
+}
+
+// stops reports whether an event of the host is a stop of the agent.
+func (g agent) stops(name string) bool {
+	h, ok := host.Lookup(g.host)
+	if !ok {
+		return false
+	}
+	ev, err := h.Decode(fmt.Appendf(nil, `{"hook_event_name": %q}`, name))
+	return err == nil && ev.Name == host.Stop
+}
+
+// homeDir is the user's home directory, "" if there is none.
+func (a *app) homeDir() string { return home.Dir(a.getenv) }
 
 // command gives what an entry says so that the host runs ralph with words, and with
 // what a user added: a line for a shell, or a program and a list of arguments.
@@ -58,50 +285,3 @@ func (g agent) command(goos string, words []string, added []shellWord, listed bo
 	}
 	return line, nil
 }
-
-// agents lists the hosts that ralph can be installed in. home is the user's home
-// directory, "" if there is none.
-func agents(home string, getenv func(string) string) []agent {
-	own := func(variable, dir, file string) string {
-		switch base := getenv(variable); {
-		case base != "":
-			return filepath.Join(base, file)
-		case home != "":
-			return filepath.Join(home, dir, file)
-		}
-		return ""
-	}
-	return []agent{
-		{
-			host: host.ClaudeCode, title: "Claude Code", list: true,
-			files: map[string]string{
-				scopeProject: ".claude/settings.json",
-				scopeLocal:   ".claude/settings.local.json",
-				scopeUser:    own("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
-			},
-			after: "New sessions use it.",
-		},
-		{
-			host: host.Codex, title: "Codex",
-			files: map[string]string{
-				scopeProject: ".codex/hooks.json",
-				scopeUser:    own("CODEX_HOME", ".codex", "hooks.json"),
-			},
-			after: "Codex skips it until you approve it: start codex and enter /hooks.",
-		},
-	}
-}
-
-// scopes lists the scopes that a host has.
-func (g agent) scopes() []string {
-	var names []string
-	for _, s := range []string{scopeProject, scopeLocal, scopeUser} {
-		if g.files[s] != "" {
-			names = append(names, s)
-		}
-	}
-	return names
-}
-
-// homeDir is the user's home directory, "" if there is none.
-func (a *app) homeDir() string { return home.Dir(a.getenv) }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,11 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 			}
 		}
 	}()
+	if len(args) == 0 {
+		if input, ok := bareInput(a.stdin, time.After(bareWait)); ok {
+			a.stdin, args = input, []string{a.evalCommand().Name()}
+		}
+	}
 	cmd := a.command(args)
 	err := cmd.ExecuteContext(ctx)
 	switch {
@@ -87,7 +93,8 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 		Short: "Decides whether a coding agent may stop",
 		Long: "ralph decides, each time a coding agent is about to stop, whether it may.\n" +
 			"It follows policy files: it gathers facts and tries rules in order, and the first\n" +
-			"rule that holds decides.",
+			"rule that holds decides. Without a command, ralph answers a hook whose JSON is on stdin,\n" +
+			"as ralph eval does.",
 		Example: "  ralph eval --policy speckit        # the Stop hook\n" +
 			"  ralph check .ralph/policy.yaml     # what is wrong with a policy\n" +
 			"  ralph explain                      # why the last decision was made",

@@ -86,6 +86,8 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 	x.checkSwitch()
 	x.readSettings(ctx)
 	x.checkSettings()
+	x.checkReaders()
+	x.checkGates(ctx)
 	x.checkProgram()
 	x.checkOtherHooks()
 	x.checkPolicies(ctx)

@@ -21,6 +21,7 @@ func doctorChecks() []doctorCheck {
 		{"asked-twice", "two entries that ask the same policy at the same event, so that each stop would count twice"},
 		{"timeout", "a host that waits for less time than ralph may take"},
 		{"exit-status", "an entry that can end with status 2 by a crash, which the host reads as continue, or that cannot end with 2 although it answers so"},
+		{"host-trust", "a host that skips ralph's entry until you trust the folder or the entry"},
 		{"no-hook", "no agent asks ralph in this project, or none asks the policy of a loop"},
 		{"program", "a program that hooks do not find, or another program called ralph"},
 		{"competing-hook", "another hook or plugin that answers stops too"},

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,20 +51,16 @@ func (x *examination) checkSwitch() {
 func (x *examination) readSettings(ctx context.Context) {
 	home := x.app.homeDir()
 	for _, g := range agents(home, x.app.getenv) {
-		files := []struct{ scope, file string }{{scopeManaged, managedSettings(g)}}
-		for _, scope := range g.scopes() {
-			files = append(files, struct{ scope, file string }{scope, g.files[scope]})
-		}
-		for _, f := range files {
-			if f.file == "" {
+		for _, scope := range append([]string{scopeManaged}, g.scopes()...) {
+			if g.files[scope] == "" {
 				continue
 			}
-			s, err := openSettings(ctx, x.root.Dir(), home, f.file)
+			s, err := g.open(ctx, x.root.Dir(), home, scope)
 			if err != nil {
 				x.problem("settings", s.shown, strings.TrimPrefix(err.Error(), s.shown+": "), "make it a readable file")
 				continue
 			}
-			in := hostSettings{agent: g, scope: f.scope, file: s}
+			in := hostSettings{agent: g, scope: scope, file: s}
 			if in.values, err = s.decode(); err == nil {
 				in.entries, err = s.hookEntries()
 			}
@@ -74,20 +71,6 @@ func (x *examination) readSettings(ctx context.Context) {
 			x.settings = append(x.settings, in)
 		}
 	}
-}
-
-// managedSettings is where administrators set what Claude Code does.
-func managedSettings(g agent) string {
-	if g.host != host.ClaudeCode {
-		return ""
-	}
-	switch runtime.GOOS {
-	case "darwin":
-		return "/Library/Application Support/ClaudeCode/managed-settings.json"
-	case "windows":
-		return `C:\Program Files\ClaudeCode\managed-settings.json`
-	}
-	return "/etc/claude-code/managed-settings.json"
 }
 
 // asking calls f for every entry that asks ralph.
@@ -126,12 +109,51 @@ func (x *examination) checkSettings() {
 		}
 		if deadline := loop.DefaultDeadline.Seconds() + 2; e.timeout != 0 && e.timeout < deadline {
 			x.problem("timeout", in.file.shown, fmt.Sprintf("the host waits %g s for ralph, which may take %g s", e.timeout, loop.DefaultDeadline.Seconds()),
-				fmt.Sprintf("set the timeout of the entry to %d", hookTimeout))
+				fmt.Sprintf("set the timeout of the entry to %d", in.agent.form.seconds(hookTimeout)))
 		}
 		x.checkGuard(in, e, policies)
 	})
 	if !any {
-		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install claude-code --policy NAME (or codex instead of claude-code)")
+		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install claude-code --policy NAME (other hosts: "+strings.Join(agentNames(agents("", noEnv))[1:], ", ")+")")
+	}
+}
+
+// checkReaders sees whether a host that has an entry of its own finds a second one in Claude Code's settings.
+func (x *examination) checkReaders() {
+	const check = "asked-twice"
+	for _, in := range x.settings {
+		for _, claude := range x.settings {
+			if claude.agent.host != host.ClaudeCode || !slices.Contains(in.agent.reads, claude.scope) {
+				continue
+			}
+			for _, e := range in.entries {
+				policies, ok := e.ralph()
+				if !ok || !in.agent.stops(e.event) || !asks(claude.entries, policies) {
+					continue
+				}
+				what := fmt.Sprintf("%s reads %s too, whose entry asks %s as well; the loop would count each stop twice", in.agent.title, claude.file.shown, policyList(policies))
+				fix := fmt.Sprintf("ralph uninstall %s%s --scope %s", in.agent.host, policyFlags(policies), in.scope)
+				if in.agent.readsWhere == "" {
+					x.problem(check, in.file.shown, what, fix)
+				} else {
+					x.note(check, in.file.shown, what+", "+in.agent.readsWhere, fix)
+				}
+			}
+		}
+	}
+}
+
+// checkGates sees what hosts ask for before they run ralph's entries, those of Claude Code's files too where another
+// host reads them and its user runs that host.
+func (x *examination) checkGates(ctx context.Context) {
+	for _, in := range x.settings {
+		for _, gate := range x.app.gates(ctx, in.agent, x.root.Dir(), in.scope, in.file) {
+			if gate.known {
+				x.problem("host-trust", in.file.shown, gate.what, gate.fix...)
+			} else {
+				x.note("host-trust", in.file.shown, gate.what, strings.Join(gate.fix, "\n"))
+			}
+		}
 	}
 }
 
@@ -209,7 +231,7 @@ func (x *examination) checkOtherHooks() {
 	looks := regexp.MustCompile(`(?i)ralph|stop-watcher|stop[-_]hook|continuation|persistent-mode`)
 	for _, in := range x.settings {
 		for _, e := range in.entries {
-			if _, ours := e.ralph(); ours || e.event != "Stop" {
+			if _, ours := e.ralph(); ours || !in.agent.stops(e.event) {
 				continue
 			}
 			if !e.other && looks.MatchString(e.text) {

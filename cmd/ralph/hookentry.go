@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,8 +11,10 @@ import (
 // A hookEntry is one command that a settings file has a host run at an event.
 type hookEntry struct {
 	event   string
-	group   int // among those of the event
-	index   int // among those of the group
+	group   int    // among those of the event
+	index   int    // among those of the group
+	flat    bool   // it stands in the list of the event itself, in the place of a group
+	key     string // of the command
 	words   []shellWord
 	guarded bool    // by guard, which is not among the words
 	listed  bool    // the program has a list of arguments, without a shell
@@ -37,6 +38,9 @@ func (e hookEntry) command() []string {
 
 // path leads to the entry in the settings.
 func (e hookEntry) path(more ...any) []any {
+	if e.flat {
+		return append([]any{"hooks", e.event, e.group}, more...)
+	}
 	return append([]any{"hooks", e.event, e.group, "hooks", e.index}, more...)
 }
 
@@ -116,21 +120,15 @@ func isRalph(program string) bool {
 // baseName is the last step of a path of any system.
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-func readEntry(e hookEntry, handler map[string]any) hookEntry {
-	if kind, ok := handler["type"].(string); ok && kind != "command" {
-		e.other, e.text = true, kind
-		return e
-	}
-	if n, ok := handler["timeout"].(json.Number); ok {
-		e.timeout, _ = n.Float64()
-	}
-	e.text, _ = handler["command"].(string)
+// read takes the command of a hook apart.
+func (e *hookEntry) read(handler map[string]any) {
+	e.text, _ = handler[e.key].(string)
 	args, ok := handler["args"].([]any)
 	if !ok {
 		line := strings.TrimSpace(e.text)
 		line, e.guarded = strings.CutPrefix(line, guard)
 		e.words = shellWords(line)
-		return e
+		return
 	}
 	e.listed = true
 	words := []string{e.text}
@@ -142,7 +140,6 @@ func readEntry(e hookEntry, handler map[string]any) hookEntry {
 		e.words = append(e.words, shellWord{word, quoteListed(runtime.GOOS, word)})
 	}
 	e.text = shellLine(words)
-	return e
 }
 
 // quoteListed writes a word of a list of arguments for a shell. The host puts values

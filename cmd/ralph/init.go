@@ -151,7 +151,7 @@ func (a *app) adviseNext(ctx context.Context, root *state.Root, template string)
 		steps = append(steps, "ralph trust "+e.name+": approve the programs that it runs and the model that it asks; read it first")
 	}
 	steps = append(steps,
-		"ralph install claude-code"+policyFlag+": Claude Code asks it at every stop",
+		"ralph install claude-code"+policyFlag+": Claude Code asks it at every stop (other hosts: "+strings.Join(agentNames(agents("", noEnv))[1:], ", ")+")",
 		start+"; ralph status and ralph explain show what happens")
 	fmt.Fprintln(a.stdout, "next:")
 	for i, step := range steps {

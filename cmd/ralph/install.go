@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/loop/host"
 )
 
 // hookTimeout is what the host gives one answer, in seconds. ralph answers sooner:
@@ -42,13 +44,12 @@ func (a *app) installCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install HOST",
 		Short: "Add ralph to a coding agent's settings",
-		Long: "install adds ralph to the settings file of a host, claude-code or codex, and shows the\n" +
-			"change. Every other byte of the file stays. Installing again changes nothing; with another\n" +
-			"--set it updates the entry and keeps the params that the entry sets already. To start anew,\n" +
-			"uninstall it first. The scope chooses the file:\n\n" +
-			"  project  .claude/settings.json          .codex/hooks.json\n" +
-			"  local    .claude/settings.local.json    -\n" +
-			"  user     ~/.claude/settings.json        ~/.codex/hooks.json\n\n" +
+		Long: "install adds ralph to the settings of a host, for each event that the policy lists and the\n" +
+			"host has, and shows the change. Every other byte of the file stays. Where the host asks for\n" +
+			"trust before it runs a hook, install says how to give it; ralph never gives it itself.\n" +
+			"Installing again changes nothing; with another --set it updates the entry and keeps the\n" +
+			"params that the entry sets already. To start anew, uninstall it first. The scope chooses\n" +
+			"the file:\n\n" + scopesTable() + "\n" +
 			"In the scope user the entry says --scope user: in each project, a policy of the project's\n" +
 			"own is used in the place of the shipped one only once you approved it, see ralph trust.",
 		Example: "  ralph install claude-code                     # .ralph/policy.yaml\n" +
@@ -64,9 +65,24 @@ func (a *app) installCommand() *cobra.Command {
 
 func oneHost(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return errors.New("name the host: claude-code or codex")
+		return errors.New("name the host: " + wordList(agentNames(agents("", noEnv)), "or"))
 	}
 	return nil
+}
+
+func noEnv(string) string { return "" }
+
+// scopesTable lists the files that the scopes mean, for the help.
+func scopesTable() string {
+	var b strings.Builder
+	for _, scope := range []string{scopeProject, scopeLocal, scopeUser} {
+		for _, g := range agents("~", noEnv) {
+			if file := g.files[scope]; file != "" {
+				fmt.Fprintf(&b, "  %-8s %-12s %s\n", scope, g.host, filepath.ToSlash(file))
+			}
+		}
+	}
+	return b.String()
 }
 
 // settingsTarget finds the settings file that the flags mean.
@@ -75,19 +91,14 @@ func (a *app) settingsTarget(ctx context.Context, hostName string, f installFlag
 	if err != nil {
 		return agent{}, settingsFile{}, "", err
 	}
-	home := a.homeDir()
-	all := agents(home, a.getenv)
-	i := slices.IndexFunc(all, func(g agent) bool { return g.host == hostName })
-	if i < 0 {
-		return agent{}, settingsFile{}, "", fmt.Errorf("ralph cannot edit the settings of %q, only those of claude-code and codex; "+
-			"have the stop hook of another host run: ralph eval --policy NAME", hostName)
+	g, err := a.agentNamed(hostName)
+	if err != nil {
+		return agent{}, settingsFile{}, "", err
 	}
-	g := all[i]
-	file := g.files[f.scope]
-	if file == "" {
+	if !slices.Contains(g.scopes(), f.scope) {
 		return g, settingsFile{}, "", fmt.Errorf("%s has no scope %q here, expected one of %s", g.title, f.scope, strings.Join(g.scopes(), ", "))
 	}
-	s, err := openSettings(ctx, project, home, file)
+	s, err := g.open(ctx, project, a.homeDir(), f.scope)
 	return g, s, project, err
 }
 
@@ -107,6 +118,19 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if err != nil {
 		return err
 	}
+	names, absent := g.hostEvents(events)
+	if len(names) == 0 {
+		return fmt.Errorf("%s has no event of %s, which lists %s", g.title, policyList(f.policies), wordList(events, "and"))
+	}
+	if other := a.serving(ctx, g, project, f); other.file.shown != "" && !asks(entries, f.policies) {
+		where := ""
+		if g.readsWhere != "" {
+			where = ", " + g.readsWhere
+		}
+		fmt.Fprintf(a.stdout, "%s reads %s too%s, and the entry there asks %s already: there is nothing to add.\n", g.title, other.file.shown, where, policyList(f.policies))
+		a.adviseGates(ctx, g, project, other.scope, other.file)
+		return nil
+	}
 	words, note := a.program()
 	words = append(words, "eval")
 	for _, p := range f.policies {
@@ -119,22 +143,33 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 		words = append(words, "--scope", scopeUser)
 	}
 	made := a.made(s)
-	after, err := g.with(s, events, f.policies, words, made)
+	after, err := g.with(s, names, f.policies, words, made)
 	if err != nil {
 		return err
 	}
 	if bytes.Equal(after, s.src) {
 		fmt.Fprintf(a.stdout, "%s is already installed in %s%s\n", policyList(f.policies), s.shown, shellSet(", with", f.set))
+		a.adviseGates(ctx, g, project, f.scope, s)
 		return nil
 	}
 	if kept = slices.DeleteFunc(kept, func(v string) bool { return !slices.Contains(f.set, v) || slices.Contains(chosen, v) }); len(kept) > 0 {
 		fmt.Fprintf(a.stdout, "The entry keeps%s.\n", shellSet("", kept))
+	}
+	if !f.dryRun {
+		if err := s.writeBeside(g.beside); err != nil {
+			return err
+		}
 	}
 	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
 	a.keepMade(s, after, made)
 	fmt.Fprintf(a.stdout, "Installed in %s. %s\n", s.shown, g.after)
+	if len(absent) > 0 {
+		fmt.Fprintf(a.stdout, "%s has no %s, so it does not ask %s there.\n", g.title, wordList(absent, "and no"), policyList(f.policies))
+	}
+	a.adviseGates(ctx, g, project, f.scope, s.with(after))
+	a.adviseReaders(ctx, g, project, f)
 	if note != "" {
 		fmt.Fprintln(a.stdout, note)
 	}
@@ -174,6 +209,68 @@ func (a *app) installable(ctx context.Context, project string, f installFlags) (
 		}
 	}
 	return events, nil
+}
+
+// A servingFile is a settings file of Claude Code in which another host runs hooks too.
+type servingFile struct {
+	scope string
+	file  settingsFile
+}
+
+// serving finds the entry of Claude Code that serves another host too: it asks the same policies.
+// The user's own entry is for other projects than this one, so none of this project serves for it.
+func (a *app) serving(ctx context.Context, g agent, project string, f installFlags) servingFile {
+	claude, err := a.agentNamed(host.ClaudeCode)
+	if err != nil {
+		return servingFile{}
+	}
+	for _, scope := range g.reads {
+		if f.scope == scopeUser && scope != scopeUser || claude.files[scope] == "" {
+			continue
+		}
+		s, err := claude.open(ctx, project, a.homeDir(), scope)
+		if err != nil {
+			continue // doctor reports it
+		}
+		if entries, err := s.hookEntries(); err == nil && asks(entries, f.policies) {
+			return servingFile{scope, s}
+		}
+	}
+	return servingFile{}
+}
+
+// asks reports whether some entry asks these policies.
+func asks(entries []hookEntry, policies []string) bool {
+	return slices.ContainsFunc(entries, func(e hookEntry) bool {
+		asked, ok := e.ralph()
+		return ok && slices.Equal(orDefault(asked), orDefault(policies))
+	})
+}
+
+// adviseGates says what the host asks its user for before it runs the entries of a file.
+func (a *app) adviseGates(ctx context.Context, g agent, project, scope string, s settingsFile) {
+	for _, gate := range a.gates(ctx, g, project, scope, s) {
+		fmt.Fprintf(a.stdout, "%s: %s.\n", gate.what, strings.Join(gate.fix, "; "))
+	}
+}
+
+// adviseReaders names the hosts that read a file of Claude Code too and have an entry of their own.
+func (a *app) adviseReaders(ctx context.Context, g agent, project string, f installFlags) {
+	for _, other := range agents(a.homeDir(), a.getenv) {
+		if g.host != host.ClaudeCode || !slices.Contains(other.reads, f.scope) {
+			continue
+		}
+		for _, scope := range other.scopes() {
+			s, err := other.open(ctx, project, a.homeDir(), scope)
+			if err != nil {
+				continue
+			}
+			if entries, err := s.hookEntries(); err == nil && asks(entries, f.policies) {
+				fmt.Fprintf(a.stdout, "%s reads this file too, and %s asks %s already: ralph uninstall %s%s --scope %s\n",
+					other.title, s.shown, policyList(f.policies), other.host, policyFlags(f.policies), scope)
+			}
+		}
+	}
 }
 
 // adviseInstalled says what else a user should know of the policies.

@@ -18,7 +18,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/internal/reference"
+	"github.com/ralph-sdk/ralph/loop/host"
 )
 
 // Package reference asks for it.
@@ -147,6 +149,67 @@ func TestDoctorPage(t *testing.T) {
 		rows = append(rows, []string{reference.Code(c.id), c.doc})
 	}
 	p.Table(rows...)
+	p.Check()
+}
+
+// The page about hosts says what the table of hosts says.
+func TestHostsPage(t *testing.T) {
+	p := reference.New(t, "hosts", "Hosts of ralph install")
+	p.Text("`ralph install HOST` writes an entry into the settings of a host, for each event that the policy lists and the host has. " +
+		"[Hosts](../hosts.md) says how the hosts differ.")
+	all := agents("~", noEnv)
+	p.Section(2, "Files")
+	rows := [][]string{{"host", "name", scopeProject, scopeLocal, scopeUser}}
+	for _, g := range all {
+		row := []string{g.title, reference.Code(g.host)}
+		for _, scope := range rows[0][2:] {
+			file := "-"
+			if g.files[scope] != "" {
+				file = reference.Code(filepath.ToSlash(g.files[scope]))
+			}
+			row = append(row, file)
+		}
+		rows = append(rows, row)
+	}
+	p.Table(rows...)
+	p.Section(2, "Events")
+	p.Text("A policy's events under the names of the hosts. Other events have the same name on every host.")
+	events := []string{host.Stop, host.SubagentStop, host.UserPromptSubmit, "PreCompact", host.StopFailure, "SessionEnd"}
+	rows = [][]string{append([]string{"host"}, events...)}
+	for _, g := range all {
+		row := []string{g.title}
+		for _, event := range events {
+			names, _ := g.hostEvents([]string{event})
+			if names == nil {
+				row = append(row, "-")
+			} else {
+				row = append(row, reference.Code(names...))
+			}
+		}
+		rows = append(rows, row)
+	}
+	p.Table(rows...)
+	p.Section(2, "Entries")
+	p.Text("What `install` writes for `Stop` into a file that is not there, on Linux and macOS.")
+	seen := map[string]int{}
+	var blocks, titles []string
+	for _, g := range all {
+		names, _ := g.hostEvents([]string{host.Stop})
+		src, err := jsonedit.Put(g.form.empty(), []any{"hooks", names[0], 0}, g.entry("linux", names[0], []string{"ralph", "eval"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i, ok := seen[string(src)]; ok {
+			titles[i] += ", " + g.title
+			continue
+		}
+		seen[string(src)] = len(blocks)
+		blocks, titles = append(blocks, strings.TrimSpace(string(src))), append(titles, g.title)
+	}
+	for i, block := range blocks {
+		p.Section(3, titles[i])
+		p.Block("json", block)
+	}
 	p.Check()
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,11 +22,13 @@ type settingsFile struct {
 	path    string // relative to root
 	src     []byte // nil if there is no file
 	version string
+	form    hookForm
 }
 
-// openSettings reads a settings file.
-func openSettings(ctx context.Context, project, home, file string) (settingsFile, error) {
-	s := settingsFile{shown: filepath.ToSlash(file), root: project, path: filepath.ToSlash(file)}
+// open reads the settings file of a scope.
+func (g agent) open(ctx context.Context, project, home, scope string) (settingsFile, error) {
+	file := g.files[scope]
+	s := settingsFile{shown: filepath.ToSlash(file), root: project, path: filepath.ToSlash(file), form: g.form}
 	if filepath.IsAbs(file) {
 		if rel, err := filepath.Rel(home, file); home != "" && err == nil && filepath.IsLocal(rel) {
 			s.shown = "~/" + filepath.ToSlash(rel)
@@ -95,8 +98,11 @@ func (s settingsFile) place() string {
 	return filepath.Join(root, filepath.FromSlash(s.path))
 }
 
-// write puts new bytes into the file, if it is still as it was read.
+// write puts new bytes into the file, if it is still as it was read. Without bytes it removes the file.
 func (s settingsFile) write(ctx context.Context, data []byte) error {
+	if data == nil {
+		return s.remove()
+	}
 	root, err := state.OpenRoot(s.root)
 	if err != nil {
 		return err
@@ -107,6 +113,14 @@ func (s settingsFile) write(ctx context.Context, data []byte) error {
 		return fmt.Errorf("%s changed just now; nothing was written, run the command again", s.shown)
 	}
 	return err
+}
+
+// remove removes the file, if it is still as it was read.
+func (s settingsFile) remove() error {
+	if src, err := os.ReadFile(s.place()); err != nil || !bytes.Equal(src, s.src) {
+		return fmt.Errorf("%s changed just now; nothing was removed, run the command again", s.shown)
+	}
+	return os.Remove(s.place())
 }
 
 // A settingsError says where a settings file cannot be understood.
@@ -164,20 +178,11 @@ func (s settingsFile) hookEntries() ([]hookEntry, error) {
 		if !ok && v != nil {
 			return nil, odd("hooks." + event)
 		}
-		for g, v := range groups {
-			group, ok := v.(map[string]any)
-			list, isList := group["hooks"].([]any)
-			if !ok || !isList {
-				return nil, odd(fmt.Sprintf("hooks.%s[%d]", event, g))
-			}
-			for i, v := range list {
-				handler, ok := v.(map[string]any)
-				if !ok {
-					return nil, odd(fmt.Sprintf("hooks.%s[%d].hooks[%d]", event, g, i))
-				}
-				entries = append(entries, readEntry(hookEntry{event: event, group: g, index: i}, handler))
-			}
+		in, where := s.form.hooksOf(event, groups)
+		if where != "" {
+			return nil, odd("hooks." + event + where)
 		}
+		entries = append(entries, in...)
 	}
 	slices.SortStableFunc(entries, func(a, b hookEntry) int {
 		return strings.Compare(a.event, b.event)
@@ -191,7 +196,7 @@ func (a *app) asked(ctx context.Context, p policy) bool {
 	home := a.homeDir()
 	for _, g := range agents(home, a.getenv) {
 		for _, scope := range g.scopes() {
-			s, err := openSettings(ctx, p.project, home, g.files[scope])
+			s, err := g.open(ctx, p.project, home, scope)
 			if err != nil {
 				continue
 			}

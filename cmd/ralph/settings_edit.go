@@ -32,7 +32,7 @@ func (g agent) with(s settingsFile, events, policies, words, made []string) ([]b
 	}
 	src := s.src
 	if src == nil {
-		src = []byte("{}\n")
+		src = s.form.empty()
 	}
 	var stale []hookEntry
 	done := map[string]bool{}
@@ -54,15 +54,21 @@ func (g agent) with(s settingsFile, events, policies, words, made []string) ([]b
 		if done[event] {
 			continue
 		}
-		groups, err := (settingsFile{src: src, shown: s.shown}).groups(event)
+		groups, err := s.with(src).groups(event)
 		if err != nil {
 			return nil, err
 		}
-		if src, err = jsonedit.Put(src, []any{"hooks", event, groups}, g.entry(words)); err != nil {
+		if src, err = jsonedit.Put(src, []any{"hooks", event, groups}, g.entry(runtime.GOOS, event, words)); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.shown, err)
 		}
 	}
-	return without(src, s.shown, stale, made)
+	return s.with(src).without(stale, made)
+}
+
+// with is the file with other bytes.
+func (s settingsFile) with(src []byte) settingsFile {
+	s.src = src
+	return s
 }
 
 // undoable reports what keeps uninstall from restoring the settings.
@@ -109,7 +115,7 @@ func (g agent) update(src []byte, e hookEntry, words []string) ([]byte, error) {
 	line, args := g.command(runtime.GOOS, words, added, e.listed)
 	if is, want := e.command(), append([]string{line}, args...); !slices.Equal(is, want) {
 		var err error
-		if src, err = jsonedit.Put(src, e.path("command"), jsonedit.Encode(line)); err != nil {
+		if src, err = jsonedit.Put(src, e.path(e.key), jsonedit.Encode(line)); err != nil {
 			return nil, err
 		}
 		switch {
@@ -122,29 +128,16 @@ func (g agent) update(src []byte, e hookEntry, words []string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if e.timeout < minTimeout {
-		return jsonedit.Put(src, e.path("timeout"), jsonedit.Encode(hookTimeout))
+	if key := g.form.timeoutKey(); key != "" && e.timeout < minTimeout {
+		return jsonedit.Put(src, e.path(key), jsonedit.Encode(g.form.seconds(hookTimeout)))
 	}
 	return src, nil
 }
 
-// entry is a group of one hook.
-func (g agent) entry(words []string) []byte {
-	type handler struct {
-		Type    string   `json:"type"`
-		Command string   `json:"command"`
-		Args    []string `json:"args,omitempty"`
-		Timeout int      `json:"timeout"`
-	}
-	line, args := g.command(runtime.GOOS, words, nil, true)
-	return jsonedit.Encode(struct {
-		Hooks []handler `json:"hooks"`
-	}{[]handler{{Type: "command", Command: line, Args: args, Timeout: hookTimeout}}})
-}
-
 // without gives the settings without these entries and without the groups that held
 // nothing else. Of the lists and objects that are empty then, it removes those that ralph made.
-func without(src []byte, shown string, entries []hookEntry, made []string) ([]byte, error) {
+func (s settingsFile) without(entries []hookEntry, made []string) ([]byte, error) {
+	src := s.src
 	// From behind, so that those before keep their places.
 	slices.SortStableFunc(entries, func(a, b hookEntry) int {
 		if a.group != b.group {
@@ -153,7 +146,7 @@ func without(src []byte, shown string, entries []hookEntry, made []string) ([]by
 		return b.index - a.index
 	})
 	for _, e := range entries {
-		values, err := (settingsFile{src: src, shown: shown}).decode()
+		values, err := s.with(src).decode()
 		if err != nil {
 			return nil, err
 		}
@@ -161,7 +154,7 @@ func without(src []byte, shown string, entries []hookEntry, made []string) ([]by
 		hooks := values["hooks"].(map[string]any) // the entry is there
 		groups := hooks[e.event].([]any)
 		group := groups[e.group].(map[string]any)
-		if len(group["hooks"].([]any)) == 1 && len(group) == 1 {
+		if of, _ := group["hooks"].([]any); e.flat || len(of) == 1 && len(group) == 1 {
 			path = path[:3]
 			if len(groups) == 1 && slices.Contains(made, eventPart(e.event)) {
 				path = path[:2]
@@ -171,7 +164,7 @@ func without(src []byte, shown string, entries []hookEntry, made []string) ([]by
 			}
 		}
 		if src, err = jsonedit.Cut(src, path); err != nil {
-			return nil, fmt.Errorf("%s: %w", shown, err)
+			return nil, fmt.Errorf("%s: %w", s.shown, err)
 		}
 	}
 	return src, nil
@@ -228,7 +221,7 @@ func (a *app) keepMade(s settingsFile, after []byte, made []string) {
 	if err != nil {
 		return
 	}
-	_, ours, err := settingsFile{shown: s.shown, src: after}.parts()
+	_, ours, err := s.with(after).parts()
 	if err != nil {
 		return
 	}

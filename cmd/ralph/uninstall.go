@@ -44,19 +44,25 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 	if len(ours) == 0 {
 		fmt.Fprintf(a.stdout, "%s is not installed in %s\n", what, s.shown)
 		for _, scope := range g.scopes() {
-			if other, err := openSettings(ctx, project, a.homeDir(), g.files[scope]); err == nil && scope != f.scope && other.asksRalph() {
+			if other, err := g.open(ctx, project, a.homeDir(), scope); err == nil && scope != f.scope && other.asksRalph() {
 				fmt.Fprintf(a.stdout, "ralph is installed in %s: add --scope %s\n", other.shown, scope)
 			}
 		}
 		return nil
 	}
 	made := a.made(s)
-	after, err := without(s.src, s.shown, ours, made)
+	after, err := s.without(ours, made)
 	if err != nil {
 		return err
 	}
+	if g.own && s.bare(after) {
+		after = nil // the file was made for ralph
+	}
 	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
 		return err
+	}
+	if after == nil {
+		s.removeBeside(g.beside)
 	}
 	a.keepMade(s, after, made)
 	fmt.Fprintf(a.stdout, "Removed %s from %s.\n", what, s.shown)

@@ -125,9 +125,26 @@ func (s *scene) write(name, text string) {
 	}
 }
 
+// program makes a shell script and puts its folder first on the PATH.
+func (s *scene) program(name, lines string) {
+	s.t.Helper()
+	s.write(name, "#!/bin/sh\n"+lines+"\n")
+	if err := os.Chmod(name, 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	for i, v := range s.env {
+		if path, ok := strings.CutPrefix(v, "PATH="); ok {
+			s.env[i] = "PATH=" + filepath.Dir(name) + ":" + path
+		}
+	}
+}
+
 func (s *scene) read(name string) string {
 	s.t.Helper()
-	data, err := os.ReadFile(filepath.Join(s.dir, name))
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(s.dir, name)
+	}
+	data, err := os.ReadFile(name)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ const (
 	Cursor     = "cursor"
 	Droid      = "droid"
 	VSCode     = "vscode"
+	Goose      = "goose"
 )
 
 // Host is one host's protocol. Its methods are pure functions and safe for concurrent use. Get one from [Detect] or
@@ -41,7 +42,7 @@ type Host struct {
 // hosts lists every host that is known, those with the most telling marks first: [Detect] asks them in this order.
 // Paths of session files come last, since a person can keep them anywhere.
 func hosts() []*Host {
-	return []*Host{gemini(), cursor(), codex(), copilot(), vscode(), qwen(), droid(), claudeCode()}
+	return []*Host{gemini(), cursor(), codex(), copilot(), vscode(), qwen(), droid(), claudeCode(), goose()}
 }
 
 // Detect tells the host by the hook input alone. The environment is no help (several hosts set CLAUDE_PROJECT_DIR), nor
@@ -72,5 +73,5 @@ func Lookup(name string) (*Host, bool) {
 
 // Names lists the hosts that are known, in the order in which a person would look for them.
 func Names() []string {
-	return []string{ClaudeCode, Codex, Gemini, Qwen, Copilot, Cursor, Droid, VSCode}
+	return []string{ClaudeCode, Codex, Gemini, Qwen, Copilot, Cursor, Droid, VSCode, Goose}
 }

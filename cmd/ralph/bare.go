@@ -1,0 +1,35 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// bareWait is how long ralph without arguments waits for the first byte of a hook's input.
+const bareWait = time.Second
+
+// bareInput reads the input of ralph without arguments, as some hosts start it that ignore the arguments of an entry:
+// ok reports whether JSON begins on stdin. A terminal is not read, and nothing is when no byte comes in time.
+func bareInput(stdin io.Reader, late <-chan time.Time) (input io.Reader, ok bool) {
+	if f, isFile := stdin.(*os.File); isFile {
+		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
+			return nil, false
+		}
+	}
+	first := make(chan []byte, 1)
+	go func() {
+		b := make([]byte, 1)
+		n, _ := io.ReadFull(stdin, b)
+		first <- b[:n]
+	}()
+	select {
+	case b := <-first:
+		// An object, perhaps behind white space or a byte order mark.
+		return io.MultiReader(bytes.NewReader(b), stdin), len(b) == 1 && strings.IndexByte("{ \t\r\n\xef", b[0]) >= 0
+	case <-late:
+		return nil, false
+	}
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Without arguments, JSON on stdin makes ralph the hook; anything else, and silence, the help.
+func TestBare(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".ralph"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".ralph", "policy.yaml"), []byte("ralph: 1\nrules:\n  - name: on\n    continue: Go on.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	event := `{"session_id": "s", "hook_event_name": "Stop", "stop_hook_active": false, "cwd": "` + filepath.ToSlash(dir) + `"}`
+	for _, c := range []struct {
+		name  string
+		stdin io.Reader
+		want  string
+	}{
+		{"a hook's input", strings.NewReader(event), `{"decision":"block","reason":"Go on."}`},
+		{"behind a byte order mark", strings.NewReader("\ufeff" + event), `{"decision":"block","reason":"Go on."}`},
+		{"an object that is cut off", strings.NewReader(event[:20]), `{"systemMessage":"[ralph] hook input: `},
+		{"nothing", strings.NewReader(""), "ralph decides, each time"},
+		{"a text", strings.NewReader("help me"), "ralph decides, each time"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			store := t.TempDir()
+			var out strings.Builder
+			a := &app{stdin: c.stdin, stdout: &out, stderr: io.Discard, getenv: func(name string) string {
+				return map[string]string{"RALPH_STATE_DIR": store}[name]
+			}}
+			if status := a.run(context.Background(), []string{}); status != exitOK || !strings.HasPrefix(out.String(), c.want) {
+				t.Errorf("status %d, stdout\n%s", status, out.String())
+			}
+		})
+	}
+}
+
+// A pipe that nobody writes to is not waited for.
+func TestBare_silent(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	late := make(chan time.Time)
+	close(late)
+	if in, ok := bareInput(r, late); in != nil || ok {
+		t.Error(in, ok)
+	}
+}

@@ -1,0 +1,274 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// A gate is something that a host asks its user for before it runs a hook. ralph reports
+// gates and never passes one itself: that would forge the user's consent.
+type gate struct {
+	known bool // the host says so; else it may be passed already
+	what  string
+	fix   []string
+}
+
+// A gateQuery is about ralph's entries in one settings file.
+type gateQuery struct {
+	project string
+	home    string
+	getenv  func(string) string
+	scope   string
+	file    settingsFile
+	entries []hookEntry // of ralph
+}
+
+// gates lists what is left before the host runs ralph's entries in a file.
+func (a *app) gates(ctx context.Context, g agent, project, scope string, s settingsFile) []gate {
+	entries, err := s.hookEntries()
+	if err != nil || g.gates == nil {
+		return nil
+	}
+	entries = slices.DeleteFunc(entries, func(e hookEntry) bool { _, ok := e.ralph(); return !ok })
+	if len(entries) == 0 {
+		return nil
+	}
+	return g.gates(ctx, gateQuery{project, a.homeDir(), a.getenv, scope, s, entries})
+}
+
+// codexPatience is how long codex may take to list its hooks.
+const codexPatience = 10 * time.Second
+
+// codexGates asks codex itself: a project needs a trusted folder, and each entry a trusted hash.
+func codexGates(ctx context.Context, q gateQuery) []gate {
+	folder := gate{
+		known: true,
+		what:  "Codex does not trust this folder, so it reads no hooks of it",
+		fix:   []string{"start codex in " + q.project + " and trust the folder; codex exec has --trust for that"},
+	}
+	hook := gate{
+		what: "Codex skips the entry until you trust it, and again after each change of it",
+		fix:  []string{"start codex, enter /hooks and trust the entry of ralph"},
+	}
+	hooks, err := codexHooks(ctx, q.project)
+	if err != nil {
+		if q.scope == scopeProject {
+			folder.known, folder.what = false, "Codex reads hooks of folders that you trust only"
+			return []gate{folder, hook}
+		}
+		return []gate{hook}
+	}
+	found := false
+	for _, h := range hooks {
+		if !sameFile(h.SourcePath, q.file.place()) || !slices.ContainsFunc(q.entries, func(e hookEntry) bool { return e.text == h.Command }) {
+			continue
+		}
+		found = true
+		switch {
+		case !h.Enabled:
+			return []gate{{known: true, what: "the entry is disabled in Codex", fix: []string{"start codex, enter /hooks and enable the entry of ralph"}}}
+		case h.TrustStatus != "trusted" && h.TrustStatus != "managed":
+			hook.known = true
+			return []gate{hook}
+		}
+	}
+	if !found && q.scope == scopeProject {
+		return []gate{folder, hook}
+	}
+	return nil
+}
+
+// codexHook is what codex says of a hook.
+type codexHook struct {
+	Command     string `json:"command"`
+	SourcePath  string `json:"sourcePath"`
+	Enabled     bool   `json:"enabled"`
+	TrustStatus string `json:"trustStatus"`
+}
+
+// codexHooks has the user's codex list the hooks that it reads in a project. It starts no session and no hook.
+func codexHooks(ctx context.Context, project string) ([]codexHook, error) {
+	program, err := exec.LookPath("codex")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, codexPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "app-server")
+	cmd.Dir = project
+	cmd.WaitDelay = time.Second
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		in.Close() // which ends it
+		_ = cmd.Wait()
+	}()
+	type message map[string]any
+	ask := json.NewEncoder(in)
+	for _, m := range []message{
+		{"id": 1, "method": "initialize", "params": message{"clientInfo": message{"name": "ralph", "version": "1"}}},
+		{"method": "initialized"},
+		{"id": 2, "method": "hooks/list", "params": message{"cwds": []string{project}}},
+	} {
+		if err := ask.Encode(m); err != nil {
+			return nil, err
+		}
+	}
+	answers := json.NewDecoder(out)
+	for {
+		var answer struct {
+			ID     any `json:"id"`
+			Result struct {
+				Data []struct {
+					Hooks []codexHook `json:"hooks"`
+				} `json:"data"`
+			} `json:"result"`
+			Error any `json:"error"`
+		}
+		if err := answers.Decode(&answer); err != nil {
+			return nil, err
+		}
+		if answer.ID != 2.0 {
+			continue
+		}
+		if answer.Error != nil || len(answer.Result.Data) == 0 {
+			return nil, fmt.Errorf("codex lists no hooks: %v", answer.Error)
+		}
+		return answer.Result.Data[0].Hooks, nil
+	}
+}
+
+func sameFile(a, b string) bool {
+	x, err := filepath.EvalSymlinks(a)
+	return err == nil && x == b
+}
+
+// geminiGates sees whether Gemini CLI trusts the folder. Where it does not, it runs no hook of a project, and
+// its -p ends at once.
+func geminiGates(_ context.Context, q gateQuery) []gate {
+	if q.scope == scopeUser {
+		return nil
+	}
+	enabled, said := ofSettings[bool](filepath.Join(q.home, ".gemini", "settings.json"), "security", "folderTrust", "enabled")
+	if q.getenv("GEMINI_CLI_TRUST_WORKSPACE") == "true" || said && !enabled ||
+		trusts(orPath(q.getenv("GEMINI_CLI_TRUSTED_FOLDERS_PATH"), q.home, ".gemini", "trustedFolders.json"), q.project) {
+		return nil
+	}
+	return []gate{{
+		known: true,
+		what:  "Gemini CLI does not trust this folder, so it runs no hooks of it",
+		fix:   []string{"start gemini in " + q.project + " and trust the folder; for gemini -p, GEMINI_CLI_TRUST_WORKSPACE=true does that for one run"},
+	}}
+}
+
+// qwenGates sees whether Qwen Code trusts the folder, if its user has it ask for that.
+func qwenGates(_ context.Context, q gateQuery) []gate {
+	dir := orPath(q.getenv("QWEN_HOME"), q.home, ".qwen")
+	enabled, _ := ofSettings[bool](filepath.Join(dir, "settings.json"), "security", "folderTrust", "enabled")
+	if q.scope == scopeUser || !enabled || trusts(orPath(q.getenv("QWEN_CODE_TRUSTED_FOLDERS_PATH"), dir, "trustedFolders.json"), q.project) {
+		return nil
+	}
+	return []gate{{
+		known: true,
+		what:  "Qwen Code does not trust this folder, so it runs no hooks of it",
+		fix:   []string{"start qwen in " + q.project + " and trust the folder"},
+	}}
+}
+
+// copilotGates sees whether Copilot CLI trusts the folder.
+func copilotGates(_ context.Context, q gateQuery) []gate {
+	if q.scope == scopeUser || q.getenv("GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS") == "true" {
+		return nil
+	}
+	folders, _ := ofSettings[[]any](filepath.Join(orPath(q.getenv("COPILOT_HOME"), q.home, ".copilot"), "config.json"), "trustedFolders")
+	for _, folder := range folders {
+		if folder, ok := folder.(string); ok && beneath(folder, q.project) {
+			return nil
+		}
+	}
+	return []gate{{
+		known: true,
+		what:  "Copilot CLI does not trust this folder, so it runs no hooks of it",
+		fix:   []string{"start copilot in " + q.project + " and trust the folder; copilot -p has --trust-folder for one run"},
+	}}
+}
+
+// orPath is a path that a variable names, else the one of these steps.
+func orPath(named string, steps ...string) string {
+	if named != "" {
+		return named
+	}
+	return filepath.Join(steps...)
+}
+
+// ofSettings gives a value of a host's own settings; false if it is not there. Hosts write lines of
+// comment into some of them.
+func ofSettings[T any](file string, path ...string) (value T, ok bool) {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return value, false
+	}
+	var lines []byte
+	for line := range bytes.Lines(src) {
+		if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("//")) {
+			lines = append(lines, line...)
+		}
+	}
+	doc, err := schema.ParseJSON(lines)
+	if err != nil {
+		return value, false
+	}
+	v := doc.Document().Value
+	for _, step := range path {
+		fields, _ := v.(map[string]any)
+		v = fields[step]
+	}
+	value, ok = v.(T)
+	return value, ok
+}
+
+// trusts reports whether a file of trusted folders has a folder, as Gemini CLI and Qwen Code read it: the
+// longest path that it is beneath counts.
+func trusts(file, folder string) bool {
+	rules, _ := ofSettings[map[string]any](file)
+	longest, trusted := -1, false
+	for path, v := range rules {
+		top, level := path, fmt.Sprint(v)
+		if strings.HasSuffix(level, "_PARENT") {
+			top = filepath.Dir(path)
+		}
+		if len(path) <= longest || !beneath(top, folder) {
+			continue
+		}
+		longest, trusted = len(path), strings.HasPrefix(level, "TRUST_")
+	}
+	return trusted
+}
+
+// beneath reports whether a folder, whose links are resolved, is another one or in it.
+func beneath(top, folder string) bool {
+	if resolved, err := filepath.EvalSymlinks(top); err == nil {
+		top = resolved
+	}
+	rel, err := filepath.Rel(top, folder)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

@@ -1,0 +1,187 @@
+//go:build hosts
+
+package hosttest
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var all = []client{claude, codex, gemini, qwen, copilot}
+
+// From an empty project to a running loop in two commands: the agent is sent on with the next box of the list until
+// all are ticked, and then ends. Taken out again, ralph is not asked any more.
+func TestLoop(t *testing.T) {
+	for _, c := range all {
+		t.Run(c.host, func(t *testing.T) {
+			s := newScene(t, c)
+			s.ralph("init")
+			s.ralph("install", c.host)
+			s.trust()
+			s.write("TODO.md", "- [ ] one\n- [ ] two\n")
+			r := s.run("Do what is in TODO.md.", func(r request) reply {
+				switch r.n {
+				case 2:
+					s.write("TODO.md", "- [x] one\n- [ ] two\n")
+				case 3:
+					s.write("TODO.md", "- [x] one\n- [x] two\n")
+				}
+				return reply{text: fmt.Sprintf("Worked %d.", r.n)}
+			})
+			s.wants(r, "Do what is in TODO.md.", "TODO.md has open boxes: 2. The next one, from line 1:", "TODO.md has open boxes: 1. The next one, from line 2:")
+			if log := s.ralph("log"); strings.Count(log, "next-item") != 2 || strings.Count(log, "all-done") != 1 {
+				t.Errorf("the log is\n%s", log)
+			}
+			s.ralph("uninstall", c.host)
+			s.write("TODO.md", "- [ ] one\n")
+			s.asked = nil
+			s.wants(s.run("And now?", func(request) reply { return reply{text: "Nothing."} }), "And now?")
+		})
+	}
+}
+
+// wants asserts that the client ended well after requests with these texts.
+func (s *scene) wants(r result, texts ...string) {
+	s.t.Helper()
+	if r.status != 0 || len(s.asked) != len(texts) {
+		s.t.Fatalf("status %d, %d requests, want %d; other requests: %q\n%s", r.status, len(s.asked), len(texts), s.others, r.out)
+	}
+	for i, want := range texts {
+		if !strings.Contains(s.asked[i].last, want) {
+			s.t.Errorf("request %d lacks %q:\n%s", i+1, want, s.asked[i].last)
+		}
+	}
+}
+
+// Where there is nothing to do, the agent ends and the user sees nothing of ralph.
+func TestIdle(t *testing.T) {
+	for _, c := range all {
+		t.Run(c.host, func(t *testing.T) {
+			s := newScene(t, c)
+			s.ralph("init")
+			s.ralph("install", c.host)
+			s.trust()
+			r := s.run("Say hello.", func(request) reply { return reply{text: "Hello there."} })
+			s.wants(r, "Say hello.")
+			if strings.Contains(r.out, "TODO.md") || strings.Contains(r.out, "[ralph]") {
+				t.Errorf("the user sees\n%s", r.out)
+			}
+			if log := s.ralph("log"); !strings.Contains(log, "no-list") {
+				t.Errorf("the hook did not run; the log is\n%s", log)
+			}
+		})
+	}
+}
+
+// Beside another hook of the same event, both run.
+func TestTwoHooks(t *testing.T) {
+	for _, c := range all {
+		t.Run(c.host, func(t *testing.T) {
+			s := newScene(t, c)
+			s.ralph("init")
+			other := map[string]string{
+				claude.host:  `.claude/settings.json {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "LINE"}]}]}}`,
+				codex.host:   `.codex/hooks.json {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "LINE"}]}]}}`,
+				gemini.host:  `.gemini/settings.json {"hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": "LINE"}]}]}}`,
+				qwen.host:    `.qwen/settings.json {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "LINE"}]}]}}`,
+				copilot.host: `.github/hooks/ralph.json {"version": 1, "hooks": {"agentStop": [{"type": "command", "bash": "LINE"}]}}`,
+			}[c.host]
+			file, text, _ := strings.Cut(other, " ")
+			seen := filepath.Join(s.home, "seen")
+			s.write(file, strings.Replace(text, "LINE", "echo x >> "+seen, 1))
+			s.ralph("install", c.host)
+			s.trust()
+			s.write("TODO.md", "- [ ] one\n")
+			r := s.run("Do it.", func(r request) reply {
+				if r.n == 2 {
+					s.write("TODO.md", "- [x] one\n")
+				}
+				return reply{text: "Done."}
+			})
+			s.wants(r, "Do it.", "TODO.md has open boxes: 1.")
+			if n := strings.Count(s.read(seen), "x"); n != 2 {
+				t.Errorf("the other hook ran %d times, want 2", n)
+			}
+		})
+	}
+}
+
+// A crash before any code of ralph runs ends a process with status 2, which hosts read as "continue". The entry of
+// install lets the agent end.
+func TestCrash(t *testing.T) {
+	for _, c := range all {
+		t.Run(c.host, func(t *testing.T) {
+			s := newScene(t, c)
+			s.ralph("init")
+			s.ralph("install", c.host)
+			s.trust()
+			s.write("TODO.md", "- [ ] one\n")
+			broken := filepath.Join(s.home, "broken")
+			s.program(filepath.Join(broken, "ralph"), "echo ran >>"+broken+"/ran; echo 'fatal error: out of memory' >&2; exit 2")
+			s.wants(s.run("Do it.", func(request) reply { return reply{text: "Done."} }), "Do it.")
+			if s.read(filepath.Join(broken, "ran")) != "ran\n" {
+				t.Error("the hook ran more than once")
+			}
+		})
+	}
+}
+
+// A policy that lists SubagentStop sends a subagent of Claude Code on, and not the main agent.
+func TestSubagent(t *testing.T) {
+	s := newScene(t, claude)
+	s.write(".ralph/policy.yaml", `ralph: 1
+events: [SubagentStop]
+rules:
+  - name: tests
+    when: not said("TESTED")
+    continue: Run the tests and say TESTED.
+`)
+	s.ralph("install", "claude-code")
+	r := s.run("Have it built.", func(r request) reply {
+		switch {
+		case strings.Contains(r.last, "Run the tests and say TESTED."):
+			return reply{text: "TESTED"}
+		case strings.Contains(r.last, "Build it."):
+			return reply{text: "Built."}
+		case strings.Contains(r.last, "TESTED"):
+			return reply{text: "It is built."}
+		}
+		return reply{tool: "Agent", input: object{"description": "build", "prompt": "Build it.", "subagent_type": "general-purpose", "run_in_background": false}}
+	})
+	s.wants(r, "Have it built.", "Build it.", "Run the tests and say TESTED.", "TESTED")
+	if log := s.ralph("log"); strings.Count(log, "continue") != 1 {
+		t.Errorf("the log is\n%s", log)
+	}
+}
+
+// Copilot reads Claude Code's settings too: the entry of install works there, and so does one whose arguments Copilot
+// ignores.
+func TestSharedSettings(t *testing.T) {
+	for name, settings := range map[string]string{
+		"as installed": "",
+		"arguments":    `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "ralph", "args": ["eval"], "timeout": 60}]}]}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, copilot)
+			s.ralph("init")
+			s.ralph("install", "claude-code")
+			if settings != "" {
+				s.write(".claude/settings.json", settings)
+			}
+			if out := s.ralph("install", "copilot"); !strings.Contains(out, "there is nothing to add") {
+				t.Errorf("install says\n%s", out)
+			}
+			s.trust()
+			s.write("TODO.md", "- [ ] one\n")
+			r := s.run("Do it.", func(r request) reply {
+				if r.n == 2 {
+					s.write("TODO.md", "- [x] one\n")
+				}
+				return reply{text: "Done."}
+			})
+			s.wants(r, "Do it.", "TODO.md has open boxes: 1.")
+		})
+	}
+}
