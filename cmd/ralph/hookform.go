@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -123,32 +124,57 @@ func (s settingsFile) bare(src []byte) bool {
 	return len(values) == 0
 }
 
-// writeBeside writes the files that a host needs beside its settings, where there are none.
-func (s settingsFile) writeBeside(files map[string]string) error {
-	for name, text := range files {
-		file := filepath.Join(filepath.Dir(s.place()), filepath.FromSlash(name))
-		if _, err := os.Lstat(file); err == nil {
-			continue
+// besideFiles reads the files that the host needs beside the settings of a scope, and gives the text of each.
+func (g agent) besideFiles(ctx context.Context, project, home, scope string) (map[string]settingsFile, error) {
+	all := map[string]settingsFile{}
+	for name, text := range g.beside {
+		s, err := openSettings(ctx, project, home, filepath.Join(filepath.Dir(g.files[scope]), filepath.FromSlash(name)))
+		if err != nil {
+			return nil, err
 		}
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			return err
+		all[text] = s
+	}
+	return all, nil
+}
+
+// writeBeside writes those files, where there are none.
+func (g agent) writeBeside(ctx context.Context, project, home, scope string) error {
+	files, err := g.besideFiles(ctx, project, home, scope)
+	if err != nil {
+		return err
+	}
+	for text, s := range files {
+		if s.src == nil {
+			if err := s.write(ctx, []byte(text)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// removeBeside removes those files if they are as they were made, and the folders that are empty then.
-func (s settingsFile) removeBeside(files map[string]string) {
-	dir := filepath.Dir(s.place())
-	_ = os.Remove(dir) // fails unless it is empty
-	for name, text := range files {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		if src, err := os.ReadFile(file); err == nil && string(src) == text {
-			_ = os.Remove(file)
+// removeBeside removes those files if they are as they were made, and their folders if they are empty then.
+func (g agent) removeBeside(ctx context.Context, project, home, scope string, settings settingsFile) error {
+	files, err := g.besideFiles(ctx, project, home, scope)
+	if err != nil {
+		return err
+	}
+	for text, s := range files {
+		if string(s.src) != text {
+			continue
 		}
-		_ = os.Remove(filepath.Dir(file))
+		if err := s.write(ctx, nil); err != nil {
+			return err
+		}
+		removeEmpty(filepath.Dir(settings.place()))
+		removeEmpty(filepath.Dir(s.place()))
+	}
+	return nil
+}
+
+// removeEmpty removes a folder that is empty. A link stays.
+func removeEmpty(dir string) {
+	if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+		_ = os.Remove(dir) // fails unless it is empty
 	}
 }

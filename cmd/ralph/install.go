@@ -156,7 +156,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 		fmt.Fprintf(a.stdout, "The entry keeps%s.\n", shellSet("", kept))
 	}
 	if !f.dryRun {
-		if err := s.writeBeside(g.beside); err != nil {
+		if err := g.writeBeside(ctx, project, a.homeDir(), f.scope); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,8 +26,14 @@ type settingsFile struct {
 
 // open reads the settings file of a scope.
 func (g agent) open(ctx context.Context, project, home, scope string) (settingsFile, error) {
-	file := g.files[scope]
-	s := settingsFile{shown: filepath.ToSlash(file), root: project, path: filepath.ToSlash(file), form: g.form}
+	s, err := openSettings(ctx, project, home, g.files[scope])
+	s.form = g.form
+	return s, err
+}
+
+// openSettings reads a file, by an absolute path or one in the project.
+func openSettings(ctx context.Context, project, home, file string) (settingsFile, error) {
+	s := settingsFile{shown: filepath.ToSlash(file), root: project, path: filepath.ToSlash(file)}
 	if filepath.IsAbs(file) {
 		if rel, err := filepath.Rel(home, file); home != "" && err == nil && filepath.IsLocal(rel) {
 			s.shown = "~/" + filepath.ToSlash(rel)
@@ -100,27 +105,20 @@ func (s settingsFile) place() string {
 
 // write puts new bytes into the file, if it is still as it was read. Without bytes it removes the file.
 func (s settingsFile) write(ctx context.Context, data []byte) error {
-	if data == nil {
-		return s.remove()
-	}
 	root, err := state.OpenRoot(s.root)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	err = root.Write(ctx, s.path, data, s.version)
+	if data == nil {
+		err = root.Apply(ctx, []state.Change{{Path: s.path, Version: s.version, Op: state.OpDelete}})
+	} else {
+		err = root.Write(ctx, s.path, data, s.version)
+	}
 	if errors.Is(err, state.ErrChanged) {
 		return fmt.Errorf("%s changed just now; nothing was written, run the command again", s.shown)
 	}
 	return err
-}
-
-// remove removes the file, if it is still as it was read.
-func (s settingsFile) remove() error {
-	if src, err := os.ReadFile(s.place()); err != nil || !bytes.Equal(src, s.src) {
-		return fmt.Errorf("%s changed just now; nothing was removed, run the command again", s.shown)
-	}
-	return os.Remove(s.place())
 }
 
 // A settingsError says where a settings file cannot be understood.

@@ -43,6 +43,9 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 	}
 	if len(ours) == 0 {
 		fmt.Fprintf(a.stdout, "%s is not installed in %s\n", what, s.shown)
+		if other := a.serving(ctx, g, project, f); other.file.shown != "" {
+			fmt.Fprintf(a.stdout, "%s reads %s, where ralph is installed: ralph uninstall claude-code%s --scope %s\n", g.title, other.file.shown, policyFlags(f.policies), other.scope)
+		}
 		for _, scope := range g.scopes() {
 			if other, err := g.open(ctx, project, a.homeDir(), scope); err == nil && scope != f.scope && other.asksRalph() {
 				fmt.Fprintf(a.stdout, "ralph is installed in %s: add --scope %s\n", other.shown, scope)
@@ -62,7 +65,9 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 		return err
 	}
 	if after == nil {
-		s.removeBeside(g.beside)
+		if err := g.removeBeside(ctx, project, a.homeDir(), f.scope, s); err != nil {
+			return err
+		}
 	}
 	a.keepMade(s, after, made)
 	fmt.Fprintf(a.stdout, "Removed %s from %s.\n", what, s.shown)
