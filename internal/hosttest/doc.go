@@ -1,7 +1,7 @@
 // Package hosttest runs real coding agents against a scripted model, and ralph as their
 // hook: what `ralph install` writes must fire in the program that reads it.
 //
-//	go test -tags hosts ./internal/hosttest
+//	go test -tags hosts -parallel 4 ./internal/hosttest
 //
 // The clients come from npm, in the versions of clients.json, into a folder
 // of the user's cache that later runs use again; RALPH_HOSTTEST_CLIENTS names another
@@ -17,6 +17,7 @@
 //	s := newScene(t, codex)
 //	s.ralph("init")
 //	s.ralph("install", codex.host)
+//	s.trust()
 //	out := s.run("Do the work.", func(r request) reply { return reply{text: "Done."} })
 //	// s.asked holds what the model was asked
 package hosttest
