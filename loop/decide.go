@@ -92,6 +92,10 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 		d.Skipped = "the policy does not decide " + d.Event.Name
 		return
 	}
+	if d.Event.NoSubagent() {
+		d.Skipped = "the host names no type of the agent that ends, so it is no subagent"
+		return
+	}
 	dir, err := l.root(d.Event)
 	if err != nil {
 		d.fail(err)
@@ -172,7 +176,7 @@ func (l *Loop) root(ev host.Event) (string, error) {
 
 // options are those of one evaluation.
 func (d *Decision) options() rules.Options {
-	o := rules.Options{Event: d.Event.Name, Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Trace: rules.TraceFull}
+	o := rules.Options{Event: d.Event.Name, Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Trace: rules.TraceFull}
 	if d.gatherer.loop.private {
 		o.Trace = rules.TraceClear
 	}

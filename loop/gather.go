@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -227,6 +228,16 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 		return ev.AgentID
 	case "agent_type":
 		return ev.AgentType
+	case "trigger":
+		return trigger(ev.Trigger)
+	case "custom_instructions":
+		return ev.Instructions
+	case "reason":
+		return ev.Reason
+	case "error":
+		return ev.Error
+	case "error_details":
+		return ev.ErrorDetails
 	case "background_tasks":
 		return objects(ev.BackgroundTasks)
 	case "session_crons":
@@ -302,10 +313,13 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 	case "touched":
 		return func(path string) bool { return s != nil && g.touched(transcript.Edited(g.actions(ctx, s)), path) }
 	case "failed":
-		if s == nil {
-			return nil
+		var f *transcript.Failure
+		if s != nil {
+			f = s.Failed()
 		}
-		f := s.Failed()
+		if f == nil && g.ev.Name == host.StopFailure { // its file may lag, or say nothing
+			f = transcript.FailureOf(g.ev.Error, cmp.Or(g.ev.ErrorDetails, g.ev.LastAssistantMessage))
+		}
 		if f == nil {
 			return nil
 		}
@@ -398,6 +412,14 @@ func objects(list []map[string]any) []any {
 		out[i] = o
 	}
 	return out
+}
+
+// trigger is why the context is compacted; what is no word for a user's wish is automatic.
+func trigger(word string) string {
+	if word != "" && word != "manual" {
+		return "auto"
+	}
+	return word
 }
 
 // inProject asks something of the project; without one the answer is no.

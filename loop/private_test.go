@@ -55,6 +55,8 @@ func entrances() []entrance {
 	judged := "  verdict: {judge: What is left, returns: {properties: {go: {type: boolean}, why: {type: string}}, required: [go]}}\n"
 	return []entrance{
 		name("prompt", func(ev *host.Event) { ev.Prompt = canary }),
+		name("custom_instructions", func(ev *host.Event) { ev.Instructions = canary }),
+		name("error_details", func(ev *host.Event) { ev.ErrorDetails = canary }),
 		name("last_assistant_message", func(ev *host.Event) { ev.LastAssistantMessage = canary }),
 		name("env.SECRET", nil),
 		{name: "hook.raw", value: "hook.raw.x", event: func(ev *host.Event) { ev.Raw = map[string]any{"x": canary} }},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/loop/transcript"
 )
 
@@ -72,6 +73,49 @@ func TestKindsOfFailures(t *testing.T) {
 		l := p.loop(shows(`transcript.failed.kind == "`+kind+`"`), loop.WithValues(map[string]any{"transcript.failed": map[string]any{"kind": kind}}))
 		if got := said(p.run(l, p.stop())); got != "true" {
 			t.Errorf("%s: %s", kind, got)
+		}
+	}
+}
+
+// Where a turn failed, the event itself says how.
+func TestFailedOnStopFailure(t *testing.T) {
+	p := newProject(t, nil)
+	l := p.loop("ralph: 1\nevents: [StopFailure]\nrules:\n  - {name: told, notice: '${transcript.failed.kind} ${error} ${error_details}'}\n")
+	ev := p.stop()
+	ev.Name, ev.Error, ev.ErrorDetails = host.StopFailure, "invalid_request", "Prompt is too long"
+	if d := p.run(l, ev); len(d.Notices) != 1 || d.Notices[0] != "context_overflow invalid_request Prompt is too long" || d.Continue() {
+		t.Errorf("it says %q and %q", said(d), d.Notices)
+	}
+}
+
+// A host that cannot block a compaction is not answered, and nothing is counted there.
+func TestPreCompactOfHosts(t *testing.T) {
+	p := newProject(t, nil)
+	l := p.loop("ralph: 1\nevents: [Stop, PreCompact]\nlimits: {continuations: 1}\nrules: [{name: go, continue: '${trigger}'}]\n")
+	ev := p.stop()
+	ev.Name, ev.Trigger = host.PreCompact, "auto"
+	for _, c := range []struct{ host, trigger, want string }{
+		{host.Codex, "manual", "stop"}, {host.Gemini, "auto", "stop"}, {host.ClaudeCode, "auto", "auto"}, {host.ClaudeCode, "manual", "stop limits.continuations"},
+	} {
+		ev.Host, ev.Trigger = c.host, c.trigger
+		if got := said(p.run(l, ev)); got != c.want {
+			t.Errorf("%s, %s: it says %q, want %q", c.host, c.trigger, got, c.want)
+		}
+	}
+}
+
+// Claude Code sends a SubagentStop without a type where it summarises the conversation.
+func TestNoSubagent(t *testing.T) {
+	p := newProject(t, nil)
+	l := p.loop("ralph: 1\nevents: [SubagentStop]\nrules: [{name: go, continue: 'on, ${agent_type}'}]\n")
+	for typ, want := range map[string]string{"": "stop", "Explore": "on, Explore"} {
+		ev, err := (&host.Host{}).Decode(p.input(map[string]any{"hook_event_name": "SubagentStop", "agent_type": typ, "agent_id": "a"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := p.run(l, ev)
+		if got := said(d); got != want || (d.Skipped != "") != (typ == "") || d.Verdict.Memory.Total > len(typ) {
+			t.Errorf("type %q: it says %q, skipped %q", typ, got, d.Skipped)
 		}
 	}
 }

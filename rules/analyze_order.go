@@ -29,7 +29,9 @@ func (a *analysis) decides(r *Rule) bool {
 
 // noting reports whether a rule runs also where no rule decides.
 func (a *analysis) noting(r *Rule) bool {
-	return (r.Verb == NoVerb || r.Verb == VerbNote) && a.p.Handles("UserPromptSubmit")
+	return (r.Verb == NoVerb || r.Verb == VerbNote) && slices.ContainsFunc(a.p.Events, func(e string) bool {
+		return e == "UserPromptSubmit" || e == preCompact || takesNoVerb(e)
+	})
 }
 
 // order goes through the rules as an event does and looks for those that are

@@ -41,6 +41,7 @@ func (p *Program) analyze() Diagnostics {
 	for _, f := range p.facts {
 		a.t.statusOf(f)
 	}
+	a.verbs = a.eventsOfVerbs()
 	a.enums = a.decidedFields()
 	a.facts = a.unguardedFacts()
 	a.base = a.t.solver() // from here on no quantity comes up any more
@@ -51,6 +52,7 @@ func (p *Program) analyze() Diagnostics {
 	for i, r := range p.rules {
 		if own(r) {
 			a.dead[i] = a.condition(r.when)
+			a.eventVerb(i)
 		} else {
 			a.dead[i] = a.impossible(a.holds[i])
 		}
@@ -75,6 +77,7 @@ func own(r *Rule) bool { return !strings.Contains(r.Name, "/") }
 
 // analysis is one run of the analyses over a program.
 type analysis struct {
+	verbs *solve.Formula // the event takes a verb; nil if each that the policy lists does
 	p     *Program
 	t     *translator
 	base  *solve.Solver // knows only what always holds where a rule is tried

@@ -96,6 +96,7 @@ func Checks() []CheckInfo {
 		{"always-true", Warning, "a condition that no state makes false"},
 		{"contradiction", Warning, "conditions that are never true together"},
 		{"shadowed-rule", Warning, "a rule that never decides, because earlier rules do"},
+		{"event-verb", Warning, "a continue, stop or note that holds only at events that take none"},
 		{"unreachable", Warning, "rules after one that always decides"},
 		{"undecided-value", Warning, "a value of an enum for which no rule decides, while other values have rules"},
 		{"unguarded-fact", Info, "a fact whose absence ends the loop without a report"},

@@ -29,7 +29,7 @@ func (c *compiler) checkConfig() {
 		}
 	}
 	for i, name := range cfg.Events {
-		if name == "" || slices.Contains(append(KnownEvents(), cfg.Events[:i]...), name) {
+		if name == "" || slices.Contains(append(KnownEvents(), cfg.Events[:i]...), name) && !slices.Contains(laterEvents(), name) {
 			fail("the event %q cannot be added: its name is empty, or taken", name)
 		}
 	}

@@ -97,8 +97,8 @@ func (t *table) all() []*symbol {
 // nameSymbol gives the symbol of one of ralph's names, made at its first use.
 func (c *compiler) nameSymbol(name string) *symbol {
 	key := name
-	if c.names.young[name] { // another file may declare it
-		key = name + "()"
+	if c.names.young[name] {
+		key = nameKey(name)
 	}
 	s := c.table.find(key)
 	if s == nil {
@@ -117,6 +117,9 @@ func (c *compiler) nameSymbol(name string) *symbol {
 	}
 	return s
 }
+
+// nameKey is the key of a name that a policy may declare too, in another file of its own.
+func nameKey(name string) string { return name + "()" }
 
 // askSymbol gives the symbol of missing(fact) or its like, made at its first use.
 func (c *compiler) askSymbol(ask string, fact *symbol) *symbol {

@@ -21,12 +21,12 @@ func (ev *evaluation) remember() {
 	// write nothing.
 	v.Changed = session.Turn != before.Turn && (before.Streak > 0 || len(before.Said) > 0)
 	switch {
-	case ev.prompt():
+	case ev.prompt(), ev.watches(), ev.opts.Watch:
 		// Nothing was decided.
 	case v.Action == Continue:
 		session.continued(v.Progress, now)
 		v.Changed = true
-	case v.Bound != "" || v.Failed || v.Idle:
+	case v.Bound != "" || v.Failed || v.Idle || ev.compacts():
 		// The streak goes on: a user who raises the limit goes on with it, and what
 		// the policy is not for is none of its business.
 	case session.Streak > 0:

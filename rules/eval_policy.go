@@ -264,6 +264,32 @@ func (p *Program) release(ev *evaluation) {
 // prompt reports whether nothing is decided at this event.
 func (ev *evaluation) prompt() bool { return ev.opts.Event == "UserPromptSubmit" }
 
+// own reports whether the event is one of the embedding program.
+func (ev *evaluation) own() bool {
+	return slices.Contains(ev.program.compiler.load.cfg.Events, ev.opts.Event)
+}
+
+// watches reports whether the event takes no verb.
+func (ev *evaluation) watches() bool { return takesNoVerb(ev.opts.Event) && !ev.own() }
+
+// compacts reports whether the event is a compaction. One that a rule does not stop ends
+// no streak.
+func (ev *evaluation) compacts() bool { return ev.opts.Event == preCompact && !ev.own() }
+
+// mute reports whether continue and stop say nothing at this event: a prompt, an event
+// that takes no verb, or a compaction that cannot be blocked. Blocking an automatic one can
+// end the session in an overflow, so a policy has to know that there are such.
+func (ev *evaluation) mute() bool {
+	switch {
+	case ev.prompt(), ev.watches(), ev.opts.Watch:
+		return true
+	case !ev.compacts() || ev.program.table.find(nameKey("trigger")) != nil:
+		return false
+	}
+	trigger, _ := ev.facts.Name(ev.ctx, "trigger").(string)
+	return trigger != "manual"
+}
+
 // full reports whether operands, facts and durations are noted.
 func (ev *evaluation) full() bool { return ev.opts.Trace > TraceShort }
 
@@ -284,12 +310,12 @@ func (ev *evaluation) decide() {
 	if !ev.isFor() {
 		return
 	}
-	prompt := ev.prompt()
+	prompt, mute, watches := ev.prompt(), ev.mute(), ev.watches()
 	var chosen *Rule // the first rule that continues
 	var more []string
 rules:
 	for _, r := range p.rules {
-		if prompt && r.decides() || chosen != nil && r.judged {
+		if mute && r.decides() || watches && r.Verb == VerbNote || chosen != nil && r.judged {
 			continue
 		}
 		switch outcome := ev.try(r); {

@@ -7,7 +7,22 @@ import "time"
 const LanguageVersion = 1
 
 // KnownEvents are the hook events that a policy can list, under Claude Code's names.
-func KnownEvents() []string { return []string{"Stop", "SubagentStop", "UserPromptSubmit"} }
+func KnownEvents() []string {
+	return []string{"Stop", "SubagentStop", "UserPromptSubmit", preCompact, stopFailure, sessionEnd}
+}
+
+const (
+	preCompact  = "PreCompact"
+	stopFailure = "StopFailure"
+	sessionEnd  = "SessionEnd"
+)
+
+// takesNoVerb reports whether a hook event can only be watched: notices, logs and effects.
+func takesNoVerb(event string) bool { return event == stopFailure || event == sessionEnd }
+
+// laterEvents are the hook events that came after the first version of the language. A
+// program that had one of its own by that name keeps it.
+func laterEvents() []string { return []string{preCompact, stopFailure, sessionEnd} }
 
 // Verb is what a rule does when it holds; it is the key of the policy language. The
 // zero Verb decides nothing.

@@ -6,8 +6,12 @@ import "time"
 // at no time, with the default budget and a short trace.
 type Options struct {
 	// Event is the name of the event; "" means Stop. On UserPromptSubmit rules only
-	// note. A policy that does not list the event is idle.
+	// note, on StopFailure and SessionEnd those without a verb run. A policy that does
+	// not list the event is idle.
 	Event string
+	// Watch says that nothing can be decided at this event, such as a compaction on a
+	// host that lets no hook block it: rules that continue or stop are not tried.
+	Watch bool
 	// Time is the value of now. With the zero Time nothing elapses.
 	Time time.Time
 	// Turn is the host's name for the turn. Another value than the remembered one

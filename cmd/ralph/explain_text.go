@@ -25,7 +25,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	} else if r.Skipped == "" && r.Error == "" && r.Reason == "" {
 		happened := nothingDecided(r.Event, r.Noted)
 		verdict += ": " + happened
-		if r.Event == host.UserPromptSubmit { // it has no verdict
+		if r.Event == host.UserPromptSubmit || host.Watched(r.Event) { // it has no verdict
 			verdict = happened
 		}
 	}

@@ -101,13 +101,13 @@ func (l logged) said() string {
 	return oneLine(cmp.Or(l.Error, l.Reason))
 }
 
-// verdict is the action. A prompt has none, as there is nothing to stop, and a command
+// verdict is the action. A prompt and the end of a session have none, as there is nothing to stop, and a command
 // decides nothing.
 func (l logged) verdict() string {
 	switch {
 	case l.Command != "":
 		return "ended"
-	case l.Event == host.UserPromptSubmit:
+	case l.Event == host.UserPromptSubmit || host.Watched(l.Event):
 		return "-"
 	}
 	return l.Action.String()

@@ -1,5 +1,7 @@
 package host
 
+import "slices"
+
 // copilot has two dialects: the case in which the event is registered selects the case of the keys. In camelCase an input
 // does not name its event, so the event is told by the keys that only it has. A main agent's last text is in no input.
 func copilot() *Host {
@@ -24,6 +26,10 @@ func copilot() *Host {
 				ev.Name = Stop
 			case in.has("prompt"):
 				ev.Name = UserPromptSubmit
+			case in.has("trigger") && in.has("customInstructions"):
+				ev.Name = PreCompact
+			case slices.Contains([]string{"complete", "error", "abort", "timeout", "user_exit"}, ev.Reason):
+				ev.Name = SessionEnd
 			default:
 				ev.Name = Unnamed
 			}

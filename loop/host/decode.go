@@ -20,6 +20,11 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 		Cwd:                 in.text("cwd"),
 		PermissionMode:      in.text("permission_mode", "permissionMode"),
 		Prompt:              in.text("prompt"),
+		Trigger:             in.text("trigger"),
+		Instructions:        in.text("custom_instructions", "customInstructions"),
+		Reason:              in.text("reason"),
+		Error:               in.text("error"),
+		ErrorDetails:        in.text("error_details", "errorDetails"),
 		AgentID:             in.text("agent_id", "agentId"),
 		AgentType:           in.text("agent_type", "agentType"),
 		TranscriptPath:      in.text("transcript_path", "transcriptPath"),
@@ -38,6 +43,9 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 	if h.refine != nil {
 		h.refine(in, &ev)
 	}
+	if ev.Name == SubagentStop {
+		ev.BackgroundTasks = others(ev.BackgroundTasks, ev.AgentID, ev.AgentType)
+	}
 	if decides(ev.Name) {
 		if ev.LastAssistantMessage == "" {
 			ev.LastAssistantMessage = lastMessage(in)
@@ -52,6 +60,27 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 	return ev, nil
 }
 
+// others are the tasks without the agent that stops: hosts list one that ran in the background as running still.
+func others(tasks []map[string]any, id, typ string) []map[string]any {
+	i := slices.IndexFunc(tasks, func(t map[string]any) bool { return id != "" && t["id"] == id })
+	if i < 0 {
+		i = slices.IndexFunc(tasks, func(t map[string]any) bool {
+			return typ != "" && t["type"] == "subagent" && t["agent_type"] == typ && t["status"] == "running"
+		})
+	}
+	if i < 0 {
+		return tasks
+	}
+	return slices.Delete(tasks, i, i+1)
+}
+
+// NoSubagent reports whether a SubagentStop is that of no subagent: the host names an empty type, as Claude Code does where
+// it summarises the conversation.
+func (ev *Event) NoSubagent() bool {
+	typ, ok := ev.Raw["agent_type"].(string)
+	return ev.Name == SubagentStop && ok && typ == ""
+}
+
 // eventName gives the normalised name of an event. Besides those that hosts call differently, a name in camelCase is
 // read as the same one in PascalCase.
 func eventName(name string) string {
@@ -61,13 +90,20 @@ func eventName(name string) string {
 	case "BeforeAgent", "beforeSubmitPrompt", "userPromptSubmitted":
 		return UserPromptSubmit
 	case "PreCompress":
-		return "PreCompact"
+		return PreCompact
 	}
 	if c := name[0]; 'a' <= c && c <= 'z' {
 		return string(c-'a'+'A') + name[1:]
 	}
 	return name
 }
+
+// BlocksCompaction reports whether a hook of the named host can keep the context as it is. Other hosts ignore the answer, or
+// end the turn.
+func BlocksCompaction(host string) bool { return host == ClaudeCode || host == "" }
+
+// Watched reports whether hosts read no answer to an event.
+func Watched(event string) bool { return event == StopFailure || event == SessionEnd }
 
 // decides reports whether an answer to the event may make the agent go on. Elsewhere the same answer does harm: at a
 // prompt it would erase what the person wrote.

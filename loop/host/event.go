@@ -6,6 +6,8 @@ const (
 	SubagentStop     = "SubagentStop"     // an agent that the agent started is about to end
 	StopFailure      = "StopFailure"      // the turn ended by an error or by the person, not by the agent
 	UserPromptSubmit = "UserPromptSubmit" // the person sent a prompt
+	PreCompact       = "PreCompact"       // the host is about to replace the conversation by a summary
+	SessionEnd       = "SessionEnd"       // the session ends
 	Unnamed          = "Unnamed"          // the host does not name the event, and it is none of the above
 )
 
@@ -20,6 +22,11 @@ type Event struct {
 	Cwd            string // the agent's working directory, as the host wrote it; it follows the agent's cd. "." is the hook's own
 	PermissionMode string
 	Prompt         string // what the person asked; hosts tell it with few events
+	Trigger        string // why the context is compacted, with PreCompact: "manual" or "auto"
+	Instructions   string // what the user wants of the summary, with PreCompact
+	Reason         string // why the session ends, with SessionEnd
+	Error          string // what failed, with StopFailure, such as rate_limit
+	ErrorDetails   string // more about it
 	AgentID        string // the subagent, with SubagentStop
 	AgentType      string
 

@@ -10,7 +10,7 @@ import (
 // Reply is what a verdict says to the host. The zero Reply lets the agent stop and says nothing.
 type Reply struct {
 	Event    string   // the event that is answered, as in [Event].Name; "" is a Stop
-	Continue bool     // make the agent go on; counts for Stop and SubagentStop only
+	Continue bool     // make the agent go on, or keep the context; counts for Stop, SubagentStop and PreCompact only
 	Reason   string   // what the agent is told when it goes on
 	Notice   string   // what the person is told, either way
 	Context  string   // what the agent is told beside the person's prompt; counts for UserPromptSubmit only
@@ -31,9 +31,14 @@ type Answer struct {
 // "Continue.".
 func (h *Host) Encode(r Reply) Answer {
 	r = sane(r)
+	if r.Event == PreCompact {
+		r.Continue = r.Continue && BlocksCompaction(h.Name)
+	}
 	var b body
 	rest := r
-	if h.dialect != nil {
+	if Watched(r.Event) {
+		// what is left goes to stderr
+	} else if h.dialect != nil {
 		rest = h.dialect(r, &b)
 	} else {
 		rest = unknown(r, &b)
@@ -54,7 +59,7 @@ func EncodeExitCode(r Reply) Answer {
 
 // sane drops what the event cannot carry.
 func sane(r Reply) Reply {
-	r.Continue = r.Continue && decides(r.Event)
+	r.Continue = r.Continue && (decides(r.Event) || r.Event == PreCompact)
 	if r.Continue && strings.TrimSpace(r.Reason) == "" {
 		r.Reason = "Continue."
 	}

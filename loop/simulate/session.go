@@ -35,6 +35,7 @@ func (s *session) run(ctx context.Context) (*Report, error) {
 	// The first look tells the agent what the policy reads.
 	d := s.loop.Decide(ctx, s.event(host.Stop, 1, 1, ""))
 	s.agent.see(d)
+	defer s.end(ctx)
 	for turn := 1; turn <= s.options.Turns; turn++ {
 		if err := s.prompt(ctx, turn); err != nil {
 			return nil, err
@@ -52,6 +53,20 @@ func (s *session) run(ctx context.Context) (*Report, error) {
 		}
 	}
 	return r, ctx.Err()
+}
+
+// end lets the policy see that the session ends, if it lists that.
+func (s *session) end(ctx context.Context) {
+	if ctx.Err() != nil || !s.program.Handles(host.SessionEnd) {
+		return
+	}
+	s.now = s.now.Add(s.options.Step)
+	d, _ := s.loop.Apply(ctx, s.loop.Decide(ctx, s.event(host.SessionEnd, s.options.Turns, 0, "")))
+	turn := 1
+	if n := len(s.report.Stops); n > 0 {
+		turn = s.report.Stops[n-1].Turn
+	}
+	s.note(turn, 0, "the session ends", d)
 }
 
 // prompt is what the person asks at the beginning of a turn.

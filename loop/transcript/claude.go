@@ -25,7 +25,7 @@ func (r *record) claude(role string, subagent bool) entry {
 	case "assistant":
 		if r.apiError || m.model == "<synthetic>" {
 			if r.apiError {
-				e.failed = claudeFailure(r.code, firstText(m.texts))
+				e.failed = FailureOf(r.code, firstText(m.texts))
 			}
 			return e
 		}

@@ -45,8 +45,8 @@ func (s *Session) Failed() *Failure {
 	return nil
 }
 
-// claudeFailure reads a record that stands for the answer of a failed request. code is the host's name of the failure.
-func claudeFailure(code, text string) *Failure {
+// FailureOf gives the failure that Claude Code and the hosts that follow it name by a code, such as rate_limit, and a text.
+func FailureOf(code, text string) *Failure {
 	f := &Failure{Text: text, Kind: Crashed}
 	switch code {
 	case "rate_limit":
@@ -55,6 +55,8 @@ func claudeFailure(code, text string) *Failure {
 		f.Kind = Auth
 	case "billing_error":
 		f.Kind = Billing
+	case "aborted": // Cursor's
+		f.Kind = Interrupted
 	default:
 		if strings.HasPrefix(strings.ToLower(text), "prompt is too long") {
 			f.Kind = ContextOverflow

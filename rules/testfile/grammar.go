@@ -130,6 +130,11 @@ func inputKeys() keys {
 		{"background_tasks", objects, "Work that still runs."},
 		{"session_crons", objects, "Wake-ups that are set."},
 		{"prompt", text, "Prompt of the user, on UserPromptSubmit."},
+		{"trigger", map[string]any{"enum": []any{"manual", "auto"}}, "Why the context is compacted, on PreCompact."},
+		{"custom_instructions", text, "What the user wants of the summary, on PreCompact."},
+		{"reason", text, "Why the session ends, on SessionEnd."},
+		{"error", text, "What failed, on StopFailure, such as rate_limit."},
+		{"error_details", text, "More about it, on StopFailure."},
 	}
 }
 

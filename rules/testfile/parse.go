@@ -188,6 +188,8 @@ func (r *reader) input(name string, v *source.Node) any {
 	switch name {
 	case "stop_hook_active":
 		return r.boolean(v, name)
+	case "trigger":
+		return r.oneOf(v, name, []any{"manual", "auto"})
 	case "background_tasks", "session_crons":
 		list := []any{}
 		r.items(v, name, func(item *source.Node) {
