@@ -273,14 +273,19 @@ func PassedSinceEdit(actions []Action, name string) bool {
 	return false
 }
 
-// Edited lists the files that the actions wrote or edited, each once, in order.
+// Edited lists the files that the actions wrote or edited, each once, in order: those of tools, and those that shell
+// commands which passed name as what they write.
 func Edited(actions []Action) []string {
 	var files []string
 	for _, a := range actions {
 		if a.failed {
 			continue
 		}
-		for _, file := range a.Edits {
+		edits := a.Edits
+		if a.OK && a.Command != "" {
+			edits = written(a.Command)
+		}
+		for _, file := range edits {
 			if !slices.Contains(files, file) {
 				files = append(files, file)
 			}
