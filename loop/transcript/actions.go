@@ -141,7 +141,7 @@ func (r *record) ends(ended map[string]bool) {
 		if code := member(member(r.data, "shellExecution"), "exitCode"); code.there() {
 			ok = ok && string(code) == "0"
 		}
-		if status, told := statusBehind(member(member(r.data, "result"), "content").text(), "<exited with exit code "); told {
+		if status, told := statusBehind(member(member(r.data, "result"), "content").text(), " with exit code "); told {
 			ok = ok && status == "0"
 		}
 		ended[member(r.data, "toolCallId").text()] = ok

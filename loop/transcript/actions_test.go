@@ -64,7 +64,7 @@ func TestActions(t *testing.T) {
 			`{"type":"tool.execution_complete","data":{"toolCallId":"1","success":true}}`,
 			`{"type":"tool.execution_complete","data":{"toolCallId":"2","success":true,"result":{"content":"no rule\n<exited with exit code 2>"}}}`,
 			`{"type":"assistant.message","data":{"content":"","toolRequests":[{"toolCallId":"3","name":"bash","arguments":"{\"command\":\"make all\"}"},{"toolCallId":"4","name":"str_replace_editor","arguments":{"command":"view","path":"/p/a.go"}}]}}`,
-			`{"type":"tool.execution_complete","data":{"toolCallId":"3","success":true,"result":{"content":"built\n<exited with exit code 0>"}}}`,
+			`{"type":"tool.execution_complete","data":{"toolCallId":"3","success":true,"result":{"content":"built\n<shellId: 0 completed with exit code 0>"}}}`,
 		}, []transcript.Action{{Edits: []string{"/p/a.go"}, OK: true}, {Command: "make"}, {Command: "make all", OK: true}}},
 	} {
 		t.Run(c.host, func(t *testing.T) {

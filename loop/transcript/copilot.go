@@ -3,7 +3,7 @@ package transcript
 // copilot reads an event of Copilot CLI. A continuation is a user message like a prompt.
 func (r *record) copilot() entry {
 	e := entry{kind: noise}
-	var content, requests, parent value
+	var content, requests, parent, used value
 	c := r.data.members()
 	for c.next() {
 		switch string(c.key) {
@@ -13,6 +13,8 @@ func (r *record) copilot() entry {
 			requests = c.value
 		case "parentToolCallId":
 			parent = c.value
+		case "usage":
+			used = c.value
 		}
 	}
 	if !c.whole {
@@ -30,6 +32,10 @@ func (r *record) copilot() entry {
 		e.kind, e.texts, e.tools = assistant, readBlocks(content).texts, names(requests)
 	case "tool.execution_complete":
 		e.kind = result
+	case "session.usage_record":
+		if member(used, "parentToolCallId").text() == "" {
+			e.tokens = member(used, "inputTokens").int() + member(used, "outputTokens").int()
+		}
 	default:
 		e.failed = copilotFailure(r.typ, r.data)
 	}

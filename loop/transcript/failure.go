@@ -72,7 +72,7 @@ func interruption(text string) bool {
 	return text == "[Request interrupted by user]" || text == "[Request interrupted by user for tool use]"
 }
 
-// codexFailure reads an event of Codex: an aborted turn, or an error.
+// codexFailure reads an event of Codex: an aborted turn, the end of one that failed, or an error.
 func codexFailure(typ string, payload value) *Failure {
 	switch typ {
 	case "turn_aborted":
@@ -81,6 +81,10 @@ func codexFailure(typ string, payload value) *Failure {
 			f.Kind = OverBudget
 		}
 		return f
+	case "task_complete":
+		if payload = member(payload, "error"); !payload.there() {
+			return nil
+		}
 	case "error", "stream_error":
 	default:
 		return nil

@@ -54,6 +54,8 @@ func TestFailed(t *testing.T) {
 		{"codex: overflow", []string{codexUser, codexEvent(`{"type":"error","message":"too long","codex_error_info":"context_window_exceeded"}`)}, failed("context_overflow", "too long")},
 		{"codex: a status in the record", []string{codexUser, codexEvent(`{"type":"error","message":"m","codex_error_info":{"http_connection_failed":{"http_status_code":401}}}`)}, failed("auth", "m")},
 		{"codex: a status in the text", []string{codexUser, codexEvent(`{"type":"error","message":"exceeded retry limit, last status: 429 Too Many Requests"}`)}, failed("rate_limited", "exceeded retry limit, last status: 429 Too Many Requests")},
+		{"codex: the turn ends with an error", []string{codexUser, codexEvent(`{"type":"task_complete","last_agent_message":null,"error":{"message":"slow down","codex_error_info":"usage_limit_exceeded"}}`)}, failed("rate_limited", "slow down")},
+		{"codex: the turn ends", []string{codexUser, codexAgent, codexEvent(`{"type":"task_complete","last_agent_message":"Done.","error":null}`)}, nil},
 		{"codex: it went on", []string{codexUser, codexEvent(`{"type":"stream_error","message":"m"}`), codexAgent}, nil},
 
 		{"gemini: error", []string{geminiUser, geminiAgent, `{"id":"3","type":"error","content":"[API Error: 429 quota]"}`}, failed("rate_limited", "[API Error: 429 quota]")},

@@ -2,12 +2,13 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"time"
 )
 
 // TotalTokens is how many tokens the session has used so far: what was sent with each request, from the cache or not, and
-// what came back. Copilot CLI's file tells only what came back; of subagents with a file of their own nothing is counted.
+// what came back. Older files of Copilot CLI tell only what came back; of subagents with a file of their own nothing is counted.
 // It reads the file once more in a fixed amount of memory, within ctx and the budgets of the session; of a larger file it
 // counts the end. 0 means that the file does not tell.
 func (s *Session) TotalTokens(ctx context.Context) int {
@@ -24,12 +25,12 @@ func (s *Session) TotalTokens(ctx context.Context) int {
 		budget += s.options.SearchBytes
 	}
 	lines := far{r: file, pos: size, left: budget, cancelled: ctx.Err}
-	total := 0
+	total, replies := 0, 0
 	seen := map[string]bool{}
 	for {
 		line, long, ok, err := lines.line()
 		if err != nil || !ok {
-			return total
+			return cmp.Or(total, replies)
 		}
 		if long || !mayCount(line) {
 			continue
@@ -38,6 +39,7 @@ func (s *Session) TotalTokens(ctx context.Context) int {
 		if u.total > 0 { // of the session until here
 			return total + u.total
 		}
+		replies += u.replied
 		if u.tokens == 0 || u.id != "" && seen[u.id] {
 			continue // an older form of a message that was counted
 		}
@@ -62,6 +64,7 @@ func mayCount(line []byte) bool {
 type usage struct {
 	id            string
 	tokens, total int
+	replied       int // what came back, where that is all
 }
 
 func usageOf(line []byte) usage {
@@ -80,8 +83,11 @@ func usageOf(line []byte) usage {
 		return usage{tokens: member(r.usageMetadata, "totalTokenCount").int()}
 	case r.typ == "gemini":
 		return usage{id: r.id, tokens: member(r.tokens, "total").int()}
+	case r.data != nil && r.typ == "session.usage_record":
+		used := member(r.data, "usage")
+		return usage{tokens: member(used, "inputTokens").int() + member(used, "outputTokens").int()}
 	case r.data != nil && r.typ == "assistant.message":
-		return usage{tokens: member(r.data, "outputTokens").int()}
+		return usage{replied: member(r.data, "outputTokens").int()}
 	case r.message != nil && r.typ != "user":
 		m := readMessage(r.message)
 		return usage{id: m.id, tokens: m.tokens}

@@ -38,7 +38,11 @@ func TestTotalTokens(t *testing.T) {
 			`{"type":"assistant","message":{"role":"model","parts":[{"text":"a"}]},"usageMetadata":{"promptTokenCount":8,"totalTokenCount":10}}`,
 			`{"type":"assistant","message":{"role":"model","parts":[{"text":"b"}]},"usageMetadata":{"totalTokenCount":20}}`,
 		}, 30},
-		{"copilot tells what came back", []string{
+		{"copilot", []string{
+			`{"type":"user.message","data":{"content":"go"}}`, `{"type":"session.usage_record","data":{"usage":{"inputTokens":30,"outputTokens":3}}}`, `{"type":"assistant.message","data":{"content":"a","outputTokens":3}}`,
+			`{"type":"session.usage_record","data":{"usage":{"inputTokens":40,"outputTokens":4}}}`, `{"type":"assistant.message","data":{"content":"b","outputTokens":4}}`,
+		}, 77},
+		{"an older copilot tells what came back", []string{
 			`{"type":"user.message","data":{"content":"go"}}`, `{"type":"assistant.message","data":{"content":"a","outputTokens":3}}`, `{"type":"assistant.message","data":{"content":"b","outputTokens":4}}`,
 		}, 7},
 	} {
