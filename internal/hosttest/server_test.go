@@ -26,6 +26,8 @@ type reply struct {
 	text  string
 	tool  string
 	input map[string]any
+	fails int // the HTTP status of an error instead
+	n     int // of the request, which makes ids differ
 }
 
 // A script answers requests, one at a time.
@@ -100,6 +102,13 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		s.asked = append(s.asked, req)
 		answer = s.script(req)
+		answer.n = req.n
+	}
+	if answer.fails != 0 {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(answer.fails)
+		fmt.Fprintf(w, `{"type":"error","error":{"type":"invalid_request_error","code":%d,"message":"scripted failure"}}`, answer.fails)
+		return
 	}
 	stream := body["stream"] == true || strings.Contains(r.URL.Path, ":stream")
 	if stream {
@@ -158,12 +167,12 @@ func writeMessages(w io.Writer, r reply, stream bool) {
 	block, stop := object{"type": "text", "text": r.text}, "end_turn"
 	start, delta := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": r.text}
 	if r.tool != "" {
-		block, stop = object{"type": "tool_use", "id": "toolu_1", "name": r.tool, "input": r.input}, "tool_use"
-		start = object{"type": "tool_use", "id": "toolu_1", "name": r.tool, "input": object{}}
+		block, stop = object{"type": "tool_use", "id": fmt.Sprint("toolu_", r.n), "name": r.tool, "input": r.input}, "tool_use"
+		start = object{"type": "tool_use", "id": fmt.Sprint("toolu_", r.n), "name": r.tool, "input": object{}}
 		delta = object{"type": "input_json_delta", "partial_json": encode(r.input)}
 	}
 	usage := object{"input_tokens": 10, "output_tokens": 5}
-	message := object{"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": []any{}, "stop_reason": nil, "usage": usage}
+	message := object{"id": fmt.Sprint("msg_", r.n), "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": []any{}, "stop_reason": nil, "usage": usage}
 	if !stream {
 		message["content"], message["stop_reason"] = []any{block}, stop
 		fmt.Fprint(w, encode(message))
