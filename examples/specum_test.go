@@ -304,19 +304,21 @@ func TestSpecumFolders(t *testing.T) {
 	}
 }
 
-// Boxes that stay open are asked about again while they become fewer, but only
-// ten times when nothing moves.
+// Boxes that stay open are asked about three times for each prompt of the user, also while they
+// become fewer.
 func TestSpecumAsksForOpenBoxes(t *testing.T) {
 	work := specumWork()
 	work[specumState] = `{"phase": "execution", "taskIndex": 7, "totalTasks": 7}`
 	p := newProject(t, "specum", nil, work)
 	active := event{"prompt_id": "p1", "stop_hook_active": true}
-	for range 10 {
-		expect(t, p.stop(active), "continue unchecked-tasks")
+	for range 2 {
+		expect(t, p.stop(active), "continue unchecked-tasks", "5 unchecked items")
 	}
-	expect(t, p.stop(active), "stop limits.repeats")
 	p.write(files{specumTasks: strings.Replace(specumList, "[ ]", "[x]", 1)})
 	expect(t, p.stop(active), "continue unchecked-tasks", "4 unchecked items")
+	expect(t, p.stop(active), "stop still-unchecked")
+	expect(t, p.stop(active), "stop still-unchecked")
+	expect(t, p.stop(event{"prompt_id": "p2", "stop_hook_active": false}), "continue unchecked-tasks")
 }
 
 // A pointer is a name in the folder of the specs, or a path from the root of the project.

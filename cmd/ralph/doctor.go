@@ -16,25 +16,27 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	var format, project string
 	var stale time.Duration
-	var list bool
+	var list, fix bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find what keeps loops from working, with the fix",
 		Long: "doctor checks all that a loop needs: the settings of the hosts, the program on the PATH,\n" +
 			"the policies, approvals, state files, loop files and ralph's own directory. Each problem\n" +
-			"comes with its fix. Notes are worth knowing and need no fix.",
-		Example: "  ralph doctor\n  ralph doctor --format json | jq -r '.findings[].fix'",
+			"comes with its fix. Notes are worth knowing and need no fix. With --fix doctor does what loses\n" +
+			"nothing and changes no settings: it moves loop files that were left over to .ralph/archive.",
+		Example: "  ralph doctor\n  ralph doctor --fix\n  ralph doctor --format json | jq -r '.findings[].fix'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
 				return listDoctorChecks(a.stdout)
 			}
-			return a.doctor(cmd.Context(), project, format, stale)
+			return a.doctor(cmd.Context(), project, format, stale, fix)
 		},
 	}
 	formatFlag(cmd, &format, "the report", "text", "json")
 	projectFlag(cmd.Flags(), &project)
 	cmd.Flags().DurationVar(&stale, "stale", 24*time.Hour, "`time` after which a loop without a decision counts as left over")
+	cmd.Flags().BoolVar(&fix, "fix", false, "archive loop files that were left over")
 	cmd.Flags().BoolVar(&list, "list", false, "list all checks and exit")
 	return cmd
 }
@@ -52,6 +54,9 @@ type finding struct {
 	Where string `json:"where,omitempty"` // file or variable
 	What  string `json:"what"`
 	Fix   string `json:"fix,omitempty"`
+	Fixed bool   `json:"fixed,omitempty"` // by --fix
+
+	repair func(context.Context) error // nil where a user has to do it
 }
 
 // An examination is one run of doctor.
@@ -68,14 +73,14 @@ type examination struct {
 
 // problem reports a problem with its fix, which may have several steps.
 func (x *examination) problem(check, where, what string, fix ...string) {
-	x.findings = append(x.findings, finding{check, levelProblem, where, what, strings.Join(fix, "\n")})
+	x.findings = append(x.findings, finding{Check: check, Level: levelProblem, Where: where, What: what, Fix: strings.Join(fix, "\n")})
 }
 
 func (x *examination) note(check, where, what, fix string) {
-	x.findings = append(x.findings, finding{check, levelNote, where, what, fix})
+	x.findings = append(x.findings, finding{Check: check, Level: levelNote, Where: where, What: what, Fix: fix})
 }
 
-func (a *app) doctor(ctx context.Context, project, format string, stale time.Duration) error {
+func (a *app) doctor(ctx context.Context, project, format string, stale time.Duration, fix bool) error {
 	root, err := a.openProject(project)
 	if err != nil {
 		return err
@@ -96,9 +101,14 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 	x.checkState(ctx)
 	x.checkLoopFiles(ctx)
 
+	if fix {
+		if err := x.repair(ctx); err != nil {
+			return err
+		}
+	}
 	problems := 0
 	for _, f := range x.findings {
-		if f.Level == levelProblem {
+		if !f.Fixed && f.Level == levelProblem {
 			problems++
 		}
 	}
@@ -121,7 +131,10 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 		for line := range strings.Lines(source) { // of the policy, with what is marked in it
 			fmt.Fprintf(a.stdout, "         %s\n", strings.TrimRight(line, "\n"))
 		}
-		if f.Fix != "" {
+		switch {
+		case f.Fixed:
+			fmt.Fprintf(a.stdout, "         fixed: %s\n", f.Fix)
+		case f.Fix != "":
 			fmt.Fprintf(a.stdout, "         fix: %s\n", strings.ReplaceAll(f.Fix, "\n", "\n              "))
 		}
 	}
@@ -129,6 +142,20 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 		fmt.Fprintln(a.stdout, "no problem found")
 	} else {
 		fmt.Fprintf(a.stdout, "%s found\n", plural(problems, "problem"))
+	}
+	return nil
+}
+
+// repair makes the repairs that lose nothing.
+func (x *examination) repair(ctx context.Context) error {
+	for i, f := range x.findings {
+		if f.repair == nil {
+			continue
+		}
+		if err := f.repair(ctx); err != nil {
+			return fmt.Errorf("%s: %w", f.Where, err)
+		}
+		x.findings[i].Fixed = true
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ type doctorCheck struct {
 func doctorChecks() []doctorCheck {
 	return []doctorCheck{
 		{"state-dir", "ralph's own directory, without which no loop goes on: there is no place for it, it cannot be written, or the log in it cannot be read"},
-		{"switched-off", "loops are off, by RALPH_OFF, by the file .ralph/off, or by enabled: false in the settings of a plugin"},
+		{"switched-off", "loops are off or paused, by RALPH_OFF, by the file .ralph/off, by ralph pause, or by enabled: false in the settings of a plugin"},
 		{"settings", "a settings file of a host that cannot be read, so that the host ignores its hooks"},
 		{"hooks-disabled", "a setting of the host that keeps hooks from running"},
 		{"asked-twice", "two entries that ask the same policy at the same event, so that each stop would count twice"},

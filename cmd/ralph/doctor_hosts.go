@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -95,17 +96,27 @@ func (x *examination) checkSettings() {
 				"ask the administrator to add the hook to that file")
 		}
 	}
-	type asked struct{ host, event, policies string }
+	type asked struct{ host, event, policy string }
 	seen := map[asked]string{}
 	any := false
 	x.asking(func(in hostSettings, e hookEntry, policies []string) {
 		any = true
-		key := asked{in.agent.host, e.event, strings.Join(policies, " ")}
-		if first, again := seen[key]; again {
-			x.problem("asked-twice", in.file.shown, fmt.Sprintf("%s already asks %s at %s, as %s says; the loop would count each stop twice", in.agent.title, policyList(policies), e.event, first),
+		var twice []string
+		first := ""
+		for _, name := range policies {
+			key := asked{in.agent.host, e.event, name}
+			if p, err := findPolicy(x.root.Dir(), name); err == nil {
+				key.policy = p.name
+			}
+			if file, again := seen[key]; again {
+				twice, first = append(twice, name), cmp.Or(first, file)
+			} else {
+				seen[key] = in.file.shown
+			}
+		}
+		if twice != nil {
+			x.problem("asked-twice", in.file.shown, fmt.Sprintf("%s already asks %s at %s, as %s says; the loop would count each stop twice", in.agent.title, policyList(twice), e.event, first),
 				fmt.Sprintf("ralph uninstall %s%s --scope %s", in.agent.host, policyFlags(policies), in.scope))
-		} else {
-			seen[key] = in.file.shown
 		}
 		if deadline := loop.DefaultDeadline.Seconds() + 2; e.timeout != 0 && e.timeout < deadline {
 			x.problem("timeout", in.file.shown, fmt.Sprintf("the host waits %g s for ralph, which may take %g s", e.timeout, loop.DefaultDeadline.Seconds()),

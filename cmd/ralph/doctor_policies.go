@@ -318,6 +318,9 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 		if x.now.Sub(last) > x.stale {
 			x.problem("stale-loop", l.path, fmt.Sprintf("a loop of %s is left over: its last activity was %s. The next session here would continue it", name, ago(x.now, last)),
 				"ralph stop "+name)
+			x.findings[len(x.findings)-1].repair = func(ctx context.Context) error {
+				return x.app.putAway(ctx, x.root, l, r, "ralph doctor --fix", x.now)
+			}
 		}
 		if !slices.ContainsFunc(x.policies, func(e examined) bool { return e.policy.name == l.policy.name && e.host != "" }) {
 			x.note("no-hook", l.path, fmt.Sprintf("there is a loop of %s, but no agent uses that policy", name), "ralph install claude-code --policy "+name)

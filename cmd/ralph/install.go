@@ -131,6 +131,9 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 		a.adviseGates(ctx, g, project, other.scope, other.file)
 		return nil
 	}
+	if found := a.overlaps(ctx, g, project, f); len(found) > 0 {
+		return found[0].refusal(g)
+	}
 	words, note := a.program()
 	words = append(words, "eval")
 	for _, p := range f.policies {
