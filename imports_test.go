@@ -93,7 +93,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/source":   {"./loop", "./rules", "./schema", "./state", "log", "os"},
 		"examples/embed/database": {"./loop", "./rules", "./schema", "database/sql"},
 		"cmd/ralph": {
-			"./examples", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/manpage", "./internal/store", "./internal/workspace", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay",
+			"./examples", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/manpage", "./internal/nearest", "./internal/store", "./internal/workspace", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay",
 			"./loop/simulate", "./rules", "./rules/format", "./rules/testfile", "./schema", "./state",
 			"os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time",
 		},

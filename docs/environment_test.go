@@ -59,7 +59,8 @@ func variables() map[string][]variable {
 			{"OPENAI_BASE_URL", "Address of the service, instead of `https://api.openai.com/v1`."},
 		},
 		"The terminal": {
-			{"NO_COLOR", "If it is not empty, `ralph check` writes no colours."},
+			{"NO_COLOR", "If it is not empty, nothing is written in colours."},
+			{"CLICOLOR_FORCE", "If it is neither empty nor 0, colours are written also where the output is no terminal."},
 			{"TERM", "With `dumb`, `ralph check` writes no colours."},
 		},
 		"What programs get": {

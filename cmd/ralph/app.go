@@ -112,5 +112,9 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 		a.replayCommand(), a.fmtCommand(), a.schemaCommand())
 	group("Setting up:", a.initCommand(), a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.trustCommand())
 	root.AddCommand(a.versionCommand())
+	root.SetHelpCommand(a.helpCommand())
+	root.Version = thisVersion()
+	root.SetVersionTemplate("{{.Version}}\n")
+	a.complete(root)
 	return root
 }

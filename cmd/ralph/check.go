@@ -40,7 +40,7 @@ func (a *app) checkCommand() *cobra.Command {
 	formatFlag(cmd, &o.format, "the findings", "text", "json", "sarif", "github")
 	f.StringVar(&o.failOn, "fail-on", "warning", "least severity that makes the exit status 1: error, warning or info")
 	restrict(cmd, "fail-on", &o.failOn, "error", "warning", "info")
-	f.StringVar(&o.color, "color", "auto", "colors: auto (on a terminal, unless NO_COLOR is set), always or never")
+	f.StringVar(&o.color, "color", "auto", "colors: auto (on a terminal or with CLICOLOR_FORCE, unless NO_COLOR is set), always or never")
 	restrict(cmd, "color", &o.color, "auto", "always", "never")
 	projectFlag(f, &o.project)
 	setFlag(f, &o.set)

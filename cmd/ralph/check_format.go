@@ -24,8 +24,14 @@ func (a *app) colors(when string) bool {
 	case "never":
 		return false
 	}
+	if a.getenv("NO_COLOR") != "" {
+		return false
+	}
+	if force := a.getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return true
+	}
 	f, ok := a.stdout.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd()) && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
+	return ok && isatty.IsTerminal(f.Fd()) && a.getenv("TERM") != "dumb"
 }
 
 // The colours of a terminal.
@@ -34,6 +40,7 @@ const (
 	red     = "\x1b[1;31m"
 	yellow  = "\x1b[1;33m"
 	blue    = "\x1b[1;34m"
+	green   = "\x1b[1;32m"
 	noColor = "\x1b[0m"
 )
 

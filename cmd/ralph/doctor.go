@@ -59,6 +59,12 @@ type finding struct {
 	repair func(context.Context) error // nil where a user has to do it
 }
 
+// doctorReport is what doctor reports.
+type doctorReport struct {
+	Project  string    `json:"project"`
+	Findings []finding `json:"findings"`
+}
+
 // An examination is one run of doctor.
 type examination struct {
 	app      *app
@@ -116,18 +122,17 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 		a.status = exitFindings
 	}
 	if format == "json" {
-		return a.encodeJSON(struct {
-			Project  string    `json:"project"`
-			Findings []finding `json:"findings"`
-		}{root.Dir(), x.findings})
+		return a.encodeJSON(doctorReport{root.Dir(), x.findings})
 	}
+	paint := a.palette()
 	for _, f := range x.findings {
 		where := ""
 		if f.Where != "" {
 			where = f.Where + ": "
 		}
 		what, source, _ := strings.Cut(f.What, "\n")
-		fmt.Fprintf(a.stdout, "%-8s %s%s [%s]\n", f.Level, where, what, f.Check)
+		shade := map[string]string{levelProblem: red, levelNote: blue}[f.Level]
+		fmt.Fprintf(a.stdout, "%s %s%s [%s]\n", paint.in(shade, fmt.Sprintf("%-8s", f.Level)), where, what, f.Check)
 		for line := range strings.Lines(source) { // of the policy, with what is marked in it
 			fmt.Fprintf(a.stdout, "         %s\n", strings.TrimRight(line, "\n"))
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +69,8 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 			if i > 0 {
 				fmt.Fprintln(a.stdout)
 			}
-			if err := writeExplanation(a.stdout, r); err != nil {
+			write := func(w io.Writer) error { return writeExplanation(w, r) }
+			if err := painted(a.stdout, write, a.palette().explanation); err != nil {
 				return err
 			}
 		}

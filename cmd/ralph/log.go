@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -133,6 +134,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	if err != nil {
 		return err
 	}
+	columns, paint := newLogColumns(), a.palette()
 	show := func(line []byte) {
 		if f.format == "json" {
 			fmt.Fprintf(a.stdout, "%s\n", line)
@@ -140,7 +142,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 		}
 		var l logged
 		if json.Unmarshal(line, &l) == nil {
-			writeLogLine(a.stdout, l, l.goal(ctx), f.all)
+			columns.write(a.stdout, paint, l, l.goal(ctx), f.all)
 		}
 	}
 	if f.follow {
@@ -156,6 +158,12 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 		return err
 	}
 	for _, line := range lines {
+		columns.fit(line)
+	}
+	if len(lines) > 0 && f.format == "text" {
+		columns.head(a.stdout, paint)
+	}
+	for _, line := range lines {
 		show(line)
 	}
 	if len(lines) == 0 {
@@ -165,12 +173,35 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	return nil
 }
 
-func writeLogLine(w io.Writer, l logged, goal string, root bool) {
+// logColumns are the widths of the columns of the log that differ.
+type logColumns struct{ policy, by int }
+
+func newLogColumns() logColumns { return logColumns{policy: 14, by: 16} }
+
+// fit makes room for a line of the log.
+func (c *logColumns) fit(line []byte) {
+	var l logged
+	if json.Unmarshal(line, &l) == nil {
+		c.policy, c.by = max(c.policy, utf8.RuneCountInString(l.Policy)), max(c.by, utf8.RuneCountInString(l.why()))
+	}
+}
+
+func (c logColumns) line(when, verdict, session, policy, by string) string {
+	return fmt.Sprintf("%-19s  %s  %-8s  %-*s  %-*s  ", when, verdict, session, c.policy, policy, c.by, by)
+}
+
+func (c logColumns) head(w io.Writer, paint palette) {
+	fmt.Fprintln(w, paint.in(bold, c.line("time", "verdict ", "session", "policy", "by")+"reason"))
+}
+
+func (c logColumns) write(w io.Writer, paint palette, l logged, goal string, root bool) {
 	session := cut(cmp.Or(l.Session, "-"), 8)
 	if l.Agent != "" {
 		session += "/" + cut(l.Agent, 8)
 	}
-	fmt.Fprintf(w, "%s  %-8s  %-8s  %-14s  %-16s  %s", l.Time.Local().Format(time.DateTime), l.verdict(), session, l.Policy, l.why(), cut(l.said(), 100))
+	verdict := l.verdict()
+	shade := map[string]string{rules.Continue.String(): green, rules.Stop.String(): yellow}[verdict]
+	fmt.Fprint(w, c.line(l.Time.Local().Format(time.DateTime), paint.in(shade, fmt.Sprintf("%-8s", verdict)), session, l.Policy, l.why())+cut(l.said(), 100))
 	if l.Event != host.Stop && l.Event != "" {
 		fmt.Fprintf(w, "  (%s)", l.Event)
 	}

@@ -88,7 +88,7 @@ func commandTree() *cobra.Command {
 func flagRows(t *testing.T, c *cobra.Command) [][]string {
 	rows := [][]string{{"flag", "default", "meaning"}}
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Name == "help" {
+		if f.Name == "help" || f.Hidden {
 			return
 		}
 		value, usage := pflag.UnquoteUsage(f)

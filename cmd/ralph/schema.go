@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,12 +16,15 @@ import (
 func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [NAME]",
-		Short: "Print the JSON Schema of policies, of their tests, or of a state file",
+		Short: "Print the JSON Schema of policies, tests, state files, or of what commands print",
 		Long: "schema prints a JSON Schema: that of policies (policy, if no name is given), that of the\n" +
-			"tests beside them (test), or one of the schemas of state files that ship with ralph:\n" +
-			strings.Join(schema.ShippedNames(), ", ") + ". Editors complete and check with it: see the\n" +
-			"first line of what ralph init writes.",
-		Example: "  ralph schema > .ralph/policy.schema.json\n  ralph schema speckit-state",
+			"tests beside them (test), one of the schemas of state files that ship with ralph, or that of\n" +
+			"what a command prints with --format json:\n" +
+			wrapped(schemaNames()) + ".\n" +
+			"Editors complete and check policies with it: see the first line of what ralph init writes.\n" +
+			"What commands print may get more fields; none is renamed.",
+		Example:   "  ralph schema > .ralph/policy.schema.json\n  ralph schema speckit-state\n  ralph schema status",
+		ValidArgs: schemaNames(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return errors.New("name one schema")
@@ -53,5 +57,31 @@ func (a *app) schemaSource(name string) ([]byte, error) {
 	if src, ok := schema.Shipped(strings.TrimPrefix(name, "ralph:")); ok {
 		return src, nil
 	}
-	return nil, fmt.Errorf("there is no schema %q, expected one of policy, test, %s", name, strings.Join(schema.ShippedNames(), ", "))
+	for _, o := range outputs() {
+		if o.name == name {
+			return o.schema(), nil
+		}
+	}
+	return nil, fmt.Errorf("there is no schema %q, expected one of %s", name, strings.Join(schemaNames(), ", "))
+}
+
+// wrapped writes words as lines of help.
+func wrapped(words []string) string {
+	var lines []string
+	line := ""
+	for i, word := range words {
+		if i < len(words)-1 {
+			word += ","
+		}
+		if line != "" && len(line)+1+len(word) > 92 {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return strings.Join(append(lines, line), "\n")
+}
+
+// schemaNames lists the names of all schemas.
+func schemaNames() []string {
+	return slices.Concat([]string{"policy", "test"}, schema.ShippedNames(), outputNames())
 }

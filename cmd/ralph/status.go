@@ -254,6 +254,7 @@ func (a *app) loggedFile(ctx context.Context, root string, s logged) (f *rules.F
 }
 
 func (a *app) writeStatus(report projectStatus, now time.Time) {
+	paint := a.palette()
 	if report.Off != "" {
 		fmt.Fprintf(a.stdout, "all loops are off: %s; turn them on with: ralph resume\n", report.Off)
 	}
@@ -264,14 +265,14 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 		fmt.Fprintln(a.stdout, "no loop in this project")
 	}
 	for _, l := range report.Loops {
-		head := []string{l.State}
+		head := []string{paint.in(stateShade(l.State), l.State)}
 		if l.progress != "" {
 			head = append(head, l.progress)
 		}
 		if l.Continuations > 0 {
 			head = append(head, fmt.Sprintf("continuation %d of %d in this turn", l.Continuations, l.Limit))
 		}
-		fmt.Fprintf(a.stdout, "%s: %s\n", l.Policy, strings.Join(head, ", "))
+		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, l.Policy), strings.Join(head, ", "))
 		line := func(name, value string) {
 			if value != "" {
 				fmt.Fprintf(a.stdout, "  %-9s %s\n", name, value)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -258,7 +259,10 @@ func (a *app) printTests(r testReport, f testFlags) error {
 		_, err := fmt.Fprint(a.stdout, junit(r))
 		return err
 	}
-	return errors.Join(writeTests(a.stdout, r, f), a.writeCoverage(r, f))
+	shades := map[string]string{"FAIL": red, "ok": green, "----": yellow}
+	write := func(w io.Writer) error { return writeTests(w, r, f) }
+	paint := func(text string) string { return a.palette().firstWords(text, shades, false) }
+	return errors.Join(painted(a.stdout, write, paint), a.writeCoverage(r, f))
 }
 
 // testArgs lets users write -run, as go test does. To the flag library that is -r

@@ -23,8 +23,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print the version of ralph, its commit and the commit's date",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			info, _ := debug.ReadBuildInfo()
-			_, err := fmt.Fprintln(a.stdout, versionLine(version, commit, date, info))
+			_, err := fmt.Fprintln(a.stdout, thisVersion())
 			return err
 		},
 	}
@@ -65,4 +64,10 @@ func versionLine(version, commit, date string, info *debug.BuildInfo) string {
 		line += " (" + strings.Join(from, ", ") + ")"
 	}
 	return fmt.Sprintf("%s %s/%s %s", line, runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+// thisVersion says which ralph this is.
+func thisVersion() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionLine(version, commit, date, info)
 }

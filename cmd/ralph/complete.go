@@ -1,0 +1,89 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/loop/host"
+)
+
+// A completer gives the words that a shell can complete to.
+type completer = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective)
+
+// complete says which words the arguments and flags of the commands take.
+func (a *app) complete(root *cobra.Command) {
+	policies, sessions := a.words(projectPolicies), a.words(a.sessionIDs)
+	flags := map[string]completer{
+		"policy": orFiles(policies), "session": sessions, "host": cobra.FixedCompletions(host.Names(), cobra.ShellCompDirectiveNoFileComp),
+	}
+	arguments := map[string]completer{
+		"check": orFiles(policies), "simulate": orFiles(policies), "diff": orFiles(policies), "trust": orFiles(policies),
+		"start": policies, "stop": policies, "pause": policies, "resume": policies, "init": policies,
+		"install": a.words(a.hostNames), "uninstall": a.words(a.hostNames),
+	}
+	for _, c := range root.Commands() {
+		if f, ok := arguments[c.Name()]; ok && c.ValidArgsFunction == nil {
+			c.ValidArgsFunction = f
+		}
+		for name, f := range flags {
+			if c.Flags().Lookup(name) != nil {
+				_ = c.RegisterFlagCompletionFunc(name, f) // it is there, and has none yet
+			}
+		}
+	}
+}
+
+// words completes to what list gives for the project, and to no files.
+func (a *app) words(list func(project string) []string) completer {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		dir := ""
+		if f := cmd.Flags().Lookup("project"); f != nil {
+			dir = f.Value.String()
+		}
+		words := list(a.completedProject(dir))
+		return slices.DeleteFunc(words, func(w string) bool { return slices.Contains(args, w) }), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// orFiles completes to files too.
+func orFiles(f completer) completer {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		words, _ := f(cmd, args, prefix)
+		return words, cobra.ShellCompDirectiveDefault
+	}
+}
+
+// completedProject is projectDir without a word about it.
+func (a *app) completedProject(flag string) string {
+	if dir := workspace.Named(flag, a.getenv); dir != "" || flag != "" {
+		return dir
+	}
+	here, err := a.here()
+	if err != nil {
+		return ""
+	}
+	return workspace.Above(here, a.getenv)
+}
+
+func (a *app) sessionIDs(project string) (ids []string) {
+	own, err := a.store()
+	if err != nil {
+		return nil
+	}
+	sessions, _ := sessionsOf(own, project)
+	for _, s := range sessions {
+		if !slices.Contains(ids, s.Session) {
+			ids = append(ids, s.Session)
+		}
+	}
+	return ids
+}
+
+func (a *app) hostNames(string) (names []string) {
+	for _, g := range agents(a.homeDir(), a.getenv) {
+		names = append(names, g.host)
+	}
+	return names
+}

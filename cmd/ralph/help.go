@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// doctorPage has the checks of doctor.
+const doctorPage = "https://github.com/ralph-sdk/ralph/blob/main/docs/reference/doctor.md"
+
+// helpCommand explains commands, as every command's --help does, and checks.
+func (a *app) helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND | CHECK]",
+		Short: "Explain a command, or a check of ralph check or ralph doctor",
+		Long: "help explains a command, or what a check finds: the id in brackets behind a finding of ralph\n" +
+			"check or ralph doctor.",
+		Example: "  ralph help start\n  ralph help unbounded-continue",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var words []string
+			if len(args) == 0 {
+				words = append(helpTopics(cmd.Root()), checkIDs()...)
+			}
+			return words, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if about, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+				about.InitDefaultHelpFlag()
+				return about.Help()
+			}
+			if len(args) == 1 {
+				if text := aboutCheck(args[0]); text != "" {
+					_, err := fmt.Fprint(a.stdout, text)
+					return err
+				}
+			}
+			topic := strings.Join(args, " ")
+			meant := nearest.DidYouMean(topic, append(helpTopics(cmd.Root()), checkIDs()...))
+			if meant != "" {
+				meant = ", " + strings.TrimSuffix(meant, "?")
+			}
+			return fmt.Errorf("there is neither a command nor a check %q%s; `ralph help` lists the commands, `ralph check --list` and `ralph doctor --list` the checks",
+				topic, meant)
+		},
+	}
+}
+
+func helpTopics(root *cobra.Command) (names []string) {
+	for _, c := range root.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+func checkIDs() (ids []string) {
+	for _, c := range rules.Checks() {
+		ids = append(ids, c.ID)
+	}
+	for _, c := range doctorChecks() {
+		ids = append(ids, c.id)
+	}
+	return ids
+}
+
+// aboutCheck says what the checks of an id find, and where there is more; "" if there is none.
+func aboutCheck(id string) string {
+	var b strings.Builder
+	for _, c := range rules.Checks() {
+		if c.ID == id {
+			fmt.Fprintf(&b, "%s, %s of ralph check: %s.\n%s%s\n", c.ID, article(c.Severity.String()), c.Doc, checksPage, c.ID)
+		}
+	}
+	for _, c := range doctorChecks() {
+		if c.id == id {
+			fmt.Fprintf(&b, "%s, a check of ralph doctor: %s.\n%s\n", c.id, c.doc, doctorPage)
+		}
+	}
+	return b.String()
+}
+
+func article(noun string) string {
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}

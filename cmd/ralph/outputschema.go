@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/simulate"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// An output is what a command prints as JSON.
+type output struct {
+	name string
+	what string
+	of   reflect.Type
+}
+
+// outputs lists the forms of what commands print, by the name that ralph schema takes.
+func outputs() []output {
+	record := reflect.TypeFor[loop.Record]()
+	return []output{
+		{"status", "What ralph status --format json prints.", reflect.TypeFor[projectStatus]()},
+		{"log", "A line of the decision log, which ralph log --format json prints.", record},
+		{"explain", "What ralph explain --format json prints: decisions, the oldest first.", reflect.SliceOf(record)},
+		{"verdict", "What ralph eval --verdict writes: a decision for each policy.", reflect.SliceOf(record)},
+		{"check", "What ralph check --format json prints: the findings.", reflect.TypeFor[rules.Diagnostics]()},
+		{"test-report", "What ralph test --format json prints.", reflect.TypeFor[testReport]()},
+		{"doctor", "What ralph doctor --format json prints.", reflect.TypeFor[doctorReport]()},
+		{"diff", "What ralph diff --format json prints.", reflect.TypeFor[rules.Comparison]()},
+		{"replay", "What ralph replay --format json prints.", reflect.TypeFor[replayReport]()},
+		{"simulate", "What ralph simulate --format json prints.", reflect.TypeFor[[]*simulate.Report]()},
+	}
+}
+
+func outputNames() (names []string) {
+	for _, o := range outputs() {
+		names = append(names, o.name)
+	}
+	return names
+}
+
+// schema makes the JSON Schema of an output from the Go type that is printed, so that both
+// cannot differ. Fields may be added later; none is renamed.
+func (o output) schema() []byte {
+	w := schemaWriter{defs: map[string]any{}}
+	root := w.of(o.of, true)
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "ralph " + o.name
+	root["description"] = o.what
+	if len(w.defs) > 0 {
+		root["$defs"] = w.defs
+	}
+	b, err := json.MarshalIndent(root, "", "  ")
+	if err != nil {
+		panic(err) // it holds texts, lists and maps
+	}
+	return append(b, '\n')
+}
+
+// A schemaWriter makes JSON Schemas of Go types. Structs are definitions, by their names.
+type schemaWriter struct{ defs map[string]any }
+
+// of gives the schema of a type. Where absent says so, a list or map that is nil is left out;
+// elsewhere it is null.
+func (w *schemaWriter) of(t reflect.Type, absent bool) map[string]any {
+	nullable := func(kind string) any {
+		if absent {
+			return kind
+		}
+		return []string{kind, "null"}
+	}
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return map[string]any{"type": "string", "format": "date-time"}
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return map[string]any{"type": "string"}
+	case t.Implements(reflect.TypeFor[json.Marshaler]()):
+		return map[string]any{}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return map[string]any{"type": "integer"}
+	case reflect.Float32, reflect.Float64:
+		return map[string]any{"type": "number"}
+	case reflect.Pointer:
+		return w.of(t.Elem(), true) // none that is printed is nil
+	case reflect.Slice, reflect.Array:
+		return map[string]any{"type": nullable("array"), "items": w.of(t.Elem(), false)}
+	case reflect.Map:
+		return map[string]any{"type": nullable("object"), "additionalProperties": w.of(t.Elem(), false)}
+	case reflect.Struct:
+		return w.object(t)
+	}
+	return map[string]any{} // any value
+}
+
+func (w *schemaWriter) object(t reflect.Type) map[string]any {
+	if t.Name() == "" {
+		return w.fields(t)
+	}
+	name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
+	if _, known := w.defs[name]; !known {
+		w.defs[name] = nil // it may hold itself
+		w.defs[name] = w.fields(t)
+	}
+	return map[string]any{"$ref": "#/$defs/" + name}
+}
+
+func (w *schemaWriter) fields(t reflect.Type) map[string]any {
+	properties, required := map[string]any{}, []string{}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || name == "-" || f.Anonymous && name == "" {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		absent := strings.Contains(options, "omit")
+		properties[name] = w.of(f.Type, absent)
+		if !absent {
+			required = append(required, name)
+		}
+	}
+	slices.Sort(required)
+	return map[string]any{"type": "object", "properties": properties, "required": required}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"io"
+	"strings"
+)
+
+// A palette colours text for a terminal, or leaves it as it is.
+type palette bool
+
+// palette is that of stdout.
+func (a *app) palette() palette { return palette(a.colors("auto")) }
+
+// in gives a text in a shade.
+func (p palette) in(shade, text string) string {
+	if !p || text == "" {
+		return text
+	}
+	return shade + text + noColor
+}
+
+// firstWords gives lines the shade of their first word, which stands at the beginning. Only the
+// word is coloured, or with whole the line.
+func (p palette) firstWords(text string, shades map[string]string, whole bool) string {
+	if !p {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		word := strings.TrimRight(line, "\n")
+		if !whole {
+			word, _, _ = strings.Cut(word, " ")
+		}
+		b.WriteString(p.in(shades[word], word) + line[len(word):])
+	}
+	return b.String()
+}
+
+// explanation colours what writeExplanation writes.
+func (p palette) explanation(text string) string {
+	first, rest, _ := strings.Cut(text, "\n")
+	return p.in(bold, first) + "\n" + p.firstWords(rest, map[string]string{"rules": blue, "facts": blue, "the policy's own when": blue}, true)
+}
+
+// painted writes what write writes, coloured by paint.
+func painted(w io.Writer, write func(io.Writer) error, paint func(string) string) error {
+	var b strings.Builder
+	if err := write(&b); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, paint(b.String()))
+	return err
+}
+
+// stateShade is the colour of the state of a loop.
+func stateShade(state string) string {
+	switch state {
+	case loopRunning:
+		return green
+	case loopUnreadable:
+		return red
+	}
+	return yellow
+}
