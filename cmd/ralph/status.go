@@ -66,7 +66,7 @@ type loopStatus struct {
 	Problem       string    `json:"problem,omitempty"` // why it is unreadable, or how it was read
 	File          string    `json:"file,omitempty"`
 	Changed       time.Time `json:"changed,omitzero"` // the file
-	Owner         string    `json:"owner,omitempty"`  // session that the file names, else that of the last decision
+	Owner         string    `json:"owner,omitempty"`  // session that the file names, else the one that advances it
 	Agent         string    `json:"agent,omitempty"`  // subagent of that session
 	Host          string    `json:"host,omitempty"`
 	Iteration     *int      `json:"iteration,omitempty"`
@@ -166,11 +166,18 @@ func (a *app) fileStatus(ctx context.Context, root *state.Root, own *store.Store
 		st.Problem = oneLine(r.doc.Problem)
 	}
 	st.take(r)
+	named := st.Owner
 	for _, s := range sessions {
+		if s.Policy != st.Policy || named != "" && s.Session != named {
+			continue
+		}
 		// The owner's decisions count; without one those of the session that asked last.
-		if s.Policy == st.Policy && (st.Owner == "" || s.Session == st.Owner) {
+		if st.Last == nil {
 			a.remember(ctx, &st, own, root.Dir(), s)
-			break
+			continue
+		}
+		if mine, shared, err := remembered(ctx, own, s.key()); named == "" && err == nil && running(mine.Memory, shared.Memory) {
+			st.Owner, st.Agent, st.Host = "", "", "" // several sessions advance the file
 		}
 	}
 	return st
