@@ -2,7 +2,7 @@
 // switched off there. It looks at names of files, at whose they are, and at the files that lead
 // from a git worktree to its main tree. It knows neither hosts nor policies.
 //
-// Start with [Find].
+// Start with [Find], which answers for an event, or [Above], which answers for a folder.
 package workspace
 
 import (
