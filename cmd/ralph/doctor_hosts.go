@@ -212,7 +212,7 @@ func (x *examination) checkProgram() {
 		return
 	}
 	found, lookErr := exec.LookPath("ralph")
-	other := lookErr == nil && !sameProgram(found, self)
+	other := lookErr == nil && !sameProgram(found, self) && !fromNpm(self) // whose wrapper starts it
 	byName := false
 	x.asking(func(in hostSettings, e hookEntry, policies []string) {
 		program := e.words[0].text

@@ -308,12 +308,26 @@ func (a *app) program() (words []string, note string) {
 	switch {
 	case err == nil && sameProgram(found, self):
 		return []string{"ralph"}, ""
+	case keptByNpx(self):
+		note = "npx keeps this program only for a while. Install it first: npm install -g @ralph-sdk/ralph-loop, then run ralph install again."
+	case err == nil && fromNpm(self):
+		note = "The entry names the program itself, not the wrapper of npm, so that no hook waits for Node.js."
 	case err == nil:
 		note = fmt.Sprintf("The first ralph on the PATH is another program, %s, so the entry has the full path of this one.", found)
 	default:
 		note = "There is no ralph on the PATH, so the entry has the full path of this program."
 	}
 	return []string{self}, note
+}
+
+// fromNpm reports whether a program is from a package of npm, where the ralph on the PATH
+// is a wrapper that starts it by Node.js.
+func fromNpm(program string) bool {
+	return strings.Contains(filepath.ToSlash(program), "/node_modules/@ralph-sdk/ralph-loop-")
+}
+
+func keptByNpx(program string) bool {
+	return fromNpm(program) && strings.Contains(filepath.ToSlash(program), "/_npx/")
 }
 
 func sameProgram(a, b string) bool {

@@ -132,6 +132,7 @@ func TestWorkflowSteps(t *testing.T) {
 		{"test.yml", "go", []string{"go vet ./...", "go test ./..."}},
 		{"vulnerabilities.yml", "govulncheck", []string{"go tool -modfile=tools/go.mod govulncheck ./..."}},
 		{"release.yml", "test", []string{".ci/run"}},
+		{"release.yml", "release", []string{`node npm/pack.mjs dist npm-packages "${GITHUB_REF_NAME#v}"`, "node npm/publish.mjs npm-packages"}},
 	} {
 		if diff := cmp.Diff(tt.want, runs(tt.file, tt.job)); diff != "" {
 			t.Errorf("%s: commands of the job %s (-want +got)\n%s", tt.file, tt.job, diff)
