@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -263,7 +265,10 @@ func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop
 		return l, notice, err
 	}
 	p, err := findPolicy(root, name)
-	if err != nil {
+	switch {
+	case err != nil && f.scope == scopeUser && lacks(root, name):
+		return nil, "", nil
+	case err != nil:
 		return broken(name, err)
 	}
 	var program *rules.Program // as it was approved
@@ -290,6 +295,14 @@ func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop
 		return a.unapproved(p, v, files, fact)
 	}))...)
 	return l, notice, err
+}
+
+// lacks reports whether a name leads to a file of the project that is not there. A hook for
+// all projects asks it only where it is.
+func lacks(root, name string) bool {
+	_, file := policyFile(root, name)
+	_, err := os.Lstat(file)
+	return strings.Contains(name, "/") && filepath.IsLocal(filepath.FromSlash(name)) && errors.Is(err, fs.ErrNotExist)
 }
 
 func (a *app) writeVerdict(f evalFlags, decisions []*loop.Decision) error {
