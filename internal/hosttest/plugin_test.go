@@ -1,0 +1,99 @@
+//go:build hosts
+
+package hosttest
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// plugins says how a client validates and installs the plugin of this repository, which is at ROOT.
+var plugins = []struct {
+	client   client
+	commands [][]string // of the client's program
+	args     []string   // with which it runs the plugin's hook in a project that is new to it
+	env      string
+}{
+	{
+		client: claude,
+		commands: [][]string{
+			{"plugin", "validate", "--strict", "ROOT"},
+			{"plugin", "validate", "--strict", "ROOT/plugins/ralph"},
+			{"plugin", "marketplace", "add", "ROOT"},
+			{"plugin", "install", "ralph@ralph"},
+		},
+	},
+	{
+		client: codex,
+		commands: [][]string{
+			{"plugin", "marketplace", "add", "ROOT"},
+			{"plugin", "add", "ralph@ralph"},
+		},
+		args: []string{"--dangerously-bypass-hook-trust"}, // as if the user had trusted it in /hooks
+	},
+	{
+		client: gemini,
+		commands: [][]string{
+			{"extensions", "validate", "ROOT/plugins/gemini"},
+			{"extensions", "install", "ROOT/plugins/gemini", "--consent"},
+		},
+		env: "GEMINI_CLI_TRUST_WORKSPACE=true",
+	},
+}
+
+// A plugin is valid, installs without a network, and its hook asks the policy of the project.
+func TestPlugin(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range plugins {
+		t.Run(p.client.host, func(t *testing.T) {
+			s := newScene(t, p.client)
+			if p.env != "" {
+				s.env = append(s.env, p.env)
+			}
+			for _, words := range p.commands {
+				var args []string
+				for _, word := range words {
+					args = append(args, strings.Replace(word, "ROOT", root, 1))
+				}
+				s.command(filepath.Join(clientsDir, "node_modules", p.client.program), args...)
+			}
+			s.ralph("init")
+			s.write("TODO.md", "- [ ] write hello.txt\n")
+			r := s.run("Say hello.", func(q request) reply {
+				if q.n > 1 {
+					s.write("TODO.md", "- [x] write hello.txt\n")
+				}
+				return reply{text: "Hello there."}
+			}, p.args...)
+			if len(s.asked) != 2 || !strings.Contains(s.asked[1].last, "write hello.txt") {
+				t.Fatalf("the model was asked %d times, want 2 with the open item in the second\n%+v\n%s", len(s.asked), s.asked, r.out)
+			}
+			if log := s.ralph("log"); !strings.Contains(log, "continue") || !strings.Contains(log, "stop") {
+				t.Errorf("the log lacks the decisions:\n%s", log)
+			}
+		})
+	}
+}
+
+// Where there is no ralph, the agent stops, and its user learns how to get one.
+func TestPluginWithoutRalph(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScene(t, claude)
+	program := filepath.Join(clientsDir, "node_modules", claude.program)
+	s.command(program, "plugin", "marketplace", "add", root)
+	s.command(program, "plugin", "install", "ralph@ralph")
+	s.ralph("init")
+	s.write("TODO.md", "- [ ] write hello.txt\n")
+	s.env = append(s.env, "PATH=/usr/bin:/bin")
+	r := s.run("Say hello.", func(request) reply { return reply{text: "Hello there."} }, "--output-format", "stream-json", "--verbose", "--include-hook-events")
+	if r.status != 0 || len(s.asked) != 1 || !strings.Contains(r.out, "there is no ralph on the PATH") {
+		t.Errorf("status %d, the model was asked %d times\n%s", r.status, len(s.asked), r.out)
+	}
+}
