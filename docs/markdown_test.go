@@ -107,7 +107,7 @@ func root(t testing.TB) string {
 func documents(t testing.TB) []string {
 	t.Helper()
 	var names []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*.md", "plugins/ralph/skills/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root(t), pattern))
 		if err != nil {
 			t.Fatal(err)

@@ -102,6 +102,7 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 	x.checkProgram()
 	x.checkOtherHooks()
 	x.checkPolicies(ctx)
+	x.checkOwnPlugin(ctx)
 	x.checkPlugins(ctx)
 	x.checkBlockCap()
 	x.checkState(ctx)

@@ -124,7 +124,7 @@ func (x *examination) checkSettings() {
 		}
 		x.checkGuard(in, e, policies)
 	})
-	if !any {
+	if !any && len(x.ownPlugins()) == 0 {
 		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install claude-code --policy NAME (other hosts: "+strings.Join(agentNames(agents("", noEnv))[1:], ", ")+")")
 	}
 }

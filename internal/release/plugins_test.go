@@ -52,7 +52,9 @@ func TestPluginVersions(t *testing.T) {
 
 // The marketplaces lead to the plugin.
 func TestMarketplaces(t *testing.T) {
-	var claude struct{ Plugins []struct{ Name, Source string } }
+	var claude struct {
+		Plugins []struct{ Name, Source string }
+	}
 	readJSON(t, ".claude-plugin/marketplace.json", &claude)
 	var codex struct {
 		Plugins []struct {

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/loop/host"
+)
+
+// ownPlugin is the plugin of ralph's own repository, as Claude Code and Codex name it.
+const ownPlugin = "ralph@ralph"
+
+// ownPluginPolicies are those that the hooks of the plugin ask, in all projects.
+func ownPluginPolicies() []string { return []string{"ralph-wiggum", defaultPolicy} }
+
+// ownPlugins gives the hosts in which ralph's own plugin is switched on, each with the file that says so.
+func (x *examination) ownPlugins() map[string]string {
+	on := map[string]string{}
+	for _, scope := range []string{scopeUser, scopeProject, scopeLocal, scopeManaged} { // the later one counts
+		for _, in := range x.settings {
+			plugins, _ := in.values["enabledPlugins"].(map[string]any)
+			enabled, ok := plugins[ownPlugin].(bool)
+			switch {
+			case !ok || in.scope != scope || in.agent.host != host.ClaudeCode:
+			case enabled:
+				on[host.ClaudeCode] = in.file.shown
+			default:
+				delete(on, host.ClaudeCode)
+			}
+		}
+	}
+	home := x.app.homeDir()
+	codex := x.app.getenv("CODEX_HOME")
+	if codex == "" && home != "" {
+		codex = filepath.Join(home, ".codex")
+	}
+	if file := filepath.Join(codex, "config.toml"); codex != "" && codexPluginOn(readUserFile(file)) {
+		on[host.Codex] = file
+	}
+	if file := filepath.Join(home, ".gemini", "extensions", "ralph", "gemini-extension.json"); home != "" && readUserFile(file) != "" {
+		on[host.Gemini] = file
+	}
+	return on
+}
+
+// readUserFile reads the beginning of a file of the user's own, "" if there is none.
+func readUserFile(name string) string {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	src, _ := io.ReadAll(io.LimitReader(f, 1<<20))
+	return string(src)
+}
+
+// codexPluginOn reports whether Codex's configuration has the plugin switched on, in the form
+// in which Codex writes it.
+func codexPluginOn(src string) bool {
+	inside, on := false, false
+	for line := range strings.Lines(src) {
+		line = strings.TrimSpace(line)
+		key, value, _ := strings.Cut(line, "=")
+		switch {
+		case strings.HasPrefix(line, "["):
+			inside = line == `[plugins."`+ownPlugin+`"]`
+			on = on || inside
+		case inside && strings.TrimSpace(key) == "enabled" && strings.TrimSpace(value) == "false":
+			return false
+		}
+	}
+	return on
+}
+
+// checkOwnPlugin sees what the hooks of ralph's own plugin need, and whether an entry of install
+// asks the same policies.
+func (x *examination) checkOwnPlugin(ctx context.Context) {
+	for _, name := range []string{host.ClaudeCode, host.Codex, host.Gemini} {
+		where, on := x.ownPlugins()[name]
+		if !on {
+			continue
+		}
+		if _, err := exec.LookPath("ralph"); err != nil {
+			x.problem("program", where, "the plugin "+ownPlugin+" runs ralph by its name, but there is none on the PATH", "put ralph into a folder of the PATH")
+		}
+		x.asking(func(in hostSettings, e hookEntry, policies []string) {
+			for _, p := range policies {
+				if in.agent.host != name || !slices.Contains(ownPluginPolicies(), p) {
+					continue
+				}
+				x.problem("asked-twice", in.file.shown, fmt.Sprintf("the plugin %s, switched on in %s, already asks %s; the loop would count each stop twice", ownPlugin, where, p),
+					fmt.Sprintf("ralph uninstall %s%s --scope %s, or switch off the plugin", name, policyFlags(policies), in.scope))
+				return
+			}
+		})
+		for _, p := range ownPluginPolicies() {
+			if lacks(x.root.Dir(), p) {
+				continue
+			}
+			x.examine(ctx, examined{name: p, host: name, scope: scopeUser, entry: ownPluginPolicies(), forAll: true}, where)
+			for _, e := range x.policies {
+				if e.name != p || e.host != name || e.program == nil || e.policy.shadows() != "" || !e.policy.isProjects(p) {
+					continue // checkShadow has it
+				}
+				if why := x.app.unapproved(e.policy, e.values, e.program.Files(), nil); why != nil {
+					x.problem("untrusted", where, fmt.Sprintf("%s, %s. Until then the plugin does not ask it", p, why), "read it, then: ralph trust "+p)
+				}
+			}
+		}
+	}
+}
