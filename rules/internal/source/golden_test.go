@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // Every file in testdata/broken holds a slip that people make. Its golden file
-// says what they are told, and what tree remains.
+// has what is reported, and what tree remains.
 func TestBroken(t *testing.T) {
 	for _, path := range glob(t, "testdata/broken/*.yaml") {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".yaml"), func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// render is what a person would see, and the tree that a caller would.
+// render is what a user would see, and the tree that a caller would.
 func render(src []byte, root *Node, problems []Problem) string {
 	var out strings.Builder
 	for _, p := range problems {
