@@ -138,7 +138,7 @@ func bounds() map[string][]bound {
 // inner are bounds that users do not meet: shapes of messages, effort, and what another bound implies.
 func inner() map[string][]string {
 	return map[string][]string{
-		"cmd/ralph":             {"maxDiffCells", "maxPolicySize", "maxStack", "maxStdinPolicy", "minTimeout"},
+		"cmd/ralph":             {"maxDiffCells", "maxPolicySize", "maxStack", "maxStdinPolicy"},
 		"internal/nearest":      {"maxCandidates", "maxWord"},
 		"internal/store":        {"maxMemoryHistory", "maxSettingsSize", "maxTempAge", "usualMemory"},
 		"internal/workspace":    {"maxLink"},

@@ -92,7 +92,7 @@ func (q Query) Read(ctx context.Context, format state.Format) (state.Doc, rules.
 // Config is the configuration with which programs for a loop are loaded: the
 // shipped guards, and the kinds of these sources beside those that rules knows.
 func Config(sources ...Source) rules.Config {
-	c := rules.Config{Shipped: examples.FS}
+	c := rules.Config{Shipped: examples.FS, Hosts: host.Names(), Deadline: DefaultDeadline}
 	if len(sources) == 0 {
 		return c
 	}

@@ -1,6 +1,9 @@
 package rules
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // checkDeclarations finds what is doubtful about single declarations: facts whose
 // fields cannot be checked, rules that do nothing, names that nothing reads.
@@ -19,6 +22,17 @@ func checkDeclarations(p *Program) Diagnostics {
 		// What a program prints need not be JSON, and a text has no fields.
 		if f.Source.Schema && f.Schema == nil && !f.Source.Argv && f.Options["parse"] != "text" {
 			warn(f.Pos, "no-schema", "add schema: with the fields that rules read", "the fact %q has no schema, so its fields are not checked", f.Name)
+		}
+	}
+	if len(p.rules) == 0 && len(p.finally) == 0 {
+		warn(Pos{File: p.files[0].Name, Line: 1, Col: 1}, "no-rules", "add rules: with at least one continue rule", "the policy has no rules, so it decides nothing")
+	}
+	if deadline := p.compiler.load.cfg.Deadline; deadline > 0 {
+		for _, f := range p.facts {
+			if f.Timeout >= deadline {
+				warn(f.Pos, "late-fact", "shorten its timeout, or give the hook more time: ralph install HOST --deadline "+(f.Timeout.Round(time.Second)+10*time.Second).String(),
+					"the fact %q may take %s, and the hook ends after %s", f.Name, f.Timeout, deadline)
+			}
 		}
 	}
 	for _, r := range p.rules {

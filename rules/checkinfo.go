@@ -55,11 +55,17 @@ func Checks() []CheckInfo {
 		{"enum", Error, "a comparison with a value that the schema does not allow"},
 		{"never-nil", Error, "a comparison with nil of what is never nil"},
 		{"optional-field", Warning, "a field that may be absent, used where it is required"},
+		{"mixed-types", Warning, "a field that may be absent, compared with a value of another type"},
+		{"bad-argument", Warning, "a literal with which a function always fails, or is never true"},
+		{"unknown-event", Warning, "a comparison with an event that the policy does not decide"},
+		{"unknown-host", Warning, "a comparison with a host that ralph does not know"},
 
 		// Facts, params and schemas.
 		{"fact-source", Error, "a fact without a source, or with several"},
 		{"fact-returns", Error, "a judge without the schema of its answer"},
 		{"fact-option", Warning, "an option that needs another one, which is not there"},
+		{"bad-path", Warning, "a path or pattern that ralph refuses to read"},
+		{"late-fact", Warning, "a fact that may take longer than the hook"},
 		{"exec-program", Error, "a program to run that is not written in the policy"},
 		{"inline", Error, "an inline fact without a schema, or a second one"},
 		{"default", Error, "a default that does not fit the schema or the source"},
@@ -71,12 +77,14 @@ func Checks() []CheckInfo {
 		{"hook-raw", Warning, "the raw hook input, which differs between hosts"},
 
 		// Rules, texts, effects, includes.
+		{"no-rules", Warning, "a policy without rules"},
 		{"rule-name", Error, "a rule without a name in kebab-case"},
 		{"verbs", Error, "a rule with two verbs"},
 		{"does-nothing", Warning, "a rule without a verb, a message or an effect"},
 		{"unless-times", Error, "unless_repeated without a count"},
 		{"limit-ceiling", Warning, "a limit above its ceiling"},
 		{"template", Error, "a text whose hole is never closed"},
+		{"foreign-hole", Warning, "a hole of a shell or of another template language in a text"},
 		{"assignment", Error, "a set that is not an assignment"},
 		{"prune", Error, "a prune without a pattern or an age"},
 		{"effect-type", Error, "a value whose type is not that of the field that is set"},

@@ -91,6 +91,9 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	o := &operand{snippet: &l.snippet, boolean: boolean}
 	o.from, o.to, o.text = l.text(n)
 	r := &resolver{c: l.c, scope: l.snippet.scope, to: l}
+	if !l.c.lazy {
+		r.doubts(n)
+	}
 	r.node(&n)
 	if !r.failed {
 		r.checkTypes(n, nil)

@@ -18,6 +18,7 @@ type path struct {
 
 func (c *compiler) newPath(sc *scope, n *source.Node, kind SourceKind) *path {
 	p := &path{node: n, segs: c.segments(sc, n), kind: kind}
+	c.checkPath(sc, n, kind, p.segs)
 	if kind.Glob {
 		p.chars = globChars(p.segs)
 	}

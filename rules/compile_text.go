@@ -126,6 +126,7 @@ func (c *compiler) newText(sc *scope, n *source.Node) *text {
 	t := &text{scope: sc, node: n}
 	if !c.lazy {
 		t.once.Do(func() { t.segs = c.segments(sc, n) })
+		c.checkForeign(sc, n)
 	}
 	return t
 }

@@ -112,6 +112,9 @@ func (r *resolver) checkTypes(n ast.Node, elems []*schema.Type) {
 			r.checkEnum(t.Right, t.Left, elems)
 			r.checkNil(t.Left, t.Right)
 			r.checkNil(t.Right, t.Left)
+			r.checkKinds(t, elems)
+		case "<", "<=", ">", ">=":
+			r.checkKinds(t, elems)
 		case "in":
 			if a, ok := t.Right.(*ast.ArrayNode); ok {
 				for _, e := range a.Nodes {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"io/fs"
+	"time"
 
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -22,6 +23,7 @@ type Config struct {
 	Sources   []SourceKind // of your own, beside those of [Sources]; what gathers the facts must know them
 	Functions []Function   // of your own, for expressions
 	Events    []string     // of your own, beside those of [KnownEvents]; rules decide them as they decide a Stop
+	Hosts     []string     // that there are, for [Check]; nil: any
 	Effects   []EffectDecl // of your own verbs under then:
 
 	// Allow lists what the policy may touch; nil allows everything. What it touches
@@ -29,6 +31,9 @@ type Config struct {
 	Allow *Capabilities
 	// Limits bound the policy and what it includes; zero fields are defaults.
 	Limits LoadLimits
+
+	// Deadline is when the program that decides gives up, for [Check]; 0 is never.
+	Deadline time.Duration
 
 	// Lazy loads a policy that has a when of its own only as far as that. The rest is
 	// compiled at the first event that passes the when, and an error found there lets

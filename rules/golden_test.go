@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,7 +66,7 @@ func TestDiagnostics(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			fsys := os.DirFS(dir)
-			p, diags := rules.Load(t.Context(), fsys, name, rules.Config{Shipped: examples.FS})
+			p, diags := rules.Load(t.Context(), fsys, name, rules.Config{Shipped: examples.FS, Hosts: []string{"claude-code", "codex", "gemini"}, Deadline: 25 * time.Second})
 			if len(diags) == 0 {
 				t.Error("nothing is wrong with it; such a policy belongs into testdata/ok")
 			}

@@ -6,9 +6,11 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -16,6 +18,7 @@ import (
 type checkOptions struct {
 	project, format, color, failOn string
 	set                            []string
+	deadline                       time.Duration
 	list                           bool
 }
 
@@ -44,6 +47,7 @@ func (a *app) checkCommand() *cobra.Command {
 	restrict(cmd, "color", &o.color, "auto", "always", "never")
 	projectFlag(f, &o.project)
 	setFlag(f, &o.set)
+	f.DurationVar(&o.deadline, "deadline", loop.DefaultDeadline, "time limit of the hook, for facts that may take longer")
 	f.BoolVar(&o.list, "list", false, "list all checks and exit")
 	return cmd
 }
@@ -61,7 +65,7 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 		var diags rules.Diagnostics
 		p, err := a.findOrRead(o.project, name)
 		if err == nil {
-			diags, err = a.findings(ctx, p, o.set)
+			diags, err = a.findings(ctx, p, o)
 		}
 		if err != nil {
 			// The others are checked all the same.

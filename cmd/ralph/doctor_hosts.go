@@ -14,8 +14,6 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/workspace"
-
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 )
 
@@ -118,9 +116,9 @@ func (x *examination) checkSettings() {
 			x.problem("asked-twice", in.file.shown, fmt.Sprintf("%s already asks %s at %s, as %s says; the loop would count each stop twice", in.agent.title, policyList(twice), e.event, first),
 				fmt.Sprintf("ralph uninstall %s%s --scope %s", in.agent.host, policyFlags(policies), in.scope))
 		}
-		if deadline := loop.DefaultDeadline.Seconds() + 2; e.timeout != 0 && e.timeout < deadline {
-			x.problem("timeout", in.file.shown, fmt.Sprintf("the host waits %g s for ralph, which may take %g s", e.timeout, loop.DefaultDeadline.Seconds()),
-				fmt.Sprintf("set the timeout of the entry to %d", in.agent.form.seconds(hookTimeout)))
+		if deadline := e.deadline(); e.timeout != 0 && e.timeout < deadline.Seconds()+2 {
+			x.problem("timeout", in.file.shown, fmt.Sprintf("the host waits %g s for ralph, which may take %g s", e.timeout, deadline.Seconds()),
+				fmt.Sprintf("set the timeout of the entry to %d", in.agent.form.seconds(timeoutFor(deadline))))
 		}
 		x.checkGuard(in, e, policies)
 	})

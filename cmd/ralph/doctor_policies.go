@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -24,9 +25,10 @@ type examined struct {
 	program *rules.Program // nil if it cannot be used
 	host    string         // that asks it, "" if none does
 	scope   string
-	entry   []string // the policies of the entry that asks it, as it names them
-	set     []string // the values of params that the entry states
-	forAll  bool     // the entry says --scope user
+	entry   []string      // the policies of the entry that asks it, as it names them
+	set     []string      // the values of params that the entry states
+	forAll  bool          // the entry says --scope user
+	within  time.Duration // that the entry gives ralph, 0 is the usual time
 	values  paramValues
 }
 
@@ -61,7 +63,7 @@ func (x *examination) checkPolicies(ctx context.Context) {
 	x.asking(func(in hostSettings, e hookEntry, policies []string) {
 		entry, set, _ := e.flags()
 		for _, name := range policies {
-			x.examine(ctx, examined{name: name, host: in.agent.host, scope: in.scope, entry: entry, set: set, forAll: e.forAll()}, in.file.shown)
+			x.examine(ctx, examined{name: name, host: in.agent.host, scope: in.scope, entry: entry, set: set, forAll: e.forAll(), within: e.deadline()}, in.file.shown)
 		}
 	})
 	for _, name := range ownPolicies(x.root.Dir()) {
@@ -82,7 +84,9 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 	e.policy = p
 	var diags rules.Diagnostics
 	if e.values, err = params(p, e.set); err == nil {
-		e.program, diags = a.loadWith(ctx, p, e.values)
+		cfg := a.config(p, e.values)
+		cfg.Deadline = cmp.Or(e.within, cfg.Deadline)
+		e.program, diags = rules.Load(ctx, p.fsys, p.file, cfg)
 	}
 	switch {
 	case err != nil:

@@ -6,6 +6,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/loop"
 )
 
 // A hookEntry is one command that a settings file has a host run at an event.
@@ -29,11 +32,7 @@ func (e hookEntry) command() []string {
 	if !e.listed {
 		return []string{e.text}
 	}
-	var words []string
-	for _, word := range e.words {
-		words = append(words, word.text)
-	}
-	return words
+	return texts(e.words)
 }
 
 // path leads to the entry in the settings.
@@ -83,6 +82,45 @@ func (e hookEntry) flags() (policies, set []string, further []shellWord) {
 		}
 	}
 	return policies, set, further
+}
+
+// deadlineOf gives the time limit that the flags of an entry state, else the usual one.
+func deadlineOf(flags []string) time.Duration {
+	for i, flag := range flags {
+		value, ok := strings.CutPrefix(flag, "--deadline=")
+		if flag == "--deadline" && i+1 < len(flags) {
+			value, ok = flags[i+1], true
+		}
+		if d, err := time.ParseDuration(value); ok && err == nil && d > 0 {
+			return d
+		}
+	}
+	return loop.DefaultDeadline
+}
+
+// deadline is when ralph gives up, as the entry starts it.
+func (e hookEntry) deadline() time.Duration { return deadlineOf(texts(e.words)) }
+
+func texts(words []shellWord) []string {
+	var all []string
+	for _, w := range words {
+		all = append(all, w.text)
+	}
+	return all
+}
+
+// withoutDeadline leaves the time limit out of what a user added to an entry.
+func withoutDeadline(added []shellWord) []shellWord {
+	var rest []shellWord
+	for i := 0; i < len(added); i++ {
+		switch text := added[i].text; {
+		case text == "--deadline":
+			i++
+		case !strings.HasPrefix(text, "--deadline="):
+			rest = append(rest, added[i])
+		}
+	}
+	return rest
 }
 
 // answersByStatus reports whether flags ask for --answer exit-code, with which

@@ -47,7 +47,7 @@ func (g agent) entry(goos, event string, words []string) []byte {
 		field("args", args)
 	}
 	if key := g.form.timeoutKey(); key != "" {
-		field(key, g.form.seconds(hookTimeout))
+		field(key, g.form.seconds(timeoutFor(deadlineOf(words))))
 	}
 	if g.form.loop && g.stops(event) {
 		field("loop_limit", nil)

@@ -2,17 +2,21 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 )
 
@@ -20,13 +24,18 @@ import (
 // it lets the agent stop at its own deadline, which this must exceed.
 const hookTimeout = 60
 
-// minTimeout is the least that an entry may say.
-const minTimeout = 30
+// leastTimeout is the least that an entry may say where ralph gives up after deadline,
+// in seconds.
+func leastTimeout(deadline time.Duration) int { return int(math.Ceil(deadline.Seconds())) + 5 }
+
+// timeoutFor is what an entry says for that deadline.
+func timeoutFor(deadline time.Duration) int { return max(hookTimeout, leastTimeout(deadline)) }
 
 type installFlags struct {
 	policies []string
 	scope    string
 	set      []string
+	deadline time.Duration // 0: the usual one
 	project  string
 	dryRun   bool
 }
@@ -48,8 +57,8 @@ func (a *app) installCommand() *cobra.Command {
 			"host has, and shows the change. Every other byte of the file stays. Where the host asks for\n" +
 			"trust before it runs a hook, install says how to give it; ralph never gives it itself.\n" +
 			"Installing again changes nothing; with another --set it updates the entry and keeps the\n" +
-			"params that the entry sets already. To start anew, uninstall it first. The scope chooses\n" +
-			"the file:\n\n" + scopesTable() + "\n" +
+			"params that the entry sets already. To start anew, uninstall it first. With --deadline the\n" +
+			"entry gives ralph that much time, and the host waits longer. The scope chooses the file:\n\n" + scopesTable() + "\n" +
 			"In the scope user the entry says --scope user: in each project, a policy of the project's\n" +
 			"own is used in the place of the shipped one only once you approved it, see ralph trust.",
 		Example: "  ralph install claude-code                     # .ralph/policy.yaml\n" +
@@ -60,6 +69,7 @@ func (a *app) installCommand() *cobra.Command {
 	}
 	f.add(cmd)
 	setFlag(cmd.Flags(), &f.set)
+	cmd.Flags().DurationVar(&f.deadline, "deadline", 0, "time limit of the hook, for policies that run slow programs (default "+loop.DefaultDeadline.String()+")")
 	return cmd
 }
 
@@ -103,6 +113,9 @@ func (a *app) settingsTarget(ctx context.Context, hostName string, f installFlag
 }
 
 func (a *app) install(ctx context.Context, hostName string, f installFlags) error {
+	if f.deadline < 0 {
+		return fmt.Errorf("--deadline takes a duration such as 2m, not %s", f.deadline)
+	}
 	g, s, project, err := a.settingsTarget(ctx, hostName, f)
 	if err != nil {
 		return err
@@ -144,6 +157,9 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	}
 	if f.scope == scopeUser {
 		words = append(words, "--scope", scopeUser)
+	}
+	if f.deadline > 0 {
+		words = append(words, "--deadline", f.deadline.String())
 	}
 	made := a.made(s)
 	after, err := g.with(s, names, f.policies, words, made)
@@ -285,6 +301,13 @@ func (a *app) adviseInstalled(ctx context.Context, project, hostName string, f i
 		}
 		e := examined{name: name, policy: p, program: program, host: hostName, scope: f.scope, entry: f.policies, set: f.set}
 		e.values, _ = params(p, f.set) // open has read them
+		deadline := cmp.Or(f.deadline, loop.DefaultDeadline)
+		for _, fact := range program.Facts() {
+			if f.deadline == 0 && fact.Timeout >= deadline {
+				fmt.Fprintf(a.stdout, "The fact %q of %s may take %s, and the hook ends after %s. To give it more time: ralph install %s%s --scope %s --deadline %s\n",
+					fact.Name, name, fact.Timeout, deadline, hostName, policyFlags(f.policies), f.scope, (fact.Timeout + 10*time.Second).Round(time.Second))
+			}
+		}
 		if what, fix := e.reentryAdvice(); what != "" {
 			fmt.Fprintf(a.stdout, "%s %s. To run through all tasks: %s\n", name, what, fix)
 		}

@@ -224,12 +224,14 @@ func (a *app) loadLazily(ctx context.Context, p policy, v paramValues) (*rules.P
 }
 
 // findings are all that is to be said of a policy.
-func (a *app) findings(ctx context.Context, p policy, set []string) (rules.Diagnostics, error) {
-	v, err := params(p, set)
+func (a *app) findings(ctx context.Context, p policy, o checkOptions) (rules.Diagnostics, error) {
+	v, err := params(p, o.set)
 	if err != nil {
 		return nil, err
 	}
-	_, diags := rules.Check(ctx, p.fsys, p.file, a.config(p, v))
+	cfg := a.config(p, v)
+	cfg.Deadline = o.deadline
+	_, diags := rules.Check(ctx, p.fsys, p.file, cfg)
 	return diags, nil
 }
 

@@ -112,6 +112,9 @@ func (s settingsFile) groups(event string) (int, error) {
 // update brings an entry up to date. What a user added to it stays.
 func (g agent) update(src []byte, e hookEntry, words []string) ([]byte, error) {
 	_, _, added := e.flags()
+	if slices.Contains(words, "--deadline") {
+		added = withoutDeadline(added)
+	}
 	line, args := g.command(runtime.GOOS, words, added, e.listed)
 	if is, want := e.command(), append([]string{line}, args...); !slices.Equal(is, want) {
 		var err error
@@ -128,8 +131,9 @@ func (g agent) update(src []byte, e hookEntry, words []string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if key := g.form.timeoutKey(); key != "" && e.timeout < minTimeout {
-		return jsonedit.Put(src, e.path(key), jsonedit.Encode(g.form.seconds(hookTimeout)))
+	deadline := deadlineOf(append(slices.Clip(words), texts(added)...))
+	if key := g.form.timeoutKey(); key != "" && e.timeout < float64(leastTimeout(deadline)) {
+		return jsonedit.Put(src, e.path(key), jsonedit.Encode(g.form.seconds(timeoutFor(deadline))))
 	}
 	return src, nil
 }

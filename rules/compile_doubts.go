@@ -1,0 +1,334 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// This file looks for literals that load and cannot work: paths that lead out of
+// the project, time spans that cannot be read, events and hosts that never come.
+
+// doubts looks at an expression before its names are resolved.
+func (r *resolver) doubts(n ast.Node) {
+	switch t := n.(type) {
+	case *ast.CallNode:
+		if len(t.Arguments) == 1 {
+			if s, ok := t.Arguments[0].(*ast.StringNode); ok {
+				r.argument(callee(t.Callee), s)
+			}
+		}
+	case *ast.BuiltinNode:
+		if len(t.Arguments) == 1 {
+			if s, ok := t.Arguments[0].(*ast.StringNode); ok {
+				r.argument(t.Name, s)
+			}
+		}
+	case *ast.BinaryNode:
+		switch t.Operator {
+		case "==", "!=":
+			r.comparand(t.Left, t.Right)
+			r.comparand(t.Right, t.Left)
+		case "in":
+			if list, ok := t.Right.(*ast.ArrayNode); ok {
+				for _, e := range list.Nodes {
+					r.comparand(t.Left, e)
+				}
+			}
+		}
+	}
+	children(n, func(c *ast.Node) { r.doubts(*c) })
+}
+
+// callee is the whole name of a function, "" if it is not plain.
+func callee(n ast.Node) string {
+	switch t := n.(type) {
+	case *ast.IdentifierNode:
+		return t.Value
+	case *ast.MemberNode:
+		space, ok1 := t.Node.(*ast.IdentifierNode)
+		prop, ok2 := t.Property.(*ast.StringNode)
+		if ok1 && ok2 {
+			return space.Value + "." + prop.Value
+		}
+	}
+	return ""
+}
+
+func (r *resolver) doubt(n ast.Node, check, help, format string, args ...any) {
+	l := n.Location()
+	r.to.warn(l.From, max(l.To, l.From+1), check, help, fmt.Sprintf(format, args...))
+}
+
+// argument looks at the literal that a function is called with.
+func (r *resolver) argument(function string, s *ast.StringNode) {
+	switch {
+	case asksPaths(function):
+		if what, help := badPath(s.Value, function == "anyfile"); what != "" {
+			r.doubt(s, "bad-path", help, "%s(%s) finds nothing: the path %s", function, quote(s.Value), what)
+		}
+	case function == "duration":
+		if _, err := time.ParseDuration(s.Value); err != nil {
+			r.doubt(s, "bad-argument", spanHelp(s.Value), "%s is not a time span, so this cannot be evaluated", quote(s.Value))
+		}
+	case function == "transcript.passed", function == "transcript.passed_since_edit":
+		if what, plain := notACommand(s.Value); what != "" {
+			r.doubt(s, "bad-argument", "name one command: "+function+"("+quote(plain)+")", "%s is never true: it asks for one command, and this %s", function+"(…)", what)
+		}
+	}
+}
+
+// spanHelp says how to write a time span.
+func spanHelp(written string) string {
+	if g := regexp.MustCompile(`^\s*(\d+)\s*(millisecond|second|sec|minute|min|hour|hr|day|d|week|w|ms|s|m|h)s?\s*$`).FindStringSubmatch(written); g != nil {
+		return asDuration(g)
+	}
+	return `write for example duration("45m") or duration("1h30m")`
+}
+
+// notACommand says why no command is called like this, and names the last one in it.
+func notACommand(name string) (what, command string) {
+	command = strings.TrimSpace(name)
+	cut := strings.LastIndexAny(command, "|&;\n")
+	if strings.Contains(command, "|") && !strings.Contains(command, "||") {
+		cut = -1 // its status is that of the last one, which is rarely meant
+		command, _, _ = strings.Cut(command, "|")
+	}
+	what = "has several"
+	if cut < 0 && command == strings.TrimSpace(name) {
+		what = ""
+	}
+	command = strings.TrimSpace(command[cut+1:])
+	for {
+		word, rest, ok := strings.Cut(command, " ")
+		if !ok || !regexp.MustCompile(`^[A-Za-z_]\w*=`).MatchString(word) {
+			break
+		}
+		command = strings.TrimSpace(rest)
+		if what == "" {
+			what = "sets variables"
+		}
+	}
+	if strings.TrimSpace(name) == "" {
+		return "is empty", "go test"
+	}
+	return what, command
+}
+
+// comparand looks at a literal that one of ralph's names is compared with.
+func (r *resolver) comparand(name, literal ast.Node) {
+	id, ok1 := name.(*ast.IdentifierNode)
+	s, ok2 := literal.(*ast.StringNode)
+	if !ok1 || !ok2 || slices.Contains(r.vars, id.Value) {
+		return
+	}
+	switch id.Value {
+	case "hook_event_name":
+		p := r.c.program
+		if slices.Contains(p.Events, s.Value) || r.scope.file.name != p.Name { // an included file is for many policies
+			return
+		}
+		all := r.c.load.events()
+		help := "it decides " + list(p.Events)
+		if slices.Contains(all, s.Value) {
+			help = "add it: events: [" + strings.Join(append(slices.Clone(p.Events), s.Value), ", ") + "]"
+		} else if near := nearest.DidYouMean(s.Value, all); near != "" {
+			help = near
+		}
+		r.doubt(s, "unknown-event", help, "the policy does not decide the event %s, so hook_event_name is never this", quote(s.Value))
+	case "host":
+		hosts := r.c.load.cfg.Hosts
+		if len(hosts) == 0 || s.Value == "" || slices.Contains(hosts, s.Value) {
+			return
+		}
+		help := nearest.DidYouMean(s.Value, hosts)
+		for _, h := range hosts {
+			if help == "" && s.Value != "" && (strings.HasPrefix(h, s.Value) || strings.HasPrefix(s.Value, h)) {
+				help = "did you mean " + quote(h) + "?"
+			}
+		}
+		if help == "" {
+			help = theyAre("the hosts", hosts)
+		}
+		r.doubt(s, "unknown-host", help, "ralph knows no host %s, so host is never this", quote(s.Value))
+	}
+}
+
+// badPath says why ralph refuses a path or pattern of a project, or gives "".
+func badPath(path string, glob bool) (what, help string) {
+	relative := "name it relative to the project, such as docs/notes.md"
+	switch {
+	case path == "":
+		return "is empty", relative
+	case strings.IndexByte(path, 0) >= 0:
+		return "contains a NUL byte", relative
+	case slices.Contains(strings.Split(path, "/"), ".."):
+		return `contains "..", which leads out of the project`, relative
+	case strings.HasPrefix(path, "/"):
+		return "is absolute, and ralph reads only files of the project", relative
+	case strings.HasPrefix(path, "$"):
+		return "begins with $, and no shell expands it", "write ~/ for the home directory, ${env.NAME} for a variable"
+	case strings.HasPrefix(path, "~") && path != "~" && !strings.HasPrefix(path, "~/"):
+		return "begins with ~, which is the home directory only before a slash", "write ~/, or ./~ for a file of that name"
+	case glob && !isPattern(path):
+		return "is not a pattern: a bracket or brace is not closed, or it ends with \\", `write \[ or \{ for the character itself`
+	}
+	return "", ""
+}
+
+// isPattern reports whether every bracket and brace of a glob is closed.
+func isPattern(glob string) bool {
+	braces, class := 0, false
+	for i := 0; i < len(glob); i++ {
+		switch c := glob[i]; {
+		case c == '\\':
+			if i++; i == len(glob) {
+				return false
+			}
+		case class:
+			class = c != ']'
+		case c == '[':
+			class = true
+			if i+1 < len(glob) && (glob[i+1] == '!' || glob[i+1] == '^') {
+				i++
+			}
+			if i+1 == len(glob) || glob[i+1] == ']' {
+				return false
+			}
+		case c == '{':
+			braces++
+		case c == '}':
+			if braces--; braces < 0 {
+				return false
+			}
+		}
+	}
+	return braces == 0 && !class
+}
+
+// checkPath looks at the path of a fact or an effect. A hole stands for a name.
+func (c *compiler) checkPath(sc *scope, n *source.Node, kind SourceKind, segs []segment) {
+	if c.lazy || !kind.Path || c.load.cfg.Allow != nil { // what it allows says more
+		return
+	}
+	var path strings.Builder
+	for _, s := range segs {
+		if s.literal != "" {
+			path.WriteString(s.literal)
+		} else {
+			path.WriteString("x")
+		}
+	}
+	if what, help := badPath(path.String(), kind.Glob); what != "" && path.Len() > 0 {
+		c.warnf(sc, n, "bad-path", help, "the path %s", what)
+	}
+}
+
+// checkKinds reports a field that may be absent, compared with a value of a type
+// that it never has. What is always there expr's checker reports.
+func (r *resolver) checkKinds(b *ast.BinaryNode, elems []*schema.Type) {
+	if r.to == nil {
+		return
+	}
+	for _, sides := range [...][2]ast.Node{{b.Left, b.Right}, {b.Right, b.Left}} {
+		t := r.typeOf(sides[0], elems)
+		if t == nil || !maybeNil(t) {
+			continue
+		}
+		is := kindWord(t.Kind)
+		other := literalKind(sides[1])
+		if is == "" || other == "" || is == other {
+			continue
+		}
+		what := "so this cannot be evaluated"
+		switch b.Operator {
+		case "==":
+			what = "so this is never true"
+		case "!=":
+			what = "so this is always true"
+		}
+		r.doubt(sides[1], "mixed-types", "compare it with "+is, "the field is %s, never %s, %s", is, other, what)
+	}
+}
+
+func kindWord(k schema.Kind) string {
+	switch k {
+	case schema.String:
+		return "a text"
+	case schema.Int, schema.Number:
+		return "a number"
+	case schema.Bool:
+		return "true or false"
+	}
+	return ""
+}
+
+func literalKind(n ast.Node) string {
+	switch t := n.(type) {
+	case *ast.StringNode:
+		return "a text"
+	case *ast.IntegerNode, *ast.FloatNode:
+		return "a number"
+	case *ast.BoolNode:
+		return "true or false"
+	case *ast.CallNode:
+		if callee(t.Callee) == "duration" {
+			return "a time span"
+		}
+	case *ast.BuiltinNode:
+		if t.Name == "duration" {
+			return "a time span"
+		}
+	}
+	return ""
+}
+
+// checkForeign reports what looks like a hole of a shell or of another template
+// language. Code in backquotes is left alone: a text may tell the agent to run it.
+func (c *compiler) checkForeign(sc *scope, n *source.Node) {
+	if !strings.Contains(n.Value, "{{") && !strings.Contains(n.Value, "$(") {
+		return
+	}
+	holes := regexp.MustCompile(`\{\{[^{}\n]*\}\}|\$\([^()\n]*\)`)
+	for _, g := range holes.FindAllStringIndex(n.Value, 20) {
+		before, written := n.Value[:g[0]], n.Value[g[0]:g[1]]
+		if strings.Count(before, "`")%2 == 1 || strings.LastIndex(before, "${") > strings.LastIndex(before, "}") {
+			continue
+		}
+		help := "no shell runs here: declare a fact {" + execOf(strings.Trim(written, "$()")) + "} and write ${FACT.stdout}; put it in backquotes if the agent is to run it"
+		if written[0] == '{' {
+			help = "write ${…} with an expression"
+			words := strings.Fields(strings.Trim(written, "{}-"))
+			switch {
+			case len(words) == 0:
+			case slices.Contains([]string{"if", "else", "elif", "end", "endif", "for", "endfor", "range", "with", "define", "template", "include"}, words[0]):
+				help = `texts have no blocks: write ${condition ? "one" : "other"}, or a rule for each case`
+			case len(words) == 1:
+				help = "write ${" + sc.nearestName(strings.TrimLeft(words[0], ".$")) + "}"
+			}
+		}
+		from := len([]rune(before))
+		c.report(sc.file, n.At(from), n.At(from+len([]rune(written))), Warning, "foreign-hole", help, inCodeText(written)+" stays in the text as it is")
+	}
+}
+
+func inCodeText(s string) string { return "`" + cut(s, 60) + "`" }
+
+// nearestName gives the declared name that differs only in case from a name, or the
+// name itself.
+func (sc *scope) nearestName(name string) string {
+	for _, d := range sc.declared() {
+		if strings.EqualFold(d, name) {
+			return d
+		}
+	}
+	return name
+}
