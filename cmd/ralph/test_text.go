@@ -102,13 +102,14 @@ func (a *app) writeCoverage(r testReport, f testFlags) error {
 		for _, rule := range c.Rules {
 			mark := ""
 			switch {
+			case rule.Included():
 			case rule.Reached == 0:
 				mark = "  ▸ no test reaches it"
 			case rule.Held == 0:
 				mark = "  ▸ it holds in no test"
 			}
 			fmt.Fprintf(&b, "  %-*s  %7d  %4d%s\n", width, rule.Rule, rule.Reached, rule.Held, mark)
-			if rule.Reached > 0 {
+			if rule.Reached > 0 && !rule.Included() {
 				writeUnseen(&b, rule.Operands)
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,7 +49,7 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 	}
 	var draft testfile.Draft
 	if f.fromLog {
-		draft, err = a.draftFromLog(f)
+		draft, err = a.draftFromLog(f, src)
 	} else {
 		draft, err = a.draftFromWitness(f)
 	}
@@ -74,16 +75,49 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 	return err
 }
 
-// draftFromLog takes the last decision of the project.
-func (a *app) draftFromLog(f writeFlags) (testfile.Draft, error) {
-	records, err := a.logged(explainFlags{evalFlags: evalFlags{project: f.project}, session: f.session, last: 1})
+// draftFromLog takes the last decision that the policy of the tests made in the project.
+func (a *app) draftFromLog(f writeFlags, src []byte) (testfile.Draft, error) {
+	name, err := testedPolicy(f.file, src)
+	if err != nil {
+		return testfile.Draft{}, err
+	}
+	records, err := a.logged(explainFlags{evalFlags: evalFlags{project: f.project, policies: []string{name}}, session: f.session, last: 1})
 	if err != nil {
 		return testfile.Draft{}, err
 	}
 	if len(records) == 0 {
-		return testfile.Draft{}, errors.New("the decision log has no such decision of this project")
+		of := ""
+		if f.session != "" {
+			of = " of session " + f.session
+		}
+		return testfile.Draft{}, fmt.Errorf("the decision log has no decision%s of this project by %s, which these tests are about", of, name)
 	}
 	return policytest.Draft(records[0]), nil
+}
+
+// testedPolicy names the policy that a test file is about, as the command line does.
+func testedPolicy(file string, src []byte) (string, error) {
+	beside := strings.TrimSuffix(file, policytest.Suffix) + ".yaml"
+	if len(bytes.TrimSpace(src)) > 0 {
+		tests, broken := testfile.Parse(filepath.ToSlash(file), src)
+		if tests == nil {
+			return "", errors.New(strings.TrimSpace(broken.Format()))
+		}
+		if tests.Policy != "" {
+			beside = filepath.Join(filepath.Dir(file), filepath.FromSlash(tests.Policy))
+			if _, err := os.Stat(beside); err != nil && isBuiltin(tests.Policy) {
+				return tests.Policy, nil
+			}
+		}
+	}
+	abs, err := filepath.Abs(beside)
+	if err != nil {
+		return "", err
+	}
+	if resolved, err := filepath.EvalSymlinks(abs); err == nil {
+		abs = resolved // as the project is
+	}
+	return filepath.ToSlash(abs), nil
 }
 
 // draftFromWitness reads a situation as JSON.
@@ -121,5 +155,8 @@ func (a *app) expectNow(ctx context.Context, file string, src []byte, d testfile
 	}
 	r := results[0].Record
 	d.Expect = map[string]any{"rule": r.Rule, r.Action.String(): true}
+	if r.Skipped != "" {
+		d.Expect["stop"] = r.Skipped
+	}
 	return d, nil
 }

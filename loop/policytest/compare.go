@@ -26,6 +26,10 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 	reason := v.Reason
 	if d.Skipped != "" {
 		reason = d.Skipped
+		if len(e.Text.Value) == 0 && len(e.Reason.Value) == 0 {
+			// A policy that tries no rule meets most expectations.
+			fail(b.test.Pos, "no rule is tried", "", d.Skipped+"; if that is meant, write stop: "+skippedWords(d))
+		}
 	}
 	verdict := v.Action.String()
 	if v.Rule != "" {
@@ -90,6 +94,14 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 		out = append(out, b.compareFiles(e.Files)...)
 	}
 	return out
+}
+
+// skippedWords is how a test expects that no rule is tried.
+func skippedWords(d *loop.Decision) string {
+	if d.Verdict.Trace.When != nil {
+		return "not for this event"
+	}
+	return "does not decide " + d.Event.Name
 }
 
 func notes(v *rules.Verdict) string {

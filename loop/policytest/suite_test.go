@@ -382,6 +382,68 @@ func TestLoadFindings(t *testing.T) {
 	}
 }
 
+// A policy that tries no rule would meet most expectations, so a test has to say that
+// it is meant.
+func TestNoRuleIsTried(t *testing.T) {
+	s := suite(t, "ralph: 1\nevents: [SubagentStop]\nwhen: permission_mode != \"plan\"\nrules:\n  - {name: enough, when: stop_hook_active, stop: enough}\n", `
+tests:
+  - name: another event
+    expect: {stop: true, rule: "", notice: ""}
+  - name: another event, meant
+    expect: {stop: does not decide Stop}
+  - name: not for it
+    event: SubagentStop
+    given: {permission_mode: plan}
+    expect: {rule: ""}
+  - name: not for it, meant
+    event: SubagentStop
+    given: {permission_mode: plan}
+    expect: {reason: not for this event}
+  - name: not the reason
+    expect: {stop: enough}
+  - name: tried
+    event: SubagentStop
+    expect: {stop: true, rule: ""}
+`)
+	want := []string{
+		`another event: no rule is tried: want "", got "the policy does not decide Stop; if that is meant, write stop: does not decide Stop"`,
+		`not for it: no rule is tried: want "", got "the policy is not for this event: its when is not true; if that is meant, write stop: not for this event"`,
+		`not the reason: stop: want "enough", got "the policy does not decide Stop"`,
+	}
+	if diff := cmp.Diff(want, failures(s.Run(t.Context(), nil))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// Rules of a shipped guard do not count: they have tests of their own.
+func TestCoverIncluded(t *testing.T) {
+	s := suite(t, `ralph: 1
+facts:
+  todo: {checklist: TODO.md}
+limits: {repeats: 3}
+rules:
+  - include: ralph:guards/plan-mode
+  - name: next
+    when: any(todo, not .done)
+    continue: go on
+`, `
+tests:
+  - name: goes on
+    given: {facts: {todo: [one]}}
+    expect: {rule: next}
+  - name: stops
+    given: {facts: {todo: [{text: one, done: true}]}}
+    expect: {rule: ""}
+`)
+	c := policytest.Cover(s.Policy(), s.Program(), s.Run(t.Context(), nil))
+	if len(c.Rules) != 2 || !c.Rules[0].Included() || c.Rules[1].Included() {
+		t.Fatalf("rules: %+v", c.Rules)
+	}
+	if held, all, seen, outcomes := c.Counts(); held != 1 || all != 1 || seen != 2 || outcomes != 2 || c.Percent() != 100 {
+		t.Errorf("counts: %d of %d rules, %d of %d outcomes, %.1f %%", held, all, seen, outcomes, c.Percent())
+	}
+}
+
 // Coverage counts the rules that held and both outcomes of each operand.
 func TestCover(t *testing.T) {
 	s := suite(t, counter, `

@@ -26,6 +26,8 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 	for _, u := range p.Uses().Effects {
 		effects = union(effects, []string{u.Name})
 	}
+	raw := slices.ContainsFunc(p.Uses().Names, func(u rules.Use) bool { return u.Name == "hook.raw" })
+	inputs := append(inputKeys().names(), "transcript_path")
 	var out rules.Diagnostics
 	fail := func(at rules.Pos, problem, name string, known []string) {
 		if slices.Contains(known, name) {
@@ -58,6 +60,11 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		for _, given := range []map[string]string{g.Missing, g.Invalid, g.Problem} {
 			for name := range given {
 				fail(g.at["fact "+name], "the policy has no fact", name, facts)
+			}
+		}
+		for name := range g.Input {
+			if at := g.at["input "+name]; at.Line > 0 && !raw && g.Host == "" {
+				fail(at, "no rule can read the input field", name, inputs)
 			}
 		}
 		for name := range g.Repeated {

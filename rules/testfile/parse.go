@@ -165,10 +165,22 @@ func (r *reader) given(n *source.Node) Given {
 			if g.Input == nil {
 				g.Input = map[string]any{}
 			}
-			r.named(v, key, func(k, v *source.Node) { g.Input[k.Value] = v.Decode() })
+			r.named(v, key, func(k, v *source.Node) {
+				switch _, twice := g.Input[k.Value]; {
+				case k.Value == "hook_event_name":
+					r.errorf(k, CheckValue, "write event: NAME in the test", "the event of a test is not a field of its input")
+				case twice:
+					r.errorf(k, CheckValue, "keep the one that is meant", "%s is given twice, under input and by itself", k.Value)
+				}
+				g.Input[k.Value] = v.Decode()
+				g.at["input "+k.Value] = r.pos(k.Start)
+			})
 		default:
 			if g.Input == nil {
 				g.Input = map[string]any{}
+			}
+			if _, twice := g.Input[key]; twice {
+				r.errorf(v, CheckValue, "keep the one that is meant", "%s is given twice, under input and by itself", key)
 			}
 			g.Input[key] = r.input(key, v)
 		}
