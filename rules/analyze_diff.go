@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/ralph-sdk/ralph/rules/internal/solve"
 )
@@ -26,6 +27,7 @@ type Difference struct {
 	Old     Decision `json:"old"`
 	New     Decision `json:"new"`
 	Witness *Witness `json:"witness,omitempty"` // a state in which it comes about; nil if that is not known
+	Why     string   `json:"why,omitempty"`     // it is not known
 }
 
 // Decision is how one program decides.
@@ -165,11 +167,45 @@ func (d *differ) compare(m *model, old *decided, after []decided) bool {
 			}
 		default:
 			if unknown < 0 {
+				pair.Why = "comparing them takes too many steps"
+				if r.Status == solve.Maybe {
+					pair.Why = m.unknowns(old.when, after[i].when)
+				}
 				d.out.Unknown = append(d.out.Unknown, pair)
 			}
 		}
 	}
 	return true
+}
+
+// unknowns names the operands that two decisions depend on and that the model knows
+// nothing of: those of the deciding rules, else of the rules before them.
+func (m *model) unknowns(ways ...[]*solve.Formula) string {
+	const most = 3
+	var names []string
+	look := func(fs []*solve.Formula) {
+		for _, f := range fs {
+			for _, v := range f.Vars() {
+				for _, q := range m.things {
+					if q.v == v && q.kind == opaqueTest && q.name != "" && !slices.Contains(names, inCode(q.name)) {
+						names = append(names, inCode(q.name))
+					}
+				}
+			}
+		}
+	}
+	for _, w := range ways {
+		look(w[max(0, len(w)-1):])
+	}
+	for _, w := range ways {
+		if len(names) == 0 {
+			look(w)
+		}
+	}
+	if len(names) > most {
+		names = append(names[:most], fmt.Sprintf("%d more", len(names)-most))
+	}
+	return "that depends on " + strings.Join(names, " and ") + ", which diff does not evaluate"
 }
 
 func (d *differ) ask(s *solve.Solver, fs ...*solve.Formula) solve.Result {

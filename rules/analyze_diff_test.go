@@ -25,7 +25,7 @@ func told(t testing.TB, c *rules.Comparison) string {
 		fmt.Fprintf(&b, "%s → %s: %s\n", d.Old, d.New, w)
 	}
 	for _, d := range c.Unknown {
-		fmt.Fprintf(&b, "%s → %s: unknown\n", d.Old, d.New)
+		fmt.Fprintf(&b, "%s → %s: unknown: %s\n", d.Old, d.New, d.Why)
 	}
 	for _, s := range c.Doubts {
 		fmt.Fprintln(&b, "doubt:", s)
@@ -107,7 +107,7 @@ no rule decides, the agent may stop → repair continues: {"invalid":{"state":"i
   - {name: said, when: said("DONE"), stop: said}
   - {name: work, when: phase == "work", continue: work}
 `,
-			want: "work continues → said stops: unknown\n",
+			want: "work continues → said stops: unknown: that depends on `said(\"DONE\")`, which diff does not evaluate\n",
 		},
 		{
 			name: "what is not known but the same does not",
@@ -129,9 +129,8 @@ rules:
 rules:
   - {name: far, when: far, continue: far}
 `,
-			want: `far continues → no rule decides, the agent may stop: unknown
-no rule decides, the agent may stop → far continues: unknown
-`,
+			want: "far continues → no rule decides, the agent may stop: unknown: that depends on `step * 3 > steps` and `step * 4 > steps`, which diff does not evaluate\n" +
+				"no rule decides, the agent may stop → far continues: unknown: that depends on `step * 3 > steps` and `step * 4 > steps`, which diff does not evaluate\n",
 		},
 		{
 			name: "a fact of the same name that comes from elsewhere",

@@ -25,6 +25,8 @@ type translator struct {
 	conds map[*cond]*outcomes
 	reads map[*cond]*outcomes
 	trees map[*operand]ast.Node
+
+	at string // the operand that is translated, as it is written
 }
 
 func newTranslator(m *model, p *Program, fixed bool) *translator {
@@ -81,6 +83,7 @@ func (t *translator) when(c *cond) *outcomes {
 		}
 	}
 	if out.size() > maxFormula {
+		t.at = "a condition with too many parts"
 		out = t.opaque("condition", []string{t.side, fmt.Sprintf("%p", c)}, 4)
 	}
 	t.conds[c] = out
@@ -99,6 +102,7 @@ func (t *translator) value(c *cond) *outcomes {
 		out = &outcomes{yes: known, no: solve.False(), broken: bad}
 		n := t.tree(c.operand)
 		if _, plain := t.sideOf(n, c.operand.snippet.scope); !plain && t.comparison(n, c.operand.snippet.scope) == nil {
+			t.at = c.operand.text
 			o := t.opaqueNode(n)
 			out.yes = solve.And(known, solve.Not(o.broken))
 			out.broken = solve.Or(bad, solve.And(known, o.broken))
@@ -115,6 +119,7 @@ func (t *translator) value(c *cond) *outcomes {
 		out = &outcomes{yes: solve.Or(w.yes, w.no), no: solve.False(), broken: w.broken}
 	}
 	if out.size() > maxFormula {
+		t.at = "a value with too many parts"
 		o := t.opaque("value", []string{t.side, fmt.Sprintf("%p", c)}, 4)
 		out = &outcomes{yes: solve.Or(o.yes, o.no), no: solve.False(), broken: o.broken}
 	}
@@ -126,6 +131,7 @@ func (t *translator) value(c *cond) *outcomes {
 func (t *translator) leaf(o *operand) *outcomes {
 	known, bad := t.reading(o)
 	n := t.tree(o)
+	t.at = o.text
 	w := t.proposition(n, o.snippet.scope)
 	return &outcomes{
 		yes:    solve.And(known, w.yes),
@@ -343,7 +349,7 @@ func neverFails(n ast.Node) bool {
 func (t *translator) opaque(kind string, texts []string, outcomesOf int) *outcomes {
 	key := "opaque " + kind + " " + strings.Join(texts, "\x00")
 	q := t.define(key, func() *quantity {
-		return &quantity{kind: opaqueTest, v: t.space.Opaque(outcomesOf)}
+		return &quantity{kind: opaqueTest, v: t.space.Opaque(outcomesOf), name: t.at}
 	})
 	out := &outcomes{yes: solve.In(q.v, isYes), no: solve.In(q.v, isNo), broken: solve.False()}
 	if outcomesOf > 2 {

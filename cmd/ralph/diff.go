@@ -94,6 +94,7 @@ func writeComparison(w io.Writer, c *rules.Comparison) error {
 	}
 	for _, d := range c.Unknown {
 		pair("unknown whether they differ", d)
+		fmt.Fprintf(&b, "  = why: %s\n", d.Why)
 	}
 	for _, s := range c.Doubts {
 		fmt.Fprintf(&b, "unknown: %s\n", s)

@@ -100,7 +100,7 @@ func writeStep(b *strings.Builder, n string, s rules.Step) {
 	for _, o := range s.Operands {
 		value := "unknown"
 		if !o.Unknown {
-			value = jsonText(o.Value)
+			value = yamlText(o.Value)
 		}
 		mark := " "
 		if o.Text == s.Because || o.Unknown {
@@ -111,7 +111,7 @@ func writeStep(b *strings.Builder, n string, s rules.Step) {
 			if r.Name == o.Text {
 				continue
 			}
-			fmt.Fprintf(b, "          %s = %s\n", oneLine(r.Name), cmp.Or(r.State, jsonText(r.Value)))
+			fmt.Fprintf(b, "          %s = %s\n", oneLine(r.Name), cmp.Or(r.State, yamlText(r.Value)))
 		}
 	}
 }
@@ -134,7 +134,7 @@ func brackets(s string) string {
 func effectText(e rules.Effect) string {
 	switch e.Kind {
 	case rules.SetEffect:
-		return fmt.Sprintf("set %s %s = %s", e.File, pathText(e.Path), jsonText(e.Value))
+		return fmt.Sprintf("set %s %s = %s", e.File, pathText(e.Path), yamlText(e.Value))
 	case rules.PruneEffect:
 		return fmt.Sprintf("prune %s older than %s", e.Glob, e.Older)
 	case rules.LogEffect:
