@@ -25,7 +25,7 @@ type checkOptions struct {
 func (a *app) checkCommand() *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use:   "check [POLICY|-]...",
+		Use:   "check [POLICY|FOLDER|-]...",
 		Short: "Report everything that is wrong with policies",
 		Long: "check reads policies with all they include and reports what is wrong with them, each problem\n" +
 			"at its file:line:col, with what to write instead and, where it is about the policy as a\n" +
@@ -61,7 +61,10 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 		return err
 	}
 	all := rules.Diagnostics{} // not nil: it is written as JSON
-	for _, name := range orDefault(names) {
+	if names, err = spread(o.project, orDefault(names)); err != nil {
+		return err
+	}
+	for _, name := range names {
 		var diags rules.Diagnostics
 		p, err := a.findOrRead(o.project, name)
 		if err == nil {

@@ -18,17 +18,19 @@ func (a *app) diffCommand() *cobra.Command {
 	var set []string
 	var texts bool
 	cmd := &cobra.Command{
-		Use:   "diff OLD NEW",
+		Use:   "diff OLD [NEW]",
 		Short: "Show states in which two policies decide differently",
 		Long: "diff reads two policies and looks for states of the world in which one lets the agent stop\n" +
 			"and the other does not: one for each pair of rules, ten at most. It knows enums, booleans,\n" +
 			"whole numbers, comparisons between them, and how facts stand. What depends on anything else is\n" +
-			"reported as unknown. Params have their values; what no rule decides stops.",
-		Example: "  ralph diff speckit .ralph/speckit.yaml\n" +
+			"reported as unknown. Params have their values; what no rule decides stops. Without NEW it\n" +
+			"is .ralph/policy.yaml.",
+		Example: "  ralph diff before.yaml                 # and .ralph/policy.yaml\n" +
+			"  ralph diff speckit .ralph/speckit.yaml\n" +
 			"  ralph diff --texts --format json old.yaml new.yaml",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return errors.New("name two policies: ralph diff OLD NEW")
+			if len(args) < 1 || len(args) > 2 {
+				return errors.New("name the policies to compare: ralph diff OLD [NEW]; without NEW it is " + defaultPolicy)
 			}
 			return nil
 		},
@@ -38,7 +40,7 @@ func (a *app) diffCommand() *cobra.Command {
 				return err
 			}
 			var programs [2]*rules.Program
-			for i, name := range args {
+			for i, name := range append(args, defaultPolicy)[:2] {
 				if programs[i], err = a.policyToCompare(cmd.Context(), project, name, set); err != nil {
 					return err
 				}

@@ -25,7 +25,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			"comes with its fix. Notes are worth knowing and need no fix. With --fix doctor does what loses\n" +
 			"nothing and changes no settings: it moves loop files that were left over to .ralph/archive.",
 		Example: "  ralph doctor\n  ralph doctor --fix\n  ralph doctor --format json | jq -r '.findings[].fix'",
-		Args:    cobra.NoArgs,
+		Args:    noArgs(""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
 				return listDoctorChecks(a.stdout)

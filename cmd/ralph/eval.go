@@ -61,7 +61,7 @@ func (a *app) evalCommand() *cobra.Command {
 		Example: "  ralph eval --policy speckit\n" +
 			"  ralph eval --policy speckit --set reentry=progress\n" +
 			"  ralph eval --policy .ralph/policy.yaml --input event.json --dry-run --verdict -",
-		Args: cobra.NoArgs,
+		Args: noArgs("--policy"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.eval(cmd.Context(), f)
 			return nil

@@ -30,7 +30,7 @@ func (a *app) explainCommand() *cobra.Command {
 		Example: "  ralph explain\n" +
 			"  ralph explain --policy speckit --last 3\n" +
 			"  ralph explain --policy speckit --input event.json --format json",
-		Args: cobra.NoArgs,
+		Args: noArgs("--policy"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.explain(cmd.Context(), f) },
 	}
 	f.add(cmd)

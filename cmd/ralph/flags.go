@@ -107,3 +107,28 @@ func (a *app) openProject(flag string) (*state.Root, error) {
 	}
 	return state.OpenRoot(dir)
 }
+
+// atMostOne has a command refuse more than one argument, which what names.
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return fmt.Errorf("%s takes one %s, not %d: ralph %s", cmd.Name(), what, len(args), cmd.Use)
+		}
+		return nil
+	}
+}
+
+// noArgs has a command refuse arguments. instead is the flag that takes what a user
+// may mean, or "".
+func noArgs(instead string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		help := ", see: ralph help " + cmd.Name()
+		if instead != "" {
+			help = "; write " + instead + " " + args[0]
+		}
+		return fmt.Errorf("%s takes no argument %q%s", cmd.Name(), args[0], help)
+	}
+}

@@ -39,7 +39,7 @@ func (a *app) initCommand() *cobra.Command {
 			"used in its place: " + strings.Join(builtins(), ", ") + ".\n" +
 			"Existing files stay, unless you give --force.",
 		Example: "  ralph init\n  ralph init speckit",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    atMostOne("template"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := basicTemplate
 			if len(args) == 1 {

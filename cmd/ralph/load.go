@@ -8,12 +8,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/policytest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -114,6 +116,49 @@ func atHand(project, name string) string {
 func shippedPolicy(project, name string) (policy, bool) {
 	short := strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
 	return policy{project: project, name: short, fsys: examples.FS, file: short + "/" + short + ".yaml", shipped: true}, isBuiltin(short)
+}
+
+// spread puts the policies of a folder in the place of its name: those in its .ralph,
+// else those that lie in it.
+func spread(project string, names []string) ([]string, error) {
+	var out []string
+	for _, name := range names {
+		dir := filepath.FromSlash(name)
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(project, dir)
+		}
+		if _, err := findPolicy(project, name); err == nil || !isDir(dir) {
+			out = append(out, name)
+			continue
+		}
+		if inner := filepath.Join(dir, ".ralph"); isDir(inner) {
+			dir = inner
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+		if err != nil {
+			return nil, err
+		}
+		n := len(out)
+		for _, file := range files {
+			src, err := os.ReadFile(file)
+			if err == nil && !strings.HasSuffix(file, policytest.Suffix) && regexp.MustCompile(`(?m)^ralph:`).Match(src) {
+				rel, err := filepath.Rel(project, file)
+				if err != nil || !filepath.IsLocal(rel) {
+					rel = file
+				}
+				out = append(out, filepath.ToSlash(rel))
+			}
+		}
+		if len(out) == n {
+			return nil, fmt.Errorf("there are no policies in %s", filepath.ToSlash(name))
+		}
+	}
+	return out, nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // policyFile is where the file of a policy is, or would be: as its name says it, and

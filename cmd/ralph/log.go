@@ -49,7 +49,7 @@ func (a *app) logCommand() *cobra.Command {
 			"  ralph log -f --policy speckit\n" +
 			"  ralph log --action stop --since 1h\n" +
 			"  ralph log -n 0 --format json | jq -r .rule | sort | uniq -c",
-		Args: cobra.NoArgs,
+		Args: noArgs("--policy"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.log(cmd.Context(), f) },
 	}
 	fl := cmd.Flags()

@@ -32,7 +32,7 @@ func (a *app) pauseCommand() *cobra.Command {
 			".ralph/off; other pauses are in ralph's own directory. Hooks look for a pause before they\n" +
 			"read a fact.",
 		Example: "  ralph pause\n  ralph pause ralph-wiggum\n  ralph pause --session 6f2c",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    atMostOne("policy"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && f.session == "" {
 				return a.switchOff(cmd.Context(), f.project)

@@ -38,7 +38,7 @@ func (a *app) replayCommand() *cobra.Command {
 		Example: "  ralph replay --policy .ralph/policy.yaml\n" +
 			"  ralph replay --policy new.yaml --recorded .ralph/policy.yaml --last 500\n" +
 			"  ralph replay --policy speckit --set reentry=progress --format json",
-		Args: cobra.NoArgs,
+		Args: noArgs("--policy"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.replay(cmd.Context(), f) },
 	}
 	fl := cmd.Flags()

@@ -22,7 +22,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		Long: "resume undoes pause: for a policy, for a session, or without either for the project. What\n" +
 			"was paused by itself stays paused; resume names it.",
 		Example: "  ralph resume\n  ralph resume ralph-wiggum\n  ralph resume --session 6f2c",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    atMostOne("policy"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && f.session == "" {
 				return a.switchOn(cmd.Context(), f.project)

@@ -38,7 +38,7 @@ func (a *app) simulateCommand() *cobra.Command {
 		kinds[i] = string(k)
 	}
 	cmd := &cobra.Command{
-		Use:   "simulate POLICY",
+		Use:   "simulate [POLICY]",
 		Short: "Run a policy against a scripted agent: does the loop end?",
 		Long: "simulate lets a scripted agent work and stop, turn after turn, in a copy of a project, and shows\n" +
 			"each decision in a line. No model is asked, no program is run, time is virtual, and nothing\n" +
@@ -49,8 +49,8 @@ func (a *app) simulateCommand() *cobra.Command {
 		Example: "  ralph simulate speckit --agent all\n" +
 			"  ralph simulate speckit --agent stuck --set reentry=always\n" +
 			"  ralph simulate .ralph/policy.yaml --project . --agent random --seed 7",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.simulate(cmd.Context(), args[0], f) },
+		Args: atMostOne("policy"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.simulate(cmd.Context(), orDefault(args)[0], f) },
 	}
 	fl := cmd.Flags()
 	projectFlag(fl, &f.project).Usage = "project `dir` to copy (default: the demo of the policy, else an empty project)"

@@ -29,7 +29,7 @@ func (a *app) statusCommand() *cobra.Command {
 			"when no rule decides. For each loop status shows the policy, the session that owns it, how\n" +
 			"far it is, and the last decision with its reason.",
 		Example: "  ralph status\n  ralph status --format json | jq '.loops[].state'",
-		Args:    cobra.NoArgs,
+		Args:    noArgs(""),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context(), project, format) },
 	}
 	formatFlag(cmd, &format, "the report", "text", "json")

@@ -144,6 +144,12 @@ func findTests(paths []string) ([]string, error) {
 	var out []string
 	for _, p := range paths {
 		info, err := os.Stat(p)
+		if own := filepath.Join(".ralph", p+".yaml"); err != nil && !strings.ContainsAny(p, `./\`) {
+			if _, missing := os.Stat(own); missing == nil { // named as for check
+				p = own
+				info, err = os.Stat(p)
+			}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: there is no such file or folder", p)
 		}

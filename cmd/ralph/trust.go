@@ -38,8 +38,8 @@ func (a *app) trustCommand() *cobra.Command {
 			"approve the policy again. What the programs themselves read, such as a Makefile, is not\n" +
 			"covered. A hook of your own settings (install --scope user) asks a policy of the project\n" +
 			"only if it is approved. Policies that ship with ralph need no approval as they ship. Read a\n" +
-			"policy before you approve it.",
-		Example: "  ralph trust .ralph/policy.yaml\n  ralph trust --list\n  ralph trust --revoke .ralph/policy.yaml",
+			"policy before you approve it. Without a name it is .ralph/policy.yaml.",
+		Example: "  ralph trust            # .ralph/policy.yaml\n  ralph trust speckit\n  ralph trust --list\n  ralph trust --revoke",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			own, err := a.store()
 			if err != nil {
@@ -50,13 +50,11 @@ func (a *app) trustCommand() *cobra.Command {
 				return errors.New("--list takes neither a policy nor --revoke")
 			case f.list:
 				return a.listTrust(own)
-			case len(args) == 0:
-				return errors.New("name the policy, or give --list")
 			}
 			if f.project, err = a.projectDir(f.project); err != nil {
 				return err
 			}
-			for _, name := range args {
+			for _, name := range orDefault(args) {
 				act := a.trust
 				if f.revoke {
 					act = a.distrust

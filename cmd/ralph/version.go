@@ -21,7 +21,7 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of ralph, its commit and the commit's date",
-		Args:  cobra.NoArgs,
+		Args:  noArgs(""),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(a.stdout, thisVersion())
 			return err

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
@@ -26,6 +27,9 @@ type agent struct {
 	done     int                         // units of work
 	written  int                         // units that others can see are done
 	finished bool                        // nothing is left, and the agent said so
+	asked    []string                    // shell commands whose passing the policy asks for
+	changed  []string                    // files that it wrote since its last commit
+	commits  int
 	broken   map[string][]byte           // files that were left half written, to what they should hold
 }
 
@@ -96,7 +100,38 @@ func (a *agent) work() (did, words string, err error) {
 		return did, "Step " + strconv.Itoa(a.done) + " is done, more is left.", nil
 	}
 	a.finished = true
+	if err := a.prove(); err != nil {
+		return "", "", err
+	}
 	return did + ", said so", a.claim(), nil
+}
+
+// prove runs the commands that the policy asks for, which pass, and commits.
+func (a *agent) prove() error {
+	for _, command := range a.asked {
+		if err := a.session.runs(command); err != nil {
+			return err
+		}
+	}
+	if len(a.changed) > 0 {
+		a.commits, a.changed = a.commits+1, nil
+	}
+	return nil
+}
+
+// repository is what git reports about a path of the project: a branch on which the
+// agent commits when its work is done.
+func (a *agent) repository(path string) map[string]any {
+	changed := []any{}
+	for _, file := range slices.Sorted(slices.Values(a.changed)) {
+		if path == "" || path == "." || file == path || strings.HasPrefix(file, strings.TrimSuffix(path, "/")+"/") {
+			changed = append(changed, file)
+		}
+	}
+	return map[string]any{
+		"repo": true, "branch": "main", "head": fmt.Sprintf("%040x", a.commits+1),
+		"dirty": len(changed) > 0, "changed": changed, "ahead": a.commits, "behind": 0,
+	}
 }
 
 // claim says that all is done, in every form that the policy listens for.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ type session struct {
 	loop    *loop.Loop
 	agent   *agent
 	report  Report
+	calls   int // of tools
 }
 
 // run lets the person prompt and the agent work and stop, turn after turn.
@@ -139,7 +141,7 @@ func (s *session) event(name string, turn, stop int, words string) host.Event {
 
 func (s *session) transcript() string { return filepath.Join(s.dir, "session.jsonl") }
 
-// say adds a record to the session file.
+// say adds what a user or the agent says to the session file.
 func (s *session) say(role string, meta bool, text string) error {
 	record := map[string]any{"type": role, "isSidechain": false, "message": map[string]any{"role": role, "content": text}}
 	if meta {
@@ -148,6 +150,25 @@ func (s *session) say(role string, meta bool, text string) error {
 	if role == "assistant" {
 		record["message"] = map[string]any{"role": role, "content": []any{map[string]any{"type": "text", "text": text}}}
 	}
+	return s.record(record)
+}
+
+// runs adds a shell command to the session file that the agent ran, and that passed.
+func (s *session) runs(command string) error {
+	s.calls++
+	id := "call" + strconv.Itoa(s.calls)
+	message := func(role string, content map[string]any) map[string]any {
+		return map[string]any{"type": role, "isSidechain": false, "message": map[string]any{"role": role, "content": []any{content}}}
+	}
+	err := s.record(message("assistant", map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": command}}))
+	if err != nil {
+		return err
+	}
+	return s.record(message("user", map[string]any{"type": "tool_result", "tool_use_id": id, "content": "ok", "is_error": false}))
+}
+
+// record adds a record to the session file.
+func (s *session) record(record map[string]any) error {
 	line, err := json.Marshal(record)
 	if err != nil {
 		return err
@@ -210,6 +231,12 @@ func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules
 	case kind.Session:
 		w.agent.listed = true
 		return rules.Value{V: w.agent.tasks()}
+	case kind.Name == "git":
+		path := ""
+		if len(args) > 0 {
+			path = args[0]
+		}
+		return rules.Value{V: w.agent.repository(path)}
 	}
 	return rules.Value{Status: rules.Missing, Quiet: true, Problem: "is not simulated"}
 }
@@ -223,6 +250,14 @@ func (w *world) Name(ctx context.Context, name string) any {
 		return func(string) string { return "" }
 	case "transcript.tasks":
 		return len(w.agent.tasks())
+	case "transcript.passed", "transcript.passed_since_edit":
+		passed, _ := w.Facts.Name(ctx, name).(func(string) bool)
+		return func(command string) bool {
+			if command != "" && !slices.Contains(w.agent.asked, command) {
+				w.agent.asked = append(w.agent.asked, command)
+			}
+			return passed != nil && passed(command)
+		}
 	}
 	return w.Facts.Name(ctx, name)
 }

@@ -69,6 +69,16 @@ func TestHonestWork(t *testing.T) {
 			nil,
 			[]string{"1.1 worked: continue go", "1.2 worked: continue go", "1.3 worked, said so: stop done"},
 		},
+		"a command that must pass": {
+			"facts: {l: {checklist: t.md}}\nlimits: {repeats: 5}\nrules:\n  - name: prove\n    when: all(l, .done) and not transcript.passed(\"go test\")\n    continue: show that the tests pass\n",
+			fstest.MapFS{"t.md": {Data: []byte("- [ ] a\n")}},
+			[]string{"1.1 ticked an item of t.md, said so: continue prove", "1.2 worked: continue prove", "1.3 worked, said so: stop "},
+		},
+		"a repository": {
+			"facts: {l: {checklist: t.md}, repo: {git: .}, docs: {git: docs}}\nlimits: {repeats: 5}\nrules:\n  - name: go\n    when: any(l, not .done) and repo.dirty and repo.changed == [\"t.md\"] and not docs.dirty\n    continue: go on\n  - name: committed\n    when: repo.ahead == 1 and repo.head != \"\"\n    stop: it is committed\n",
+			fstest.MapFS{"t.md": {Data: []byte("- [ ] a\n- [ ] b\n")}},
+			[]string{"1.1 ticked an item of t.md: continue go", "1.2 ticked an item of t.md, said so: stop committed"},
+		},
 		"a promise in the file": {
 			"facts: {f: {frontmatter: f.md}}\nrules:\n  - name: done\n    when: mentions(f.completion_promise)\n    stop: over\n  - name: go\n    when: ok(f)\n    continue: go on\n",
 			fstest.MapFS{"f.md": {Data: []byte("---\ncompletion_promise: all is well\n---\n")}},
@@ -128,7 +138,7 @@ func TestNothingOutsideIsSeen(t *testing.T) {
 		{when: `len(notes) > 0`},
 		{when: `exists("~/note.txt") or isdir("~/.claude") or anyfile("~/*.txt")`},
 		{when: `which("sh") != ""`},
-		{when: `ok(run) or ok(repo)`},
+		{when: `ok(run) or repo.branch != "main" or repo.behind != 0`}, // the repository is simulated
 		{when: `any(list, .subject == "real")`},
 		{when: `mentions("real")`},
 		{when: `env.REAL != "" or env.HOME != "" or env.CLAUDE_CONFIG_DIR != ""`},

@@ -40,6 +40,9 @@ func (a *agent) read(file string) ([]byte, error) {
 }
 
 func (a *agent) write(file string, data []byte) error {
+	if !slices.Contains(a.changed, file) {
+		a.changed = append(a.changed, file)
+	}
 	return os.WriteFile(filepath.Join(a.session.project, filepath.FromSlash(file)), data, 0o644)
 }
 
