@@ -30,7 +30,7 @@ type agent struct {
 	asked    []string                    // shell commands whose passing the policy asks for
 	changed  []string                    // files that it wrote since its last commit
 	commits  int
-	broken   map[string][]byte           // files that were left half written, to what they should hold
+	broken   map[string][]byte // files that were left half written, to what they should hold
 }
 
 func newAgent(s *session) *agent {
