@@ -11,7 +11,7 @@ import (
 )
 
 // repository runs git so that nothing in the repository starts a program: an agent, or
-// whoever made the repository, can write its configuration. Configuration on the command
+// the author of the repository, can write its configuration. Configuration on the command
 // line goes before that of the repository, so git gets there
 //
 //   - no file system monitor, no hooks, no bare repository that lies in a folder;

@@ -19,7 +19,7 @@ type Program struct {
 	Description string   // what the policy says of itself
 	Prefix      string   // of log lines, "ralph" if the policy gives none
 	Events      []string // that the policy decides
-	Gate        string   // "first": the first rule that holds decides; "all": every continue rule that holds is heard
+	Gate        string   // "first": the first rule that holds decides; "all": every continue rule that holds counts
 
 	limits   Limits
 	rules    []*Rule
@@ -90,7 +90,7 @@ type Fact struct {
 	private  *secrecy // of its value
 	fixed    []string // what the source is handed, if it holds no names
 	asked    bool     // some rule asks whether it is invalid
-	told     bool     // some rule asks for its problem
+	reported bool     // some rule asks for its problem
 }
 
 // optionText is an option with holes: a text, or an argument.

@@ -136,7 +136,7 @@ func (c *compiler) finish() {
 			case s.kind == askSymbol:
 				r.judged = r.judged || s.fact.Source.Returns
 				s.fact.asked = s.fact.asked || s.ask == "invalid" || s.ask == "ok" || s.ask == "problem"
-				s.fact.told = s.fact.told || s.ask == "problem"
+				s.fact.reported = s.fact.reported || s.ask == "problem"
 			}
 		})
 	}

@@ -66,7 +66,7 @@ func (ev *evaluation) reportFacts() {
 			ev.report(remarkf("%s: %s", f.Name, v.sentence()))
 		case v.Status == Invalid && !f.asked:
 			ev.report(remarkf("%s: %s", f.Name, v.sentence()))
-		case v.Status == OK && v.Problem != "" && !f.told && f.Options["lenient"] == true:
+		case v.Status == OK && v.Problem != "" && !f.reported && f.Options["lenient"] == true:
 			ev.report(remarkf("%s: %s", f.Name, v.problem)) // each line begins with the path
 		}
 	}

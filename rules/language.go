@@ -37,7 +37,7 @@ const (
 )
 
 // gateWords are the words of gate: the first rule that holds decides, or every
-// continue rule that holds is heard.
+// continue rule that holds counts.
 func gateWords() []string { return []string{gateFirst, gateAll} }
 
 const (

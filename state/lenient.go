@@ -103,7 +103,7 @@ type remark struct {
 	message string
 }
 
-// problem tells all remarks, one a line, each behind the path and the line.
+// problem lists all remarks, one a line, each behind the path and the line.
 func (m *matter) problem(path string) string {
 	var lines []string
 	for i, r := range m.remarks {

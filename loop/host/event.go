@@ -1,11 +1,11 @@
 package host
 
-// The names under which events are told, whatever the host calls them. Other events keep the host's name.
+// The names of events, whatever the host calls them. Other events keep the host's name.
 const (
 	Stop             = "Stop"             // the agent is about to end its turn
 	SubagentStop     = "SubagentStop"     // an agent that the agent started is about to end
-	StopFailure      = "StopFailure"      // the turn ended by an error or by the person, not by the agent
-	UserPromptSubmit = "UserPromptSubmit" // the person sent a prompt
+	StopFailure      = "StopFailure"      // the turn ended by an error or by the user, not by the agent
+	UserPromptSubmit = "UserPromptSubmit" // the user sent a prompt
 	PreCompact       = "PreCompact"       // the host is about to replace the conversation by a summary
 	SessionEnd       = "SessionEnd"       // the session ends
 	Unnamed          = "Unnamed"          // the host does not name the event, and it is none of the above
@@ -21,7 +21,7 @@ type Event struct {
 	TurnID         string // the host's own id of the turn: prompt_id of Claude Code and Qwen, turn_id of Codex
 	Cwd            string // the agent's working directory, as the host wrote it; it follows the agent's cd. "." is the hook's own
 	PermissionMode string
-	Prompt         string // what the person asked; hosts tell it with few events
+	Prompt         string // what the user asked; hosts send it with few events
 	Trigger        string // why the context is compacted, with PreCompact: "manual" or "auto"
 	Instructions   string // what the user wants of the summary, with PreCompact
 	Reason         string // why the session ends, with SessionEnd
@@ -40,12 +40,12 @@ type Event struct {
 
 	StopHookActive bool // a hook has made the agent go on in this turn already; on Cursor, LoopCount says so
 	Active         Flag // how StopHookActive stood in the input
-	LoopCount      int  // the continuations that Cursor counts, -1 where none are told
+	LoopCount      int  // the continuations that Cursor counts, -1 where the host sends no count
 
 	BackgroundTasks []map[string]any // each has at least the texts id, type, status and description
 	SessionCrons    []map[string]any // each has at least the texts id, schedule and prompt, and the bool recurring
 
-	// Turn tells one turn of a session from the next: it stays the same through all continuations of one prompt. It is
+	// Turn distinguishes one turn of a session from the next: it stays the same through all continuations of one prompt. It is
 	// TurnID where the host has one, and a digest of the prompt on Gemini, where two equal prompts in a row therefore
 	// look like one turn. "" means that the host gives no way to tell; see NewTurn.
 	Turn string

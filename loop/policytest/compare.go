@@ -182,7 +182,7 @@ func (b *bench) compareFiles(want testfile.Optional[map[string]testfile.Content]
 }
 
 // hints say what a test gives in vain, which is the commonest reason of a failure
-// that nobody understands.
+// that is hard to understand.
 func (b *bench) hints(d *loop.Decision) []string {
 	var out []string
 	for _, f := range d.Verdict.Trace.Facts {

@@ -6,14 +6,14 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Coverage tells what the tests of one policy reached.
+// Coverage is what the tests of one policy reached.
 type Coverage struct {
 	Policy string            `json:"policy"`
 	When   []OperandCoverage `json:"when,omitempty"` // the operands of the policy's own when
 	Rules  []RuleCoverage    `json:"rules"`
 }
 
-// RuleCoverage tells how often the tests reached a rule, and in how many of them
+// RuleCoverage is how often the tests reached a rule, and in how many of them
 // it held.
 type RuleCoverage struct {
 	Rule     string            `json:"rule"`
@@ -23,7 +23,7 @@ type RuleCoverage struct {
 	Operands []OperandCoverage `json:"operands,omitempty"`
 }
 
-// OperandCoverage tells how often an operand was true, false and unknown.
+// OperandCoverage is how often an operand was true, false and unknown.
 type OperandCoverage struct {
 	Text    string `json:"text"`
 	True    int    `json:"true"`

@@ -33,7 +33,7 @@ func Draft(r loop.Record) testfile.Draft {
 	for _, f := range r.Trace.Facts {
 		switch f.Status {
 		case rules.Missing:
-			// Plain absence is told to nobody; it needs no reason in the test either.
+			// Plain absence is not reported; it needs no reason in the test either.
 			missing[f.Name] = ""
 			if f.Problem != "" && slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, f.Problem) }) {
 				missing[f.Name] = f.Problem

@@ -134,7 +134,7 @@ func checklist(v any) (rules.Value, error) {
 			}
 			full[name] = v
 		}
-		if _, told := full["source"]; !told {
+		if _, given := full["source"]; !given {
 			mark := " "
 			if full["done"] == true {
 				mark = "x"
@@ -250,7 +250,7 @@ func filled(t *schema.Type, v any) (any, error) {
 			out[name] = full
 		}
 		for name, f := range t.Fields {
-			if _, told := out[name]; !told {
+			if _, given := out[name]; !given {
 				out[name] = f.Zero()
 			}
 		}

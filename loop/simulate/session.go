@@ -30,11 +30,11 @@ type session struct {
 	calls   int // of tools
 }
 
-// run lets the person prompt and the agent work and stop, turn after turn.
+// run lets the user prompt and the agent work and stop, turn after turn.
 func (s *session) run(ctx context.Context) (*Report, error) {
 	r := &s.report
 	r.Policy, r.Agent, r.Seed, r.Ended = s.options.Name, s.options.Agent, s.options.Seed, true
-	// The first look tells the agent what the policy reads.
+	// The first look shows the agent what the policy reads.
 	d := s.loop.Decide(ctx, s.event(host.Stop, 1, 1, ""))
 	s.agent.see(d)
 	defer s.end(ctx)
@@ -71,7 +71,7 @@ func (s *session) end(ctx context.Context) {
 	s.note(turn, 0, "the session ends", d)
 }
 
-// prompt is what the person asks at the beginning of a turn.
+// prompt is what the user asks at the beginning of a turn.
 func (s *session) prompt(ctx context.Context, turn int) error {
 	s.now = s.now.Add(s.options.Step)
 	if s.program.Handles(host.UserPromptSubmit) {
@@ -183,7 +183,7 @@ func (s *session) record(record map[string]any) error {
 }
 
 // settled is how long ago the files that the agent works on were changed, in
-// virtual time: nobody waits for the end of a write that never comes.
+// virtual time, so that no decision waits for the end of a write.
 const settled = 5 * time.Second
 
 // age brings the times of files into virtual time.

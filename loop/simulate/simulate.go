@@ -55,7 +55,7 @@ type Options struct {
 	Project  fs.FS         // is copied; nil is an empty project
 	Agent    Kind          // Honest if empty
 	Seed     uint64        // of all that is left to chance
-	Turns    int           // prompts of the person; 3 if 0
+	Turns    int           // prompts of the user; 3 if 0
 	MaxStops int           // stops of one turn, after which it counts as endless; 200 if 0
 	Step     time.Duration // between two stops; 30 s if 0
 	Env      map[string]string

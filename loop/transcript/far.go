@@ -129,7 +129,7 @@ func (e entry) size() int64 {
 	return int64(n)
 }
 
-// silent reports whether the beginning of a record shows that neither the person nor the agent speaks in it, since it is
+// silent reports whether the beginning of a record shows that neither the user nor the agent speaks in it, since it is
 // what a tool gave back or a note of the host. If it cannot be seen, they may.
 func silent(head []byte) bool {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))

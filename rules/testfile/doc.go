@@ -16,7 +16,7 @@
 //	tests:
 //	  - name: goes on while tasks remain
 //	    expect: {rule: next-task, continue: Task 3/5}
-//	  - name: lets go when the agent says so
+//	  - name: stops when the agent says so
 //	    given: {last_assistant_message: ALL_TASKS_COMPLETE}
 //	    expect: {rule: all-done, stop: true, unread: [tasks]}
 //

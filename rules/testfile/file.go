@@ -69,10 +69,10 @@ type Source struct {
 }
 
 // DefaultAge is how old the files of a test are unless it says otherwise: old
-// enough that nobody takes them for half written.
+// enough that they do not look half written.
 const DefaultAge = 10 * time.Minute
 
-// Role tells who contributed a message to the session.
+// Role is who contributed a message to the session.
 type Role string
 
 // The roles, which are the keys of a transcript's items.
@@ -86,7 +86,7 @@ const (
 	Edit         Role = "edit"         // a file that the agent wrote or edited
 	Failed       Role = "failed"       // how the turn failed, a kind of transcript.failed
 	Tokens       Role = "tokens"       // the size of the context, with a reply that has no text
-	Continuation Role = "continuation" // what a Stop hook told the agent
+	Continuation Role = "continuation" // what a Stop hook answered the agent
 	Subagent     Role = "subagent"     // what an agent of the agent wrote
 )
 

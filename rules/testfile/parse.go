@@ -10,7 +10,7 @@ import (
 
 // Parse reads the tests in src. name is what diagnostics show. The file is nil if
 // and only if there is a diagnostic; all of them are errors, and all problems are
-// told at once.
+// reported at once.
 func Parse(name string, src []byte) (*File, rules.Diagnostics) {
 	r := &reader{name: name, src: src}
 	root, problems := source.Parse(src)
