@@ -164,14 +164,18 @@ func TestLimitsPage(t *testing.T) {
 	p := reference.New(t, "limits", "Limits")
 	p.Text("What bounds a loop, and what ralph reads, keeps and waits for. Beyond a limit ralph fails safe: the agent may stop, or the fact is missing or invalid.")
 
-	usual, highest := limitsOf(t, ""), limitsOf(t, "limits: {continuations: 1000000000, repeats: 1000000000, total: 1000000000, elapsed: 1000000h}\n")
+	usual, highest := limitsOf(t, ""), limitsOf(t, "limits: {continuations: 1000000000, repeats: 1000000000, total: 1000000000, elapsed: 1000000h, failures: 1000000000, iterations: 1000000000}\n")
 	p.Section(2, "A loop")
 	p.Text("The keys are those of [`limits`](policy-keys.md#limits) in a policy. No policy exceeds the ceilings.")
 	p.Table([]string{"limit", "if absent", "ceiling"},
 		[]string{"`continuations`", reference.Number(usual.Continuations), reference.Number(highest.Continuations)},
 		[]string{"`repeats`", "no limit", reference.Number(highest.Repeats)},
 		[]string{"`elapsed`", reference.Duration(usual.Elapsed), reference.Duration(highest.Elapsed)},
-		[]string{"`total`", reference.Number(usual.Total), reference.Number(highest.Total)})
+		[]string{"`total`", reference.Number(usual.Total), reference.Number(highest.Total)},
+		[]string{"`failures`", reference.Number(usual.Failures), reference.Number(highest.Failures)},
+		[]string{"`tokens`", "no limit", "none"},
+		[]string{"`iterations`, in a run", reference.Number(usual.Iterations), reference.Number(highest.Iterations)},
+		[]string{"`cost`, in a run", "no limit", "none"})
 
 	listed := inner()
 	values := map[string]map[string]constant.Value{}

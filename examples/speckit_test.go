@@ -57,7 +57,7 @@ func TestSpeckit(t *testing.T) {
 		{name: "another phase", files: files{speckitState: `{"phase": "plan", "taskIndex": 2, "totalTasks": 10}`}, want: outcome{Verdict: "stop not-executing"}},
 		{name: "no phase", files: files{speckitState: `{"taskIndex": 2, "totalTasks": 10}`}, want: outcome{Verdict: "stop not-executing", Says: []string{"the phase is not set"}}},
 		{name: "no task left", files: files{speckitState: `{"phase": "execution", "taskIndex": 10, "totalTasks": 10}`}, want: outcome{Verdict: "stop nothing-left"}},
-		{name: "no tasks at all", files: files{speckitState: `{"phase": "execution"}`}, want: outcome{Verdict: "stop nothing-left"}},
+		{name: "no tasks at all", files: files{speckitState: `{"phase": "execution"}`}, want: outcome{Verdict: "stop no-tasks"}},
 
 		// The switch is YAML, however it is written.
 		{name: "switched off", files: files{speckitSwitch: "---\nenabled: false\n---\n"}, want: outcome{Verdict: "stop switched-off"}},

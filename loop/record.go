@@ -37,6 +37,7 @@ type Record struct {
 	Rule    string       `json:"rule,omitempty"`
 	At      string       `json:"at,omitempty"` // file:line:col of the rule
 	Reason  string       `json:"reason,omitempty"`
+	Success bool         `json:"success,omitempty"` // the rule that let the agent stop says that the work is done
 	Bound   string       `json:"bound,omitempty"`
 	Fault   string       `json:"fault,omitempty"`
 	Skipped string       `json:"skipped,omitempty"`
@@ -49,16 +50,22 @@ type Record struct {
 		Total         int    `json:"total"`
 		Progress      string `json:"progress,omitempty"` // by this decision, only known after a continue
 
-		Before  string        `json:"before,omitempty"` // progress at the latest continuation
-		Same    int           `json:"same,omitempty"`   // how many latest continuations had it
+		Before  string        `json:"before,omitempty"`   // progress at the latest continuation
+		Same    int           `json:"same,omitempty"`     // how many latest continuations had it
+		Failed  int           `json:"failures,omitempty"` // how many latest continuations followed a turn that failed
 		Elapsed time.Duration `json:"elapsed_ns,omitempty"`
 		Step    time.Duration `json:"step_ns,omitempty"`
 	} `json:"streak"`
-	Limits  []rules.Limit `json:"limits,omitempty"`
-	Notices []string      `json:"notices,omitempty"`
-	Notes   []string      `json:"notes,omitempty"`
-	Noted   []string      `json:"noted,omitempty"` // the rules that a note is from
-	Log     []string      `json:"log,omitempty"`
+	Limits []rules.Limit `json:"limits,omitempty"`
+	// Measure is how far the work is, where the policy says how to measure it.
+	Measure *struct {
+		Done  float64 `json:"done"`
+		Total float64 `json:"total"`
+	} `json:"measure,omitempty"`
+	Notices []string `json:"notices,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+	Noted   []string `json:"noted,omitempty"` // the rules that a note is from
+	Log     []string `json:"log,omitempty"`
 	// Effects are those of the verdict, Finally what follows it. Old and new values are
 	// cut to what a line can hold. An archive effect that was made says where the file is.
 	Effects []rules.Effect `json:"effects,omitempty"`
@@ -88,7 +95,7 @@ func (d *Decision) Record(private bool) Record {
 	r := Record{
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Shadows: shadowed(d.Policy), Root: d.Root, Host: d.Event.Host, Event: d.Event.Name,
 		Session: d.Event.SessionID, Agent: d.Event.AgentID, Turn: d.Event.Turn,
-		Action: v.Action, Rule: v.Rule, At: v.Pos.String(), Reason: v.Reason, Bound: v.Bound, Fault: v.Fault,
+		Action: v.Action, Rule: v.Rule, At: v.Pos.String(), Reason: v.Reason, Success: v.Success, Bound: v.Bound, Measure: v.Measure, Fault: v.Fault,
 		Skipped: d.Skipped, Applied: d.Applied, Notices: d.Notices, Notes: d.Notes, Log: d.Log, Cost: v.Cost, Trace: v.Trace, Calls: v.Trace.Calls, TookNS: int64(d.Took),
 	}
 	if d.Err != nil {
@@ -142,7 +149,7 @@ func (d *Decision) recordMemory(r *Record) {
 		}
 	}
 	if r.Streak.Continuations > 0 { // else the event begins a turn
-		r.Streak.Before, r.Streak.Same = shownProgress(m.Progress), m.Same
+		r.Streak.Before, r.Streak.Same, r.Streak.Failed = shownProgress(m.Progress), m.Same, m.Failures
 		r.Streak.Elapsed, r.Streak.Step = max(0, now.Sub(m.Since)), max(0, now.Sub(m.Latest))
 	}
 	for _, rule := range d.gatherer.loop.program.Rules() {

@@ -80,6 +80,7 @@ func Checks() []CheckInfo {
 		{"no-rules", Warning, "a policy without rules"},
 		{"rule-name", Error, "a rule without a name in kebab-case"},
 		{"verbs", Error, "a rule with two verbs"},
+		{"success", Error, "success in a rule without stop"},
 		{"does-nothing", Warning, "a rule without a verb, a message or an effect"},
 		{"unless-times", Error, "unless_repeated without a count"},
 		{"limit-ceiling", Warning, "a limit above its ceiling"},

@@ -62,6 +62,8 @@ func compilePolicy(doc *document, l *loading, diags *Diagnostics) *Program {
 			p.progress = append(p.progress, root)
 		}
 	}
+	c.limits(doc, sc)
+	c.measure(doc, sc)
 	for _, fd := range doc.finally {
 		p.finally = append(p.finally, c.finallyEntry(sc, fd))
 	}

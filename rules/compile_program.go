@@ -31,6 +31,7 @@ type Program struct {
 	inline   *Fact // the one whose fields are names of the policy
 	table    *table
 	progress []*cond
+	measure  []*text // done and total, or nothing
 	finally  []*finally
 	includes []includeAt // of the policy itself
 
@@ -53,6 +54,8 @@ type Rule struct {
 	Pos    Pos
 	Verb   Verb
 	Unless *Unless // nil if it never steps aside
+
+	Success bool // of a stop: the work is done
 
 	when   *cond // nil means true
 	text   *text

@@ -60,7 +60,7 @@ func (c *compiler) compileRules(pending []pendingRule) {
 
 func (c *compiler) rule(r pendingRule) *Rule {
 	d := r.decl
-	rule := &Rule{Name: r.name, Pos: c.place(r.scope.file, d.node.Start), Verb: d.verb, Unless: d.unless}
+	rule := &Rule{Name: r.name, Pos: c.place(r.scope.file, d.node.Start), Verb: d.verb, Unless: d.unless, Success: d.success}
 	rule.when = c.conditions(r.scope, d.when)
 	rule.text = c.newText(r.scope, d.text)
 	rule.notice = c.newText(r.scope, d.notice)

@@ -14,6 +14,7 @@ import (
 type text struct {
 	scope *scope
 	node  *source.Node
+	expr  bool // the node is one expression, not a template
 	once  sync.Once
 	segs  []segment
 }
@@ -125,10 +126,19 @@ func (c *compiler) newText(sc *scope, n *source.Node) *text {
 	}
 	t := &text{scope: sc, node: n}
 	if !c.lazy {
-		t.once.Do(func() { t.segs = c.segments(sc, n) })
+		t.once.Do(func() { c.fill(t) })
 		c.checkForeign(sc, n)
 	}
 	return t
+}
+
+// fill compiles a text.
+func (c *compiler) fill(t *text) {
+	if t.expr {
+		t.segs = c.number(t.scope, t.node)
+	} else {
+		t.segs = c.segments(t.scope, t.node)
+	}
 }
 
 // compiled gives the segments of t, compiling them at the first call.
@@ -138,7 +148,7 @@ func (p *Program) compiled(t *text) []segment {
 		defer p.mu.Unlock()
 		reported := p.compiler.diags
 		p.compiler.diags = new(Diagnostics) // check reports them; here the text degrades
-		t.segs = p.compiler.segments(t.scope, t.node)
+		p.compiler.fill(t)
 		p.compiler.diags = reported
 	})
 	return t.segs

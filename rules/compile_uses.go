@@ -105,6 +105,9 @@ func (p *Program) findUses() Uses {
 	for _, root := range p.progress {
 		u.note(root)
 	}
+	for _, t := range p.measure {
+		u.noteText(p, t)
+	}
 	for _, r := range p.rules {
 		u.note(r.when)
 		for _, t := range []*text{r.text, r.notice, r.log} {

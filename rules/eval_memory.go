@@ -24,7 +24,7 @@ func (ev *evaluation) remember() {
 	case ev.prompt(), ev.watches(), ev.opts.Watch:
 		// Nothing was decided.
 	case v.Action == Continue:
-		session.continued(v.Progress, now)
+		session.continued(v.Progress, ev.failed != "", now)
 		v.Changed = true
 	case v.Bound != "" || v.Failed || v.Idle || ev.compacts():
 		// The streak goes on: a user who raises the limit goes on with it, and what

@@ -21,6 +21,7 @@ type evaluation struct {
 	memory  Memory // as this event finds it: of its turn
 	over    bool   // the user ended the loop in this turn
 	repeats int    // latest continuations with the same progress as now, as far as it is known
+	failed  string // how the turn failed, "" if it did not; known once a rule chose to continue, as the next ones
 	meter   meter
 	aside   meter // of what only a trace shows
 	vm      vm.VM
@@ -38,10 +39,16 @@ type evaluation struct {
 	parts   []*Rule   // rules that have something to say with the verdict
 	causes  []string  // of broken rules, each is reported once
 	buf     []byte    // for texts
-	passed  bool      // the when of the policy is known to be true
-	telling bool      // a text is rendered: what is read now decides nothing
-	quoted  bool      // a text shows what traces do not
-	read    bool      // anything private was read
+
+	iteration int // of the run, 0 outside of one
+	tokens    int // used, where there is a limit
+	cost      float64
+
+	passed  bool // the when of the policy is known to be true
+	telling bool // a text is rendered: what is read now decides nothing
+	settled bool // all is decided: nothing is read for the first time any more
+	quoted  bool // a text shows what traces do not
+	read    bool // anything private was read
 }
 
 // slot is what an evaluation knows of one symbol.
@@ -199,6 +206,7 @@ func (ev *evaluation) run() {
 	}
 	ev.meter.look = 0
 	ev.meter.charge(0, 0)
+	ev.measure()
 }
 
 // newVerdict makes a verdict with room for the steps of n rules; for a few of them in
@@ -252,6 +260,7 @@ func (p *Program) release(ev *evaluation) {
 	ev.program, ev.ctx, ev.facts, ev.verdict, ev.meter.ctx, ev.meter.over, ev.meter.answers = nil, nil, nil, nil, nil, nil, nil
 	ev.opts.Memory.Said, ev.opts.Project.Said, ev.memory.Said = nil, nil, nil
 	ev.at, ev.in, ev.step, ev.why, ev.mark, ev.passed, ev.telling, ev.quoted, ev.read = nil, nil, nil, remark{}, nil, false, false, false, false
+	ev.failed, ev.iteration, ev.tokens, ev.cost = "", 0, 0, 0
 	ev.parts, ev.causes, ev.buf = ev.parts[:0], ev.causes[:0], ev.buf[:0]
 	if cap(ev.buf) > maxText/8 { // one large text must not stay for ever
 		ev.buf = nil
@@ -331,7 +340,7 @@ rules:
 		case outcome != Holds:
 		case r.Verb == VerbStop:
 			if chosen == nil {
-				v.Rule, v.Pos = r.Name, r.Pos
+				v.Rule, v.Pos, v.Success = r.Name, r.Pos, r.Success
 				ev.quoted = false
 				v.Reason = ev.render(r.text)
 				v.Private = ev.quoted
@@ -480,46 +489,4 @@ func (ev *evaluation) report(message remark) {
 	if v.Masked != nil || message.private() {
 		v.Masked = append(v.Masked, message.shown)
 	}
-}
-
-// limits are those of the policy as they stand.
-func (ev *evaluation) limits() []Limit {
-	l, m := ev.program.limits, &ev.memory
-	all := []Limit{
-		{"continuations", m.Streak, l.Continuations}, {"total", m.Total, l.Total},
-		{"elapsed", int(m.elapsed(ev.opts.Time)), int(l.Elapsed)},
-	}
-	if l.HasRepeats {
-		all = append(all, Limit{"repeats", ev.repeats, l.Repeats})
-	}
-	return all
-}
-
-// bound turns a continue into a stop when a limit is reached.
-func (ev *evaluation) bound() {
-	v, l, m, now := ev.verdict, ev.program.limits, &ev.memory, ev.opts.Time
-	progress, known := ev.progress()
-	v.Progress = progress
-	if !known {
-		v.Progress = m.Progress
-	}
-	ev.repeats = m.repeats(progress, known)
-	switch elapsed := m.elapsed(now); {
-	case m.Streak >= l.Continuations:
-		v.Bound = "continuations"
-		v.Reason = fmt.Sprintf("the limit of %d continuations in a streak is reached", l.Continuations)
-	case m.Total >= l.Total:
-		v.Bound = "total"
-		v.Reason = fmt.Sprintf("the limit of %d continuations in a session is reached", l.Total)
-	case l.HasRepeats && ev.repeats >= l.Repeats:
-		v.Bound = "repeats"
-		v.Reason = fmt.Sprintf("nothing moved in %d continuations", ev.repeats)
-	case m.Streak > 0 && elapsed >= l.Elapsed:
-		v.Bound = "elapsed"
-		v.Reason = fmt.Sprintf("this streak has lasted %s, the limit is %s", elapsed.Round(time.Second), l.Elapsed)
-	default:
-		return
-	}
-	v.Action, v.Rule, v.Pos = Stop, "limits."+v.Bound, Pos{}
-	ev.report(public("the loop ends here: " + v.Reason))
 }

@@ -96,6 +96,10 @@ func (ev *evaluation) need(s *symbol) truth {
 		at.why = public(s.name + " needs itself")
 		return broken
 	}
+	if ev.settled && ev.unread(s) {
+		at.seen, at.state, at.why = true, unknown, public(s.name+" was not read for the decision")
+		return unknown
+	}
 	at.busy = true
 	var v any
 	var state truth

@@ -69,22 +69,53 @@ type Unless struct {
 
 // Limits end a loop, whatever its rules say. A policy can write others than the
 // defaults, up to ceilings: 10,000 continuations in a streak, 100,000 in a session,
-// 30 days.
+// 30 days, 10,000 iterations.
 type Limits struct {
-	Continuations int           `json:"continuations"`     // in a streak
-	Repeats       int           `json:"repeats,omitempty"` // in a streak without progress; counts if HasRepeats
-	Elapsed       time.Duration `json:"elapsed_ns"`        // since the first continuation of the streak
-	Total         int           `json:"total"`             // in a session
+	Continuations int           `json:"continuations"`        // in a streak
+	Repeats       int           `json:"repeats,omitempty"`    // in a streak without progress; counts if HasRepeats
+	Elapsed       time.Duration `json:"elapsed_ns"`           // since the first continuation of the streak
+	Total         int           `json:"total"`                // in a session
+	Tokens        int           `json:"tokens,omitempty"`     // of the session, or of the run; 0 is no limit
+	Failures      int           `json:"failures,omitempty"`   // continuations in a row after a turn that failed
+	Iterations    int           `json:"iterations,omitempty"` // of a run
+	Cost          float64       `json:"cost,omitempty"`       // of a run, in US dollars; 0 is no limit
 	HasRepeats    bool          `json:"has_repeats,omitempty"`
 	Written       bool          `json:"-"` // the policy states limits of its own
 }
 
 // defaultLimits end every loop, also one whose policy forgot to.
 func defaultLimits() Limits {
-	return Limits{Continuations: 500, Total: 5000, Elapsed: 24 * time.Hour}
+	return Limits{Continuations: 500, Total: 5000, Elapsed: 24 * time.Hour, Iterations: 100}
 }
 
 // ceilings are the limits that no policy exceeds.
 func ceilings() Limits {
-	return Limits{Continuations: 10_000, Total: 100_000, Elapsed: 30 * 24 * time.Hour}
+	return Limits{Continuations: 10_000, Repeats: 10_000, Total: 100_000, Elapsed: 30 * 24 * time.Hour, Failures: 10_000, Iterations: 10_000}
+}
+
+// count gives where a limit that is a whole number is kept, by its key.
+func (l *Limits) count(key string) *int {
+	switch key {
+	case "continuations":
+		return &l.Continuations
+	case "repeats":
+		return &l.Repeats
+	case "total":
+		return &l.Total
+	case "tokens":
+		return &l.Tokens
+	case "failures":
+		return &l.Failures
+	case "iterations":
+		return &l.Iterations
+	}
+	return nil
+}
+
+// capped is a limit, or its ceiling if it lies above. 0 is no ceiling.
+func capped[T int | time.Duration](value, most T) T {
+	if most > 0 {
+		return min(value, most)
+	}
+	return value
 }

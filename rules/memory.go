@@ -38,6 +38,9 @@ type Memory struct {
 	// stop until the next turn. In the memory of a project it holds for all sessions.
 	Ended time.Time
 
+	// Failures is how many latest continuations followed a turn that failed.
+	Failures int
+
 	// Said is when rules with unless_repeated were in a verdict, the oldest first.
 	Said map[string][]Said
 }
@@ -65,6 +68,7 @@ type memoryJSON struct {
 	Progress string            `json:"progress,omitempty"`
 	Same     int               `json:"same,omitempty"`
 	Ended    time.Time         `json:"ended,omitzero"`
+	Failures int               `json:"failures,omitempty"`
 	Said     map[string][]Said `json:"said,omitempty"`
 }
 
@@ -80,7 +84,7 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(memoryJSON{
 		V: memoryVersion, Turn: m.Turn, Streak: m.Streak, Total: m.Total, Since: m.Since.UTC(), Latest: m.Latest.UTC(),
-		Progress: m.Progress, Same: m.Same, Ended: m.Ended.UTC(), Said: said,
+		Progress: m.Progress, Same: m.Same, Failures: m.Failures, Ended: m.Ended.UTC(), Said: said,
 	})
 }
 
@@ -93,12 +97,12 @@ func (m *Memory) UnmarshalJSON(b []byte) error {
 	switch {
 	case j.V != memoryVersion:
 		return fmt.Errorf("the memory has version %d, this release reads version %d", j.V, memoryVersion)
-	case j.Streak < 0 || j.Total < 0 || j.Same < 0:
+	case j.Streak < 0 || j.Total < 0 || j.Same < 0 || j.Failures < 0:
 		return fmt.Errorf("a count of the memory is negative")
 	}
 	*m = Memory{
 		Turn: j.Turn, Streak: j.Streak, Total: j.Total, Since: j.Since, Latest: j.Latest,
-		Progress: j.Progress, Same: j.Same, Ended: j.Ended, Said: j.Said,
+		Progress: j.Progress, Same: j.Same, Failures: j.Failures, Ended: j.Ended, Said: j.Said,
 	}
 	return nil
 }
@@ -163,12 +167,12 @@ func nextTurn(turn string) string {
 
 // endStreak forgets the streak, but neither the total nor what rules have said.
 func (m *Memory) endStreak() {
-	m.Streak, m.Progress, m.Same = 0, "", 0
+	m.Streak, m.Progress, m.Same, m.Failures = 0, "", 0, 0
 	m.Since, m.Latest = time.Time{}, time.Time{}
 }
 
 // continued counts a continuation.
-func (m *Memory) continued(progress string, now time.Time) {
+func (m *Memory) continued(progress string, failed bool, now time.Time) {
 	if m.Streak == 0 {
 		m.Since = now
 	}
@@ -179,6 +183,10 @@ func (m *Memory) continued(progress string, now time.Time) {
 	}
 	m.Latest, m.Progress = now, progress
 	m.Streak++
+	m.Failures++
+	if !failed {
+		m.Failures = 0
+	}
 	m.Total++
 }
 

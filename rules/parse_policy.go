@@ -153,7 +153,9 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 		case "let":
 			d.lets = p.expressions(v, "let", func(key *source.Node) { d.lost = append(d.lost, key) })
 		case "limits":
-			d.limits = p.limits(v)
+			p.limits(d, v)
+		case "measure":
+			d.measure = p.measure(v)
 		case "progress":
 			d.progress = p.oneOrMore(v, "progress")
 		case "rules":
@@ -215,32 +217,55 @@ func (p *parser) named(n *source.Node, what string, f func(key, value *source.No
 	}
 }
 
-func (p *parser) limits(n *source.Node) Limits {
-	l, most := defaultLimits(), ceilings()
+// limits reads the limits that are numbers into those of the document, and notes the
+// ones that are names of params.
+func (p *parser) limits(d *document, n *source.Node) {
+	l, most := &d.limits, ceilings()
 	l.Written = p.fields(n, "limits", form.LimitKeys(), func(k, v *source.Node) {
+		l.HasRepeats = l.HasRepeats || k.Value == "repeats"
+		if v.Kind == source.Scalar && v.Tag == "!!str" && isIdentifier(v.Value) {
+			d.limitParams = append(d.limitParams, limitParam{k.Value, v})
+			return
+		}
 		switch k.Value {
-		case "continuations":
-			l.Continuations = p.capped(v, k.Value, p.count(v, k.Value), most.Continuations)
-		case "repeats":
-			l.Repeats, l.HasRepeats = p.capped(v, k.Value, p.count(v, k.Value), most.Continuations), true
 		case "elapsed":
 			if l.Elapsed = p.duration(v, k.Value); l.Elapsed > most.Elapsed {
 				p.ceiling(v, k.Value, "720h")
 				l.Elapsed = most.Elapsed
 			}
-		case "total":
-			l.Total = p.capped(v, k.Value, p.count(v, k.Value), most.Total)
+		case "cost":
+			l.Cost = p.amount(v, k.Value)
+		default:
+			*l.count(k.Value) = p.capped(v, k.Value, p.count(v, k.Value), *most.count(k.Value))
 		}
 	}) && len(n.Fields) > 0
-	return l
 }
 
-// capped is a limit, or its ceiling if it lies above.
+// measure reads how far the work is.
+func (p *parser) measure(n *source.Node) *measureDecl {
+	m := &measureDecl{}
+	ok := p.fields(n, "measure", form.MeasureKeys(), func(k, v *source.Node) {
+		if k.Value == "done" {
+			m.done = p.scalar(v, k.Value)
+		} else {
+			m.total = p.scalar(v, k.Value)
+		}
+	})
+	if ok && (n.Get("done") == nil || n.Get("total") == nil) {
+		p.errorf(n, "syntax", "write for example {done: count(tasks, .done), total: len(tasks)}", "measure needs both done and total")
+	}
+	if m.done == nil || m.total == nil {
+		return nil
+	}
+	return m
+}
+
+// capped is a number, or its ceiling if it lies above. 0 is no ceiling.
 func (p *parser) capped(n *source.Node, what string, value, most int) int {
-	if value > most {
+	if most > 0 && value > most {
 		p.ceiling(n, what, strconv.Itoa(most))
 	}
-	return min(value, most)
+	return capped(value, most)
 }
 
 // ceiling reports a limit that does not count as it is written.

@@ -48,8 +48,13 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 			})
 		case "unless_repeated":
 			r.unless = p.unless(v)
+		case "success":
+			r.success = p.boolean(v, k.Value)
 		}
 	})
+	if at := n.Get("success"); at != nil && r.verb != VerbStop {
+		p.errorf(at, "success", "write it beside stop:, in the rule that finds the work done", "success is for a rule with stop")
+	}
 	if len(verbs) > 1 {
 		p.errorf(verbs[1], "verbs", "make two rules of it", "a rule has at most one of continue, stop and note; this one has %s and %s", verbs[0].Value, verbs[1].Value)
 		return r, false

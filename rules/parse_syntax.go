@@ -21,6 +21,8 @@ type document struct {
 	lets        []letDecl
 	lost        []*source.Node // names of lets that were reported and left out
 	limits      Limits
+	limitParams []limitParam // limits that are the names of params
+	measure     *measureDecl
 	progress    []*source.Node
 	rules       []*ruleDecl
 	finally     []finallyDecl
@@ -55,6 +57,15 @@ type factDecl struct {
 	options map[string]any          // options that stand fast: int or string
 }
 
+// limitParam is a limit whose value is that of a param.
+type limitParam struct {
+	key  string
+	node *source.Node
+}
+
+// measureDecl says how far the work is.
+type measureDecl struct{ done, total *source.Node }
+
 type letDecl struct {
 	name string
 	key  *source.Node
@@ -81,6 +92,7 @@ type ruleDecl struct {
 	log     *source.Node
 	then    []effectDecl
 	unless  *Unless
+	success bool
 }
 
 type effectDecl struct {

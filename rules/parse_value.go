@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,6 +69,16 @@ func (p *parser) count(n *source.Node, what string) int {
 		return 0
 	}
 	return i
+}
+
+// amount reads a number, as count does.
+func (p *parser) amount(n *source.Node, what string) float64 {
+	f, err := strconv.ParseFloat(n.Value, 64)
+	if n.Kind != source.Scalar || n.Tag != "!!int" && n.Tag != "!!float" || err != nil || f < 0 || math.IsNaN(f) || math.IsInf(f, 0) {
+		p.errorf(n, "bad-value", "", "%s is a number, 0 or more, this is %s", what, p.shown(n))
+		return 0
+	}
+	return f
 }
 
 // shown says what a node is, for messages: its text, or its kind.

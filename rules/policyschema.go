@@ -103,6 +103,14 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 			kinds[i] = k.jsonSchema(sources)
 		}
 		return named(jsonSchema{"oneOf": kinds})
+	case form.Limit:
+		return jsonSchema{"anyOf": []jsonSchema{{"type": "integer", "minimum": 0}, {"type": "string", "pattern": variablePattern}}}
+	case form.Span:
+		return jsonSchema{"anyOf": []jsonSchema{{"type": "string", "pattern": durationPattern}, {"type": "string", "pattern": variablePattern}}}
+	case form.Amount:
+		return jsonSchema{"anyOf": []jsonSchema{{"type": "number", "minimum": 0}, {"type": "string", "pattern": variablePattern}}}
+	case form.Measure:
+		return object(form.MeasureKeys(), "done", "total")
 	case form.Limits:
 		return object(form.LimitKeys())
 	case form.Unless:

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,17 +37,21 @@ func TestPolicyKeysPage(t *testing.T) {
 	section("prune", "Both keys must be there.", form.PruneKeys())
 	section("finally", "An entry of the list `finally` has `prune`, `log` or both.", form.FinallyKeys())
 	section("unless_repeated", fmt.Sprintf("`times` must be there. ralph remembers the latest %s verdicts of a rule: a higher number is the warning [`limit-ceiling`](../checks.md#limit-ceiling), and that one counts.", reference.Number(maxSaid)), form.UnlessKeys())
+	section("measure", "Both keys must be there.", form.MeasureKeys())
 	section("Every fact", "A fact has one [source](sources.md), the keys of that source, and these.", form.FactOptionKeys())
 
 	p.Section(2, "limits")
-	p.Text("A limit of N allows N. A limit above its ceiling is the warning [`limit-ceiling`](../checks.md#limit-ceiling), and the ceiling counts.")
+	p.Text("A limit of N allows N. `iterations` and `cost` count in a run only. A limit above its ceiling is the warning [`limit-ceiling`](../checks.md#limit-ceiling), and the ceiling counts.")
 	rows := [][]string{{"key", "value", "if absent", "ceiling", "meaning"}}
 	usual, highest := reflect.ValueOf(defaultLimits()), reflect.ValueOf(ceilings())
 	for _, k := range form.LimitKeys() {
 		field := strings.ToUpper(k.Name[:1]) + k.Name[1:]
 		absent, ceiling := limitWords(usual.FieldByName(field)), limitWords(highest.FieldByName(field))
-		if k.Name == "repeats" && !defaultLimits().HasRepeats { // it is the one limit that can be absent, and a streak bounds it
-			absent, ceiling = "no limit", limitWords(highest.FieldByName("Continuations"))
+		if k.Name == "repeats" && !defaultLimits().HasRepeats || k.Name != "failures" && usual.FieldByName(field).IsZero() {
+			absent = "no limit"
+		}
+		if highest.FieldByName(field).IsZero() {
+			ceiling = "none"
 		}
 		meaning, _, _ := strings.Cut(k.Doc, ";") // behind it stands what the table says
 		rows = append(rows, []string{reference.Code(k.Name), shapeWords(t, k.Shape), absent, ceiling, meaning + "."})
@@ -221,7 +226,8 @@ func shapeWords(t *testing.T, s form.Shape) string {
 		form.Version: fmt.Sprintf("`%d`", LanguageVersion), form.Events: "one of " + reference.Code(KnownEvents()...) + ", or a list of them",
 		form.Gate: "one of " + reference.Code(gateWords()...), form.Per: "one of " + reference.Code(perWords()...), form.Word: "word", form.Any: "any value",
 		form.Schema: "schema", form.Fact: "name of a fact", form.Words: "list of templates", form.Params: "name → schema", form.Facts: "name → fact",
-		form.Lets: "name → expression", form.Bindings: "name → expression", form.Limits: "[keys](#limits)", form.Unless: "[keys](#unless_repeated)",
+		form.Lets: "name → expression", form.Bindings: "name → expression", form.Limits: "[keys](#limits)",
+		form.Limit: "whole number or param", form.Span: "duration or param", form.Amount: "number or param", form.Measure: "[keys](#measure)", form.Unless: "[keys](#unless_repeated)",
 		form.Rules: "list of [rules](#a-rule) and [includes](#an-include)", form.Effects: "list of [effects](#an-effect)",
 		form.Prune: "[keys](#prune)", form.Finally: "list of [entries](#finally)",
 	}[s]
@@ -243,6 +249,9 @@ func shapeAbout() map[form.Shape]string {
 		form.Int:        "0 or more.",
 		form.Count:      "A whole number, 1 or more.",
 		form.Duration:   "As in Go: `500ms`, `30s`, `5m`, `1h30m`.",
+		form.Limit:      "0 or more, or the name of a param with such a value.",
+		form.Span:       "A duration, or the name of a param whose text is one.",
+		form.Amount:     "0 or more, or the name of a param with such a value.",
 		form.Schema:     "[JSON Schema](../policy.md#schemas): written in place, or the name of a file beside the policy, or `ralph:NAME` for one that comes with ralph.",
 		form.Words:      "The program and its arguments, each a template. No shell reads them.",
 	}
@@ -348,6 +357,9 @@ func call(name string, types []reflect.Type) string {
 func limitWords(v reflect.Value) string {
 	if d, ok := v.Interface().(time.Duration); ok {
 		return reference.Duration(d)
+	}
+	if v.CanFloat() {
+		return strconv.FormatFloat(v.Float(), 'f', -1, 64)
 	}
 	return reference.Number(v.Int())
 }

@@ -53,6 +53,7 @@ type Verdict struct {
 	Pos      Pos      `json:"pos,omitzero"`       // where that rule stands
 	Reason   string   `json:"reason,omitempty"`   // what goes to the agent (continue) or why it may stop
 	Private  bool     `json:"private,omitempty"`  // of a stop: the reason shows what traces do not. The reason of a continue is for the agent, so it always counts as private
+	Success  bool     `json:"success,omitempty"`  // of a stop: its rule says that the work is done
 	Bound    string   `json:"bound,omitempty"`    // name of the limit that turned a continue into a stop, "" if none
 	Failed   bool     `json:"failed,omitempty"`   // the policy could not be evaluated, so the agent may stop
 	Fault    string   `json:"fault,omitempty"`    // why it failed: "", "budget", "context", "panic" or "rule"; Problems has the words
@@ -67,6 +68,13 @@ type Verdict struct {
 	// [TraceFull], and not if Idle.
 	Limits []Limit `json:"limits,omitempty"`
 
+	// Measure is how far the work is, where the policy says how to measure it and the
+	// decision read what that takes.
+	Measure *struct {
+		Done  float64 `json:"done"`
+		Total float64 `json:"total"`
+	} `json:"measure,omitempty"`
+
 	// Memory and Project are the memories after this verdict. If Changed, store both,
 	// on stops too, by compare-and-set, before you act on the verdict.
 	Memory  Memory `json:"memory"`
@@ -77,9 +85,10 @@ type Verdict struct {
 	Trace Trace  `json:"trace"`
 }
 
-// Limit is a limit as it stood: a count, or nanoseconds for elapsed.
+// Limit is a limit as it stood: a count, nanoseconds for elapsed, or millionths of a
+// US dollar for cost.
 type Limit struct {
-	Name string `json:"name"` // continuations, total, elapsed or repeats
+	Name string `json:"name"` // a key of limits
 	At   int    `json:"at"`
 	Of   int    `json:"of"`
 }

@@ -18,6 +18,9 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	var b strings.Builder
 	verdict := r.Action.String()
 	if r.Rule != "" {
+		if r.Success {
+			verdict += " (done)"
+		}
 		verdict += " by rule " + r.Rule
 		if r.At != "" {
 			verdict += " (" + r.At + ")"
@@ -43,6 +46,9 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	line("error", r.Error)
 	line("event", strings.TrimSpace(strings.Join([]string{r.Event, cmp.Or(r.Host, "unknown host"), "session " + cmp.Or(r.Session, "unknown")}, ", ")))
 	line("streak", fmt.Sprintf("%d continuations before this one, %d in the session%s", r.Streak.Continuations, r.Streak.Total, progress(r.Streak.Progress)))
+	if m := r.Measure; m != nil {
+		line("measure", measured(m.Done, m.Total))
+	}
 	for _, n := range r.Notices {
 		line("notice", n)
 	}
@@ -114,6 +120,12 @@ func writeStep(b *strings.Builder, n string, s rules.Step) {
 			fmt.Fprintf(b, "          %s = %s\n", oneLine(r.Name), cmp.Or(r.State, yamlText(r.Value)))
 		}
 	}
+}
+
+// measured is how far the work is.
+func measured(done, total float64) string {
+	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	return number(done) + " of " + number(total) + " done"
 }
 
 func progress(p string) string {

@@ -23,8 +23,11 @@ type finishedLoop struct {
 	At     time.Time `json:"at"`
 	By     string    `json:"by"` // rule, or command
 	Reason string    `json:"reason"`
-	Goal   string    `json:"goal,omitempty"` // first line of the prompt, or name of the tool's work, from the archived file
-	File   string    `json:"file"`           // where that is
+
+	Success bool `json:"success,omitempty"` // the work is done
+
+	Goal string `json:"goal,omitempty"` // first line of the prompt, or name of the tool's work, from the archived file
+	File string `json:"file"`           // where that is
 }
 
 // finishedLoops gives the loops of a project that finished last, the latest first.
@@ -41,7 +44,7 @@ func finishedLoops(ctx context.Context, own *store.Store, root *state.Root) ([]f
 		var l logged
 		if json.Unmarshal(lines[len(lines)-1-i], &l) == nil {
 			file := l.archived()
-			found = append(found, finishedLoop{Policy: l.Policy, At: l.Time, By: l.why(), Reason: l.said(), Goal: goalOf(ctx, root, file), File: file})
+			found = append(found, finishedLoop{Policy: l.Policy, At: l.Time, By: l.why(), Reason: l.said(), Success: l.Success, Goal: goalOf(ctx, root, file), File: file})
 		}
 	}
 	return found, nil

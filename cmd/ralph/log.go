@@ -79,9 +79,17 @@ type logged struct {
 	Command string       `json:"command"` // that ended the loop, where no event did
 	Rule    string       `json:"rule"`
 	Reason  string       `json:"reason"`
+	Success bool         `json:"success"`
 	Bound   string       `json:"bound"`
 	Error   string       `json:"error"`
 	Noted   []string     `json:"noted"`
+	Notes   []string     `json:"notes"`
+	Notices []string     `json:"notices"`
+
+	Measure *struct {
+		Done  float64 `json:"done"`
+		Total float64 `json:"total"`
+	} `json:"measure"`
 
 	Effects []rules.Effect `json:"effects"`
 }
@@ -100,6 +108,14 @@ func (l logged) said() string {
 		return nothingDecided(l.Event, l.Noted)
 	}
 	return oneLine(cmp.Or(l.Error, l.Reason))
+}
+
+// done puts in front of a reason that the work is done.
+func done(success bool, reason string) string {
+	if !success {
+		return reason
+	}
+	return strings.TrimSuffix("done: "+reason, ": ")
 }
 
 // verdict is the action. A prompt and the end of a session have none, as there is nothing to stop, and a command
@@ -201,7 +217,7 @@ func (c logColumns) write(w io.Writer, paint palette, l logged, goal string, roo
 	}
 	verdict := l.verdict()
 	shade := map[string]string{rules.Continue.String(): green, rules.Stop.String(): yellow}[verdict]
-	fmt.Fprint(w, c.line(l.Time.Local().Format(time.DateTime), paint.in(shade, fmt.Sprintf("%-8s", verdict)), session, l.Policy, l.why())+cut(l.said(), 100))
+	fmt.Fprint(w, c.line(l.Time.Local().Format(time.DateTime), paint.in(shade, fmt.Sprintf("%-8s", verdict)), session, l.Policy, l.why())+cut(done(l.Success, l.said()), 100))
 	if l.Event != host.Stop && l.Event != "" {
 		fmt.Fprintf(w, "  (%s)", l.Event)
 	}

@@ -76,6 +76,11 @@ type loopStatus struct {
 	Limit         int       `json:"limit"`         // of the streak
 	Since         time.Time `json:"since,omitzero"`
 	Last          *lastSaid `json:"last,omitempty"`
+	// Measure is how far the work was at the last decision.
+	Measure *struct {
+		Done  float64 `json:"done"`
+		Total float64 `json:"total"`
+	} `json:"measure,omitempty"`
 
 	progress string
 }
@@ -86,6 +91,8 @@ type lastSaid struct {
 	Action rules.Action `json:"action"`
 	By     string       `json:"by"` // rule or limit, as explain calls it
 	Reason string       `json:"reason"`
+
+	Success bool `json:"success,omitempty"` // the work is done
 }
 
 func (a *app) showStatus(ctx context.Context, project, format string) error {
@@ -206,7 +213,8 @@ func (a *app) remember(ctx context.Context, st *loopStatus, own *store.Store, ro
 	}
 	st.Host = s.Host
 	st.Owner, st.Agent = cmp.Or(st.Owner, s.Session), s.Agent
-	st.Last = &lastSaid{At: s.Time, Action: s.Action, By: s.why(), Reason: s.said()}
+	st.Last = &lastSaid{At: s.Time, Action: s.Action, By: s.why(), Reason: s.said(), Success: s.Success}
+	st.Measure = s.Measure
 	if _, program, err := a.open(ctx, root, s.Policy, nil); err == nil {
 		st.Limit = program.Limits().Continuations
 	}
@@ -296,6 +304,9 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 			}
 			line("owner", strings.TrimSuffix(strings.TrimSpace(owner+" "+l.Host), ","))
 		}
+		if m := l.Measure; m != nil && m.Total > 0 {
+			line("measure", measured(m.Done, m.Total))
+		}
 		if l.Promise != "" {
 			line("promise", l.Promise)
 		}
@@ -303,7 +314,7 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 			line("since", l.Since.Local().Format(time.DateTime)+", "+ago(now, l.Since))
 		}
 		if l.Last != nil {
-			line("decision", fmt.Sprintf("%s by %s, %s: %s", l.Last.Action, l.Last.By, ago(now, l.Last.At), cut(l.Last.Reason, 100)))
+			line("decision", fmt.Sprintf("%s by %s, %s: %s", l.Last.Action, l.Last.By, ago(now, l.Last.At), cut(done(l.Last.Success, l.Last.Reason), 100)))
 		} else {
 			line("decision", "none yet")
 		}
@@ -312,7 +323,7 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 		fmt.Fprintf(a.stdout, "%s is used in the place of the shipped policy %s\n", file, strings.TrimSuffix(path.Base(file), ".yaml"))
 	}
 	for _, l := range report.Finished {
-		line := fmt.Sprintf("finished: %s, %s by %s: %s", l.Policy, ago(now, l.At), l.By, cut(l.Reason, 100))
+		line := fmt.Sprintf("finished: %s, %s by %s: %s", l.Policy, ago(now, l.At), l.By, cut(done(l.Success, l.Reason), 100))
 		fmt.Fprintln(a.stdout, strings.TrimSuffix(line, ": "))
 		fmt.Fprintf(a.stdout, "  goal      %s\n  file      %s\n", cmp.Or(l.Goal, "the file holds none"), l.File)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/loop"
@@ -44,6 +45,13 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 			want = "no rule"
 		}
 		fail(e.Rule.Pos, "rule", want, verdict)
+	}
+	if e.Success.Given && e.Success.Value != v.Success {
+		word := map[bool]string{true: "the work is done", false: "the work is not said to be done"}
+		fail(e.Success.Pos, "success", word[e.Success.Value], word[v.Success])
+	}
+	if e.Measure.Given {
+		compareMeasure(v, e.Measure, fail)
 	}
 	texts := func(what string, want testfile.Texts, got string) {
 		if !want.Given {
@@ -102,6 +110,23 @@ func skippedWords(d *loop.Decision) string {
 		return "not for this event"
 	}
 	return "does not decide " + d.Event.Name
+}
+
+// compareMeasure compares the numbers that the test names.
+func compareMeasure(v *rules.Verdict, want testfile.Optional[map[string]float64], fail func(at rules.Pos, what, want, got string)) {
+	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	switch {
+	case v.Measure == nil && want.Value != nil:
+		fail(want.Pos, "measure", "numbers", "nothing is measured")
+	case v.Measure != nil && want.Value == nil:
+		fail(want.Pos, "measure", "nothing is measured", number(v.Measure.Done)+" of "+number(v.Measure.Total))
+	case v.Measure != nil:
+		for name, got := range map[string]float64{"done": v.Measure.Done, "total": v.Measure.Total} {
+			if expected, given := want.Value[name]; given && expected != got {
+				fail(want.Pos, "measure "+name, number(expected), number(got))
+			}
+		}
+	}
 }
 
 func notes(v *rules.Verdict) string {

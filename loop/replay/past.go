@@ -137,7 +137,7 @@ func (w *past) call(function, text string) any {
 func (w *past) options(p *rules.Program) rules.Options {
 	r, s := w.record, w.record.Streak
 	o := rules.Options{Event: r.Event, Time: r.Time, Trace: rules.TraceFull}
-	o.Memory = rules.Memory{Streak: s.Continuations, Total: s.Total, Progress: s.Before, Same: s.Same}
+	o.Memory = rules.Memory{Streak: s.Continuations, Total: s.Total, Progress: s.Before, Same: s.Same, Failures: s.Failed}
 	if s.Continuations > 0 {
 		o.Memory.Since, o.Memory.Latest = r.Time.Add(-s.Elapsed), r.Time.Add(-s.Step)
 	}

@@ -107,12 +107,12 @@ func sameMeaning(a, b *source.Node) bool {
 
 // The orders of keys in the house style. They name all keys of their tables.
 func policyOrder() []string {
-	return []string{"ralph", "description", "prefix", "events", "gate", "params", "when", "facts", "let", "progress", "limits", "rules", "finally"}
+	return []string{"ralph", "description", "prefix", "events", "gate", "params", "when", "facts", "let", "progress", "measure", "limits", "rules", "finally"}
 }
 
 func ruleOrder() []string {
 	return []string{
-		"name", "when", "unless_repeated", "continue", "stop", "note", "notice", "log", "then",
+		"name", "when", "unless_repeated", "continue", "stop", "success", "note", "notice", "log", "then",
 		"include", "with", "as", // of an include
 		"prune", // of finally
 	}

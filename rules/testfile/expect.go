@@ -3,6 +3,7 @@ package testfile
 import (
 	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,6 +38,10 @@ func (r *reader) expect(n *source.Node) Expect {
 			e.Text = r.patterns(v, key)
 		case "rule":
 			e.Rule = Optional[string]{true, r.text(v, key), at}
+		case "success":
+			e.Success = Optional[bool]{true, r.boolean(v, key), at}
+		case "measure":
+			e.Measure = Optional[map[string]float64]{true, r.measure(v), at}
 		case "reason":
 			e.Reason = r.patterns(v, key)
 		case "notice":
@@ -61,6 +66,22 @@ func (r *reader) expect(n *source.Node) Expect {
 		r.errorf(n, CheckNothing, "add for example rule: NAME", "the test expects nothing")
 	}
 	return e
+}
+
+// measure reads the numbers of a measure; null is none.
+func (r *reader) measure(n *source.Node) map[string]float64 {
+	if isNull(n) {
+		return nil
+	}
+	m := map[string]float64{}
+	r.fields(n, "measure", measureKeys(), func(key string, v *source.Node) {
+		f, err := strconv.ParseFloat(v.Value, 64)
+		if v.Kind != source.Scalar || err != nil {
+			r.errorf(v, CheckValue, "", "%s is a number", key)
+		}
+		m[key] = f
+	})
+	return m
 }
 
 // patterns reads one pattern or a list of them. A single empty text means that

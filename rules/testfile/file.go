@@ -107,6 +107,7 @@ type Loop struct {
 type Expect struct {
 	Action  Optional[rules.Action]
 	Rule    Optional[string] // "" means that no rule decided
+	Success Optional[bool]   // the stop says that the work is done
 	Text    Texts            // of continue or stop: the reason
 	Reason  Texts            // the same, whatever the action
 	Notice  Texts
@@ -115,6 +116,7 @@ type Expect struct {
 	Effects Optional[[]string]           // in the form of [EffectText]
 	Finally Optional[[]string]           //
 	Files   Optional[map[string]Content] // all files that the decision changes
+	Measure Optional[map[string]float64] // done and total; nil if nothing is measured
 	Read    Optional[[]string]           // facts that must have been read
 	Unread  Optional[[]string]           // facts that must not have been read
 

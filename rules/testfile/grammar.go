@@ -210,6 +210,8 @@ func expectKeys() keys {
 		{"continue", verdict, "The agent goes on, with this reason: a text that occurs, /a regular expression/ in which ^ and $ are the ends of lines, a list of them, or true."},
 		{"stop", verdict, "The agent may stop, for this reason: as continue."},
 		{"rule", text, "The rule that decides, or limits.NAME; an empty text means none."},
+		{"success", typed("boolean"), "Whether the stop says that the work is done."},
+		{"measure", measureKeys().object(), "How far the work is; null if it is not measured."},
 		{"reason", texts, "The reason, whatever the verdict."},
 		{"notice", texts, "Notices to the user, notes included; an empty text means none."},
 		{"note", texts, "Notes of note rules; an empty text means none."},
@@ -219,6 +221,13 @@ func expectKeys() keys {
 		{"files", mapOf(either(typed("string", "null"), listOf(text))), "All files that change: path to whole content, to a list of texts in it, or to null for a file that is gone."},
 		{"read", listOf(text), "Facts that were read."},
 		{"unread", listOf(text), "Facts that were not read."},
+	}
+}
+
+func measureKeys() keys {
+	return keys{
+		{"done", typed("number"), "How much is done."},
+		{"total", typed("number"), "How much there is in all."},
 	}
 }
 

@@ -59,6 +59,10 @@ const (
 	Lets                    // name → expression
 	Bindings                // name → expression
 	Limits
+	Limit  // a whole number, 0 or more, or the name of a param
+	Span   // a duration, or the name of a param
+	Amount // a number, 0 or more, or the name of a param
+	Measure
 	Unless
 	Rules
 	Effects

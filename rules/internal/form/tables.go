@@ -17,6 +17,7 @@ func PolicyKeys() Keys {
 		{"let", Lets, "Named expressions. Evaluated only when needed, once per event."},
 		{"limits", Limits, "Limits of the loop. They hold whatever the rules say."},
 		{"progress", Exprs, "What changes when the loop makes progress; loop.repeats counts continuations without a change."},
+		{"measure", Measure, "How far the work is, for ralph status and the log. It decides nothing."},
 		{"rules", Rules, "Tried in order; the first continue or stop whose when is true decides."},
 		{"finally", Finally, "Done after every verdict that was applied. A failure changes nothing."},
 	}
@@ -36,6 +37,7 @@ func RuleKeys() Keys {
 		{"when", Exprs, "An expression, or a list of which all must be true; absent means true."},
 		{"continue", Template, "The agent goes on, and gets this text."},
 		{"stop", Template, "The agent may stop; this says why, in the log and in explain. It is shown nowhere else."},
+		{"success", Bool, "Only beside stop: the work is done. Without it the loop was given up, or had nothing to do."},
 		{"note", Template, "Decides nothing; shown to the user with the verdict, and on UserPromptSubmit to the agent."},
 		{"notice", Template, "Shown to the user."},
 		{"log", Template, "Written to stderr, each line with the policy's prefix."},
@@ -84,10 +86,22 @@ func FinallyKeys() Keys {
 // LimitKeys are the keys of limits.
 func LimitKeys() Keys {
 	return Keys{
-		{"continuations", Int, "Most continuations in a streak; 500 if absent."},
-		{"repeats", Int, "Most consecutive continuations without progress; no limit if absent."},
-		{"elapsed", Duration, "Most time since the first continuation of the streak; 24h if absent."},
-		{"total", Int, "Most continuations in a session; 5000 if absent."},
+		{"continuations", Limit, "Most continuations in a streak; 500 if absent."},
+		{"repeats", Limit, "Most consecutive continuations without progress; no limit if absent."},
+		{"elapsed", Span, "Most time since the first continuation of the streak; 24h if absent."},
+		{"total", Limit, "Most continuations in a session; 5000 if absent."},
+		{"tokens", Limit, "Most tokens of the session, or of the run, in all; no limit if absent or 0."},
+		{"failures", Limit, "Most consecutive continuations after a turn that failed; 0 if absent."},
+		{"iterations", Limit, "Most iterations of a run; 100 if absent."},
+		{"cost", Amount, "Most US dollars that a run may cost; no limit if absent or 0."},
+	}
+}
+
+// MeasureKeys are the keys of measure.
+func MeasureKeys() Keys {
+	return Keys{
+		{"done", Expr, "How much is done, as a number."},
+		{"total", Expr, "How much there is in all, as a number."},
 	}
 }
 

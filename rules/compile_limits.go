@@ -1,0 +1,96 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// limits fills in the limits that are names of params. A param that is above the
+// ceiling of its limit counts as the ceiling, without a finding: a user gave it.
+func (c *compiler) limits(doc *document, sc *scope) {
+	l, most := &c.program.limits, ceilings()
+	for _, d := range doc.limitParams {
+		sym := sc.symbols[d.node.Value]
+		if sym == nil || sym.kind != constSymbol {
+			names := doc.paramNames()
+			c.errorf(sc, d.node, "unknown-name", nearest.DidYouMean(d.node.Value, names),
+				"limits.%s is a literal or the name of a param, and %q is none; %s", d.key, d.node.Value, theyAre("the params", names))
+			continue
+		}
+		sym.used.Store(true)
+		if sym.typ == nil || sym.value == nil { // reported at the param
+			continue
+		}
+		wrong := func(want string) {
+			c.errorf(sc, d.node, "type", "", "limits.%s takes %s, the param %q is %s", d.key, want, d.node.Value, sym.typ)
+		}
+		unfit := func(want string) {
+			c.errorf(sc, d.node, "param-value", "", "limits.%s takes %s, the param %q is %s", d.key, want, d.node.Value, display(sym.value))
+		}
+		switch d.key {
+		case "elapsed":
+			text, ok := sym.value.(string)
+			if !ok {
+				wrong("a duration such as \"30m\"")
+				continue
+			}
+			span, err := time.ParseDuration(text)
+			if err != nil || span < 0 {
+				unfit("a duration such as 30m")
+				continue
+			}
+			l.Elapsed = capped(span, most.Elapsed)
+		case "cost":
+			switch v := sym.value.(type) {
+			case int:
+				l.Cost = float64(v)
+			case float64:
+				l.Cost = v
+			default:
+				wrong("a number")
+			}
+			if l.Cost < 0 {
+				unfit("a number, 0 or more")
+			}
+		default:
+			n, ok := sym.value.(int)
+			switch {
+			case !ok || sym.typ.Kind != schema.Int:
+				wrong("a whole number")
+			case n < 0:
+				unfit("a whole number, 0 or more")
+			default:
+				*l.count(d.key) = capped(n, *most.count(d.key))
+			}
+		}
+	}
+}
+
+// measure compiles how far the work is: at its first evaluation if the program is
+// loaded lazily, since most hooks never need it.
+func (c *compiler) measure(doc *document, sc *scope) {
+	if doc.measure == nil {
+		return
+	}
+	for _, n := range []*source.Node{doc.measure.done, doc.measure.total} {
+		t := &text{scope: sc, node: n, expr: true}
+		if !c.lazy {
+			t.once.Do(func() { c.fill(t) })
+		}
+		c.program.measure = append(c.program.measure, t)
+	}
+}
+
+// number compiles an expression that must give a number.
+func (c *compiler) number(sc *scope, n *source.Node) []segment {
+	s := whole(sc, n)
+	root, nt := c.expression(s, false)
+	if root != nil && !isUnknown(nt) && (!nt.IsNumber() || nt.IsDuration()) {
+		from, to := s.trimmed()
+		c.report(sc.file, s.at(from), s.at(to), Error, "type", "", "measure takes numbers, this is "+typeName(nt))
+	}
+	return []segment{{hole: root, src: n.Value, broken: root == nil}}
+}

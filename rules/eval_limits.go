@@ -1,0 +1,130 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// limits are those of the policy as they stand. Those of a session file or a run are
+// among them only if something was read for them.
+func (ev *evaluation) limits() []Limit {
+	l, m := ev.program.limits, &ev.memory
+	all := []Limit{
+		{"continuations", m.Streak, l.Continuations}, {"total", m.Total, l.Total},
+		{"elapsed", int(m.elapsed(ev.opts.Time)), int(l.Elapsed)},
+	}
+	if l.HasRepeats {
+		all = append(all, Limit{"repeats", ev.repeats, l.Repeats})
+	}
+	if ev.failed != "" {
+		all = append(all, Limit{"failures", m.Failures, l.Failures})
+	}
+	if ev.iteration > 0 {
+		all = append(all, Limit{"iterations", ev.iteration, l.Iterations})
+	}
+	if ev.tokens > 0 {
+		all = append(all, Limit{"tokens", ev.tokens, l.Tokens})
+	}
+	if ev.cost > 0 {
+		all = append(all, Limit{"cost", millionths(ev.cost), millionths(l.Cost)})
+	}
+	return all
+}
+
+// millionths is an amount of dollars as a [Limit] keeps it.
+func millionths(dollars float64) int { return int(math.Round(min(dollars, 1e12) * 1e6)) }
+
+// bound turns a continue into a stop when a limit is reached.
+func (ev *evaluation) bound() {
+	v, l, m, now := ev.verdict, ev.program.limits, &ev.memory, ev.opts.Time
+	progress, known := ev.progress()
+	v.Progress = progress
+	if !known {
+		v.Progress = m.Progress
+	}
+	ev.repeats = m.repeats(progress, known)
+	ev.account()
+	switch elapsed := m.elapsed(now); {
+	case ev.failed != "" && m.Failures >= l.Failures:
+		v.Bound = "failures"
+		v.Reason = fmt.Sprintf("the turn failed (%s)", ev.failed)
+		if m.Failures > 0 {
+			v.Reason = fmt.Sprintf("the turn failed (%s), and so did the %d before it", ev.failed, m.Failures)
+		}
+	case m.Streak >= l.Continuations:
+		v.Bound = "continuations"
+		v.Reason = fmt.Sprintf("the limit of %d continuations in a streak is reached", l.Continuations)
+	case m.Total >= l.Total:
+		v.Bound = "total"
+		v.Reason = fmt.Sprintf("the limit of %d continuations in a session is reached", l.Total)
+	case l.HasRepeats && ev.repeats >= l.Repeats:
+		v.Bound = "repeats"
+		v.Reason = fmt.Sprintf("nothing moved in %d continuations", ev.repeats)
+	case m.Streak > 0 && elapsed >= l.Elapsed:
+		v.Bound = "elapsed"
+		v.Reason = fmt.Sprintf("this streak has lasted %s, the limit is %s", elapsed.Round(time.Second), l.Elapsed)
+	case ev.iteration > 0 && ev.iteration >= l.Iterations:
+		v.Bound = "iterations"
+		v.Reason = fmt.Sprintf("the limit of %d iterations is reached", l.Iterations)
+	case l.Tokens > 0 && ev.tokens >= l.Tokens:
+		v.Bound = "tokens"
+		v.Reason = fmt.Sprintf("%d tokens are used, the limit is %d", ev.tokens, l.Tokens)
+	case l.Cost > 0 && ev.cost >= l.Cost:
+		v.Bound = "cost"
+		v.Reason = fmt.Sprintf("the run has cost %.2f USD, the limit is %.2f", ev.cost, l.Cost)
+	default:
+		return
+	}
+	v.Action, v.Rule, v.Pos = Stop, "limits."+v.Bound, Pos{}
+	ev.report(public("the loop ends here: " + v.Reason))
+}
+
+// account reads what the limits of a session file and of a run are about: whether the
+// turn failed, and where a limit is set what was used.
+func (ev *evaluation) account() {
+	l := &ev.program.limits
+	if failed, ok := ev.builtin("transcript.failed", false).(map[string]any); ok {
+		ev.failed, _ = failed["kind"].(string)
+		if ev.failed == "" {
+			ev.failed = "unknown"
+		}
+	}
+	ev.iteration, _ = ev.builtin("run.iteration", false).(int)
+	if l.Tokens > 0 {
+		name := "transcript.total_tokens"
+		if ev.iteration > 0 {
+			name = "run.tokens"
+		}
+		ev.tokens, _ = ev.builtin(name, true).(int)
+	}
+	if l.Cost > 0 && ev.iteration > 0 {
+		switch cost := ev.builtin("run.cost", true).(type) {
+		case int:
+			ev.cost = float64(cost)
+		case float64:
+			ev.cost = cost
+		}
+	}
+}
+
+// builtin asks for one of ralph's own names, also where the policy declares another
+// thing of that name. always says that a replay needs to know that it was asked for.
+func (ev *evaluation) builtin(name string, always bool) any {
+	p := ev.program
+	s := p.table.find(name)
+	if s == nil || s.kind != nameSymbol {
+		p.mu.Lock()
+		s = p.compiler.nameSymbol(name)
+		p.mu.Unlock()
+	}
+	if ev.need(s) != known {
+		ev.report(ev.slots[s.slot].why)
+		return nil
+	}
+	at := &ev.slots[s.slot]
+	if ev.full() && (always || at.value != nil && at.value != 0) {
+		ev.noteInput(name, at.value, at.mark, false)
+	}
+	return at.value
+}

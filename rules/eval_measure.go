@@ -1,0 +1,83 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// measureShare is the part of a budget that the measure may spend: a tenth of it.
+const measureShare = 10
+
+// measure evaluates how far the work is, after the decision and from what the decision
+// read. It changes nothing of the verdict: what cannot be evaluated shows in the trace.
+func (ev *evaluation) measure() {
+	v := ev.verdict
+	if len(ev.program.measure) == 0 || v.Idle || ev.prompt() {
+		return
+	}
+	decided, problems, masked := ev.meter, v.Problems, v.Masked
+	ev.meter.limit = Budget{
+		Steps: min(decided.limit.Steps, add(decided.spent.Steps, decided.limit.Steps/measureShare)),
+		Bytes: min(decided.limit.Bytes, add(decided.spent.Bytes, decided.limit.Bytes/measureShare)),
+	}
+	ev.settled, ev.telling = true, true
+	defer func() {
+		if r := recover(); r != nil {
+			ev.warn(public(fmt.Sprintf("measure: %v", r)))
+		}
+		spent := ev.meter.spent
+		ev.meter = decided
+		ev.meter.spent = Budget{Steps: min(spent.Steps, decided.limit.Steps), Bytes: min(spent.Bytes, decided.limit.Bytes)}
+		ev.settled, ev.telling, ev.at = false, false, nil
+		v.Problems, v.Masked = problems, masked
+	}()
+	v.Problems, v.Masked = slices.Clone(problems), slices.Clone(masked)
+	var amounts [2]float64
+	for i, t := range ev.program.measure {
+		s := ev.program.compiled(t)[0]
+		if s.broken {
+			return
+		}
+		value, state := ev.value(s.hole)
+		if state == unknown { // the decision did not get so far
+			return
+		}
+		if state != known {
+			ev.warn(remarkf("measure: %s", ev.why))
+			return
+		}
+		if ev.mark != nil && !ev.clear() {
+			ev.warn(public("measure: it is made of something private, so it is left out"))
+			return
+		}
+		amounts[i] = -1
+		switch n := value.(type) {
+		case int:
+			amounts[i] = float64(n)
+		case float64:
+			amounts[i] = n
+		}
+		if !(amounts[i] >= 0) || math.IsInf(amounts[i], 1) {
+			ev.warn(public("measure: " + s.src + " is not a number, 0 or more"))
+			return
+		}
+	}
+	v.Measure = &struct {
+		Done  float64 `json:"done"`
+		Total float64 `json:"total"`
+	}{amounts[0], amounts[1]}
+}
+
+// unread reports whether a symbol would be read for the first time, once all is decided.
+func (ev *evaluation) unread(s *symbol) bool {
+	switch s.kind {
+	case factSymbol:
+		return true
+	case askSymbol:
+		return s.fact.sym.slot >= len(ev.slots) || !ev.slots[s.fact.sym.slot].seen
+	case nameSymbol:
+		return !s.info.askRow && s.name != "now"
+	}
+	return false
+}
