@@ -132,7 +132,7 @@ func (d *Decision) effects() (shares []share) {
 	g := d.gatherer
 	for _, part := range d.Verdict.Parts {
 		for _, e := range part.Effects {
-			if e.Kind == rules.PruneEffect || e.Kind == rules.VerbEffect {
+			if e.Kind == rules.PruneEffect || e.Kind == rules.VerbEffect || e.Kind == rules.RunEffect {
 				continue
 			}
 			var s share
@@ -184,7 +184,7 @@ func (s share) write(ctx context.Context) (err error) {
 }
 
 // finish does what follows a decision that was applied: verbs of the embedding
-// program, prunes of rules and of finally. It is best effort: a file that cannot be
+// program, programs that are run, prunes of rules and of finally. It is best effort: a file that cannot be
 // removed today is removed tomorrow.
 func (l *Loop) finish(ctx context.Context, d *Decision) {
 	var effects []rules.Effect
@@ -198,6 +198,12 @@ func (l *Loop) finish(ctx context.Context, d *Decision) {
 					if e.Private {
 						d.hide(d.Notices[said:]...)
 					}
+				}
+			case rules.RunEffect:
+				if err := l.start(ctx, d.gatherer, part.Rule, e); err != nil {
+					said := len(d.Notices)
+					d.notice(fmt.Sprintf("rule %s: %s", part.Rule, err))
+					d.hide(d.Notices[said:]...) // it may quote what the program printed
 				}
 			case rules.PruneEffect:
 				effects = append(effects, e)

@@ -71,7 +71,8 @@ func WithRecorder(r Recorder) Option {
 
 // WithVerb sets who carries out an effect of your own, see [rules.EffectDecl]. Each is
 // handed over by itself, after the memory was saved and the facts were written, in the
-// order of the rules, once. An error is reported and changes no verdict.
+// order of the rules, once. An error is reported and changes no verdict. A Writer for
+// "run" gets the programs that effects run, in [rules.Effect.Args], and none is started.
 func WithVerb(name string, w Writer) Option {
 	return func(l *Loop) error {
 		if w == nil {

@@ -184,6 +184,9 @@ func shownEffect(e rules.Effect, private bool) rules.Effect {
 	}
 	if !e.Private || private {
 		e.Old, e.Value = short(e.Old), short(e.Value)
+		if args, ok := short(e.Args).(string); ok { // too long
+			e.Args = []string{e.Args[0], args}
+		}
 		return e
 	}
 	e.Old, e.Value = sized(e.Old), sized(e.Value)
@@ -191,6 +194,9 @@ func shownEffect(e rules.Effect, private bool) rules.Effect {
 		if *text != "" {
 			*text = hidden(*text)
 		}
+	}
+	if len(e.Args) > 0 { // the program stands in the policy
+		e.Args = []string{e.Args[0], hidden(strings.Join(e.Args[1:], " "))}
 	}
 	if len(e.Path) > 0 {
 		e.Path = []any{hidden(fmt.Sprint(e.Path...))}

@@ -197,7 +197,7 @@ func (l *Loop) fits(p *rules.Program) error {
 	}
 	for _, u := range p.Uses().Effects {
 		switch rules.EffectKind(u.Name) {
-		case rules.SetEffect, rules.DeleteEffect, rules.ArchiveEffect, rules.PruneEffect:
+		case rules.SetEffect, rules.DeleteEffect, rules.ArchiveEffect, rules.PruneEffect, rules.RunEffect:
 			continue
 		}
 		if l.verbs[u.Name] == nil {

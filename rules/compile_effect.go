@@ -45,6 +45,14 @@ func (c *compiler) effectOf(sc *scope, d effectDecl) *effect {
 			kind: PruneEffect, src: "prune: " + d.glob.Value,
 			glob: c.newPath(sc, d.glob, SourceKind{Path: true, Glob: true}), older: d.older,
 		}
+	case RunEffect:
+		e := &effect{kind: RunEffect, fact: &symbol{fact: &Fact{Source: runKind(), Timeout: d.limit, Pos: c.place(sc.file, d.at)}}}
+		for _, n := range d.args {
+			e.run = append(e.run, c.newPath(sc, n, runKind()))
+			e.fact.fact.Args = append(e.fact.fact.Args, n.Value)
+		}
+		e.src = "run: " + d.args[0].Value
+		return e
 	case VerbEffect:
 		return c.verbEffect(sc, d)
 	}
@@ -296,6 +304,7 @@ type effect struct {
 	typ   *schema.Type
 	glob  *path
 	older time.Duration
+	run   []*path
 
 	verb   string // of the embedding program
 	schema *schema.Schema

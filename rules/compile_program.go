@@ -57,6 +57,10 @@ type Rule struct {
 
 	Success bool // of a stop: the work is done
 
+	// Runs are the programs that its effects run, as facts that need an approval: with
+	// Source, Args and Timeout, and the name that [Effect].Fact has.
+	Runs []*Fact
+
 	when   *cond // nil means true
 	text   *text
 	notice *text
@@ -144,7 +148,7 @@ func (p *Program) whole() *Program {
 func (r *Rule) Changes() []*Fact {
 	var facts []*Fact
 	for _, e := range r.then {
-		if e.fact != nil && !slices.Contains(facts, e.fact.fact) {
+		if e.fact != nil && e.kind != RunEffect && !slices.Contains(facts, e.fact.fact) {
 			facts = append(facts, e.fact.fact)
 		}
 	}

@@ -3,6 +3,7 @@ package rules
 import (
 	"maps"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -68,6 +69,11 @@ func (c *compiler) rule(r pendingRule) *Rule {
 	for _, e := range d.then {
 		if eff := c.effect(r.scope, e); eff != nil {
 			rule.then = append(rule.then, eff)
+			if eff.kind == RunEffect {
+				f := eff.fact.fact
+				rule.Runs = append(rule.Runs, f)
+				f.Name = "run " + strconv.Itoa(len(rule.Runs)) + " of " + rule.Name
+			}
 		}
 	}
 	return rule

@@ -74,6 +74,9 @@ func (u *Uses) noteEffect(p *Program, e *effect) {
 	u.Effects = append(u.Effects, Use{name, at})
 	u.note(e.value)
 	u.notePath(at.File, e.glob)
+	for _, a := range e.run {
+		u.notePath(at.File, a)
+	}
 	for _, s := range e.steps {
 		u.note(s.index)
 	}

@@ -16,6 +16,17 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
 	case PruneEffect:
 		glob, problem, _ := ev.argument(e.glob)
 		return Effect{Kind: PruneEffect, Glob: glob, Older: e.older}, problem, remark{}
+	case RunEffect:
+		out = Effect{Kind: RunEffect, Fact: e.fact.fact.Name, Timeout: e.fact.fact.Timeout}
+		for _, a := range e.run {
+			arg, problem, _ := ev.argument(a)
+			if problem.full != "" {
+				ev.report(remarkf("rule %s: %s is not run: %s", ev.rule.Name, e.fact.fact.Args[0], problem))
+				return out, problem, broken
+			}
+			out.Args = append(out.Args, arg)
+		}
+		return out, skip, broken
 	case VerbEffect:
 		return ev.verb(e)
 	}

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/ralph-sdk/ralph/rules/internal/form"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
@@ -102,17 +104,22 @@ func (p *parser) unless(n *source.Node) *Unless {
 func (l *loading) effectKeys() form.Keys {
 	ks := form.EffectKeys()
 	for _, e := range l.cfg.Effects {
+		ks = slices.DeleteFunc(ks, func(k form.Key) bool { return k.Name == e.Name })
 		ks = append(ks, form.Key{Name: e.Name, Shape: form.Any, Doc: e.Doc})
 	}
 	return ks
 }
 
-// isEffect reports whether ralph itself has an effect of this name.
-func isEffect(name string) bool { return form.EffectKeys().Has(name) || name == "log" }
+// isEffect reports whether ralph itself has an effect of this name. A program may have a
+// run of its own, which takes the place of ralph's.
+func isEffect(name string) bool { return form.EffectKeys().Has(name) && name != "run" || name == "log" }
 
 func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 	var e effectDecl
 	ks := p.load.effectKeys()
+	if n.Kind == source.Map && n.Get("run") != nil && p.load.verb("run") == nil {
+		return p.run(n)
+	}
 	if n.Kind != source.Map || len(n.Fields) != 1 {
 		at := n
 		if len(n.Fields) > 1 {
@@ -141,6 +148,23 @@ func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 		e.at = k.Start
 	})
 	return e, ok
+}
+
+// runKind is what a program that an effect runs is to those who approve programs.
+func runKind() SourceKind {
+	return SourceKind{Name: "run", Doc: "A program that an effect runs.", Argv: true, Trust: "runs a program"}
+}
+
+func (p *parser) run(n *source.Node) (effectDecl, bool) {
+	e := effectDecl{kind: RunEffect, node: n}
+	p.fields(n, "run", form.RunKeys(), func(k, v *source.Node) {
+		if k.Value == "timeout" {
+			e.limit = p.duration(v, k.Value)
+			return
+		}
+		e.at, e.args = k.Start, p.arguments(runKind(), v)
+	})
+	return e, len(e.args) > 0
 }
 
 func (p *parser) prune(n *source.Node) (effectDecl, bool) {

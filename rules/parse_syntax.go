@@ -102,6 +102,8 @@ type effectDecl struct {
 	verb  *EffectDecl  // of the embedding program
 	glob  *source.Node
 	older time.Duration
+	args  []*source.Node // run
+	limit time.Duration  // run
 }
 
 type finallyDecl struct {

@@ -126,7 +126,11 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 	case form.Effects:
 		var kinds []jsonSchema
 		for _, k := range form.EffectKeys() {
-			kinds = append(kinds, object(form.Keys{k}, k.Name))
+			keys := form.Keys{k}
+			if k.Name == "run" {
+				keys = form.RunKeys()
+			}
+			kinds = append(kinds, object(keys, k.Name))
 		}
 		return list(jsonSchema{"oneOf": kinds})
 	case form.Prune:

@@ -34,6 +34,7 @@ func TestPolicyKeysPage(t *testing.T) {
 	section("A rule", "A rule has a `name` and at most one of `continue`, `stop` and `note`.", form.RuleKeys())
 	section("An include", "Stands among the rules, in the place of one.", form.IncludeKeys())
 	section("An effect", "Stands in the list `then` of a rule, and has one of these keys.", form.EffectKeys())
+	section("run", "`run` must be there, `timeout` stands beside it.", form.RunKeys())
 	section("prune", "Both keys must be there.", form.PruneKeys())
 	section("finally", "An entry of the list `finally` has `prune`, `log` or both.", form.FinallyKeys())
 	section("unless_repeated", fmt.Sprintf("`times` must be there. ralph remembers the latest %s verdicts of a rule: a higher number is the warning [`limit-ceiling`](../checks.md#limit-ceiling), and that one counts.", reference.Number(maxSaid)), form.UnlessKeys())

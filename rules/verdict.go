@@ -114,6 +114,7 @@ const (
 	DeleteEffect  EffectKind = "delete"  // remove the file
 	ArchiveEffect EffectKind = "archive" // move the file to .ralph/archive
 	PruneEffect   EffectKind = "prune"   // remove old files that match a pattern
+	RunEffect     EffectKind = "run"     // run a program
 	LogEffect     EffectKind = "log"     // only in finally: write a log line
 	VerbEffect    EffectKind = "verb"    // a verb of the program that embeds ralph
 )
@@ -121,19 +122,21 @@ const (
 // Effect is one change, evaluated and ready to be made.
 type Effect struct {
 	Kind    EffectKind    `json:"kind"`
-	Fact    string        `json:"fact,omitempty"`     // set, delete, archive: the fact whose file is meant
-	Source  string        `json:"source,omitempty"`   // its source: json, frontmatter, …
-	File    string        `json:"file,omitempty"`     // its path
-	Version string        `json:"version,omitempty"`  // the version that the decision was made on
-	Path    []any         `json:"path,omitempty"`     // set: where in the document, string keys and int indexes
-	Old     any           `json:"old,omitempty"`      // set: what stands there
-	Value   any           `json:"new,omitempty"`      // set: the new value; verb: the arguments
-	Glob    string        `json:"glob,omitempty"`     // prune
-	Older   time.Duration `json:"older_ns,omitempty"` // prune
-	Text    string        `json:"text,omitempty"`     // log
-	Verb    string        `json:"verb,omitempty"`     // verb: its name
-	To      string        `json:"to,omitempty"`       // archive: where the file is, in the record of a decision that was applied
-	Private bool          `json:"private,omitempty"`  // its path, values, pattern or text show what traces do not
+	Fact    string        `json:"fact,omitempty"`       // set, delete, archive: the fact whose file is meant; run: its name among Rule.Runs
+	Source  string        `json:"source,omitempty"`     // its source: json, frontmatter, …
+	File    string        `json:"file,omitempty"`       // its path
+	Version string        `json:"version,omitempty"`    // the version that the decision was made on
+	Path    []any         `json:"path,omitempty"`       // set: where in the document, string keys and int indexes
+	Old     any           `json:"old,omitempty"`        // set: what stands there
+	Value   any           `json:"new,omitempty"`        // set: the new value; verb: the arguments
+	Glob    string        `json:"glob,omitempty"`       // prune
+	Older   time.Duration `json:"older_ns,omitempty"`   // prune
+	Text    string        `json:"text,omitempty"`       // log
+	Args    []string      `json:"args,omitempty"`       // run: the program and its arguments
+	Timeout time.Duration `json:"timeout_ns,omitempty"` // run; 0 leaves it to who runs it
+	Verb    string        `json:"verb,omitempty"`       // verb: its name
+	To      string        `json:"to,omitempty"`         // archive: where the file is, in the record of a decision that was applied
+	Private bool          `json:"private,omitempty"`    // its path, values, pattern or text show what traces do not
 }
 
 // UnmarshalJSON reads the JSON form; indexes of the path are int again.

@@ -153,6 +153,8 @@ func effectText(e rules.Effect) string {
 		return "log"
 	case rules.VerbEffect:
 		return e.Verb
+	case rules.RunEffect:
+		return "run " + shellLine(e.Args)
 	}
 	if e.To != "" {
 		return fmt.Sprintf("%s %s to %s", e.Kind, e.File, e.To)

@@ -31,8 +31,8 @@ func (a *app) trustCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust [POLICY]...",
 		Short: "Let a policy run programs and ask models",
-		Long: "trust approves policies whose facts run programs (exec) or send the conversation to a\n" +
-			"model (judge), in this project. Until then those facts are missing. It shows all that the\n" +
+		Long: "trust approves policies that run programs (exec, run) or send the conversation to a model\n" +
+			"(judge), in this project. Until then those facts are missing and nothing is run. It shows all that the\n" +
 			"approval covers: the policy, what it includes, schemas, the values that .ralph/config.yaml\n" +
 			"gives to params, and the files of the project that are run. After a change of any of them,\n" +
 			"approve the policy again. What the programs themselves read, such as a Makefile, is not\n" +
@@ -187,9 +187,13 @@ func paramDefaults(program *rules.Program) map[string]string {
 	return values
 }
 
-// sensitive are the facts that need an approval.
+// sensitive are the facts and the programs of effects that need an approval.
 func sensitive(p *rules.Program) []*rules.Fact {
-	return slices.DeleteFunc(p.Facts(), func(f *rules.Fact) bool { return f.Source.Trust == "" })
+	all := slices.DeleteFunc(p.Facts(), func(f *rules.Fact) bool { return f.Source.Trust == "" })
+	for _, r := range p.Rules() {
+		all = append(all, r.Runs...)
+	}
+	return all
 }
 
 // policyPath is the absolute path of a policy's file, without links.

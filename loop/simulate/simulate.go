@@ -170,6 +170,7 @@ func (s *session) newLoop() (*loop.Loop, error) {
 		loop.WithClock(func() time.Time { return s.now }),
 		loop.WithEnv(s.env),
 		loop.WithRecorder(nil),
+		loop.WithVerb("run", nothing{}),
 		loop.WithFacts(s.around),
 	)
 }
@@ -211,3 +212,8 @@ func copyProject(to string, from fs.FS) error {
 		return os.WriteFile(target, data, 0o644)
 	})
 }
+
+// nothing runs no program: a simulation shows what would be run.
+type nothing struct{}
+
+func (nothing) Write(context.Context, []rules.Effect) error { return nil }

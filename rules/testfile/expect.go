@@ -154,6 +154,8 @@ func (r *reader) effects(n *source.Node, what string, e *Expect) []string {
 			switch key, v := f.Key.Value, f.Value; {
 			case key == "set":
 				out = append(out, r.set(v))
+			case key == "run" && v.Kind == source.List:
+				out = append(out, "run "+jsonText(r.texts(v, key)))
 			case key == "prune":
 				out = append(out, r.prune(v))
 			case effectKeys().has(key):
@@ -213,6 +215,7 @@ func (r *reader) prune(n *source.Node) string {
 //	delete plan
 //	archive plan
 //	prune tmp/*.md older than 1h0m0s
+//	run ["notify","done"]
 //	log the text
 //	page {"who":"ops"}
 //
@@ -225,6 +228,8 @@ func EffectText(e rules.Effect) string {
 		return "prune " + e.Glob + " older than " + e.Older.String()
 	case rules.LogEffect:
 		return "log " + e.Text
+	case rules.RunEffect:
+		return "run " + jsonText(e.Args)
 	case rules.VerbEffect:
 		return verbText(e.Verb, e.Value)
 	}

@@ -238,6 +238,7 @@ func effectKeys() keys {
 		{"delete", text, "Name of a fact."},
 		{"archive", text, "Name of a fact."},
 		{"prune", either(text, pruneKeys().object()), "Pattern of the files."},
+		{"run", listOf(text), "The program and its arguments."},
 		{"log", text, "Only in finally: a log line."},
 	}
 }

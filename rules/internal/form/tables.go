@@ -62,6 +62,15 @@ func EffectKeys() Keys {
 		{"delete", Fact, "Remove the file of a fact."},
 		{"archive", Fact, "Move the file of a fact to .ralph/archive."},
 		{"prune", Prune, "Remove files that match a pattern and are older than a time."},
+		{"run", Words, "Run a program of an approved policy, once the verdict was applied."},
+	}
+}
+
+// RunKeys are the keys of an effect that runs a program.
+func RunKeys() Keys {
+	return Keys{
+		{"run", Words, "The program and its arguments."},
+		{"timeout", Duration, "How long the program may take before it is ended; 2s if absent."},
 	}
 }
 

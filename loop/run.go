@@ -1,0 +1,68 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// runTimeout is how long a program may take that an effect runs.
+const runTimeout = 2 * time.Second
+
+// start runs the program of an effect to its end. What goes wrong is for the user, and
+// changes no verdict.
+func (l *Loop) start(ctx context.Context, g *gatherer, rule string, e rules.Effect) error {
+	if l.verbs[string(e.Kind)] != nil {
+		e.Verb = string(e.Kind)
+		return l.carryOut(ctx, e)
+	}
+	program := e.Args[0]
+	if g.root == nil {
+		return fmt.Errorf("%s is not run: there is no project", program)
+	}
+	f := l.runs(rule, e.Fact)
+	if f == nil {
+		return fmt.Errorf("%s is not run: the policy does not name it", program)
+	}
+	if err := l.untrusted(f, g.dir); err != nil {
+		return fmt.Errorf("%s is not run: %w", program, err)
+	}
+	timeout := timeoutOf(f, runTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	done := process{argv: e.Args, dir: g.root.Dir()}.run(ctx)
+	switch {
+	case !done.found:
+		return fmt.Errorf("there is no program %s", program)
+	case done.late:
+		return fmt.Errorf("%s did not end within %s, so it was ended", program, timeout)
+	case done.err != nil:
+		return fmt.Errorf("%s cannot be run: %w", program, done.err)
+	case done.code == 0:
+		return nil
+	}
+	failed := fmt.Sprintf("%s ended with status %d", program, done.code)
+	if said := strings.TrimSpace(done.stderr.text()); said != "" {
+		failed += ": " + cutBytes(said, maxShown)
+	}
+	return errors.New(failed)
+}
+
+// runs gives a program that a rule runs, as a fact that needs an approval.
+func (l *Loop) runs(rule, name string) *rules.Fact {
+	for _, r := range l.program.Rules() {
+		if r.Name != rule {
+			continue
+		}
+		for _, f := range r.Runs {
+			if f.Name == name {
+				return f
+			}
+		}
+	}
+	return nil
+}

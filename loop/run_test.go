@@ -1,0 +1,116 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// runPolicy runs a program with each continuation.
+func runPolicy(run string) string {
+	return "ralph: 1\nlimits: {repeats: 3}\nrules:\n  - name: on\n    when: not stop_hook_active\n    continue: go on\n    then:\n      - " + run + "\n"
+}
+
+// A program is run once the verdict was applied. It changes nothing about the verdict:
+// what goes wrong is reported.
+func TestRun(t *testing.T) {
+	needsShell(t)
+	for _, c := range []struct {
+		name, run string
+		notices   []string
+		files     map[string]string
+	}{
+		{"it runs in the project", `run: [sh, -c, 'echo "$0" > ran', "${session_id}"]`, nil, map[string]string{"ran": "s\n"}},
+		{"one hole is one argument, and no shell reads it", `run: [sh, -c, 'printf %s "$1" > ran', x, "${env.WORDS}"]`, nil, map[string]string{"ran": "a b; $(id)"}},
+		{"its output is dropped", `run: [echo, hello]`, nil, nil},
+		{"it fails", `run: [sh, -c, "echo broken >&2; exit 3"]`, []string{"[ralph] rule on: sh ended with status 3: broken"}, nil},
+		{"it takes too long", `{run: [sh, -c, "sleep 60"], timeout: 50ms}`, []string{"[ralph] rule on: sh did not end within 50ms, so it was ended"}, nil},
+		{"there is none", `run: [no-such-program-anywhere]`, []string{"[ralph] rule on: there is no program no-such-program-anywhere"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProject(t, nil)
+			p.env = map[string]string{"WORDS": "a b; $(id)"}
+			d := p.run(p.loop(runPolicy(c.run), trusted()), p.stop())
+			if got := said(d); got != "go on" {
+				t.Errorf("it says %q", got)
+			}
+			if diff := cmp.Diff(c.notices, d.Notices); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for name, want := range c.files {
+				if got := p.read(name); got != want {
+					t.Errorf("%s is %q, want %q", name, got, want)
+				}
+			}
+		})
+	}
+}
+
+// What is not known is not run with a gap.
+func TestRunWithUnknownArgument(t *testing.T) {
+	p := newProject(t, nil)
+	policy := strings.Replace(runPolicy(`run: [echo, "${gone.n}"]`), "limits:", "facts: {gone: {json: gone.json, schema: {properties: {n: {type: integer}}}}}\nlimits:", 1)
+	d := p.run(p.loop(policy, trusted()), p.stop())
+	if diff := cmp.Diff([]string{"[ralph] rule on: echo is not run: ${gone.n} is unknown: gone is missing: gone.json does not exist"}, d.Notices); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Nothing is run that no user approved, and a decision that is not applied runs nothing.
+func TestRunNeedsApproval(t *testing.T) {
+	needsShell(t)
+	p := newProject(t, nil)
+	policy := runPolicy(`run: [sh, -c, "echo x > ran"]`)
+	var asked []string
+	refusing := loop.WithTrust(func(f *rules.Fact, _ []rules.File) error {
+		asked = append(asked, f.Name+": "+f.Source.Trust+": "+strings.Join(f.Args, " "))
+		return errors.New("which is not approved")
+	})
+	d := p.run(p.loop(policy, refusing), p.stop())
+	if diff := cmp.Diff([]string{"[ralph] rule on: sh is not run: it runs a program, which is not approved"}, d.Notices); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"run 1 of on: runs a program: sh -c echo x > ran"}, asked); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	p.loop(policy, trusted()).Decide(t.Context(), p.stop())
+	if _, err := os.Stat(p.path("ran")); err == nil {
+		t.Error("it ran")
+	}
+}
+
+// A program that embeds ralph can take over what is run.
+func TestRunOfTheProgram(t *testing.T) {
+	p := newProject(t, nil)
+	var got []rules.Effect
+	taking := loop.WithVerb("run", writer(func(_ context.Context, effects []rules.Effect) error {
+		got = append(got, effects...)
+		return nil
+	}))
+	p.run(p.loop(runPolicy(`run: [notify, "${session_id}"]`), taking), p.stop())
+	want := []rules.Effect{{Kind: rules.RunEffect, Fact: "run 1 of on", Args: []string{"notify", "s"}, Verb: "run"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The log has the program, and of private arguments their size.
+func TestRunInTheLog(t *testing.T) {
+	p := newProject(t, nil)
+	p.env = map[string]string{"WORDS": "secret"}
+	d := p.run(p.loop(runPolicy(`run: [nothing-of-that-name, "${env.WORDS}"]`), trusted()), p.stop())
+	r := d.Record(false)
+	if diff := cmp.Diff([]string{"nothing-of-that-name", "(6 bytes)"}, r.Effects[0].Args); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if r.Notices[0] == d.Notices[0] {
+		t.Errorf("the log has what a program may have said: %s", r.Notices[0])
+	}
+}
