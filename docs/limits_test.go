@@ -88,6 +88,7 @@ func bounds() map[string][]bound {
 			{"alternatives in braces of a pattern", "state.maxAlternatives", count, "the fact is missing"},
 		},
 		"Programs and git": {
+			{"time for a program that an effect runs", "loop.runTimeout", span, "the program is ended with its children, and ralph reports it; `timeout` sets another time"},
 			{"time for a program", "loop.execTimeout", span, "the program is ended with its children, and the fact is missing; `timeout` sets another time"},
 			{"output of a program, for each of stdout and stderr", "loop.maxOutput", size, "the rest is dropped, and `problem(fact)` says so"},
 			{"wait for the output of a program that has ended", "loop.afterExit", span, "what a child prints later is dropped"},
@@ -121,6 +122,7 @@ func bounds() map[string][]bound {
 			{"a value in a record, as JSON", "loop.maxShown", size, "the rest is cut off"},
 			{"finished loops that `ralph status` shows", "cmd/ralph.maxFinished", count, "older ones are in the log"},
 			{"a program of the project that an approval covers", "internal/approval.maxProgram", size, "the fact is missing"},
+			{"a hint", "internal/store.maxHint", size, "`ralph hint` refuses it"},
 			{"an approval", "internal/store.maxTrustSize", size, "the policy is not approved"},
 			{"the pauses of a project", "internal/store.maxPausesSize", size, "the agent may stop, and ralph reports why"},
 			{"time that one process may hold a lock for which another waits", "internal/store.maxHeld", span, "the agent may stop, and ralph reports why"},

@@ -52,6 +52,7 @@ func (l *Loop) apply(ctx context.Context, d *Decision) {
 		return
 	}
 	d.Applied = true
+	l.hint(ctx, d)
 	l.finish(ctx, d)
 }
 

@@ -28,6 +28,7 @@ type Decision struct {
 	Notices []string       // for the user, in order; Apply adds to them
 	Notes   []string       // for the agent beside the prompt, on UserPromptSubmit only
 	Log     []string       // finished lines for stderr; Apply adds to them
+	Hint    string         // of the user, at the end of the verdict's reason; Apply adds it
 	Applied bool           // memory was saved and the effects on facts were made
 	Err     error          // the policy could not be followed; the verdict then is a stop
 	Took    time.Duration  // of deciding

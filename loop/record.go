@@ -66,6 +66,7 @@ type Record struct {
 	Notes   []string `json:"notes,omitempty"`
 	Noted   []string `json:"noted,omitempty"` // the rules that a note is from
 	Log     []string `json:"log,omitempty"`
+	Hint    string   `json:"hint,omitempty"` // of the user, that the agent was shown with the reason
 	// Effects are those of the verdict, Finally what follows it. Old and new values are
 	// cut to what a line can hold. An archive effect that was made says where the file is.
 	Effects []rules.Effect `json:"effects,omitempty"`
@@ -101,7 +102,10 @@ func (d *Decision) Record(private bool) Record {
 	if d.Err != nil {
 		r.Error = d.Err.Error()
 	}
-	if !private {
+	if r.Hint = d.Hint; !private {
+		if d.Hint != "" {
+			r.Hint = hidden(d.Hint)
+		}
 		if v.Private || v.Action == rules.Continue {
 			r.Reason = hidden(v.Reason)
 		}

@@ -49,6 +49,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	if m := r.Measure; m != nil {
 		line("measure", measured(m.Done, m.Total))
 	}
+	line("hint", r.Hint)
 	for _, n := range r.Notices {
 		line("notice", n)
 	}

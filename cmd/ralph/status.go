@@ -57,6 +57,7 @@ type projectStatus struct {
 	Shadows []string `json:"shadows,omitempty"` // files of the project in the place of shipped policies
 
 	Finished []finishedLoop `json:"finished,omitempty"` // the latest few whose file was archived
+	Hints    []waitingHint  `json:"hints,omitempty"`    // that no agent has seen yet
 }
 
 // loopStatus is one loop.
@@ -144,6 +145,9 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 		}
 	}
 	if report.Finished, err = finishedLoops(ctx, own, root); err != nil {
+		return err
+	}
+	if report.Hints, err = waitingHints(own, root.Dir()); err != nil {
 		return err
 	}
 	for _, name := range ownPolicies(root.Dir()) {
@@ -318,6 +322,9 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 		} else {
 			line("decision", "none yet")
 		}
+	}
+	for _, h := range report.Hints {
+		fmt.Fprintf(a.stdout, "hint for the next continuation%s, %s: %s\n", audience(h.Policy, h.Session), ago(now, h.At), cut(oneLine(h.Text), 100))
 	}
 	for _, file := range report.Shadows {
 		fmt.Fprintf(a.stdout, "%s is used in the place of the shipped policy %s\n", file, strings.TrimSuffix(path.Base(file), ".yaml"))

@@ -45,7 +45,12 @@ func (s *Store) Clean(now time.Time, older time.Duration) error {
 	if err := touch(stamp, now); err != nil {
 		return &Error{Path: stamp, Op: "clean", Err: err}
 	}
-	return errors.Join(
+	hints, _ := os.ReadDir(s.path(hintDir)) // of each project
+	var errs []error
+	for _, dir := range hints {
+		errs = append(errs, s.cleanDir(filepath.Join(hintDir, dir.Name()), hintSuffix, now.Add(-older), removeTemp))
+	}
+	return errors.Join(errors.Join(errs...),
 		s.cleanDir(memoryDir, memorySuffix, now.Add(-older), s.removeMemory),
 		s.cleanDir(memoryDir, ".tmp", now.Add(-maxTempAge), removeTemp),
 		s.cleanDir(lockDir, lockSuffix, now.Add(-older), removeLock),

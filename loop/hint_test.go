@@ -1,0 +1,60 @@
+package loop_test
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+)
+
+// Of many hooks at once, of sessions of their own, one shows the hint.
+func TestHintOnce(t *testing.T) {
+	p := newProject(t, nil)
+	dir := t.TempDir()
+	if err := store.Open(dir).AddHint(store.Hint{Root: p.dir, Text: "mind the gap", At: p.now}); err != nil {
+		t.Fatal(err)
+	}
+	var shown atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 8 {
+		l := p.loop(runPolicy("run: [echo]"), loop.WithState(dir))
+		ev := p.stop()
+		ev.SessionID += strings.Repeat("x", i)
+		wg.Go(func() {
+			d, err := l.Apply(t.Context(), l.Decide(t.Context(), ev))
+			if err != nil {
+				t.Error(err)
+			}
+			if strings.HasSuffix(d.Verdict.Reason, "\n\n## Hint from the user\n\nmind the gap") {
+				shown.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if n := shown.Load(); n != 1 {
+		t.Errorf("the hint was shown %d times", n)
+	}
+}
+
+// Only the main agent's continuation takes a hint.
+func TestHintIsForTheMainAgent(t *testing.T) {
+	p := newProject(t, nil)
+	dir := t.TempDir()
+	own := store.Open(dir)
+	if err := own.AddHint(store.Hint{Root: p.dir, Text: "mind the gap", At: p.now}); err != nil {
+		t.Fatal(err)
+	}
+	l := p.loop(strings.Replace(runPolicy("run: [echo]"), "limits:", "events: [Stop, SubagentStop]\nlimits:", 1), loop.WithState(dir))
+	ev := p.stop()
+	ev.Name, ev.AgentID = host.SubagentStop, "a1"
+	if d := p.run(l, ev); d.Hint != "" || !d.Continue() {
+		t.Errorf("the subagent got %q", d.Hint)
+	}
+	if d := p.run(l, p.stop()); d.Hint != "mind the gap" {
+		t.Errorf("the agent got %q", d.Hint)
+	}
+}
