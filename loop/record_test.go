@@ -329,7 +329,7 @@ func TestRecordTokens(t *testing.T) {
 	p := newProject(t, nil)
 	ev := p.talk(human("go"), `{"type":"assistant","message":{"role":"assistant","usage":{"input_tokens":40,"output_tokens":2},"content":[{"type":"text","text":"x"}]}}`)
 	p.run(p.loop("ralph: 1\nrules: [{name: go, when: transcript.tokens > 0, continue: on}]"), ev)
-	p.run(p.loop("ralph: 1\nrules: [{name: go, continue: on}]"), ev)
+	p.run(p.loop("ralph: 1\nrules: [{name: go, stop: off}]"), ev)
 	if r := p.records(); r[0].Tokens < 40 || r[1].Tokens != 0 {
 		t.Errorf("%d tokens where they were read, %d where not", r[0].Tokens, r[1].Tokens)
 	}

@@ -15,7 +15,7 @@ import (
 
 // shows is a policy that says what an expression gives.
 func shows(expression string) string {
-	return "ralph: 1\nrules:\n  - name: show\n    continue: |-\n      ${" + expression + "}\n"
+	return "ralph: 1\nlimits: {failures: 9}\nrules:\n  - name: show\n    continue: |-\n      ${" + expression + "}\n"
 }
 
 func TestNamesOfTheSession(t *testing.T) {

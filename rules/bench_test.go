@@ -81,7 +81,12 @@ func (w *constantWorld) Fact(_ context.Context, f *rules.Fact, _ []string) rules
 	}
 	return w.state
 }
-func (w *constantWorld) Name(context.Context, string) any { return false }
+func (w *constantWorld) Name(_ context.Context, name string) any {
+	if strings.Contains(name, ".") { // no session file, no run
+		return nil
+	}
+	return false
+}
 
 // handWritten is benchPolicy as a person would write it in Go.
 func handWritten(settings, state map[string]any, stopHookActive bool) (rules.Action, string) {

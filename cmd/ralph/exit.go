@@ -33,6 +33,7 @@ func exitTable() []exits {
 		{"pause", "the loop is paused, or was already", exit{exitFindings, "there is no such loop to pause"}},
 		{"stop", "each loop that was named is ended", exit{exitFindings, "a policy was named that has no loop to end"}},
 		{"resume", "the loop goes on, or did already", exit{exitFindings, "there is no such loop, or RALPH_OFF still switches all loops off"}},
+		{"hint", "the hint waits, or with --clear was removed", exit{exitFindings, "with --clear: no hint waits"}},
 		{"log", "there are such decisions", exit{exitFindings, "the log holds no such decision"}},
 		{"explain", "the decision is shown", exit{exitFindings, "the log holds no such decision"}},
 		{"check", "nothing was found", exit{exitFindings, "something was found, as severe as --fail-on says"}},
