@@ -50,6 +50,9 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 		line("measure", measured(m.Done, m.Total))
 	}
 	line("hint", r.Hint)
+	if r.Event != host.UserPromptSubmit && len(r.Noted) > 0 {
+		line("noted", "by "+strings.Join(r.Noted, ", "))
+	}
 	for _, n := range r.Notices {
 		line("notice", n)
 	}

@@ -105,7 +105,11 @@ func (l logged) why() string {
 // said is the reason, or the error, in one line.
 func (l logged) said() string {
 	if l.Rule == "" && l.Command == "" && l.Reason == "" && l.Error == "" {
-		return nothingDecided(l.Event, l.Noted)
+		happened := nothingDecided(l.Event, l.Noted)
+		if l.Event == host.UserPromptSubmit && len(l.Notes) > 0 { // what the agent got
+			happened += ": " + oneLine(strings.Join(l.Notes, "; "))
+		}
+		return happened
 	}
 	return oneLine(cmp.Or(l.Error, l.Reason))
 }
@@ -220,6 +224,9 @@ func (c logColumns) write(w io.Writer, paint palette, l logged, goal string, roo
 	fmt.Fprint(w, c.line(l.Time.Local().Format(time.DateTime), paint.in(shade, fmt.Sprintf("%-8s", verdict)), session, l.Policy, l.why())+cut(done(l.Success, l.said()), 100))
 	if l.Event != host.Stop && l.Event != "" {
 		fmt.Fprintf(w, "  (%s)", l.Event)
+	}
+	if l.Rule != "" && len(l.Noted) > 0 {
+		fmt.Fprintf(w, "  (note by %s)", strings.Join(l.Noted, ", "))
 	}
 	if goal != "" {
 		fmt.Fprintf(w, "  (goal: %s)", goal)
