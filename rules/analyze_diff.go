@@ -239,7 +239,34 @@ func (d *differ) notes(a, b *Program) {
 		if l.HasRepeats {
 			s += fmt.Sprintf(", repeats %d", l.Repeats)
 		}
+		for _, more := range []struct {
+			name      string
+			at, usual any
+		}{
+			{"tokens", l.Tokens, 0}, {"failures", l.Failures, 0}, {"iterations", l.Iterations, defaultLimits().Iterations}, {"cost", l.Cost, 0.0},
+		} {
+			if more.at != more.usual {
+				s += fmt.Sprintf(", %s %v", more.name, more.at)
+			}
+		}
 		return s
 	}
 	note("the limits", limits(a.limits), limits(b.limits))
+	measure := func(p *Program) string {
+		if len(p.measure) == 0 {
+			return "none"
+		}
+		return p.measure[0].node.Value + " of " + p.measure[1].node.Value
+	}
+	note("the measures", measure(a), measure(b))
+	successes := func(p *Program) []string {
+		var names []string
+		for _, r := range p.rules {
+			if r.Success {
+				names = append(names, r.Name)
+			}
+		}
+		return names
+	}
+	note("the rules that are a success", successes(a), successes(b))
 }

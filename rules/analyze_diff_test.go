@@ -162,6 +162,15 @@ note: the fact "state" comes from another source: the two are named "state (old)
 note: the limits differ: continuations 500, elapsed 24h0m0s, total 5000 before, continuations 500, elapsed 24h0m0s, total 5000, repeats 3 now
 `,
 		},
+		{
+			name: "successes, measures and the newer limits",
+			old:  "measure: {done: 0, total: state.steps}\n" + work,
+			now:  "limits: {tokens: 1000, failures: 1, iterations: 5, cost: 2.5}\n" + strings.Replace(work, "stop: finished", "stop: finished, success: true", 1),
+			want: `note: the limits differ: continuations 500, elapsed 24h0m0s, total 5000 before, continuations 500, elapsed 24h0m0s, total 5000, tokens 1000, failures 1, iterations 5, cost 2.5 now
+note: the measures differ: 0 of state.steps before, none now
+note: the rules that are a success differ: [] before, [finished] now
+`,
+		},
 		{name: "a text says the same in other words", old: work, now: strings.Replace(work, "continue: work", "continue: do", 1)},
 		{
 			name: "which counts if texts do", texts: true, old: work, now: strings.Replace(work, "continue: work", "continue: do", 1),

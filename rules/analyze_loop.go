@@ -11,7 +11,7 @@ import (
 // change (when: done < total) is no bound; one that the policy itself raises is.
 func (a *analysis) bounded() {
 	own := defaultLimits()
-	if l := a.p.limits; l.HasRepeats || l.Continuations < own.Continuations || l.Total < own.Total || l.Elapsed < own.Elapsed {
+	if l := a.p.limits; l.HasRepeats || l.Tokens > 0 || l.Continuations < own.Continuations || l.Total < own.Total || l.Elapsed < own.Elapsed {
 		return
 	}
 	stopped := a.moves(a.p.when) // the policy's own when or an earlier stop rule ends the loop some day

@@ -116,6 +116,9 @@ func streak(record loop.Record) map[string]any {
 		if r.Progress == r.Before && r.Same > 0 {
 			out["repeats"] = r.Same
 		}
+		if r.Failed > 0 {
+			out["failures"] = r.Failed
+		}
 		for name, d := range map[string]time.Duration{"elapsed": r.Elapsed, "step": r.Step} {
 			if d = d.Round(time.Second); d > 0 {
 				out[name] = d.String()

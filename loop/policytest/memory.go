@@ -20,7 +20,7 @@ func (b *bench) memory(p *rules.Program, ev host.Event) loop.Store {
 	m := memory{session: rules.Memory{Turn: ev.Turn}}
 	if l := g.Loop; l != nil {
 		m.session.Streak, m.session.Total = l.Continuations, l.Total
-		m.session.Progress, m.session.Same = "=", l.Repeats
+		m.session.Progress, m.session.Same, m.session.Failures = "=", l.Repeats, l.Failures
 		if l.Continuations > 0 {
 			m.session.Since, m.session.Latest = b.now.Add(-l.Elapsed), b.now.Add(-l.Step)
 		}

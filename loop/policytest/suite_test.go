@@ -352,6 +352,12 @@ tests:
   - name: moving
     given: {loop: {continuations: 7}}
     expect: {rule: go}
+  - name: a turn that failed
+    given: {transcript: [{failed: rate_limited}]}
+    expect: {rule: limits.failures, notice: the turn failed (rate_limited)}
+  - name: and the one before it
+    given: {loop: {failures: 1}, transcript: [{failed: rate_limited}]}
+    expect: {rule: limits.failures, notice: and so did the 1 before it}
 `)
 	if got := failures(s.Run(t.Context(), nil)); len(got) > 0 {
 		t.Error(strings.Join(got, "\n"))

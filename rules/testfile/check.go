@@ -5,6 +5,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/internal/form"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
@@ -18,7 +19,7 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 	for _, r := range p.Rules() {
 		names = append(names, r.Name)
 	}
-	for _, limit := range []string{"continuations", "repeats", "elapsed", "total"} {
+	for _, limit := range form.LimitKeys().Names() {
 		names = append(names, "limits."+limit)
 	}
 	events := union(rules.KnownEvents(), p.Events)

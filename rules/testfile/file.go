@@ -99,8 +99,8 @@ type Message struct {
 // Loop is the loop memory as rules see it. Fields that the test leaves out follow
 // from the others: repeats need as many continuations, these as large a total.
 type Loop struct {
-	Continuations, Total, Repeats int
-	Elapsed, Step                 time.Duration
+	Continuations, Total, Repeats, Failures int
+	Elapsed, Step                           time.Duration
 }
 
 // Expect is what a test expects. Whatever it leaves out may be anything.

@@ -176,6 +176,7 @@ func loopKeys() keys {
 		{"continuations", count, "Continuations in this streak."},
 		{"total", count, "Continuations in this session."},
 		{"repeats", count, "Latest continuations with the same progress as now."},
+		{"failures", count, "Latest continuations that followed a turn that failed."},
 		{"elapsed", span, "Time since the first continuation of the streak, such as 5m."},
 		{"step", span, "Time since the latest continuation."},
 	}

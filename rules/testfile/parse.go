@@ -334,14 +334,16 @@ func (r *reader) loop(n *source.Node) *Loop {
 			l.Total = r.count(v, what)
 		case "repeats":
 			l.Repeats = r.count(v, what)
+		case "failures":
+			l.Failures = r.count(v, what)
 		case "elapsed":
 			l.Elapsed = r.span(v, what)
 		case "step":
 			l.Step = r.span(v, what)
 		}
 	})
-	if l.Repeats > 0 || l.Elapsed > 0 || l.Step > 0 {
-		l.Continuations = max(l.Continuations, l.Repeats, 1)
+	if l.Repeats > 0 || l.Failures > 0 || l.Elapsed > 0 || l.Step > 0 {
+		l.Continuations = max(l.Continuations, l.Repeats, l.Failures, 1)
 	}
 	l.Total = max(l.Total, l.Continuations)
 	return &l
