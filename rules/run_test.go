@@ -1,0 +1,69 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// running is a policy with one effect.
+func running(effect string) string {
+	return "facts: {s: {json: s.json, schema: {properties: {n: {type: integer, default: 0}}}}}\nrules:\n  - name: on\n    when: s.n < 9\n    continue: go on\n    then:\n      - " + effect + "\n"
+}
+
+// A program that an effect runs is named in the policy, and its arguments are texts.
+func TestRunEffect(t *testing.T) {
+	w := &world{facts: map[string]rules.Value{"s": is(object{"n": 3})}, names: map[string]any{"session_id": "a b; c"}}
+	v := decide(t, running(`{run: [notify, "n is ${s.n}", "${session_id}", "", $(id)], timeout: 5s}`), w)
+	want := []rules.Effect{{Kind: rules.RunEffect, Fact: "run 1 of on", Args: []string{"notify", "n is 3", "a b; c", "", "$(id)"}, Timeout: 5 * time.Second}}
+	if diff := cmp.Diff(want, v.Parts[0].Effects); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	p := load(t, policy(running(`run: [notify, "${session_id}"]`)))
+	runs := p.Rules()[0].Runs
+	if len(runs) != 1 || runs[0].Source.Trust == "" || !cmp.Equal(runs[0].Args, []string{"notify", "${session_id}"}) {
+		t.Errorf("the rule runs %+v", runs)
+	}
+	if changes := p.Rules()[0].Changes(); len(changes) > 0 {
+		t.Errorf("the rule changes %v", changes)
+	}
+	if got := p.Uses().Effects; len(got) != 1 || got[0].Name != "run" {
+		t.Errorf("the policy uses the effects %v", got)
+	}
+}
+
+func TestRunThatDoesNotLoad(t *testing.T) {
+	for effect, want := range map[string]string{
+		"run: notify":                           "run takes a list of words: the program and its arguments",
+		"run: []":                               "run takes a list of words",
+		`run: ["${session_id}"]`:                "the program of run stands in the policy, whatever the facts are",
+		`run: [notify, "${s.m}"]`:               `unknown field "m"`,
+		"{run: [notify], timeout: 5}":           "timeout is a time span such as 30s",
+		"{run: [notify], stdin: x}":             `unknown key "stdin" in run`,
+		"{timeout: 5s}":                         `unknown key "timeout" in an effect`,
+		`{run: [notify], set: "s.n = s.n + 1"}`: `unknown key "set" in run`,
+	} {
+		if got := refused(t, running(effect), rules.Config{}); !strings.Contains(got, want) {
+			t.Errorf("%s: %s\nwant %s", effect, got, want)
+		}
+	}
+	got := refused(t, running("run: [notify]"), rules.Config{Allow: &rules.Capabilities{Sources: []string{"*"}, Paths: []string{"**"}}})
+	if !strings.Contains(got, `the policy may not use the effect "run"`) {
+		t.Errorf("not allowed: %s", got)
+	}
+}
+
+// A verb of the program's own that is called run takes the place of ralph's.
+func TestRunOfTheirOwn(t *testing.T) {
+	cfg := rules.Config{Effects: []rules.EffectDecl{{Name: "run", Doc: "Runs a job."}}}
+	p := loadWith(t, policy(running("run: {job: 'n${s.n}'}")), cfg)
+	v := (&world{facts: map[string]rules.Value{"s": is(object{"n": 3})}}).eval(p)
+	want := []rules.Effect{{Kind: rules.VerbEffect, Verb: "run", Value: map[string]any{"job": "n3"}}}
+	if diff := cmp.Diff(want, v.Parts[0].Effects); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
