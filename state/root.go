@@ -152,7 +152,7 @@ func (r *Root) stat(path string) (fs.FileInfo, bool) {
 type place struct {
 	root *os.Root
 	rel  string // slash-separated, without links, relative to root
-	id   string // tells places apart: rel, with "~/" in front beneath the home directory
+	id   string // of the place: rel, with "~/" in front beneath the home directory
 	own  bool   // root was opened for this place alone
 }
 
