@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -97,6 +98,16 @@ func lockNames(root *state.Root, changes []state.Change) (names []string) {
 	return names
 }
 
+// defaultOf is the document that a file of a fact begins as.
+func defaultOf(f *rules.Fact) map[string]any {
+	fields, _ := f.Default.(map[string]any)
+	fields = maps.Clone(fields)
+	if f.Source.Body {
+		delete(fields, "body") // the text below the fields, which is empty
+	}
+	return fields
+}
+
 // changesOf groups effects by file, in their order. facts are those of the policy; a file is edited as its fact reads it.
 func changesOf(effects []rules.Effect, facts []*rules.Fact, at time.Time) []state.Change {
 	var out []state.Change
@@ -106,11 +117,15 @@ func changesOf(effects []rules.Effect, facts []*rules.Fact, at time.Time) []stat
 		if e.Kind == rules.SetEffect {
 			set := state.Set{Path: e.Path, Value: e.Value}
 			format, _ := fileFormat(e.Source)
+			var create map[string]any
 			if i := slices.IndexFunc(facts, func(f *rules.Fact) bool { return f.Name == e.Fact }); i >= 0 {
 				if facts[i].Schema != nil {
 					set.Type = facts[i].Schema.Type()
 				}
 				format = factFormat(facts[i], format)
+				if e.Create {
+					create = defaultOf(facts[i])
+				}
 			}
 			_, ended := ends[e.File] // a set behind that is refused by the state package
 			if i, ok := sets[e.File]; ok && !ended {
@@ -118,7 +133,7 @@ func changesOf(effects []rules.Effect, facts []*rules.Fact, at time.Time) []stat
 				continue
 			}
 			sets[e.File] = len(out)
-			out = append(out, state.Change{Path: e.File, Format: format, Version: e.Version, Op: state.OpSet, Sets: []state.Set{set}})
+			out = append(out, state.Change{Path: e.File, Format: format, Version: e.Version, Op: state.OpSet, Sets: []state.Set{set}, Create: create})
 			continue
 		}
 		op := state.OpDelete

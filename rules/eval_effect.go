@@ -35,12 +35,14 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
 	ev.quoted = v.veiled
 	out = Effect{Kind: e.kind, Fact: f.Name, Source: f.Source.Name, File: v.Path, Version: v.Version}
 	absent := v.Status == Missing || v.defaulted
+	// Only a file that is not there begins as the default: what cannot be read stays as it is.
+	out.Create = e.kind == SetEffect && v.defaulted && v.Quiet && v.Version == "" && v.Path != "" && f.Source.File
 	switch {
-	case e.kind == SetEffect && absent:
+	case e.kind == SetEffect && absent && !out.Create:
 		return out, skip, public(fmt.Sprintf("%s: %s is missing, so there is nothing to change", e.src, f.Name))
 	case e.kind == SetEffect && v.Status == Invalid:
 		return out, skip, remarkf("%s: %s is invalid, so it cannot be changed: %s", e.src, f.Name, v.sentence())
-	case absent:
+	case absent && !out.Create:
 		return out, public(f.Name + " is missing"), broken
 	case v.Path == "" && f.Source.File:
 		return out, skip, public(fmt.Sprintf("%s: %s has no file", e.src, f.Name))
@@ -55,7 +57,9 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
 		return out, skip, remarkf("%s: the value is unknown: %s", e.src, ev.why)
 	}
 	ev.quoted = ev.quoted || ev.mark != nil || v.mark != nil
-	out.Old = valueAt(v.V, out.Path)
+	if !out.Create {
+		out.Old = valueAt(v.V, out.Path)
+	}
 	ev.at = e.value.last()
 	size := ev.meter.sizeOf(value) // it is copied
 	ev.meter.charge(size.steps(), mul(size.elements, entryBytes))

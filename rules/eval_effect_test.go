@@ -49,6 +49,36 @@ func effectWorld() *world {
 // What a set works out to: the path into the document and the new value. A set
 // that leads nowhere is left out, told in the trace; one whose value or place
 // cannot be known stops the loop, told in a notice.
+// A file that is not there begins as the default of its fact; what is there and cannot be read does not.
+func TestSetCreates(t *testing.T) {
+	const policy = `facts: {state: {json: "new/state.json", default: {phase: plan}, schema: {properties: {phase: {type: string}, n: {type: integer, default: 0}}}}}
+rules: [{name: change, continue: on, then: [set: state.n = state.n + 1]}]`
+	absent := rules.Value{Status: rules.Missing, Quiet: true, Path: "new/state.json", Problem: "does not exist"}
+	for name, c := range map[string]struct {
+		change func(*rules.Value)
+		stop   bool
+	}{
+		"there is no file":       {change: func(*rules.Value) {}},
+		"it cannot be read":      {func(v *rules.Value) { v.Quiet = false }, true},
+		"it has no front matter": {func(v *rules.Value) { v.Version = "v1" }, true},
+		"there is no project":    {func(v *rules.Value) { v.Path = "" }, true},
+	} {
+		v := absent
+		c.change(&v)
+		got := decide(t, policy, &world{facts: map[string]rules.Value{"state": v}})
+		if c.stop {
+			if !got.Failed || !strings.Contains(got.Reason, "state is missing, so there is nothing to change") {
+				t.Errorf("%s: %s %q", name, got.Action, got.Reason)
+			}
+			continue
+		}
+		want := []rules.Effect{{Kind: rules.SetEffect, Fact: "state", Source: "json", File: "new/state.json", Create: true, Path: []any{"n"}, Value: 1}}
+		if diff := cmp.Diff(want, got.Parts[0].Effects); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
 func TestSet(t *testing.T) {
 	tests := []struct {
 		set   string
@@ -87,7 +117,6 @@ func TestSet(t *testing.T) {
 
 		{set: `gone.n = 1`, stop: "gone is missing, so there is nothing to change"},
 		{set: `bad.n = 1`, stop: "bad is invalid, so it cannot be changed: bad.json it is not JSON"},
-		{set: `plan.active = false`, stop: "plan is missing, so there is nothing to change"},
 		{set: `state.n = gone.n`, stop: "the value is unknown: gone is missing: gone.json there is no file"},
 		{set: `state.specs[gone.n].status = "x"`, stop: "the index is unknown: gone is missing: gone.json there is no file"},
 		{set: `open.list[1.5] = 1`, stop: "the index is 1.5, not a whole number or a name"},

@@ -136,6 +136,7 @@ type Effect struct {
 	Timeout time.Duration `json:"timeout_ns,omitempty"` // run; 0 leaves it to who runs it
 	Verb    string        `json:"verb,omitempty"`       // verb: its name
 	To      string        `json:"to,omitempty"`         // archive: where the file is, in the record of a decision that was applied
+	Create  bool          `json:"create,omitempty"`     // set: there is no file yet; it begins as the default of the fact
 	Private bool          `json:"private,omitempty"`    // its path, values, pattern or text show what traces do not
 }
 

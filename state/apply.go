@@ -39,6 +39,10 @@ type Change struct {
 	Op      Op
 	Sets    []Set
 
+	// Create is the document to begin with if the file is not there, with the folders
+	// on the way to it; nil refuses to set values then. Only with an empty Version.
+	Create map[string]any
+
 	// Expect may look at the new bytes of the file before anything is written
 	// and refuse them with an error.
 	Expect func([]byte) error
@@ -63,7 +67,8 @@ type Change struct {
 //
 // A replaced file keeps its permissions. If the path is a link, the file that
 // it leads to is replaced and the link stays. Changes to one file are made in
-// order. Of archived files the changes then say where they are; the first file of the
+// order. A file that [Change.Create] begins is made in one step, unless it has appeared
+// meanwhile. Of archived files the changes then say where they are; the first file of the
 // archive adds ralph's own folders to .ralph/.gitignore. Removing a file that was not
 // there when it was read, and is not there now, does nothing.
 func (r *Root) Apply(ctx context.Context, changes []Change) error {
@@ -127,7 +132,7 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 func (r *Root) sweepTemps(targets []*target) {
 	seen := map[string]bool{}
 	for _, t := range targets {
-		if dir := path.Dir(t.was.place); t.end == OpSet && t.edited != nil && !seen[dir] {
+		if dir := path.Dir(t.was.place); t.end == OpSet && t.edited != nil && !t.made && !seen[dir] {
 			seen[dir] = true
 			sweepTemps(r.root, dir)
 		}
@@ -146,6 +151,7 @@ type target struct {
 	at      time.Time
 	ender   int  // the change that ends it
 	nothing bool // there is nothing to do
+	made    bool // the file is new
 
 	temp    string // the new bytes, waiting beside the file
 	archive string // where the file is moved
@@ -230,19 +236,31 @@ func (t *target) add(c Change) error {
 	if t.end != OpSet {
 		return t.refuse("it is removed before this change")
 	}
+	src := t.was.data
 	if t.was.place == "" {
-		if c.Op != OpSet && t.was.quiet {
+		switch {
+		case t.was.quiet && c.Op == OpSet && (t.made || c.Create != nil):
+			if !t.made {
+				var err error
+				if src, err = beginning(c.Create, c.Format); err != nil {
+					return t.failed(err)
+				}
+				t.made = true
+			}
+		case t.was.quiet && c.Op != OpSet && !t.made:
 			t.nothing = true
 			return nil
+		case t.made:
+			return t.refuse("it is made by this change and cannot be removed by it")
+		default:
+			return t.refuse("it " + t.was.problem)
 		}
-		return t.refuse("it " + t.was.problem)
 	}
 	switch c.Op {
 	case OpSet:
-		if t.was.status != OK {
+		if t.was.status != OK && !t.made {
 			return t.refuse("it " + t.was.problem)
 		}
-		src := t.was.data
 		if t.edited != nil {
 			src = t.edited
 		}
@@ -266,6 +284,16 @@ func (t *target) add(c Change) error {
 
 // prepare does all that can fail and that no reader sees.
 func (t *target) prepare(archives *archiver) error {
+	if t.made {
+		place, err := entry(t.root.dir, t.loc)
+		if err != nil {
+			return nil // there is no folder yet
+		}
+		if _, err := t.root.root.Lstat(place); err == nil && t.root.fetch(t.loc, nil).place == "" {
+			return t.refuse("it is a link that leads nowhere")
+		}
+		return nil
+	}
 	if t.end == OpSet && bytes.Equal(t.edited, t.was.data) {
 		t.nothing = true // the values are there already
 	}
@@ -302,6 +330,9 @@ func (t *target) unchanged() error {
 func (t *target) commit() error {
 	if t.nothing {
 		return nil
+	}
+	if t.made {
+		return t.create()
 	}
 	if err := t.unchanged(); err != nil {
 		return err
@@ -360,8 +391,12 @@ func (t *target) undo() error {
 	}
 	root := t.root.root
 	if t.end == OpSet {
-		if t.root.fetch(t.loc, nil).version != versionOf(t.was.place, t.edited) {
+		now := t.root.fetch(t.loc, nil)
+		if !bytes.Equal(now.data, t.edited) {
 			return changed(t.loc.shown)
+		}
+		if t.made {
+			return root.Remove(now.place)
 		}
 		return t.restore()
 	}

@@ -412,3 +412,71 @@ func TestPrune(t *testing.T) {
 		t.Errorf("Prune out of time = %v, %v", got, err)
 	}
 }
+
+// A file that is not there begins as the document of Create, in folders that are made.
+func TestApplyCreate(t *testing.T) {
+	p := newProject(t, nil)
+	begin := map[string]any{"phase": "plan", "round": 0, "left": []any{"a"}}
+	err := p.apply(
+		Change{Path: "new/state.json", Format: JSON, Create: begin, Sets: []Set{set(1, "round")}},
+		Change{Path: "loop.md", Format: FrontMatter, Create: begin, Sets: []Set{set("build", "phase")}},
+		Change{Path: "new/state.json", Format: JSON, Create: begin, Sets: []Set{set("build", "phase")}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, name := range p.files() {
+		got[name] = p.content(name)
+	}
+	want := map[string]string{
+		"new/state.json": "{\n  \"left\": [\n    \"a\"\n  ],\n  \"phase\": \"build\",\n  \"round\": 1\n}\n",
+		"loop.md":        "---\nleft: [\"a\"]\nphase: build\nround: 0\n---\n",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// What is there is never taken for a file that is not.
+func TestApplyCreateRefused(t *testing.T) {
+	p := newProject(t, map[string]string{"there.json": "{}", "folder/x.json": "{}", "other.json": "{}"})
+	if runtime.GOOS != "windows" {
+		if err := os.Symlink("nowhere.json", p.path("link.json")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		"there.json": "changed", "folder": "is a directory", "link.json": "leads nowhere", "../outside.json": "outside", "other.json/x.json": "",
+	} {
+		if path == "link.json" && runtime.GOOS == "windows" {
+			continue
+		}
+		before := p.files()
+		err := p.apply(Change{Path: path, Format: JSON, Create: map[string]any{"n": 0}, Sets: []Set{set(1, "n")}})
+		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, ErrChanged) != (want == "changed") {
+			t.Errorf("%s: %v, want an error with %q", path, err, want)
+		}
+		if diff := cmp.Diff(before, p.files()); diff != "" {
+			t.Errorf("%s: files (-before +after)\n%s", path, diff)
+		}
+	}
+}
+
+// A change that fails takes back the file that another one made.
+func TestApplyCreateTakenBack(t *testing.T) {
+	p := newProject(t, nil)
+	if err := os.WriteFile(p.path("file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := p.apply(
+		Change{Path: "a.json", Format: JSON, Create: map[string]any{"n": 0}, Sets: []Set{set(1, "n")}},
+		Change{Path: "file/b.json", Format: JSON, Create: map[string]any{"n": 0}, Sets: []Set{set(1, "n")}},
+	)
+	if err == nil {
+		t.Fatal("a file was made below a file")
+	}
+	if diff := cmp.Diff([]string{"file"}, p.files()); diff != "" {
+		t.Errorf("files (-want +got)\n%s", diff)
+	}
+}
