@@ -61,7 +61,6 @@ rules: [{name: change, continue: on, then: [set: state.n = state.n + 1]}]`
 		"there is no file":       {change: func(*rules.Value) {}},
 		"it cannot be read":      {func(v *rules.Value) { v.Quiet = false }, true},
 		"it has no front matter": {func(v *rules.Value) { v.Version = "v1" }, true},
-		"there is no project":    {func(v *rules.Value) { v.Path = "" }, true},
 	} {
 		v := absent
 		c.change(&v)
