@@ -48,6 +48,7 @@ func bounds() map[string][]bound {
 			{"a text that an expression makes", "rules.maxString", size, "the expression fails"},
 			{"a text with `${…}`, rendered", "rules.maxText", size, "the rest is cut off"},
 			{"a text for the agent", "rules.maxReason", size, "the rest is cut off; the end of the text says so, and ralph reports it"},
+			{"a value of the memory, as JSON", "rules.maxMemoryValue", size, "it is not remembered: the agent may stop, and ralph reports it"},
 			{"verdicts that `unless_repeated` remembers, for each rule", "rules.maxSaid", count, "the oldest is forgotten"},
 		},
 		"A policy": {
@@ -59,6 +60,7 @@ func bounds() map[string][]bound {
 			{"included files", "rules.defaultLoadIncludes", count, "error [`include`](../checks.md#include)"},
 			{"includes inside one another", "rules.maxIncludeDepth", count, "error `include`"},
 			{"instructions of all patterns", "rules.defaultLoadPatterns", count, "error `too-big`"},
+			{"values of the memory", "rules.maxMemoryValues", count, "error `too-big`"},
 			{"one expression", "rules.maxExprLength", size, "error [`syntax`](../checks.md#syntax)"},
 			{"parts of one expression", "rules.maxExprNodes", count, "error `syntax`"},
 			{"findings of one check", "rules.maxFindings", count, "further ones are not reported"},

@@ -133,7 +133,8 @@ func (d *Decision) effects() (shares []share) {
 	g := d.gatherer
 	for _, part := range d.Verdict.Parts {
 		for _, e := range part.Effects {
-			if e.Kind == rules.PruneEffect || e.Kind == rules.VerbEffect || e.Kind == rules.RunEffect {
+			switch e.Kind {
+			case rules.PruneEffect, rules.VerbEffect, rules.RunEffect, rules.RememberEffect: // the last is part of the memory
 				continue
 			}
 			var s share

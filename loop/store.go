@@ -72,18 +72,20 @@ func (s *inMemory) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
 		out[i].Key = key
 		if e := s.kept[key]; e != nil {
 			out[i] = e.Value.(Entry)
-			out[i].Memory.Said = copyOf(out[i].Memory.Said)
+			out[i].Memory = copyOf(out[i].Memory)
 		}
 	}
 	return out, nil
 }
 
-func copyOf(said map[string][]rules.Said) map[string][]rules.Said {
-	said = maps.Clone(said)
-	for rule, all := range said {
-		said[rule] = slices.Clone(all)
+// copyOf shares nothing with m but what lies within a value, which nothing changes.
+func copyOf(m rules.Memory) rules.Memory {
+	m.Said = maps.Clone(m.Said)
+	for rule, all := range m.Said {
+		m.Said[rule] = slices.Clone(all)
 	}
-	return said
+	m.Values, m.Private = maps.Clone(m.Values), slices.Clone(m.Private)
+	return m
 }
 
 func (s *inMemory) Save(ctx context.Context, entries ...Entry) error {
@@ -104,7 +106,7 @@ func (s *inMemory) Save(ctx context.Context, entries ...Entry) error {
 	for _, entry := range entries {
 		s.saves++
 		entry.Version = strconv.Itoa(s.saves)
-		entry.Memory.Said = copyOf(entry.Memory.Said)
+		entry.Memory = copyOf(entry.Memory)
 		if e := s.kept[entry.Key]; e != nil {
 			e.Value = entry
 			s.order.MoveToFront(e)

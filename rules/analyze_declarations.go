@@ -44,7 +44,7 @@ func checkDeclarations(p *Program) Diagnostics {
 		if s.used.Load() || s.pos.Line == 0 || s.pos.File != p.files[0].Name {
 			continue
 		}
-		kind := map[symbolKind]string{factSymbol: "fact", letSymbol: "let", constSymbol: "param"}[s.kind]
+		kind := map[symbolKind]string{factSymbol: "fact", letSymbol: "let", constSymbol: "param", memorySymbol: "memory"}[s.kind]
 		if kind == "" {
 			continue
 		}

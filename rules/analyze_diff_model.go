@@ -106,6 +106,8 @@ func (t *translator) meaningOfNode(n ast.Node) string {
 					meaning = t.meaningOf(s.fact)
 				case letSymbol:
 					meaning = t.meaning(s.let.root)
+				case memorySymbol:
+					meaning = fmt.Sprintf("%s %#v", s.memory.per, s.value)
 				case constSymbol:
 					meaning = fmt.Sprintf("%#v", s.value)
 				}

@@ -39,6 +39,8 @@ func (a *analysis) moves(root *cond) bool {
 			switch s.kind {
 			case nameSymbol:
 				found = found || s.name == "stop_hook_active" || s.name == "now" || s.info.askRow
+			case memorySymbol:
+				found = found || s.memory.set.Load()
 			case askSymbol:
 				found = found || s.ask == "age"
 			case letSymbol:

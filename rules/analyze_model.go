@@ -44,6 +44,7 @@ const (
 	fieldValue                      // what a field holds, or a whole fact that is a text
 	nameValue                       // one of ralph's names
 	paramValue
+	memoryOf   // a value of the memory
 	ruleAside  // whether unless_repeated lets a rule step aside
 	opaqueTest // an operand whose meaning is not known: false, true, or an error
 )
@@ -112,6 +113,7 @@ type Witness struct {
 	Invalid  map[string]string `json:"invalid,omitempty"`  // facts that cannot be used, with the reason
 	Unusable []string          `json:"unusable,omitempty"` // fields of a wrong type: fact.field
 	Names    map[string]any    `json:"names,omitempty"`    // values of ralph's names
+	Memory   map[string]any    `json:"memory,omitempty"`   // values of the policy's memory
 	Params   map[string]any    `json:"params,omitempty"`   // values of params
 	Given    map[string]int    `json:"given,omitempty"`    // rules that step aside, with the verdicts they have been in
 }
@@ -177,6 +179,8 @@ func (m *model) witness(r *solve.Result) Witness {
 			}
 		case nameValue:
 			put(&w.Names, q.name, value)
+		case memoryOf:
+			put(&w.Memory, q.name, value)
 		case paramValue:
 			put(&w.Params, q.name, value)
 		case ruleAside:

@@ -139,6 +139,9 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (side, bool) {
 		case s.typ != nil && s.name != "hook.raw":
 			return t.typed("name "+s.key, s.typ, quantity{kind: nameValue, name: s.name}, s.info.zero())
 		}
+	case memorySymbol:
+		// An old value that the schema does not allow any more counts as the default.
+		return t.typed("memory "+s.key, s.typ, quantity{kind: memoryOf, name: s.name}, s.value)
 	case factSymbol:
 		if s.fact.Source.File && s.typ != nil && s.typ.Kind == schema.String {
 			return t.typed(fieldKey(t.labelOf(s.fact), nil), s.typ, quantity{kind: fieldValue, name: t.labelOf(s.fact), fact: s.fact, nonempty: true}, nil)

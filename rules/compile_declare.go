@@ -85,6 +85,11 @@ func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
 			facts[i] = c.declareFact(sc, d)
 		}
 	}
+	for _, d := range doc.memory {
+		if c.free(sc, d.key) {
+			c.declareMemory(sc, d)
+		}
+	}
 	for _, d := range doc.lets {
 		if c.free(sc, d.key) {
 			c.add(sc, d.key, &symbol{kind: letSymbol, let: &let{decl: d, scope: sc}})

@@ -29,6 +29,8 @@ func (c *compiler) effectOf(sc *scope, d effectDecl) *effect {
 	switch d.kind {
 	case SetEffect:
 		return c.setEffect(sc, d.node)
+	case RememberEffect:
+		return c.rememberEffect(sc, d.node)
 	case DeleteEffect, ArchiveEffect:
 		name := strings.TrimSpace(d.node.Value)
 		s := sc.symbols[name]
@@ -116,7 +118,7 @@ func (c *compiler) setEffect(sc *scope, n *source.Node) *effect {
 		c.errorf(sc, n, "assignment", help, "set takes an assignment, and this is none")
 		return nil
 	}
-	left, right := n.Value[:at], n.Value[at+1:]
+	left := n.Value[:at]
 	e := &effect{kind: SetEffect, src: "set: " + strings.TrimSpace(n.Value)}
 	target := snippet{scope: sc, src: left, node: n}
 	tree, err := c.engine.parse(left)
@@ -126,13 +128,48 @@ func (c *compiler) setEffect(sc *scope, n *source.Node) *effect {
 		return nil
 	}
 	okLeft := c.target(e, target, tree)
-	value := snippet{scope: sc, src: right, node: n, offset: utf8.RuneCountInString(left) + 1}
+	return c.assign(sc, n, at, e, okLeft, "the field")
+}
+
+// rememberEffect compiles `name = expression`.
+func (c *compiler) rememberEffect(sc *scope, n *source.Node) *effect {
+	at, ok := splitAssignment(n.Value)
+	if !ok {
+		help := "write name = expression"
+		if i := strings.Index(n.Value, "=="); i >= 0 {
+			help = "one = assigns, == compares: " + help
+		}
+		c.errorf(sc, n, "assignment", help, "remember takes an assignment, and this is none")
+		return nil
+	}
+	name := strings.TrimSpace(n.Value[:at])
+	e := &effect{kind: RememberEffect, src: "remember: " + strings.TrimSpace(n.Value)}
+	e.memory = sc.symbols[name]
+	ok = e.memory != nil && e.memory.kind == memorySymbol
+	switch root, _, deeper := strings.Cut(name, "."); {
+	case ok:
+		e.typ = e.memory.typ
+		e.memory.memory.set.Store(true)
+	case deeper && sc.symbols[root] != nil && sc.symbols[root].kind == memorySymbol:
+		c.errorf(sc, n, "assignment", "write "+root+" = {…} with all its fields", "remember changes the whole of %q, not one field", root)
+	default:
+		known := sc.named(memorySymbol)
+		c.errorf(sc, n, "unknown-memory", nearest.DidYouMean(name, known), "remember takes the name of a value under memory, and %q is none; %s", name, theyAre("those names", known))
+	}
+	return c.assign(sc, n, at, e, ok, "the memory")
+}
+
+// assign compiles the right side of an assignment whose = stands at an offset. ok says
+// that its left side, which what names, can be used.
+func (c *compiler) assign(sc *scope, n *source.Node, at int, e *effect, ok bool, what string) *effect {
+	left := n.Value[:at]
+	value := snippet{scope: sc, src: n.Value[at+1:], node: n, offset: utf8.RuneCountInString(left) + 1}
 	root, nt := c.expression(value, false)
-	if !okLeft || root == nil {
+	if !ok || root == nil {
 		return nil
 	}
 	e.value = root
-	c.checkValue(value, root, nt, e.typ, "the field "+strings.TrimSpace(left), "effect-type")
+	c.checkValue(value, root, nt, e.typ, what+" "+strings.TrimSpace(left), "effect-type")
 	return e
 }
 
@@ -305,6 +342,8 @@ type effect struct {
 	glob  *path
 	older time.Duration
 	run   []*path
+
+	memory *symbol // remember
 
 	verb   string // of the embedding program
 	schema *schema.Schema

@@ -21,6 +21,13 @@ type Program struct {
 	Events      []string // that the policy decides
 	Gate        string   // "first": the first rule that holds decides; "all": every continue rule that holds counts
 
+	// Memory lists what the policy keeps in a [Memory], by name: what a value belongs to,
+	// PerSession or PerProject, and what it is before it was remembered. nil if nothing.
+	Memory map[string]struct {
+		Per     Per
+		Default any
+	}
+
 	limits   Limits
 	rules    []*Rule
 	files    []File

@@ -51,6 +51,17 @@ func (s *scope) declared() []string {
 	return append(slices.Collect(maps.Keys(s.symbols)), s.fields()...)
 }
 
+// named lists the names of the scope's symbols of a kind.
+func (s *scope) named(kind symbolKind) []string {
+	var out []string
+	for name, sym := range s.symbols {
+		if sym.kind == kind {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // facts lists the names of the scope's facts that are wanted; nil wants all.
 func (s *scope) facts(wanted func(*Fact) bool) []string {
 	var out []string

@@ -12,11 +12,12 @@ import (
 type symbolKind uint8
 
 const (
-	factSymbol  symbolKind = iota
-	letSymbol              // evaluated from an expression: let, or a bound param
-	constSymbol            // a param with its value
-	nameSymbol             // one of ralph's names
-	askSymbol              // missing(f) and its like
+	factSymbol   symbolKind = iota
+	letSymbol               // evaluated from an expression: let, or a bound param
+	constSymbol             // a param with its value
+	nameSymbol              // one of ralph's names
+	memorySymbol            // a value of the memory
+	askSymbol               // missing(f) and its like
 )
 
 // symbol is one name that operands can read, with its slot in an evaluation.
@@ -28,14 +29,22 @@ type symbol struct {
 	typ  *schema.Type
 	pos  Pos
 
-	fact  *Fact     // factSymbol, askSymbol
-	ask   string    // askSymbol: what is asked
-	now   *symbol   // askSymbol age: the time of the event
-	let   *let      // letSymbol
-	value any       // constSymbol
-	info  *NameInfo // nameSymbol
+	fact   *Fact        // factSymbol, askSymbol
+	ask    string       // askSymbol: what is asked
+	now    *symbol      // askSymbol age: the time of the event
+	let    *let         // letSymbol
+	value  any          // constSymbol; memorySymbol: the default
+	memory *memoryValue // memorySymbol
+	info   *NameInfo    // nameSymbol
 
 	used atomic.Bool
+}
+
+// memoryValue is a declared value of the memory.
+type memoryValue struct {
+	schema *schema.Schema
+	per    Per
+	set    atomic.Bool // some effect changes it
 }
 
 // let is an expression with a name.

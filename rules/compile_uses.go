@@ -71,7 +71,9 @@ func (u *Uses) noteEffect(p *Program, e *effect) {
 	if e.kind == VerbEffect {
 		name = e.verb
 	}
-	u.Effects = append(u.Effects, Use{name, at})
+	if e.kind != RememberEffect { // it touches nothing
+		u.Effects = append(u.Effects, Use{name, at})
+	}
 	u.note(e.value)
 	u.notePath(at.File, e.glob)
 	for _, a := range e.run {

@@ -29,6 +29,8 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
 		return out, skip, broken
 	case VerbEffect:
 		return ev.verb(e)
+	case RememberEffect:
+		return ev.toRemember(e)
 	}
 	f := e.fact.fact
 	v := ev.fact(f)

@@ -45,6 +45,8 @@ func (ev *evaluation) noteInputs(o *operand) {
 			ev.noteInput(inputName(s.name, nil), v, ev.slots[s.slot].mark, ev.looksInto(o, s))
 		case s.kind == nameSymbol && !s.info.called() && !s.info.askRow:
 			ev.noteInput(s.name, v, ev.slots[s.slot].mark, ev.looksInto(o, s))
+		case s.kind == memorySymbol:
+			ev.noteInput("memory."+s.name, v, ev.slots[s.slot].mark, ev.looksInto(o, s))
 		case s.kind == askSymbol && s.ask == "age":
 			ev.noteInput("age("+s.fact.Name+")", v, nil, false)
 		}

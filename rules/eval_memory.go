@@ -35,7 +35,8 @@ func (ev *evaluation) remember() {
 	}
 	mine := session.say(v.Parts, ev.parts, false, session.Turn, now)
 	ours := project.say(v.Parts, ev.parts, true, session.Turn, now)
-	v.Changed = v.Changed || mine || ours
+	kept := ev.keep(session, project)
+	v.Changed = v.Changed || mine || ours || kept
 }
 
 // loop gives one of the names that come from the loop memory.

@@ -258,7 +258,7 @@ func (p *Program) release(ev *evaluation) {
 	clear(ev.parts)
 	// Field by field: clearing all at once takes longer than most rules.
 	ev.program, ev.ctx, ev.facts, ev.verdict, ev.meter.ctx, ev.meter.over, ev.meter.answers = nil, nil, nil, nil, nil, nil, nil
-	ev.opts.Memory.Said, ev.opts.Project.Said, ev.memory.Said = nil, nil, nil
+	ev.opts.Memory, ev.opts.Project, ev.memory = Memory{}, Memory{}, Memory{}
 	ev.at, ev.in, ev.step, ev.why, ev.mark, ev.passed, ev.telling, ev.quoted, ev.read = nil, nil, nil, remark{}, nil, false, false, false, false
 	ev.failed, ev.iteration, ev.tokens, ev.cost = "", 0, 0, 0
 	ev.parts, ev.causes, ev.buf = ev.parts[:0], ev.causes[:0], ev.buf[:0]

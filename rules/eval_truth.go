@@ -107,6 +107,8 @@ func (ev *evaluation) need(s *symbol) truth {
 	switch s.kind {
 	case constSymbol:
 		v = s.value
+	case memorySymbol:
+		v, mark = ev.recall(s)
 	case factSymbol:
 		v, state = ev.gather(s.fact)
 		mark = ev.gotten[s.fact.index].mark

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/schema"
 )
 
 // Memory is what a loop remembers between events. [Program.Eval] takes it and gives
@@ -17,7 +19,8 @@ import (
 //
 //	{"v": 1, "turn": "t1", "streak": 2, "total": 7, "progress": "[3]", "same": 1,
 //	 "since": "2026-01-02T15:04:05Z", "latest": "2026-01-02T15:06:00Z",
-//	 "ended": "2026-01-02T14:00:00Z", "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]}}
+//	 "ended": "2026-01-02T14:00:00Z", "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]},
+//	 "values": {"section": "Parser"}, "private": ["section"]}
 //
 // in which zero fields are left out. Another version than 1 is an error.
 type Memory struct {
@@ -43,6 +46,11 @@ type Memory struct {
 
 	// Said is when rules with unless_repeated were in a verdict, the oldest first.
 	Said map[string][]Said
+
+	// Values are those of the policy's memory that a rule has changed, by name, as JSON
+	// knows them. Private names those that hold something private.
+	Values  map[string]any
+	Private []string
 }
 
 // sameProgress as the Progress of a memory is equal to any progress.
@@ -70,6 +78,9 @@ type memoryJSON struct {
 	Ended    time.Time         `json:"ended,omitzero"`
 	Failures int               `json:"failures,omitempty"`
 	Said     map[string][]Said `json:"said,omitempty"`
+
+	Values  map[string]json.RawMessage `json:"values,omitempty"`
+	Private []string                   `json:"private,omitempty"`
 }
 
 // MarshalJSON writes the documented form, with times in UTC.
@@ -82,9 +93,17 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 		}
 		said[rule] = times
 	}
+	values := make(map[string]json.RawMessage, len(m.Values))
+	for name, v := range m.Values {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("the value %s: %w", name, err)
+		}
+		values[name] = b
+	}
 	return json.Marshal(memoryJSON{
 		V: memoryVersion, Turn: m.Turn, Streak: m.Streak, Total: m.Total, Since: m.Since.UTC(), Latest: m.Latest.UTC(),
-		Progress: m.Progress, Same: m.Same, Failures: m.Failures, Ended: m.Ended.UTC(), Said: said,
+		Progress: m.Progress, Same: m.Same, Failures: m.Failures, Ended: m.Ended.UTC(), Said: said, Values: values, Private: m.Private,
 	})
 }
 
@@ -100,9 +119,20 @@ func (m *Memory) UnmarshalJSON(b []byte) error {
 	case j.Streak < 0 || j.Total < 0 || j.Same < 0 || j.Failures < 0:
 		return fmt.Errorf("a count of the memory is negative")
 	}
+	var values map[string]any
+	for name, b := range j.Values {
+		v, err := schema.ParseJSON(b)
+		if err != nil {
+			return fmt.Errorf("the value %s: %w", name, err)
+		}
+		if values == nil {
+			values = make(map[string]any, len(j.Values))
+		}
+		values[name] = (&schema.Type{}).Read(v.Document().Value).Value
+	}
 	*m = Memory{
 		Turn: j.Turn, Streak: j.Streak, Total: j.Total, Since: j.Since, Latest: j.Latest,
-		Progress: j.Progress, Same: j.Same, Failures: j.Failures, Ended: j.Ended, Said: j.Said,
+		Progress: j.Progress, Same: j.Same, Failures: j.Failures, Ended: j.Ended, Said: j.Said, Values: values, Private: j.Private,
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 // behindHead are the keys that stand behind the when of a policy.
 func behindHead(key string) bool {
 	switch key {
-	case "facts", "let", "limits", "measure", "progress", "rules", "finally":
+	case "facts", "memory", "let", "limits", "measure", "progress", "rules", "finally":
 		return true
 	}
 	return false

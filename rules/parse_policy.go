@@ -150,6 +150,8 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 				}
 				d.facts = append(d.facts, f)
 			})
+		case "memory":
+			p.named(v, "memory", func(key, val *source.Node) { d.memory = append(d.memory, p.memory(key, val)) })
 		case "let":
 			d.lets = p.expressions(v, "let", func(key *source.Node) { d.lost = append(d.lost, key) })
 		case "limits":
@@ -174,6 +176,22 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 		}
 	})
 	return d
+}
+
+// memoryPer lists what a value of memory can belong to.
+func memoryPer() []string { return []string{"session", string(PerProject)} }
+
+// memory reads a value of memory: its schema, and per beside the words of the schema.
+func (p *parser) memory(key, n *source.Node) memoryDecl {
+	m := memoryDecl{name: key.Value, key: key, schema: n, per: PerSession}
+	per := n.Get("per")
+	if per == nil {
+		return m
+	}
+	if memoryPer()[p.word(per, "per", memoryPer())] == string(PerProject) {
+		m.per = PerProject
+	}
+	return m
 }
 
 // prefix reads the prefix of log lines, which stands on each of them.

@@ -134,6 +134,9 @@ func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 		case "set":
 			e.kind, e.node = SetEffect, p.scalar(v, "set")
 			ok = e.node != nil
+		case "remember":
+			e.kind, e.node = RememberEffect, p.scalar(v, "remember")
+			ok = e.node != nil
 		case "delete":
 			e.kind, e.node = DeleteEffect, p.scalar(v, "delete")
 			ok = e.node != nil

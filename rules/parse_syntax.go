@@ -18,6 +18,7 @@ type document struct {
 	params      []paramDecl
 	when        []*source.Node // of the policy itself
 	facts       []factDecl
+	memory      []memoryDecl
 	lets        []letDecl
 	lost        []*source.Node // names of lets that were reported and left out
 	limits      Limits
@@ -41,6 +42,13 @@ type paramDecl struct {
 	name   string
 	key    *source.Node
 	schema *source.Node
+}
+
+type memoryDecl struct {
+	name   string
+	key    *source.Node
+	schema *source.Node // with per beside the words of a schema
+	per    Per
 }
 
 type factDecl struct {
@@ -98,7 +106,7 @@ type ruleDecl struct {
 type effectDecl struct {
 	at    source.Pos // of its key
 	kind  EffectKind
-	node  *source.Node // set: the assignment; delete, archive: the fact; verb: its arguments
+	node  *source.Node // set, remember: the assignment; delete, archive: the fact; verb: its arguments
 	verb  *EffectDecl  // of the embedding program
 	glob  *source.Node
 	older time.Duration

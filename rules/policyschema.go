@@ -95,6 +95,9 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 		return jsonSchema{"type": "array", "minItems": 1, "items": scalar()}
 	case form.Params:
 		return named(jsonSchema{"type": "object"})
+	case form.Memory:
+		per := jsonSchema{"enum": memoryPer(), "description": "What the value belongs to; session if absent."}
+		return named(jsonSchema{"type": "object", "required": []string{"default"}, "properties": jsonSchema{"per": per}})
 	case form.Lets, form.Bindings:
 		return named(scalar())
 	case form.Facts:

@@ -227,6 +227,7 @@ func shapeWords(t *testing.T, s form.Shape) string {
 		form.Version: fmt.Sprintf("`%d`", LanguageVersion), form.Events: "one of " + reference.Code(KnownEvents()...) + ", or a list of them",
 		form.Gate: "one of " + reference.Code(gateWords()...), form.Per: "one of " + reference.Code(perWords()...), form.Word: "word", form.Any: "any value",
 		form.Schema: "schema", form.Fact: "name of a fact", form.Words: "list of templates", form.Params: "name → schema", form.Facts: "name → fact",
+		form.Memory: "name → schema, with `per`",
 		form.Lets: "name → expression", form.Bindings: "name → expression", form.Limits: "[keys](#limits)",
 		form.Limit: "whole number or param", form.Span: "duration or param", form.Amount: "number or param", form.Measure: "[keys](#measure)", form.Unless: "[keys](#unless_repeated)",
 		form.Rules: "list of [rules](#a-rule) and [includes](#an-include)", form.Effects: "list of [effects](#an-effect)",
@@ -246,7 +247,7 @@ func shapeAbout() map[form.Shape]string {
 		form.Template:   "Text with `${expression}` in it; `$${` is a literal `${`.",
 		form.Path:       "A path or pattern with slashes, relative to the root of the project, with `${expression}` in it. See [paths](../policy.md#paths).",
 		form.Exprs:      "An expression, or a list of expressions.",
-		form.Assignment: "`fact.field = expression`. The field may be nested: `state.specs[0].status`.",
+		form.Assignment: "`fact.field = expression` for `set`, where the field may be nested: `state.specs[0].status`. `name = expression` for `remember`.",
 		form.Int:        "0 or more.",
 		form.Count:      "A whole number, 1 or more.",
 		form.Duration:   "As in Go: `500ms`, `30s`, `5m`, `1h30m`.",
@@ -254,6 +255,7 @@ func shapeAbout() map[form.Shape]string {
 		form.Span:       "A duration, or the name of a param whose text is one.",
 		form.Amount:     "0 or more, or the name of a param with such a value.",
 		form.Schema:     "[JSON Schema](../policy.md#schemas): written in place, or the name of a file beside the policy, or `ralph:NAME` for one that comes with ralph.",
+		form.Memory:     "A [JSON Schema](../policy.md#schemas) that is written in place and has a `default`. Beside its words stands `per`: `session` (if absent) or `project`.",
 		form.Words:      "The program and its arguments, each a template. No shell reads them.",
 	}
 }

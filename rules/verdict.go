@@ -110,13 +110,14 @@ type EffectKind string
 
 // The effects that a rule can ask for.
 const (
-	SetEffect     EffectKind = "set"     // change one value in a file
-	DeleteEffect  EffectKind = "delete"  // remove the file
-	ArchiveEffect EffectKind = "archive" // move the file to .ralph/archive
-	PruneEffect   EffectKind = "prune"   // remove old files that match a pattern
-	RunEffect     EffectKind = "run"     // run a program
-	LogEffect     EffectKind = "log"     // only in finally: write a log line
-	VerbEffect    EffectKind = "verb"    // a verb of the program that embeds ralph
+	SetEffect      EffectKind = "set"      // change one value in a file
+	RememberEffect EffectKind = "remember" // change one value of the memory
+	DeleteEffect   EffectKind = "delete"   // remove the file
+	ArchiveEffect  EffectKind = "archive"  // move the file to .ralph/archive
+	PruneEffect    EffectKind = "prune"    // remove old files that match a pattern
+	RunEffect      EffectKind = "run"      // run a program
+	LogEffect      EffectKind = "log"      // only in finally: write a log line
+	VerbEffect     EffectKind = "verb"     // a verb of the program that embeds ralph
 )
 
 // Effect is one change, evaluated and ready to be made.
@@ -127,10 +128,11 @@ type Effect struct {
 	File    string        `json:"file,omitempty"`       // its path
 	Version string        `json:"version,omitempty"`    // the version that the decision was made on
 	Path    []any         `json:"path,omitempty"`       // set: where in the document, string keys and int indexes
-	Old     any           `json:"old,omitempty"`        // set: what stands there
-	Value   any           `json:"new,omitempty"`        // set: the new value; verb: the arguments
+	Old     any           `json:"old,omitempty"`        // set, remember: what stands there
+	Value   any           `json:"new,omitempty"`        // set, remember: the new value; verb: the arguments
 	Glob    string        `json:"glob,omitempty"`       // prune
 	Older   time.Duration `json:"older_ns,omitempty"`   // prune
+	Name    string        `json:"name,omitempty"`       // remember: the value of the memory
 	Text    string        `json:"text,omitempty"`       // log
 	Args    []string      `json:"args,omitempty"`       // run: the program and its arguments
 	Timeout time.Duration `json:"timeout_ns,omitempty"` // run; 0 leaves it to who runs it
@@ -235,7 +237,7 @@ type FactRead struct {
 // to decide again. Long and private values are cut out; that they were read stays.
 type Input struct {
 	// Name is a fact and the JSON pointer into it, joined by # (state#/taskIndex,
-	// feature#), one of ralph's names (stop_hook_active), or age(FACT).
+	// feature#), one of ralph's names (stop_hook_active), memory.NAME, or age(FACT).
 	Name  string `json:"name"`
 	Value any    `json:"value,omitempty"`
 	Cut   bool   `json:"cut,omitempty"` // the value is too long, private, or only reported

@@ -150,7 +150,11 @@ func brackets(s string) string {
 func effectText(e rules.Effect) string {
 	switch e.Kind {
 	case rules.SetEffect:
-		return fmt.Sprintf("set %s %s = %s", e.File, pathText(e.Path), yamlText(e.Value))
+		text := fmt.Sprintf("set %s %s = %s", e.File, pathText(e.Path), yamlText(e.Value))
+		if e.Create {
+			text += ", in a new file"
+		}
+		return text
 	case rules.PruneEffect:
 		return fmt.Sprintf("prune %s older than %s", e.Glob, e.Older)
 	case rules.LogEffect:
@@ -159,6 +163,8 @@ func effectText(e rules.Effect) string {
 		return e.Verb
 	case rules.RunEffect:
 		return "run " + shellLine(e.Args)
+	case rules.RememberEffect:
+		return fmt.Sprintf("remember %s = %s", e.Name, yamlText(e.Value))
 	}
 	if e.To != "" {
 		return fmt.Sprintf("%s %s to %s", e.Kind, e.File, e.To)

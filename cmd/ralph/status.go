@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -82,6 +83,10 @@ type loopStatus struct {
 		Done  float64 `json:"done"`
 		Total float64 `json:"total"`
 	} `json:"measure,omitempty"`
+
+	// Memory holds what the policy remembers, but for what is private, of which it says
+	// how large it is.
+	Memory map[string]any `json:"memory,omitempty"`
 
 	progress string
 }
@@ -206,6 +211,19 @@ func (st *loopStatus) take(r loopState) {
 	}
 }
 
+// recall fills in values that the policy remembers.
+func (st *loopStatus) recall(m rules.Memory) {
+	for name, v := range m.Values {
+		if st.Memory == nil {
+			st.Memory = map[string]any{}
+		}
+		if slices.Contains(m.Private, name) {
+			v = fmt.Sprintf("(%d bytes)", len(jsonText(v)))
+		}
+		st.Memory[name] = v
+	}
+}
+
 // remember fills in what ralph remembers of a session.
 func (a *app) remember(ctx context.Context, st *loopStatus, own *store.Store, root string, s logged) {
 	mine, shared, err := remembered(ctx, own, s.key())
@@ -214,6 +232,8 @@ func (a *app) remember(ctx context.Context, st *loopStatus, own *store.Store, ro
 	}
 	if running(mine.Memory, shared.Memory) {
 		st.Continuations, st.Since = mine.Memory.Streak, mine.Memory.Since
+		st.recall(mine.Memory)
+		st.recall(shared.Memory)
 	}
 	st.Host = s.Host
 	st.Owner, st.Agent = cmp.Or(st.Owner, s.Session), s.Agent
@@ -313,6 +333,9 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 		}
 		if l.Promise != "" {
 			line("promise", l.Promise)
+		}
+		for _, name := range slices.Sorted(maps.Keys(l.Memory)) {
+			line("memory", name+" = "+cut(jsonText(l.Memory[name]), 100))
 		}
 		if !l.Since.IsZero() {
 			line("since", l.Since.Local().Format(time.DateTime)+", "+ago(now, l.Since))

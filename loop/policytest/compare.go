@@ -1,8 +1,10 @@
 package policytest
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,8 +84,15 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 	for _, part := range v.Parts {
 		all = append(all, part.Effects...)
 	}
+	all = slices.DeleteFunc(all, func(e rules.Effect) bool { return e.Kind == rules.RememberEffect })
 	effects("effects", e.Effects, all)
 	effects("finally", e.Finally, v.Finally)
+	for _, name := range slices.Sorted(maps.Keys(e.Memory.Value)) {
+		want, got := e.Memory.Value[name], b.remembered(v, name)
+		if !reflect.DeepEqual(want, got) {
+			fail(e.Memory.Pos, "memory "+name, jsonText(want), jsonText(got))
+		}
+	}
 	read := map[string]bool{}
 	for _, f := range v.Trace.Facts {
 		read[f.Name] = true
@@ -127,6 +136,27 @@ func compareMeasure(v *rules.Verdict, want testfile.Optional[map[string]float64]
 			}
 		}
 	}
+}
+
+func jsonText(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}
+
+// remembered is a value of the memory after the verdict.
+func (b *bench) remembered(v *rules.Verdict, name string) any {
+	of := b.program.Memory[name]
+	in := v.Memory
+	if of.Per == rules.PerProject {
+		in = v.Project
+	}
+	if got, ok := in.Values[name]; ok {
+		return got
+	}
+	return of.Default
 }
 
 func notes(v *rules.Verdict) string {

@@ -30,6 +30,7 @@ func Draft(r loop.Record) testfile.Draft {
 	var lost []string
 	kinds := rules.Sources()
 	facts, missing, invalid := map[string]any{}, map[string]any{}, map[string]any{}
+	memory := map[string]any{}
 	for _, f := range r.Trace.Facts {
 		switch f.Status {
 		case rules.Missing:
@@ -69,6 +70,10 @@ func Draft(r loop.Record) testfile.Draft {
 			if failed, ok := v.(map[string]any); ok {
 				d.Given["transcript"] = []any{map[string]any{string(testfile.Failed): failed["kind"]}}
 			}
+		case strings.HasPrefix(name, "memory."):
+			if v, ok := recorded.Known(&r, in.Name); ok {
+				memory[strings.TrimPrefix(name, "memory.")] = v
+			}
 		case testfile.Gives(name):
 			if v, ok := recorded.Known(&r, in.Name); ok && !isZero(v) {
 				d.Given[name] = v
@@ -83,6 +88,7 @@ func Draft(r loop.Record) testfile.Draft {
 	put("facts", facts)
 	put("missing", missing)
 	put("invalid", invalid)
+	put("memory", memory)
 	put("repeated", counts(r.Repeated))
 	put("loop", streak(r))
 	answers(d.Given, r.Calls)

@@ -39,6 +39,16 @@ func (b *bench) memory(p *rules.Program, ev host.Event) loop.Store {
 		}
 		(*to)[r.Name] = slices.Repeat([]rules.Said{{At: b.now, Turn: ev.Turn}}, n)
 	}
+	for name, v := range g.Memory {
+		to := &m.session.Values
+		if p.Memory[name].Per == rules.PerProject {
+			to = &m.project.Values
+		}
+		if *to == nil {
+			*to = map[string]any{}
+		}
+		(*to)[name] = v
+	}
 	return m
 }
 

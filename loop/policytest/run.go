@@ -63,6 +63,8 @@ type bench struct {
 	before  map[string]string
 	world   *world
 	applied bool
+
+	program *rules.Program
 }
 
 func newBench(t testfile.Test) (*bench, error) {
@@ -174,6 +176,7 @@ func (nothing) Write(context.Context, []rules.Effect) error { return nil }
 // decide makes the decision and, where the effects are those of real files,
 // applies it.
 func (b *bench) decide(ctx context.Context, p *rules.Program, name string, verbs []rules.EffectDecl) (*loop.Decision, error) {
+	b.program = p
 	ev, err := b.event()
 	if err != nil {
 		return nil, err

@@ -141,6 +141,20 @@ func (w *past) options(p *rules.Program) rules.Options {
 	if s.Continuations > 0 {
 		o.Memory.Since, o.Memory.Latest = r.Time.Add(-s.Elapsed), r.Time.Add(-s.Step)
 	}
+	for name, of := range p.Memory {
+		v, ok := recorded.Known(r, "memory."+name)
+		if !ok {
+			continue // check finds out whether it is read now
+		}
+		to := &o.Memory.Values
+		if of.Per == rules.PerProject {
+			to = &o.Project.Values
+		}
+		if *to == nil {
+			*to = map[string]any{}
+		}
+		(*to)[name] = v
+	}
 	for _, rule := range p.Rules() {
 		if rule.Unless == nil {
 			continue

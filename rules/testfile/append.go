@@ -123,7 +123,7 @@ func (d Draft) text(indent, end string) []byte {
 		line("  given:")
 		for _, key := range slices.Sorted(maps.Keys(d.Given)) {
 			facts, ok := d.Given[key].(map[string]any)
-			if !ok || key != "facts" && key != "files" {
+			if !ok || key != "facts" && key != "files" && key != "memory" {
 				line("    " + key + ": " + flow(d.Given[key]))
 				continue
 			}

@@ -1,6 +1,7 @@
 package testfile
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
@@ -16,6 +17,7 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 	for _, d := range p.Facts() {
 		facts = append(facts, d.Name)
 	}
+	remembered := slices.Collect(maps.Keys(p.Memory))
 	for _, r := range p.Rules() {
 		names = append(names, r.Name)
 	}
@@ -67,6 +69,12 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 			if at := g.at["input "+name]; at.Line > 0 && !raw && g.Host == "" {
 				fail(at, "no rule can read the input field", name, inputs)
 			}
+		}
+		for name := range g.Memory {
+			fail(g.at["memory "+name], "the policy has no memory", name, remembered)
+		}
+		for name, at := range t.Expect.memoryAt {
+			fail(at, "the policy has no memory", name, remembered)
 		}
 		for name := range g.Repeated {
 			fail(g.at["rule "+name], "the policy has no rule", name, names)

@@ -56,6 +56,10 @@ func (r *reader) expect(n *source.Node) Expect {
 			e.Finally = Optional[[]string]{true, r.effects(v, key, &e), at}
 		case "files":
 			e.Files = Optional[map[string]Content]{true, r.results(v), at}
+		case "memory":
+			e.memoryAt = map[string]rules.Pos{}
+			e.Memory.Given, e.Memory.Pos = true, at
+			e.Memory.Value = r.values(v, key, "", e.memoryAt)
 		case "read":
 			e.Read = Optional[[]string]{true, r.texts(v, key), at}
 		case "unread":
@@ -152,6 +156,8 @@ func (r *reader) effects(n *source.Node, what string, e *Expect) []string {
 		}
 		for _, f := range item.Fields {
 			switch key, v := f.Key.Value, f.Value; {
+			case key == "remember":
+				r.errorf(f.Key, CheckValue, "write memory: {name: value} beside effects", "what a rule remembers is no effect on a file")
 			case key == "set":
 				out = append(out, r.set(v))
 			case key == "run" && v.Kind == source.List:

@@ -57,6 +57,7 @@ type Given struct {
 	Repeated map[string]int
 	Set      map[string]string // values of params
 	Names    map[string]any    // values of session.NAME and run.NAME
+	Memory   map[string]any    // values of the policy's memory
 
 	at map[string]rules.Pos // where things are given: "fact state", "repeated ask"
 }
@@ -116,9 +117,12 @@ type Expect struct {
 	Effects Optional[[]string]           // in the form of [EffectText]
 	Finally Optional[[]string]           //
 	Files   Optional[map[string]Content] // all files that the decision changes
+	Memory  Optional[map[string]any]     // values of the policy's memory after it
 	Measure Optional[map[string]float64] // done and total; nil if nothing is measured
 	Read    Optional[[]string]           // facts that must have been read
 	Unread  Optional[[]string]           // facts that must not have been read
+
+	memoryAt map[string]rules.Pos // of the names in Memory
 
 	verbs []verb // in Effects and Finally
 }

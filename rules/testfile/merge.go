@@ -52,6 +52,7 @@ func merged(base, own Given) Given {
 	g.Env = joined(base.Env, own.Env)
 	g.Set = joined(base.Set, own.Set)
 	g.Names = joined(base.Names, own.Names)
+	g.Memory = joined(base.Memory, own.Memory)
 	g.Repeated = joined(base.Repeated, own.Repeated)
 	if !own.Now.IsZero() {
 		g.Now = own.Now

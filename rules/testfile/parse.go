@@ -106,11 +106,7 @@ func (r *reader) given(n *source.Node) Given {
 	r.fields(n, "given", givenKeys(), func(key string, v *source.Node) {
 		switch key {
 		case "facts":
-			g.Facts = map[string]any{}
-			r.named(v, key, func(k, v *source.Node) {
-				g.Facts[k.Value] = v.Decode()
-				g.at["fact "+k.Value] = r.pos(k.Start)
-			})
+			g.Facts = r.values(v, key, "fact ", g.at)
 		case "missing":
 			g.Missing = r.reasons(v, key, g.at)
 		case "invalid":
@@ -151,6 +147,8 @@ func (r *reader) given(n *source.Node) Given {
 				g.Repeated[k.Value] = r.count(v, "the count of "+k.Value)
 				g.at["rule "+k.Value] = r.pos(k.Start)
 			})
+		case "memory":
+			g.Memory = r.values(v, key, "memory ", g.at)
 		case "set":
 			g.Set = r.scalars(v, key)
 		case "exists":
@@ -249,6 +247,16 @@ func (r *reader) oneOf(v *source.Node, what string, words []any) string {
 		r.errorf(v, CheckValue, nearest.DidYouMean(text, known), "%s is one of %s, not %q", what, quoted(known), text)
 	}
 	return text
+}
+
+// values reads a map from names to values of any kind, and notes where they stand.
+func (r *reader) values(n *source.Node, what, prefix string, at map[string]rules.Pos) map[string]any {
+	out := map[string]any{}
+	r.named(n, what, func(k, v *source.Node) {
+		out[k.Value] = v.Decode()
+		at[prefix+k.Value] = r.pos(k.Start)
+	})
+	return out
 }
 
 // reasons reads a list of facts, or a map from fact to reason.

@@ -56,6 +56,7 @@ const (
 	Words                   // a list of templates
 	Params                  // name → JSON Schema with default
 	Facts                   // name → fact
+	Memory                  // name → JSON Schema with default and per
 	Lets                    // name → expression
 	Bindings                // name → expression
 	Limits

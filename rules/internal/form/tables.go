@@ -14,6 +14,7 @@ func PolicyKeys() Keys {
 		{"params", Params, "Settings of the policy: name → a small JSON Schema with a default."},
 		{"when", Exprs, "What the policy is for: unless it is true, the agent may stop and no rule is tried. It can read params and ralph's own names."},
 		{"facts", Facts, "Named values: name → a source and its options. Gathered only when needed."},
+		{"memory", Memory, "Small values that the loop keeps between events: name → a JSON Schema with a default, and per: session (if absent) or project."},
 		{"let", Lets, "Named expressions. Evaluated only when needed, once per event."},
 		{"limits", Limits, "Limits of the loop. They hold whatever the rules say."},
 		{"progress", Exprs, "What changes when the loop makes progress; loop.repeats counts continuations without a change."},
@@ -26,7 +27,7 @@ func PolicyKeys() Keys {
 // GuardKeys are the keys of a file that is included.
 func GuardKeys() Keys {
 	return slices.DeleteFunc(PolicyKeys(), func(k Key) bool {
-		return !slices.Contains([]string{"ralph", "description", "params", "facts", "let", "rules"}, k.Name)
+		return !slices.Contains([]string{"ralph", "description", "params", "facts", "memory", "let", "rules"}, k.Name)
 	})
 }
 
@@ -59,6 +60,7 @@ func IncludeKeys() Keys {
 func EffectKeys() Keys {
 	return Keys{
 		{"set", Assignment, "fact.field = expression: change one value in a file."},
+		{"remember", Assignment, "name = expression: change one value of memory."},
 		{"delete", Fact, "Remove the file of a fact."},
 		{"archive", Fact, "Move the file of a fact to .ralph/archive."},
 		{"prune", Prune, "Remove files that match a pattern and are older than a time."},

@@ -1,0 +1,107 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// recall gives a value of the memory. One that does not fit its schema, which has
+// changed since, counts as the default, and that is reported.
+func (ev *evaluation) recall(s *symbol) (any, *secrecy) {
+	m := &ev.memory
+	if s.memory.per == PerProject {
+		m = &ev.opts.Project
+	}
+	v, ok := m.Values[s.name]
+	if !ok {
+		return s.value, nil
+	}
+	ev.meter.charge(1, 0)
+	private := slices.Contains(m.Private, s.name)
+	r := s.memory.schema.Check(schema.Document{Value: v})
+	if problem := misfit(r); problem != "" {
+		ev.report(remarkf("what was remembered as %s does not fit its schema, so its default counts: %s", s.name, veiled(problem, private)))
+		return s.value, nil
+	}
+	if private {
+		return r.Value, hidden()
+	}
+	return r.Value, nil
+}
+
+// toRemember makes the effect that changes a value of the memory.
+func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken remark) {
+	s := e.memory
+	out = Effect{Kind: RememberEffect, Name: s.name}
+	value, state := ev.value(e.value)
+	if state != known {
+		return out, skip, remarkf("%s: the value is unknown: %s", e.src, ev.why)
+	}
+	ev.quoted = ev.mark != nil
+	ev.at = e.value.last()
+	size := ev.meter.sizeOf(value) // it is copied
+	ev.meter.charge(size.steps(), mul(size.elements, entryBytes))
+	ev.at = nil
+	var problem string
+	if out.Value, problem = storable(e.typ, value); problem == "" {
+		problem = misfit(s.memory.schema.Check(schema.Document{Value: out.Value}))
+	}
+	if b, err := json.Marshal(out.Value); problem == "" && (err != nil || len(b) > maxMemoryValue) {
+		problem = fmt.Sprintf("too large to remember (%d bytes, the limit is %d)", len(b), maxMemoryValue)
+	}
+	if problem != "" {
+		return out, skip, remarkf("%s: %s", e.src, veiled(problem, ev.quoted))
+	}
+	ev.need(s)
+	if at := &ev.slots[s.slot]; at.mark == nil || ev.clear() {
+		out.Old = at.value
+	} else {
+		out.Old = at.mark.masked(at.value)
+	}
+	return out, skip, broken
+}
+
+// keep puts what the verdict remembers into the next memories. Values that the policy
+// does not declare any more are dropped then.
+func (ev *evaluation) keep(session, project *Memory) (changed bool) {
+	fresh := map[*Memory]bool{}
+	for _, part := range ev.verdict.Parts {
+		for _, e := range part.Effects {
+			if e.Kind != RememberEffect {
+				continue
+			}
+			m, declared := session, ev.program.Memory
+			of := declared[e.Name]
+			if of.Per == PerProject {
+				m = project
+			}
+			before, there := m.Values[e.Name]
+			if !there {
+				before = of.Default
+			}
+			if reflect.DeepEqual(before, e.Value) && e.Private == slices.Contains(m.Private, e.Name) {
+				continue
+			}
+			if !fresh[m] {
+				fresh[m] = true
+				m.Values, m.Private = maps.Clone(m.Values), slices.Clone(m.Private)
+				maps.DeleteFunc(m.Values, func(name string, _ any) bool { _, ok := declared[name]; return !ok })
+			}
+			if m.Values == nil {
+				m.Values = map[string]any{}
+			}
+			m.Values[e.Name] = e.Value
+			m.Private = slices.DeleteFunc(m.Private, func(name string) bool { _, ok := m.Values[name]; return !ok || name == e.Name })
+			if e.Private {
+				m.Private = append(m.Private, e.Name)
+			}
+			changed = true
+		}
+	}
+	return changed
+}
