@@ -42,6 +42,7 @@ func Checks() []CheckInfo {
 		{"ambiguous-name", Error, "a name that is also a field of the inline fact"},
 		{"unknown-name", Error, "a name that is not declared"},
 		{"unknown-field", Error, "a field that the schema does not declare"},
+		{"early-name", Error, "a name that is known only when the rules have decided"},
 		{"unknown-fact", Error, "a fact that is not declared"},
 		{"unknown-memory", Error, "a value of memory that is not declared"},
 		{"unknown-function", Error, "a function that does not exist"},

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"reflect"
@@ -123,6 +125,16 @@ func functions() []pureFunction {
 			m.text(len(s) + found*max(0, len(to)-len(from)))
 			return strings.Replace(s, from, to, n), nil
 		}, reflect.TypeFor[func(string, string, string) string](), reflect.TypeFor[func(string, string, string, int) string]()),
+
+		function("digest", "32 characters that another text does not have: to remember whether a long text has changed.", func(m *meter, args []any) (any, error) {
+			s, ok := args[0].(string)
+			if !ok {
+				return nil, fmt.Errorf("digest takes a text, not %s", kindOf(args[0]))
+			}
+			m.read(len(s))
+			sum := sha256.Sum256([]byte(s))
+			return hex.EncodeToString(sum[:16]), nil
+		}, reflect.TypeFor[func(string) string](), reflect.TypeFor[func(any) string]()),
 
 		function("similar", "How alike two texts are, from 0 to 1: the share of pairs of words that they have in common, ignoring case.", func(m *meter, args []any) (any, error) {
 			a, ok1 := args[0].(string)

@@ -19,7 +19,7 @@ type names struct {
 
 func newNames() *names {
 	all := Names()
-	n := &names{byName: make(map[string]*NameInfo, len(all)), namespaces: map[string][]string{"env": nil}, young: map[string]bool{"similar": true}}
+	n := &names{byName: make(map[string]*NameInfo, len(all)), namespaces: map[string][]string{"env": nil}, young: map[string]bool{"digest": true, "similar": true}}
 	for i := range all {
 		n.byName[all[i].Name] = &all[i]
 		first, member, ok := strings.Cut(all[i].Name, ".")
@@ -99,7 +99,7 @@ func (n *names) flat() []string {
 
 // functions lists the names that are called.
 func (n *names) functions() []string {
-	out := append(append(asks(), "cut", "bullets", "similar"), n.own...)
+	out := append(append(asks(), "cut", "bullets", "digest", "similar"), n.own...)
 	for name, info := range n.byName {
 		if info.called() && !strings.Contains(name, ".") {
 			out = append(out, name)
@@ -111,7 +111,7 @@ func (n *names) functions() []string {
 // isFunction reports whether a name is called: ralph's functions and expr's.
 func (n *names) isFunction(name string) bool {
 	info := n.byName[name]
-	return info != nil && info.called() || name == "cut" || name == "bullets" || name == "similar" || slices.Contains(n.own, name) || isBuiltin(name)
+	return info != nil && info.called() || name == "cut" || name == "bullets" || name == "digest" || name == "similar" || slices.Contains(n.own, name) || isBuiltin(name)
 }
 
 // taken reports whether a policy may not declare this name itself.

@@ -67,6 +67,7 @@ func compilePolicy(doc *document, l *loading, diags *Diagnostics) *Program {
 	for _, fd := range doc.finally {
 		p.finally = append(p.finally, c.finallyEntry(sc, fd))
 	}
+	c.checkEarly()
 	c.checkCycles(sc, doc)
 	if diags.hasErrors() {
 		return nil

@@ -94,6 +94,7 @@ func TestSet(t *testing.T) {
 		{set: "state.half = n / 2", path: []any{"half"}, old: 0.5, value: 1.5},
 		{set: `state.text = "a = b == c"`, path: []any{"text"}, old: "t", value: "a = b == c"},
 		{set: `state.text = string(n == 3)`, path: []any{"text"}, old: "t", value: "true"},
+		{set: `state.anything = {"at": now().Unix()}`, path: []any{"anything"}, value: object{"at": int(today().Unix())}},
 		{set: `state.text = duration("90s")`, path: []any{"text"}, old: "t", value: "1m30s"},
 		{set: `state.phase = "execution"`, path: []any{"phase"}, old: "plan", value: "execution"},
 		{set: `state.tags = concat(tags, ["b"])`, path: []any{"tags"}, old: []any{"a"}, value: []any{"a", "b"}},

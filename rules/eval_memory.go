@@ -49,6 +49,8 @@ func (ev *evaluation) loop(name string) any {
 		return m.Total
 	case "loop.elapsed":
 		return m.elapsed(now)
+	case "loop.continues":
+		return ev.verdict.Action == Continue
 	case "loop.step":
 		return m.step(now)
 	}

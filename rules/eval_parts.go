@@ -49,6 +49,7 @@ func (ev *evaluation) effects(r *Rule) (out []Effect, broken remark) {
 			return nil, broken
 		case skip.full != "":
 			ev.warn(remarkf("rule %s: %s is left out: %s", r.Name, e.src, skip))
+		case eff.Kind == RememberEffect && ev.remembers(eff, out): // nothing changes
 		default:
 			out = append(out, eff)
 		}

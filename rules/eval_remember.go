@@ -66,6 +66,32 @@ func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken remark) {
 	return out, skip, broken
 }
 
+// remembers reports whether the memory has the value of an effect already, and no
+// effect of the verdict, the latest of which are out, changes it before.
+func (ev *evaluation) remembers(eff Effect, out []Effect) bool {
+	for _, effects := range append([][]Effect{out}, effectsOf(ev.verdict.Parts)...) {
+		if slices.ContainsFunc(effects, func(e Effect) bool { return e.Kind == RememberEffect && e.Name == eff.Name }) {
+			return false
+		}
+	}
+	m, of := &ev.memory, ev.program.Memory[eff.Name]
+	if of.Per == PerProject {
+		m = &ev.opts.Project
+	}
+	before, there := m.Values[eff.Name]
+	if !there {
+		before = of.Default
+	}
+	return reflect.DeepEqual(before, eff.Value) && eff.Private == slices.Contains(m.Private, eff.Name)
+}
+
+func effectsOf(parts []Part) (all [][]Effect) {
+	for _, p := range parts {
+		all = append(all, p.Effects)
+	}
+	return all
+}
+
 // keep puts what the verdict remembers into the next memories. Values that the policy
 // does not declare any more are dropped then.
 func (ev *evaluation) keep(session, project *Memory) (changed bool) {

@@ -103,6 +103,8 @@ func Names() []NameInfo {
 		row("loop.elapsed", time.Duration(0), "Time since the first continuation of the streak."),
 		row("loop.step", time.Duration(0), "Time since the latest continuation."),
 
+		row("loop.continues", false, "This verdict sends the agent on. Known in texts, effects and finally, when the rules have decided."),
+
 		young(native("session.elapsed", time.Duration(0), "Time since the session began.")),
 
 		young(data("run.outcome", outcome, "How the latest iteration of the run ended; empty outside of a run.")),

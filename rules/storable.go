@@ -57,6 +57,8 @@ func plain(v any, depth int) (any, bool) {
 	switch v := v.(type) {
 	case nil, bool, string, int:
 		return v, true
+	case int64: // as the methods of times and durations give it
+		return int(v), int64(int(v)) == v
 	case float64:
 		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 	case time.Duration:

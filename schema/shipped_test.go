@@ -46,7 +46,7 @@ func TestShippedDefaults(t *testing.T) {
 	loops := map[string]any{
 		"phase": "", "taskIndex": 0, "totalTasks": 0, "taskIteration": 1, "maxTaskIterations": 5, "globalIteration": 1,
 		"maxGlobalIterations": 100, "recoveryMode": false, "awaitingApproval": false, "maxFixTasksPerOriginal": 3,
-		"fixTaskMap": map[string]any{},
+		"fixTaskMap": map[string]any{}, "session_id": "",
 	}
 	with := func(more map[string]any) map[string]any {
 		all := make(map[string]any)
@@ -68,7 +68,7 @@ func TestShippedDefaults(t *testing.T) {
 		})},
 		{"stravinsky-loop", map[string]any{
 			"iteration_count": 1, "max_iterations": 10, "completion_promise": "", "active": true,
-			"iteration_timeout": "", "total_timeout": "", "started_at": "", "milestones": []any{},
+			"iteration_timeout": "", "total_timeout": "", "started_at": "", "milestones": []any{}, "session_id": "",
 		}},
 	}
 	for _, tt := range tests {

@@ -38,6 +38,42 @@ func countOf(content []byte, body string) (int, error) {
 	return n, nil
 }
 
+// counter counts in such a file for every session: it has no owner.
+const counter = `ralph: 1
+facts:
+  plan: {frontmatter: ` + stravinskyFile + `, schema: {properties: {iteration_count: {type: integer, default: 1}, max_iterations: {type: integer, default: 10}}}}
+rules:
+  - name: go-on
+    when: plan.iteration_count < plan.max_iterations
+    continue: this is iteration ${plan.iteration_count + 1} of ${plan.max_iterations}
+    then:
+      - set: plan.iteration_count = plan.iteration_count + 1
+`
+
+// Of 16 sessions that stop at once in one project, the loop continues one, which owns it.
+func TestParallelOwners(t *testing.T) {
+	h := newHook(t, map[string]string{stravinskyFile: countedLoop(1, "Work.\n")}, "--policy", "stravinsky")
+	results := make([]result, 16)
+	var wg sync.WaitGroup
+	for i := range results {
+		one := h
+		one.stdin = strings.NewReader(h.event(map[string]any{"session_id": fmt.Sprint("s-", i), "prompt_id": "p"}))
+		wg.Go(func() { results[i] = one.run(t) })
+	}
+	wg.Wait()
+	owners := 0
+	for i, r := range results {
+		if a := r.answer(t); a.Decision == "block" {
+			owners++
+		} else if a.SystemMessage != "" || r.stderr != "" {
+			t.Errorf("session %d stopped with notice %q, stderr %q", i, a.SystemMessage, r.stderr)
+		}
+	}
+	if owners != 1 {
+		t.Errorf("the loop continued %d sessions, want 1", owners)
+	}
+}
+
 // 64 hooks at once on one counter: each goes on and is counted once, whether they
 // are of one session or of 64. Who reads the file while others change it sees all of
 // it, and no older count than was answered.
@@ -46,14 +82,15 @@ func TestParallelHooks(t *testing.T) {
 	body := strings.Repeat("Some work to do.\n", 2000)
 	for _, c := range []struct {
 		name    string
+		policy  string
 		session func(i int) string
 		total   int // continuations that the first session remembers
 	}{
-		{"one session", func(int) string { return "s-1" }, hooks},
-		{"as many sessions", func(i int) string { return fmt.Sprint("s-", i+1) }, 1},
+		{"one session", "stravinsky", func(int) string { return "s-1" }, hooks},
+		{"as many sessions", "counter", func(i int) string { return fmt.Sprint("s-", i+1) }, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHook(t, map[string]string{stravinskyFile: countedLoop(1, body)}, "--policy", "stravinsky")
+			h := newHook(t, map[string]string{stravinskyFile: countedLoop(1, body), ".ralph/counter.yaml": counter}, "--policy", c.policy)
 			path := filepath.Join(h.dir, stravinskyFile)
 			results := make([]result, hooks)
 			seen := make([]int, hooks) // in the file, after the answer

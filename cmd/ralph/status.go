@@ -182,6 +182,9 @@ func (a *app) fileStatus(ctx context.Context, root *state.Root, own *store.Store
 		st.Problem = oneLine(r.doc.Problem)
 	}
 	st.take(r)
+	if st.Owner == "" {
+		st.Owner = claimant(ctx, own, loop.Key{Root: root.Dir(), Policy: st.Policy}, st.Iteration)
+	}
 	named := st.Owner
 	for _, s := range sessions {
 		if s.Policy != st.Policy || named != "" && s.Session != named {
@@ -197,6 +200,24 @@ func (a *app) fileStatus(ctx context.Context, root *state.Root, own *store.Store
 		}
 	}
 	return st
+}
+
+// ownerClaim is what the guard owner remembers.
+const ownerClaim = "owner/claim"
+
+// claimant is the session that owns a loop by what the guard owner remembers, "" if there is
+// none. A loop that is not as far as the one that was claimed is another one.
+func claimant(ctx context.Context, own *store.Store, k loop.Key, iteration *int) string {
+	_, shared, err := remembered(ctx, own, k)
+	if err != nil {
+		return "" // the session's own memory reports it
+	}
+	claim, _ := shared.Memory.Values[ownerClaim].(map[string]any)
+	session, _ := claim["session"].(string)
+	if rounds, _ := claim["rounds"].(int); iteration != nil && *iteration < rounds {
+		return ""
+	}
+	return session
 }
 
 // take fills in what the file says.
@@ -335,7 +356,9 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 			line("promise", l.Promise)
 		}
 		for _, name := range slices.Sorted(maps.Keys(l.Memory)) {
-			line("memory", name+" = "+cut(jsonText(l.Memory[name]), 100))
+			if name != ownerClaim { // the owner is shown
+				line("memory", name+" = "+cut(jsonText(l.Memory[name]), 100))
+			}
 		}
 		if !l.Since.IsZero() {
 			line("since", l.Since.Local().Format(time.DateTime)+", "+ago(now, l.Since))

@@ -53,7 +53,7 @@ func TestGuards(t *testing.T) {
 }
 
 // passes runs the tests of a policy: all pass, every rule holds in one of them,
-// and every operand is seen true and seen false.
+// and every operand is seen true and seen false. Guards have such tests of their own.
 func passes(t *testing.T, fsys fs.FS, file string) {
 	suite, findings := policytest.Load(t.Context(), fsys, file, loop.Config())
 	if suite == nil {
@@ -74,6 +74,9 @@ func passes(t *testing.T, fsys fs.FS, file string) {
 	for _, r := range covered.Rules {
 		if r.Held == 0 {
 			t.Errorf("%s: the rule %s holds in no test", r.Pos, r.Rule)
+		}
+		if strings.Contains(r.Rule, "/") && !strings.HasPrefix(r.Rule, strings.TrimSuffix(file, policytest.Suffix)+"/") {
+			continue
 		}
 		for _, o := range r.Operands {
 			if missed := o.Missed(); missed != "" {
