@@ -166,7 +166,7 @@ func (d *differ) compare(m *model, old *decided, after []decided) bool {
 				return false
 			}
 		default:
-			if unknown < 0 {
+			if unknown < 0 && !contradict(old.when, after[i].when) {
 				pair.Why = "comparing them takes too many steps"
 				if r.Status == solve.Maybe {
 					pair.Why = m.unknowns(old.when, after[i].when)
@@ -206,6 +206,15 @@ func (m *model) unknowns(ways ...[]*solve.Formula) string {
 		names = append(names[:most], fmt.Sprintf("%d more", len(names)-most))
 	}
 	return "that depends on " + strings.Join(names, " and ") + ", which diff does not evaluate"
+}
+
+// contradict reports whether one list says of a condition that it holds and the other
+// that it does not. A solver that gives up does not see that both programs ask the same.
+func contradict(a, b []*solve.Formula) bool {
+	return slices.ContainsFunc(a, func(f *solve.Formula) bool {
+		not := solve.Not(f)
+		return slices.ContainsFunc(b, func(g *solve.Formula) bool { return reflect.DeepEqual(not, g) })
+	})
 }
 
 func (d *differ) ask(s *solve.Solver, fs ...*solve.Formula) solve.Result {

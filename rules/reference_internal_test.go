@@ -228,7 +228,7 @@ func shapeWords(t *testing.T, s form.Shape) string {
 		form.Gate: "one of " + reference.Code(gateWords()...), form.Per: "one of " + reference.Code(perWords()...), form.Word: "word", form.Any: "any value",
 		form.Schema: "schema", form.Fact: "name of a fact", form.Words: "list of templates", form.Params: "name → schema", form.Facts: "name → fact",
 		form.Memory: "name → schema, with `per`",
-		form.Lets: "name → expression", form.Bindings: "name → expression", form.Limits: "[keys](#limits)",
+		form.Lets:   "name → expression", form.Bindings: "name → expression", form.Limits: "[keys](#limits)",
 		form.Limit: "whole number or param", form.Span: "duration or param", form.Amount: "number or param", form.Measure: "[keys](#measure)", form.Unless: "[keys](#unless_repeated)",
 		form.Rules: "list of [rules](#a-rule) and [includes](#an-include)", form.Effects: "list of [effects](#an-effect)",
 		form.Prune: "[keys](#prune)", form.Finally: "list of [entries](#finally)",
