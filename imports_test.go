@@ -19,10 +19,11 @@ const module = "github.com/ralph-sdk/ralph"
 
 // Packages know each other in one direction only:
 //
-//	cmd/ralph ─> loop ─> rules ─> schema
-//	    │         ├───> state ─> schema    files of a project
-//	    │         ├───> internal/store     ralph's own files
-//	    └> rules  └───> loop/{host,transcript}
+//	cmd/ralph ─> run ─> loop ─> rules ─> schema
+//	    │         └───────┤
+//	    │                 ├───> state ─> schema    files of a project
+//	    │                 ├───> internal/store     ralph's own files
+//	    └> rules          └───> loop/{host,transcript}
 //
 // loop/judge is a source of loop that cmd/ralph adds.
 //
@@ -86,6 +87,15 @@ func TestImports(t *testing.T) {
 		"loop/policytest":        {"./internal/home", "./internal/nearest", "./loop", "./loop/host", "./loop/internal/recorded", "./rules", "./rules/testfile", "./schema", "./state", "os", "path/filepath", "testing", "time"},
 		"loop/replay":            {"./loop", "./loop/internal/recorded", "./rules", "./schema", "time"},
 		"loop/simulate":          {"./internal/home", "./loop", "./loop/host", "./rules", "./schema", "./state", "math/rand/v2", "os", "path/filepath", "time"},
+
+		// Runs of an agent.
+		"internal/process": {"os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
+		"run": {
+			"./internal/home", "./internal/process", "./internal/store", "./loop", "./loop/host", "./loop/transcript", "./rules", "./state",
+			"bufio", "crypto/rand", "math/rand/v2", "os", "path/filepath", "time",
+		},
+		"run/runtest":       {"./run", "runtime", "testing"}, // for tests
+		"internal/worktree": {"os", "os/exec", "path/filepath"},
 
 		// What ships, and the command.
 		"examples":                nil,
@@ -174,6 +184,7 @@ func TestDependencies(t *testing.T) {
 		"github.com/spf13/cobra":                {"cmd/ralph", "internal/manpage"},
 		"github.com/spf13/pflag":                {"cmd/ralph", "internal/manpage"},
 		"go.yaml.in/yaml/v3":                    {"cmd/ralph", "rules/internal/source", "state"},
+		"golang.org/x/sys":                      {"internal/process"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who imports what (-want +got)\n%s", diff)

@@ -118,7 +118,7 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 	}
 	r.sweepTemps(targets)
 	if archives.first {
-		r.ignoreOwn(ctx)
+		r.IgnoreOwn(ctx)
 	}
 	for _, t := range targets {
 		if t.end == OpArchive && !t.nothing {

@@ -16,9 +16,9 @@ const IgnoreFile = ".ralph/.gitignore"
 // maxIgnore is how large an ignore file may be that lines are added to.
 const maxIgnore = 1 << 20
 
-// ignoreOwn sees to it that git ignores what ralph writes below .ralph. It is best
+// IgnoreOwn makes git ignore what ralph writes below .ralph, by adding lines to [IgnoreFile]. It is best
 // effort: a tree that is not clean must not keep a loop from ending.
-func (r *Root) ignoreOwn(ctx context.Context) {
+func (r *Root) IgnoreOwn(ctx context.Context) {
 	info, err := r.root.Lstat(IgnoreFile)
 	absent := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !absent || err == nil && (!info.Mode().IsRegular() || info.Size() > maxIgnore) {

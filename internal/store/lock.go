@@ -30,6 +30,9 @@ const (
 // a process that stands still must not hold up the others until their time is over.
 const maxHeld = 2 * time.Second
 
+// ErrHeld says that another process keeps a lock.
+var ErrHeld = fmt.Errorf("another process has held it for %s", maxHeld)
+
 // Lock takes the locks of all names, waiting for each until ctx is done or until one
 // and the same holder has kept it for two seconds. Names
 // are of any form, such as the absolute paths of files. They are taken in
@@ -96,7 +99,7 @@ func lockFile(ctx context.Context, path string) (*flock.Flock, error) {
 		if info, err := os.Stat(path); err == nil && !info.ModTime().Equal(taken) {
 			taken, since = info.ModTime(), time.Now()
 		} else if time.Since(since) >= maxHeld {
-			return nil, &Error{Path: path, Op: "lock", Err: fmt.Errorf("another process has held it for %s", maxHeld)}
+			return nil, &Error{Path: path, Op: "lock", Err: ErrHeld}
 		}
 		select {
 		case <-ctx.Done():

@@ -1,0 +1,4 @@
+package process
+
+// Identify is identify, for tests.
+var Identify = identify

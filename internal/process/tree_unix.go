@@ -1,0 +1,181 @@
+//go:build unix
+
+package process
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// tree is a program with all that it started.
+type tree struct {
+	mark     string
+	since    string // when the program started: what is older does not belong to it, "" if that is not known
+	root     int    // the program itself, which is waited for; 0 for none
+	sessions []int  // that belong to it
+	groups   []int
+}
+
+func newTree(cmd *exec.Cmd, mark string) (*tree, error) {
+	cmd.SysProcAttr = attributes()
+	return &tree{mark: mark}, adopt()
+}
+
+func (t *tree) started(p *os.Process) error {
+	t.root, t.since = p.Pid, identify(p.Pid).Start
+	t.sessions, t.groups = []int{p.Pid}, []int{p.Pid}
+	return nil
+}
+
+func (t *tree) close() {}
+
+// ask asks the program to end, and its group.
+func (t *tree) ask() {
+	t.look()
+	_ = syscall.Kill(-t.root, syscall.SIGTERM)
+}
+
+// kill ends the program and its group. What else it started is then an orphan.
+func (t *tree) kill() {
+	t.look()
+	_ = syscall.Kill(-t.root, syscall.SIGKILL)
+}
+
+// pause is how long a look at the process table waits for the next one.
+const pause = 5 * time.Millisecond
+
+// sweep ends what is left when the program has ended, and counts it: first by a request, then by force.
+func (t *tree) sweep(grace time.Duration) int {
+	t.root = 0 // it has ended, and its number may be used again
+	ended := map[int]bool{}
+	deadline := time.Now().Add(grace)
+	for sent := syscall.SIGTERM; ; {
+		if time.Now().After(deadline) {
+			sent = syscall.SIGKILL
+		}
+		left := t.look()
+		if len(left) == 0 {
+			return len(ended)
+		}
+		for _, p := range left {
+			if p.dead {
+				t.reap(p)
+				continue
+			}
+			if !ended[p.pid] || sent == syscall.SIGKILL {
+				_ = syscall.Kill(p.pid, sent)
+			}
+			ended[p.pid] = true
+		}
+		if time.Now().After(deadline.Add(stubborn)) {
+			return len(ended) // it cannot be killed, such as one that waits for a disk that is gone
+		}
+		time.Sleep(pause)
+	}
+}
+
+// stubborn is how long a killed process is waited for.
+const stubborn = 3 * time.Second
+
+// entry is a process of the system's table.
+type entry struct {
+	pid, parent, group, session int
+	dead                        bool // it has ended, and its parent has not asked how
+	start                       string
+}
+
+// look gives what belongs to the tree now, and remembers its sessions and groups, to know by them what is started later
+// or what hides its parents.
+func (t *tree) look() []entry {
+	all := table()
+	i := slices.IndexFunc(all, func(p entry) bool { return p.pid == os.Getpid() })
+	if i < 0 {
+		return nil // without the process table there is nothing to go on
+	}
+	self := all[i]
+	// Neither this process nor one that it descends from is ever meant, whatever the marks say.
+	never := map[int]bool{}
+	for p := self; !never[p.pid]; {
+		never[p.pid] = true
+		if i := slices.IndexFunc(all, func(o entry) bool { return o.pid == p.parent }); i >= 0 {
+			p = all[i]
+		}
+	}
+	var found []entry
+	in := map[int]bool{}
+	if t.root > 1 {
+		in[t.root] = true
+	}
+	for more := true; more; { // a child may stand before its parent
+		more = false
+		for _, p := range all {
+			if p.pid > 1 && !in[p.pid] && !never[p.pid] && t.has(p, self, in) {
+				known := t.knows(p, in)
+				in[p.pid], more = true, true
+				found = append(found, p)
+				if p.dead && !known {
+					continue // an orphan to reap, maybe of another command, whose session and group it has
+				}
+				if p.session > 1 && p.session != self.session && !slices.Contains(t.sessions, p.session) {
+					t.sessions = append(t.sessions, p.session)
+				}
+				if p.group > 1 && p.group != self.group && !slices.Contains(t.groups, p.group) {
+					t.groups = append(t.groups, p.group)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// has reports whether a process belongs to the tree, given those that do.
+func (t *tree) has(p, self entry, in map[int]bool) bool {
+	switch {
+	case p.session == self.session && p.group == self.group:
+		return false // the user's own, such as the shell that started this process
+	case older(p.start, t.since):
+		return false
+	case t.knows(p, in):
+		return true
+	case p.dead: // its environment is gone. One that leads its session may be the program of another command
+		return p.parent == self.pid && p.session != self.session && p.pid != p.session
+	}
+	return marked(p.pid, t.mark)
+}
+
+// knows reports whether a process belongs to the tree by its parent, its session or its group.
+func (t *tree) knows(p entry, in map[int]bool) bool {
+	return in[p.parent] || slices.Contains(t.sessions, p.session) || slices.Contains(t.groups, p.group)
+}
+
+// reap asks how an orphan ended that this process has adopted. Only of such ones: a wait for any child would take the
+// result of another command away.
+func (t *tree) reap(p entry) {
+	if p.parent == os.Getpid() {
+		var status syscall.WaitStatus
+		_, _ = syscall.Wait4(p.pid, &status, syscall.WNOHANG, nil)
+	}
+}
+
+func exitOf(s *os.ProcessState) Exit {
+	e := Exit{Code: s.ExitCode()}
+	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		e.Signal = status.Signal().String()
+	}
+	return e
+}
+
+// Leftovers ends what processes with this mark an earlier process of this program left behind, which was killed, together with the
+// program that it had started as id. It gives how many there were.
+func Leftovers(id ID, mark string, grace time.Duration) int {
+	t := &tree{mark: mark}
+	if id.Pid > 1 && identify(id.Pid) == id && id.Start != "" {
+		_ = t.started(&os.Process{Pid: id.Pid})
+		_ = syscall.Kill(-id.Pid, syscall.SIGTERM)
+		_ = syscall.Kill(id.Pid, syscall.SIGTERM)
+	}
+	return t.sweep(grace)
+}

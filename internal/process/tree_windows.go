@@ -1,0 +1,71 @@
+package process
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// tree is a job object: what the program starts belongs to it, and ends with it. It ends too when this process does.
+type tree struct{ job windows.Handle }
+
+func newTree(*exec.Cmd, string) (*tree, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	limits := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
+		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE},
+	}
+	if _, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits))); err != nil {
+		windows.CloseHandle(job)
+		return nil, err
+	}
+	return &tree{job}, nil
+}
+
+// started puts the program into the job. What it starts before that is outside: it runs for some microseconds then.
+func (t *tree) started(p *os.Process) error {
+	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(p.Pid))
+	if err != nil {
+		return err
+	}
+	defer windows.CloseHandle(h)
+	return windows.AssignProcessToJobObject(t.job, h)
+}
+
+// ask does nothing: a program without a console of its own cannot be asked to end.
+func (t *tree) ask() {}
+
+func (t *tree) kill() { _ = windows.TerminateJobObject(t.job, 1) }
+
+// sweep ends the rest of the job. How many there were is not known.
+func (t *tree) sweep(time.Duration) int {
+	t.kill()
+	return 0
+}
+
+func (t *tree) close() { windows.CloseHandle(t.job) }
+
+func exitOf(s *os.ProcessState) Exit { return Exit{Code: s.ExitCode()} }
+
+func identify(pid int) ID {
+	id := ID{Pid: pid}
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err != nil {
+		return id
+	}
+	defer windows.CloseHandle(h)
+	var created, exited, kernel, user windows.Filetime
+	if windows.GetProcessTimes(h, &created, &exited, &kernel, &user) == nil {
+		id.Start = strconv.FormatInt(created.Nanoseconds(), 10)
+	}
+	return id
+}
+
+// Leftovers finds nothing: the job ends with the process that made it.
+func Leftovers(ID, string, time.Duration) int { return 0 }

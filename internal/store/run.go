@@ -1,0 +1,152 @@
+package store
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+const (
+	runDir     = "runs"
+	runSuffix  = ".json"
+	endSuffix  = ".end"
+	maxRunSize = 32 << 20
+)
+
+// ErrNoRun says that no run of this id is kept.
+var ErrNoRun = errors.New("there is no run of this id")
+
+// SaveRun keeps how far a run is, in the place of what was kept before. Its id is a word of letters, digits and hyphens.
+// Like a memory it is not synced to the disk. The error is an [*Error].
+func (s *Store) SaveRun(id string, line []byte) error {
+	path, err := s.runPath(id)
+	if err == nil {
+		err = s.ensure("write", runDir)
+	}
+	if err == nil && len(line) > maxRunSize {
+		err = errors.New("it is too large")
+	}
+	if err == nil {
+		err = replace(path, line)
+	}
+	if err != nil {
+		return &Error{Path: path, Op: "write", Err: err}
+	}
+	return nil
+}
+
+// LoadRun gives what was kept of a run. The error is an [*Error], which wraps [ErrNoRun].
+func (s *Store) LoadRun(id string) ([]byte, error) {
+	path, err := s.runPath(id)
+	var f *os.File
+	if err == nil {
+		f, _, err = openFile(path, os.O_RDONLY)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrNoRun
+	}
+	if err != nil {
+		return nil, &Error{Path: path, Op: "read", Err: err}
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxRunSize))
+	if err != nil {
+		return nil, &Error{Path: path, Op: "read", Err: err}
+	}
+	return b, nil
+}
+
+// Runs lists the ids of the runs that are kept, the latest first. The error is an [*Error].
+func (s *Store) Runs() ([]string, error) {
+	if s.dir == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(s.path(runDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, &Error{Path: s.path(runDir), Op: "list", Err: err}
+	}
+	var ids []string
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), runSuffix); ok && isRunID(id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	slices.Reverse(ids)
+	return ids, nil
+}
+
+// EndRun asks a run to end, or with end false takes that back. The error is an [*Error].
+func (s *Store) EndRun(id string, end bool) error {
+	path, err := s.runPath(id)
+	path += endSuffix
+	switch {
+	case err != nil:
+	case end:
+		if err = s.ensure("write", runDir); err == nil {
+			err = replace(path, nil)
+		}
+	default:
+		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return &Error{Path: path, Op: "write", Err: err}
+	}
+	return nil
+}
+
+// RunEnding reports whether a run was asked to end.
+func (s *Store) RunEnding(id string) bool {
+	path, err := s.runPath(id)
+	if err == nil {
+		_, err = os.Lstat(path + endSuffix)
+	}
+	return err == nil
+}
+
+// RemoveRun forgets a run. The error is an [*Error].
+func (s *Store) RemoveRun(id string) error {
+	path, err := s.runPath(id)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &Error{Path: path, Op: "remove", Err: err}
+	}
+	return s.EndRun(id, false)
+}
+
+func (s *Store) runPath(id string) (string, error) {
+	if s.dir == "" {
+		return "", errNoStore
+	}
+	if !isRunID(id) {
+		return s.path(runDir), errors.New("an id of a run has letters, digits and hyphens only")
+	}
+	return s.path(runDir, id+runSuffix), nil
+}
+
+func isRunID(id string) bool {
+	return id != "" && len(id) <= 64 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// Held reports whether somebody holds a lock. What cannot be asked is not held.
+func (s *Store) Held(name string) bool {
+	if s.dir == "" {
+		return false
+	}
+	path := s.path(lockDir, fileName(name, lockSuffix))
+	if _, err := os.Lstat(path); err != nil {
+		return false
+	}
+	l, err := tryLockFile(path)
+	if l != nil {
+		l.Unlock()
+	}
+	return l == nil && err == nil
+}

@@ -1,0 +1,137 @@
+// Package worktree gives a run a git worktree and a branch of its own, and brings the branch back.
+//
+// It promises that nothing is lost: a branch that cannot be brought back stays, with its worktree. It runs git as the
+// user would, but without hooks of the repository, and without variables that lead git to another repository.
+//
+// Start with [Add].
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Tree is a git worktree that Add made.
+type Tree struct {
+	Main   string // the main working tree
+	Dir    string // the worktree
+	Branch string // that is checked out in it
+	Base   string // branch of the main working tree when the worktree was made, "" if none was checked out
+}
+
+// Add makes a worktree of the repository at main in dir, with a new branch at HEAD. The error says what to do.
+func Add(ctx context.Context, main, dir, branch string) (Tree, error) {
+	t := Tree{Main: main, Dir: dir, Branch: branch}
+	top, err := git(ctx, main, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return t, fmt.Errorf("a worktree needs a git repository: %w", err)
+	}
+	if resolved, err := filepath.EvalSymlinks(top); err != nil || resolved != main {
+		return t, fmt.Errorf("a worktree is made of a whole repository, and %s lies within %s: give --project %[2]s", main, top)
+	}
+	if _, err := git(ctx, main, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
+		return t, errors.New("the repository has no commit yet: make one")
+	}
+	t.Base, _ = git(ctx, main, "symbolic-ref", "--quiet", "--short", "HEAD")
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return t, err
+	}
+	if _, err := git(ctx, main, "worktree", "add", "-b", branch, "--", dir, "HEAD"); err != nil {
+		return t, fmt.Errorf("the worktree cannot be made: %w", err)
+	}
+	return t, nil
+}
+
+// Missing gives those of some files that exist in a working tree and that its HEAD does not have, so that a new worktree lacks them.
+func Missing(ctx context.Context, main string, files []string) []string {
+	var missing []string
+	for _, f := range files {
+		if _, err := os.Lstat(filepath.Join(main, filepath.FromSlash(f))); err != nil {
+			continue
+		}
+		if _, err := git(ctx, main, "cat-file", "-e", "HEAD:./"+f); err != nil {
+			missing = append(missing, f)
+		}
+	}
+	return missing
+}
+
+// Merge brings the branch into the branch that it came from, by a fast-forward, and rebases it before where that branch has moved on. Then it removes the
+// worktree and the branch. The error says why not, and what is left.
+func (t Tree) Merge(ctx context.Context) error {
+	kept := func(why string, args ...any) error {
+		return fmt.Errorf("%s; the work is on the branch %s in %s", fmt.Sprintf(why, args...), t.Branch, t.Dir)
+	}
+	if t.Base == "" {
+		return kept("no branch was checked out in %s", t.Main)
+	}
+	if now, _ := git(ctx, t.Main, "symbolic-ref", "--quiet", "--short", "HEAD"); now != t.Base {
+		return kept("%s is not on %s any more", t.Main, t.Base)
+	}
+	dirty, err := git(ctx, t.Dir, "status", "--porcelain")
+	if err != nil {
+		return kept("%v", err)
+	}
+	if dirty != "" {
+		return kept("there are changes that nobody committed")
+	}
+	if _, err := git(ctx, t.Main, "merge-base", "--is-ancestor", t.Base, t.Branch); err != nil {
+		if _, err := git(ctx, t.Dir, "rebase", "--quiet", t.Base); err != nil {
+			conflicts, _ := git(ctx, t.Dir, "diff", "--name-only", "--diff-filter=U")
+			_, _ = git(ctx, t.Dir, "rebase", "--abort")
+			if conflicts != "" {
+				return kept("it conflicts with %s in %s", t.Base, strings.Join(strings.Fields(conflicts), ", "))
+			}
+			return kept("it cannot be rebased on %s: %v", t.Base, err)
+		}
+	}
+	if _, err := git(ctx, t.Main, "merge", "--quiet", "--ff-only", t.Branch); err != nil {
+		return kept("%s cannot be moved forward: %v", t.Base, err)
+	}
+	return t.Remove(ctx)
+}
+
+// Remove removes the worktree, and its branch if that has nothing that the main working tree lacks. A worktree with changes stays, and the error says so.
+func (t Tree) Remove(ctx context.Context) error {
+	if _, err := git(ctx, t.Main, "worktree", "remove", "--", t.Dir); err != nil {
+		return fmt.Errorf("the worktree %s stays: %w", t.Dir, err)
+	}
+	if _, err := git(ctx, t.Main, "merge-base", "--is-ancestor", t.Branch, "HEAD"); err != nil {
+		return fmt.Errorf("the branch %s stays: it has commits that are nowhere else", t.Branch)
+	}
+	_, err := git(ctx, t.Main, "branch", "--quiet", "-D", "--", t.Branch)
+	return err
+}
+
+// maxMessage is how much of what git says goes into an error.
+const maxMessage = 2 << 10
+
+// git runs git in a directory and gives what it prints. Its error is what it says.
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(strings.ToUpper(v), "=")
+		return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"}, name)
+	}), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		said := strings.TrimSpace(strings.ToValidUTF8(errs.String(), "\ufffd"))
+		if len(said) > maxMessage {
+			said = said[:maxMessage] + "…"
+		}
+		if said == "" {
+			said = err.Error()
+		}
+		return "", errors.New(strings.TrimPrefix(said, "fatal: "))
+	}
+	return strings.TrimSpace(out.String()), nil
+}

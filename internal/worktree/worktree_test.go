@@ -1,0 +1,167 @@
+package worktree_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/internal/worktree"
+)
+
+// repo is a repository with one commit.
+type repo struct {
+	t   *testing.T
+	dir string
+}
+
+func newRepo(t *testing.T) repo {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not there")
+	}
+	for _, kv := range []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"} {
+		name, value, _ := strings.Cut(kv, "=")
+		t.Setenv(name, value)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := repo{t, dir}
+	r.git(dir, "init", "-q", "-b", "main")
+	r.commit(dir, "a.txt", "one\n")
+	return r
+}
+
+func (r repo) git(dir string, args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (r repo) write(dir, name, text string) {
+	r.t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r repo) commit(dir, name, text string) {
+	r.t.Helper()
+	r.write(dir, name, text)
+	r.git(dir, "add", "-A")
+	r.git(dir, "commit", "-q", "-m", name)
+}
+
+func (r repo) tree() worktree.Tree {
+	r.t.Helper()
+	tree, err := worktree.Add(r.t.Context(), r.dir, filepath.Join(r.t.TempDir(), "trees", "one"), "ralph/one")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return tree
+}
+
+func TestMerge(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(r repo, tree worktree.Tree)
+		want string            // in the error; "" is none
+		main map[string]string // files of the main tree afterwards
+	}{
+		{"a fast-forward", func(r repo, tree worktree.Tree) { r.commit(tree.Dir, "b.txt", "two\n") }, "", map[string]string{"b.txt": "two\n"}},
+		{"nothing", func(repo, worktree.Tree) {}, "", map[string]string{"a.txt": "one\n"}},
+		{"a rebase", func(r repo, tree worktree.Tree) {
+			r.commit(tree.Dir, "b.txt", "two\n")
+			r.commit(r.dir, "c.txt", "three\n")
+		}, "", map[string]string{"b.txt": "two\n", "c.txt": "three\n"}},
+		{"a conflict", func(r repo, tree worktree.Tree) {
+			r.commit(tree.Dir, "a.txt", "theirs\n")
+			r.commit(r.dir, "a.txt", "ours\n")
+		}, "it conflicts with main in a.txt; the work is on the branch ralph/one", map[string]string{"a.txt": "ours\n"}},
+		{"uncommitted work", func(r repo, tree worktree.Tree) { r.write(tree.Dir, "b.txt", "two\n") }, "changes that nobody committed", nil},
+		{"the user works on the same file", func(r repo, tree worktree.Tree) {
+			r.commit(tree.Dir, "a.txt", "theirs\n")
+			r.write(r.dir, "a.txt", "in progress\n")
+		}, "main cannot be moved forward", map[string]string{"a.txt": "in progress\n"}},
+		{"the user is on another branch", func(r repo, tree worktree.Tree) { r.git(r.dir, "checkout", "-q", "-b", "other") }, "is not on main any more", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRepo(t)
+			tree := r.tree()
+			c.do(r, tree)
+			err := tree.Merge(t.Context())
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("Merge gives %v, want %q", err, c.want)
+			}
+			for name, want := range c.main {
+				if got, _ := os.ReadFile(filepath.Join(r.dir, name)); string(got) != want {
+					t.Errorf("%s is %q, want %q", name, got, want)
+				}
+			}
+			branches := r.git(r.dir, "branch", "--list", "ralph/one")
+			if _, gone := os.Stat(tree.Dir); (gone != nil) != (err == nil) || (branches == "") != (err == nil) {
+				t.Errorf("after %v: the worktree is gone: %v, branches %q", err, gone != nil, branches)
+			}
+			if got := r.git(r.dir, "status", "--porcelain", "--branch"); strings.Contains(got, "rebas") {
+				t.Errorf("a rebase is in progress: %s", got)
+			}
+		})
+	}
+}
+
+func TestAddRefuses(t *testing.T) {
+	r := newRepo(t)
+	sub := filepath.Join(r.dir, "sub")
+	if err := os.Mkdir(sub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	empty := t.TempDir()
+	r.git(empty, "init", "-q")
+	empty, _ = filepath.EvalSymlinks(empty)
+	for _, c := range []struct{ main, want string }{
+		{t.TempDir(), "needs a git repository"},
+		{sub, "lies within"},
+		{empty, "has no commit yet"},
+	} {
+		if _, err := worktree.Add(t.Context(), c.main, filepath.Join(t.TempDir(), "x"), "b"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.main, err, c.want)
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	r := newRepo(t)
+	r.write(r.dir, "new.txt", "x")
+	got := worktree.Missing(t.Context(), r.dir, []string{"a.txt", "new.txt", "nowhere.txt"})
+	if diff := cmp.Diff([]string{"new.txt"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// No hook of the repository runs.
+func TestNoHooks(t *testing.T) {
+	r := newRepo(t)
+	hook := filepath.Join(r.dir, ".git", "hooks", "post-checkout")
+	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\ntouch ran\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tree := r.tree()
+	for _, dir := range []string{r.dir, tree.Dir} {
+		if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+			t.Errorf("it ran in %s", dir)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package run
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/internal/process"
+)
+
+// Env names the run in the environment of the agent. Hooks of ralph that find it leave the decision to the run.
+const Env = "RALPH_RUN"
+
+// grace is how long an agent has to end when it is asked to. What it left behind has as long again, so that a run is over within ten seconds.
+const grace = 3 * time.Second
+
+// maxStderr is how much of the end of stderr an adapter sees.
+const maxStderr = 64 << 10
+
+// agent starts the iterations of a run.
+type agent struct{ r *Runner }
+
+func (r *Runner) process() agent { return agent{r} }
+
+func (a agent) mark() string { return Env + "=" + a.r.plan.ID }
+
+// leftovers ends what an earlier process of this run left behind when it was killed.
+func (a agent) leftovers() { process.Leftovers(a.r.progress.Agent, a.mark(), grace) }
+
+// exit is how the process of an iteration ended.
+type exit struct {
+	Process
+	left int
+}
+
+var (
+	errTime = errors.New("the iteration took too long")
+	errEnd  = errors.New("the client cannot go on")
+)
+
+// run runs one iteration. The error is that the agent could not be started.
+func (a agent) run(ctx context.Context, n int, cmd Command) (Result, exit, error) {
+	r := a.r
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timed, stop := context.WithTimeoutCause(ctx, r.timeOfIteration(), errTime)
+	defer stop()
+
+	out, doing := r.adapter.Output(), make(chan string, 16)
+	var fatal Outcome
+	read := &lines{max: MaxLine, take: func(line []byte) {
+		shown, end := out.Line(line)
+		if shown = short(shown); shown != "" {
+			select {
+			case doing <- shown:
+			default: // nobody can read that fast
+			}
+		}
+		if end != "" && fatal == "" {
+			fatal = end
+			cancel(errEnd)
+		}
+	}}
+	stderr := &tail{max: maxStderr}
+	spools := [2]*spool{newSpool(r.folder.output(n, "out")), newSpool(r.folder.output(n, "err"))}
+	start := r.now()
+	env := environment(r.env, cmd.Env)
+	c := process.Command{
+		Args: cmd.Args, Dir: r.plan.Root, Env: env, Stdin: cmd.Stdin, Mark: a.mark(), Grace: grace,
+		Stdout: io.MultiWriter(spools[0], read), Stderr: io.MultiWriter(spools[1], stderr),
+		Started: func(id process.ID) {
+			r.progress.Agent = id
+			_ = r.keep() // else its leftovers are found by the mark alone
+		},
+	}
+	var ended process.Exit
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ended, err = c.Run(timed)
+	}()
+	for running := true; running; {
+		select {
+		case shown := <-doing:
+			_ = r.say(Event{Kind: AgentOutput, Iteration: n, Shown: shown})
+		case <-done:
+			running = false
+		}
+	}
+	read.end()
+	for _, s := range spools {
+		s.close()
+	}
+	if err != nil && ctx.Err() == nil {
+		return Result{}, exit{}, err
+	}
+	e := exit{exitOf(ended, stderr.end(), r.plan.Root, env, start), ended.Left}
+	res := out.Result(e.Process)
+	switch cause := context.Cause(timed); {
+	case fatal != "":
+		res.Outcome = fatal
+	case errors.Is(cause, errTime):
+		res.Outcome, res.Problem = Timeout, "it took longer than "+r.timeOfIteration().String()
+	case timed.Err() != nil:
+		res.Outcome = Interrupted
+	case res.Outcome == "" && (ended.Code != 0 || ended.Signal != ""):
+		res.Outcome = Crashed
+	case res.Outcome == "":
+		res.Outcome = OK
+	}
+	if res.Outcome != OK && res.Problem == "" {
+		res.Problem = problem(e.Process)
+	}
+	return res, e, nil
+}
+
+// problem says how a process ended, with the last line that it wrote to stderr.
+func problem(p Process) string {
+	how := "exit status " + itoa(p.Exit)
+	if p.Signal != "" {
+		how = "signal " + p.Signal
+	}
+	if last := lastLine(p.Stderr); last != "" {
+		how += ": " + last
+	}
+	return how
+}
+
+func lastLine(b []byte) string {
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(b), "\ufffd")), "\n")
+	return short(lines[len(lines)-1])
+}
+
+// timeOfIteration is bounded by what is left of the run's time.
+func (r *Runner) timeOfIteration() time.Duration {
+	left := r.plan.Started.Add(r.plan.Limits.Elapsed).Sub(r.now())
+	return max(min(r.plan.Iteration, left), time.Second)
+}
+
+// environment is env with changes.
+func environment(env, changes []string) []string {
+	var out []string
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		changed := false
+		for _, c := range changes {
+			n, _, _ := strings.Cut(c, "=")
+			changed = changed || n == name
+		}
+		if !changed {
+			out = append(out, v)
+		}
+	}
+	return append(out, changes...)
+}
+
+func randomWord() string { return strings.ToLower(rand.Text()[:4]) }

@@ -1,0 +1,205 @@
+package run
+
+import (
+	"strings"
+	"time"
+)
+
+// Claude is the adapter of Claude Code, "claude -p".
+func Claude() Adapter { return claude{} }
+
+type claude struct{}
+
+func (claude) Name() string     { return "claude" }
+func (claude) Host() string     { return "claude-code" }
+func (claude) Reports() Reports { return Reports{Tokens: true, Cost: true} }
+
+func (c claude) Command(i Invocation) (Command, error) {
+	l := newCmdline(c.Name(), i.Args, "claude-code")
+	if at, written := l.find("-p", "--print"); at >= 0 && at+1 < len(l.args) && !strings.HasPrefix(l.args[at+1], "-") {
+		l.refuse(ownPrompt, written)
+	}
+	l.refuse(ownPrompt, "--", "--input-format")
+	l.refuse(ownSession, "-c", "--continue", "-r", "--resume", "--session-id", "--from-pr", "--teleport")
+	l.refuse("the run waits for its end", "--bg", "--background")
+	l.ask("-p", "--print")
+	l.need("stream-json", "--output-format")
+	l.ask("--verbose")
+	if i.Session != "" {
+		l.args = append(l.args, "--resume", i.Session)
+	}
+	return l.command(i.Prompt)
+}
+
+func (claude) Output() Output { return &claudeOutput{} }
+
+// claudeOutput reads --output-format stream-json. A run with background tasks has several result records: the last one
+// says how it went, and each what was used since the one before. Its totals would count a resumed session twice.
+type claudeOutput struct {
+	ending
+	res    Result
+	cwd    string
+	reason string // the client's name of the failure of the last message
+	spent  spent  // since the last result record
+}
+
+type claudeRecord struct {
+	Type    string  `json:"type"`
+	Subtype string  `json:"subtype"`
+	Session string  `json:"session_id"`
+	Cwd     string  `json:"cwd"`
+	Parent  string  `json:"parent_tool_use_id"` // of a message of a subagent
+	Message message `json:"message"`
+	Error   string  `json:"error"` // of a message that stands for a failed request, and of api_retry
+	Attempt int     `json:"attempt"`
+	Limit   struct {
+		Status   string  `json:"status"`
+		ResetsAt float64 `json:"resetsAt"` // seconds
+	} `json:"rate_limit_info"`
+
+	IsError  bool                   `json:"is_error"`
+	Terminal string                 `json:"terminal_reason"`
+	Status   int                    `json:"api_error_status"`
+	Result   string                 `json:"result"`
+	Errors   []string               `json:"errors"`
+	Total    *float64               `json:"total_cost_usd"`
+	Usage    usage                  `json:"usage"`
+	Since    map[string]claudeUsage `json:"model_usage_since_last_result"`
+}
+
+// claudeUsage is that of a model.
+type claudeUsage struct {
+	Input       int     `json:"inputTokens"`
+	Output      int     `json:"outputTokens"`
+	CacheRead   int     `json:"cacheReadInputTokens"`
+	CacheCreate int     `json:"cacheCreationInputTokens"`
+	Cost        float64 `json:"costUSD"`
+}
+
+func (o *claudeOutput) Line(line []byte) (string, Outcome) {
+	rec, ok := decode[claudeRecord](line)
+	if !ok {
+		return "", ""
+	}
+	if rec.Session != "" {
+		o.res.Session = rec.Session
+	}
+	switch rec.Type {
+	case "system":
+		return o.system(rec)
+	case "rate_limit_event":
+		if rec.Limit.Status == "rejected" && rec.Limit.ResetsAt > 0 {
+			o.res.ResetsAt = time.Unix(int64(rec.Limit.ResetsAt), 0)
+		}
+	case "assistant":
+		return o.message(rec), ""
+	case "user":
+		o.spent.next()
+	case "result":
+		o.result(rec)
+	}
+	return "", ""
+}
+
+func (o *claudeOutput) system(rec claudeRecord) (string, Outcome) {
+	switch rec.Subtype {
+	case "init":
+		o.cwd = rec.Cwd
+	case "api_retry":
+		// The first retry may come with a token that was renewed.
+		if end := claudeFailure(rec.Error); rec.Attempt > 1 && (end == Auth || end == Billing) {
+			o.problem = "the server refuses the client: " + rec.Error
+			return rec.Error, end
+		}
+		return "the request is tried again: " + rec.Error, ""
+	}
+	return "", ""
+}
+
+func (o *claudeOutput) message(rec claudeRecord) string {
+	o.spent.message(rec.Message)
+	text, shown := rec.Message.read()
+	switch {
+	case rec.Error != "":
+		o.reason, o.problem = rec.Error, text
+	case rec.Parent == "":
+		o.reason = ""
+		if text != "" {
+			o.res.Text = text
+		}
+	}
+	return shown
+}
+
+func (o *claudeOutput) result(rec claudeRecord) {
+	o.spent = spent{}
+	cost := 0.0
+	if rec.Since == nil { // earlier versions
+		o.res.Tokens += rec.Usage.sum()
+		if rec.Total != nil {
+			cost = *rec.Total
+			o.res.Cost = nil // it is that of the whole process
+		}
+	}
+	for _, u := range rec.Since {
+		o.res.Tokens += u.Input + u.Output + u.CacheRead + u.CacheCreate
+		cost += u.Cost
+	}
+	if o.res.Cost != nil {
+		cost += *o.res.Cost
+	}
+	o.res.Cost = &cost
+
+	o.said, o.outcome, o.problem = true, OK, ""
+	if !rec.IsError {
+		if rec.Result != "" {
+			o.res.Text = rec.Result
+		}
+		return
+	}
+	o.outcome, o.problem = o.failure(rec), rec.Result
+	if len(rec.Errors) > 0 {
+		o.problem = strings.Join(rec.Errors, "; ")
+	}
+}
+
+// failure is what an error record means. Its subtype is success where a request failed.
+func (o *claudeOutput) failure(rec claudeRecord) Outcome {
+	switch rec.Subtype {
+	case "error_max_turns":
+		return TurnLimit
+	case "error_max_budget_usd":
+		return OverBudget
+	}
+	switch rec.Terminal {
+	case "prompt_too_long", "blocking_limit", "rapid_refill_breaker":
+		return ContextOverflow
+	}
+	if outcome := claudeFailure(o.reason); outcome != Crashed {
+		return outcome
+	}
+	return byStatus(rec.Status)
+}
+
+// claudeFailure is what the name of a failure means.
+func claudeFailure(name string) Outcome {
+	switch name {
+	case "authentication_failed", "oauth_org_not_allowed":
+		return Auth
+	case "billing_error":
+		return Billing
+	case "rate_limit":
+		return RateLimited
+	}
+	return Crashed
+}
+
+func (o *claudeOutput) Result(p Process) Result {
+	res := o.res
+	res.Tokens += o.spent.total() // an iteration that was ended has no result record for them
+	if !o.said && o.reason != "" {
+		o.outcome = claudeFailure(o.reason)
+	}
+	res.Transcript = p.file(p.configDir("CLAUDE_CONFIG_DIR", ".claude"), "projects", slug(o.cwd, p.Dir), id(res.Session)+".jsonl")
+	return o.fill(res, p)
+}

@@ -1,0 +1,244 @@
+package run_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/run"
+	"github.com/ralph-sdk/ralph/run/runtest"
+)
+
+// Every adapter keeps the promises of the interface, with command lines as users write them.
+func TestAdapters(t *testing.T) {
+	for client, args := range map[string][]string{
+		"claude":  {"claude", "-p", "--model", "opus", "--allowedTools", "Bash", "Edit"},
+		"codex":   {"codex", "-c", "model=x", "exec", "--skip-git-repo-check", "-i", "a.png"},
+		"gemini":  {"gemini", "-y", "--allowed-tools", "a", "b"},
+		"qwen":    {"qwen", "--yolo", "-o", "stream-json"},
+		"copilot": {"copilot", "--allow-all-tools", "--allow-tool", "shell"},
+		"generic": {"my-agent", "--fast"},
+	} {
+		t.Run(client, func(t *testing.T) {
+			var streams []runtest.Stream
+			for _, s := range recorded(t, client) {
+				streams = append(streams, s)
+			}
+			if client == "generic" {
+				streams = []runtest.Stream{{Name: "text", Stdout: []byte("working\ndone\n")}}
+			}
+			slices.SortFunc(streams, func(a, b runtest.Stream) int { return strings.Compare(a.Name, b.Name) })
+			runtest.Adapter(t, adapterOf(t, client), args, streams...)
+		})
+	}
+}
+
+func adapterOf(t testing.TB, client string) run.Adapter {
+	t.Helper()
+	all := run.Clients()
+	i := slices.IndexFunc(all, func(a run.Adapter) bool { return a.Name() == client })
+	if i < 0 {
+		t.Fatalf("there is no adapter %s", client)
+	}
+	return all[i]
+}
+
+func TestClientOf(t *testing.T) {
+	for args, want := range map[string]string{
+		"claude -p": "claude", "/usr/bin/codex exec": "codex", "./gemini": "gemini", "qwen.cmd": "qwen", "Copilot.exe": "copilot",
+		"my-claude": "generic", "npx claude": "generic", "": "generic",
+	} {
+		if got := run.ClientOf(strings.Fields(args)).Name(); got != want {
+			t.Errorf("%q is of %s, want %s", args, got, want)
+		}
+	}
+}
+
+// The prompt goes by stdin, so that no flag takes it. What ralph needs is added once, after flags that take several values.
+func TestCommand(t *testing.T) {
+	const id = "0199c0de-0000-7000-8000-00000000c0de"
+	for _, c := range []struct{ client, args, fresh, resumed string }{
+		{"claude", "claude", "claude -p --output-format stream-json --verbose", "claude -p --output-format stream-json --verbose --resume ID"},
+		{"claude", "claude -p --allowedTools Bash", "claude -p --allowedTools Bash --output-format stream-json --verbose", ""},
+		{"claude", "claude --print --output-format=stream-json --verbose", "claude --print --output-format=stream-json --verbose", ""},
+		{"claude", "npx -y @anthropic-ai/claude-code@2 --verbose", "npx -y @anthropic-ai/claude-code@2 --verbose -p --output-format stream-json", ""},
+		{"codex", "codex", "codex exec --json -", "codex exec --json resume ID -"},
+		{"codex", "codex -m x", "codex exec -m x --json -", ""},
+		{"codex", "codex exec --json -i a.png", "codex exec -i a.png --json -", "codex exec -i a.png --json resume ID -"},
+		{"codex", "codex e -s read-only", "codex e -s read-only --json -", ""},
+		{"codex", "npx -c @openai/codex@0.169.0", "npx -c @openai/codex@0.169.0 exec --json -", ""},
+		{"gemini", "gemini -p", "gemini --output-format stream-json", "gemini --output-format stream-json --resume ID"},
+		{"gemini", "gemini -p -y -o stream-json", "gemini -y -o stream-json", ""},
+		{"gemini", "docker run -i agents/gemini", "docker run -i agents/gemini --output-format stream-json", ""},
+		{"qwen", "qwen --prompt", "qwen --output-format stream-json", "qwen --output-format stream-json --resume ID"},
+		{"copilot", "copilot -p --allow-all-tools", "copilot --allow-all-tools --output-format json", "copilot --allow-all-tools --output-format json --resume=ID"},
+	} {
+		for session, want := range map[string]string{"": c.fresh, id: c.resumed} {
+			if want == "" {
+				continue
+			}
+			got, err := adapterOf(t, c.client).Command(run.Invocation{Args: strings.Fields(c.args), Prompt: "-do it", Session: session})
+			want = strings.ReplaceAll(want, "ID", id)
+			if diff := cmp.Diff(run.Command{Args: strings.Fields(want), Stdin: "-do it"}, got); err != nil || diff != "" {
+				t.Errorf("%s: %v (-want +got)\n%s", c.args, err, diff)
+			}
+		}
+	}
+}
+
+func TestCommandIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"claude", "-p", "Fix it."}, "claude: leave out -p: the run gives the prompt"},
+		{[]string{"claude", "-p", "--", "Fix it."}, "leave out --: the run gives the prompt"},
+		{[]string{"claude", "-p", "--output-format", "json"}, "leave out --output-format json: the run reads what --output-format stream-json prints"},
+		{[]string{"claude", "--output-format=text"}, "leave out --output-format text"},
+		{[]string{"claude", "--continue"}, "leave out --continue: each iteration has a session of its own"},
+		{[]string{"claude", "--resume=x"}, "leave out --resume"},
+		{[]string{"claude", "--bg"}, "leave out --bg"},
+		{[]string{"codex", "exec", "resume", "--last"}, "codex: leave out resume"},
+		{[]string{"codex", "exec", "-"}, "leave out -: the run gives the prompt"},
+		{[]string{"gemini", "-p", "Fix it."}, "gemini: leave out -p"},
+		{[]string{"gemini", "--prompt=Fix it."}, "leave out --prompt"},
+		{[]string{"gemini", "-o"}, "leave out -o "},
+		{[]string{"gemini", "-i", "x"}, "leave out -i"},
+		{[]string{"qwen", "-c"}, "qwen: leave out -c"},
+		{[]string{"copilot", "--output-format", "text"}, "copilot: leave out --output-format text"},
+		{[]string{"copilot", "--session-id", "x"}, "leave out --session-id"},
+		{[]string{"agent", strings.Repeat("x", 10)}, ""},
+	} {
+		_, err := run.ClientOf(c.args).Command(run.Invocation{Args: c.args, Prompt: "p"})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%q: %v, want %q", c.args, err, c.want)
+		}
+	}
+	if _, err := run.Generic().Command(run.Invocation{Args: []string{"agent"}, Prompt: strings.Repeat("x", 128<<10)}); err == nil || !strings.Contains(err.Error(), "131072 bytes") {
+		t.Errorf("a long prompt for an unknown client: %v", err)
+	}
+}
+
+// A session file is where the client's own folder and the session lead.
+func TestTranscript(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the projects of the recorded streams have Unix paths")
+	}
+	began := time.UnixMilli(0x01a2043e77af).Format("2006/01/02") // the time that its id has, in local days
+	for _, c := range []struct {
+		client, stream, file, env string
+		also                      map[string]string
+	}{
+		{"claude", "ok", ".claude/projects/-home-dev-project/c4afbec6-871f-4e69-9827-794c9e1d4de7.jsonl", "", nil},
+		{"claude", "ok", "conf/projects/-home-dev-project/c4afbec6-871f-4e69-9827-794c9e1d4de7.jsonl", "CLAUDE_CONFIG_DIR=conf", nil},
+		{"codex", "ok", ".codex/sessions/" + began + "/rollout-2026-11-22T17-12-12-01a2043e-77af-7ca3-bf8c-3949029f0196.jsonl", "", nil},
+		{"codex", "ok", "conf/sessions/" + began + "/rollout-2026-11-22T17-12-12-01a2043e-77af-7ca3-bf8c-3949029f0196.jsonl", "CODEX_HOME=conf", nil},
+		{"gemini", "ok", ".gemini/tmp/project/chats/session-2026-11-22T17-12-e179119b.jsonl", "", map[string]string{".gemini/projects.json": `{"projects": {"/home/dev/project": "project"}}`}},
+		{"gemini", "ok", "", "", map[string]string{".gemini/projects.json": `{"projects": {"/home/dev/project": ".."}}`}},
+		{"qwen", "ok", ".qwen/projects/-home-dev-project/chats/ec4e9b79-bb59-4882-a31a-28eee9c06c2e.jsonl", "", nil},
+		{"copilot", "ok", ".copilot/session-state/e59b4b6c-64ca-4a8a-8a99-5d3c169633a4/events.jsonl", "", nil},
+		{"claude", "ok", "", "", nil},
+	} {
+		base := t.TempDir()
+		for name, text := range c.also {
+			write(t, filepath.Join(base, name), text)
+		}
+		want := ""
+		if c.file != "" {
+			want = filepath.Join(base, filepath.FromSlash(c.file))
+			write(t, want, "{}\n")
+		}
+		s := recorded(t, c.client)[c.stream]
+		s.Process.Env = []string{"HOME=" + base}
+		if name, dir, ok := strings.Cut(c.env, "="); ok {
+			s.Process.Env = append(s.Process.Env, name+"="+filepath.Join(base, dir))
+		}
+		o := adapterOf(t, c.client).Output()
+		for line := range bytes.Lines(s.Stdout) {
+			o.Line(line)
+		}
+		if got := o.Result(s.Process).Transcript; got != want {
+			t.Errorf("%s %s: the session file is %q, want %q", c.client, c.env, got, want)
+		}
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	err := os.MkdirAll(filepath.Dir(name), 0o755)
+	if err == nil {
+		err = os.WriteFile(name, []byte(text), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A session that goes on is counted from where it was.
+func TestTokensOfASession(t *testing.T) {
+	dir, _ := project(t)
+	a := &replayed{Adapter: run.Codex(), t: t, streams: []string{"tool", "resumed", "ok"}}
+	r, err := run.New(load(t, policy), a, run.WithDir(dir), run.WithContinue(), sh("true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for ev := range r.Run(t.Context()) {
+		if ev.Kind == run.IterationEnd {
+			got = append(got, ev.Totals.Tokens)
+		}
+	}
+	if diff := cmp.Diff([]int{30, 45, 60}, got); diff != "" {
+		t.Errorf("tokens after each iteration (-want +got)\n%s", diff)
+	}
+}
+
+// replayed runs another program, and reads recorded streams in its place.
+type replayed struct {
+	run.Adapter
+	t       *testing.T
+	streams []string
+}
+
+func (r *replayed) Command(i run.Invocation) (run.Command, error) {
+	return run.Command{Args: i.Args}, nil
+}
+
+func (r *replayed) Output() run.Output {
+	o := r.Adapter.Output()
+	for line := range bytes.Lines(recorded(r.t, r.Name())[r.streams[0]].Stdout) {
+		o.Line(line)
+	}
+	r.streams = r.streams[1:]
+	return o
+}
+
+// Any bytes are read without a panic, and a result is never ok by chance.
+func FuzzLine(f *testing.F) {
+	for _, a := range clients() {
+		for _, s := range recorded(f, a.Name()) {
+			f.Add(s.Stdout)
+		}
+	}
+	f.Add([]byte("{\"type\":\"result\"}\n{\"type\":\"turn.failed\",\"error\":{\"message\":\"last status: 429\"}}"))
+	f.Fuzz(func(t *testing.T, out []byte) {
+		for _, a := range run.Clients() {
+			for _, p := range []run.Process{{}, {Exit: 1}, {Exit: -1, Signal: "killed"}} {
+				o := a.Output()
+				for line := range bytes.Lines(out) {
+					o.Line(line)
+				}
+				if r := o.Result(p); r.Outcome == run.OK && (p.Exit != 0 || len(out) == 0) {
+					t.Errorf("%s: %+v is ok", a.Name(), p)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,174 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/loop/transcript"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// firstPrompt is that of the user, or the policy's continue text.
+func (r *Runner) firstPrompt(ctx context.Context) error {
+	p := &r.progress
+	if r.plan.Prompt != "" {
+		p.Phase, p.Prompt = ready, r.plan.Prompt
+		return nil
+	}
+	return r.ask(ctx, r.event())
+}
+
+// decide asks the policy after an iteration.
+func (r *Runner) decide(ctx context.Context) error {
+	if until := r.plan.Until; until != "" && r.progress.Outcome == OK && promised(r.progress.Text, until) {
+		return &ended{Success, "", "the agent wrote " + until}
+	}
+	ev := r.event()
+	ev.LastAssistantMessage, ev.TranscriptPath = r.progress.Text, r.progress.Transcript
+	return r.ask(ctx, ev)
+}
+
+// promised reports whether the agent's last message has a text, or a promise if that is in the tag.
+func promised(text, until string) bool {
+	if inner, ok := strings.CutPrefix(until, "<promise>"); ok {
+		if inner, ok = strings.CutSuffix(inner, "</promise>"); ok {
+			return transcript.Promised([]string{text}, inner)
+		}
+	}
+	return transcript.Mentions([]string{text}, until)
+}
+
+// event is the end of an iteration as the policy sees it. The run is the session, and its iterations are one turn; a run
+// that has ended and is resumed begins another.
+func (r *Runner) event() host.Event {
+	turn := fmt.Sprintf("%s-%d", r.plan.ID, r.progress.Resumed)
+	return host.Event{Host: r.adapter.Host(), Name: host.Stop, SessionID: Session(r.plan.ID), Cwd: r.plan.Root, TurnID: turn, Turn: turn, Active: host.FlagFalse}
+}
+
+// Session is the session of a run, in events and in what is kept of decisions.
+func Session(id string) string { return "run:" + id }
+
+// ask asks the policy, and takes its text as the next prompt or ends the run.
+func (r *Runner) ask(ctx context.Context, ev host.Event) error {
+	d := r.loop.Decide(ctx, ev)
+	d, err := r.loop.Apply(ctx, d)
+	if ctx.Err() != nil {
+		return r.interrupted(ctx) // it is asked again when the run is resumed
+	}
+	v, p := d.Verdict, &r.progress
+	said := Event{Kind: VerdictMade, Iteration: p.Iterations, Action: v.Action.String(), Rule: v.Rule, Notices: d.Notices}
+	p.Phase = ready
+	if v.Action == rules.Continue {
+		p.Prompt = v.Reason
+	} else {
+		p.Phase = deciding // when it is resumed
+	}
+	if err := r.say(said); err != nil {
+		return err
+	}
+	switch {
+	case v.Action == rules.Continue:
+		return nil
+	case err != nil:
+		return endf(Failed, "%v", err)
+	case d.Skipped != "":
+		return endf(Stopped, "%s", d.Skipped)
+	}
+	return endOf(v)
+}
+
+// endOf is how a run ends by a verdict.
+func endOf(v *rules.Verdict) *ended {
+	e := &ended{end: Stopped, rule: v.Rule, why: v.Reason}
+	switch {
+	case v.Bound == "repeats":
+		e.end = NoProgress
+	case v.Bound != "":
+		e.end = AtLimit
+	case v.Success:
+		e.end = Success
+	case v.Rule == "" && e.why == "":
+		e.why = "no rule of the policy continues"
+	}
+	return e
+}
+
+// memories keeps what the run's own loop remembers with the run, so that a verdict and what it counts are one step, and
+// what loops of a project share in the store for that.
+func (r *Runner) memories() loop.Store { return memories{r} }
+
+type memories struct{ r *Runner }
+
+func (m memories) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
+	out := make([]loop.Entry, len(keys))
+	for i, k := range keys {
+		out[i].Key = k
+		if k.Project {
+			shared, err := m.r.project.Load(ctx, k)
+			if len(shared) != 1 {
+				return nil, err
+			}
+			out[i] = shared[0]
+			continue
+		}
+		if kept := m.r.progress.Memory; kept != nil {
+			out[i].Memory, out[i].Version = *kept, "kept"
+		}
+	}
+	return out, nil
+}
+
+func (m memories) Save(ctx context.Context, entries ...loop.Entry) error {
+	for _, e := range entries {
+		if e.Key.Project {
+			if err := m.r.project.Save(ctx, e); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range entries {
+		if !e.Key.Project {
+			m.r.progress.Memory = &e.Memory
+		}
+	}
+	return nil
+}
+
+// facts answers run.NAME. What failed is told by the outcome, so transcript.failed is nil.
+func (r *Runner) facts(_ host.Event, world rules.Facts) rules.Facts { return facts{world, r} }
+
+type facts struct {
+	rules.Facts
+	r *Runner
+}
+
+func (f facts) Name(ctx context.Context, name string) any {
+	t, p := f.r.totals(), f.r.progress
+	switch name {
+	case "run.outcome":
+		return string(p.Outcome)
+	case "run.iteration":
+		return p.Iterations
+	case "run.elapsed":
+		return t.Elapsed
+	case "run.tokens":
+		return p.Tokens
+	case "run.cost":
+		if p.Cost == nil {
+			return nil
+		}
+		return *p.Cost
+	case "run.exit_code":
+		return p.Exit
+	case "run.session_id":
+		return p.Session
+	case "run.resets_at":
+		return p.ResetsAt
+	case "transcript.failed":
+		return nil
+	}
+	return f.Facts.Name(ctx, name)
+}

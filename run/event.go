@@ -1,0 +1,80 @@
+package run
+
+import "time"
+
+// Kind is what an [Event] says.
+type Kind string
+
+// The kinds. All but Output stand in run.jsonl.
+const (
+	RunStart       Kind = "run_start"
+	RunResume      Kind = "run_resume"      // an interrupted run goes on
+	IterationStart Kind = "iteration_start" // an agent was started
+	AgentOutput    Kind = "output"          // it says what it does; only in the stream
+	IterationEnd   Kind = "iteration_end"
+	VerdictMade    Kind = "verdict" // the policy decided
+	Waiting        Kind = "waiting" // for a rate limit, after a crash, or while the run is paused
+	RunEnd         Kind = "run_end"
+)
+
+// Event is something that happened in a run. Fields that say nothing about the kind are zero and left out of its JSON form.
+type Event struct {
+	V    int       `json:"v"` // 1
+	Seq  int       `json:"seq,omitempty"`
+	Kind Kind      `json:"event"`
+	Time time.Time `json:"time"`
+	Run  string    `json:"run"`
+
+	Iteration int `json:"iteration,omitempty"` // from 1; one that did not count gives its number to the next
+
+	Policy string   `json:"policy,omitempty"` // run_start, run_resume
+	Client string   `json:"client,omitempty"`
+	Args   []string `json:"args,omitempty"`
+
+	Prompt int    `json:"prompt_bytes,omitempty"` // iteration_start: how long it is
+	Shown  string `json:"shown,omitempty"`        // output
+
+	Outcome Outcome    `json:"outcome,omitempty"` // iteration_end
+	Counted *bool      `json:"counted,omitempty"` // iteration_end: only where it does not count
+	Problem string     `json:"problem,omitempty"` // iteration_end: what went wrong, in the client's words
+	Session string     `json:"session,omitempty"` // iteration_end: the client's session
+	Exit    *int       `json:"exit,omitempty"`    // iteration_end: status of the process
+	Left    int        `json:"left,omitempty"`    // iteration_end: processes that the agent left behind, and that were ended
+	Resets  *time.Time `json:"resets_at,omitempty"`
+
+	Action   string   `json:"action,omitempty"` // verdict: continue or stop
+	Rule     string   `json:"rule,omitempty"`   // verdict, run_end
+	Decision string   `json:"decision,omitempty"`
+	Notices  []string `json:"notices,omitempty"` // verdict: for the user
+
+	Until *time.Time `json:"until,omitempty"` // waiting: until when at the latest, absent while paused
+	Why   string     `json:"why,omitempty"`   // waiting, run_end: for the user
+
+	Ended  End    `json:"ended,omitempty"` // run_end
+	Totals Totals `json:"totals,omitzero"` // iteration_end, run_end: so far
+}
+
+// Totals is what a run has used so far.
+type Totals struct {
+	Iterations int             `json:"iterations"`
+	Tokens     int             `json:"tokens,omitempty"`
+	Cost       *float64        `json:"cost_usd,omitempty"` // nil if the client does not report it
+	Elapsed    time.Duration   `json:"elapsed_ns"`         // since the run began, also while it did not run
+	Outcomes   map[Outcome]int `json:"outcomes,omitempty"`
+}
+
+// End is why a run ended.
+type End string
+
+// The ends. The run can be resumed after all of them but Success.
+const (
+	Success     End = "success"     // a rule with success: true, or the text of WithUntil
+	Stopped     End = "stopped"     // another rule, or no rule, lets the agent stop
+	AtLimit     End = "limit"       // a limit of the run or of the policy
+	NoProgress  End = "no_progress" // the policy's limit of repeats
+	NoReset     End = "rate_limit"  // the rate limit resets after the run's time is over
+	NoAccess    End = "auth"        // authentication or billing
+	TooManyFail End = "crashes"     // the client crashed three times in a row
+	Cancelled   End = "interrupted" // by the user
+	Failed      End = "failed"      // it could not be run
+)

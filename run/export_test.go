@@ -1,0 +1,13 @@
+package run
+
+import "time"
+
+// Hasty waits a millisecond where a run waits for better times.
+func Hasty() Option {
+	return func(r *Runner) error { r.backoff = func(int) time.Duration { return time.Millisecond }; return nil }
+}
+
+// At is a run for which it is always the same time.
+func At(now time.Time) Option {
+	return func(r *Runner) error { r.now = func() time.Time { return now }; return nil }
+}

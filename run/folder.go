@@ -1,0 +1,219 @@
+package run
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"time"
+
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// Dir is the folder of the runs in a project. What lies there is for people and programs that watch: nothing is resumed
+// from it, since agents and repositories can write it.
+const Dir = ".ralph/runs"
+
+// folder is that of one run.
+type folder struct {
+	root *os.Root
+	log  *os.File
+}
+
+// logFile has an event a line.
+const logFile = "run.jsonl"
+
+// openFolder opens the folder of the run, and adds the event that a kill kept from being written.
+func (r *Runner) openFolder(ctx context.Context) error {
+	f, err := openFolder(ctx, r.plan.Home, r.plan.ID)
+	if err != nil {
+		return fmt.Errorf("the folder of the run cannot be used: %w", err)
+	}
+	r.folder = f
+	if ev := r.progress.Event; ev != nil {
+		last, err := f.last()
+		if err == nil && last < ev.Seq {
+			err = f.append(*ev)
+		}
+		if err != nil {
+			f.close()
+			return fmt.Errorf("the folder of the run cannot be used: %w", err)
+		}
+	}
+	return nil
+}
+
+func openFolder(ctx context.Context, project, id string) (*folder, error) {
+	root, err := os.OpenRoot(project)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	name := path.Join(Dir, id)
+	if err := root.MkdirAll(name, 0o755); err != nil {
+		return nil, err
+	}
+	if files, err := state.OpenRoot(project); err == nil {
+		files.IgnoreOwn(ctx)
+		files.Close()
+	}
+	own, err := root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	log, err := own.OpenFile(logFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		own.Close()
+		return nil, err
+	}
+	return &folder{own, log}, nil
+}
+
+func (f *folder) close() {
+	f.log.Close()
+	f.root.Close()
+}
+
+// append adds an event, in one write.
+func (f *folder) append(ev Event) error {
+	line, err := json.Marshal(ev)
+	if err == nil {
+		_, err = f.log.Write(append(line, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", logFile, err)
+	}
+	return nil
+}
+
+// last gives the number of the last event, and cuts off what a kill left of a line.
+func (f *folder) last() (int, error) {
+	info, err := f.log.Stat()
+	if err != nil {
+		return 0, err
+	}
+	const most = 1 << 20 // lines are far shorter
+	start := max(info.Size()-most, 0)
+	b := make([]byte, info.Size()-start)
+	if _, err := f.log.ReadAt(b, start); err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	whole := bytes.LastIndexByte(b, '\n') + 1
+	if whole < len(b) {
+		if err := f.log.Truncate(start + int64(whole)); err != nil {
+			return 0, err
+		}
+	}
+	lines := bytes.Split(bytes.TrimSuffix(b[:whole], []byte("\n")), []byte("\n"))
+	var ev Event
+	_ = json.Unmarshal(lines[len(lines)-1], &ev) // one that somebody else wrote has no number
+	return ev.Seq, nil
+}
+
+// output makes the file for what iteration n prints, nil if that cannot be: it is only for people.
+func (f *folder) output(n int, kind string) io.WriteCloser {
+	if f == nil {
+		return nil
+	}
+	file, err := f.root.OpenFile(fmt.Sprintf("%04d.%s", n, kind), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
+// maxSpool is how much of the output of an iteration is kept on disk.
+const maxSpool = 64 << 20
+
+// spool writes the beginning of an output to a file.
+type spool struct {
+	to   io.WriteCloser
+	buf  *bufio.Writer
+	left int
+}
+
+func newSpool(to io.WriteCloser) *spool {
+	if to == nil {
+		return &spool{}
+	}
+	return &spool{to, bufio.NewWriterSize(to, 64<<10), maxSpool}
+}
+
+func (s *spool) Write(b []byte) (int, error) {
+	if n := min(len(b), s.left); n > 0 {
+		s.left -= n
+		_, _ = s.buf.Write(b[:n]) // a full disk must not end the agent
+	}
+	return len(b), nil
+}
+
+func (s *spool) close() {
+	if s.to != nil {
+		_ = s.buf.Flush()
+		_ = s.to.Close()
+	}
+}
+
+// lines hands over each line of what is written to it, cut to max bytes.
+type lines struct {
+	max  int
+	take func([]byte)
+	part []byte
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	n := len(b)
+	for {
+		i := bytes.IndexByte(b, '\n')
+		if i < 0 {
+			l.add(b)
+			return n, nil
+		}
+		if len(l.part) == 0 && i <= l.max {
+			l.take(bytes.TrimSuffix(b[:i], []byte("\r")))
+		} else {
+			l.add(b[:i])
+			l.end()
+		}
+		b = b[i+1:]
+	}
+}
+
+func (l *lines) add(b []byte) { l.part = append(l.part, b[:min(len(b), l.max-len(l.part))]...) }
+
+// end hands over what follows the last line end.
+func (l *lines) end() {
+	if len(l.part) > 0 {
+		l.take(bytes.TrimSuffix(l.part, []byte("\r")))
+	}
+	l.part = l.part[:0]
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	kept []byte // up to twice as much, so that most writes move nothing
+	max  int
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	n := len(b)
+	b = b[max(0, n-t.max):]
+	if len(t.kept)+len(b) > 2*t.max {
+		t.kept = append(t.kept[:0], t.end()...)
+	}
+	t.kept = append(t.kept, b...)
+	return n, nil
+}
+
+func (t *tail) end() []byte { return t.kept[max(0, len(t.kept)-t.max):] }
+
+// newID names a run: when it began, to the millisecond, so that names sort as runs began; then chance.
+func newID(at time.Time) string {
+	at = at.UTC()
+	return fmt.Sprintf("%s-%03d%s", at.Format("20060102-150405"), at.Nanosecond()/1e6, randomWord())
+}

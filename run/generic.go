@@ -1,0 +1,51 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Generic runs any command. The prompt is its last argument, or stands in the place of an argument {}. Its text is all that it
+// prints, as far as that fits, and its outcome is its exit status.
+func Generic() Adapter { return generic{} }
+
+type generic struct{}
+
+func (generic) Name() string     { return "generic" }
+func (generic) Host() string     { return "" }
+func (generic) Reports() Reports { return Reports{} }
+
+func (generic) Command(i Invocation) (Command, error) {
+	if len(i.Prompt) > maxArgument {
+		return Command{}, fmt.Errorf("the prompt has %d bytes, and an argument holds %d at most; have the prompt name a file to read, or name the client, since known clients read their prompt from stdin", len(i.Prompt), maxArgument)
+	}
+	args := slices.Clone(i.Args)
+	at := slices.Index(args, "{}")
+	if at < 0 {
+		return Command{Args: append(args, i.Prompt)}, nil
+	}
+	args[at] = i.Prompt
+	return Command{Args: args}, nil
+}
+
+func (generic) Output() Output { return &printed{tail{max: maxText}} }
+
+// printed is the end of all that was printed.
+type printed struct{ tail }
+
+func (p *printed) Line(line []byte) (string, Outcome) {
+	_, _ = p.Write(line)
+	_, _ = p.Write([]byte("\n"))
+	return strings.ToValidUTF8(string(line), "\ufffd"), ""
+}
+
+func (p *printed) Result(Process) Result {
+	return Result{Text: strings.TrimSpace(strings.ToValidUTF8(string(p.end()), "\ufffd"))}
+}
+
+// maxArgument is how long one argument may be: Linux has the smallest bound, with its final zero.
+const maxArgument = 128<<10 - 1
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,127 @@
+//go:build unix
+
+package run_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/run"
+)
+
+// endless continues for ever, as far as the run lets it.
+const endless = "ralph: 1\nlimits: {continuations: 10000, total: 100000}\nrules: [{name: again, continue: 'step ${loop.continuations + 1}'}]\n"
+
+// TestRunner is no test: it is the process that TestKilledRuns kills.
+func TestRunner(t *testing.T) {
+	dir := os.Getenv("RALPH_TEST_RUN_DIR")
+	if dir == "" {
+		t.Skip("it is started by TestKilledRuns")
+	}
+	max, err := strconv.Atoi(os.Getenv("RALPH_TEST_RUN_MAX"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := []run.Option{
+		run.WithDir(dir), run.WithState(os.Getenv("RALPH_TEST_RUN_STATE")), run.WithLimits(run.Limits{Iterations: max}),
+		sh(`echo "$1" >>prompts; sleep 300 & setsid sleep 300 & echo done`),
+	}
+	if id := os.Getenv("RALPH_TEST_RUN_ID"); id != "" {
+		opts = append(opts, run.Resume(id))
+	}
+	r, err := run.New(load(t, endless), run.Generic(), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("run", r.ID())
+	for ev := range r.Run(t.Context()) {
+		fmt.Println(told(ev), ev.Why)
+	}
+}
+
+// A run that is killed at any moment, again and again, counts each iteration once, loses nothing but the one in progress, and
+// leaves no process over. RALPH_STORM=full kills 200 times in 1,000 iterations.
+func TestKilledRuns(t *testing.T) {
+	iterations, kills := 60, 15
+	if os.Getenv("RALPH_STORM") == "full" {
+		iterations, kills = 1000, 200
+	}
+	dir, state := project(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := ""
+	for last, killed := "", 0; !strings.HasPrefix(last, "run_end"); {
+		cmd := exec.Command(self, "-test.run=^TestRunner$")
+		cmd.Env = append(os.Environ(), "RALPH_TEST_RUN_DIR="+dir, "RALPH_TEST_RUN_STATE="+state, "RALPH_TEST_RUN_ID="+id, "RALPH_TEST_RUN_MAX="+strconv.Itoa(iterations))
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		// It is killed at one of its next lines, or a moment later.
+		at, n := rand.IntN(5*iterations/kills), 0
+		var said []string
+		for line := range linesOf(out) {
+			if line == "PASS" {
+				break
+			}
+			said, last = append(said, line), line
+			if word, ok := strings.CutPrefix(line, "run "); ok {
+				id = word
+			}
+			if n++; n > at && killed < kills && id != "" {
+				killed++
+				cmd.Process.Kill()
+			}
+		}
+		cmd.Wait()
+		t.Log(strings.Join(said, " / "))
+		if len(said) < 2 && cmd.ProcessState.ExitCode() > 0 {
+			t.Fatalf("the run cannot be resumed: %q", said)
+		}
+	}
+
+	log, err := os.ReadFile(filepath.Join(dir, run.Dir, id, "run.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted, lost, seq := map[int]int{}, 0, 0
+	for line := range strings.Lines(string(log)) {
+		var ev run.Event
+		if err := json.Unmarshal([]byte(line), &ev); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		if seq++; ev.Seq != seq {
+			t.Fatalf("event %d has the number %d", seq, ev.Seq)
+		}
+		switch {
+		case ev.Kind == run.IterationEnd && ev.Counted == nil:
+			counted[ev.Iteration]++
+		case ev.Kind == run.IterationEnd:
+			lost++
+		}
+	}
+	for i := 1; i <= iterations; i++ {
+		if counted[i] != 1 {
+			t.Errorf("iteration %d is counted %d times", i, counted[i])
+		}
+	}
+	prompts, _ := os.ReadFile(filepath.Join(dir, "prompts"))
+	if n := strings.Count(string(prompts), "\n"); len(counted) != iterations || n < iterations || n > iterations+lost {
+		t.Errorf("%d iterations are counted and %d lost, and the agent was started %d times", len(counted), lost, n)
+	}
+	if ps, err := exec.Command("sh", "-c", "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -c '^RALPH_RUN="+id+"$'").Output(); err == nil {
+		t.Errorf("%s processes are left over", strings.TrimSpace(string(ps)))
+	}
+}

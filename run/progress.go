@@ -1,0 +1,215 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/ralph-sdk/ralph/internal/process"
+	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// phase is what a run does next.
+type phase string
+
+const (
+	first     phase = ""          // get the first prompt
+	ready     phase = "ready"     // start an iteration
+	iterating phase = "iterating" // it runs
+	deciding  phase = "deciding"  // ask the policy about it
+)
+
+// progress is how far a run is. With the plan it is all that a run needs to go on.
+type progress struct {
+	Phase      phase           `json:"phase"`
+	End        End             `json:"end,omitempty"`
+	Resumed    int             `json:"resumed,omitempty"` // how often it went on after its end
+	Iterations int             `json:"iterations"`        // that count
+	Prompt     string          `json:"prompt,omitempty"`
+	Agent      process.ID      `json:"agent,omitzero"` // that runs
+	Tokens     int             `json:"tokens,omitempty"`
+	UsedBy     string          `json:"used_by,omitempty"` // the session whose tokens are counted up to Used
+	Used       int             `json:"used,omitempty"`
+	Cost       *float64        `json:"cost_usd,omitempty"`
+	Outcomes   map[Outcome]int `json:"outcomes,omitempty"`
+	Crashes    int             `json:"crashes,omitempty"` // in a row
+	Limited    int             `json:"limited,omitempty"` // rate limits in a row
+
+	// Of the latest iteration that counts, for the policy.
+	Outcome    Outcome   `json:"outcome,omitempty"`
+	Text       string    `json:"text,omitempty"`
+	Exit       int       `json:"exit,omitempty"`
+	Session    string    `json:"session,omitempty"`
+	Transcript string    `json:"transcript,omitempty"`
+	ResetsAt   time.Time `json:"resets_at,omitzero"`
+
+	Memory *rules.Memory `json:"memory,omitempty"`
+	Seq    int           `json:"seq"` // of the latest event
+	Event  *Event        `json:"event,omitempty"`
+}
+
+// maxText is how much of the agent's last message is kept for the policy: what it promises stands at the end.
+const maxText = 1 << 20
+
+// after takes the result of an iteration.
+func (p *progress) after(res Result, exit int) {
+	p.Agent = process.ID{}
+	p.count(res.Outcome)
+	p.Tokens += max(p.tokens(res), 0)
+	if res.Cost != nil && *res.Cost >= 0 {
+		sum := *res.Cost
+		if p.Cost != nil {
+			sum += *p.Cost
+		}
+		p.Cost = &sum
+	}
+	p.ResetsAt = res.ResetsAt
+	if res.Outcome == RateLimited {
+		p.Phase, p.Limited = ready, p.Limited+1
+		return
+	}
+	p.Phase, p.Limited = deciding, 0
+	p.Iterations++
+	if p.Crashes++; res.Outcome != Crashed {
+		p.Crashes = 0
+	}
+	if len(res.Text) > maxText {
+		res.Text = res.Text[len(res.Text)-maxText:]
+	}
+	p.Outcome, p.Text, p.Exit, p.Session, p.Transcript = res.Outcome, res.Text, exit, res.Session, res.Transcript
+}
+
+// tokens are those of an iteration. What a session that went on had used before is already counted.
+func (p *progress) tokens(res Result) int {
+	if res.Used == 0 {
+		return res.Tokens
+	}
+	before := 0
+	if res.Session == p.UsedBy {
+		before = p.Used
+	}
+	p.UsedBy, p.Used = res.Session, res.Used
+	return res.Used - before
+}
+
+// count counts an outcome, in a new map: events keep the old one.
+func (p *progress) count(o Outcome) {
+	p.Outcomes = maps.Clone(p.Outcomes)
+	if p.Outcomes == nil {
+		p.Outcomes = map[Outcome]int{}
+	}
+	p.Outcomes[o]++
+}
+
+// checkpoint is what is kept of a run.
+type checkpoint struct {
+	V        int      `json:"v"` // 1
+	Plan     plan     `json:"plan"`
+	Progress progress `json:"progress"`
+}
+
+// say numbers an event and makes it known: first it is kept with the progress, then it is written to the folder,
+// then it is shown. A run that is killed in between writes it when it is resumed.
+func (r *Runner) say(ev Event) error {
+	ev.V, ev.Time, ev.Run = 1, r.now(), r.plan.ID
+	if ev.Kind == AgentOutput {
+		r.emit(ev)
+		return nil
+	}
+	r.progress.Seq++
+	ev.Seq = r.progress.Seq
+	r.progress.Event = &ev
+	err := r.keep()
+	if err == nil && r.folder != nil {
+		err = r.folder.append(ev)
+	}
+	r.emit(ev)
+	return err
+}
+
+// keep writes the checkpoint.
+func (r *Runner) keep() error {
+	if r.disk == nil {
+		return nil
+	}
+	line, err := json.Marshal(checkpoint{1, r.plan, r.progress})
+	if err == nil {
+		err = r.disk.SaveRun(r.plan.ID, line)
+	}
+	if err != nil {
+		return fmt.Errorf("the run cannot be kept, so it ends: %w", err)
+	}
+	return nil
+}
+
+// recall reads the run to resume.
+func (r *Runner) recall(p *rules.Program) error {
+	if r.disk == nil {
+		return errors.New("a run is resumed from where it was kept: add WithState")
+	}
+	limits := r.plan.Limits
+	c, err := readRun(r.disk, r.resume)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Plan.Policy != p.Name:
+		return fmt.Errorf("run %s is of the policy %s, not of %s", r.resume, c.Plan.Policy, p.Name)
+	case c.Plan.Client != r.adapter.Name():
+		return fmt.Errorf("run %s is of %s, not of %s", r.resume, c.Plan.Client, r.adapter.Name())
+	case c.Progress.End == Success:
+		return fmt.Errorf("run %s has ended by success; start a new one", r.resume)
+	}
+	if err := r.reported(limits); err != nil {
+		return err
+	}
+	r.plan, r.progress = c.Plan, c.Progress
+	for _, l := range []struct {
+		set bool
+		do  func()
+	}{
+		{limits.Iterations > 0, func() { r.plan.Limits.Iterations = limits.Iterations }},
+		{limits.Elapsed > 0, func() { r.plan.Limits.Elapsed = limits.Elapsed }},
+		{limits.Tokens > 0, func() { r.plan.Limits.Tokens = limits.Tokens }},
+		{limits.Cost > 0, func() { r.plan.Limits.Cost = limits.Cost }},
+	} {
+		if l.set {
+			l.do()
+		}
+	}
+	if r.progress.End != "" {
+		r.progress.Resumed++
+	}
+	r.progress.End, r.progress.Crashes = "", 0
+	return nil
+}
+
+func readRun(disk *store.Store, id string) (c checkpoint, err error) {
+	line, err := disk.LoadRun(id)
+	if err == nil {
+		err = json.Unmarshal(line, &c)
+	}
+	if err == nil && (c.V != 1 || c.Plan.ID != id) {
+		err = errors.New("it is not in the form of this version")
+	}
+	if err != nil {
+		return c, fmt.Errorf("run %s cannot be read: %w", id, err)
+	}
+	return c, nil
+}
+
+// hold takes the lock of the run's policy in its project: two runs of one policy would work on the same task.
+func (r *Runner) hold(ctx context.Context) (release func(), err error) {
+	release, err = r.disk.Lock(ctx, []string{lockName(r.plan.Root, r.plan.Policy)})
+	if errors.Is(err, store.ErrHeld) {
+		err = endf(Failed, "another run of %s works in %s; wait for it, stop it, or give this one a work tree of its own", r.plan.Policy, r.plan.Root)
+	}
+	return release, err
+}
+
+// lockName is that of the lock that a run holds as long as it runs.
+func lockName(root, policy string) string { return "run\x00" + root + "\x00" + policy }

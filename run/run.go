@@ -1,0 +1,351 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ralph-sdk/ralph/internal/process"
+	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// Runner is one run of an agent. Use it once.
+type Runner struct {
+	adapter Adapter
+	loop    *loop.Loop
+	plan    plan
+	now     func() time.Time
+	backoff func(n int) time.Duration // before the n-th try after a failure, from 1
+
+	disk        *store.Store
+	project     loop.Store
+	loopOptions []loop.Option
+	env         []string
+	interrupt   <-chan struct{}
+	control     func() Control
+	resume      string
+
+	progress progress
+	folder   *folder
+	emit     func(Event) bool
+}
+
+// plan is what a run is to do; it does not change.
+type plan struct {
+	ID        string        `json:"id"`
+	Root      string        `json:"root"`
+	Home      string        `json:"home"` // the project that the run belongs to
+	Policy    string        `json:"policy"`
+	Client    string        `json:"client"`
+	Args      []string      `json:"args"`
+	Prompt    string        `json:"prompt,omitempty"`
+	Until     string        `json:"until,omitempty"`
+	Limits    Limits        `json:"limits"`
+	Iteration time.Duration `json:"iteration_ns"`
+	Continue  bool          `json:"continue,omitempty"`
+	Started   time.Time     `json:"started"`
+
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// New makes a run of a policy and a client. The error says what cannot be combined.
+func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
+	if p == nil {
+		return nil, errors.New("there is no policy")
+	}
+	r := &Runner{adapter: a, now: time.Now, project: loop.InMemory(), control: func() Control { return GoOn }, backoff: backoff}
+	for _, o := range opts {
+		if err := o(r); err != nil {
+			return nil, err
+		}
+	}
+	if r.env == nil {
+		r.env = os.Environ()
+	}
+	if err := r.prepare(p); err != nil {
+		return nil, err
+	}
+	l, err := loop.New(p, append(r.loopOptions, loop.WithRoot(r.plan.Root), loop.WithStore(r.memories()), loop.WithFacts(r.facts))...)
+	if err != nil {
+		return nil, err
+	}
+	r.loop = l
+	return r, nil
+}
+
+// prepare completes the plan, or reads that of the run to resume.
+func (r *Runner) prepare(p *rules.Program) error {
+	if r.resume != "" {
+		return r.recall(p)
+	}
+	pl := &r.plan
+	if len(pl.Args) == 0 {
+		return errors.New("there is no agent to run: name its program")
+	}
+	if pl.Home == "" {
+		pl.Home = pl.Root
+	}
+	for _, dir := range []*string{&pl.Root, &pl.Home} {
+		abs, err := filepath.Abs(*dir)
+		if err == nil {
+			*dir, err = filepath.EvalSymlinks(abs)
+		}
+		if err != nil {
+			return fmt.Errorf("the project cannot be used: %w", err)
+		}
+	}
+	pl.Policy, pl.Client = p.Name, r.adapter.Name()
+	pl.Started = r.now()
+	pl.ID = newID(pl.Started)
+	if pl.Iteration == 0 {
+		pl.Iteration = DefaultIteration
+	}
+	if err := r.reported(pl.Limits); err != nil {
+		return err
+	}
+	if pl.Limits.Iterations == 0 {
+		pl.Limits.Iterations = DefaultIterations
+	}
+	if pl.Limits.Elapsed == 0 {
+		pl.Limits.Elapsed = DefaultElapsed
+	}
+	_, err := r.adapter.Command(Invocation{Args: pl.Args, Prompt: "prompt", Dir: pl.Root})
+	return err
+}
+
+// reported refuses a limit on what the client does not report: it could never be hit.
+func (r *Runner) reported(l Limits) error {
+	can := r.adapter.Reports()
+	switch {
+	case l.Tokens > 0 && !can.Tokens:
+		return fmt.Errorf("%s does not report tokens, so they cannot be limited", r.adapter.Name())
+	case l.Cost > 0 && !can.Cost:
+		return fmt.Errorf("%s does not report its cost, so it cannot be limited", r.adapter.Name())
+	}
+	return nil
+}
+
+// ID names the run.
+func (r *Runner) ID() string { return r.plan.ID }
+
+// Run runs it, and gives its events as they come; the last one is a run_end. Breaking out of the loop over them ends the
+// run, as a context that is done does: the agent and all that it started are ended before Run returns.
+func (r *Runner) Run(ctx context.Context) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		watched := true
+		r.emit = func(ev Event) bool {
+			if watched && !yield(ev) {
+				watched = false
+				cancel()
+			}
+			return watched
+		}
+		r.run(ctx)
+	}
+}
+
+// ended is an error with which a run ends, and why.
+type ended struct {
+	end  End
+	rule string
+	why  string
+}
+
+func (e *ended) Error() string { return e.why }
+
+func endf(end End, format string, args ...any) *ended {
+	return &ended{end: end, why: fmt.Sprintf(format, args...)}
+}
+
+func (r *Runner) run(ctx context.Context) {
+	release, err := r.begin(ctx)
+	if err == nil {
+		defer release()
+		for err == nil {
+			err = r.step(ctx)
+		}
+	}
+	var e *ended
+	if !errors.As(err, &e) {
+		e = endf(Failed, "%s", err)
+	}
+	r.progress.End = e.end
+	_ = r.say(Event{Kind: RunEnd, Ended: e.end, Rule: e.rule, Why: e.why, Totals: r.totals()})
+	if r.folder != nil {
+		r.folder.close()
+	}
+}
+
+// begin takes the run's lock, opens its folder, and says that it begins.
+func (r *Runner) begin(ctx context.Context) (release func(), err error) {
+	release = func() {}
+	kind := RunStart
+	if r.disk != nil {
+		if release, err = r.hold(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if r.resume != "" {
+		kind = RunResume
+		r.process().leftovers()
+	}
+	if r.disk != nil {
+		if err := r.openFolder(ctx); err != nil {
+			release()
+			return nil, err
+		}
+		r.prune()
+	}
+	if err := r.say(Event{Kind: kind, Policy: r.plan.Policy, Client: r.plan.Client, Args: r.plan.Args}); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// step does what comes next, by the phase. Each phase ends with a checkpoint, from which a killed run goes on.
+func (r *Runner) step(ctx context.Context) error {
+	switch r.progress.Phase {
+	case first:
+		return r.firstPrompt(ctx)
+	case iterating: // it was killed in the middle of an iteration
+		return r.lost()
+	case deciding:
+		if r.control() == Leave { // the policy's loops may be ended too, and would say so
+			return errStopped()
+		}
+		return r.decide(ctx)
+	default:
+		return r.iterate(ctx)
+	}
+}
+
+// iterate runs the agent once.
+func (r *Runner) iterate(ctx context.Context) error {
+	p := &r.progress
+	if err := r.ready(ctx); err != nil {
+		return err
+	}
+	if p.Crashes > 0 || p.Limited > 0 {
+		if err := r.waitAfterFailure(ctx); err != nil {
+			return err
+		}
+		if err := r.ready(ctx); err != nil {
+			return err
+		}
+	}
+	n := p.Iterations + 1
+	p.Phase = iterating
+	inv := Invocation{Args: r.plan.Args, Prompt: p.Prompt, Dir: r.plan.Root}
+	if r.plan.Continue {
+		inv.Session = p.Session
+	}
+	cmd, err := r.adapter.Command(inv)
+	if err != nil {
+		return endf(Failed, "the command line of iteration %d cannot be made: %v", n, err)
+	}
+	if err := r.say(Event{Kind: IterationStart, Iteration: n, Prompt: len(p.Prompt)}); err != nil {
+		return err
+	}
+	res, exit, err := r.process().run(ctx, n, cmd)
+	if err != nil {
+		return endf(Failed, "the agent cannot be started: %v", err)
+	}
+	p.after(res, exit.Exit)
+	ev := Event{
+		Kind: IterationEnd, Iteration: n, Outcome: res.Outcome, Problem: res.Problem, Session: res.Session,
+		Exit: &exit.Exit, Left: exit.left, Totals: r.totals(),
+	}
+	if !res.ResetsAt.IsZero() {
+		ev.Resets = &res.ResetsAt
+	}
+	if !res.Outcome.counted() {
+		ev.Counted = new(bool)
+	}
+	if err := r.say(ev); err != nil {
+		return err
+	}
+	return r.consequence(res)
+}
+
+// consequence ends the run where the outcome of an iteration does, whatever the policy says.
+func (r *Runner) consequence(res Result) error {
+	p := &r.progress
+	switch {
+	case res.Outcome == Auth || res.Outcome == Billing:
+		p.Phase = ready // when it is resumed
+		why := "the client cannot sign in"
+		if res.Outcome == Billing {
+			why = "the account cannot pay"
+		}
+		return endf(NoAccess, "%s: %s", why, short(res.Problem))
+	case res.Outcome == Interrupted:
+		return endf(Cancelled, "iteration %d was interrupted", p.Iterations)
+	case p.Crashes >= maxCrashes:
+		return endf(TooManyFail, "the agent failed %d times in a row: %s", p.Crashes, short(res.Problem))
+	}
+	return nil
+}
+
+// maxCrashes is how often in a row the client may fail.
+const maxCrashes = 3
+
+// lost says that the iteration died with the runner. Its number is used again.
+func (r *Runner) lost() error {
+	r.progress.Phase = ready
+	r.progress.Agent = process.ID{}
+	r.progress.count(Lost)
+	return r.say(Event{Kind: IterationEnd, Iteration: r.progress.Iterations + 1, Outcome: Lost, Counted: new(bool), Totals: r.totals()})
+}
+
+// ready waits while the run is paused, and ends the run at its limits.
+func (r *Runner) ready(ctx context.Context) error {
+	if err := r.waitWhilePaused(ctx); err != nil {
+		return err
+	}
+	if err := r.interrupted(ctx); err != nil {
+		return err
+	}
+	t, l := r.totals(), r.plan.Limits
+	switch {
+	case t.Iterations >= l.Iterations:
+		return endf(AtLimit, "%d of %d iterations are done", t.Iterations, l.Iterations)
+	case t.Elapsed >= l.Elapsed:
+		return endf(AtLimit, "the run has taken %s of %s", t.Elapsed.Round(time.Second), l.Elapsed)
+	case l.Tokens > 0 && t.Tokens >= l.Tokens:
+		return endf(AtLimit, "the run has used %d of %d tokens", t.Tokens, l.Tokens)
+	case l.Cost > 0 && t.Cost != nil && *t.Cost >= l.Cost:
+		return endf(AtLimit, "the run has cost %.2f of %.2f US dollars", *t.Cost, l.Cost)
+	}
+	return nil
+}
+
+func errStopped() error { return endf(Cancelled, "the run was stopped") }
+
+// interrupted says whether the user wants the run to end.
+func (r *Runner) interrupted(ctx context.Context) error {
+	select {
+	case <-r.interrupt:
+		return endf(Cancelled, "the run was interrupted")
+	case <-ctx.Done():
+		return endf(Cancelled, "the run was interrupted: %v", context.Cause(ctx))
+	default:
+	}
+	if r.control() == Leave {
+		return errStopped()
+	}
+	return nil
+}
+
+func (r *Runner) totals() Totals {
+	p := r.progress
+	return Totals{Iterations: p.Iterations, Tokens: p.Tokens, Cost: p.Cost, Elapsed: r.now().Sub(r.plan.Started), Outcomes: p.Outcomes}
+}

@@ -1,0 +1,383 @@
+package run_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
+)
+
+// policy continues until three iterations have run.
+const policy = `ralph: 1
+rules:
+  - name: done
+    when: run.iteration >= 3
+    stop: three is enough
+  - name: again
+    continue: "do step ${run.iteration + 1} after ${run.outcome}"
+`
+
+func load(t *testing.T, text string) *rules.Program {
+	t.Helper()
+	p, diags := rules.LoadBytes(t.Context(), "policy.yaml", []byte(text), rules.Config{})
+	if p == nil {
+		t.Fatal(diags.Err())
+	}
+	return p
+}
+
+// project is a folder with a state directory beside it.
+func project(t *testing.T) (dir, state string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "project")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir, t.TempDir()
+}
+
+// sh is an agent that a shell runs; $1 is the prompt.
+func sh(script string) run.Option { return run.WithArgs("sh", "-c", script, "agent") }
+
+// linesOf reads lines as they come.
+func linesOf(r io.Reader) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for s := bufio.NewScanner(r); s.Scan(); {
+			if !yield(s.Text()) {
+				return
+			}
+		}
+	}
+}
+
+// told lists events as kind, number, and what they say.
+func told(ev run.Event) string {
+	words := []string{string(ev.Kind)}
+	if ev.Iteration > 0 {
+		words = append(words, strconv.Itoa(ev.Iteration))
+	}
+	for _, w := range []string{string(ev.Outcome), ev.Action, ev.Rule, string(ev.Ended), ev.Shown} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	if ev.Counted != nil {
+		words = append(words, "counted: "+strconv.FormatBool(*ev.Counted))
+	}
+	return strings.Join(words, " ")
+}
+
+func all(t *testing.T, ctx context.Context, r *run.Runner) (events []run.Event, lines []string) {
+	t.Helper()
+	for ev := range r.Run(ctx) {
+		events = append(events, ev)
+		lines = append(lines, told(ev))
+	}
+	return events, lines
+}
+
+func TestRun(t *testing.T) {
+	dir, state := project(t)
+	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithState(state), sh(`echo "$1" >>prompts; echo working`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, got := all(t, t.Context(), r)
+	want := []string{
+		"run_start", "verdict continue again",
+		"iteration_start 1", "output 1 working", "iteration_end 1 ok", "verdict 1 continue again",
+		"iteration_start 2", "output 2 working", "iteration_end 2 ok", "verdict 2 continue again",
+		"iteration_start 3", "output 3 working", "iteration_end 3 ok", "verdict 3 stop done",
+		"run_end done stopped",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got)\n%s", diff)
+	}
+	prompts, _ := os.ReadFile(filepath.Join(dir, "prompts"))
+	if want := "do step 1 after\ndo step 2 after ok\ndo step 3 after ok\n"; string(prompts) != want {
+		t.Errorf("prompts %q, want %q", prompts, want)
+	}
+	if last := events[len(events)-1]; last.Why != "three is enough" || last.Totals.Iterations != 3 {
+		t.Errorf("it ends with %+v", last)
+	}
+	log, _ := os.ReadFile(filepath.Join(dir, run.Dir, r.ID(), "run.jsonl"))
+	if n := strings.Count(string(log), "\n"); n != len(want)-3 {
+		t.Errorf("run.jsonl has %d lines:\n%s", n, log)
+	}
+	out, _ := os.ReadFile(filepath.Join(dir, run.Dir, r.ID(), "0002.out"))
+	if string(out) != "working\n" {
+		t.Errorf("the output of iteration 2 is %q", out)
+	}
+}
+
+func TestEnds(t *testing.T) {
+	again := "ralph: 1\nlimits: {continuations: 1000}\nrules: [{name: again, continue: go on}]\n"
+	for _, c := range []struct {
+		name, policy, script string
+		opts                 []run.Option
+		ended                run.End
+		iterations           int
+		why                  string
+	}{
+		{"a limit of iterations", again, "true", []run.Option{run.WithLimits(run.Limits{Iterations: 2})}, run.AtLimit, 2, "2 of 2 iterations"},
+		{"a text", again, "echo 'ALL DONE'", []run.Option{run.WithUntil("ALL DONE")}, run.Success, 1, "the agent wrote ALL DONE"},
+		{"a text in code", again, "echo '`ALL DONE`'", []run.Option{run.WithUntil("ALL DONE"), run.WithLimits(run.Limits{Iterations: 2})}, run.AtLimit, 2, ""},
+		{"a promise", again, "echo '<promise>DONE</promise>'", []run.Option{run.WithUntil("<promise>DONE</promise>")}, run.Success, 1, ""},
+		{"no promise", again, "echo DONE", []run.Option{run.WithUntil("<promise>DONE</promise>"), run.WithLimits(run.Limits{Iterations: 1})}, run.AtLimit, 1, ""},
+		{"no rule", "ralph: 1\nrules: [{name: a, when: run.iteration == 0, continue: go}]\n", "true", nil, run.Stopped, 1, "no rule"},
+		{"the first prompt is refused", "ralph: 1\nrules: [{name: a, stop: nothing to do}]\n", "true", nil, run.Stopped, 0, "nothing to do"},
+		{"a limit of the policy", "ralph: 1\nlimits: {continuations: 2}\nrules: [{name: a, continue: go}]\n", "true", nil, run.AtLimit, 2, ""},
+		{"crashes", again, "echo broken >&2; exit 9", nil, run.TooManyFail, 3, "exit status 9: broken"},
+		{"no such agent", again, "", []run.Option{run.WithArgs("no-such-agent-of-ralph")}, run.Failed, 0, "cannot be started"},
+		{"time", again, "sleep 300", []run.Option{run.WithIteration(50 * time.Millisecond), run.WithLimits(run.Limits{Iterations: 1})}, run.AtLimit, 1, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir, _ := project(t)
+			r, err := run.New(load(t, c.policy), run.Generic(), append([]run.Option{run.WithDir(dir), sh(c.script), run.Hasty()}, c.opts...)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			events, lines := all(t, t.Context(), r)
+			last := events[len(events)-1]
+			if last.Kind != run.RunEnd || last.Ended != c.ended || last.Totals.Iterations != c.iterations || !strings.Contains(last.Why, c.why) {
+				t.Errorf("it ends with %s after %d: %q, want %s after %d: %q\n%s", last.Ended, last.Totals.Iterations, last.Why, c.ended, c.iterations, c.why, strings.Join(lines, "\n"))
+			}
+		})
+	}
+}
+
+func TestRefused(t *testing.T) {
+	dir, state := project(t)
+	for _, c := range []struct {
+		name string
+		opts []run.Option
+		want string
+	}{
+		{"no agent", nil, "no agent"},
+		{"no project", []run.Option{run.WithArgs("true"), run.WithDir(filepath.Join(dir, "nosuch"))}, "cannot be used"},
+		{"tokens", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Tokens: 5})}, "does not report tokens"},
+		{"cost", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Cost: 5})}, "does not report its cost"},
+		{"a negative limit", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Iterations: -1})}, "not negative"},
+		{"a run that is none", []run.Option{run.WithState(state), run.Resume("nosuch")}, "there is no run"},
+		{"a path as an id", []run.Option{run.WithState(state), run.Resume("../x")}, "letters, digits and hyphens"},
+		{"nowhere to resume from", []run.Option{run.Resume("x")}, "WithState"},
+	} {
+		if _, err := run.New(load(t, policy), run.Generic(), append([]run.Option{run.WithDir(dir)}, c.opts...)...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// Two runs of one policy in one project would work on the same task.
+func TestOneRunOfAPolicy(t *testing.T) {
+	dir, state := project(t)
+	opts := []run.Option{run.WithDir(dir), run.WithState(state), sh("true")}
+	first, err := run.New(load(t, policy), run.Generic(), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range first.Run(t.Context()) {
+		second, err := run.New(load(t, policy), run.Generic(), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, _ := all(t, t.Context(), second)
+		if last := events[len(events)-1]; last.Ended != run.Failed || !strings.Contains(last.Why, "another run of policy.yaml works in") {
+			t.Errorf("a second run ends with %+v", last)
+		}
+		break
+	}
+}
+
+// A run that ends in the middle of an iteration goes on with that iteration.
+func TestResume(t *testing.T) {
+	dir, state := project(t)
+	opts := []run.Option{run.WithDir(dir), run.WithState(state), sh(`echo "$1" >>prompts`)}
+	r, err := run.New(load(t, policy), run.Generic(), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for ev := range r.Run(ctx) {
+		if ev.Kind == run.IterationEnd && ev.Iteration == 2 {
+			break
+		}
+	}
+	back, err := run.New(load(t, policy), run.Generic(), run.WithState(state), run.Resume(r.ID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, got := all(t, t.Context(), back)
+	want := []string{"run_resume", "verdict 2 continue again", "iteration_start 3", "iteration_end 3 ok", "verdict 3 stop done", "run_end done stopped"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got)\n%s", diff)
+	}
+	prompts, _ := os.ReadFile(filepath.Join(dir, "prompts"))
+	if n := strings.Count(string(prompts), "\n"); n != 3 {
+		t.Errorf("the agent was started %d times:\n%s", n, prompts)
+	}
+}
+
+// The first request to end waits for the iteration, the context does not.
+func TestInterrupt(t *testing.T) {
+	dir, _ := project(t)
+	stop := make(chan struct{})
+	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithInterrupt(stop), sh("true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for ev := range r.Run(t.Context()) {
+		got = append(got, told(ev))
+		if ev.Kind == run.IterationStart {
+			close(stop)
+		}
+	}
+	want := []string{"run_start", "verdict continue again", "iteration_start 1", "iteration_end 1 ok", "verdict 1 continue again", "run_end interrupted"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got)\n%s", diff)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err = run.New(load(t, policy), run.Generic(), run.WithDir(dir), sh("echo started; sleep 300"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = nil
+	for ev := range r.Run(ctx) {
+		got = append(got, told(ev))
+		if ev.Kind == run.AgentOutput {
+			cancel()
+		}
+	}
+	want = []string{"run_start", "verdict continue again", "iteration_start 1", "output 1 started", "iteration_end 1 interrupted", "run_end interrupted"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got)\n%s", diff)
+	}
+}
+
+// A rate limit costs no iteration, and a client that cannot sign in is not asked again.
+func TestOutcomes(t *testing.T) {
+	dir, _ := project(t)
+	for _, c := range []struct {
+		outcomes []run.Outcome
+		want     []string
+		ended    run.End
+	}{
+		{[]run.Outcome{run.RateLimited, run.RateLimited, run.OK}, []string{"1 rate_limited counted: false", "1 rate_limited counted: false", "1 ok"}, run.Stopped},
+		{[]run.Outcome{run.Auth}, []string{"1 auth"}, run.NoAccess},
+		{[]run.Outcome{run.Billing}, []string{"1 billing"}, run.NoAccess},
+		{[]run.Outcome{run.Crashed, run.OK, run.Crashed, run.Crashed, run.TurnLimit}, []string{"1 crashed", "2 ok", "3 crashed", "4 crashed", "5 turn_limit"}, run.Stopped},
+	} {
+		n := len(c.want)
+		if c.outcomes[0] == run.RateLimited {
+			n = 1
+		}
+		text := "ralph: 1\nlimits: {continuations: 1000}\nrules:\n  - {name: done, when: run.iteration >= " + strconv.Itoa(n) + ", stop: done}\n  - {name: again, continue: go on}\n"
+		r, err := run.New(load(t, text), &scripted{outcomes: c.outcomes}, run.WithDir(dir), sh("true"), run.Hasty())
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, lines := all(t, t.Context(), r)
+		var got []string
+		for _, l := range lines {
+			if end, ok := strings.CutPrefix(l, "iteration_end "); ok {
+				got = append(got, end)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" || events[len(events)-1].Ended != c.ended {
+			t.Errorf("%v (-want +got)\n%s\n%s", c.outcomes, diff, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// scripted reports outcomes in turn.
+type scripted struct {
+	run.Adapter
+	outcomes []run.Outcome
+}
+
+func (s *scripted) Name() string         { return "scripted" }
+func (s *scripted) Host() string         { return "" }
+func (s *scripted) Reports() run.Reports { return run.Reports{Tokens: true, Cost: true} }
+func (s *scripted) Command(i run.Invocation) (run.Command, error) {
+	return run.Command{Args: slices.Clone(i.Args)}, nil
+}
+
+func (s *scripted) Output() run.Output {
+	o := s.outcomes[0]
+	s.outcomes = s.outcomes[1:]
+	return output(o)
+}
+
+type output run.Outcome
+
+func (output) Line([]byte) (string, run.Outcome) { return "", "" }
+func (o output) Result(run.Process) run.Result {
+	cost := 0.25
+	return run.Result{Outcome: run.Outcome(o), Tokens: 100, Cost: &cost}
+}
+
+// Tokens and cost are known after an iteration.
+func TestBudgets(t *testing.T) {
+	dir, _ := project(t)
+	for _, l := range []run.Limits{{Tokens: 250}, {Cost: 0.70}} {
+		r, err := run.New(load(t, "ralph: 1\nlimits: {continuations: 1000}\nrules: [{name: again, continue: go on}]\n"), &scripted{outcomes: slices.Repeat([]run.Outcome{run.OK}, 5)},
+			run.WithDir(dir), run.WithLimits(l), sh("true"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, _ := all(t, t.Context(), r)
+		last := events[len(events)-1]
+		if last.Ended != run.AtLimit || last.Totals.Iterations != 3 || last.Totals.Tokens != 300 || *last.Totals.Cost != 0.75 {
+			t.Errorf("%+v: it ends with %+v", l, last)
+		}
+	}
+}
+
+// Runs that ended a month ago are forgotten, and those of other projects are not.
+func TestPrune(t *testing.T) {
+	dir, state := project(t)
+	other, _ := project(t)
+	month := time.Now().Add(-31 * 24 * time.Hour)
+	start := func(dir string, opts ...run.Option) string {
+		r, err := run.New(load(t, policy), run.Generic(), append(opts, run.WithDir(dir), run.WithState(state), sh("true"))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all(t, t.Context(), r)
+		return r.ID()
+	}
+	old, others, young := start(dir, run.At(month)), start(other, run.At(month)), start(dir)
+	kept := map[string]bool{}
+	for _, home := range []string{dir, other} {
+		infos, err := run.List(state, home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, info := range infos {
+			kept[info.ID] = true
+		}
+	}
+	if diff := cmp.Diff(map[string]bool{others: true, young: true}, kept); diff != "" {
+		t.Errorf("kept (-want +got)\n%s", diff)
+	}
+	if _, err := os.Stat(filepath.Join(dir, run.Dir, old)); err == nil {
+		t.Error("the folder of the old run is there")
+	}
+}

@@ -1,0 +1,151 @@
+package run
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// decode reads a line of a stream of JSON records. What is not an object is no record: clients also print warnings. A field
+// of another type than expected is zero.
+func decode[T any](line []byte) (rec T, ok bool) {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || line[0] != '{' {
+		return rec, false
+	}
+	err := json.Unmarshal(line, &rec)
+	var mistyped *json.UnmarshalTypeError
+	return rec, err == nil || errors.As(err, &mistyped)
+}
+
+// ending is how a client says that an iteration went.
+type ending struct {
+	said    bool // it did say
+	outcome Outcome
+	problem string
+}
+
+// fill completes a result. A client that always says how it went, and did not, has crashed.
+func (e ending) fill(res Result, p Process) Result {
+	res.Outcome, res.Problem = e.outcome, strings.TrimSpace(e.problem)
+	switch {
+	case !e.said && res.Outcome == "" && p.Exit == 0 && p.Signal == "":
+		res.Outcome, res.Problem = Crashed, "the client ended without saying how it went"
+	case res.Outcome == OK && (p.Exit != 0 || p.Signal != ""):
+		res.Outcome = "" // it failed after that
+	}
+	if len(res.Text) > maxText {
+		res.Text = res.Text[len(res.Text)-maxText:]
+	}
+	res.Text = strings.ToValidUTF8(res.Text, "\ufffd")
+	if res.Outcome != RateLimited {
+		res.ResetsAt = time.Time{}
+	}
+	return res
+}
+
+// byStatus is what an HTTP status of a model's server means, Crashed if nothing else.
+func byStatus(status int) Outcome {
+	switch status {
+	case 401, 403:
+		return Auth
+	case 402:
+		return Billing
+	case 429:
+		return RateLimited
+	}
+	return Crashed
+}
+
+// calling is what a tool is called with, in a few words: its name and the first argument that is a text.
+func calling(tool string, args json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(args))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return tool
+	}
+	for d.More() {
+		if _, err := d.Token(); err != nil {
+			return tool
+		}
+		var v json.RawMessage
+		if err := d.Decode(&v); err != nil {
+			return tool
+		}
+		var text string
+		if json.Unmarshal(v, &text) == nil && text != "" {
+			return tool + " " + firstLine(text)
+		}
+	}
+	return tool
+}
+
+// firstLine is the first line of a text that is not blank.
+func firstLine(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			return strings.ToValidUTF8(line, "\ufffd")
+		}
+	}
+	return ""
+}
+
+// block is a part of a message of Claude Code, which Qwen Code writes too.
+type block struct {
+	Type  string          `json:"type"`
+	Text  string          `json:"text"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+// message is one that an agent wrote.
+type message struct {
+	ID      string  `json:"id"`
+	Content []block `json:"content"`
+	Usage   usage   `json:"usage"`
+}
+
+// usage is that of a message or a turn, as Anthropic counts: input is without what the cache holds.
+type usage struct {
+	Input       int `json:"input_tokens"`
+	Output      int `json:"output_tokens"`
+	CacheRead   int `json:"cache_read_input_tokens"`
+	CacheCreate int `json:"cache_creation_input_tokens"`
+	Total       int `json:"total_tokens"`
+}
+
+func (u usage) sum() int { return cmp.Or(u.Total, u.Input+u.Output+u.CacheRead+u.CacheCreate) }
+
+// read gives the last text of a message, and what the agent is doing.
+func (m message) read() (text, shown string) {
+	for _, b := range m.Content {
+		switch {
+		case b.Type == "text" && strings.TrimSpace(b.Text) != "":
+			text, shown = b.Text, firstLine(b.Text)
+		case b.Type == "tool_use":
+			shown = calling(b.Name, b.Input)
+		}
+	}
+	return text, shown
+}
+
+// spent counts the tokens of messages. A message is written again with each of its parts.
+type spent struct {
+	before int
+	id     string
+	now    int
+}
+
+func (s *spent) message(m message) {
+	if m.ID == "" || m.ID != s.id {
+		s.next()
+	}
+	s.id, s.now = m.ID, max(s.now, m.Usage.sum())
+}
+
+// next says that what follows belongs to another message.
+func (s *spent) next() { s.before, s.now, s.id = s.before+s.now, 0, "" }
+
+func (s *spent) total() int { return s.before + s.now }

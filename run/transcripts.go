@@ -1,0 +1,72 @@
+package run
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/home"
+)
+
+// getenv reads the environment of the process. The last value counts.
+func (p Process) getenv(name string) string {
+	value := ""
+	for _, v := range p.Env {
+		if n, text, _ := strings.Cut(v, "="); n == name {
+			value = text
+		}
+	}
+	return value
+}
+
+// configDir is where the client keeps its files: what a variable names, or a folder of the home directory; "" if there is none.
+func (p Process) configDir(variable, folder string) string {
+	dir, base := p.getenv(variable), home.Dir(p.getenv)
+	if dir == "" && base != "" {
+		dir = filepath.Join(base, folder)
+	}
+	return dir
+}
+
+// file is the session file that parts of a path lead to, "" if it is not there, or if a part is not known. The last part may be a
+// pattern.
+func (p Process) file(parts ...string) string {
+	for _, part := range parts {
+		if part == "" {
+			return ""
+		}
+	}
+	if !filepath.IsAbs(parts[0]) {
+		return ""
+	}
+	last := len(parts) - 1
+	dir := filepath.Join(parts[:last]...)
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return ""
+	}
+	found := ""
+	for _, e := range names {
+		if ok, _ := filepath.Match(parts[last], e.Name()); ok && e.Type().IsRegular() {
+			found = filepath.Join(dir, e.Name()) // names with a time are in its order
+		}
+	}
+	return found
+}
+
+var idForm = regexp.MustCompile(`^[0-9A-Za-z-]{8,64}$`)
+
+// id is a session as a part of a file's name, "" if it cannot be one.
+func id(session string) string {
+	if idForm.MatchString(session) {
+		return session
+	}
+	return ""
+}
+
+var notInSlug = regexp.MustCompile(`[^0-9A-Za-z]`)
+
+// slug is a directory as Claude Code and Qwen Code name the folder of its sessions.
+func slug(cwd, dir string) string { return notInSlug.ReplaceAllString(cmp.Or(cwd, dir), "-") }

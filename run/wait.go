@@ -1,0 +1,92 @@
+package run
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// backoff is how long to wait before the n-th try: 10 s, 20 s, 40 s … up to ten minutes, each a little longer by chance, so that
+// runs that failed together do not try together.
+func backoff(n int) time.Duration {
+	d := 10 * time.Second
+	for i := 1; i < n && d < 10*time.Minute; i++ {
+		d *= 2
+	}
+	d = min(d, 10*time.Minute)
+	return d + rand.N(d/10)
+}
+
+// wait waits until a time, and says why. It ends with the run's interruption, or once the run's time is over.
+func (r *Runner) wait(ctx context.Context, until time.Time, why string) error {
+	last := r.plan.Started.Add(r.plan.Limits.Elapsed)
+	if until.After(last) {
+		until = last
+	}
+	if err := r.say(Event{Kind: Waiting, Iteration: r.progress.Iterations, Until: &until, Why: why}); err != nil {
+		return err
+	}
+	for left := until.Sub(r.now()); left > 0; left = until.Sub(r.now()) {
+		if err := r.tick(ctx, min(left, poll)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// poll is how often a run that waits asks what is wanted of it.
+const poll = time.Second
+
+// tick waits a little, and says whether the run is to end.
+func (r *Runner) tick(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.interrupt:
+	case <-ctx.Done():
+	}
+	return r.interrupted(ctx)
+}
+
+// waitAfterFailure waits before the agent is started again: until a rate limit resets, or later and later where nobody says when.
+func (r *Runner) waitAfterFailure(ctx context.Context) error {
+	p := &r.progress
+	if p.Limited == 0 {
+		return r.wait(ctx, r.now().Add(r.backoff(p.Crashes)), "the agent failed")
+	}
+	at, last := p.ResetsAt, r.plan.Started.Add(r.plan.Limits.Elapsed)
+	if at.After(last) {
+		return endf(NoReset, "the rate limit resets at %s, when the time of the run is over", at.Local().Format(time.DateTime))
+	}
+	if !at.After(r.now()) {
+		at = r.now().Add(r.backoff(p.Limited))
+	}
+	return r.wait(ctx, at, "the rate limit of the client is reached")
+}
+
+// waitWhilePaused waits until the run is resumed, or its time is over.
+func (r *Runner) waitWhilePaused(ctx context.Context) error {
+	for said := false; r.control() == Pause && r.now().Sub(r.plan.Started) < r.plan.Limits.Elapsed; said = true {
+		if !said {
+			if err := r.say(Event{Kind: Waiting, Iteration: r.progress.Iterations, Why: "the run is paused"}); err != nil {
+				return err
+			}
+		}
+		if err := r.tick(ctx, poll); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// short is the beginning of a text, in one line.
+func short(s string) string {
+	const most = 200
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
