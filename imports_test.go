@@ -98,14 +98,15 @@ func TestImports(t *testing.T) {
 		"internal/worktree": {"os", "os/exec", "path/filepath"},
 
 		// What ships, and the command.
-		"examples":                nil,
-		"examples/embed/minimal":  {"./loop", "./rules", "log", "os"},
-		"examples/embed/source":   {"./loop", "./rules", "./schema", "./state", "log", "os"},
-		"examples/embed/database": {"./loop", "./rules", "./schema", "database/sql"},
+		"examples":                    nil,
+		"examples/embed/minimal":      {"./loop", "./rules", "log", "os"},
+		"examples/embed/source":       {"./loop", "./rules", "./schema", "./state", "log", "os"},
+		"examples/embed/database":     {"./loop", "./rules", "./schema", "database/sql"},
+		"examples/run/scripted-agent": {"os", "time"},
 		"cmd/ralph": {
-			"./examples", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/manpage", "./internal/nearest", "./internal/store", "./internal/workspace", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay",
-			"./loop/simulate", "./rules", "./rules/format", "./rules/testfile", "./schema", "./state",
-			"os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time",
+			"./examples", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/manpage", "./internal/nearest", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay",
+			"./loop/simulate", "./rules", "./rules/format", "./rules/testfile", "./run", "./schema", "./state",
+			"bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time",
 		},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
@@ -185,6 +186,7 @@ func TestDependencies(t *testing.T) {
 		"github.com/spf13/pflag":                {"cmd/ralph", "internal/manpage"},
 		"go.yaml.in/yaml/v3":                    {"cmd/ralph", "rules/internal/source", "state"},
 		"golang.org/x/sys":                      {"internal/process"},
+		"golang.org/x/term":                     {"cmd/ralph"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who imports what (-want +got)\n%s", diff)

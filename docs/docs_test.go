@@ -22,7 +22,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// bin is the folder with the ralph that the documents speak of.
+// bin is the folder with the ralph that the documents speak of, and its scripted agent.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../cmd/ralph")
+	cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../cmd/ralph", "../examples/run/scripted-agent")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 		return 1

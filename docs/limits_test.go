@@ -116,6 +116,19 @@ func bounds() map[string][]bound {
 			{"the response of the service", "loop/judge.MaxResponse", size, "the fact is missing"},
 			{"tries, where the service is busy", "loop/judge.maxTries", count, "the fact is missing"},
 		},
+		"A run": {
+			{"iterations of a run", "run.DefaultIterations", count, "the run ends with status 10; `--max` sets another number"},
+			{"time of a run", "run.DefaultElapsed", span, "the run ends with status 10; `--for` sets another time"},
+			{"time of one iteration", "run.DefaultIteration", span, "the iteration ends as `timeout`; `--iteration` sets another time"},
+			{"failures of the client in a row", "run.maxCrashes", count, "the run ends with status 13"},
+			{"a prompt", "cmd/ralph.maxPrompt", size, "`ralph run` refuses it"},
+			{"a prompt that the client takes as an argument", "run.maxArgument", size, "the run ends with status 3"},
+			{"a line of the client's output", "run.MaxLine", size, "the rest of the line is not read"},
+			{"the agent's last message", "run.maxText", size, "its end counts"},
+			{"the output of an iteration, for each of stdout and stderr, as it is kept", "run.maxSpool", size, "the rest is not kept"},
+			{"all folders of runs in a project", "run.maxKept", size, "the oldest runs are removed"},
+			{"age of a run", "run.maxAge", span, "it is removed with the next run"},
+		},
 		"ralph's own files": {
 			{"time that the memory of a session is kept after its last use", "loop.memoryAge", span, "the memory is removed, and the counts begin anew"},
 			{"the memory of one loop", "internal/store.maxMemorySize", size, "the memory counts as damaged and begins anew, and ralph reports it"},
@@ -144,8 +157,10 @@ func inner() map[string][]string {
 	return map[string][]string{
 		"cmd/ralph":             {"maxDiffCells", "maxPolicySize", "maxStack", "maxStdinPolicy"},
 		"internal/nearest":      {"maxCandidates", "maxWord"},
-		"internal/store":        {"maxMemoryHistory", "maxSettingsSize", "maxTempAge", "usualMemory"},
+		"internal/store":        {"maxMemoryHistory", "maxRunSize", "maxSettingsSize", "maxTempAge", "usualMemory"},
 		"internal/workspace":    {"maxLink"},
+		"internal/worktree":     {"maxMessage"},
+		"run":                   {"maxStderr"},
 		"loop":                  {"maxBad", "maxCutText", "maxCutTexts", "maxInMemory", "maxTraced"},
 		"loop/host":             {"MaxInput"},
 		"loop/judge":            {"maxBraces"},
@@ -187,7 +202,7 @@ func TestLimitsPage(t *testing.T) {
 		values[pkg] = constants(t, pkg)
 	}
 	all := bounds()
-	for _, title := range []string{"A decision", "A policy", "Schemas and values", "Files of the project", "Programs and git", "The session", "A judge", "ralph's own files", "Trying a policy"} {
+	for _, title := range []string{"A decision", "A policy", "Schemas and values", "Files of the project", "Programs and git", "The session", "A judge", "A run", "ralph's own files", "Trying a policy"} {
 		p.Section(2, title)
 		rows := [][]string{{"what", "limit", "beyond it"}}
 		for _, b := range all[title] {

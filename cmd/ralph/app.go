@@ -107,7 +107,7 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 		root.AddCommand(commands...)
 	}
 	group("Loops:", eval, a.startCommand(), a.stopCommand(), a.pauseCommand(), a.resumeCommand(), a.hintCommand(),
-		a.statusCommand(), a.logCommand(), a.explainCommand())
+		a.runCommand(), a.statusCommand(), a.logCommand(), a.explainCommand())
 	group("Policies:", a.checkCommand(), a.testCommand(), a.simulateCommand(), a.diffCommand(),
 		a.replayCommand(), a.fmtCommand(), a.schemaCommand())
 	group("Setting up:", a.initCommand(), a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.trustCommand())

@@ -26,6 +26,11 @@ func approvable(p policy, v paramValues, files []rules.File) approval.Policy {
 // nil fact why it is not the approved one. nil means that it may. A shipped policy needs
 // no approval as it ships; what the project sets in it is not part of that.
 func (a *app) unapproved(p policy, v paramValues, files []rules.File, f *rules.Fact) error {
+	return a.unapprovedIn(p.project, p, v, files, f)
+}
+
+// unapprovedIn is unapproved for programs that run in dir, a worktree of the policy's project.
+func (a *app) unapprovedIn(dir string, p policy, v paramValues, files []rules.File, f *rules.Fact) error {
 	if p.shipped && len(v.project()) == 0 {
 		return nil
 	}
@@ -36,7 +41,9 @@ func (a *app) unapproved(p policy, v paramValues, files []rules.File, f *rules.F
 	if _, ok := own.Approval(p.project, p.name); p.shipped && !ok {
 		return fmt.Errorf("which is not approved with what %s sets for %s: read it, then run: ralph trust %[2]s", configFile, p.name)
 	}
-	return approvable(p, v, files).Check(own, f)
+	what := approvable(p, v, files)
+	what.Dir = dir
+	return what.Check(own, f)
 }
 
 // needsTrust says why facts of a policy are missing until it is approved, nil if none is.

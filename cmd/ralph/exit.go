@@ -14,11 +14,22 @@ const (
 	exitFailed   = 3 // the command could not do its work
 )
 
+// Those of a run.
+const (
+	exitLimit       = 10
+	exitRateLimit   = 11
+	exitNoAccess    = 12
+	exitCrashes     = 13
+	exitNoProgress  = 14
+	exitInterrupted = 130 // as shells say it
+)
+
 // exits are the ways in which a command ends.
 type exits struct {
 	command string
 	ok      string // what 0 means
 	other   exit   // beside 0 and 3; the zero exit is none
+	more    []exit // beside that
 }
 
 type exit struct {
@@ -29,21 +40,29 @@ type exit struct {
 // exitTable lists the commands that do more than succeed or fail.
 func exitTable() []exits {
 	return []exits{
-		{"eval", "the event was answered; on any error the agent may stop, and stderr says why", exit{2, "with --answer exit-code: the agent goes on"}},
-		{"pause", "the loop is paused, or was already", exit{exitFindings, "there is no such loop to pause"}},
-		{"stop", "each loop that was named is ended", exit{exitFindings, "a policy was named that has no loop to end"}},
-		{"resume", "the loop goes on, or did already", exit{exitFindings, "there is no such loop, or RALPH_OFF still switches all loops off"}},
-		{"hint", "the hint waits, or with --clear was removed", exit{exitFindings, "with --clear: no hint waits"}},
-		{"log", "there are such decisions", exit{exitFindings, "the log holds no such decision"}},
-		{"explain", "the decision is shown", exit{exitFindings, "the log holds no such decision"}},
-		{"check", "nothing was found", exit{exitFindings, "something was found, as severe as --fail-on says"}},
-		{"test", "all tests pass", exit{exitFindings, "a test fails, there are no tests, or the coverage is below --threshold"}},
-		{"simulate", "every turn ended", exit{exitFindings, "a turn went on for --max-stops"}},
-		{"diff", "the policies are known to decide alike", exit{exitFindings, "they differ, or may differ"}},
-		{"replay", "no decision differs", exit{exitFindings, "a decision differs"}},
-		{"fmt", "done", exit{exitFindings, "with --list: the layout of a file would change"}},
-		{"doctor", "no problem was found", exit{exitFindings, "a problem was found; notes do not count"}},
-		{"trust", "done", exit{exitFindings, "with --revoke: the policy was not approved"}},
+		{"eval", "the event was answered; on any error the agent may stop, and stderr says why", exit{2, "with --answer exit-code: the agent goes on"}, nil},
+		{"pause", "the loop is paused, or was already", exit{exitFindings, "there is no such loop to pause"}, nil},
+		{"stop", "each loop that was named is ended", exit{exitFindings, "a policy was named that has no loop to end"}, nil},
+		{"resume", "the loop goes on, or did already", exit{exitFindings, "there is no such loop, or RALPH_OFF still switches all loops off"}, nil},
+		{"hint", "the hint waits, or with --clear was removed", exit{exitFindings, "with --clear: no hint waits"}, nil},
+		{"log", "there are such decisions", exit{exitFindings, "the log holds no such decision"}, nil},
+		{"explain", "the decision is shown", exit{exitFindings, "the log holds no such decision"}, nil},
+		{"check", "nothing was found", exit{exitFindings, "something was found, as severe as --fail-on says"}, nil},
+		{"test", "all tests pass", exit{exitFindings, "a test fails, there are no tests, or the coverage is below --threshold"}, nil},
+		{"simulate", "every turn ended", exit{exitFindings, "a turn went on for --max-stops"}, nil},
+		{"diff", "the policies are known to decide alike", exit{exitFindings, "they differ, or may differ"}, nil},
+		{"replay", "no decision differs", exit{exitFindings, "a decision differs"}, nil},
+		{"fmt", "done", exit{exitFindings, "with --list: the layout of a file would change"}, nil},
+		{"doctor", "no problem was found", exit{exitFindings, "a problem was found; notes do not count"}, nil},
+		{"run", "a rule with success: true, or --until, ended the run", exit{exitFindings, "another rule, or no rule, ended the run"}, []exit{
+			{exitLimit, "a limit ended the run"},
+			{exitRateLimit, "the rate limit resets after the time of the run"},
+			{exitNoAccess, "the client cannot sign in, or the account cannot pay"},
+			{exitCrashes, "the agent failed three times in a row"},
+			{exitNoProgress, "the policy's limit of repeats ended the run"},
+			{exitInterrupted, "the run was interrupted"},
+		}},
+		{"trust", "done", exit{exitFindings, "with --revoke: the policy was not approved"}, nil},
 	}
 }
 
@@ -61,6 +80,7 @@ func exitsOf(command string) []exit {
 	if ends.other != (exit{}) {
 		list = append(list, ends.other)
 	}
+	list = append(list, ends.more...)
 	if command != "eval" { // it never fails: what goes wrong is answered
 		list = append(list, exit{exitFailed, failedMeaning})
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -54,6 +55,8 @@ type projectStatus struct {
 	Paused []store.Pause `json:"paused,omitempty"` // by ralph pause, but for those that a loop file says
 
 	Loops []loopStatus `json:"loops"`
+
+	Runs []run.Info `json:"runs,omitempty"` // of ralph run: under way, or killed
 
 	Shadows []string `json:"shadows,omitempty"` // files of the project in the place of shipped policies
 
@@ -147,6 +150,15 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 	for i, l := range report.Loops {
 		if l.State == loopRunning && slices.ContainsFunc(report.Paused, func(p store.Pause) bool { return p.Covers(l.Policy, l.Owner) }) {
 			report.Loops[i].State = loopPaused
+		}
+	}
+	runs, err := run.List(own.Dir(), root.Dir())
+	if err != nil {
+		return err
+	}
+	for _, info := range runs {
+		if info.Ended == "" {
+			report.Runs = append(report.Runs, info)
 		}
 	}
 	if report.Finished, err = finishedLoops(ctx, own, root); err != nil {
@@ -321,7 +333,16 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 	for _, p := range report.Paused {
 		fmt.Fprintf(a.stdout, "paused: %s, %s; resume it with: ralph resume %s\n", pausedWhat(p), ago(now, p.At), pausedArgs(p))
 	}
-	if len(report.Loops) == 0 {
+	for _, info := range report.Runs {
+		state := "running"
+		if !info.Running {
+			state = "killed; go on with: ralph run --resume=" + info.ID
+		}
+		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, "run "+info.ID), state)
+		fmt.Fprintf(a.stdout, "  policy    %s\n  client    %s\n  used      %s of %d, %s\n", shortPolicy(info.Policy), info.Client, plural(info.Totals.Iterations, "iteration"), info.Limits.Iterations, used(info.Totals))
+		fmt.Fprintf(a.stdout, "  since     %s, %s\n", info.Started.Local().Format(time.DateTime), ago(now, info.Started))
+	}
+	if len(report.Loops) == 0 && len(report.Runs) == 0 {
 		fmt.Fprintln(a.stdout, "no loop in this project")
 	}
 	for _, l := range report.Loops {

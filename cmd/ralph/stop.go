@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -108,6 +109,9 @@ func (s *stopping) all(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.runs(""); err != nil {
+		return err
+	}
 	if s.ended == 0 {
 		fmt.Fprintf(s.app.stdout, "no loop is running%s\n", s.inSession())
 		if s.session != "" {
@@ -121,6 +125,9 @@ func (s *stopping) all(ctx context.Context) error {
 func (s *stopping) named(ctx context.Context, name string) (why string, err error) {
 	p, err := findPolicy(s.root.Dir(), name)
 	if err != nil {
+		return "", err
+	}
+	if err := s.runs(p.name); err != nil {
 		return "", err
 	}
 	stays := ""
@@ -154,6 +161,25 @@ func (s *stopping) named(ctx context.Context, name string) (why string, err erro
 		}
 	}
 	return why, s.policy(ctx, p.name, stays)
+}
+
+// runs asks runs of the project to end: of one policy, or with "" of all.
+func (s *stopping) runs(policy string) error {
+	all, err := run.List(s.own.Dir(), s.root.Dir())
+	if err != nil {
+		return err
+	}
+	for _, info := range all {
+		if !info.Running || policy != "" && info.Policy != policy || s.session != "" && s.session != run.Session(info.ID) {
+			continue
+		}
+		if err := s.own.EndRun(info.ID, true); err != nil {
+			return err
+		}
+		s.ended++
+		fmt.Fprintf(s.app.stdout, "run %s of %s ends after its iteration\n", info.ID, shortPolicy(info.Policy))
+	}
+	return nil
 }
 
 // file puts the file of a loop away. With a session, only if the file names that as its owner.

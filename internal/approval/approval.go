@@ -39,6 +39,7 @@ func Key(files []rules.File) string {
 // A Policy is what can be approved: a policy as it is loaded in a project.
 type Policy struct {
 	Root  string // of the project, absolute and without links
+	Dir   string // in which its programs run, where that is a worktree and not Root
 	Name  string // as hooks know it: relative to the root, or absolute
 	Files []rules.File
 	// Params are the values that the project's configuration gives to params, but for

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -49,7 +50,7 @@ func (p Policy) programs(f *rules.Fact) ([]store.Covered, error) {
 		all = append(all, store.Covered{Name: name, Digest: sum})
 		return nil
 	}
-	if path, err := Program(p.Root, f.Args[0]); err == nil {
+	if path, err := Program(p.dir(), f.Args[0]); err == nil {
 		if isPath(f.Args[0]) && !filepath.IsAbs(f.Args[0]) || p.within(path) {
 			if err := add(f.Args[0], path); err != nil {
 				return nil, err
@@ -59,7 +60,7 @@ func (p Policy) programs(f *rules.Fact) ([]store.Covered, error) {
 	if name := script(f.Args); name != "" {
 		path := filepath.FromSlash(name)
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(p.Root, path)
+			path = filepath.Join(p.dir(), path)
 		}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			if err := add(name, path); err != nil {
@@ -73,7 +74,7 @@ func (p Policy) programs(f *rules.Fact) ([]store.Covered, error) {
 // within reports whether a file lies in the project, by its path or by its links.
 func (p Policy) within(path string) bool {
 	inside := func(path string) bool {
-		rel, err := filepath.Rel(p.Root, path)
+		rel, err := filepath.Rel(p.dir(), path)
 		return err == nil && filepath.IsLocal(rel)
 	}
 	resolved, err := filepath.EvalSymlinks(path)
@@ -127,3 +128,6 @@ func digestOf(path string) (string, error) {
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
+
+// dir is where programs run.
+func (p Policy) dir() string { return cmp.Or(p.Dir, p.Root) }

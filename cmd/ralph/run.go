@@ -1,0 +1,451 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/internal/worktree"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
+)
+
+type runFlags struct {
+	policy, prompt, until string
+	client                string
+	fresh, goOn           bool
+	max                   int
+	cost, tokens          string
+	elapsed, iteration    time.Duration
+	resume, attach        string
+	list                  bool
+	worktree, merge       bool
+	format                string
+	notify                string
+	set                   []string
+	project               string
+}
+
+// latestRun as the id of a run means the latest one of the project.
+const latestRun = "latest"
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [flags] -- AGENT [ARG]...",
+		Short: "Run an agent again and again until a policy says that the work is done",
+		Long: "run starts the agent's command line, each time with a fresh context, and asks the policy after\n" +
+			"each iteration: its continue text is the next prompt, and a stop ends the run. Without\n" +
+			"--policy, --prompt is the prompt of every iteration. A run has limits: 100 iterations and 24\n" +
+			"hours, unless --max and --for say otherwise. Tokens and cost are known after an iteration, so\n" +
+			"the run may be over such a limit by one iteration. Ctrl-C ends the run after the iteration in\n" +
+			"progress, a second one ends that too. Hooks of the same policy leave the decision to the run.",
+		Example: "  ralph run --policy speckit -- claude -p\n" +
+			"  ralph run --prompt PROMPT.md --until 'ALL DONE' --max 20 -- codex exec\n" +
+			"  ralph run --resume\n" +
+			"  ralph run --list",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			project, err := a.projectDir(f.project)
+			if err != nil {
+				return err
+			}
+			own, err := a.store()
+			if err != nil {
+				return err
+			}
+			switch {
+			case f.list:
+				return a.listRuns(own, project, f)
+			case f.attach != "":
+				return a.attach(cmd.Context(), own, project, f)
+			}
+			return a.begin(cmd.Context(), own, project, f, args)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.policy, "policy", "p", "", "policy `file`, or name of a shipped policy (default "+defaultPolicy+", unless --prompt is given)")
+	fl.StringVar(&f.prompt, "prompt", "", "first prompt: a `file`, a text, or - for stdin; without a policy, the prompt of every iteration")
+	fl.StringVar(&f.until, "until", "", "end by success once the agent's last message has this `text`, such as '<promise>DONE</promise>'")
+	fl.StringVar(&f.client, "client", "", "`name` of the client whose output is read (default: by the program): "+strings.Join(clientNames(), ", "))
+	fl.BoolVar(&f.fresh, "fresh", true, "begin each iteration with a fresh context")
+	fl.BoolVar(&f.goOn, "continue", false, "go on with the client's session in each iteration")
+	fl.IntVar(&f.max, "max", 0, "at most so many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")
+	fl.StringVar(&f.cost, "budget", "", "at most so much `money`, such as 5usd, if the client reports it")
+	fl.StringVar(&f.tokens, "tokens", "", "at most so many `tokens`, such as 500k or 2M, if the client reports them")
+	fl.DurationVar(&f.elapsed, "for", 0, "at most so long, such as 8h (default "+run.DefaultElapsed.String()+")")
+	fl.DurationVar(&f.iteration, "iteration", 0, "end an iteration that takes longer (default "+run.DefaultIteration.String()+")")
+	fl.StringVar(&f.resume, "resume", "", "go on with the run of this `id`, or with the latest one")
+	fl.Lookup("resume").NoOptDefVal = latestRun
+	fl.BoolVarP(&f.list, "list", "l", false, "list the runs of the project")
+	fl.StringVar(&f.attach, "attach", "", "watch the run of this `id`, which another process runs")
+	formatFlag(cmd, &f.format, "what happens", "text", "json")
+	fl.StringVar(&f.notify, "notify", "", "`command` to run at the end, without a shell; RALPH_RUN_ENDED, RALPH_RUN_ITERATIONS and RALPH_RUN_WHY are in its environment")
+	fl.BoolVar(&f.worktree, "worktree", false, "let the agent work in a git worktree and on a branch of its own")
+	fl.BoolVar(&f.merge, "merge", false, "with --worktree: bring the branch back if the run ends by success")
+	setFlag(fl, &f.set)
+	projectFlag(fl, &f.project)
+	cmd.MarkFlagsMutuallyExclusive("fresh", "continue")
+	cmd.MarkFlagsMutuallyExclusive("list", "attach", "resume")
+	return cmd
+}
+
+// aRun is a run about to start: what the flags say, or what is kept of the run to resume.
+type aRun struct {
+	flags   runFlags
+	home    string // the project
+	project string // where the agent works: the project, or the worktree
+	args    []string
+	prompt  string
+	tree    worktree.Tree // the zero Tree if it has none
+	options []run.Option
+}
+
+// begin starts a run, or goes on with one, and shows it until it ends.
+func (a *app) begin(ctx context.Context, own *store.Store, project string, f runFlags, args []string) error {
+	limits, err := f.limits()
+	if err != nil {
+		return err
+	}
+	var r aRun
+	if f.resume != "" {
+		r, err = a.resumed(own, project, f, args)
+	} else {
+		r, err = a.fresh(ctx, own, project, f, args)
+	}
+	if err != nil {
+		return err
+	}
+	program, trust, err := a.runPolicy(ctx, r)
+	if err != nil {
+		return errors.Join(err, r.discard(ctx))
+	}
+	adapter, err := clientOf(r.flags.client, r.args)
+	if err != nil {
+		return errors.Join(err, r.discard(ctx))
+	}
+	interrupt, ctx, stop := a.interruptions(ctx)
+	defer stop()
+	var runner *run.Runner
+	runner, err = run.New(program, adapter, append(r.options,
+		run.WithState(own.Dir()), run.WithProject(loop.LocalStore(own.Dir())), run.WithLimits(limits), run.WithInterrupt(interrupt),
+		run.WithControl(a.runControl(own, r.home, program.Name, func() string { return runner.ID() })), run.WithLoop(append(a.loopOptions(), loop.WithTrust(trust))...),
+	)...)
+	if err != nil {
+		return errors.Join(err, r.discard(ctx))
+	}
+	if err := own.EndRun(runner.ID(), false); err != nil {
+		return err
+	}
+	show := a.runView(f, limits)
+	var last run.Event
+	for ev := range runner.Run(ctx) {
+		show.event(ev)
+		last = ev
+	}
+	show.close()
+	a.status = runStatus(last.Ended)
+	if r.tree.Dir != "" {
+		a.bringBack(context.WithoutCancel(ctx), r.tree, r.flags.merge && last.Ended == run.Success)
+	}
+	return a.notify(ctx, f.notify, last)
+}
+
+// fresh prepares a new run.
+func (a *app) fresh(ctx context.Context, own *store.Store, project string, f runFlags, args []string) (r aRun, err error) {
+	r = aRun{flags: f, home: project, project: project, args: args}
+	if len(args) == 0 {
+		return r, errors.New("there is no agent to run: write its command line behind --, such as: ralph run --policy speckit -- claude -p")
+	}
+	if f.merge && !f.worktree {
+		return r, errors.New("--merge is for --worktree")
+	}
+	if r.prompt, err = a.runPrompt(f.prompt); err != nil {
+		return r, err
+	}
+	if f.policy == "" && r.prompt == "" {
+		r.flags.policy = defaultPolicy
+	}
+	if f.worktree {
+		if err := a.plant(ctx, own, &r); err != nil {
+			return r, err
+		}
+	}
+	labels := map[string]string{"policy": r.flags.policy}
+	for i, s := range f.set {
+		labels["set "+strconv.Itoa(i)] = s
+	}
+	if r.tree.Dir != "" {
+		labels["branch"], labels["base"], labels["merge"] = r.tree.Branch, r.tree.Base, strconv.FormatBool(f.merge)
+	}
+	dir := cmp.Or(r.tree.Dir, project)
+	r.options = []run.Option{
+		run.WithDir(dir), run.WithHome(project), run.WithArgs(args...), run.WithPrompt(r.prompt), run.WithUntil(f.until), run.WithLabels(labels),
+	}
+	r.project = dir
+	if f.iteration != 0 {
+		r.options = append(r.options, run.WithIteration(f.iteration))
+	}
+	if f.goOn {
+		r.options = append(r.options, run.WithContinue())
+	}
+	return r, nil
+}
+
+// resumed prepares to go on with a run.
+func (a *app) resumed(own *store.Store, project string, f runFlags, args []string) (r aRun, err error) {
+	if len(args) > 0 || f.policy != "" || f.prompt != "" || f.until != "" || f.worktree || f.merge || f.goOn || f.client != "" || len(f.set) > 0 || f.iteration != 0 {
+		return r, errors.New("a run is resumed as it was started; give limits only")
+	}
+	info, err := a.runToResume(own, project, f.resume)
+	if err != nil {
+		return r, err
+	}
+	r = aRun{flags: f, home: info.Home, project: info.Root, args: info.Args, prompt: info.Prompt, options: []run.Option{run.Resume(info.ID)}}
+	r.flags.policy, r.flags.client = info.Labels["policy"], info.Client
+	for i := 0; ; i++ {
+		s, ok := info.Labels["set "+strconv.Itoa(i)]
+		if !ok {
+			break
+		}
+		r.flags.set = append(r.flags.set, s)
+	}
+	if branch := info.Labels["branch"]; branch != "" {
+		r.tree = worktree.Tree{Main: info.Home, Dir: info.Root, Branch: branch, Base: info.Labels["base"]}
+		r.flags.merge = info.Labels["merge"] == "true"
+	}
+	return r, nil
+}
+
+// plant makes the worktree of a run. It would lack files that nobody committed, so those that the policy reads must not be such.
+func (a *app) plant(ctx context.Context, own *store.Store, r *aRun) error {
+	program, _, err := a.runPolicy(ctx, *r)
+	if err != nil {
+		return err
+	}
+	var files []string
+	for _, f := range program.Facts() {
+		if f.Source.Path && len(f.Args) == 1 && !strings.Contains(f.Args[0], "${") {
+			files = append(files, f.Args[0])
+		}
+	}
+	if missing := worktree.Missing(ctx, r.home, files); len(missing) > 0 {
+		return fmt.Errorf("the policy reads %s, which git does not have at HEAD, so a worktree would lack it: commit it first", strings.Join(missing, ", "))
+	}
+	id := strings.ToLower(rand.Text()[:8])
+	r.tree, err = worktree.Add(ctx, r.home, filepath.Join(own.Dir(), "worktrees", filepath.Base(r.home)+"-"+id), "ralph/"+id)
+	if err == nil {
+		fmt.Fprintf(a.stderr, "ralph: the agent works in %s, on the branch %s\n", r.tree.Dir, r.tree.Branch)
+	}
+	return err
+}
+
+// discard removes the worktree of a run that did not start.
+func (r aRun) discard(ctx context.Context) error {
+	if r.tree.Dir == "" || r.flags.resume != "" {
+		return nil
+	}
+	return r.tree.Remove(context.WithoutCancel(ctx))
+}
+
+// bringBack merges the branch of a run, or says where it is.
+func (a *app) bringBack(ctx context.Context, t worktree.Tree, merge bool) {
+	if !merge {
+		fmt.Fprintf(a.stderr, "ralph: the work is on the branch %s in %s\n", t.Branch, t.Dir)
+		return
+	}
+	if err := t.Merge(ctx); err != nil {
+		fmt.Fprintf(a.stderr, "ralph: the branch was not merged: %v\n", err)
+		return
+	}
+	fmt.Fprintf(a.stderr, "ralph: merged %s into %s\n", t.Branch, t.Base)
+}
+
+// runPolicy loads the policy of a run, or makes the one of a prompt.
+func (a *app) runPolicy(ctx context.Context, r aRun) (*rules.Program, func(*rules.Fact, []rules.File) error, error) {
+	if r.flags.policy == "" {
+		program, diags := rules.LoadBytes(ctx, promptName, []byte(promptPolicy), rules.Config{Set: map[string]string{"text": r.prompt}})
+		if program == nil {
+			return nil, nil, diags.Err()
+		}
+		return program, nil, nil
+	}
+	// A worktree has the policies of its project, and its approvals, which hold for the programs as they are in the worktree.
+	p, err := findPolicy(r.home, r.flags.policy)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := params(p, r.flags.set)
+	if err != nil {
+		return nil, nil, err
+	}
+	program, diags := a.loadWith(ctx, p, v)
+	if program == nil {
+		return nil, nil, unusable(r.flags.policy, diags)
+	}
+	return program, func(fact *rules.Fact, files []rules.File) error { return a.unapprovedIn(r.project, p, v, files, fact) }, nil
+}
+
+// promptPolicy gives the same prompt again and again: the limits of the run end it.
+const (
+	promptName   = "prompt"
+	promptPolicy = `ralph: 1
+description: One prompt, again and again.
+params:
+  text: {default: "", description: The prompt.}
+limits: {continuations: 10000, total: 100000, elapsed: 720h}
+rules:
+  - name: again
+    continue: ${text}
+`
+)
+
+// maxPrompt is how long a prompt may be.
+const maxPrompt = 1 << 20
+
+// runPrompt is the text that --prompt names.
+func (a *app) runPrompt(name string) (string, error) {
+	var r io.Reader
+	switch {
+	case name == "":
+		return "", nil
+	case name == "-":
+		r = a.stdin
+	default:
+		file, err := os.Open(name)
+		if err != nil {
+			if ext := filepath.Ext(name); errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(name, " \n") && (ext == ".md" || ext == ".txt" || strings.ContainsRune(name, '/')) {
+				return "", fmt.Errorf("the prompt cannot be read: %w", err)
+			}
+			return name, nil
+		}
+		defer file.Close()
+		r = file
+	}
+	b, err := io.ReadAll(io.LimitReader(r, maxPrompt+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("the prompt cannot be read: %w", err)
+	case len(b) > maxPrompt:
+		return "", fmt.Errorf("the prompt is too large (the limit is %d MiB)", maxPrompt>>20)
+	case strings.TrimSpace(string(b)) == "":
+		return "", fmt.Errorf("the prompt in %s is empty", name)
+	}
+	return string(b), nil
+}
+
+// limits reads the limits of the flags.
+func (f runFlags) limits() (l run.Limits, err error) {
+	if f.max < 0 || f.elapsed < 0 {
+		return l, errors.New("--max and --for are not negative")
+	}
+	l.Iterations, l.Elapsed = f.max, f.elapsed
+	if f.cost != "" {
+		number := strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(f.cost), "usd"), "$")
+		if l.Cost, err = strconv.ParseFloat(strings.TrimSpace(number), 64); err != nil || !(l.Cost > 0 && l.Cost < 1e9) {
+			return l, fmt.Errorf("--budget takes an amount in US dollars such as 5usd, not %q", f.cost)
+		}
+	}
+	if f.tokens != "" {
+		number, factor := f.tokens, 1
+		switch last := number[len(number)-1]; last {
+		case 'k', 'K':
+			number, factor = number[:len(number)-1], 1_000
+		case 'm', 'M':
+			number, factor = number[:len(number)-1], 1_000_000
+		}
+		n, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(n > 0 && n < 1e12) {
+			return l, fmt.Errorf("--tokens takes a number such as 500k or 2M, not %q", f.tokens)
+		}
+		l.Tokens = int(n * float64(factor))
+	}
+	return l, nil
+}
+
+// runToResume finds the run that --resume names.
+func (a *app) runToResume(own *store.Store, project, id string) (run.Info, error) {
+	if id != latestRun {
+		return run.Find(own.Dir(), id)
+	}
+	all, err := run.List(own.Dir(), project)
+	if err != nil {
+		return run.Info{}, err
+	}
+	for _, info := range all {
+		if !info.Running && info.Ended != run.Success {
+			return info, nil
+		}
+	}
+	return run.Info{}, fmt.Errorf("there is no run to resume in %s; see: ralph run --list", project)
+}
+
+func clientNames() []string {
+	var names []string
+	for _, c := range run.Clients() {
+		names = append(names, c.Name())
+	}
+	return names
+}
+
+// clientOf is the adapter of a name, or without one that of the program.
+func clientOf(name string, args []string) (run.Adapter, error) {
+	if name == "" {
+		return run.ClientOf(args), nil
+	}
+	for _, c := range run.Clients() {
+		if c.Name() == name {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("--client is %s, not %q", alternatives(clientNames()), name)
+}
+
+// inRun reports whether a hook is asked within a run of this policy in this project, which then decides itself. A variable that is stale,
+// or that an agent set, switches nothing off: the run must still be under way.
+func (a *app) inRun(root, policy string) bool {
+	id := a.getenv("RALPH_RUN")
+	if id == "" {
+		return false
+	}
+	own, err := a.store()
+	if err != nil {
+		return false
+	}
+	info, err := run.Find(own.Dir(), id)
+	return err == nil && info.Running && info.Root == root && info.Policy == policy
+}
+
+// runStatus is the exit status of a run.
+func runStatus(e run.End) int {
+	switch e {
+	case run.Success:
+		return exitOK
+	case run.Stopped:
+		return exitFindings
+	case run.AtLimit:
+		return exitLimit
+	case run.NoReset:
+		return exitRateLimit
+	case run.NoAccess:
+		return exitNoAccess
+	case run.TooManyFail:
+		return exitCrashes
+	case run.NoProgress:
+		return exitNoProgress
+	case run.Cancelled:
+		return exitInterrupted
+	}
+	return exitFailed
+}

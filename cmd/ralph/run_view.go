@@ -1,0 +1,328 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
+
+	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/run"
+)
+
+// interruptions turns Ctrl-C and requests to end into the two ways in which a run is interrupted: the first closes a
+// channel, the second ends the context.
+func (a *app) interruptions(ctx context.Context) (<-chan struct{}, context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals, first := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-ctx.Done():
+				return
+			case s := <-signals:
+				if n > 0 {
+					cancel(fmt.Errorf("by %s", s))
+					return
+				}
+				fmt.Fprintln(a.stderr, "ralph: the run ends after this iteration; press Ctrl-C again to end it now")
+				close(first)
+			}
+		}
+	}()
+	return first, ctx, func() { signal.Stop(signals); cancel(nil) }
+}
+
+// runControl asks whether the run was stopped, and whether it, its policy, or every policy is paused in the project.
+func (a *app) runControl(own *store.Store, project, policy string, id func() string) func() run.Control {
+	return func() run.Control {
+		if own.RunEnding(id()) {
+			return run.Leave
+		}
+		pauses, err := own.Pauses(project)
+		if err != nil {
+			return run.GoOn
+		}
+		for _, p := range pauses {
+			if p.Covers(policy, run.Session(id())) {
+				return run.Pause
+			}
+		}
+		return run.GoOn
+	}
+}
+
+// runView shows what happens in a run.
+type runView struct {
+	out    io.Writer
+	json   bool
+	live   func() int // width of the terminal, nil if there is none
+	limits run.Limits
+	doing  string
+	shown  bool // a line that is to be replaced stands there
+	start  time.Time
+	totals run.Totals
+}
+
+func (a *app) runView(f runFlags, l run.Limits) *runView {
+	v := &runView{out: a.stdout, json: f.format == "json", limits: l}
+	if v.limits.Iterations == 0 {
+		v.limits.Iterations = run.DefaultIterations
+	}
+	if file, ok := a.stdout.(*os.File); ok && !v.json && isatty.IsTerminal(file.Fd()) && a.getenv("TERM") != "dumb" {
+		v.live = func() int {
+			width, _, err := term.GetSize(int(file.Fd()))
+			if err != nil || width < 20 {
+				width = 80
+			}
+			return width
+		}
+	}
+	return v
+}
+
+func (v *runView) event(ev run.Event) {
+	if v.json {
+		if line, err := json.Marshal(ev); err == nil {
+			fmt.Fprintf(v.out, "%s\n", line)
+		}
+		return
+	}
+	if v.start.IsZero() {
+		v.start = ev.Time
+	}
+	if ev.Totals.Elapsed > 0 {
+		v.totals = ev.Totals
+	}
+	switch ev.Kind {
+	case run.RunStart, run.RunResume:
+		verb := "started"
+		if ev.Kind == run.RunResume {
+			verb = "resumed"
+		}
+		v.line("run %s %s: %s, policy %s, client %s", ev.Run, verb, visible(strings.Join(ev.Args, " ")), ev.Policy, ev.Client)
+	case run.IterationStart:
+		v.doing = ""
+		if v.live == nil {
+			v.line("iteration %d of %d started", ev.Iteration, v.limits.Iterations)
+		}
+		v.status(ev)
+	case run.AgentOutput:
+		v.doing = visible(ev.Shown)
+		v.status(ev)
+	case run.IterationEnd:
+		text := fmt.Sprintf("iteration %d %s", ev.Iteration, outcomeWords(ev))
+		if ev.Problem != "" {
+			text += ": " + visible(ev.Problem)
+		}
+		v.line("%s (%s)", text, used(ev.Totals))
+		if ev.Left > 0 {
+			v.line("  it left %s behind, which ralph ended", plural(ev.Left, "process"))
+		}
+	case run.VerdictMade:
+		for _, n := range ev.Notices {
+			v.line("  %s", visible(n))
+		}
+	case run.Waiting:
+		if ev.Until != nil {
+			v.line("waiting until %s: %s", ev.Until.Local().Format(time.TimeOnly), visible(ev.Why))
+		} else {
+			v.line("waiting: %s", visible(ev.Why))
+		}
+	case run.RunEnd:
+		v.line("%s: %s", endWords(ev.Ended), visible(ev.Why))
+		v.line("%s; %s", plural(ev.Totals.Iterations, "iteration"), used(ev.Totals))
+		if ev.Ended != run.Success {
+			v.line("go on with: ralph run --resume=%s", ev.Run)
+		}
+	}
+}
+
+// outcomeWords says how an iteration ended.
+func outcomeWords(ev run.Event) string {
+	words := map[run.Outcome]string{
+		run.OK: "is done", run.RateLimited: "met a rate limit", run.Auth: "could not sign in", run.Billing: "could not be paid",
+		run.TurnLimit: "reached a limit of the client", run.ContextOverflow: "overflowed its context", run.OverBudget: "reached the client's budget",
+		run.Timeout: "took too long", run.Crashed: "failed", run.Interrupted: "was interrupted", run.Lost: "was lost with the runner",
+	}[ev.Outcome]
+	if words == "" {
+		words = string(ev.Outcome)
+	}
+	if ev.Counted != nil && !*ev.Counted {
+		words += " and does not count"
+	}
+	return words
+}
+
+// endWords says how a run ended.
+func endWords(e run.End) string {
+	words := map[run.End]string{
+		run.Success: "done", run.Stopped: "stopped", run.AtLimit: "limit reached", run.NoProgress: "no progress", run.NoReset: "rate limit",
+		run.NoAccess: "no access", run.TooManyFail: "the agent keeps failing", run.Cancelled: "interrupted", run.Failed: "failed",
+	}[e]
+	if words == "" {
+		words = string(e)
+	}
+	return words
+}
+
+// used is what a run has used so far.
+func used(t run.Totals) string {
+	words := []string{t.Elapsed.Round(time.Second).String()}
+	if t.Tokens > 0 {
+		words = append(words, thousands(t.Tokens)+" tokens")
+	}
+	if t.Cost != nil {
+		words = append(words, fmt.Sprintf("$%.2f", *t.Cost))
+	}
+	return strings.Join(words, ", ")
+}
+
+// thousands is a number in few digits.
+func thousands(n int) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 1_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
+// line prints a line that stays.
+func (v *runView) line(format string, args ...any) {
+	v.clear()
+	fmt.Fprintf(v.out, format+"\n", args...)
+}
+
+// status replaces the line about the iteration in progress.
+func (v *runView) status(ev run.Event) {
+	if v.live == nil {
+		return
+	}
+	t := v.totals
+	t.Elapsed = ev.Time.Sub(v.start)
+	text := fmt.Sprintf("iteration %d of %d · %s", ev.Iteration, v.limits.Iterations, used(t))
+	if v.doing != "" {
+		text += " · " + v.doing
+	}
+	fmt.Fprintf(v.out, "\r\x1b[2K%s", cut(text, v.live()-1))
+	v.shown = true
+}
+
+func (v *runView) clear() {
+	if v.shown {
+		fmt.Fprint(v.out, "\r\x1b[2K")
+		v.shown = false
+	}
+}
+
+func (v *runView) close() { v.clear() }
+
+// notify runs the user's command at the end of a run.
+func (a *app) notify(ctx context.Context, line string, last run.Event) error {
+	if line == "" {
+		return nil
+	}
+	var args []string
+	for _, w := range shellWords(line) {
+		args = append(args, w.text)
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = append(os.Environ(),
+		"RALPH_RUN_ID="+last.Run, "RALPH_RUN_ENDED="+string(last.Ended), "RALPH_RUN_WHY="+last.Why, fmt.Sprintf("RALPH_RUN_ITERATIONS=%d", last.Totals.Iterations))
+	cmd.Stdout, cmd.Stderr = a.stderr, a.stderr
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		fmt.Fprintf(a.stderr, "ralph: --notify: %v\n", err)
+	}
+	return nil
+}
+
+// listRuns lists the runs of the project.
+func (a *app) listRuns(own *store.Store, project string, f runFlags) error {
+	all, err := run.List(own.Dir(), project)
+	if err != nil {
+		return err
+	}
+	if f.format == "json" {
+		return a.encodeJSON(all)
+	}
+	if len(all) == 0 {
+		fmt.Fprintf(a.stdout, "no runs in %s\n", project)
+	}
+	for _, info := range all {
+		state := "killed; it can be resumed"
+		switch {
+		case info.Running:
+			state = "running"
+		case info.Ended != "":
+			state = endWords(info.Ended)
+		}
+		fmt.Fprintf(a.stdout, "%s  %-9s  %3d iterations  %s  %s\n", info.ID, info.Client, info.Totals.Iterations, shortPolicy(info.Policy), state)
+	}
+	return nil
+}
+
+// attach shows the events of a run that another process runs, until it ends.
+func (a *app) attach(ctx context.Context, own *store.Store, project string, f runFlags) error {
+	info, err := run.Find(own.Dir(), f.attach)
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(filepath.Join(info.Root, filepath.FromSlash(run.Dir), info.ID, "run.jsonl"))
+	if err != nil {
+		return fmt.Errorf("the events of the run cannot be read: %w", err)
+	}
+	defer file.Close()
+	_, ctx, stop := a.interruptions(ctx)
+	defer stop()
+	show := a.runView(f, info.Limits)
+	defer show.close()
+	lines := bufio.NewReader(file)
+	part := ""
+	for {
+		line, err := lines.ReadString('\n')
+		part += line
+		switch {
+		case err == nil:
+			var ev run.Event
+			if json.Unmarshal([]byte(part), &ev) == nil {
+				show.event(ev)
+				if ev.Kind == run.RunEnd {
+					a.status = runStatus(ev.Ended)
+				}
+			}
+			part = ""
+			continue
+		case !errors.Is(err, io.EOF):
+			return err
+		}
+		if now, err := run.Find(own.Dir(), info.ID); err != nil || !now.Running {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
