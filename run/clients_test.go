@@ -242,3 +242,47 @@ func FuzzLine(f *testing.F) {
 		}
 	})
 }
+
+// Records that were not seen from a client here, but stand in its source or schema.
+func TestUnrecorded(t *testing.T) {
+	for _, c := range []struct {
+		client, out string
+		exit        int
+		want        run.Result
+	}{
+		{"claude", `{"type":"result","subtype":"success","is_error":false,"result":"a","usage":{"input_tokens":1,"cache_read_input_tokens":2,"output_tokens":3},"total_cost_usd":0.5}
+{"type":"result","subtype":"success","is_error":false,"result":"b","usage":{"input_tokens":1,"output_tokens":1},"total_cost_usd":0.75}`, 0,
+			run.Result{Outcome: run.OK, Text: "b", Tokens: 8, Cost: dollars(0.75)}},
+		{"claude", `{"type":"assistant","message":{"id":"1","content":[{"type":"text","text":"a"}],"usage":{"input_tokens":10,"output_tokens":1}}}
+{"type":"assistant","message":{"id":"1","content":[{"type":"tool_use","name":"Bash"}],"usage":{"input_tokens":10,"output_tokens":5}}}
+{"type":"assistant","message":{"id":"2","content":[{"type":"text","text":"of a subagent"}],"usage":{"input_tokens":10,"output_tokens":5}},"parent_tool_use_id":"x"}`, 143,
+			run.Result{Text: "a", Tokens: 30}},
+		{"codex", `{"type":"turn.failed","error":{"message":"unexpected status 403 Forbidden: "}}`, 1, run.Result{Outcome: run.Auth, Problem: "unexpected status 403 Forbidden:"}},
+		{"codex", `{"type":"item.completed","item":{"type":"agent_message","text":"last status: 429"}}
+{"type":"turn.completed"}`, 0, run.Result{Outcome: run.OK, Text: "last status: 429"}},
+		{"gemini", "", 41, run.Result{Outcome: run.Auth}},
+		{"gemini", `{"type":"result","status":"error","error":{"type":"FatalTurnLimitedError","message":"Reached max session turns"}}`, 53, run.Result{Outcome: run.TurnLimit, Problem: "Reached max session turns"}},
+		{"gemini", `{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: {\"error\":{\"code\":400,\"details\":[{\"reason\":\"API_KEY_INVALID\"}]}}]"}}`, 144,
+			run.Result{Outcome: run.Auth, Problem: `[API Error: {"error":{"code":400,"details":[{"reason":"API_KEY_INVALID"}]}}]`}},
+		{"gemini", `{"type":"result","status":"error","error":{"type":"unknown","message":"x"}}`, 173, run.Result{Outcome: run.RateLimited, Problem: "x"}},
+		{"gemini", "", 173, run.Result{}},
+		{"qwen", `{"type":"result","is_error":true,"error":{"message":"[API Error: 429 slow down]"}}`, 1, run.Result{Outcome: run.RateLimited, Problem: "[API Error: 429 slow down]"}},
+		{"copilot", `{"type":"session.error","data":{"errorType":"quota","message":"no more requests"}}
+{"type":"result","sessionId":"s","exitCode":1}`, 1, run.Result{Outcome: run.Billing, Problem: "no more requests", Session: "s"}},
+		{"copilot", `{"type":"session.error","data":{"errorType":"context_limit","message":"too long"}}
+{"type":"result","exitCode":1}`, 1, run.Result{Outcome: run.ContextOverflow, Problem: "too long"}},
+		{"copilot", `{"type":"session_limits_exhausted.requested","data":{}}
+{"type":"result","exitCode":1}`, 1, run.Result{Outcome: run.OverBudget, Problem: "the limit of the session is used up"}},
+		{"codex", "", 0, run.Result{Outcome: run.Crashed, Problem: "the client ended without saying how it went"}},
+	} {
+		o := adapterOf(t, c.client).Output()
+		for line := range strings.Lines(c.out) {
+			o.Line([]byte(line))
+		}
+		if diff := cmp.Diff(c.want, o.Result(run.Process{Exit: c.exit})); diff != "" {
+			t.Errorf("%s %.80s (-want +got)\n%s", c.client, c.out, diff)
+		}
+	}
+}
+
+func dollars(f float64) *float64 { return &f }

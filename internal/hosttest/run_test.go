@@ -123,11 +123,13 @@ func (s *scene) hang() (script string, started <-chan struct{}) {
 	go func() {
 		defer close(c)
 		if f, err := os.Open(pipe); err == nil {
+			_, _ = f.Read(make([]byte, 1)) // a pipe that is closed early would end the script
 			f.Close()
 		}
 	}()
 	s.t.Cleanup(func() { // for a script that never ran
 		if f, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil {
+			_, _ = f.WriteString("\n")
 			<-c
 			f.Close()
 		}
@@ -218,7 +220,7 @@ func TestRunTimeout(t *testing.T) {
 			s.script = func(request) reply { return reply{tool: a.tool, input: a.input(script)} }
 			outcomes, end, _ := s.loop(t.Context(), a.adapter, a.args, run.WithIteration(20*time.Second), run.WithLimits(run.Limits{Iterations: 1}))
 			if diff := cmp.Diff([]run.Outcome{run.Timeout}, outcomes); diff != "" || end.Ended != run.AtLimit {
-				t.Errorf("it ends with %+v (-want +got)\n%s", end, diff)
+				t.Errorf("it ends with %+v (-want +got)\n%s\nthe model was last asked %q", end, diff, s.asked[len(s.asked)-1].last)
 			}
 			select {
 			case <-started:
