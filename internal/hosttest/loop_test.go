@@ -5,6 +5,7 @@ package hosttest
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -128,31 +129,63 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// A policy that lists SubagentStop sends a subagent of Claude Code on, and not the main agent.
+// A policy that lists SubagentStop sends a subagent on, and not the main agent. Gemini CLI has no such event.
 func TestSubagent(t *testing.T) {
-	s := newScene(t, claude)
-	s.write(".ralph/policy.yaml", `ralph: 1
+	for _, tt := range []struct {
+		client client
+		args   []string
+		start  reply                    // the call that starts the subagent
+		wait   func(agent string) reply // the call that waits for it, where that is another one
+	}{
+		{client: claude, start: reply{tool: "Agent", input: object{"description": "build", "prompt": "Build it.", "subagent_type": "general-purpose", "run_in_background": false}}},
+		{
+			client: codex,
+			start:  reply{tool: "spawn_agent", space: "multi_agent_v1", input: object{"message": "Build it."}},
+			wait: func(agent string) reply {
+				return reply{tool: "wait_agent", space: "multi_agent_v1", input: object{"targets": []string{agent}}}
+			},
+		},
+		{
+			client: qwen, args: []string{"--yolo"},
+			start: reply{tool: "agent", input: object{"description": "build", "prompt": "Build it.", "subagent_type": "general-purpose", "run_in_background": false}},
+		},
+		{client: copilot, start: reply{tool: "task", input: object{"name": "builder", "description": "build", "prompt": "Build it.", "agent_type": "general-purpose", "mode": "sync"}}},
+	} {
+		t.Run(tt.client.host, func(t *testing.T) {
+			s := newScene(t, tt.client)
+			s.write(".ralph/policy.yaml", `ralph: 1
 events: [SubagentStop]
 rules:
   - name: tests
     when: not said("TESTED")
     continue: Run the tests and say TESTED.
 `)
-	s.ralph("install", "claude-code")
-	r := s.run("Have it built.", func(r request) reply {
-		switch {
-		case strings.Contains(r.last, "Run the tests and say TESTED."):
-			return reply{text: "TESTED"}
-		case strings.Contains(r.last, "Build it."):
-			return reply{text: "Built."}
-		case strings.Contains(r.last, "TESTED"):
-			return reply{text: "It is built."}
-		}
-		return reply{tool: "Agent", input: object{"description": "build", "prompt": "Build it.", "subagent_type": "general-purpose", "run_in_background": false}}
-	})
-	s.wants(r, "Have it built.", "Build it.", "Run the tests and say TESTED.", "TESTED")
-	if log := s.ralph("log"); strings.Count(log, "continue") != 1 {
-		t.Errorf("the log is\n%s", log)
+			s.ralph("install", tt.client.host)
+			s.trust()
+			want := []string{"Have it built.", "Build it.", "Run the tests and say TESTED.", "TESTED"}
+			r := s.run("Have it built.", func(r request) reply {
+				_, agent, started := strings.Cut(r.last, `"agent_id":"`)
+				switch {
+				case started && tt.wait != nil:
+					agent, _, _ = strings.Cut(agent, `"`)
+					return tt.wait(agent)
+				case strings.Contains(r.last, want[2]):
+					return reply{text: "TESTED"}
+				case strings.Contains(r.last, want[1]):
+					return reply{text: "Built."}
+				case strings.Contains(r.last, want[3]):
+					return reply{text: "It is built."}
+				}
+				return tt.start
+			}, tt.args...)
+			if tt.wait != nil { // asked beside the subagent, before or after it
+				s.asked = slices.DeleteFunc(s.asked, func(r request) bool { return strings.Contains(r.last, `"agent_id":"`) })
+			}
+			s.wants(r, want...)
+			if log := s.ralph("log"); strings.Count(log, "continue") != 1 {
+				t.Errorf("the log is\n%s", log)
+			}
+		})
 	}
 }
 

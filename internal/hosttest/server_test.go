@@ -25,6 +25,7 @@ type request struct {
 type reply struct {
 	text  string
 	tool  string
+	space string // of the tool, where Codex has one
 	input map[string]any
 	fails int // the HTTP status of an error instead
 	n     int // of the request, which makes ids differ
@@ -191,7 +192,10 @@ func writeMessages(w io.Writer, r reply, stream bool) {
 func writeResponses(w io.Writer, r reply, stream bool) {
 	item := object{"type": "message", "role": "assistant", "id": "msg_1", "status": "completed", "content": []any{object{"type": "output_text", "text": r.text, "annotations": []any{}}}}
 	if r.tool != "" {
-		item = object{"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": r.tool, "arguments": encode(r.input)}
+		item = object{"type": "function_call", "id": fmt.Sprint("fc_", r.n), "call_id": fmt.Sprint("call_", r.n), "name": r.tool, "arguments": encode(r.input)}
+		if r.space != "" {
+			item["namespace"] = r.space
+		}
 	}
 	response := object{
 		"id": "resp_1", "object": "response", "status": "completed", "output": []any{item},
@@ -211,7 +215,7 @@ func writeResponses(w io.Writer, r reply, stream bool) {
 func writeChat(w io.Writer, r reply, stream bool) {
 	message, finish := object{"role": "assistant", "content": r.text}, "stop"
 	if r.tool != "" {
-		call := object{"index": 0, "id": "call_1", "type": "function", "function": object{"name": r.tool, "arguments": encode(r.input)}}
+		call := object{"index": 0, "id": fmt.Sprint("call_", r.n), "type": "function", "function": object{"name": r.tool, "arguments": encode(r.input)}}
 		message, finish = object{"role": "assistant", "content": nil, "tool_calls": []any{call}}, "tool_calls"
 	}
 	usage := object{"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
