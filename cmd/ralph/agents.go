@@ -39,7 +39,7 @@ type agent struct {
 	// reads lists the scopes of Claude Code's settings in which the host runs hooks too.
 	reads      []string
 	readsWhere string // a setting of the host that this needs, for people
-	after      string
+	after      string // which sessions use a new entry, if not all new ones
 	// gates says what the host still asks for before it runs the hooks of a scope.
 	gates func(ctx context.Context, q gateQuery) []gate
 }
@@ -75,7 +75,6 @@ func agents(home string, getenv func(string) string) []agent {
 				scopeUser:    own("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
 				scopeManaged: managedSettings(runtime.GOOS),
 			},
-			after: "New sessions use it.",
 		},
 		{
 			host: host.Codex, title: "Codex",
@@ -83,7 +82,6 @@ func agents(home string, getenv func(string) string) []agent {
 				scopeProject: ".codex/hooks.json",
 				scopeUser:    own("CODEX_HOME", ".codex", "hooks.json"),
 			},
-			after: "New sessions use it once you trust it.",
 			gates: codexGates,
 		},
 		{
@@ -97,7 +95,6 @@ func agents(home string, getenv func(string) string) []agent {
 				host.Stop: "AfterAgent", host.UserPromptSubmit: "BeforeAgent", "PreCompact": "PreCompress",
 				host.SubagentStop: "", host.StopFailure: "",
 			},
-			after: "New sessions use it.",
 			gates: geminiGates,
 		},
 		{
@@ -106,7 +103,6 @@ func agents(home string, getenv func(string) string) []agent {
 				scopeProject: ".qwen/settings.json",
 				scopeUser:    own("QWEN_HOME", ".qwen", "settings.json"),
 			},
-			after: "New sessions use it.",
 			gates: qwenGates,
 		},
 		{
@@ -118,7 +114,6 @@ func agents(home string, getenv func(string) string) []agent {
 			form:   hookForm{flat: true, version: 1, command: copilotShell(runtime.GOOS), timeout: "timeoutSec"},
 			events: map[string]string{host.StopFailure: ""},
 			reads:  []string{scopeProject, scopeLocal},
-			after:  "New sessions use it.",
 			gates:  copilotGates,
 		},
 		{
@@ -144,7 +139,6 @@ func agents(home string, getenv func(string) string) []agent {
 				scopeUser:    own("", ".factory", "settings.json"),
 			},
 			events: map[string]string{host.StopFailure: ""},
-			after:  "New sessions use it.",
 		},
 		{
 			host: host.Goose, title: "Goose", own: true,

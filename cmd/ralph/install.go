@@ -141,7 +141,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 			where = ", " + g.readsWhere
 		}
 		fmt.Fprintf(a.stdout, "%s reads %s too%s, and the entry there asks %s already: there is nothing to add.\n", g.title, other.file.shown, where, policyList(f.policies))
-		a.adviseGates(ctx, g, project, other.scope, other.file)
+		a.adviseGates(a.gates(ctx, g, project, other.scope, other.file))
 		return nil
 	}
 	if found := a.overlaps(ctx, g, project, f); len(found) > 0 {
@@ -168,7 +168,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	}
 	if bytes.Equal(after, s.src) {
 		fmt.Fprintf(a.stdout, "%s is already installed in %s%s\n", policyList(f.policies), s.shown, shellSet(", with", f.set))
-		a.adviseGates(ctx, g, project, f.scope, s)
+		a.adviseGates(a.gates(ctx, g, project, f.scope, s))
 		return nil
 	}
 	if kept = slices.DeleteFunc(kept, func(v string) bool { return !slices.Contains(f.set, v) || slices.Contains(chosen, v) }); len(kept) > 0 {
@@ -183,11 +183,16 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 		return err
 	}
 	a.keepMade(s, after, made)
-	fmt.Fprintf(a.stdout, "Installed in %s. %s\n", s.shown, g.after)
+	gates := a.gates(ctx, g, project, f.scope, s.with(after))
+	use := cmp.Or(g.after, "New sessions use it.")
+	if len(gates) > 0 {
+		use = "New sessions use it once " + g.title + " has the trust that it asks for."
+	}
+	fmt.Fprintf(a.stdout, "Installed in %s. %s\n", s.shown, use)
 	if len(absent) > 0 {
 		fmt.Fprintf(a.stdout, "%s has no %s, so it does not ask %s there.\n", g.title, wordList(absent, "and no"), policyList(f.policies))
 	}
-	a.adviseGates(ctx, g, project, f.scope, s.with(after))
+	a.adviseGates(gates)
 	a.adviseReaders(ctx, g, project, f)
 	if note != "" {
 		fmt.Fprintln(a.stdout, note)
@@ -266,9 +271,9 @@ func asks(entries []hookEntry, policies []string) bool {
 	})
 }
 
-// adviseGates says what the host asks its user for before it runs the entries of a file.
-func (a *app) adviseGates(ctx context.Context, g agent, project, scope string, s settingsFile) {
-	for _, gate := range a.gates(ctx, g, project, scope, s) {
+// adviseGates says how to give the trust that a host asks for.
+func (a *app) adviseGates(gates []gate) {
+	for _, gate := range gates {
 		fmt.Fprintf(a.stdout, "%s: %s.\n", gate.what, strings.Join(gate.fix, "; "))
 	}
 }
