@@ -116,9 +116,6 @@ func codexItem(rec codexRecord) string {
 	return ""
 }
 
-// codexStatus is how an error that has no field for the status of a request names it.
-var codexStatus = regexp.MustCompile(`\b(?:unexpected status|last status:) ([1-5][0-9][0-9])\b`)
-
 // codexFailure is what the error of a turn means. It has no other fields; three failures have fixed words of their own.
 func codexFailure(message string) Outcome {
 	for begins, outcome := range map[string]Outcome{
@@ -130,7 +127,8 @@ func codexFailure(message string) Outcome {
 			return outcome
 		}
 	}
-	if m := codexStatus.FindStringSubmatch(message); m != nil {
+	// This is how an error that has no field for the status of a request names it.
+	if m := regexp.MustCompile(`\b(?:unexpected status|last status:) ([1-5][0-9][0-9])\b`).FindStringSubmatch(message); m != nil {
 		status, _ := strconv.Atoi(m[1])
 		return byStatus(status)
 	}

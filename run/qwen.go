@@ -90,11 +90,9 @@ func (o *qwenOutput) Line(line []byte) (string, Outcome) {
 	return "", ""
 }
 
-var qwenStatus = regexp.MustCompile(`^\[API Error: ([1-5][0-9][0-9])\b`)
-
 // qwenFailure is what the error of a result means. It has no field for the status of the request.
 func qwenFailure(message string) Outcome {
-	if m := qwenStatus.FindStringSubmatch(message); m != nil {
+	if m := regexp.MustCompile(`^\[API Error: ([1-5][0-9][0-9])\b`).FindStringSubmatch(message); m != nil {
 		status, _ := strconv.Atoi(m[1])
 		return byStatus(status)
 	}

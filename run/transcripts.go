@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/home"
@@ -56,17 +55,24 @@ func (p Process) file(parts ...string) string {
 	return found
 }
 
-var idForm = regexp.MustCompile(`^[0-9A-Za-z-]{8,64}$`)
-
 // id is a session as a part of a file's name, "" if it cannot be one.
 func id(session string) string {
-	if idForm.MatchString(session) {
-		return session
+	odd := func(r rune) bool { return !plain(r) && r != '-' }
+	if len(session) < 8 || len(session) > 64 || strings.ContainsFunc(session, odd) {
+		return ""
 	}
-	return ""
+	return session
 }
 
-var notInSlug = regexp.MustCompile(`[^0-9A-Za-z]`)
-
 // slug is a directory as Claude Code and Qwen Code name the folder of its sessions.
-func slug(cwd, dir string) string { return notInSlug.ReplaceAllString(cmp.Or(cwd, dir), "-") }
+func slug(cwd, dir string) string {
+	return strings.Map(func(r rune) rune {
+		if plain(r) {
+			return r
+		}
+		return '-'
+	}, cmp.Or(cwd, dir))
+}
+
+// plain reports whether r is a letter or a digit of ASCII.
+func plain(r rune) bool { return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' }

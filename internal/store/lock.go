@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -31,7 +30,11 @@ const (
 const maxHeld = 2 * time.Second
 
 // ErrHeld says that another process keeps a lock.
-var ErrHeld = fmt.Errorf("another process has held it for %s", maxHeld)
+var ErrHeld error = heldError{}
+
+type heldError struct{}
+
+func (heldError) Error() string { return "another process has held it for " + maxHeld.String() }
 
 // Lock takes the locks of all names, waiting for each until ctx is done or until one
 // and the same holder has kept it for two seconds. Names
