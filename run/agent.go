@@ -53,10 +53,9 @@ func (a agent) run(ctx context.Context, n int, cmd Command) (Result, exit, error
 	var fatal Outcome
 	read := &lines{max: MaxLine, take: func(line []byte) {
 		shown, end := out.Line(line)
-		if shown = short(shown); shown != "" {
-			select {
-			case doing <- shown:
-			default: // nobody can read that fast
+		if len(doing) < cap(doing) { // else nobody can read that fast
+			if shown = short(shown); shown != "" {
+				doing <- shown
 			}
 		}
 		if end != "" && fatal == "" {

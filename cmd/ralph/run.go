@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,9 @@ type runFlags struct {
 	set                   []string
 	project               string
 }
+
+// runGCPercent keeps the heap small: a run takes hours, and the agent needs the memory.
+const runGCPercent = 50
 
 // latestRun as the id of a run means the latest one of the project.
 const latestRun = "latest"
@@ -148,6 +152,7 @@ func (a *app) begin(ctx context.Context, own *store.Store, project string, f run
 	if err := own.EndRun(runner.ID(), false); err != nil {
 		return err
 	}
+	debug.SetGCPercent(runGCPercent)
 	show := a.runView(f, limits)
 	var last run.Event
 	for ev := range runner.Run(ctx) {
