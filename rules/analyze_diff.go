@@ -268,6 +268,20 @@ func (d *differ) notes(a, b *Program) {
 		return p.measure[0].node.Value + " of " + p.measure[1].node.Value
 	}
 	note("the measures", measure(a), measure(b))
+	run := func(p *Program) string {
+		if p.Run == nil {
+			return "none"
+		}
+		s := fmt.Sprintf("fresh %t", p.Run.Fresh)
+		if p.Run.Agent != nil {
+			s = fmt.Sprintf("%q, %s", p.Run.Agent.Args, s)
+		}
+		if p.Run.Iteration > 0 {
+			s += ", iteration " + p.Run.Iteration.String()
+		}
+		return s
+	}
+	note("the defaults of ralph run", run(a), run(b))
 	successes := func(p *Program) []string {
 		var names []string
 		for _, r := range p.rules {

@@ -171,6 +171,13 @@ note: the measures differ: 0 of state.steps before, none now
 note: the rules that are a success differ: [] before, [finished] now
 `,
 		},
+		{
+			name: "the defaults of ralph run",
+			old:  "run: {client: claude}\n" + work,
+			now:  "run: {client: sh, args: [-c, evil], fresh: false, iteration: 5m}\n" + work,
+			want: `note: the defaults of ralph run differ: ["claude"], fresh true before, ["sh" "-c" "evil"], fresh false, iteration 5m0s now
+`,
+		},
 		{name: "a text says the same in other words", old: work, now: strings.Replace(work, "continue: work", "continue: do", 1)},
 		{
 			name: "which counts if texts do", texts: true, old: work, now: strings.Replace(work, "continue: work", "continue: do", 1),

@@ -84,6 +84,25 @@ func (c *compiler) measure(doc *document, sc *scope) {
 	}
 }
 
+// runDefaults takes what the policy sets for ralph run.
+func (c *compiler) runDefaults(doc *document, sc *scope) {
+	d := doc.run
+	if d == nil {
+		return
+	}
+	run := &struct {
+		Agent     *Fact
+		Fresh     bool
+		Iteration time.Duration
+	}{Fresh: d.fresh, Iteration: d.iteration}
+	if len(d.args) > 0 {
+		kind := runKind()
+		kind.Doc = "The agent of ralph run."
+		run.Agent = &Fact{Name: "agent of ralph run", Source: kind, Args: d.args, Pos: c.place(sc.file, d.at)}
+	}
+	c.program.Run = run
+}
+
 // number compiles an expression that must give a number.
 func (c *compiler) number(sc *scope, n *source.Node) []segment {
 	s := whole(sc, n)

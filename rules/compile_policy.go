@@ -64,6 +64,7 @@ func compilePolicy(doc *document, l *loading, diags *Diagnostics) *Program {
 	}
 	c.limits(doc, sc)
 	c.measure(doc, sc)
+	c.runDefaults(doc, sc)
 	for _, fd := range doc.finally {
 		p.finally = append(p.finally, c.finallyEntry(sc, fd))
 	}

@@ -28,6 +28,15 @@ type Program struct {
 		Default any
 	}
 
+	// Run is what the policy sets for ralph run, nil if nothing. Agent is the command line
+	// of the agent, as a fact that needs an approval: with Source and Args; nil if the
+	// policy names none.
+	Run *struct {
+		Agent     *Fact
+		Fresh     bool          // each iteration has a fresh context
+		Iteration time.Duration // how long one may take; 0 if the policy does not say
+	}
+
 	limits   Limits
 	rules    []*Rule
 	files    []File

@@ -35,6 +35,7 @@ func headOf(src []byte) (lines []byte, ok bool) {
 			if end < 0 {
 				end = at
 			}
+		case end >= 0 && string(key) == "run": // it may stand anywhere, and a hook needs none of it
 		case end >= 0: // a key of the head, too late
 			return nil, false
 		default:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
@@ -158,6 +159,8 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 			p.limits(d, v)
 		case "measure":
 			d.measure = p.measure(v)
+		case "run":
+			d.run = p.defaultsOfRun(v)
 		case "progress":
 			d.progress = p.oneOrMore(v, "progress")
 		case "rules":
@@ -276,6 +279,49 @@ func (p *parser) measure(n *source.Node) *measureDecl {
 		return nil
 	}
 	return m
+}
+
+// defaultsOfRun reads what the policy sets for ralph run.
+func (p *parser) defaultsOfRun(n *source.Node) *runDecl {
+	r := &runDecl{at: n.Start, fresh: true}
+	var args *source.Node
+	p.fields(n, "run", form.AgentKeys(), func(k, v *source.Node) {
+		switch k.Value {
+		case "client":
+			if s, ok := p.text(v, k.Value); ok && (s == "" || strings.TrimSpace(s) != s) {
+				p.errorf(v, "bad-value", "write the program alone: client: claude", "client is a program, not %q", s)
+			} else if ok {
+				r.at, r.args = v.Start, slices.Insert(r.args, 0, s)
+				p.holes(v)
+			}
+		case "args":
+			args = k
+			p.each(v, k.Value, func(item *source.Node) {
+				if s := p.scalar(item, "an argument"); s != nil {
+					r.args = append(r.args, s.Value)
+					p.holes(s)
+				}
+			})
+		case "fresh":
+			r.fresh = p.boolean(v, k.Value)
+		case "iteration":
+			r.iteration = p.duration(v, k.Value)
+			if d, err := time.ParseDuration(v.Value); err == nil && d == 0 && v.Tag == "!!str" {
+				p.errorf(v, "bad-value", "write for example 30m", "an iteration needs time")
+			}
+		}
+	})
+	if args != nil && n.Get("client") == nil {
+		p.errorf(args, "syntax", "write the program of the agent: client: claude", "args needs client")
+	}
+	return r
+}
+
+// holes reports a hole in a text that has none.
+func (p *parser) holes(n *source.Node) {
+	if strings.Contains(n.Value, "${") {
+		p.errorf(n, "bad-value", "write the value itself", "what the agent is started with stands in the policy: it has no ${…}")
+	}
 }
 
 // capped is a number, or its ceiling if it lies above. 0 is no ceiling.

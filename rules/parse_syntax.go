@@ -24,6 +24,7 @@ type document struct {
 	limits      Limits
 	limitParams []limitParam // limits that are the names of params
 	measure     *measureDecl
+	run         *runDecl
 	progress    []*source.Node
 	rules       []*ruleDecl
 	finally     []finallyDecl
@@ -73,6 +74,14 @@ type limitParam struct {
 
 // measureDecl says how far the work is.
 type measureDecl struct{ done, total *source.Node }
+
+// runDecl is what the policy sets for ralph run.
+type runDecl struct {
+	at        source.Pos
+	args      []string // the program first; nil if the policy names none
+	fresh     bool
+	iteration time.Duration
+}
 
 type letDecl struct {
 	name string

@@ -91,6 +91,8 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 		return jsonSchema{}
 	case form.Schema:
 		return jsonSchema{"type": []string{"string", "object", "boolean"}}
+	case form.Args:
+		return jsonSchema{"type": "array", "items": scalar()}
 	case form.Words:
 		return jsonSchema{"type": "array", "minItems": 1, "items": scalar()}
 	case form.Params:
@@ -114,6 +116,10 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 		return jsonSchema{"anyOf": []jsonSchema{{"type": "number", "minimum": 0}, {"type": "string", "pattern": variablePattern}}}
 	case form.Measure:
 		return object(form.MeasureKeys(), "done", "total")
+	case form.Run:
+		run := object(form.AgentKeys())
+		run["dependentRequired"] = jsonSchema{"args": []string{"client"}}
+		return run
 	case form.Limits:
 		return object(form.LimitKeys())
 	case form.Unless:

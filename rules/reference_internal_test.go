@@ -34,11 +34,12 @@ func TestPolicyKeysPage(t *testing.T) {
 	section("A rule", "A rule has a `name` and at most one of `continue`, `stop` and `note`.", form.RuleKeys())
 	section("An include", "Stands among the rules, in the place of one.", form.IncludeKeys())
 	section("An effect", "Stands in the list `then` of a rule, and has one of these keys.", form.EffectKeys())
-	section("run", "`run` must be there, `timeout` stands beside it.", form.RunKeys())
+	section("run of an effect", "`run` must be there, `timeout` stands beside it.", form.RunKeys())
 	section("prune", "Both keys must be there.", form.PruneKeys())
 	section("finally", "An entry of the list `finally` has `prune`, `log` or both.", form.FinallyKeys())
 	section("unless_repeated", fmt.Sprintf("`times` must be there. ralph remembers the latest %s verdicts of a rule: a higher number is the warning [`limit-ceiling`](../checks.md#limit-ceiling), and that one counts.", reference.Number(maxSaid)), form.UnlessKeys())
 	section("measure", "Both keys must be there.", form.MeasureKeys())
+	section("run of the policy", "Defaults of [`ralph run`](../run.md). `client` must be there if `args` is. Flags of the command line go before them.", form.AgentKeys())
 	section("Every fact", "A fact has one [source](sources.md), the keys of that source, and these.", form.FactOptionKeys())
 
 	p.Section(2, "limits")
@@ -229,7 +230,7 @@ func shapeWords(t *testing.T, s form.Shape) string {
 		form.Schema: "schema", form.Fact: "name of a fact", form.Words: "list of templates", form.Params: "name → schema", form.Facts: "name → fact",
 		form.Memory: "name → schema, with `per`",
 		form.Lets:   "name → expression", form.Bindings: "name → expression", form.Limits: "[keys](#limits)",
-		form.Limit: "whole number or param", form.Span: "duration or param", form.Amount: "number or param", form.Measure: "[keys](#measure)", form.Unless: "[keys](#unless_repeated)",
+		form.Limit: "whole number or param", form.Span: "duration or param", form.Amount: "number or param", form.Measure: "[keys](#measure)", form.Run: "[keys](#run-of-the-policy)", form.Args: "list of texts", form.Unless: "[keys](#unless_repeated)",
 		form.Rules: "list of [rules](#a-rule) and [includes](#an-include)", form.Effects: "list of [effects](#an-effect)",
 		form.Prune: "[keys](#prune)", form.Finally: "list of [entries](#finally)",
 	}[s]

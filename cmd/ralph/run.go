@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -37,6 +36,7 @@ type runFlags struct {
 	notify                string
 	set                   []string
 	project               string
+	changed               func(flag string) bool // whether the user gave it
 }
 
 // runGCPercent keeps the heap small: a run takes hours, and the agent needs the memory.
@@ -48,12 +48,13 @@ const latestRun = "latest"
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run [flags] -- AGENT [ARG]...",
+		Use:   "run [flags] [-- AGENT [ARG]...]",
 		Short: "Run an agent again and again until a policy says that the work is done",
 		Long: "run starts the agent's command line, each time with a fresh context, and asks the policy after\n" +
 			"each iteration: its continue text is the next prompt, and a stop ends the run. Without\n" +
-			"--policy, --prompt is the prompt of every iteration. A run has limits: 100 iterations and 24\n" +
-			"hours, unless --max and --for say otherwise. Tokens and cost are known after an iteration, so\n" +
+			"--policy, --prompt is the prompt of every iteration. Without AGENT, the run of the policy\n" +
+			"names it, once you approved the policy. A run has limits: 100 iterations and 24 hours,\n" +
+			"unless --max and --for say otherwise. Tokens and cost are known after an iteration, so\n" +
 			"the run may be over such a limit by one iteration. Ctrl-C ends the run after the iteration in\n" +
 			"progress, a second one ends that too. Hooks of the same policy leave the decision to the run.",
 		Example: "  ralph run --policy speckit -- claude -p\n" +
@@ -61,6 +62,7 @@ func (a *app) runCommand() *cobra.Command {
 			"  ralph run --resume\n" +
 			"  ralph run --list",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			f.changed = cmd.Flags().Changed
 			project, err := a.projectDir(f.project)
 			if err != nil {
 				return err
@@ -114,6 +116,10 @@ type aRun struct {
 	prompt  string
 	tree    worktree.Tree // the zero Tree if it has none
 	options []run.Option
+
+	policy  policy // the zero policy if a prompt is the policy
+	values  paramValues
+	program *rules.Program
 }
 
 // begin starts a run, or goes on with one, and shows it until it ends.
@@ -124,14 +130,10 @@ func (a *app) begin(ctx context.Context, own *store.Store, project string, f run
 	}
 	var r aRun
 	if f.resume != "" {
-		r, err = a.resumed(own, project, f, args)
+		r, err = a.resumed(ctx, own, project, f, args)
 	} else {
 		r, err = a.fresh(ctx, own, project, f, args)
 	}
-	if err != nil {
-		return err
-	}
-	program, trust, err := a.runPolicy(ctx, r)
 	if err != nil {
 		return errors.Join(err, r.discard(ctx))
 	}
@@ -142,9 +144,9 @@ func (a *app) begin(ctx context.Context, own *store.Store, project string, f run
 	interrupt, ctx, stop := a.interruptions(ctx)
 	defer stop()
 	var runner *run.Runner
-	runner, err = run.New(program, adapter, append(r.options,
+	runner, err = run.New(r.program, adapter, append(r.options,
 		run.WithState(own.Dir()), run.WithProject(loop.LocalStore(own.Dir())), run.WithLimits(limits), run.WithInterrupt(interrupt),
-		run.WithControl(a.runControl(own, r.home, program.Name, func() string { return runner.ID() })), run.WithLoop(append(a.loopOptions(), loop.WithTrust(trust))...),
+		run.WithControl(a.runControl(own, r.home, r.program.Name, func() string { return runner.ID() })), run.WithLoop(append(a.loopOptions(), loop.WithTrust(r.trust(a)))...),
 	)...)
 	if err != nil {
 		return errors.Join(err, r.discard(ctx))
@@ -170,20 +172,32 @@ func (a *app) begin(ctx context.Context, own *store.Store, project string, f run
 // fresh prepares a new run.
 func (a *app) fresh(ctx context.Context, own *store.Store, project string, f runFlags, args []string) (r aRun, err error) {
 	r = aRun{flags: f, home: project, project: project, args: args}
-	if len(args) == 0 {
-		return r, errors.New("there is no agent to run: write its command line behind --, such as: ralph run --policy speckit -- claude -p")
-	}
 	if f.merge && !f.worktree {
 		return r, errors.New("--merge is for --worktree")
 	}
 	if r.prompt, err = a.runPrompt(f.prompt); err != nil {
 		return r, err
 	}
-	if f.policy == "" && r.prompt == "" {
+	switch {
+	case f.policy != "":
+		r.flags.policy = atHand(project, f.policy)
+	case r.prompt == "":
 		r.flags.policy = defaultPolicy
+	}
+	if err := a.runPolicy(ctx, &r); err != nil {
+		return r, err
+	}
+	agent, err := r.defaults()
+	if err != nil {
+		return r, err
 	}
 	if f.worktree {
 		if err := a.plant(ctx, own, &r); err != nil {
+			return r, err
+		}
+	}
+	if agent {
+		if err := a.agentApproved(r); err != nil {
 			return r, err
 		}
 	}
@@ -194,23 +208,56 @@ func (a *app) fresh(ctx context.Context, own *store.Store, project string, f run
 	if r.tree.Dir != "" {
 		labels["branch"], labels["base"], labels["merge"] = r.tree.Branch, r.tree.Base, strconv.FormatBool(f.merge)
 	}
-	dir := cmp.Or(r.tree.Dir, project)
-	r.options = []run.Option{
-		run.WithDir(dir), run.WithHome(project), run.WithArgs(args...), run.WithPrompt(r.prompt), run.WithUntil(f.until), run.WithLabels(labels),
+	if agent {
+		labels[agentOfPolicy] = "true"
 	}
-	r.project = dir
-	if f.iteration != 0 {
-		r.options = append(r.options, run.WithIteration(f.iteration))
-	}
-	if f.goOn {
-		r.options = append(r.options, run.WithContinue())
-	}
+	r.options = append(r.options,
+		run.WithDir(r.project), run.WithHome(project), run.WithArgs(r.args...), run.WithPrompt(r.prompt), run.WithUntil(f.until), run.WithLabels(labels))
 	return r, nil
 }
 
+// agentOfPolicy labels a run whose command line is that of the policy.
+const agentOfPolicy = "agent of the policy"
+
+// defaults takes what the user's flags leave to the policy, and reports whether that is the agent too.
+func (r *aRun) defaults() (agent bool, err error) {
+	iteration, fresh := r.flags.iteration, r.flags.fresh && !r.flags.goOn
+	if d := r.program.Run; d != nil {
+		if !r.flags.changed("iteration") {
+			iteration = d.Iteration
+		}
+		if !r.flags.changed("fresh") && !r.flags.changed("continue") {
+			fresh = d.Fresh
+		}
+		if agent = len(r.args) == 0 && d.Agent != nil; agent {
+			r.args = d.Agent.Args
+		}
+	}
+	if iteration != 0 || r.flags.changed("iteration") {
+		r.options = append(r.options, run.WithIteration(iteration))
+	}
+	if !fresh {
+		r.options = append(r.options, run.WithContinue())
+	}
+	if len(r.args) == 0 {
+		err = errors.New("there is no agent to run: write its command line behind --, such as: ralph run --policy speckit -- claude -p")
+	}
+	return agent, err
+}
+
+// agentApproved says why an agent that a policy names is not started. The agent of a run is the one with which it was started,
+// and what it runs must be approved as it is now.
+func (a *app) agentApproved(r aRun) error {
+	agent := rules.Fact{Source: rules.SourceKind{Argv: true, Trust: "runs a program"}, Args: r.args}
+	if err := a.unapprovedIn(r.project, r.policy, r.values, r.program.Files(), &agent); err != nil {
+		return fmt.Errorf("the policy %s names the agent, %w", r.policy.name, err)
+	}
+	return nil
+}
+
 // resumed prepares to go on with a run.
-func (a *app) resumed(own *store.Store, project string, f runFlags, args []string) (r aRun, err error) {
-	if len(args) > 0 || f.policy != "" || f.prompt != "" || f.until != "" || f.worktree || f.merge || f.goOn || f.client != "" || len(f.set) > 0 || f.iteration != 0 {
+func (a *app) resumed(ctx context.Context, own *store.Store, project string, f runFlags, args []string) (r aRun, err error) {
+	if len(args) > 0 || f.policy != "" || f.prompt != "" || f.until != "" || f.worktree || f.merge || f.goOn || f.client != "" || len(f.set) > 0 || f.changed("fresh") || f.changed("iteration") {
 		return r, errors.New("a run is resumed as it was started; give limits only")
 	}
 	info, err := a.runToResume(own, project, f.resume)
@@ -230,17 +277,19 @@ func (a *app) resumed(own *store.Store, project string, f runFlags, args []strin
 		r.tree = worktree.Tree{Main: info.Home, Dir: info.Root, Branch: branch, Base: info.Labels["base"]}
 		r.flags.merge = info.Labels["merge"] == "true"
 	}
+	if err := a.runPolicy(ctx, &r); err != nil {
+		return r, err
+	}
+	if info.Labels[agentOfPolicy] != "" {
+		return r, a.agentApproved(r)
+	}
 	return r, nil
 }
 
 // plant makes the worktree of a run. It would lack files that nobody committed, so those that the policy reads must not be such.
 func (a *app) plant(ctx context.Context, own *store.Store, r *aRun) error {
-	program, _, err := a.runPolicy(ctx, *r)
-	if err != nil {
-		return err
-	}
 	var files []string
-	for _, f := range program.Facts() {
+	for _, f := range r.program.Facts() {
 		if f.Source.Path && len(f.Args) == 1 && !strings.Contains(f.Args[0], "${") {
 			files = append(files, f.Args[0])
 		}
@@ -249,11 +298,13 @@ func (a *app) plant(ctx context.Context, own *store.Store, r *aRun) error {
 		return fmt.Errorf("the policy reads %s, which git does not have at HEAD, so a worktree would lack it: commit it first", strings.Join(missing, ", "))
 	}
 	id := strings.ToLower(rand.Text()[:8])
-	r.tree, err = worktree.Add(ctx, r.home, filepath.Join(own.Dir(), "worktrees", filepath.Base(r.home)+"-"+id), "ralph/"+id)
-	if err == nil {
-		fmt.Fprintf(a.stderr, "ralph: the agent works in %s, on the branch %s\n", r.tree.Dir, r.tree.Branch)
+	tree, err := worktree.Add(ctx, r.home, filepath.Join(own.Dir(), "worktrees", filepath.Base(r.home)+"-"+id), "ralph/"+id)
+	if err != nil {
+		return err
 	}
-	return err
+	r.tree, r.project = tree, tree.Dir
+	fmt.Fprintf(a.stderr, "ralph: the agent works in %s, on the branch %s\n", tree.Dir, tree.Branch)
+	return nil
 }
 
 // discard removes the worktree of a run that did not start.
@@ -277,29 +328,37 @@ func (a *app) bringBack(ctx context.Context, t worktree.Tree, merge bool) {
 	fmt.Fprintf(a.stderr, "ralph: merged %s into %s\n", t.Branch, t.Base)
 }
 
-// runPolicy loads the policy of a run, or makes the one of a prompt.
-func (a *app) runPolicy(ctx context.Context, r aRun) (*rules.Program, func(*rules.Fact, []rules.File) error, error) {
+// runPolicy loads the policy of a run, or makes the one of a prompt. A worktree has the policies of its project.
+func (a *app) runPolicy(ctx context.Context, r *aRun) (err error) {
 	if r.flags.policy == "" {
-		program, diags := rules.LoadBytes(ctx, promptName, []byte(promptPolicy), rules.Config{Set: map[string]string{"text": r.prompt}})
-		if program == nil {
-			return nil, nil, diags.Err()
+		var diags rules.Diagnostics
+		r.program, diags = rules.LoadBytes(ctx, promptName, []byte(promptPolicy), rules.Config{Set: map[string]string{"text": r.prompt}})
+		if r.program == nil {
+			return diags.Err()
 		}
-		return program, nil, nil
+		return nil
 	}
-	// A worktree has the policies of its project, and its approvals, which hold for the programs as they are in the worktree.
-	p, err := findPolicy(r.home, r.flags.policy)
-	if err != nil {
-		return nil, nil, err
+	if r.policy, err = findPolicy(r.home, r.flags.policy); err != nil {
+		return err
 	}
-	v, err := params(p, r.flags.set)
-	if err != nil {
-		return nil, nil, err
+	if r.values, err = params(r.policy, r.flags.set); err != nil {
+		return err
 	}
-	program, diags := a.loadWith(ctx, p, v)
-	if program == nil {
-		return nil, nil, unusable(r.flags.policy, diags)
+	var diags rules.Diagnostics
+	if r.program, diags = a.loadWith(ctx, r.policy, r.values); r.program == nil {
+		return unusable(r.flags.policy, diags)
 	}
-	return program, func(fact *rules.Fact, files []rules.File) error { return a.unapprovedIn(r.project, p, v, files, fact) }, nil
+	return nil
+}
+
+// trust says what the policy may run: what is approved for its project, as it is where the agent works.
+func (r aRun) trust(a *app) func(*rules.Fact, []rules.File) error {
+	if r.flags.policy == "" {
+		return nil
+	}
+	return func(fact *rules.Fact, files []rules.File) error {
+		return a.unapprovedIn(r.project, r.policy, r.values, files, fact)
+	}
 }
 
 // promptPolicy gives the same prompt again and again: the limits of the run end it.

@@ -31,14 +31,15 @@ func (a *app) trustCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust [POLICY]...",
 		Short: "Let a policy run programs and ask models",
-		Long: "trust approves policies that run programs (exec, run) or send the conversation to a model\n" +
-			"(judge), in this project. Until then those facts are missing and nothing is run. It shows all that the\n" +
-			"approval covers: the policy, what it includes, schemas, the values that .ralph/config.yaml\n" +
-			"gives to params, and the files of the project that are run. After a change of any of them,\n" +
-			"approve the policy again. What the programs themselves read, such as a Makefile, is not\n" +
-			"covered. A hook of your own settings (install --scope user) asks a policy of the project\n" +
-			"only if it is approved. Policies that ship with ralph need no approval as they ship. Read a\n" +
-			"policy before you approve it. Without a name it is .ralph/policy.yaml.",
+		Long: "trust approves policies that run programs (exec, run, the agent of ralph run) or send the\n" +
+			"conversation to a model (judge), in this project. Until then those facts are missing and\n" +
+			"nothing is run. It shows all that the approval covers: the policy, what it includes, schemas,\n" +
+			"the values that .ralph/config.yaml gives to params, and the files of the project that are\n" +
+			"run. After a change of any of them, approve the policy again. What the programs themselves\n" +
+			"read, such as a Makefile, is not covered. A hook of your own settings (install --scope user)\n" +
+			"asks a policy of the project only if it is approved. Policies that ship with ralph need no\n" +
+			"approval as they ship. Read a policy before you approve it. Without a name it is\n" +
+			".ralph/policy.yaml.",
 		Example: "  ralph trust            # .ralph/policy.yaml\n  ralph trust speckit\n  ralph trust --list\n  ralph trust --revoke",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			own, err := a.store()
@@ -87,7 +88,7 @@ func (a *app) trust(ctx context.Context, own *store.Store, f trustFlags, name st
 	if program == nil {
 		return fmt.Errorf("it cannot be used, see: ralph check\n%s", firstError(diags))
 	}
-	uses := sensitive(program)
+	uses := needApproval(program)
 	switch {
 	case p.shipped && len(v.project()) == 0:
 		fmt.Fprintf(a.stdout, "%s ships with ralph and needs no approval\n", p.name)
@@ -111,7 +112,7 @@ func (a *app) trust(ctx context.Context, own *store.Store, f trustFlags, name st
 // showApproval shows all that an approval covers.
 func (a *app) showApproval(ap store.Approval, program *rules.Program, v paramValues) {
 	fmt.Fprintf(a.stdout, "approved %s as it is now, in %s\n", visible(ap.Policy), visible(ap.Root))
-	uses := sensitive(program)
+	uses := needApproval(program)
 	if len(uses) == 0 {
 		fmt.Fprintln(a.stdout, "It neither runs programs nor asks models: only hooks of your own settings (install --scope user) need the approval.")
 	} else {
@@ -192,6 +193,15 @@ func sensitive(p *rules.Program) []*rules.Fact {
 	all := slices.DeleteFunc(p.Facts(), func(f *rules.Fact) bool { return f.Source.Trust == "" })
 	for _, r := range p.Rules() {
 		all = append(all, r.Runs...)
+	}
+	return all
+}
+
+// needApproval are the sensitive facts, and the agent that ralph run starts.
+func needApproval(p *rules.Program) []*rules.Fact {
+	all := sensitive(p)
+	if p.Run != nil && p.Run.Agent != nil {
+		all = append(all, p.Run.Agent)
 	}
 	return all
 }

@@ -64,6 +64,8 @@ const (
 	Span   // a duration, or the name of a param
 	Amount // a number, 0 or more, or the name of a param
 	Measure
+	Run
+	Args // a list of texts
 	Unless
 	Rules
 	Effects

@@ -19,6 +19,7 @@ func PolicyKeys() Keys {
 		{"limits", Limits, "Limits of the loop. They hold whatever the rules say."},
 		{"progress", Exprs, "What changes when the loop makes progress; loop.repeats counts continuations without a change."},
 		{"measure", Measure, "How far the work is, for ralph status and the log. It decides nothing."},
+		{"run", Run, "Defaults of ralph run. They decide nothing."},
 		{"rules", Rules, "Tried in order; the first continue or stop whose when is true decides."},
 		{"finally", Finally, "Done after every verdict that was applied. A failure changes nothing."},
 	}
@@ -113,6 +114,16 @@ func MeasureKeys() Keys {
 	return Keys{
 		{"done", Expr, "How much is done, as a number."},
 		{"total", Expr, "How much there is in all, as a number."},
+	}
+}
+
+// AgentKeys are the keys of the policy's own run.
+func AgentKeys() Keys {
+	return Keys{
+		{"client", Text, "The program of the agent, such as claude. Run once the policy is approved."},
+		{"args", Args, "Its arguments, as they are; they have no holes."},
+		{"fresh", Bool, "Each iteration has a fresh context; true if absent."},
+		{"iteration", Duration, "How long an iteration may take before it is ended; 1h if absent."},
 	}
 }
 
