@@ -13,6 +13,7 @@ var plugins = []struct {
 	client   client
 	commands [][]string // of the client's program
 	args     []string   // with which it runs the plugin's hook in a project that is new to it
+	remove   []string
 	env      string
 }{
 	{
@@ -23,6 +24,7 @@ var plugins = []struct {
 			{"plugin", "marketplace", "add", "ROOT"},
 			{"plugin", "install", "ralph@ralph"},
 		},
+		remove: []string{"plugin", "uninstall", "ralph@ralph"},
 	},
 	{
 		client: codex,
@@ -30,7 +32,8 @@ var plugins = []struct {
 			{"plugin", "marketplace", "add", "ROOT"},
 			{"plugin", "add", "ralph@ralph"},
 		},
-		args: []string{"--dangerously-bypass-hook-trust"}, // as if the user had trusted it in /hooks
+		remove: []string{"plugin", "remove", "ralph@ralph"},
+		args:   []string{"--dangerously-bypass-hook-trust"}, // as if the user had trusted it in /hooks
 	},
 	{
 		client: gemini,
@@ -38,11 +41,12 @@ var plugins = []struct {
 			{"extensions", "validate", "ROOT/plugins/gemini"},
 			{"extensions", "install", "ROOT/plugins/gemini", "--consent"},
 		},
-		env: "GEMINI_CLI_TRUST_WORKSPACE=true",
+		remove: []string{"extensions", "uninstall", "ralph"},
+		env:    "GEMINI_CLI_TRUST_WORKSPACE=true",
 	},
 }
 
-// A plugin is valid, installs without a network, and its hook asks the policy of the project.
+// A plugin is valid, installs without a network, and its hook asks the policy of the project. Removed, it does not.
 func TestPlugin(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
@@ -75,6 +79,10 @@ func TestPlugin(t *testing.T) {
 			if log := s.ralph("log"); !strings.Contains(log, "continue") || !strings.Contains(log, "stop") {
 				t.Errorf("the log lacks the decisions:\n%s", log)
 			}
+			s.command(filepath.Join(clientsDir, "node_modules", p.client.program), p.remove...)
+			s.write("TODO.md", "- [ ] write hello.txt\n")
+			s.asked = nil
+			s.wants(s.run("And now?", func(request) reply { return reply{text: "Nothing."} }, p.args...), "And now?")
 		})
 	}
 }
