@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -81,6 +82,9 @@ func findPolicy(project, name string) (policy, error) {
 	}
 	if p, ok := shippedPolicy(project, name); ok {
 		return p, nil
+	}
+	if name == defaultPolicy {
+		return policy{}, errors.New("there is no such policy: no file " + defaultPolicy + "; ralph init writes one")
 	}
 	return policy{}, fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
 		filepath.ToSlash(file), strings.Join(builtins(), ", "))
