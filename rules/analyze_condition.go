@@ -76,14 +76,6 @@ func (a *analysis) operand(o *operand, w *outcomes) (never bool) {
 	return false
 }
 
-// inCode quotes an expression for a message.
-func inCode(s string) string {
-	if strings.ContainsAny(s, "\n") {
-		s = strings.Join(strings.Fields(s), " ")
-	}
-	return "`" + cut(s, 60) + "`"
-}
-
 // reason says why a single operand comes out only one way, so that never is
 // impossible: what the schema says of the one thing that it reads.
 func (a *analysis) reason(o *operand, never *solve.Formula) string {

@@ -157,24 +157,34 @@ func (c *compiler) add(sc *scope, key *source.Node, s *symbol) *symbol {
 	return s
 }
 
-// declareParam declares a param with its value. One that has a problem is
-// declared all the same, so that the rules that read it are not reported too.
-func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
-	s, err := schema.FromValue(sc.file.name, d.schema.Decode())
+// declaredSchema compiles words, the JSON Schema at n, of what is declared at key. If it is
+// none, that is reported, and key is a name without a type.
+func (c *compiler) declaredSchema(sc *scope, key, n *source.Node, words any, what, example string) *schema.Schema {
+	s, err := schema.FromValue(sc.file.name, words)
 	if err != nil {
-		at, message, help := schemaProblem(d.schema, err)
-		if d.schema.Kind != source.Map {
-			help = "write for example {type: integer, default: 5}"
+		at, message, help := schemaProblem(n, err)
+		if n.Kind != source.Map {
+			help = "write for example " + example
 		}
-		c.errorf(sc, at, "schema", help, "the param %q needs a JSON Schema: %s", d.name, message)
-		c.engine.declare(c.add(sc, d.key, &symbol{kind: constSymbol}).key, natureOf(nil))
-		return
+		c.errorf(sc, at, "schema", help, "the %s %q needs a JSON Schema: %s", what, key.Value, message)
+		c.engine.declare(c.add(sc, key, &symbol{kind: constSymbol}).key, natureOf(nil))
+		return nil
 	}
 	for _, u := range s.Unknown() {
 		if c.lazy {
 			break
 		}
-		c.warnf(sc, keyAt(d.schema, u.Pointer), "schema-keyword", u.Help, "%s in the schema of the param %q", u.Message, d.name)
+		c.warnf(sc, keyAt(n, u.Pointer), "schema-keyword", u.Help, "%s in the schema of the %s %q", u.Message, what, key.Value)
+	}
+	return s
+}
+
+// declareParam declares a param with its value. One that has a problem is
+// declared all the same, so that the rules that read it are not reported too.
+func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
+	s := c.declaredSchema(sc, d.key, d.schema, d.schema.Decode(), "param", "{type: integer, default: 5}")
+	if s == nil {
+		return
 	}
 	t := s.Type()
 	if bound, ok := b.exprs[d.name]; ok {

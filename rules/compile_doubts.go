@@ -235,7 +235,7 @@ func (c *compiler) checkPath(sc *scope, n *source.Node, kind SourceKind, segs []
 // checkKinds reports a field that may be absent, compared with a value of a type
 // that it never has. What is always there expr's checker reports.
 func (r *resolver) checkKinds(b *ast.BinaryNode, elems []*schema.Type) {
-	if r.to == nil {
+	if r.to == nil || r.c.lazy {
 		return
 	}
 	for _, sides := range [...][2]ast.Node{{b.Left, b.Right}, {b.Right, b.Left}} {
@@ -316,11 +316,9 @@ func (c *compiler) checkForeign(sc *scope, n *source.Node) {
 			}
 		}
 		from := len([]rune(before))
-		c.report(sc.file, n.At(from), n.At(from+len([]rune(written))), Warning, "foreign-hole", help, inCodeText(written)+" stays in the text as it is")
+		c.report(sc.file, n.At(from), n.At(from+len([]rune(written))), Warning, "foreign-hole", help, inCode(written)+" stays in the text as it is")
 	}
 }
-
-func inCodeText(s string) string { return "`" + cut(s, 60) + "`" }
 
 // nearestName gives the declared name that differs only in case from a name, or the
 // name itself.

@@ -109,22 +109,17 @@ func (c *compiler) argument(sc *scope, n *source.Node, e *effect) *verbArg {
 
 // setEffect compiles `fact.path = expression`.
 func (c *compiler) setEffect(sc *scope, n *source.Node) *effect {
-	at, ok := splitAssignment(n.Value)
-	if !ok {
-		help := "write fact.field = expression"
-		if i := strings.Index(n.Value, "=="); i >= 0 {
-			help = "one = assigns, == compares: " + help
-		}
-		c.errorf(sc, n, "assignment", help, "set takes an assignment, and this is none")
+	const form = "fact.field = expression"
+	e, at := c.assignment(sc, n, SetEffect, form)
+	if e == nil {
 		return nil
 	}
 	left := n.Value[:at]
-	e := &effect{kind: SetEffect, src: "set: " + strings.TrimSpace(n.Value)}
 	target := snippet{scope: sc, src: left, node: n}
 	tree, err := c.engine.parse(left)
 	if err != nil {
 		message, _ := reword(err.message)
-		c.report(sc.file, target.at(err.from), target.at(err.to), Error, "assignment", "write fact.field = expression", "the left side of set is not a path: "+message)
+		c.report(sc.file, target.at(err.from), target.at(err.to), Error, "assignment", "write "+form, "the left side of set is not a path: "+message)
 		return nil
 	}
 	okLeft := c.target(e, target, tree)
@@ -133,19 +128,13 @@ func (c *compiler) setEffect(sc *scope, n *source.Node) *effect {
 
 // rememberEffect compiles `name = expression`.
 func (c *compiler) rememberEffect(sc *scope, n *source.Node) *effect {
-	at, ok := splitAssignment(n.Value)
-	if !ok {
-		help := "write name = expression"
-		if i := strings.Index(n.Value, "=="); i >= 0 {
-			help = "one = assigns, == compares: " + help
-		}
-		c.errorf(sc, n, "assignment", help, "remember takes an assignment, and this is none")
+	e, at := c.assignment(sc, n, RememberEffect, "name = expression")
+	if e == nil {
 		return nil
 	}
 	name := strings.TrimSpace(n.Value[:at])
-	e := &effect{kind: RememberEffect, src: "remember: " + strings.TrimSpace(n.Value)}
 	e.memory = sc.symbols[name]
-	ok = e.memory != nil && e.memory.kind == memorySymbol
+	ok := e.memory != nil && e.memory.kind == memorySymbol
 	switch root, _, deeper := strings.Cut(name, "."); {
 	case ok:
 		e.typ = e.memory.typ
@@ -157,6 +146,20 @@ func (c *compiler) rememberEffect(sc *scope, n *source.Node) *effect {
 		c.errorf(sc, n, "unknown-memory", nearest.DidYouMean(name, known), "remember takes the name of a value under memory, and %q is none; %s", name, theyAre("those names", known))
 	}
 	return c.assign(sc, n, at, e, ok, "the memory")
+}
+
+// assignment begins an effect that assigns, with where its = stands; nil if it has none.
+func (c *compiler) assignment(sc *scope, n *source.Node, kind EffectKind, form string) (e *effect, at int) {
+	at, ok := splitAssignment(n.Value)
+	if !ok {
+		help := "write " + form
+		if strings.Contains(n.Value, "==") {
+			help = "one = assigns, == compares: " + help
+		}
+		c.errorf(sc, n, "assignment", help, "%s takes an assignment, and this is none", kind)
+		return nil, 0
+	}
+	return &effect{kind: kind, src: string(kind) + ": " + strings.TrimSpace(n.Value)}, at
 }
 
 // assign compiles the right side of an assignment whose = stands at an offset. ok says

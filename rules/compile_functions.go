@@ -25,6 +25,13 @@ type pureFunction struct {
 	*builtin.Function
 }
 
+// ownFunctions are those of functions that expr does not have.
+func ownFunctions() []string { return append([]string{"cut", "bullets"}, laterFunctions()...) }
+
+// laterFunctions came after the first version of the language: a declaration of the
+// policy takes the place of one.
+func laterFunctions() []string { return []string{"digest", "similar"} }
+
 // functions are the pure functions that ralph adds to expr's own, and those of
 // expr's that it does better. They are called with the meter before their arguments.
 func functions() []pureFunction {

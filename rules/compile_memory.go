@@ -3,7 +3,6 @@ package rules
 import (
 	"slices"
 
-	"github.com/ralph-sdk/ralph/rules/internal/source"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -20,21 +19,9 @@ func (c *compiler) declareMemory(sc *scope, d memoryDecl) {
 	if fields, ok := words.(map[string]any); ok {
 		delete(fields, "per")
 	}
-	s, err := schema.FromValue(sc.file.name, words)
-	if err != nil {
-		at, message, help := schemaProblem(d.schema, err)
-		if d.schema.Kind != source.Map {
-			help = "write for example {type: integer, default: 0}"
-		}
-		c.errorf(sc, at, "schema", help, "the memory %q needs a JSON Schema: %s", d.name, message)
-		c.engine.declare(c.add(sc, d.key, &symbol{kind: constSymbol}).key, natureOf(nil))
+	s := c.declaredSchema(sc, d.key, d.schema, words, "memory", "{type: integer, default: 0}")
+	if s == nil {
 		return
-	}
-	for _, u := range s.Unknown() {
-		if c.lazy {
-			break
-		}
-		c.warnf(sc, keyAt(d.schema, u.Pointer), "schema-keyword", u.Help, "%s in the schema of the memory %q", u.Message, d.name)
 	}
 	t := s.Type()
 	sym := c.add(sc, d.key, &symbol{kind: memorySymbol, typ: t, memory: &memoryValue{schema: s, per: d.per}})
@@ -52,14 +39,13 @@ func (c *compiler) declareMemory(sc *scope, d memoryDecl) {
 		t = nil // whatever its type, it may be nil
 	}
 	c.engine.declare(sym.key, natureOf(certain(t)))
-	all := c.program.Memory
-	if all == nil {
-		all = map[string]struct {
+	if c.program.Memory == nil {
+		c.program.Memory = map[string]struct {
 			Per     Per
 			Default any
 		}{}
-		c.program.Memory = all
 	}
+	all := c.program.Memory
 	info := all[sym.name]
 	info.Per, info.Default = d.per, sym.value
 	all[sym.name] = info

@@ -18,8 +18,11 @@ type names struct {
 }
 
 func newNames() *names {
-	all := Names()
-	n := &names{byName: make(map[string]*NameInfo, len(all)), namespaces: map[string][]string{"env": nil}, young: map[string]bool{"digest": true, "similar": true}}
+	all := knownNames()
+	n := &names{byName: make(map[string]*NameInfo, len(all)), namespaces: map[string][]string{"env": nil}, young: map[string]bool{}}
+	for _, name := range laterFunctions() {
+		n.young[name] = true
+	}
 	for i := range all {
 		n.byName[all[i].Name] = &all[i]
 		first, member, ok := strings.Cut(all[i].Name, ".")
@@ -99,7 +102,7 @@ func (n *names) flat() []string {
 
 // functions lists the names that are called.
 func (n *names) functions() []string {
-	out := append(append(asks(), "cut", "bullets", "digest", "similar"), n.own...)
+	out := slices.Concat(asks(), ownFunctions(), n.own)
 	for name, info := range n.byName {
 		if info.called() && !strings.Contains(name, ".") {
 			out = append(out, name)
@@ -111,7 +114,7 @@ func (n *names) functions() []string {
 // isFunction reports whether a name is called: ralph's functions and expr's.
 func (n *names) isFunction(name string) bool {
 	info := n.byName[name]
-	return info != nil && info.called() || name == "cut" || name == "bullets" || name == "digest" || name == "similar" || slices.Contains(n.own, name) || isBuiltin(name)
+	return info != nil && info.called() || slices.Contains(ownFunctions(), name) || slices.Contains(n.own, name) || isBuiltin(name)
 }
 
 // taken reports whether a policy may not declare this name itself.

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -163,6 +164,14 @@ func elements(v any) ([]any, error) {
 		out[i] = rv.Index(i).Interface()
 	}
 	return out, nil
+}
+
+// inCode quotes an expression for a message.
+func inCode(s string) string {
+	if strings.ContainsAny(s, "\n") {
+		s = strings.Join(strings.Fields(s), " ")
+	}
+	return "`" + cut(s, 60) + "`"
 }
 
 // cut shortens s to n characters, the last of them an ellipsis. Characters are

@@ -13,10 +13,7 @@ import (
 // recall gives a value of the memory. One that does not fit its schema, which has
 // changed since, counts as the default, and that is reported.
 func (ev *evaluation) recall(s *symbol) (any, *secrecy) {
-	m := &ev.memory
-	if s.memory.per == PerProject {
-		m = &ev.opts.Project
-	}
+	m := s.memory.per.of(&ev.memory, &ev.opts.Project)
 	v, ok := m.Values[s.name]
 	if !ok {
 		return s.value, nil
@@ -69,27 +66,31 @@ func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken remark) {
 // remembers reports whether the memory has the value of an effect already, and no
 // effect of the verdict, the latest of which are out, changes it before.
 func (ev *evaluation) remembers(eff Effect, out []Effect) bool {
-	for _, effects := range append([][]Effect{out}, effectsOf(ev.verdict.Parts)...) {
-		if slices.ContainsFunc(effects, func(e Effect) bool { return e.Kind == RememberEffect && e.Name == eff.Name }) {
-			return false
-		}
+	same := func(e Effect) bool { return e.Kind == RememberEffect && e.Name == eff.Name }
+	if slices.ContainsFunc(out, same) || slices.ContainsFunc(ev.verdict.Parts, func(p Part) bool { return slices.ContainsFunc(p.Effects, same) }) {
+		return false
 	}
-	m, of := &ev.memory, ev.program.Memory[eff.Name]
-	if of.Per == PerProject {
-		m = &ev.opts.Project
+	_, has := ev.program.holds(&ev.memory, &ev.opts.Project, eff)
+	return has
+}
+
+// of is the one of two memories that a value belongs to.
+func (per Per) of(session, project *Memory) *Memory {
+	if per == PerProject {
+		return project
 	}
-	before, there := m.Values[eff.Name]
+	return session
+}
+
+// holds gives the memory that an effect changes, and reports whether it has the value already.
+func (p *Program) holds(session, project *Memory, e Effect) (m *Memory, has bool) {
+	of := p.Memory[e.Name]
+	m = of.Per.of(session, project)
+	before, there := m.Values[e.Name]
 	if !there {
 		before = of.Default
 	}
-	return reflect.DeepEqual(before, eff.Value) && eff.Private == slices.Contains(m.Private, eff.Name)
-}
-
-func effectsOf(parts []Part) (all [][]Effect) {
-	for _, p := range parts {
-		all = append(all, p.Effects)
-	}
-	return all
+	return m, reflect.DeepEqual(before, e.Value) && e.Private == slices.Contains(m.Private, e.Name)
 }
 
 // keep puts what the verdict remembers into the next memories. Values that the policy
@@ -101,22 +102,14 @@ func (ev *evaluation) keep(session, project *Memory) (changed bool) {
 			if e.Kind != RememberEffect {
 				continue
 			}
-			m, declared := session, ev.program.Memory
-			of := declared[e.Name]
-			if of.Per == PerProject {
-				m = project
-			}
-			before, there := m.Values[e.Name]
-			if !there {
-				before = of.Default
-			}
-			if reflect.DeepEqual(before, e.Value) && e.Private == slices.Contains(m.Private, e.Name) {
+			m, has := ev.program.holds(session, project, e)
+			if has {
 				continue
 			}
 			if !fresh[m] {
 				fresh[m] = true
 				m.Values, m.Private = maps.Clone(m.Values), slices.Clone(m.Private)
-				maps.DeleteFunc(m.Values, func(name string, _ any) bool { _, ok := declared[name]; return !ok })
+				maps.DeleteFunc(m.Values, func(name string, _ any) bool { _, ok := ev.program.Memory[name]; return !ok })
 			}
 			if m.Values == nil {
 				m.Values = map[string]any{}

@@ -8,7 +8,7 @@ const LanguageVersion = 1
 
 // KnownEvents are the hook events that a policy can list, under Claude Code's names.
 func KnownEvents() []string {
-	return []string{"Stop", "SubagentStop", "UserPromptSubmit", preCompact, stopFailure, sessionEnd}
+	return append([]string{"Stop", "SubagentStop", "UserPromptSubmit"}, laterEvents()...)
 }
 
 const (

@@ -26,6 +26,19 @@ type NameInfo struct {
 
 // Names lists the names that every policy has, without env.NAME, which is open.
 func Names() []NameInfo {
+	all := knownNames()
+	for i := range all {
+		if n := &all[i]; n.goType != nil {
+			n.Type = n.goType.String()
+		} else {
+			n.Type = n.typ.String()
+		}
+	}
+	return all
+}
+
+// knownNames are the names without the texts of their types, which no decision needs.
+func knownNames() []NameInfo {
 	text := &schema.Type{Kind: schema.String}
 	boolean := &schema.Type{Kind: schema.Bool}
 	integer := &schema.Type{Kind: schema.Int}
@@ -41,13 +54,12 @@ func Names() []NameInfo {
 	cron := object("id", "schedule", "prompt")
 	cron.Fields["recurring"] = boolean
 	data := func(name string, t *schema.Type, doc string) NameInfo {
-		return NameInfo{Name: name, Type: t.String(), typ: t, Doc: doc}
+		return NameInfo{Name: name, typ: t, Doc: doc}
 	}
 	private := func(n NameInfo) NameInfo { n.Private = true; return n }
 	partly := func(n NameInfo, shown ...string) NameInfo { n.shows = showing(shown...); return n }
 	native := func(name string, v any, doc string) NameInfo {
-		t := reflect.TypeOf(v)
-		return NameInfo{Name: name, Type: t.String(), goType: t, Doc: doc}
+		return NameInfo{Name: name, goType: reflect.TypeOf(v), Doc: doc}
 	}
 	row := func(name string, v any, doc string) NameInfo { n := native(name, v, doc); n.askRow = true; return n }
 	ask := func(string) bool { return false }
