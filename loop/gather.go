@@ -301,10 +301,7 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 		return func(text string) string { return transcript.Uncounted(g.words(ctx), text) }
 	case "passed":
 		return func(command string) bool {
-			if s == nil {
-				return false
-			}
-			return transcript.Passed(transcript.Commands(g.actions(ctx, s)), command)
+			return s != nil && transcript.Passed(g.actions(ctx, s), command)
 		}
 	case "passed_since_edit":
 		return func(command string) bool {
@@ -385,7 +382,7 @@ func (g *gatherer) touched(files []string, path string) bool {
 	})
 }
 
-// elapsed is the time since the session began, as far as its file tells.
+// elapsed is the time since the session began, 0 if its file does not say.
 func (g *gatherer) elapsed(ctx context.Context) time.Duration {
 	s := g.transcript(ctx)
 	if s == nil {

@@ -68,7 +68,7 @@ func TestActions(t *testing.T) {
 		}, []transcript.Action{{Edits: []string{"/p/a.go"}, OK: true}, {Command: "make"}, {Command: "make all", OK: true}}},
 	} {
 		t.Run(c.host, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, told(t, c.lines...).Actions(t.Context()), cmpopts.IgnoreUnexported(transcript.Action{})); diff != "" {
+			if diff := cmp.Diff(c.want, session(t, c.lines...).Actions(t.Context()), cmpopts.IgnoreUnexported(transcript.Action{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -101,7 +101,7 @@ func TestPassedSinceEdit(t *testing.T) {
 			for _, p := range c.parts {
 				lines = append(lines, p...)
 			}
-			actions := told(t, lines...).Actions(t.Context())
+			actions := session(t, lines...).Actions(t.Context())
 			if got := transcript.PassedSinceEdit(actions, "go test"); got != c.want {
 				t.Errorf("PassedSinceEdit = %v, want %v", got, c.want)
 			}
@@ -113,7 +113,7 @@ func TestPassedSinceEdit(t *testing.T) {
 }
 
 func TestEdited(t *testing.T) {
-	s := told(t,
+	s := session(t,
 		userSays("before"), agentUses("0", "Write", `{"file_path":"/p/old.go"}`), toolSays("0", "ok", false),
 		userSays("go"),
 		agentUses("1", "Edit", `{"file_path":"/p/a.go"}`), toolSays("1", "ok", false),

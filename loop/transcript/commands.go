@@ -1,34 +1,11 @@
 package transcript
 
 import (
-	"context"
 	"slices"
 	"strings"
 )
 
-// Command is one shell command that the agent ran.
-type Command struct {
-	Text string
-	// OK says that it came to its end with status 0, as far as the host tells. One whose result is not in the file, that
-	// runs on in the background, or was interrupted, is not.
-	OK bool
-}
-
-// Commands lists the shell commands that the agent ran in the current turn, oldest first, as [Session.Actions] does.
-func (s *Session) Commands(ctx context.Context) []Command { return Commands(s.Actions(ctx)) }
-
-// Commands lists the shell commands among actions.
-func Commands(actions []Action) []Command {
-	var all []Command
-	for _, a := range actions {
-		if a.Command != "" {
-			all = append(all, Command{a.Command, a.OK})
-		}
-	}
-	return all
-}
-
-// codexOK reports whether the output of a call tells of status 0.
+// codexOK reports whether the output of a call has status 0.
 func codexOK(output value) bool {
 	if s, ok := output.decode(); ok {
 		if status := member(member(value(s), "metadata"), "exit_code"); status != nil {
@@ -50,21 +27,21 @@ func codexOK(output value) bool {
 // Passed reports whether a command ran, and went well the last time that it did. A command is named by its beginning,
 // up to the end of a word: "go test" is also "go test ./...". It may stand after others and after settings of variables,
 // as in "cd api && CGO_ENABLED=0 go test ./...", but not where its status is lost: before ; or | or ||, or in the
-// background. An empty name is nobody's.
-func Passed(commands []Command, name string) bool {
+// background. An empty name names none.
+func Passed(actions []Action, name string) bool {
 	name = oneLine(name)
 	if name == "" {
 		return false
 	}
-	for _, c := range slices.Backward(commands) {
-		if ran, seen := runs(c.Text, name); ran {
-			return seen && c.OK
+	for _, a := range slices.Backward(actions) {
+		if ran, seen := runs(a.Command, name); ran {
+			return seen && a.OK
 		}
 	}
 	return false
 }
 
-// runs reports whether a shell line runs the named command, and whether the status of the line tells of it.
+// runs reports whether a shell line runs the named command, and whether the status of the line is that of the command.
 func runs(line, name string) (ran, seen bool) {
 	seen = true // until something behind the command hides its status
 	parts := splitShell(line)

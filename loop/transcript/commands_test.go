@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ralph-sdk/ralph/loop/transcript"
 )
 
 func TestCommands(t *testing.T) {
-	s := told(t,
+	s := session(t,
 		userSays("before"),
 		agentUses("t0", "Bash", `{"command":"make"}`), toolSays("t0", "", false),
 		userSays("go"),
@@ -23,8 +24,8 @@ func TestCommands(t *testing.T) {
 		agentUses("t6", "Bash", `{"command":"no result"}`),
 		agentSays("The command go vet passed."),
 	)
-	want := []transcript.Command{{"go test ./...", false}, {"go test ./...", true}, {"sleep 5", false}, {"no result", false}}
-	if diff := cmp.Diff(want, s.Commands(t.Context())); diff != "" {
+	want := []transcript.Action{{Command: "go test ./..."}, {Command: "go test ./...", OK: true}, {Command: "sleep 5"}, {Command: "no result"}}
+	if diff := cmp.Diff(want, s.Actions(t.Context()), cmpopts.IgnoreUnexported(transcript.Action{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -40,8 +41,8 @@ func TestCommandsOfCodex(t *testing.T) {
 	lines = append(lines, call("1", `{"command":["bash","-lc","go test"]}`, `{"output":"ok","metadata":{"exit_code":0}}`)...)
 	lines = append(lines, call("2", `{"cmd":"go vet"}`, "Chunk\nProcess exited with code 1\nOutput: Exit code: 0 is what I want")...)
 	lines = append(lines, call("3", `{"command":["ls","-l"]}`, "Exit code: 0\nfiles")...)
-	want := []transcript.Command{{"go test", true}, {"go vet", false}, {"ls -l", true}}
-	if diff := cmp.Diff(want, told(t, lines...).Commands(t.Context())); diff != "" {
+	want := []transcript.Action{{Command: "go test", OK: true}, {Command: "go vet"}, {Command: "ls -l", OK: true}}
+	if diff := cmp.Diff(want, session(t, lines...).Actions(t.Context()), cmpopts.IgnoreUnexported(transcript.Action{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -75,18 +76,18 @@ func TestPassed(t *testing.T) {
 		{"go", false},
 		{"", false},
 	} {
-		if got := transcript.Passed([]transcript.Command{{c.line, true}}, "go test"); got != c.want {
+		if got := transcript.Passed([]transcript.Action{{Command: c.line, OK: true}}, "go test"); got != c.want {
 			t.Errorf("%q shows that go test passed: %v", c.line, got)
 		}
-		if transcript.Passed([]transcript.Command{{c.line, false}}, "go test") {
+		if transcript.Passed([]transcript.Action{{Command: c.line}}, "go test") {
 			t.Errorf("%q failed, and still shows that go test passed", c.line)
 		}
 	}
-	last := []transcript.Command{{"go test", true}, {"go test", false}}
+	last := []transcript.Action{{Command: "go test", OK: true}, {Command: "go test"}}
 	if transcript.Passed(last, "go test") {
 		t.Error("an earlier run counts more than the last one")
 	}
-	if transcript.Passed([]transcript.Command{{"ls", true}}, " ") {
+	if transcript.Passed([]transcript.Action{{Command: "ls", OK: true}}, " ") {
 		t.Error("no command at all passed")
 	}
 }

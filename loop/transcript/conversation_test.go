@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-sdk/ralph/loop/transcript"
 )
 
-// told reads a session file of the given lines.
-func told(t testing.TB, lines ...string) *transcript.Session {
+// session reads a session file of the given lines.
+func session(t testing.TB, lines ...string) *transcript.Session {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "session.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
@@ -44,7 +44,7 @@ func toolSays(id, text string, failed bool) string {
 }
 
 func TestConversation(t *testing.T) {
-	s := told(t,
+	s := session(t,
 		userSays("First question"),
 		agentSays("First answer"),
 		userSays("Build it."),
@@ -97,7 +97,7 @@ func TestConversationWithoutResults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := []transcript.Exchange{{Role: "user", Text: "Build it."}, {Role: "assistant", Text: "[used Bash: {\"command\":\"cat .env\"}]\n[used Read]\nDone."}}
-			s := told(t, lines...)
+			s := session(t, lines...)
 			if diff := cmp.Diff(want, s.Conversation(t.Context(), 9, false)); diff != "" {
 				t.Error(diff)
 			}
@@ -111,7 +111,7 @@ func TestConversationWithoutResults(t *testing.T) {
 // A tool's input is shown from its beginning and its result from its end: what was asked for, and how it came out.
 func TestConversationCutsTools(t *testing.T) {
 	long := strings.Repeat("é", 3000)
-	s := told(t, userSays("go"),
+	s := session(t, userSays("go"),
 		agentUses("t", "Bash", fmt.Sprintf(`{"command":"begin %s end"}`, long)),
 		toolSays("t", "begin "+long+" end", false),
 		agentSays("Done."))
@@ -130,7 +130,7 @@ func TestConversationCutsTools(t *testing.T) {
 }
 
 func TestConversationOfCodex(t *testing.T) {
-	s := told(t,
+	s := session(t,
 		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}`,
 		`{"type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"go test\"]}","call_id":"c1"}}`,
 		`{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"Exit code: 0\nok"}}`,
@@ -142,7 +142,7 @@ func TestConversationOfCodex(t *testing.T) {
 }
 
 func TestConversationOfPlainText(t *testing.T) {
-	s := told(t, "All is done.", "Really.")
+	s := session(t, "All is done.", "Really.")
 	want := []transcript.Exchange{{Role: "assistant", Text: "All is done.\nReally."}}
 	got := s.Conversation(t.Context(), 3, true)
 	for i := range got {
@@ -158,16 +158,16 @@ func FuzzSessionTells(f *testing.F) {
 	f.Add([]byte(`{"toolUseResult":{"newTodos":[{"content":"a","status":"pending"}]},"type":"user","message":{}}`))
 	f.Add([]byte(`{"type":"response_item","payload":{"type":"x_call","arguments":"{\"cmd\":[","call_id":1}}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		s := told(t, userSays("go"), string(line), agentSays("Done."))
+		s := session(t, userSays("go"), string(line), agentSays("Done."))
 		for _, e := range s.Conversation(t.Context(), 3, true) {
 			if e.Role != "user" && e.Role != "assistant" || len(e.Text) > 100<<10 {
 				t.Errorf("an exchange of %q with %d bytes", e.Role, len(e.Text))
 			}
 		}
 		s.Tasks(t.Context())
-		for _, c := range s.Commands(t.Context()) {
-			if c.Text == "" {
-				t.Error("a command without a text")
+		for _, a := range s.Actions(t.Context()) {
+			if (a.Command == "") == (len(a.Edits) == 0) {
+				t.Error("an action is a command or edits")
 			}
 		}
 	})

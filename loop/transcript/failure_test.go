@@ -76,7 +76,7 @@ func TestFailed(t *testing.T) {
 		{"copilot: a subagent's", []string{copilotUser, copilotSays, `{"type":"model.call_failure","data":{"parentToolCallId":"t","statusCode":429}}`}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, told(t, c.lines...).Failed()); diff != "" {
+			if diff := cmp.Diff(c.want, session(t, c.lines...).Failed()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -85,7 +85,7 @@ func TestFailed(t *testing.T) {
 
 // An interruption is no turn of the user.
 func TestInterruptionIsNoTurn(t *testing.T) {
-	s := told(t, userSays("go"), agentSays("I begin."), userSays("[Request interrupted by user]"))
+	s := session(t, userSays("go"), agentSays("I begin."), userSays("[Request interrupted by user]"))
 	want := []transcript.Turn{{Role: "user", Text: "go"}, {Role: "assistant", Text: "I begin."}}
 	if diff := cmp.Diff(want, s.Turns(5)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

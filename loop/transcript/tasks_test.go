@@ -48,7 +48,7 @@ func TestTasks(t *testing.T) {
 		{"only words about a list", []string{userSays(`"toolUseResult" {"newTodos":[]} "TodoWrite"`)}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, ok := told(t, append([]string{userSays("go")}, c.lines...)...).Tasks(t.Context())
+			got, ok := session(t, append([]string{userSays("go")}, c.lines...)...).Tasks(t.Context())
 			if ok != (c.want != nil) {
 				t.Fatalf("there is a list: %v, %v", ok, got)
 			}

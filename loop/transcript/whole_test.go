@@ -47,7 +47,7 @@ func TestTotalTokens(t *testing.T) {
 		}, 7},
 	} {
 		t.Run(c.host, func(t *testing.T) {
-			if got := told(t, c.lines...).TotalTokens(t.Context()); got != c.want {
+			if got := session(t, c.lines...).TotalTokens(t.Context()); got != c.want {
 				t.Errorf("TotalTokens = %d, want %d", got, c.want)
 			}
 		})
@@ -90,7 +90,7 @@ func TestBegan(t *testing.T) {
 		{"no time", []string{`{"type":"user","timestamp":"soon","message":{"role":"user","content":"go"}}`}, time.Time{}},
 	} {
 		t.Run(c.host, func(t *testing.T) {
-			if got := told(t, c.lines...).Began(t.Context()); !got.Equal(c.want) {
+			if got := session(t, c.lines...).Began(t.Context()); !got.Equal(c.want) {
 				t.Errorf("Began = %v, want %v", got, c.want)
 			}
 		})

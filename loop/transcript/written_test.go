@@ -33,13 +33,13 @@ func TestEditedByCommands(t *testing.T) {
 		{`cat state.json`, nil},
 	} {
 		t.Run(c.command, func(t *testing.T) {
-			s := told(t, userSays("go"), agentUses("1", "Bash", fmt.Sprintf(`{"command":%q}`, c.command)), toolSays("1", "ok", false))
+			s := session(t, userSays("go"), agentUses("1", "Bash", fmt.Sprintf(`{"command":%q}`, c.command)), toolSays("1", "ok", false))
 			if diff := cmp.Diff(c.want, transcript.Edited(s.Actions(t.Context()))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
-	s := told(t, userSays("go"), agentUses("1", "Bash", `{"command":"echo x > a"}`), toolSays("1", "denied", true))
+	s := session(t, userSays("go"), agentUses("1", "Bash", `{"command":"echo x > a"}`), toolSays("1", "denied", true))
 	if got := transcript.Edited(s.Actions(t.Context())); got != nil {
 		t.Errorf("a command that failed edits %q", got)
 	}
