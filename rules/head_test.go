@@ -17,11 +17,11 @@ import (
 // memory as it is; one whose own when cannot be evaluated lets the agent stop, which is reported.
 func TestOwnWhen(t *testing.T) {
 	for _, tt := range []struct {
-		name string
-		when string
-		said string
-		idle bool
-		told []string
+		name     string
+		when     string
+		said     string
+		idle     bool
+		problems []string
 	}{
 		{name: "true", when: `session_id startsWith "s"`, said: "continue go: on"},
 		{name: "false", when: `session_id == "other"`, said: "stop: the policy is not for this event: its when is not true", idle: true},
@@ -30,8 +30,8 @@ func TestOwnWhen(t *testing.T) {
 		{name: "a function of the project", when: `exists("here")`, said: "continue go: on"},
 		{
 			name: "cannot be evaluated", when: `int(session_id) > 0`,
-			said: "stop: the policy's own when could not be evaluated: policy.yaml:4:7: int(session_id) > 0: int(…) cannot read \"s-1\"",
-			told: []string{"the policy's own when could not be evaluated: policy.yaml:4:7: int(session_id) > 0: int(…) cannot read \"s-1\""},
+			said:     "stop: the policy's own when could not be evaluated: policy.yaml:4:7: int(session_id) > 0: int(…) cannot read \"s-1\"",
+			problems: []string{"the policy's own when could not be evaluated: policy.yaml:4:7: int(session_id) > 0: int(…) cannot read \"s-1\""},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -54,8 +54,8 @@ finally:
 			if runs := strings.HasPrefix(tt.said, "continue"); v.Idle != tt.idle || tried != runs || (len(v.Finally) > 0) != runs || v.Changed != runs || len(v.Trace.Facts) > 0 != runs {
 				t.Errorf("idle: %t, steps %v, finally %v, asked for %v", v.Idle, outcomes(v), v.Finally, w.asked)
 			}
-			if diff := cmp.Diff(tt.told, v.Problems); diff != "" {
-				t.Errorf("told (-want +got)\n%s", diff)
+			if diff := cmp.Diff(tt.problems, v.Problems); diff != "" {
+				t.Errorf("problems (-want +got)\n%s", diff)
 			}
 			if v.Trace.When == nil || len(v.Trace.When.Operands) == 0 {
 				t.Errorf("the trace shows %+v", v.Trace.When)

@@ -47,7 +47,7 @@ func TestCheckReadsFields(t *testing.T) {
 		field, doc string
 		want       any    // of the field; nil if it is left out
 		unusable   string // the message, if reading it is an error
-		warning    string // the message, if it is told
+		warning    string // the message, if there is one
 	}{
 		{`{"type": "integer"}`, `2`, 2, "", ""},
 		{`{"type": "integer"}`, `2.0`, 2, "", ""},

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -38,7 +37,7 @@ type agent struct {
 	events map[string]string
 	// reads lists the scopes of Claude Code's settings in which the host runs hooks too.
 	reads      []string
-	readsWhere string // a setting of the host that this needs, for people
+	readsWhere string // a setting of the host that this needs, in words
 	after      string // which sessions use a new entry, if not all new ones
 	// gates says what the host still asks for before it runs the hooks of a scope.
 	gates func(ctx context.Context, q gateQuery) []gate
@@ -58,13 +57,11 @@ type hookForm struct {
 // directory, "" if there is none.
 func agents(home string, getenv func(string) string) []agent {
 	own := func(variable, dir, file string) string {
-		switch base := getenv(variable); {
-		case variable != "" && base != "":
-			return filepath.Join(base, file)
-		case home != "":
-			return filepath.Join(home, dir, file)
+		base := ""
+		if variable != "" {
+			base = getenv(variable)
 		}
-		return ""
+		return orPath("", orPath(base, home, dir), file)
 	}
 	return []agent{
 		{
@@ -92,7 +89,7 @@ func agents(home string, getenv func(string) string) []agent {
 			},
 			form: hookForm{unit: 1000},
 			events: map[string]string{
-				host.Stop: "AfterAgent", host.UserPromptSubmit: "BeforeAgent", "PreCompact": "PreCompress",
+				host.Stop: "AfterAgent", host.UserPromptSubmit: "BeforeAgent", host.PreCompact: "PreCompress",
 				host.SubagentStop: "", host.StopFailure: "",
 			},
 			gates: geminiGates,
@@ -125,7 +122,7 @@ func agents(home string, getenv func(string) string) []agent {
 			form: hookForm{flat: true, version: 1, timeout: "-", loop: true},
 			events: map[string]string{
 				host.Stop: "stop", host.StopFailure: "stop", host.SubagentStop: "subagentStop",
-				host.UserPromptSubmit: "beforeSubmitPrompt", "PreCompact": "preCompact", "SessionEnd": "sessionEnd",
+				host.UserPromptSubmit: "beforeSubmitPrompt", host.PreCompact: "preCompact", host.SessionEnd: "sessionEnd",
 			},
 			reads:      []string{scopeProject, scopeLocal, scopeUser},
 			readsWhere: "if third-party hooks are on in Cursor's settings",
@@ -147,7 +144,7 @@ func agents(home string, getenv func(string) string) []agent {
 				scopeUser:    own("", ".agents", "plugins/ralph/hooks/hooks.json"),
 			},
 			beside: map[string]string{"../plugin.json": goosePlugin},
-			events: map[string]string{host.SubagentStop: "", host.StopFailure: "", "PreCompact": ""},
+			events: map[string]string{host.SubagentStop: "", host.StopFailure: "", host.PreCompact: ""},
 			after:  "New sessions that are started in the project use it.",
 		},
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop/host"
 )
 
@@ -42,7 +41,11 @@ func (a *app) words(list func(project string) []string) completer {
 		if f := cmd.Flags().Lookup("project"); f != nil {
 			dir = f.Value.String()
 		}
-		words := list(a.completedProject(dir))
+		project, _, err := a.findProject(dir)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		words := list(project)
 		return slices.DeleteFunc(words, func(w string) bool { return slices.Contains(args, w) }), cobra.ShellCompDirectiveNoFileComp
 	}
 }
@@ -53,18 +56,6 @@ func orFiles(f completer) completer {
 		words, _ := f(cmd, args, prefix)
 		return words, cobra.ShellCompDirectiveDefault
 	}
-}
-
-// completedProject is projectDir without a word about it.
-func (a *app) completedProject(flag string) string {
-	if dir := workspace.Named(flag, a.getenv); dir != "" || flag != "" {
-		return dir
-	}
-	here, err := a.here()
-	if err != nil {
-		return ""
-	}
-	return workspace.Above(here, a.getenv)
 }
 
 func (a *app) sessionIDs(project string) (ids []string) {

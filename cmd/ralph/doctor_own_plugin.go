@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,14 +35,10 @@ func (x *examination) ownPlugins() map[string]string {
 		}
 	}
 	home := x.app.homeDir()
-	codex := x.app.getenv("CODEX_HOME")
-	if codex == "" && home != "" {
-		codex = filepath.Join(home, ".codex")
-	}
-	if file := filepath.Join(codex, "config.toml"); codex != "" && codexPluginOn(readUserFile(file)) {
+	if file := orPath("", orPath(x.app.getenv("CODEX_HOME"), home, ".codex"), "config.toml"); codexPluginOn(readUserFile(file)) {
 		on[host.Codex] = file
 	}
-	if file := filepath.Join(home, ".gemini", "extensions", "ralph", "gemini-extension.json"); home != "" && readUserFile(file) != "" {
+	if file := orPath("", home, ".gemini", "extensions", "ralph", "gemini-extension.json"); readUserFile(file) != "" {
 		on[host.Gemini] = file
 	}
 	return on

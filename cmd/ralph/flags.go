@@ -68,24 +68,32 @@ func alternatives(words []string) string {
 // CLAUDE_PROJECT_DIR where that is a directory, else the one that the working directory
 // belongs to.
 func (a *app) projectDir(flag string) (string, error) {
+	dir, other, err := a.findProject(flag)
+	if other != "" {
+		fmt.Fprintf(a.stderr, "ralph: the project is %s; --project . takes the working directory\n", other)
+	}
+	return dir, err
+}
+
+// findProject is projectDir without a message. other says what the project is, if that is
+// neither the flag nor the working directory.
+func (a *app) findProject(flag string) (dir, other string, err error) {
 	if flag != "" {
-		return resolvedDir(flag)
+		dir, err = resolvedDir(flag)
+		return dir, "", err
 	}
 	here, err := a.here()
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	if dir := workspace.Named("", a.getenv); dir != "" {
-		if dir != here {
-			fmt.Fprintf(a.stderr, "ralph: the project is %s, as CLAUDE_PROJECT_DIR says; --project . takes the working directory\n", dir)
-		}
-		return dir, nil
+	why := ", as CLAUDE_PROJECT_DIR says"
+	if dir = workspace.Named("", a.getenv); dir == "" {
+		dir, why = workspace.Above(here, a.getenv), ""
 	}
-	dir := workspace.Above(here, a.getenv)
 	if dir != here {
-		fmt.Fprintf(a.stderr, "ralph: the project is %s; --project . takes the working directory\n", dir)
+		other = dir + why
 	}
-	return dir, nil
+	return dir, other, nil
 }
 
 // here is the working directory, links resolved.

@@ -168,7 +168,7 @@ func geminiGates(_ context.Context, q gateQuery) []gate {
 	if q.scope == scopeUser {
 		return nil
 	}
-	enabled, said := ofSettings[bool](filepath.Join(q.home, ".gemini", "settings.json"), "security", "folderTrust", "enabled")
+	enabled, said := ofSettings[bool](orPath("", q.home, ".gemini", "settings.json"), "security", "folderTrust", "enabled")
 	if q.getenv("GEMINI_CLI_TRUST_WORKSPACE") == "true" || said && !enabled ||
 		trusts(orPath(q.getenv("GEMINI_CLI_TRUSTED_FOLDERS_PATH"), q.home, ".gemini", "trustedFolders.json"), q.project) {
 		return nil
@@ -183,7 +183,7 @@ func geminiGates(_ context.Context, q gateQuery) []gate {
 // qwenGates sees whether Qwen Code trusts the folder, if its user has it ask for that.
 func qwenGates(_ context.Context, q gateQuery) []gate {
 	dir := orPath(q.getenv("QWEN_HOME"), q.home, ".qwen")
-	enabled, _ := ofSettings[bool](filepath.Join(dir, "settings.json"), "security", "folderTrust", "enabled")
+	enabled, _ := ofSettings[bool](orPath("", dir, "settings.json"), "security", "folderTrust", "enabled")
 	if q.scope == scopeUser || !enabled || trusts(orPath(q.getenv("QWEN_CODE_TRUSTED_FOLDERS_PATH"), dir, "trustedFolders.json"), q.project) {
 		return nil
 	}
@@ -199,7 +199,7 @@ func copilotGates(_ context.Context, q gateQuery) []gate {
 	if q.scope == scopeUser || q.getenv("GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS") == "true" {
 		return nil
 	}
-	folders, _ := ofSettings[[]any](filepath.Join(orPath(q.getenv("COPILOT_HOME"), q.home, ".copilot"), "config.json"), "trustedFolders")
+	folders, _ := ofSettings[[]any](orPath("", orPath(q.getenv("COPILOT_HOME"), q.home, ".copilot"), "config.json"), "trustedFolders")
 	for _, folder := range folders {
 		if folder, ok := folder.(string); ok && beneath(folder, q.project) {
 			return nil
@@ -212,12 +212,12 @@ func copilotGates(_ context.Context, q gateQuery) []gate {
 	}}
 }
 
-// orPath is a path that a variable names, else the one of these steps.
-func orPath(named string, steps ...string) string {
-	if named != "" {
+// orPath is a path that a variable names, else the one of these steps from a folder; "" if that is not known.
+func orPath(named, dir string, steps ...string) string {
+	if named != "" || dir == "" {
 		return named
 	}
-	return filepath.Join(steps...)
+	return filepath.Join(dir, filepath.Join(steps...))
 }
 
 // ofSettings gives a value of a host's own settings; false if it is not there. Hosts write lines of

@@ -130,14 +130,14 @@ func simulated(p policy, named string) (fs.FS, error) {
 // their number: a loop that stands still is one line.
 func alike(stops []simulate.Stop) int {
 	n := 1
-	for n < len(stops) && told(stops[n]) == told(stops[0]) && stops[n].Turn == stops[0].Turn && stops[n].Stop > 1 {
+	for n < len(stops) && shown(stops[n]) == shown(stops[0]) && stops[n].Turn == stops[0].Turn && stops[n].Stop > 1 {
 		n++
 	}
 	return n
 }
 
-// told is what a line shows of a stop.
-func told(s simulate.Stop) string {
+// shown is what a line shows of a stop.
+func shown(s simulate.Stop) string {
 	said := s.Reason
 	switch {
 	case s.Error != "":
@@ -161,7 +161,7 @@ func writeStops(b *strings.Builder, stops []simulate.Stop, width int) {
 	case len(stops) > 1:
 		at = fmt.Sprintf("%d-%d", first.Stop, last.Stop)
 	}
-	verdict, what, _ := strings.Cut(told(first), "\x00")
+	verdict, what, _ := strings.Cut(shown(first), "\x00")
 	fmt.Fprintf(b, "  %4d  %7s  %-*s  %s\n", first.Turn, at, width+10, verdict, what)
 }
 

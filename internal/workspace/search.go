@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,11 +16,11 @@ const ralphDir = ".ralph"
 // itself upwards, that has a folder .ralph, else the nearest with .git, else itself. A git
 // worktree whose main tree has a folder .ralph is a project of its own, see [MainTree].
 //
-// The search ends at a folder that somebody else could have put a policy into: see [usable].
+// The search ends at a folder that another user could have put a policy into: see [usable].
 func Above(dir string, getenv func(string) string) string {
-	limit := home.Dir(getenv)
+	end := homeOf(getenv)
 	git := ""
-	for at := dir; usable(at, limit); at = filepath.Dir(at) {
+	for at := dir; usable(at, end); at = filepath.Dir(at) {
 		if isDir(filepath.Join(at, ralphDir)) {
 			return at
 		}
@@ -43,7 +44,7 @@ func Above(dir string, getenv func(string) string) string {
 // file system nor the home directory, only this user can write to it, and it is this user's.
 // For root it may be another's. Where the system does not say who can write, only folders
 // within the home directory are usable.
-func usable(dir, home string) bool {
+func usable(dir string, home homeDir) bool {
 	if dir == filepath.Dir(dir) {
 		return false
 	}
@@ -51,12 +52,24 @@ func usable(dir, home string) bool {
 	if err != nil || !info.IsDir() {
 		return false
 	}
-	if home != "" {
-		if at, err := os.Stat(home); err == nil && os.SameFile(at, info) {
-			return false
-		}
+	if home.info != nil && os.SameFile(home.info, info) {
+		return false
 	}
-	return private(dir, home, info)
+	return private(dir, home.path, info)
+}
+
+// homeDir is the user's home directory.
+type homeDir struct {
+	path string
+	info fs.FileInfo // nil if there is none
+}
+
+func homeOf(getenv func(string) string) homeDir {
+	h := homeDir{path: home.Dir(getenv)}
+	if h.path != "" {
+		h.info, _ = os.Stat(h.path)
+	}
+	return h
 }
 
 func isDir(path string) bool {
@@ -85,7 +98,7 @@ func MainTree(dir string, getenv func(string) string) string {
 		return ""
 	}
 	main := filepath.Dir(repository)
-	if !usable(main, home.Dir(getenv)) {
+	if !usable(main, homeOf(getenv)) {
 		return ""
 	}
 	return main

@@ -3,7 +3,7 @@ package host
 import "slices"
 
 // copilot has two dialects: the case in which the event is registered selects the case of the keys. In camelCase an input
-// does not name its event, so the event is told by the keys that only it has. A main agent's last text is in no input.
+// does not name its event, so the keys that only it has name it. A main agent's last text is in no input.
 func copilot() *Host {
 	return &Host{
 		Name: Copilot,

@@ -15,7 +15,7 @@ func cursor() *Host {
 			if ev.Name == Stop {
 				switch in.text("status") {
 				case "aborted", "error":
-					ev.Name, ev.Error = StopFailure, in.text("status") // the person or an error ended the turn; nobody wants it to go on
+					ev.Name, ev.Error = StopFailure, in.text("status") // the user or an error ended the turn: it must not go on
 				}
 			}
 			ev.NewTurn = ev.Name == Stop && ev.LoopCount == 0

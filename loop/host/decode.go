@@ -50,7 +50,7 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 		if ev.LastAssistantMessage == "" {
 			ev.LastAssistantMessage = lastMessage(in)
 		}
-		if _, told := in["cwd"]; !told && ev.Cwd == "" && hasLegacyMessage(in) {
+		if _, given := in["cwd"]; !given && ev.Cwd == "" && hasLegacyMessage(in) {
 			ev.Cwd = "." // such hosts start their hooks in the project and do not name it
 		}
 		if ev.Turn == "" && ev.Active == FlagFalse && h.Name != Gemini {
@@ -106,10 +106,10 @@ func BlocksCompaction(host string) bool { return host == ClaudeCode || host == "
 func Watched(event string) bool { return event == StopFailure || event == SessionEnd }
 
 // decides reports whether an answer to the event may make the agent go on. Elsewhere the same answer does harm: at a
-// prompt it would erase what the person wrote.
+// prompt it would erase what the user wrote.
 func decides(event string) bool { return event == "" || event == Stop || event == SubagentStop }
 
-// legacyMessageKeys are the keys under which older hosts and wrappers tell the agent's final text.
+// legacyMessageKeys are the keys under which older hosts and wrappers send the agent's final text.
 func legacyMessageKeys() []string {
 	return []string{"response", "content", "message", "text", "assistant_response"}
 }
@@ -118,7 +118,7 @@ func hasLegacyMessage(in object) bool {
 	return slices.ContainsFunc(legacyMessageKeys(), func(k string) bool { _, ok := in[k]; return ok })
 }
 
-// lastMessage is the agent's final text. Hosts and wrappers that came before last_assistant_message told it under other
+// lastMessage is the agent's final text. Hosts and wrappers that came before last_assistant_message sent it under other
 // names and in other shapes; the first of them that is there counts.
 func lastMessage(in object) string {
 	for _, k := range []string{"last_assistant_message", "lastAssistantMessage"} {

@@ -1,7 +1,7 @@
 package host
 
 // droid has Claude Code's protocol as it was at first, without turn ids and last messages; only the folder of its session
-// files tells it apart.
+// files distinguishes it.
 func droid() *Host {
 	return &Host{
 		Name:      Droid,

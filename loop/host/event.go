@@ -47,7 +47,7 @@ type Event struct {
 
 	// Turn distinguishes one turn of a session from the next: it stays the same through all continuations of one prompt. It is
 	// TurnID where the host has one, and a digest of the prompt on Gemini, where two equal prompts in a row therefore
-	// look like one turn. "" means that the host gives no way to tell; see NewTurn.
+	// look like one turn. "" means that it cannot be known; see NewTurn.
 	Turn string
 
 	// NewTurn is true where the input itself says that a turn begins: Cursor counts 0 continuations, or a host without

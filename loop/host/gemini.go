@@ -30,7 +30,7 @@ func gemini() *Host {
 	}
 }
 
-// digest names a prompt without keeping its words. It tells turns apart, it guards nothing, so a quick hash will do.
+// digest names a prompt without keeping its words. It distinguishes turns, it guards nothing, so a quick hash will do.
 func digest(prompt string) string {
 	h := fnv.New128a()
 	_, _ = h.Write([]byte(prompt)) // a hash never fails to write

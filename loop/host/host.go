@@ -39,13 +39,13 @@ type Host struct {
 	dialect   func(r Reply, b *body) (rest Reply) // how this host wants to be answered; nil: the portable form
 }
 
-// hosts lists every host that is known, those with the most telling marks first: [Detect] asks them in this order.
-// Paths of session files come last, since a person can keep them anywhere.
+// hosts lists every host that is known, those with the clearest marks first: [Detect] asks them in this order.
+// Paths of session files come last, since a user can keep them anywhere.
 func hosts() []*Host {
 	return []*Host{gemini(), cursor(), codex(), copilot(), vscode(), qwen(), droid(), claudeCode(), goose()}
 }
 
-// Detect tells the host by the hook input alone. The environment is no help (several hosts set CLAUDE_PROJECT_DIR), nor
+// Detect recognises the host by the hook input alone. The environment is no help (several hosts set CLAUDE_PROJECT_DIR), nor
 // is the file that registered the hook (several hosts run the hooks in .claude/settings.json).
 // The result is never nil: an input that no host is known to write, or that is no JSON object, gives the portable host.
 func Detect(payload []byte) *Host {
@@ -71,7 +71,7 @@ func Lookup(name string) (*Host, bool) {
 	return nil, false
 }
 
-// Names lists the hosts that are known, in the order in which a person would look for them.
+// Names lists the hosts that are known, in the order in which a user would look for them.
 func Names() []string {
 	return []string{ClaudeCode, Codex, Gemini, Qwen, Copilot, Cursor, Droid, VSCode, Goose}
 }

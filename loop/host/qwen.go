@@ -2,7 +2,7 @@ package host
 
 import "strings"
 
-// qwen follows Claude Code closely; it has crons for session_crons, and tells the fill of the context.
+// qwen follows Claude Code closely; it has crons for session_crons, and says how full the context is.
 func qwen() *Host {
 	return &Host{
 		Name: Qwen,

@@ -11,9 +11,9 @@ import (
 type Reply struct {
 	Event    string   // the event that is answered, as in [Event].Name; "" is a Stop
 	Continue bool     // make the agent go on, or keep the context; counts for Stop, SubagentStop and PreCompact only
-	Reason   string   // what the agent is told when it goes on
-	Notice   string   // what the person is told, either way
-	Context  string   // what the agent is told beside the person's prompt; counts for UserPromptSubmit only
+	Reason   string   // what the agent sees when it goes on
+	Notice   string   // what the user sees, either way
+	Context  string   // what the agent sees beside the user's prompt; counts for UserPromptSubmit only
 	Log      []string // finished lines for stderr
 }
 
@@ -94,7 +94,7 @@ type specific struct {
 }
 
 // encode writes one object and a newline, or nothing. Signs like < are written as themselves, since some hosts show the
-// bytes to the person.
+// bytes to the user.
 func (b body) encode() []byte {
 	if b == (body{}) {
 		return nil
@@ -108,7 +108,7 @@ func (b body) encode() []byte {
 	return out.Bytes()
 }
 
-// portable fills in the form that every host with a JSON answer understands. It returns what is left to tell.
+// portable fills in the form that every host with a JSON answer understands. It returns what is left to say.
 func portable(r Reply, b *body) Reply {
 	if r.Continue {
 		b.Decision, b.Reason = "block", r.Reason

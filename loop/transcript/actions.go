@@ -13,7 +13,7 @@ const maxActions = 1000
 type Action struct {
 	Command string
 	Edits   []string // the files that a tool of the host wrote or edited, as the agent named them
-	// OK says that it came to its end, a command with status 0, as far as the host tells. One whose result is not in the
+	// OK says that it came to its end, a command with status 0, as far as the host says. One whose result is not in the
 	// file, that runs on in the background, or was interrupted, is not.
 	OK bool
 
@@ -62,12 +62,12 @@ func (s *Session) Actions(ctx context.Context) []Action {
 			continue
 		}
 		for _, call := range slices.Backward(r.calls()) {
-			ok, told := ended[call.id]
+			ok, known := ended[call.id]
 			if call.ended != nil {
-				ok, told = *call.ended, true
+				ok, known = *call.ended, true
 			}
 			if edits := call.edits(); len(edits) > 0 {
-				all = append(all, Action{Edits: edits, OK: ok, failed: told && !ok && !call.lenient})
+				all = append(all, Action{Edits: edits, OK: ok, failed: known && !ok && !call.lenient})
 			} else if text := call.command(); text != "" {
 				all = append(all, Action{Command: text, OK: ok})
 			}
@@ -141,7 +141,7 @@ func (r *record) ends(ended map[string]bool) {
 		if code := member(member(r.data, "shellExecution"), "exitCode"); code.there() {
 			ok = ok && string(code) == "0"
 		}
-		if status, told := statusBehind(member(member(r.data, "result"), "content").text(), " with exit code "); told {
+		if status, known := statusBehind(member(member(r.data, "result"), "content").text(), " with exit code "); known {
 			ok = ok && status == "0"
 		}
 		ended[member(r.data, "toolCallId").text()] = ok
@@ -167,8 +167,8 @@ func printedOK(v value) bool {
 	if len(v) == 0 {
 		return false
 	}
-	status, told := statusBehind(string(v), "Exit Code: ")
-	return !told || status == "0"
+	status, known := statusBehind(string(v), "Exit Code: ")
+	return !known || status == "0"
 }
 
 // statusBehind is the number behind the last occurrence of a text.

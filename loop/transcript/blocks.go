@@ -3,7 +3,7 @@ package transcript
 import "strings"
 
 // blocks is the content of a message, in the shapes of all formats: a text, a list of blocks with a type, or a list of
-// parts that are told apart by their keys.
+// parts that differ in their keys.
 type blocks struct {
 	texts  []string
 	tools  []string

@@ -2,7 +2,7 @@ package transcript
 
 import "strings"
 
-// feedback begins the message by which Claude Code tells the agent why it goes on.
+// feedback begins the message in which Claude Code gives the agent the reason to go on.
 const feedback = "Stop hook feedback:"
 
 // claude reads a record of Claude Code, and of the hosts that took over its form. It writes one record a content block;
@@ -48,7 +48,7 @@ func (r *record) claude(role string, subagent bool) entry {
 			e.kind = opening
 		case r.meta, first == "" && !m.media, foreign(r.origin):
 		case hasAnyPrefix(first, "<local-command-", "<task-notification>", "<bash-stdout>", "<bash-stderr>"):
-			// what the host reports; a <command-name>, however, is what the person typed
+			// what the host reports; a <command-name>, however, is what the user typed
 		default:
 			e.kind = opening
 		}
@@ -56,7 +56,7 @@ func (r *record) claude(role string, subagent bool) entry {
 	return e
 }
 
-// foreign reports whether a message comes from somebody else than the person.
+// foreign reports whether a message does not come from the user.
 func foreign(origin value) bool {
 	kind := member(origin, "kind").text()
 	return kind != "" && kind != "human"

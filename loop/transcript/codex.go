@@ -3,7 +3,7 @@ package transcript
 import "strings"
 
 // codex reads a record of Codex: the items of the conversation are payloads of response_item, and the size of the
-// context is told by an event.
+// context stands in an event.
 func (r *record) codex() entry {
 	e := entry{kind: noise}
 	var typ, role, name string
@@ -49,7 +49,7 @@ func (r *record) codex() entry {
 		switch {
 		case first == "" && !b.media:
 		case hasAnyPrefix(first, "<environment_context>", "<user_instructions>", "<permissions instructions>", "<turn_aborted>", "<subagent_notification>", "# AGENTS.md instructions"):
-			// what the host tells the agent in the person's name
+			// what the host says to the agent in the user's name
 		default:
 			e.kind = opening // a continuation is a <hook_prompt …>
 		}

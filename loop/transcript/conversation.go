@@ -85,10 +85,10 @@ func (t *talk) add(line []byte, subagent bool) {
 	case opening:
 		role, pieces = "user", e.texts
 	case assistant:
-		pieces = told(line, e, t.results)
+		pieces = piecesOf(line, e, t.results)
 	case result:
 		if t.results {
-			pieces = told(line, e, true)
+			pieces = piecesOf(line, e, true)
 		}
 	}
 	if len(pieces) == 0 {
@@ -116,8 +116,8 @@ func (t *talk) exchanges() []Exchange {
 	return out
 }
 
-// told gives the texts, tool uses and tool results of a record of the agent or of a tool, in order.
-func told(line []byte, e entry, results bool) []string {
+// piecesOf gives the texts, tool uses and tool results of a record of the agent or of a tool, in order.
+func piecesOf(line []byte, e entry, results bool) []string {
 	var r record
 	for c := value(clean(line)).members(); c.next(); {
 		r.set(c.key, c.value)

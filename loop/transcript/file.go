@@ -35,7 +35,7 @@ func (e *ReadError) Error() string {
 
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// open opens a regular file and tells its size.
+// open opens a regular file and gives its size.
 func open(path string, opener func(string) (File, error)) (File, int64, error) {
 	if path == "" {
 		return nil, 0, fs.ErrNotExist

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Said reports whether one of the texts has the marker alone on a line. Around it may stand what people put around a
+// Said reports whether one of the texts has the marker alone on a line. Around it may stand what users put around a
 // word to make it stand out: white space, bold and italic signs, heading, list, quote and table signs, quotation marks,
 // brackets, a list number, a ticked box, an emoji, and punctuation; but no letter or digit, no question mark, no empty
 // box, no cross, and nothing that strikes it out. Letters count as they are. A blank marker, and one of several lines, is never said.

@@ -228,7 +228,7 @@ func escaped(text string, i int) bool {
 func quotations(text string) [][]span {
 	kinds := []struct {
 		open, close rune
-		flanked     bool // the marks look alike, or turn round in other languages: only their neighbours tell
+		flanked     bool // the marks look alike, or turn round in other languages: only their neighbours show which
 	}{
 		{'"', '"', true}, {'\'', '\'', true}, {'‘', '’', true}, {'“', '”', false}, {'”', '”', true}, {'„', '“', false}, {'„', '”', false}, {'‚', '‘', true},
 		{'«', '»', false}, {'»', '«', true}, {'‹', '›', false}, {'「', '」', false}, {'『', '』', false},

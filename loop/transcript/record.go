@@ -8,19 +8,19 @@ type kind uint8
 const (
 	unknown   kind = iota // no record of a format that is known
 	noise                 // a known record that is no part of the conversation
-	opening               // a human prompt, or what a hook told the agent when it made it go on: a turn begins
+	opening               // a human prompt, or the reason with which a hook made the agent go on: a turn begins
 	assistant             // a message of the agent, or a part of one
 	result                // what a tool gave back
 )
 
-// entry is what one record tells.
+// entry is what one record says.
 type entry struct {
 	kind   kind
 	id     string   // the message that the record is a part of; "" if it stands for itself
 	texts  []string // the texts that are not blank
 	tools  []string // the tools that are called
-	tokens int      // the size of the context with this message, 0 if it is not told
-	turn   string   // the host's id of the turn, "" if it is not told
+	tokens int      // the size of the context with this message, 0 if it is not known
+	turn   string   // the host's id of the turn, "" if it is not known
 	open   bool     // the message is not finished with this record
 
 	failed *Failure // the turn failed here

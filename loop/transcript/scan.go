@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// value is the bytes of one JSON value that nobody has looked into yet.
+// value is the bytes of one JSON value that is not parsed yet.
 //
 // Records are megabytes of which a few fields matter, so they are scanned for those instead of decoded: brackets are
 // counted and strings are jumped over. What the scan finds in a valid document is what a decoder finds. In an invalid one

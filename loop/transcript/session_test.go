@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop/transcript"
 )
 
-// The records of Claude Code that the tests are told in.
+// The records of Claude Code that the tests use.
 
 type m = map[string]any
 

@@ -98,7 +98,7 @@ func (s taskStep) apply(list []Task) []Task {
 	return list
 }
 
-// parseTaskStep reads a record that changes the list. What a tool gave back tells all of it, but for TodoWrite, whose
+// parseTaskStep reads a record that changes the list. What a tool gave back holds all of it, but for TodoWrite, whose
 // input is the list.
 func parseTaskStep(line []byte, subagent bool) (taskStep, bool) {
 	if !bytes.Contains(line, []byte(`"toolUseResult"`)) && !bytes.Contains(line, []byte(`"TodoWrite"`)) {
@@ -156,7 +156,7 @@ func resultStep(v value) (taskStep, bool) {
 				step.tasks = append(step.tasks, t)
 			}
 		}
-		// Subagents and background work are told in lists named tasks too.
+		// Subagents and background work stand in lists named tasks too.
 		return step, len(step.tasks) > 0 || string(tasks) == "[]"
 	case task.there():
 		t := readTask(task)

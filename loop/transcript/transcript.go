@@ -10,7 +10,7 @@
 //
 // Session files are no contract of the hosts: records of unknown types are skipped, and a file may lag behind the
 // agent. It reads the files of Claude Code (and of those that took over its format), Codex, Gemini CLI, Qwen Code and
-// Copilot CLI, told apart record by record, and plain text. It knows neither hook inputs nor policies, and it never
+// Copilot CLI, recognised record by record, and plain text. It knows neither hook inputs nor policies, and it never
 // writes.
 //
 // Start with [Read], then ask [Words] and the marker functions:
@@ -48,10 +48,10 @@ type Options struct {
 	// SearchBytes bounds how much further back the beginning of the current turn is searched where it is not within
 	// MaxBytes; 0 means DefaultSearchBytes, and less than 0 that it is not. The search keeps the words and the tools of
 	// the turn, MaxBytes of them, and skips what tools gave back. It ends at a record that does not fit into 8 MiB
-	// unless its beginning shows that neither the person nor the agent speaks in it.
+	// unless its beginning shows that neither the user nor the agent speaks in it.
 	SearchBytes int64
 
-	// LastMessage is the agent's final text where the host told it with the hook input. It is what Last answers.
+	// LastMessage is the agent's final text where the host sent it with the hook input. It is what Last answers.
 	LastMessage string
 
 	// Turn is the turn that the host named in the hook input. Where the file names a turn too (Claude Code's does) and
@@ -189,7 +189,7 @@ func (s *Session) take(e entry) bool {
 	return false
 }
 
-// add keeps an entry unless it tells nothing, or is an old form of one that was written again.
+// add keeps an entry unless it says nothing, or is an old form of one that was written again.
 func (s *Session) add(e entry) {
 	if e.kind == unknown || e.kind == noise && e.tokens == 0 && e.failed == nil {
 		return
@@ -255,10 +255,10 @@ func (s *Session) Tools() []string {
 }
 
 // Tokens is the size of the context with the agent's last reply in this turn: what was sent, from the cache or not, and
-// what came back. 0 means that the file does not tell.
+// what came back. 0 means that the file does not say.
 func (s *Session) Tokens() int { return s.tokens }
 
-// Last is the agent's final text in the current turn: Options.LastMessage where the host told one, else the last of
+// Last is the agent's final text in the current turn: Options.LastMessage where the host sent one, else the last of
 // Own; "" if the agent has said nothing yet.
 func (s *Session) Last() string {
 	if strings.TrimSpace(s.options.LastMessage) != "" {
@@ -272,7 +272,7 @@ func (s *Session) Last() string {
 }
 
 // Cut reports whether the reading ended before the beginning of the current turn was found: a budget was spent, or there
-// is a record that is too large to tell who speaks in it. All that was read still belongs to the turn.
+// is a record that is too large to see who speaks in it. All that was read still belongs to the turn.
 func (s *Session) Cut() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 )
 
 // TotalTokens is how many tokens the session has used so far: what was sent with each request, from the cache or not, and
-// what came back. Older files of Copilot CLI tell only what came back; of subagents with a file of their own nothing is counted.
+// what came back. Older files of Copilot CLI have only what came back; of subagents with a file of their own nothing is counted.
 // It reads the file once more in a fixed amount of memory, within ctx and the budgets of the session; of a larger file it
-// counts the end. 0 means that the file does not tell.
+// counts the end. 0 means that the file does not say.
 func (s *Session) TotalTokens(ctx context.Context) int {
 	if s.plain {
 		return 0
@@ -50,7 +50,7 @@ func (s *Session) TotalTokens(ctx context.Context) int {
 	}
 }
 
-// mayCount reports whether a record could tell of tokens.
+// mayCount reports whether a record may have tokens.
 func mayCount(line []byte) bool {
 	for _, key := range []string{`"usage"`, `"usageMetadata"`, `"total_token_usage"`, `"tokens"`, `"outputTokens"`} {
 		if bytes.Contains(line, []byte(key)) {
@@ -60,7 +60,7 @@ func mayCount(line []byte) bool {
 	return false
 }
 
-// usage is what one record tells of the tokens of a request, or of the whole session.
+// usage is what one record says of the tokens of a request, or of the whole session.
 type usage struct {
 	id            string
 	tokens, total int
@@ -98,7 +98,7 @@ func usageOf(line []byte) usage {
 // headBytes is how much of the beginning of a file is searched for the time of its first record.
 const headBytes = 64 << 10
 
-// Began is the time of the first record that tells one, the zero time if none of the first does.
+// Began is the time of the first record that has one, the zero time if none of the first has.
 func (s *Session) Began(ctx context.Context) time.Time {
 	file, size, err := open(s.path, s.options.Open)
 	if err != nil || s.plain {

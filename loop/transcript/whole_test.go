@@ -20,7 +20,7 @@ func TestTotalTokens(t *testing.T) {
 		lines []string
 		want  int
 	}{
-		{"nothing is told", []string{userSays("go"), agentSays("Done.")}, 0},
+		{"nothing is known", []string{userSays("go"), agentSays("Done.")}, 0},
 		{"claude: all turns, each message once", []string{
 			userSays("go"), claude("m1", 10, 100, 1), claude("m1", 10, 100, 5), userSays("more"), claude("m2", 20, 200, 2),
 		}, 10 + 100 + 5 + 20 + 200 + 2},

@@ -3,7 +3,7 @@ package transcript
 import "strings"
 
 // Words are the texts in which said, promised and mentions look for something: the agent's own words in the current
-// turn. s may be nil where there is no transcript; last is the agent's final text as the hook input told it, "" where it
+// turn. s may be nil where there is no transcript; last is the agent's final text as the hook input has it, "" where it
 // did not.
 //
 // The file may lag behind the input, so the two must be brought together without taking the words of an earlier turn
@@ -15,7 +15,7 @@ import "strings"
 //     tool call, a tool's result, or a message whose text has not come), then last is what follows: they are the words
 //     of the file, then last.
 //  4. Otherwise the file ends with a final text that is not last, so it ends in an earlier turn: last alone counts.
-//     Likewise for plain text, in which no turn can be told from another.
+//     Likewise for plain text, in which turns cannot be distinguished.
 func Words(s *Session, last string) []string {
 	blank := strings.TrimSpace(last) == ""
 	switch {
