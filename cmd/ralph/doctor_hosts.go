@@ -106,7 +106,7 @@ func (x *examination) checkSettings() {
 			if p, err := findPolicy(x.root.Dir(), name); err == nil {
 				key.policy = p.name
 			}
-			if file, again := seen[key]; again {
+			if file, again := seen[key]; again && !e.ends() {
 				twice, first = append(twice, name), cmp.Or(first, file)
 			} else {
 				seen[key] = in.file.shown

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
 )
 
 // A hookEntry is one command that a settings file has a host run at an event.
@@ -34,6 +35,10 @@ func (e hookEntry) command() []string {
 	}
 	return texts(e.words)
 }
+
+// ends reports whether the event is the end of a session, on any host: asked twice there, a
+// policy counts nothing twice.
+func (e hookEntry) ends() bool { return strings.EqualFold(e.event, host.SessionEnd) }
 
 // path leads to the entry in the settings.
 func (e hookEntry) path(more ...any) []any {

@@ -92,6 +92,8 @@ type logged struct {
 	} `json:"measure"`
 
 	Effects []rules.Effect `json:"effects"`
+
+	ended bool // the session ended after this decision, as far as the policy sees that
 }
 
 // why is the rule, limit or command that decided, or that there was an error.
@@ -318,10 +320,11 @@ func (a *app) records(root string, n int, match func(loop.Record) bool) ([]loop.
 }
 
 // sessionsOf gives the latest decision of every session of a project with every
-// policy, the latest first.
+// policy, the latest first. Where nothing can be decided, as at the end of a session, no
+// decision was made.
 func sessionsOf(own *store.Store, root string) ([]logged, error) {
 	type key struct{ policy, host, session, agent string }
-	seen := map[key]bool{}
+	seen, ended := map[key]bool{}, map[key]bool{}
 	var latest []logged
 	_, err := own.ReadLog(func(line []byte) bool {
 		var l logged
@@ -329,8 +332,12 @@ func sessionsOf(own *store.Store, root string) ([]logged, error) {
 			return false
 		}
 		k := key{l.Policy, l.Host, l.Session, l.Agent}
-		if !seen[k] {
-			seen[k] = true
+		switch {
+		case seen[k]:
+		case host.Watched(l.Event): // nothing was decided
+			ended[k] = ended[k] || l.Event == host.SessionEnd
+		default:
+			seen[k], l.ended = true, ended[k]
 			latest = append(latest, l)
 		}
 		return false // nothing has to be kept

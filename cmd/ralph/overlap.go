@@ -38,7 +38,7 @@ func (a *app) overlaps(ctx context.Context, g agent, project string, f installFl
 		entries, _ := s.hookEntries()
 		for _, e := range entries {
 			asked, ok := e.ralph()
-			if !ok || scope == f.scope && slices.Equal(asked, f.policies) {
+			if !ok || e.ends() || scope == f.scope && slices.Equal(asked, f.policies) {
 				continue
 			}
 			for _, name := range orDefault(f.policies) {

@@ -269,7 +269,9 @@ func (a *app) remember(ctx context.Context, st *loopStatus, own *store.Store, ro
 		st.recall(shared.Memory)
 	}
 	st.Host = s.Host
-	st.Owner, st.Agent = cmp.Or(st.Owner, s.Session), s.Agent
+	if !s.ended {
+		st.Owner, st.Agent = cmp.Or(st.Owner, s.Session), s.Agent
+	}
 	st.Last = &lastSaid{At: s.Time, Action: s.Action, By: s.why(), Reason: s.said(), Success: s.Success}
 	st.Measure = s.Measure
 	if _, program, err := a.open(ctx, root, s.Policy, nil); err == nil {
@@ -282,7 +284,7 @@ func (a *app) remember(ctx context.Context, st *loopStatus, own *store.Store, ro
 func (a *app) sessionStatus(ctx context.Context, root *state.Root, own *store.Store, s logged) (st loopStatus, ok bool) {
 	st = loopStatus{Policy: s.Policy, State: loopRunning}
 	a.remember(ctx, &st, own, root.Dir(), s)
-	if st.Continuations == 0 {
+	if st.Continuations == 0 || s.ended {
 		return st, false
 	}
 	if s.Bound != "" {
