@@ -56,6 +56,39 @@ func (s *scene) wants(r result, texts ...string) {
 	}
 }
 
+// The entry of --scope user is for every project. It fires in one whose folder is not trusted: only Codex asks for trust in
+// the entry itself.
+func TestUserScope(t *testing.T) {
+	for _, c := range []client{claude, codex, gemini, carefulQwen(), copilot} {
+		t.Run(c.host, func(t *testing.T) {
+			s := newScene(t, c)
+			s.ralph("install", c.host, "--scope", "user", "--policy", "ralph-wiggum")
+			var args []string
+			switch c.host {
+			case codex.host:
+				s.trustHooks()
+			case gemini.host:
+				args = []string{"--skip-trust"} // without which it does not start there
+			}
+			s.ralph("start", "ralph-wiggum", "Make it green.", "--max", "9", "--promise", "GREEN")
+			r := s.run("Make it green.", func(r request) reply {
+				if r.n == 2 {
+					return reply{text: "<promise>GREEN</promise>"}
+				}
+				return reply{text: "Still red."}
+			}, args...)
+			s.wants(r, "Make it green.", "Make it green.")
+			if log := s.ralph("log"); strings.Count(log, "continue") != 1 || strings.Count(log, "stop") != 1 {
+				t.Errorf("the log is\n%s", log)
+			}
+			s.ralph("uninstall", c.host, "--scope", "user")
+			s.ralph("start", "ralph-wiggum", "Make it green.", "--promise", "GREEN")
+			s.asked = nil
+			s.wants(s.run("And now?", func(request) reply { return reply{text: "Nothing."} }, args...), "And now?")
+		})
+	}
+}
+
 // Where there is nothing to do, the agent ends and the user sees nothing of ralph.
 func TestIdle(t *testing.T) {
 	for _, c := range all {

@@ -18,9 +18,7 @@ func (s *scene) trust() {
 	switch s.client.host {
 	case codex.host:
 		s.trustFolder()
-		for _, h := range s.codexHooks() {
-			s.appendTo(".codex/config.toml", fmt.Sprintf("[hooks.state.%q]\ntrusted_hash = %q\n", h.Key, h.CurrentHash))
-		}
+		s.trustHooks()
 	case gemini.host:
 		s.write(filepath.Join(s.home, ".gemini/trustedFolders.json"), trusted)
 	case qwen.host:
@@ -34,6 +32,14 @@ func (s *scene) trust() {
 func (s *scene) trustFolder() {
 	s.t.Helper()
 	s.appendTo(".codex/config.toml", fmt.Sprintf("[projects.%q]\ntrust_level = \"trusted\"\n", s.dir))
+}
+
+// trustHooks gives Codex the trust in each hook as it is now.
+func (s *scene) trustHooks() {
+	s.t.Helper()
+	for _, h := range s.codexHooks() {
+		s.appendTo(".codex/config.toml", fmt.Sprintf("[hooks.state.%q]\ntrusted_hash = %q\n", h.Key, h.CurrentHash))
+	}
 }
 
 func (s *scene) appendTo(name, text string) {
@@ -81,11 +87,17 @@ func (s *scene) codexHooks() []codexHook {
 	}
 }
 
+// carefulQwen asks its user to trust folders, which Qwen Code does only if its settings say so.
+func carefulQwen() client {
+	c := qwen
+	const file = ".qwen/settings.json"
+	c.settings = map[string]string{file: strings.Replace(c.settings[file], `"auth"`, `"folderTrust": {"enabled": true}, "auth"`, 1)}
+	return c
+}
+
 // Without the trust that a client asks for, its hook does not fire, and install and doctor say so. With it, the hook
 // fires and doctor is content.
 func TestTrust(t *testing.T) {
-	qwen := qwen
-	qwen.settings = map[string]string{".qwen/settings.json": strings.Replace(qwen.settings[".qwen/settings.json"], `"auth"`, `"folderTrust": {"enabled": true}, "auth"`, 1)}
 	for _, c := range []struct {
 		client client
 		args   []string // with which the client runs in a folder that it does not trust
@@ -93,7 +105,7 @@ func TestTrust(t *testing.T) {
 	}{
 		{codex, nil, "Codex does not trust this folder"},
 		{gemini, []string{"--skip-trust"}, "Gemini CLI does not trust this folder"},
-		{qwen, nil, "Qwen Code does not trust this folder"},
+		{carefulQwen(), nil, "Qwen Code does not trust this folder"},
 		{copilot, nil, "Copilot CLI does not trust this folder"},
 	} {
 		t.Run(c.client.host, func(t *testing.T) {
