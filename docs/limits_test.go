@@ -193,7 +193,7 @@ func TestLimitsPage(t *testing.T) {
 		[]string{"`total`", reference.Number(usual.Total), reference.Number(highest.Total)},
 		[]string{"`failures`", reference.Number(usual.Failures), reference.Number(highest.Failures)},
 		[]string{"`tokens`", "no limit", "none"},
-		[]string{"`iterations`, in a run", reference.Number(usual.Iterations), reference.Number(highest.Iterations)},
+		[]string{"`iterations`, in a run", "no limit; `ralph run` has one", reference.Number(highest.Iterations)},
 		[]string{"`cost`, in a run", "no limit", "none"})
 
 	listed := inner()

@@ -252,7 +252,7 @@ func (d *differ) notes(a, b *Program) {
 			name      string
 			at, usual any
 		}{
-			{"tokens", l.Tokens, 0}, {"failures", l.Failures, 0}, {"iterations", l.Iterations, defaultLimits().Iterations}, {"cost", l.Cost, 0.0},
+			{"tokens", l.Tokens, 0}, {"failures", l.Failures, 0}, {"iterations", l.Iterations, 0}, {"cost", l.Cost, 0.0},
 		} {
 			if more.at != more.usual {
 				s += fmt.Sprintf(", %s %v", more.name, more.at)

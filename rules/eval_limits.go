@@ -20,7 +20,7 @@ func (ev *evaluation) limits() []Limit {
 	if ev.failed != "" {
 		all = append(all, Limit{"failures", m.Failures, l.Failures})
 	}
-	if ev.iteration > 0 {
+	if ev.iteration > 0 && l.Iterations > 0 {
 		all = append(all, Limit{"iterations", ev.iteration, l.Iterations})
 	}
 	if ev.tokens > 0 {
@@ -64,7 +64,7 @@ func (ev *evaluation) bound() {
 	case m.Streak > 0 && elapsed >= l.Elapsed:
 		v.Bound = "elapsed"
 		v.Reason = fmt.Sprintf("this streak has lasted %s, the limit is %s", elapsed.Round(time.Second), l.Elapsed)
-	case ev.iteration > 0 && ev.iteration >= l.Iterations:
+	case l.Iterations > 0 && ev.iteration >= l.Iterations:
 		v.Bound = "iterations"
 		v.Reason = fmt.Sprintf("the limit of %d iterations is reached", l.Iterations)
 	case l.Tokens > 0 && ev.tokens >= l.Tokens:

@@ -77,7 +77,7 @@ type Limits struct {
 	Total         int           `json:"total"`                // in a session
 	Tokens        int           `json:"tokens,omitempty"`     // of the session, or of the run; 0 is no limit
 	Failures      int           `json:"failures,omitempty"`   // continuations in a row after a turn that failed
-	Iterations    int           `json:"iterations,omitempty"` // of a run
+	Iterations    int           `json:"iterations,omitempty"` // of a run; 0 is no limit, and who runs it has one of its own
 	Cost          float64       `json:"cost,omitempty"`       // of a run, in US dollars; 0 is no limit
 	HasRepeats    bool          `json:"has_repeats,omitempty"`
 	Written       bool          `json:"-"` // the policy states limits of its own
@@ -85,7 +85,7 @@ type Limits struct {
 
 // defaultLimits end every loop, also one whose policy forgot to.
 func defaultLimits() Limits {
-	return Limits{Continuations: 500, Total: 5000, Elapsed: 24 * time.Hour, Iterations: 100}
+	return Limits{Continuations: 500, Total: 5000, Elapsed: 24 * time.Hour}
 }
 
 // ceilings are the limits that no policy exceeds.

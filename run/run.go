@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,11 +110,12 @@ func (r *Runner) prepare(p *rules.Program) error {
 	if err := r.reported(pl.Limits); err != nil {
 		return err
 	}
+	// What the policy allows goes before the defaults; that it allows less is its own business.
 	if pl.Limits.Iterations == 0 {
-		pl.Limits.Iterations = DefaultIterations
+		pl.Limits.Iterations = cmp.Or(p.Limits().Iterations, DefaultIterations)
 	}
 	if pl.Limits.Elapsed == 0 {
-		pl.Limits.Elapsed = DefaultElapsed
+		pl.Limits.Elapsed = max(p.Limits().Elapsed, DefaultElapsed)
 	}
 	_, err := r.adapter.Command(Invocation{Args: pl.Args, Prompt: "prompt", Dir: pl.Root})
 	return err

@@ -136,6 +136,8 @@ func TestEnds(t *testing.T) {
 		{"a text in code", again, "echo '`ALL DONE`'", []run.Option{run.WithUntil("ALL DONE"), run.WithLimits(run.Limits{Iterations: 2})}, run.AtLimit, 2, ""},
 		{"a promise", again, "echo '<promise>DONE</promise>'", []run.Option{run.WithUntil("<promise>DONE</promise>")}, run.Success, 1, ""},
 		{"no promise", again, "echo DONE", []run.Option{run.WithUntil("<promise>DONE</promise>"), run.WithLimits(run.Limits{Iterations: 1})}, run.AtLimit, 1, ""},
+		{"the policy's limit of iterations", "ralph: 1\nlimits: {iterations: 2}\nrules: [{name: again, continue: go on}]\n", "true", nil, run.AtLimit, 2, "the limit of 2 iterations"},
+		{"more iterations than there are by default", again, "true", []run.Option{run.WithLimits(run.Limits{Iterations: 120})}, run.AtLimit, 120, "120 of 120 iterations"},
 		{"no rule", "ralph: 1\nrules: [{name: a, when: run.iteration == 0, continue: go}]\n", "true", nil, run.Stopped, 1, "no rule"},
 		{"the first prompt is refused", "ralph: 1\nrules: [{name: a, stop: nothing to do}]\n", "true", nil, run.Stopped, 0, "nothing to do"},
 		{"a limit of the policy", "ralph: 1\nlimits: {continuations: 2}\nrules: [{name: a, continue: go}]\n", "true", nil, run.AtLimit, 2, ""},

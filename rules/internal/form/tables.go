@@ -104,7 +104,7 @@ func LimitKeys() Keys {
 		{"total", Limit, "Most continuations in a session; 5000 if absent."},
 		{"tokens", Limit, "Most tokens of the session, or of the run, in all; no limit if absent or 0."},
 		{"failures", Limit, "Most consecutive continuations after a turn that failed; 0 if absent."},
-		{"iterations", Limit, "Most iterations of a run; 100 if absent."},
+		{"iterations", Limit, "Most iterations of a run; `ralph run` allows 100 if absent."},
 		{"cost", Amount, "Most US dollars that a run may cost; no limit if absent or 0."},
 	}
 }
