@@ -163,14 +163,14 @@ func (s *Schema) alternatives(e *jsonschema.ValidationError, doc any) string {
 		first.Pointer = strings.TrimPrefix(first.Pointer, instancePointer(e))
 		complaints[first.String()] = true
 	}
-	told := slices.Sorted(maps.Keys(complaints))
-	if len(told) > 3 {
-		told = append(told[:3], "…")
+	shown := slices.Sorted(maps.Keys(complaints))
+	if len(shown) > 3 {
+		shown = append(shown[:3], "…")
 	}
 	if lastSegment(e.AbsoluteKeywordLocation) == "minContains" {
 		return e.Message
 	}
-	return "fits none of the alternatives: " + strings.Join(told, "; or ")
+	return "fits none of the alternatives: " + strings.Join(shown, "; or ")
 }
 
 // instancePointer is the place of the value that the library complains of. It percent-encodes on top of the pointer's

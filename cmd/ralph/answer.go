@@ -40,7 +40,7 @@ func (o *answerer) speak(h *host.Host) {
 }
 
 // write writes the answer, unless one was written, and gives the exit status. It
-// returns when the answer is out, whoever writes it.
+// returns when the answer is out, also if another call writes it.
 func (o *answerer) write(r host.Reply) (status int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -61,7 +61,7 @@ func (o *answerer) writeLocked(r host.Reply) {
 	// stderr first: hosts read stdout as the end of the answer.
 	if len(answer.Stderr) > 0 {
 		if _, err := o.stderr.Write(answer.Stderr); err != nil && answer.Status != exitOK {
-			o.status = exitOK // an agent that cannot be told why may stop
+			o.status = exitOK // without the reason the agent may stop
 		}
 	}
 	if len(answer.Stdout) > 0 {

@@ -275,7 +275,7 @@ func (s source) addMember(st style, open, end int, members []member, key string,
 	if nl < 0 { // on one line with its neighbours
 		st.newline = ""
 		if len(members) == 1 {
-			before = nil // the blank behind the bracket tells nothing of commas
+			before = nil // the blank behind the bracket says nothing of commas
 			if strings.HasSuffix(st.colon, " ") {
 				before = []byte(" ")
 			}

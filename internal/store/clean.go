@@ -19,7 +19,7 @@ const (
 )
 
 // Clean forgets loops that are long over: it removes memories, and locks that
-// nobody holds, if they were not touched for older before now. It does so at
+// no process holds, if they were not touched for older before now. It does so at
 // most once a day, never waits, and may run in several processes at once. What
 // it cannot remove stays for another time; the error wraps an [*Error] with
 // the first reason.
@@ -99,7 +99,7 @@ func (s *Store) removeMemory(path string, before time.Time) error {
 
 func removeTemp(path string, _ time.Time) error { return os.Remove(path) }
 
-// removeLock removes a lock file that nobody holds, so that nobody can come to
+// removeLock removes a lock file that no process holds, so that none can come to
 // hold it meanwhile: where open files can be removed it is held, and whoever
 // opened it before and locks it after sees that it is gone; elsewhere the
 // removal fails if anybody has it open.

@@ -13,7 +13,7 @@ import (
 const followInterval = 200 * time.Millisecond
 
 // FollowLog hands the latest n decisions that match to take, the oldest first, and
-// then each further one as it comes, until ctx is done. No decision is lost or told
+// then each further one as it comes, until ctx is done. No decision is lost or shown
 // twice, also when the log is rotated. n of 0 or less is all; a nil match takes
 // all; what counts as a decision is as for [Store.ReadLog]. The error is that of
 // ctx or an [*Error].

@@ -129,7 +129,7 @@ func tryLockFile(path string) (*flock.Flock, error) {
 
 // guards gives the file at path if it is the one that l has locked. A clean-up
 // may have removed that between opening and locking; then the lock is one that
-// nobody else will ever look at.
+// no other process will look at.
 func guards(l *flock.Flock, path string) (there fs.FileInfo, err error) {
 	locked, err := l.Stat()
 	if err != nil {

@@ -1,6 +1,6 @@
 package judge
 
-// Kind tells why there is no answer.
+// Kind says why there is no answer.
 type Kind string
 
 // The kinds of errors.
@@ -13,7 +13,7 @@ const (
 	BadAnswer   Kind = "format"      // the answer is not one JSON object
 )
 
-// Error tells why there is no answer. Its message holds neither the key nor the conversation, but at most a line of
+// Error says why there is no answer. Its message holds neither the key nor the conversation, but at most a line of
 // what the service said.
 type Error struct {
 	Kind    Kind

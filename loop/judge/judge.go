@@ -80,7 +80,7 @@ func Ask(ctx context.Context, c *http.Client, r Request) (*Answer, error) {
 	if c != nil {
 		client = *c
 	}
-	// A redirect would carry the key to an address that nobody named.
+	// A redirect would carry the key to an address that was not named.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 	structured := true

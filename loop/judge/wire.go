@@ -230,7 +230,7 @@ func openAIAnswer(response []byte) (*Answer, error) {
 	return finish(a, first.FinishReason == "length")
 }
 
-// finish finds the object in an answer. Also one that is of no use was paid for, so its tokens are told with the error.
+// finish finds the object in an answer. Also one that is of no use was paid for, so its tokens come with the error.
 func finish(a *Answer, cutOff bool) (*Answer, error) {
 	v, err := object(a.Text)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Outcome tells how a decision of then stands to that of now. The zero Outcome is
+// Outcome says how a decision of then stands to that of now. The zero Outcome is
 // Unknown.
 type Outcome uint8
 

@@ -402,7 +402,7 @@ func (s *sheet) node(n *source.Node, indent int, policy bool) {
 		for _, item := range n.Items {
 			line := s.dashLine(n, item)
 			if line == 0 {
-				continue // the comparison tells whether that did harm
+				continue // the comparison finds out whether that did harm
 			}
 			if s.isFirst(source.Pos{Line: line, Col: n.Start.Col}) {
 				s.placeDash(line, indent)

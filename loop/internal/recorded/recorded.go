@@ -120,7 +120,7 @@ func plainNumbers(v any) any {
 	return v
 }
 
-// Gathered tells how a fact stood; ok is false if it was not gathered.
+// Gathered gives how a fact stood; ok is false if it was not gathered.
 func Gathered(r *loop.Record, fact string) (read rules.FactRead, ok bool) {
 	for _, f := range r.Trace.Facts {
 		if f.Name == fact {

@@ -38,7 +38,7 @@ func (s *Space) Choice(size, prefer int) Var {
 	return s.declare(variable{size: size, prefer: prefer})
 }
 
-// Opaque declares a choice whose meaning nobody knows. What can be satisfied only
+// Opaque declares a choice whose meaning is not known. What can be satisfied only
 // by choosing its value is [Maybe] satisfiable.
 func (s *Space) Opaque(size int) Var {
 	return s.declare(variable{size: size, opaque: true})

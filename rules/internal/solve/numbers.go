@@ -71,7 +71,7 @@ func (n *numbers) link(y, x Var, length int) {
 	n.in[x] = append(n.in[x], edge{y, length})
 }
 
-// value tells whether x - y ≤ c holds in every solution, in none, or neither can
+// value reports whether x - y ≤ c holds in every solution, in none, or neither can
 // be seen at once.
 func (n *numbers) value(x, y Var, c int) value {
 	switch {

@@ -173,7 +173,7 @@ func (s *Solver) begin(base int) bool {
 }
 
 // search decides the conditions that are open; those before from, going round, are
-// not. ok tells whether what was concluded so far is possible, guessing that only
+// not. ok reports whether what was concluded so far is possible, guessing that only
 // opaque atoms are left.
 func (s *Solver) search(from int, ok, guessing bool) Status {
 	for {
@@ -273,7 +273,7 @@ func (s *Solver) require(cond int32) bool {
 	return true
 }
 
-// force makes what must hold for f to hold. It tells whether f cannot hold, holds
+// force makes what must hold for f to hold. It reports whether f cannot hold, holds
 // now, or is still open.
 func (s *Solver) force(f *Formula) value {
 	switch f.op {
@@ -319,7 +319,7 @@ func (s *Solver) force(f *Formula) value {
 	return yes
 }
 
-// eval tells what is known of f.
+// eval gives what is known of f.
 func (s *Solver) eval(f *Formula) value {
 	switch f.op {
 	case isTrue:

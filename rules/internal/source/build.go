@@ -26,7 +26,7 @@ type builder struct {
 	count    int
 	full     bool // MaxNodes was hit and has been reported
 	deep     bool // MaxDepth, too
-	broken   bool // the tree holds what nobody meant
+	broken   bool // the tree holds what was not meant
 	torn     bool // as it does where a comma cut an expression
 
 	// The library's positions come in the order of the file: the last one that
@@ -47,7 +47,7 @@ func (b *builder) document(doc *yaml.Node) *Node {
 	return root
 }
 
-// node builds one node and what is below it. Flow tells that it stands between
+// node builds one node and what is below it. Flow says that it stands between
 // brackets.
 func (b *builder) node(y *yaml.Node, depth int, flow bool) *Node {
 	n := b.alloc()

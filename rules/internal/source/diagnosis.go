@@ -73,7 +73,7 @@ func (d *diagnosis) read() {
 			n++
 			continue
 		case text == "?" || strings.HasPrefix(text, "? "):
-			return // a key in its long form: nobody writes that by accident
+			return // a key in its long form: that is not written by accident
 		}
 		n = d.entry(n, start+col, end)
 		d.seen = true
@@ -167,7 +167,7 @@ func (d *diagnosis) stray(at, end int) {
 }
 
 // place puts an entry at its level. It reports an indentation that fits none.
-// Inline tells that the entry stands behind a dash on the same line.
+// Inline says that the entry stands behind a dash on the same line.
 func (d *diagnosis) place(at, col int, list, inline bool) bool {
 	wants := d.wants || inline
 	d.wants = false

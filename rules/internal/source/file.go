@@ -44,7 +44,7 @@ func newFile(src []byte) (*file, []Problem) {
 }
 
 // scan fills the line table and looks for characters that break lines for YAML
-// and not for editors, or that nobody can see.
+// and not for editors, or that cannot be seen.
 func (f *file) scan() (problems []Problem) {
 	text := f.text
 	for i := 0; i < len(text); {

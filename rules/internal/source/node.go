@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Kind tells what a node is. The zero Kind is Scalar.
+// Kind says what a node is. The zero Kind is Scalar.
 type Kind uint8
 
 // The kinds of nodes.
@@ -28,7 +28,7 @@ func (k Kind) String() string {
 	return "scalar"
 }
 
-// Style tells how a node is written.
+// Style says how a node is written.
 type Style uint8
 
 // The styles of scalars, then those of maps and lists.

@@ -4,7 +4,7 @@
 // It promises three things. Positions are exact: [Node.At] answers for any rune
 // of any scalar, whatever its style, so that an error inside an expression can
 // be shown under the very characters that a person typed. YAML's own traps are
-// told by name: a `!` that became a tag, a ` #` that became a comment, a `: ` or
+// named: a `!` that became a tag, a ` #` that became a comment, a `: ` or
 // a bracket that broke a plain value, each with what to write instead. And no
 // input makes it panic, run away or expand: size, depth and node count are
 // capped, and aliases are refused rather than followed.
@@ -33,7 +33,7 @@ const (
 	MaxNodes = 100_000 // maps, lists and scalars, keys included
 )
 
-// maxProblems bounds how many problems one file may report; nobody reads more.
+// maxProblems bounds how many problems one file may report; more would not be read.
 const maxProblems = 50
 
 // The checks that a Problem can name.
@@ -47,7 +47,7 @@ const (
 	CheckDocument  = "yaml-document" // no document, or more than one
 	CheckDepth     = "yaml-depth"    // deeper than MaxDepth
 	CheckSize      = "too-big"       // larger than MaxSize or MaxNodes
-	CheckEncoding  = "encoding"      // not UTF-8, or characters that nobody sees
+	CheckEncoding  = "encoding"      // not UTF-8, or characters that cannot be seen
 	CheckDuplicate = "duplicate-key" // a key given twice in one map
 )
 
