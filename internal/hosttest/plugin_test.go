@@ -13,6 +13,7 @@ var plugins = []struct {
 	client   client
 	commands [][]string // of the client's program
 	args     []string   // with which it runs the plugin's hook in a project that is new to it
+	slash    bool       // it has /ralph:start; else its commands are skills
 	remove   []string
 	env      string
 }{
@@ -24,6 +25,7 @@ var plugins = []struct {
 			{"plugin", "marketplace", "add", "ROOT"},
 			{"plugin", "install", "ralph@ralph"},
 		},
+		slash:  true,
 		remove: []string{"plugin", "uninstall", "ralph@ralph"},
 	},
 	{
@@ -41,12 +43,13 @@ var plugins = []struct {
 			{"extensions", "validate", "ROOT/plugins/gemini"},
 			{"extensions", "install", "ROOT/plugins/gemini", "--consent"},
 		},
+		slash:  true,
 		remove: []string{"extensions", "uninstall", "ralph"},
 		env:    "GEMINI_CLI_TRUST_WORKSPACE=true",
 	},
 }
 
-// A plugin is valid, installs without a network, and its hook asks the policy of the project. Removed, it does not.
+// A plugin is valid, installs without a network, its hook asks the policy of the project, and its commands are there. Removed, it asks no more.
 func TestPlugin(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
@@ -78,6 +81,15 @@ func TestPlugin(t *testing.T) {
 			}
 			if log := s.ralph("log"); !strings.Contains(log, "continue") || !strings.Contains(log, "stop") {
 				t.Errorf("the log lacks the decisions:\n%s", log)
+			}
+			if start := "source-command-start: Start a loop"; !p.slash && !strings.Contains(s.asked[0].text, start) {
+				t.Errorf("the agent does not know the skill %s", start)
+			} else if p.slash {
+				s.asked = nil
+				s.wants(s.run("/ralph:start --max 3 Sing a song.", func(request) reply { return reply{text: "Done."} }, p.args...), "Start a loop of ralph")
+				if !strings.Contains(s.asked[0].last, "--max 3 Sing a song.") {
+					t.Errorf("the command does not say what to start:\n%s", s.asked[0].last)
+				}
 			}
 			s.command(filepath.Join(clientsDir, "node_modules", p.client.program), p.remove...)
 			s.write("TODO.md", "- [ ] write hello.txt\n")
