@@ -57,8 +57,8 @@ func Checks() []CheckInfo {
 		{"enum", Error, "a comparison with a value that the schema does not allow"},
 		{"never-nil", Error, "a comparison with nil of what is never nil"},
 		{"optional-field", Warning, "a field that may be absent, used where it is required"},
-		{"mixed-types", Warning, "a field that may be absent, compared with a value of another type"},
-		{"bad-argument", Warning, "a literal with which a function always fails, or is never true"},
+		{"mixed-types", Warning, "a field that may be absent, used as a value of another type"},
+		{"bad-argument", Warning, "a value with which a function or an operator always fails, or is never true"},
 		{"unknown-event", Warning, "a comparison with an event that the policy does not decide"},
 		{"unknown-host", Warning, "a comparison with a host that ralph does not know"},
 

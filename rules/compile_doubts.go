@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -232,6 +233,56 @@ func (c *compiler) checkPath(sc *scope, n *source.Node, kind SourceKind, segs []
 	}
 }
 
+// spans looks at a checked expression for time spans where expr's checker takes them and
+// its machine does not.
+func (l *leaves) spans(n, parent ast.Node) {
+	isSpan := func(n ast.Node) bool { return n.Type() == reflect.TypeFor[time.Duration]() }
+	switch t := n.(type) {
+	case *ast.BuiltinNode:
+		if slices.Contains([]string{"abs", "ceil", "floor", "round", "float"}, t.Name) && len(t.Arguments) == 1 && isSpan(t.Arguments[0]) {
+			from, to, _ := l.text(t)
+			arg := l.span(t.Arguments[0])
+			l.warn(from, to, "bad-argument", arg+".Minutes() and "+arg+".Seconds() are numbers", t.Name+" takes a number, and this is a time span, so this cannot be evaluated")
+		}
+	case *ast.BinaryNode:
+		_, used := parent.(*ast.BinaryNode)
+		for _, sides := range [...][2]ast.Node{{t.Left, t.Right}, {t.Right, t.Left}} {
+			if used && t.Operator == "*" && isSpan(sides[0]) && sides[1].Type().Kind() == reflect.Float64 {
+				from, to, times := l.text(sides[1])
+				l.warn(from, to, "bad-argument", "multiply a number: "+l.span(sides[0])+".Minutes() * "+times, "a time span times a fraction is no time span, so this cannot be evaluated")
+			}
+		}
+	}
+	children(n, func(c *ast.Node) { l.spans(*c, n) })
+}
+
+// span is how the policy writes a time span.
+func (l *leaves) span(n ast.Node) string {
+	if id, ok := n.(*ast.IdentifierNode); ok {
+		if s := l.c.table.find(id.Value); s != nil {
+			return s.name
+		}
+	}
+	_, _, text := l.text(n)
+	return text
+}
+
+// checkUse reports what follows a dot behind a text, number or truth value that may be absent.
+func (r *resolver) checkUse(m *ast.MemberNode, elems []*schema.Type) {
+	base := m.Node
+	if b, ok := base.(*ast.BinaryNode); ok && b.Operator == "??" {
+		base = b.Left
+	}
+	prop, ok := m.Property.(*ast.StringNode)
+	t := r.typeOf(base, elems)
+	if r.to == nil || !ok || t == nil || !maybeNil(t) || kindWord(t.Kind) == "" {
+		return
+	}
+	l := prop.Location()
+	_, _, message, help := r.c.usual.find(r.src, l.From, max(l.To, l.From+1), "values have no methods", "the functions and operators of expressions take the value: len(…), … contains …")
+	r.doubt(prop, "mixed-types", help, "the field is %s, so this cannot be evaluated: %s", kindWord(t.Kind), message)
+}
+
 // checkKinds reports a field that may be absent, compared with a value of a type
 // that it never has. What is always there expr's checker reports.
 func (r *resolver) checkKinds(b *ast.BinaryNode, elems []*schema.Type) {
@@ -239,8 +290,13 @@ func (r *resolver) checkKinds(b *ast.BinaryNode, elems []*schema.Type) {
 		return
 	}
 	for _, sides := range [...][2]ast.Node{{b.Left, b.Right}, {b.Right, b.Left}} {
-		t := r.typeOf(sides[0], elems)
-		if t == nil || !maybeNil(t) {
+		field := sides[0]
+		or, standIn := field.(*ast.BinaryNode)
+		if standIn = standIn && or.Operator == "??"; standIn {
+			field = or.Left
+		}
+		t := r.typeOf(field, elems)
+		if t == nil || !maybeNil(t) || standIn && literalKind(or.Right) != kindWord(t.Kind) {
 			continue
 		}
 		is := kindWord(t.Kind)

@@ -90,7 +90,7 @@ func (l *leaves) text(n ast.Node) (from, to int, text string) {
 func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	o := &operand{snippet: &l.snippet, boolean: boolean}
 	o.from, o.to, o.text = l.text(n)
-	r := &resolver{c: l.c, scope: l.snippet.scope, to: l}
+	r := &resolver{c: l.c, scope: l.snippet.scope, src: l.snippet.src, to: l}
 	if !l.c.lazy {
 		r.doubts(n)
 	}
@@ -114,6 +114,9 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 		return o
 	}
 	n = leaf.Node
+	if !l.c.lazy {
+		l.spans(n, nil)
+	}
 	if boolean && !isBool(nt) && !isUnknown(nt) {
 		l.fail(o.from, o.to, "not-bool", "compare it with something", "a condition is true or false, this is "+typeName(nt))
 		return o

@@ -14,6 +14,7 @@ import (
 type resolver struct {
 	c      *compiler
 	scope  *scope
+	src    string // of the expression
 	syms   []*symbol
 	props  []string // names of fields
 	calls  []string // functions of the embedding program

@@ -99,6 +99,7 @@ func fieldNames(t *schema.Type) []string { return slices.Collect(maps.Keys(t.Fie
 func (r *resolver) checkTypes(n ast.Node, elems []*schema.Type) {
 	switch t := n.(type) {
 	case *ast.MemberNode:
+		r.checkUse(t, elems)
 		if p, ok := t.Property.(*ast.StringNode); ok {
 			if base := r.typeOf(t.Node, elems); !declares(base, p.Value) {
 				names := fieldNames(base)
