@@ -37,7 +37,7 @@ func literal(decl *rules.Fact, v any) (rules.Value, error) {
 		out.V = strings.TrimSpace(s)
 		return out, err
 	case kind.File && kind.Value != nil && kind.Value.Kind == schema.Array:
-		return checklist(v)
+		return checklist(kind.Value, v)
 	case kind.Around != nil:
 		return around(decl, v)
 	}
@@ -112,7 +112,7 @@ func checked(s *schema.Schema, v any) (schema.Result, error) {
 }
 
 // checklist takes items as maps, or as texts for items that are open.
-func checklist(v any) (rules.Value, error) {
+func checklist(t *schema.Type, v any) (rules.Value, error) {
 	out := rules.Value{Version: version}
 	items, ok := v.([]any)
 	if !ok {
@@ -143,8 +143,9 @@ func checklist(v any) (rules.Value, error) {
 		}
 		list[i] = full
 	}
-	out.V = list
-	return out, nil
+	whole, err := filled(t, list)
+	out.V = whole
+	return out, err
 }
 
 // glob takes a list of maps with path, age and value, of which value goes through
@@ -243,6 +244,9 @@ func filled(t *schema.Type, v any) (any, error) {
 			if f == nil && t.Extra == nil {
 				return nil, unknownField(name, slices.Collect(maps.Keys(t.Fields)))
 			}
+			if f != nil && !fits(f, v) {
+				return nil, fmt.Errorf("the field %q is of the type %s, and this is %#v", name, f.Kind, v)
+			}
 			full, err := filled(f, v)
 			if err != nil {
 				return nil, err
@@ -271,6 +275,20 @@ func filled(t *schema.Type, v any) (any, error) {
 		return out, nil
 	}
 	return v, nil
+}
+
+// fits reports whether a value can be that of a type. Lists and objects are looked into.
+func fits(t *schema.Type, v any) bool {
+	ok := true
+	switch t.Kind {
+	case schema.String:
+		_, ok = v.(string)
+	case schema.Bool:
+		_, ok = v.(bool)
+	case schema.Int:
+		_, ok = v.(int)
+	}
+	return ok || v == nil
 }
 
 func names(t *schema.Type) string {

@@ -263,9 +263,12 @@ tests:
   - name: the wrong shape
     given: {facts: {items: "- [ ] one"}}
     expect: {rule: all}
+  - name: the wrong type
+    given: {facts: {items: [{text: one, done: "no"}]}}
+    expect: {rule: ""}
 `)
 	got := failures(s.Run(t.Context(), nil))
-	if len(got) != 2 || !strings.Contains(got[0], "unknown field") || !strings.Contains(got[0], "did you mean") ||
+	if len(got) != 3 || !strings.Contains(got[2], `the field "done" is of the type bool, and this is "no"`) || !strings.Contains(got[0], "unknown field") || !strings.Contains(got[0], "did you mean") ||
 		!strings.Contains(got[1], "give Markdown under files") {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}

@@ -32,22 +32,26 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 	raw := slices.ContainsFunc(p.Uses().Names, func(u rules.Use) bool { return u.Name == "hook.raw" })
 	inputs := append(inputKeys().names(), "transcript_path")
 	var out rules.Diagnostics
+	report := func(at rules.Pos, name, help, message string) {
+		d := rules.Diagnostic{Pos: at, End: at, Check: CheckUnknown, Help: help, Message: message, Line: source.Line(f.src, at.Line)}
+		d.End.Col += len([]rune(name))
+		if !slices.ContainsFunc(out, func(o rules.Diagnostic) bool { return o.Pos == at && o.Message == d.Message }) {
+			out = append(out, d)
+		}
+	}
 	fail := func(at rules.Pos, problem, name string, known []string) {
 		if slices.Contains(known, name) {
 			return
 		}
 		help := nearest.DidYouMean(name, known)
-		if help == "" {
+		switch {
+		case help != "":
+		case len(known) == 0:
+			help = "there are none"
+		default:
 			help = "there are " + quoted(known)
 		}
-		d := rules.Diagnostic{
-			Pos: at, End: at, Check: CheckUnknown, Help: help,
-			Message: problem + " " + quoted([]string{name}), Line: source.Line(f.src, at.Line),
-		}
-		d.End.Col += len([]rune(name))
-		if !slices.ContainsFunc(out, func(o rules.Diagnostic) bool { return o.Pos == at && o.Message == d.Message }) {
-			out = append(out, d)
-		}
+		report(at, name, help, problem+" "+quoted([]string{name}))
 	}
 	for _, t := range f.Tests {
 		if t.eventAt.Line > 0 {
@@ -66,8 +70,16 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 			}
 		}
 		for name := range g.Input {
-			if at := g.at["input "+name]; at.Line > 0 && !raw && g.Host == "" {
+			at := g.at["input "+name]
+			if at.Line == 0 || raw {
+				continue
+			}
+			if g.Host == "" {
 				fail(at, "no rule can read the input field", name, inputs)
+			}
+			// What the file gives all its tests may be meant for others.
+			if event := eventOf(name); event != "" && event != t.Event && at.Line >= t.Pos.Line && slices.Contains(rules.KnownEvents(), t.Event) {
+				report(at, name, "write event: "+event+" in the test, or leave it out", "only "+event+" has the input field "+name+", and this test is of "+t.Event)
 			}
 		}
 		for name := range g.Memory {
@@ -95,6 +107,21 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		return a.Pos.Col - b.Pos.Col
 	})
 	return out
+}
+
+// eventOf is the one event that has a field of the hook input, "" if several have it.
+func eventOf(field string) string {
+	switch field {
+	case "prompt":
+		return "UserPromptSubmit"
+	case "trigger", "custom_instructions":
+		return "PreCompact"
+	case "reason":
+		return "SessionEnd"
+	case "error", "error_details":
+		return "StopFailure"
+	}
+	return ""
 }
 
 // union is a, and what is only in b.

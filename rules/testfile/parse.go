@@ -170,7 +170,11 @@ func (r *reader) given(n *source.Node) Given {
 				case twice:
 					r.errorf(k, CheckValue, "keep the one that is meant", "%s is given twice, under input and by itself", k.Value)
 				}
-				g.Input[k.Value] = v.Decode()
+				if Gives(k.Value) && v.Decode() != nil {
+					g.Input[k.Value] = r.input(k.Value, v)
+				} else {
+					g.Input[k.Value] = v.Decode()
+				}
 				g.at["input "+k.Value] = r.pos(k.Start)
 			})
 		default:
@@ -181,6 +185,11 @@ func (r *reader) given(n *source.Node) Given {
 				r.errorf(v, CheckValue, "keep the one that is meant", "%s is given twice, under input and by itself", key)
 			}
 			g.Input[key] = r.input(key, v)
+			for _, f := range n.Fields {
+				if f.Key.Value == key {
+					g.at["input "+key] = r.pos(f.Key.Start)
+				}
+			}
 		}
 	})
 	for name := range g.Facts {
