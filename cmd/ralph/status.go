@@ -71,7 +71,7 @@ type loopStatus struct {
 	Problem       string    `json:"problem,omitempty"` // why it is unreadable, or how it was read
 	File          string    `json:"file,omitempty"`
 	Changed       time.Time `json:"changed,omitzero"` // the file
-	Owner         string    `json:"owner,omitempty"`  // session that the file names, else the one that advances it
+	Owner         string    `json:"owner,omitempty"`  // session that took it over, else the one that the file names or the first that advanced it
 	Agent         string    `json:"agent,omitempty"`  // subagent of that session
 	Host          string    `json:"host,omitempty"`
 	Iteration     *int      `json:"iteration,omitempty"`
@@ -194,9 +194,8 @@ func (a *app) fileStatus(ctx context.Context, root *state.Root, own *store.Store
 		st.Problem = oneLine(r.doc.Problem)
 	}
 	st.take(r)
-	if st.Owner == "" {
-		st.Owner = claimant(ctx, own, loop.Key{Root: root.Dir(), Policy: st.Policy}, st.Iteration)
-	}
+	claimed := false
+	st.Owner, claimed = ownerOf(ctx, own, root, l, r, sessions)
 	named := st.Owner
 	for _, s := range sessions {
 		if s.Policy != st.Policy || named != "" && s.Session != named {
@@ -211,25 +210,37 @@ func (a *app) fileStatus(ctx context.Context, root *state.Root, own *store.Store
 			st.Owner, st.Agent, st.Host = "", "", "" // several sessions advance the file
 		}
 	}
+	if claimed && named == "" { // the owner's session ended
+		st.Owner, st.Agent, st.Host = "", "", ""
+	}
 	return st
 }
 
 // ownerClaim is what the guard owner remembers.
 const ownerClaim = "owner/claim"
 
-// claimant is the session that owns a loop by what the guard owner remembers, "" if there is
-// none. A loop that is not as far as the one that was claimed is another one.
-func claimant(ctx context.Context, own *store.Store, k loop.Key, iteration *int) string {
-	_, shared, err := remembered(ctx, own, k)
+// ownerOf is the session that owns the loop of a file: the one that took it over, else the one
+// that the file names, else the one that the guard owner remembers. claimed says that the guard
+// remembers this loop; without an owner, the owner's session ended.
+func ownerOf(ctx context.Context, own *store.Store, root *state.Root, l loopFile, r loopState, sessions []logged) (owner string, claimed bool) {
+	named := r.text(ownerFields())
+	_, shared, err := remembered(ctx, own, loop.Key{Root: root.Dir(), Policy: l.policy.name})
 	if err != nil {
-		return "" // the session's own memory reports it
+		return named, false // the session's own memory reports it
 	}
-	claim, _ := shared.Memory.Values[ownerClaim].(map[string]any)
+	claim, claimed := shared.Memory.Values[ownerClaim].(map[string]any)
+	rounds, _ := claim["rounds"].(int)
+	if n, ok := r.number(counterFields()); !claimed || ok && n < rounds { // not as far: another loop
+		return named, false
+	}
 	session, _ := claim["session"].(string)
-	if rounds, _ := claim["rounds"].(int); iteration != nil && *iteration < rounds {
-		return ""
+	if named == "" || slices.ContainsFunc(sessions, func(s logged) bool {
+		mine, shared, err := remembered(ctx, own, s.key())
+		return s.Policy == l.policy.name && s.Session == session && err == nil && running(mine.Memory, shared.Memory)
+	}) {
+		return session, true
 	}
-	return session
+	return named, true
 }
 
 // take fills in what the file says.

@@ -182,10 +182,13 @@ func (s *stopping) runs(policy string) error {
 	return nil
 }
 
-// file puts the file of a loop away. With a session, only if the file names that as its owner.
+// file puts the file of a loop away. With a session, only if that owns the loop.
 func (s *stopping) file(ctx context.Context, l loopFile) error {
 	r := l.read(ctx, s.root)
-	if r.doc.Status == state.Missing && !s.root.Exists(l.path) || s.session != "" && r.text(ownerFields()) != s.session {
+	if r.doc.Status == state.Missing && !s.root.Exists(l.path) {
+		return nil
+	}
+	if owner, _ := ownerOf(ctx, s.own, s.root, l, r, s.sessions); s.session != "" && owner != s.session {
 		return nil
 	}
 	if err := s.app.putAway(ctx, s.root, l, r, "ralph stop", s.now); err != nil {
