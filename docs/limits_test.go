@@ -122,6 +122,7 @@ func bounds() map[string][]bound {
 			{"time of one iteration", "run.DefaultIteration", span, "the iteration ends as `timeout`; `--iteration` sets another time"},
 			{"failures of the client in a row", "run.maxCrashes", count, "the run ends with status 13"},
 			{"a prompt", "cmd/ralph.maxPrompt", size, "`ralph run` refuses it"},
+			{"a prompt without a policy", "cmd/ralph.maxRepeated", size, "`ralph run` refuses it"},
 			{"a prompt that the client takes as an argument", "run.maxArgument", size, "the run ends with status 3"},
 			{"a line of the client's output", "run.MaxLine", size, "the rest of the line is not read"},
 			{"the agent's last message", "run.maxText", size, "its end counts"},

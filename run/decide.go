@@ -60,6 +60,9 @@ func (r *Runner) ask(ctx context.Context, ev host.Event) error {
 	}
 	v, p := d.Verdict, &r.progress
 	said := Event{Kind: VerdictMade, Iteration: p.Iterations, Action: v.Action.String(), Rule: v.Rule, Notices: d.Notices}
+	if m := v.Measure; m != nil {
+		said.Done, said.Total = &m.Done, &m.Total
+	}
 	p.Phase = ready
 	if v.Action == rules.Continue {
 		p.Prompt = v.Reason

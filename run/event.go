@@ -42,10 +42,11 @@ type Event struct {
 	Left    int        `json:"left,omitempty"`    // iteration_end: processes that the agent left behind, and that were ended
 	Resets  *time.Time `json:"resets_at,omitempty"`
 
-	Action   string   `json:"action,omitempty"` // verdict: continue or stop
-	Rule     string   `json:"rule,omitempty"`   // verdict, run_end
-	Decision string   `json:"decision,omitempty"`
-	Notices  []string `json:"notices,omitempty"` // verdict: for the user
+	Action  string   `json:"action,omitempty"`  // verdict: continue or stop
+	Rule    string   `json:"rule,omitempty"`    // verdict, run_end
+	Notices []string `json:"notices,omitempty"` // verdict: for the user
+	Done    *float64 `json:"done,omitempty"`    // verdict: how far the work is, out of Total, where the policy measures it
+	Total   *float64 `json:"total,omitempty"`
 
 	Until *time.Time `json:"until,omitempty"` // waiting: until when at the latest, absent while paused
 	Why   string     `json:"why,omitempty"`   // waiting, run_end: for the user

@@ -120,7 +120,9 @@ func (f *folder) output(n int, kind string) io.WriteCloser {
 	if f == nil {
 		return nil
 	}
-	file, err := f.root.OpenFile(fmt.Sprintf("%04d.%s", n, kind), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	name := fmt.Sprintf("%04d.%s", n, kind)
+	_ = f.root.Remove(name) // an agent may have put a link or a pipe there
+	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return nil
 	}

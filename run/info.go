@@ -35,7 +35,7 @@ func Find(state, id string) (Info, error) {
 	p, g := c.Plan, c.Progress
 	info := Info{
 		ID: p.ID, Root: p.Root, Home: p.Home, Policy: p.Policy, Client: p.Client, Args: p.Args, Prompt: p.Prompt, Started: p.Started, Latest: p.Started,
-		Running: g.End == "" && disk.Held(lockName(p.Root, p.Policy)), Ended: g.End, Limits: p.Limits, Labels: p.Labels,
+		Running: g.End == "" && disk.Held(runLock(p.ID)), Ended: g.End, Limits: p.Limits, Labels: p.Labels,
 		Totals: Totals{Iterations: g.Iterations, Tokens: g.Tokens, Cost: g.Cost, Outcomes: g.Outcomes},
 	}
 	if ev := g.Event; ev != nil {

@@ -125,3 +125,21 @@ func TestKilledRuns(t *testing.T) {
 		t.Errorf("%s processes are left over", strings.TrimSpace(string(ps)))
 	}
 }
+
+// What an agent puts in the place of an output is not written to: a pipe would block the run, a link leads elsewhere.
+func TestOutputIsItsOwnFile(t *testing.T) {
+	dir, state := project(t)
+	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithState(state),
+		sh("echo keep >kept; cd .ralph/runs/*/; test -e 0002.out || { mkfifo 0002.out; ln -s ../../../kept 0003.out; }; echo hi"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if events, _ := all(t, t.Context(), r); events[len(events)-1].Ended != run.Stopped {
+		t.Errorf("it ends with %+v", events[len(events)-1])
+	}
+	for name, want := range map[string]string{filepath.Join(run.Dir, r.ID(), "0002.out"): "hi\n", "kept": "keep\n"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s has %q (%v), want %q", name, got, err, want)
+		}
+	}
+}

@@ -61,7 +61,7 @@ func WithLimits(l Limits) Option {
 		if l.Iterations < 0 || l.Elapsed < 0 || l.Tokens < 0 || l.Cost < 0 {
 			return errors.New("a limit of a run is not negative")
 		}
-		r.plan.Limits = l
+		r.plan.Limits, r.limits = l, l
 		return nil
 	}
 }

@@ -19,6 +19,7 @@ import (
 // Runner is one run of an agent. Use it once.
 type Runner struct {
 	adapter Adapter
+	program *rules.Program
 	loop    *loop.Loop
 	plan    plan
 	now     func() time.Time
@@ -31,6 +32,7 @@ type Runner struct {
 	interrupt   <-chan struct{}
 	control     func() Control
 	resume      string
+	limits      Limits // of the options; a resumed run has others where they are zero
 
 	progress progress
 	folder   *folder
@@ -60,7 +62,7 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 	if p == nil {
 		return nil, errors.New("there is no policy")
 	}
-	r := &Runner{adapter: a, now: time.Now, project: loop.InMemory(), control: func() Control { return GoOn }, backoff: backoff}
+	r := &Runner{adapter: a, program: p, now: time.Now, project: loop.InMemory(), control: func() Control { return GoOn }, backoff: backoff}
 	for _, o := range opts {
 		if err := o(r); err != nil {
 			return nil, err
@@ -169,60 +171,71 @@ func endf(end End, format string, args ...any) *ended {
 
 func (r *Runner) run(ctx context.Context) {
 	release, err := r.begin(ctx)
-	if err == nil {
+	if release != nil {
 		defer release()
-		for err == nil {
-			err = r.step(ctx)
-		}
+	}
+	for err == nil {
+		err = r.step(ctx)
 	}
 	var e *ended
 	if !errors.As(err, &e) {
 		e = endf(Failed, "%s", err)
 	}
+	last := Event{Kind: RunEnd, Ended: e.end, Rule: e.rule, Why: e.why, Totals: r.totals()}
+	if release == nil { // what is kept of the run belongs to the process that runs it
+		last.V, last.Time, last.Run = 1, r.now(), r.plan.ID
+		r.emit(last)
+		return
+	}
 	r.progress.End = e.end
-	_ = r.say(Event{Kind: RunEnd, Ended: e.end, Rule: e.rule, Why: e.why, Totals: r.totals()})
+	_ = r.say(last)
 	if r.folder != nil {
 		r.folder.close()
 	}
 }
 
-// begin takes the run's lock, opens its folder, and says that it begins.
+// begin takes the run's lock, opens its folder, and says that it begins. release is nil if the lock was not taken.
 func (r *Runner) begin(ctx context.Context) (release func(), err error) {
 	release = func() {}
-	kind := RunStart
 	if r.disk != nil {
 		if release, err = r.hold(ctx); err != nil {
 			return nil, err
 		}
 	}
+	kind := RunStart
 	if r.resume != "" {
 		kind = RunResume
+		if err := r.recall(r.program); err != nil {
+			release()
+			return nil, err
+		}
 		r.process().leftovers()
 	}
 	if r.disk != nil {
 		if err := r.openFolder(ctx); err != nil {
-			release()
-			return nil, err
+			return release, err
 		}
 		r.prune()
 	}
-	if err := r.say(Event{Kind: kind, Policy: r.plan.Policy, Client: r.plan.Client, Args: r.plan.Args}); err != nil {
-		release()
-		return nil, err
-	}
-	return release, nil
+	return release, r.say(Event{Kind: kind, Policy: r.plan.Policy, Client: r.plan.Client, Args: r.plan.Args})
 }
 
 // step does what comes next, by the phase. Each phase ends with a checkpoint, from which a killed run goes on.
 func (r *Runner) step(ctx context.Context) error {
 	switch r.progress.Phase {
 	case first:
+		if err := r.waitWhilePaused(ctx); err != nil { // the policy would not be asked
+			return err
+		}
 		return r.firstPrompt(ctx)
 	case iterating: // it was killed in the middle of an iteration
 		return r.lost()
 	case deciding:
 		if r.control() == Leave { // the policy's loops may be ended too, and would say so
 			return errStopped()
+		}
+		if err := r.waitWhilePaused(ctx); err != nil {
+			return err
 		}
 		return r.decide(ctx)
 	default:

@@ -234,6 +234,125 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// A process that resumes a run which another one still runs changes nothing of it, and goes on from where the other one ended.
+func TestResumeOfARunUnderWay(t *testing.T) {
+	dir, state := project(t)
+	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithState(state), run.WithLimits(run.Limits{Iterations: 1}), sh("echo x >>count"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resume := func() *run.Runner {
+		back, err := run.New(load(t, policy), run.Generic(), run.WithState(state), run.WithLimits(run.Limits{Iterations: 2}), run.Resume(r.ID()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return back
+	}
+	var later *run.Runner
+	for ev := range r.Run(t.Context()) {
+		if ev.Kind != run.IterationStart {
+			continue
+		}
+		before, err := run.Find(state, r.ID())
+		if err != nil || !before.Running {
+			t.Fatalf("under way it is %+v (%v)", before, err)
+		}
+		if _, got := all(t, t.Context(), resume()); !cmp.Equal(got, []string{"run_end failed"}) {
+			t.Errorf("another process runs it: %v", got)
+		}
+		after, err := run.Find(state, r.ID())
+		if diff := cmp.Diff(before, after); diff != "" || err != nil {
+			t.Errorf("another process changed what is kept (%v, -before +after):\n%s", err, diff)
+		}
+		later = resume()
+	}
+	_, got := all(t, t.Context(), later)
+	want := []string{"run_resume", "iteration_start 2", "iteration_end 2 ok", "verdict 2 continue again", "run_end limit"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got)\n%s", diff)
+	}
+	if count, _ := os.ReadFile(filepath.Join(dir, "count")); string(count) != "x\nx\n" {
+		t.Errorf("the agent was started %d times", strings.Count(string(count), "x"))
+	}
+}
+
+// A run that was killed is not under way because another run of its policy is.
+func TestKilledBesideAnother(t *testing.T) {
+	dir, state := project(t)
+	opts := []run.Option{run.WithDir(dir), run.WithState(state), sh("true")}
+	killed, err := run.New(load(t, policy), run.Generic(), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(state, "runs", killed.ID()+".json")
+	var kept []byte
+	for ev := range killed.Run(t.Context()) {
+		if ev.Kind == run.IterationStart {
+			if kept, err = os.ReadFile(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.WriteFile(path, kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other, err := run.New(load(t, policy), run.Generic(), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ev := range other.Run(t.Context()) {
+		if ev.Kind != run.IterationStart {
+			continue
+		}
+		for id, want := range map[string]bool{killed.ID(): false, other.ID(): true} {
+			if info, err := run.Find(state, id); err != nil || info.Running != want || info.Ended != "" {
+				t.Errorf("%s is %+v (%v), running %t", id, info, err, want)
+			}
+		}
+	}
+}
+
+// A paused run waits before the policy is asked: the switch that pauses it lets every agent stop.
+func TestPause(t *testing.T) {
+	dir, _ := project(t)
+	asked := 0
+	control := func() run.Control {
+		if asked++; asked == 1 {
+			return run.Pause
+		}
+		return run.GoOn
+	}
+	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithControl(control), run.WithLimits(run.Limits{Iterations: 1}), sh("true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, got := all(t, t.Context(), r)
+	want := []string{"run_start", "waiting", "verdict continue again", "iteration_start 1", "iteration_end 1 ok", "verdict 1 continue again", "run_end limit"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got)\n%s", diff)
+	}
+}
+
+// A verdict says how far the work is, where the policy measures it.
+func TestMeasure(t *testing.T) {
+	dir, _ := project(t)
+	text := "ralph: 1\nmeasure: {done: run.iteration, total: 2}\nrules:\n  - {name: done, when: run.iteration == 2, stop: done}\n  - {name: again, continue: go on}\n"
+	r, err := run.New(load(t, text), run.Generic(), run.WithDir(dir), sh("true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, _ := all(t, t.Context(), r)
+	var got []float64
+	for _, ev := range events {
+		if ev.Done != nil && ev.Total != nil {
+			got = append(got, *ev.Done, *ev.Total)
+		}
+	}
+	if diff := cmp.Diff([]float64{0, 2, 1, 2, 2, 2}, got); diff != "" {
+		t.Errorf("done and total (-want +got)\n%s", diff)
+	}
+}
+
 // The first request to end waits for the iteration, the context does not.
 func TestInterrupt(t *testing.T) {
 	dir, _ := project(t)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -114,6 +115,7 @@ type aRun struct {
 	project string // where the agent works: the project, or the worktree
 	args    []string
 	prompt  string
+	max     int           // iterations of the run to resume
 	tree    worktree.Tree // the zero Tree if it has none
 	options []run.Option
 
@@ -127,6 +129,9 @@ func (a *app) begin(ctx context.Context, own *store.Store, project string, f run
 	limits, err := f.limits()
 	if err != nil {
 		return err
+	}
+	if f.changed("until") && strings.TrimSpace(f.until) == "" {
+		return errors.New("--until takes a text with which the agent says that it is done, and this is blank")
 	}
 	var r aRun
 	if f.resume != "" {
@@ -155,7 +160,7 @@ func (a *app) begin(ctx context.Context, own *store.Store, project string, f run
 		return err
 	}
 	debug.SetGCPercent(runGCPercent)
-	show := a.runView(f, limits)
+	show := a.runView(f, cmp.Or(f.max, r.max))
 	var last run.Event
 	for ev := range runner.Run(ctx) {
 		show.event(ev)
@@ -183,6 +188,10 @@ func (a *app) fresh(ctx context.Context, own *store.Store, project string, f run
 		r.flags.policy = atHand(project, f.policy)
 	case r.prompt == "":
 		r.flags.policy = defaultPolicy
+	case len(f.set) > 0:
+		return r, errors.New("--set is for --policy: a prompt has no params")
+	case len(r.prompt) > maxRepeated:
+		return r, fmt.Errorf("without --policy the prompt has at most %d KiB, since a policy repeats it: have it name a file to read", maxRepeated>>10)
 	}
 	if err := a.runPolicy(ctx, &r); err != nil {
 		return r, err
@@ -264,7 +273,7 @@ func (a *app) resumed(ctx context.Context, own *store.Store, project string, f r
 	if err != nil {
 		return r, err
 	}
-	r = aRun{flags: f, home: info.Home, project: info.Root, args: info.Args, prompt: info.Prompt, options: []run.Option{run.Resume(info.ID)}}
+	r = aRun{flags: f, home: info.Home, project: info.Root, args: info.Args, prompt: info.Prompt, max: info.Limits.Iterations, options: []run.Option{run.Resume(info.ID)}}
 	r.flags.policy, r.flags.client = info.Labels["policy"], info.Client
 	for i := 0; ; i++ {
 		s, ok := info.Labels["set "+strconv.Itoa(i)]
@@ -375,8 +384,11 @@ rules:
 `
 )
 
-// maxPrompt is how long a prompt may be.
-const maxPrompt = 1 << 20
+// How long a prompt may be, and one that is the text of a policy.
+const (
+	maxPrompt   = 1 << 20
+	maxRepeated = 128 << 10
+)
 
 // runPrompt is the text that --prompt names.
 func (a *app) runPrompt(name string) (string, error) {
@@ -441,7 +453,11 @@ func (f runFlags) limits() (l run.Limits, err error) {
 // runToResume finds the run that --resume names.
 func (a *app) runToResume(own *store.Store, project, id string) (run.Info, error) {
 	if id != latestRun {
-		return run.Find(own.Dir(), id)
+		info, err := run.Find(own.Dir(), id)
+		if err == nil && info.Running {
+			err = fmt.Errorf("run %s is running; watch it with: ralph run --attach %[1]s", id)
+		}
+		return info, err
 	}
 	all, err := run.List(own.Dir(), project)
 	if err != nil {

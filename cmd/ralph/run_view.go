@@ -2,15 +2,18 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -19,6 +22,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -52,6 +56,9 @@ func (a *app) runControl(own *store.Store, project, policy string, id func() str
 		if own.RunEnding(id()) {
 			return run.Leave
 		}
+		if _, off := workspace.Off(project, noEnv); off {
+			return run.Pause
+		}
 		pauses, err := own.Pauses(project)
 		if err != nil {
 			return run.GoOn
@@ -65,23 +72,31 @@ func (a *app) runControl(own *store.Store, project, policy string, id func() str
 	}
 }
 
-// runView shows what happens in a run.
+// runView shows what happens in a run. One goroutine writes, between event and close.
 type runView struct {
 	out    io.Writer
 	json   bool
 	live   func() int // width of the terminal, nil if there is none
-	limits run.Limits
-	doing  string
+	max    int        // iterations
+	events chan run.Event
+	tick   <-chan time.Time // the time in the line goes on
+	done   chan struct{}
+
 	shown  bool // a line that is to be replaced stands there
 	start  time.Time
+	at     time.Time // now
 	totals run.Totals
+	what   string    // the agent or ralph is at
+	until  time.Time // it waits
+	doing  string
+	far    string // how far the work is
+	bar    string
 }
 
-func (a *app) runView(f runFlags, l run.Limits) *runView {
-	v := &runView{out: a.stdout, json: f.format == "json", limits: l}
-	if v.limits.Iterations == 0 {
-		v.limits.Iterations = run.DefaultIterations
-	}
+// runView begins to show a run of at most so many iterations, 0 for the default.
+func (a *app) runView(f runFlags, most int) *runView {
+	v := &runView{out: a.stdout, json: f.format == "json", max: cmp.Or(most, run.DefaultIterations)}
+	stop := func() {}
 	if file, ok := a.stdout.(*os.File); ok && !v.json && isatty.IsTerminal(file.Fd()) && a.getenv("TERM") != "dumb" {
 		v.live = func() int {
 			width, _, err := term.GetSize(int(file.Fd()))
@@ -90,22 +105,55 @@ func (a *app) runView(f runFlags, l run.Limits) *runView {
 			}
 			return width
 		}
+		ticker := time.NewTicker(time.Second)
+		v.tick, stop = ticker.C, ticker.Stop
 	}
+	v.begin(stop)
 	return v
 }
 
-func (v *runView) event(ev run.Event) {
+func (v *runView) begin(end func()) {
+	v.events, v.done = make(chan run.Event), make(chan struct{})
+	go func() {
+		defer close(v.done)
+		defer end()
+		for {
+			select {
+			case ev, ok := <-v.events:
+				if !ok {
+					v.clear()
+					return
+				}
+				v.write(ev)
+			case v.at = <-v.tick:
+				v.status()
+			}
+		}
+	}()
+}
+
+// event shows an event.
+func (v *runView) event(ev run.Event) { v.events <- ev }
+
+// close ends the view, once all is shown.
+func (v *runView) close() {
+	close(v.events)
+	<-v.done
+}
+
+func (v *runView) write(ev run.Event) {
 	if v.json {
 		if line, err := json.Marshal(ev); err == nil {
 			fmt.Fprintf(v.out, "%s\n", line)
 		}
 		return
 	}
+	v.at = ev.Time
 	if v.start.IsZero() {
 		v.start = ev.Time
 	}
 	if ev.Totals.Elapsed > 0 {
-		v.totals = ev.Totals
+		v.totals, v.start = ev.Totals, ev.Time.Add(-ev.Totals.Elapsed)
 	}
 	switch ev.Kind {
 	case run.RunStart, run.RunResume:
@@ -115,14 +163,12 @@ func (v *runView) event(ev run.Event) {
 		}
 		v.line("run %s %s: %s, policy %s, client %s", ev.Run, verb, visible(strings.Join(ev.Args, " ")), ev.Policy, ev.Client)
 	case run.IterationStart:
-		v.doing = ""
+		v.what, v.until, v.doing = fmt.Sprintf("iteration %d of %d", ev.Iteration, v.max), time.Time{}, ""
 		if v.live == nil {
-			v.line("iteration %d of %d started", ev.Iteration, v.limits.Iterations)
+			v.line("%s started", v.what)
 		}
-		v.status(ev)
 	case run.AgentOutput:
 		v.doing = visible(ev.Shown)
-		v.status(ev)
 	case run.IterationEnd:
 		text := fmt.Sprintf("iteration %d %s", ev.Iteration, outcomeWords(ev))
 		if ev.Problem != "" {
@@ -132,23 +178,66 @@ func (v *runView) event(ev run.Event) {
 		if ev.Left > 0 {
 			v.line("  it left %s behind, which ralph ended", plural(ev.Left, "process"))
 		}
+		v.what = ""
 	case run.VerdictMade:
+		if ev.Done != nil && ev.Total != nil {
+			v.far, v.bar = measured(*ev.Done, *ev.Total), bar(*ev.Done, *ev.Total)
+			if v.live == nil {
+				v.line("  %s", v.far)
+			}
+		}
 		for _, n := range ev.Notices {
 			v.line("  %s", visible(n))
 		}
 	case run.Waiting:
+		v.what, v.until, v.doing = "paused", time.Time{}, ""
 		if ev.Until != nil {
+			v.what, v.until = "waiting", *ev.Until
 			v.line("waiting until %s: %s", ev.Until.Local().Format(time.TimeOnly), visible(ev.Why))
 		} else {
 			v.line("waiting: %s", visible(ev.Why))
 		}
 	case run.RunEnd:
+		v.what = ""
 		v.line("%s: %s", endWords(ev.Ended), visible(ev.Why))
-		v.line("%s; %s", plural(ev.Totals.Iterations, "iteration"), used(ev.Totals))
-		if ev.Ended != run.Success {
+		words := []string{plural(ev.Totals.Iterations, "iteration"), used(ev.Totals)}
+		if v.far != "" {
+			words = append(words, v.far)
+		}
+		v.line("%s", strings.Join(words, "; "))
+		if text := outcomes(ev.Totals.Outcomes); text != "" {
+			v.line("outcomes: %s", text)
+		}
+		if ev.Ended != run.Success && ev.Seq > 0 {
 			v.line("go on with: ralph run --resume=%s", ev.Run)
 		}
 	}
+	v.status()
+}
+
+// outcomes counts how the iterations of a run ended, the most frequent first; "" if all are ok.
+func outcomes(n map[run.Outcome]int) string {
+	if n[run.OK] == 0 && len(n) == 0 || n[run.OK] > 0 && len(n) == 1 {
+		return ""
+	}
+	all := slices.SortedFunc(maps.Keys(n), func(a, b run.Outcome) int {
+		return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b))
+	})
+	words := make([]string, len(all))
+	for i, o := range all {
+		words[i] = fmt.Sprintf("%d %s", n[o], o)
+	}
+	return strings.Join(words, ", ")
+}
+
+// bar is a picture of how far the work is, "" if there is none to do.
+func bar(done, total float64) string {
+	const width = 10
+	if !(total > 0) {
+		return ""
+	}
+	full := int(min(max(done/total, 0), 1) * width)
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
 }
 
 // outcomeWords says how an iteration ended.
@@ -208,18 +297,25 @@ func (v *runView) line(format string, args ...any) {
 	fmt.Fprintf(v.out, format+"\n", args...)
 }
 
-// status replaces the line about the iteration in progress.
-func (v *runView) status(ev run.Event) {
-	if v.live == nil {
+// status replaces the line about what goes on.
+func (v *runView) status() {
+	if v.live == nil || v.what == "" {
 		return
 	}
-	t := v.totals
-	t.Elapsed = ev.Time.Sub(v.start)
-	text := fmt.Sprintf("iteration %d of %d · %s", ev.Iteration, v.limits.Iterations, used(t))
-	if v.doing != "" {
-		text += " · " + v.doing
+	words := []string{v.what}
+	if !v.until.IsZero() {
+		words[0] += ", " + max(v.until.Sub(v.at), 0).Round(time.Second).String() + " left"
 	}
-	fmt.Fprintf(v.out, "\r\x1b[2K%s", cut(text, v.live()-1))
+	if v.far != "" {
+		words = append(words, strings.TrimSpace(v.bar+" "+v.far))
+	}
+	t := v.totals
+	t.Elapsed = v.at.Sub(v.start)
+	words = append(words, used(t))
+	if v.doing != "" {
+		words = append(words, v.doing)
+	}
+	fmt.Fprintf(v.out, "\r\x1b[2K%s", cut(strings.Join(words, " · "), v.live()-1))
 	v.shown = true
 }
 
@@ -229,8 +325,6 @@ func (v *runView) clear() {
 		v.shown = false
 	}
 }
-
-func (v *runView) close() { v.clear() }
 
 // notify runs the user's command at the end of a run.
 func (a *app) notify(ctx context.Context, line string, last run.Event) error {
@@ -295,7 +389,7 @@ func (a *app) attach(ctx context.Context, own *store.Store, project string, f ru
 	defer file.Close()
 	_, ctx, stop := a.interruptions(ctx)
 	defer stop()
-	show := a.runView(f, info.Limits)
+	show := a.runView(f, info.Limits.Iterations)
 	defer show.close()
 	lines := bufio.NewReader(file)
 	part := ""

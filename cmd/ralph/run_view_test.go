@@ -1,0 +1,79 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/run"
+)
+
+// On a terminal one line says what goes on, and its time goes on without events.
+func TestRunViewOnATerminal(t *testing.T) {
+	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	ticks := make(chan time.Time)
+	var out strings.Builder
+	v := &runView{out: &out, live: func() int { return 100 }, max: 5, tick: ticks}
+	v.begin(func() {})
+	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
+	done, total, until := 3.0, 10.0, at(60)
+	v.event(run.Event{Kind: run.RunStart, Seq: 1, Time: start, Run: "id", Policy: "p", Client: "generic", Args: []string{"agent"}})
+	v.event(run.Event{Kind: run.VerdictMade, Seq: 2, Time: start, Done: &done, Total: &total})
+	v.event(run.Event{Kind: run.IterationStart, Seq: 3, Time: start, Iteration: 1})
+	v.event(run.Event{Kind: run.AgentOutput, Time: start, Iteration: 1, Shown: "reads\x1b[2J a file"})
+	ticks <- at(7)
+	totals := run.Totals{Iterations: 1, Elapsed: 8 * time.Second, Tokens: 1200, Outcomes: map[run.Outcome]int{run.OK: 1, run.RateLimited: 2, run.Crashed: 2}}
+	v.event(run.Event{Kind: run.IterationEnd, Seq: 4, Time: at(8), Iteration: 1, Outcome: run.OK, Totals: totals})
+	v.event(run.Event{Kind: run.Waiting, Seq: 5, Time: at(8), Until: &until, Why: "the rate limit"})
+	ticks <- at(20)
+	v.event(run.Event{Kind: run.RunEnd, Seq: 6, Time: at(21), Run: "id", Ended: run.AtLimit, Why: "1 of 1", Totals: totals})
+	v.close()
+	var got []string
+	for line := range strings.SplitSeq(out.String(), "\r\x1b[2K") {
+		if line != "" && (len(got) == 0 || got[len(got)-1] != line) {
+			got = append(got, line)
+		}
+	}
+	want := []string{
+		"run id started: agent, policy p, client generic\n",
+		"iteration 1 of 5 · ███░░░░░░░ 3 of 10 done · 0s",
+		"iteration 1 of 5 · ███░░░░░░░ 3 of 10 done · 0s · reads\\x1b[2J a file",
+		"iteration 1 of 5 · ███░░░░░░░ 3 of 10 done · 7s · reads\\x1b[2J a file",
+		"iteration 1 is done (8s, 1.2k tokens)\nwaiting until " + until.Local().Format(time.TimeOnly) + ": the rate limit\n",
+		"waiting, 52s left · ███░░░░░░░ 3 of 10 done · 8s, 1.2k tokens",
+		"waiting, 40s left · ███░░░░░░░ 3 of 10 done · 20s, 1.2k tokens",
+		"limit reached: 1 of 1\n1 iteration; 8s, 1.2k tokens; 3 of 10 done\noutcomes: 2 crashed, 2 rate_limited, 1 ok\ngo on with: ralph run --resume=id\n",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines (-want +got)\n%s", diff)
+	}
+}
+
+// The switch that pauses all loops of a project pauses its runs.
+func TestRunControl(t *testing.T) {
+	dir, own := t.TempDir(), store.Open(t.TempDir())
+	control := new(app).runControl(own, dir, "p", func() string { return "id" })
+	if got := control(); got != run.GoOn {
+		t.Errorf("at first it is %v", got)
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".ralph"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".ralph", "off"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := control(); got != run.Pause {
+		t.Errorf("with .ralph/off it is %v", got)
+	}
+	if err := own.EndRun("id", true); err != nil {
+		t.Fatal(err)
+	}
+	if got := control(); got != run.Leave {
+		t.Errorf("once it is to end it is %v", got)
+	}
+}
