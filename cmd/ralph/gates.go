@@ -102,6 +102,9 @@ func codexHooks(ctx context.Context, project string) ([]codexHook, error) {
 	if err != nil {
 		return nil, err
 	}
+	if resolved, err := filepath.EvalSymlinks(program); err != nil || beneath(project, program) || beneath(project, resolved) {
+		return nil, fmt.Errorf("%s lies in the project, so it is not started", program)
+	}
 	ctx, cancel := context.WithTimeout(ctx, codexPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "app-server")
@@ -118,7 +121,9 @@ func codexHooks(ctx context.Context, project string) ([]codexHook, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
+	stop := context.AfterFunc(ctx, func() { out.Close() }) // a wrapper that is killed may leave its program behind
 	defer func() {
+		stop()
 		in.Close() // which ends it
 		_ = cmd.Wait()
 	}()
