@@ -361,15 +361,15 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 	for _, l := range report.Loops {
 		head := []string{paint.in(stateShade(l.State), l.State)}
 		if l.progress != "" {
-			head = append(head, l.progress)
+			head = append(head, visible(l.progress))
 		}
 		if l.Continuations > 0 {
 			head = append(head, fmt.Sprintf("continuation %d of %d in this turn", l.Continuations, l.Limit))
 		}
-		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, l.Policy), strings.Join(head, ", "))
+		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, visible(l.Policy)), strings.Join(head, ", "))
 		line := func(name, value string) {
 			if value != "" {
-				fmt.Fprintf(a.stdout, "  %-9s %s\n", name, value)
+				fmt.Fprintf(a.stdout, "  %-9s %s\n", name, visible(value)) // files of the project are not trusted with a terminal
 			}
 		}
 		line("problem", l.Problem)
@@ -404,14 +404,14 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 		}
 	}
 	for _, h := range report.Hints {
-		fmt.Fprintf(a.stdout, "hint for the next continuation%s, %s: %s\n", audience(h.Policy, h.Session), ago(now, h.At), cut(oneLine(h.Text), 100))
+		fmt.Fprintf(a.stdout, "hint for the next continuation%s, %s: %s\n", audience(h.Policy, h.Session), ago(now, h.At), visible(cut(oneLine(h.Text), 100)))
 	}
 	for _, file := range report.Shadows {
 		fmt.Fprintf(a.stdout, "%s is used in the place of the shipped policy %s\n", file, strings.TrimSuffix(path.Base(file), ".yaml"))
 	}
 	for _, l := range report.Finished {
 		line := fmt.Sprintf("finished: %s, %s by %s: %s", l.Policy, ago(now, l.At), l.By, cut(done(l.Success, l.Reason), 100))
-		fmt.Fprintln(a.stdout, strings.TrimSuffix(line, ": "))
-		fmt.Fprintf(a.stdout, "  goal      %s\n  file      %s\n", cmp.Or(l.Goal, "the file holds none"), l.File)
+		fmt.Fprintln(a.stdout, visible(strings.TrimSuffix(line, ": ")))
+		fmt.Fprintf(a.stdout, "  goal      %s\n  file      %s\n", visible(cmp.Or(l.Goal, "the file holds none")), visible(l.File))
 	}
 }

@@ -277,6 +277,7 @@ func PassedSinceEdit(actions []Action, name string) bool {
 // commands which passed name as what they write.
 func Edited(actions []Action) []string {
 	var files []string
+	seen := map[string]bool{}
 	for _, a := range actions {
 		if a.failed {
 			continue
@@ -286,7 +287,8 @@ func Edited(actions []Action) []string {
 			edits = written(a.Command)
 		}
 		for _, file := range edits {
-			if !slices.Contains(files, file) {
+			if !seen[file] {
+				seen[file] = true
 				files = append(files, file)
 			}
 		}

@@ -72,16 +72,20 @@ type shellWord struct {
 	quoted bool // it begins with a quote
 }
 
+// arrowSigns are what a redirection begins with.
+const arrowSigns = "0123456789&>"
+
 // shellWords takes a simple command apart, at its spaces. A redirection that touches a word is one with it.
 func shellWords(command string) []shellWord {
 	var words []shellWord
 	var word strings.Builder
 	in, quoted := false, false
+	arrow := true // the word is one that > may follow without a break: &, digits and more of them
 	end := func() {
 		if in {
 			words = append(words, shellWord{word.String(), quoted})
 			word.Reset()
-			in, quoted = false, false
+			in, quoted, arrow = false, false, true
 		}
 	}
 	for i := 0; i < len(command); i++ {
@@ -95,15 +99,17 @@ func shellWords(command string) []shellWord {
 			}
 			quoted = quoted || !in
 			word.WriteString(command[i+1 : to])
+			arrow = arrow && strings.Trim(command[i+1:to], arrowSigns) == ""
 			in, i = true, to
 		case '>':
-			if s := word.String(); in && strings.Trim(s, "0123456789&>") != "" {
+			if in && !arrow {
 				end() // echo x>file
 			}
 			word.WriteByte(c)
 			in = true
 		default:
 			word.WriteByte(c)
+			arrow = arrow && strings.IndexByte(arrowSigns, c) >= 0
 			in = true
 		}
 	}
