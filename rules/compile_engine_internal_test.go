@@ -131,6 +131,15 @@ func TestExprUpgrade(t *testing.T) {
 			}
 		}
 	})
+	t.Run("the span of an operand has the brackets that it begins with", func(t *testing.T) {
+		for _, src := range []string{"(s.on ? s.m : 1) < 1", "( (s.m) + 1) * 2 > 3", "s.t == 'x)'", "[1, 2][0] == s.m"} {
+			tree, _ := newS().parse("s.on and " + src)
+			runes := []rune("s.on and " + src)
+			if from, to := spanOf(runes, tree.Node.(*ast.BinaryNode).Right); string(runes[from:to]) != src {
+				t.Errorf("the span is %q, want %q", string(runes[from:to]), src)
+			}
+		}
+	})
 	t.Run("a machine is used again, also after an error", func(t *testing.T) {
 		e, machine := newS(), new(vm.VM)
 		good, _ := build(e, "count(s.xs, .k == 1) == 1")

@@ -1,6 +1,10 @@
 package rules
 
-import "github.com/expr-lang/expr/ast"
+import (
+	"unicode"
+
+	"github.com/expr-lang/expr/ast"
+)
 
 // children calls f with the address of each direct child of n, so that a child
 // can be replaced.
@@ -73,7 +77,42 @@ func spanOf(src []rune, n ast.Node) (from, to int) {
 	}
 	widen(n)
 	from, to = max(0, min(from, len(src))), max(0, min(to, len(src)))
+	from = openBrackets(src, from, to)
 	return from, closeBrackets(src, from, to)
+}
+
+// openBrackets gives where the brackets begin that src closes from from to to, and that stand right before from.
+func openBrackets(src []rune, from, to int) int {
+	depth, missing := 0, 0
+	var quoted rune
+	for i := from; i < to; i++ {
+		c := src[i]
+		switch {
+		case quoted != 0:
+			if c == '\\' && quoted != '`' {
+				i++
+			} else if c == quoted {
+				quoted = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quoted = c
+		case c == '(' || c == '[' || c == '{':
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			depth--
+			missing = max(missing, -depth)
+		}
+	}
+	start := from
+	for i := from - 1; i >= 0 && missing > 0; i-- {
+		switch c := src[i]; {
+		case c == '(' || c == '[' || c == '{':
+			start, missing = i, missing-1
+		case !unicode.IsSpace(c):
+			return start
+		}
+	}
+	return start
 }
 
 func closeBrackets(src []rune, from, to int) int {
