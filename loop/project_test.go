@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -25,12 +26,13 @@ import (
 // project is a project in a temporary folder. Its clock stands still until it is
 // moved, its environment is empty, and its decision log is kept in memory.
 type project struct {
-	t     testing.TB
-	dir   string
-	store string
-	env   map[string]string
-	now   time.Time
-	lines []string // of the decision log
+	recording sync.Mutex // of lines, by several hooks at once
+	t         testing.TB
+	dir       string
+	store     string
+	env       map[string]string
+	now       time.Time
+	lines     []string // of the decision log
 }
 
 func newProject(t testing.TB, files map[string]string) *project {
@@ -179,6 +181,8 @@ func (f recorder) Record(_ context.Context, r *loop.Record) error { return f(r) 
 // record keeps a record as its line of JSON.
 func (p *project) record(r *loop.Record) error {
 	line, err := json.Marshal(r)
+	p.recording.Lock()
+	defer p.recording.Unlock()
 	p.lines = append(p.lines, string(line))
 	return err
 }
