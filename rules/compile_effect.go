@@ -306,31 +306,17 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 // splitAssignment gives the offset of the = that assigns: the first that is part
 // of no comparison and stands neither in quotes nor in brackets.
 func splitAssignment(s string) (at int, ok bool) {
-	var quoted byte
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case quoted != 0:
-			if c == '\\' && quoted != '`' {
-				i++
-			} else if c == quoted {
-				quoted = 0
-			}
-		case c == '"' || c == '\'' || c == '`':
-			quoted = c
-		case c == '(' || c == '[' || c == '{':
-			depth++
-		case c == ')' || c == ']' || c == '}':
-			depth--
-		case c == '=' && depth <= 0:
-			if i+1 < len(s) && s[i+1] == '=' || i > 0 && strings.IndexByte("=!<>", s[i-1]) >= 0 {
-				return 0, false
-			}
-			return i, strings.TrimSpace(s[:i]) != ""
+	unquoted([]byte(s), 0, func(i, depth int) bool {
+		if s[i] != '=' || depth > 0 {
+			return true
 		}
-	}
-	return 0, false
+		compares := i+1 < len(s) && s[i+1] == '=' || i > 0 && strings.IndexByte("=!<>", s[i-1]) >= 0
+		if !compares {
+			at, ok = i, strings.TrimSpace(s[:i]) != ""
+		}
+		return false
+	})
+	return at, ok
 }
 
 // effect is a change that a rule asks for, compiled.

@@ -81,28 +81,13 @@ func spanOf(src []rune, n ast.Node) (from, to int) {
 	return from, closeBrackets(src, from, to)
 }
 
-// openBrackets gives where the brackets begin that src closes from from to to, and that stand right before from.
+// openBrackets gives where the brackets begin that src closes between from and to, and that stand right before from.
 func openBrackets(src []rune, from, to int) int {
-	depth, missing := 0, 0
-	var quoted rune
-	for i := from; i < to; i++ {
-		c := src[i]
-		switch {
-		case quoted != 0:
-			if c == '\\' && quoted != '`' {
-				i++
-			} else if c == quoted {
-				quoted = 0
-			}
-		case c == '"' || c == '\'' || c == '`':
-			quoted = c
-		case c == '(' || c == '[' || c == '{':
-			depth++
-		case c == ')' || c == ']' || c == '}':
-			depth--
-			missing = max(missing, -depth)
-		}
-	}
+	missing := 0
+	unquoted(src[:to], from, func(_, depth int) bool {
+		missing = max(missing, -depth)
+		return true
+	})
 	start := from
 	for i := from - 1; i >= 0 && missing > 0; i-- {
 		switch c := src[i]; {
@@ -115,36 +100,49 @@ func openBrackets(src []rune, from, to int) int {
 	return start
 }
 
+// closeBrackets gives where the brackets end that src opens between from and to, to if all are closed there.
 func closeBrackets(src []rune, from, to int) int {
-	depth := 0
-	var quoted rune
-	for i := from; i < len(src); i++ {
-		if i >= to && depth <= 0 && quoted == 0 {
-			return max(to, from)
+	end, open := to, 0
+	unquoted(src, from, func(i, depth int) bool {
+		if i >= to && (open <= 0 || depth == 0) {
+			if open > 0 {
+				end = i + 1
+			}
+			return false
 		}
+		open = depth
+		return true
+	})
+	return end
+}
+
+// unquoted calls visit for each character of an expression from an index on that does not stand within a text, until visit is
+// false. depth is how many brackets are open behind the character; it is negative where more are closed than opened.
+func unquoted[T byte | rune](src []T, from int, visit func(i, depth int) bool) {
+	depth := 0
+	var quoted T
+	for i := from; i < len(src); i++ {
 		c := src[i]
-		switch {
-		case quoted != 0:
+		if quoted != 0 {
 			if c == '\\' && quoted != '`' {
 				i++
 			} else if c == quoted {
 				quoted = 0
 			}
-		case c == '"' || c == '\'' || c == '`':
+			continue
+		}
+		switch c {
+		case '"', '\'', '`':
 			quoted = c
-		case c == '(' || c == '[' || c == '{':
+		case '(', '[', '{':
 			depth++
-		case c == ')' || c == ']' || c == '}':
+		case ')', ']', '}':
 			depth--
-			if i >= to && depth == 0 {
-				return i + 1
-			}
-			if i >= to && depth < 0 {
-				return to
-			}
+		}
+		if !visit(i, depth) {
+			return
 		}
 	}
-	return to
 }
 
 // nodesOf counts a node and all within.
