@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,15 +22,11 @@ const grace = 3 * time.Second
 // maxStderr is how much of the end of stderr an adapter sees.
 const maxStderr = 64 << 10
 
-// agent starts the iterations of a run.
-type agent struct{ r *Runner }
+// mark is in the environment of all that belongs to the run.
+func (r *Runner) mark() string { return Env + "=" + r.plan.ID }
 
-func (r *Runner) process() agent { return agent{r} }
-
-func (a agent) mark() string { return Env + "=" + a.r.plan.ID }
-
-// leftovers ends what an earlier process of this run left behind when it was killed.
-func (a agent) leftovers() { process.Leftovers(a.r.progress.Agent, a.mark(), grace) }
+// endLeftovers ends what an earlier process of this run left behind when it was killed.
+func (r *Runner) endLeftovers() { process.Leftovers(r.progress.Agent, r.mark(), grace) }
 
 // exit is how the process of an iteration ended.
 type exit struct {
@@ -41,19 +39,19 @@ var (
 	errEnd  = errors.New("the client cannot go on")
 )
 
-// run runs one iteration. The error is that the agent could not be started.
-func (a agent) run(ctx context.Context, n int, cmd Command) (Result, exit, error) {
-	r := a.r
+// runAgent runs iteration n. The error is that the agent could not be started.
+func (r *Runner) runAgent(ctx context.Context, n int, cmd Command) (Result, exit, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	timed, stop := context.WithTimeoutCause(ctx, r.timeOfIteration(), errTime)
+	most := r.timeOfIteration()
+	timed, stop := context.WithTimeoutCause(ctx, most, errTime)
 	defer stop()
 
 	out, doing := r.adapter.Output(), make(chan string, 16)
 	var fatal Outcome
 	read := &lines{max: MaxLine, take: func(line []byte) {
 		shown, end := out.Line(line)
-		if len(doing) < cap(doing) { // else nobody can read that fast
+		if len(doing) < cap(doing) { // else it comes faster than it can be read
 			if shown = short(shown); shown != "" {
 				doing <- shown
 			}
@@ -66,9 +64,9 @@ func (a agent) run(ctx context.Context, n int, cmd Command) (Result, exit, error
 	stderr := &tail{max: maxStderr}
 	spools := [2]*spool{newSpool(r.folder.output(n, "out")), newSpool(r.folder.output(n, "err"))}
 	start := r.now()
-	env := environment(r.env, cmd.Env)
+	env := slices.Concat(r.env, cmd.Env) // of a name that is there twice, the last value counts
 	c := process.Command{
-		Args: cmd.Args, Dir: r.plan.Root, Env: env, Stdin: cmd.Stdin, Mark: a.mark(), Grace: grace,
+		Args: cmd.Args, Dir: r.plan.Root, Env: env, Stdin: cmd.Stdin, Mark: r.mark(), Grace: grace,
 		Stdout: io.MultiWriter(spools[0], read), Stderr: io.MultiWriter(spools[1], stderr),
 		Started: func(id process.ID) {
 			r.progress.Agent = id
@@ -103,7 +101,7 @@ func (a agent) run(ctx context.Context, n int, cmd Command) (Result, exit, error
 	case fatal != "":
 		res.Outcome = fatal
 	case errors.Is(cause, errTime):
-		res.Outcome, res.Problem = Timeout, "it took longer than "+r.timeOfIteration().String()
+		res.Outcome, res.Problem = Timeout, "it took longer than "+most.String()
 	case timed.Err() != nil:
 		res.Outcome = Interrupted
 	case res.Outcome == "" && (ended.Code != 0 || ended.Signal != ""):
@@ -119,7 +117,7 @@ func (a agent) run(ctx context.Context, n int, cmd Command) (Result, exit, error
 
 // problem says how a process ended, with the last line that it wrote to stderr.
 func problem(p Process) string {
-	how := "exit status " + itoa(p.Exit)
+	how := "exit status " + strconv.Itoa(p.Exit)
 	if p.Signal != "" {
 		how = "signal " + p.Signal
 	}
@@ -138,23 +136,6 @@ func lastLine(b []byte) string {
 func (r *Runner) timeOfIteration() time.Duration {
 	left := r.plan.Started.Add(r.plan.Limits.Elapsed).Sub(r.now())
 	return max(min(r.plan.Iteration, left), time.Second)
-}
-
-// environment is env with changes.
-func environment(env, changes []string) []string {
-	var out []string
-	for _, v := range env {
-		name, _, _ := strings.Cut(v, "=")
-		changed := false
-		for _, c := range changes {
-			n, _, _ := strings.Cut(c, "=")
-			changed = changed || n == name
-		}
-		if !changed {
-			out = append(out, v)
-		}
-	}
-	return append(out, changes...)
 }
 
 func randomWord() string { return strings.ToLower(rand.Text()[:4]) }

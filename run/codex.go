@@ -41,7 +41,7 @@ func (c codex) Command(i Invocation) (Command, error) {
 
 func (codex) Output() Output { return &codexOutput{} }
 
-// codexOutput reads --json. An item of the type error is a warning; the failure of a turn is told by turn.failed.
+// codexOutput reads --json. An item of the type error is a warning; the record turn.failed says that a turn failed.
 type codexOutput struct {
 	ending
 	res Result

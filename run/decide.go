@@ -140,7 +140,7 @@ func (m memories) Save(ctx context.Context, entries ...loop.Entry) error {
 	return nil
 }
 
-// facts answers run.NAME. What failed is told by the outcome, so transcript.failed is nil.
+// facts answers run.NAME. transcript.failed is nil: the outcome says what failed.
 func (r *Runner) facts(_ host.Event, world rules.Facts) rules.Facts { return facts{world, r} }
 
 type facts struct {

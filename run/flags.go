@@ -69,7 +69,7 @@ func (l *cmdline) refuse(why string, names ...string) {
 // Why flags are refused.
 const (
 	ownPrompt  = "the run gives the prompt"
-	ownSession = "each iteration has a session of its own, or goes on with the last one if the run is told so"
+	ownSession = "each iteration has a session of its own, or goes on with the last one with --continue of ralph run"
 )
 
 // need adds a flag with a value, unless it is there; names are how it is written, the first is added. Another value is refused.

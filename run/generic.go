@@ -3,7 +3,6 @@ package run
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -47,5 +46,3 @@ func (p *printed) Result(Process) Result {
 
 // maxArgument is how long one argument may be: Linux has the smallest bound, with its final zero.
 const maxArgument = 128<<10 - 1
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -42,7 +42,7 @@ func TestRunner(t *testing.T) {
 	}
 	fmt.Println("run", r.ID())
 	for ev := range r.Run(t.Context()) {
-		fmt.Println(told(ev), ev.Why)
+		fmt.Println(inWords(ev), ev.Why)
 	}
 }
 

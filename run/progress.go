@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -168,18 +169,10 @@ func (r *Runner) recall(p *rules.Program) error {
 		return err
 	}
 	r.plan, r.progress = c.Plan, c.Progress
-	for _, l := range []struct {
-		set bool
-		do  func()
-	}{
-		{limits.Iterations > 0, func() { r.plan.Limits.Iterations = limits.Iterations }},
-		{limits.Elapsed > 0, func() { r.plan.Limits.Elapsed = limits.Elapsed }},
-		{limits.Tokens > 0, func() { r.plan.Limits.Tokens = limits.Tokens }},
-		{limits.Cost > 0, func() { r.plan.Limits.Cost = limits.Cost }},
-	} {
-		if l.set {
-			l.do()
-		}
+	old := r.plan.Limits
+	r.plan.Limits = Limits{
+		Iterations: cmp.Or(limits.Iterations, old.Iterations), Elapsed: cmp.Or(limits.Elapsed, old.Elapsed),
+		Tokens: cmp.Or(limits.Tokens, old.Tokens), Cost: cmp.Or(limits.Cost, old.Cost),
 	}
 	if r.progress.End != "" {
 		r.progress.Resumed++

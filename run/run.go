@@ -36,10 +36,10 @@ type Runner struct {
 
 	progress progress
 	folder   *folder
-	emit     func(Event) bool
+	emit     func(Event)
 }
 
-// plan is what a run is to do; it does not change.
+// plan is what a run is to do. Only its limits can change, when the run is resumed.
 type plan struct {
 	ID        string        `json:"id"`
 	Root      string        `json:"root"`
@@ -145,12 +145,11 @@ func (r *Runner) Run(ctx context.Context) iter.Seq[Event] {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		watched := true
-		r.emit = func(ev Event) bool {
+		r.emit = func(ev Event) {
 			if watched && !yield(ev) {
 				watched = false
 				cancel()
 			}
-			return watched
 		}
 		r.run(ctx)
 	}
@@ -209,7 +208,7 @@ func (r *Runner) begin(ctx context.Context) (release func(), err error) {
 			release()
 			return nil, err
 		}
-		r.process().leftovers()
+		r.endLeftovers()
 	}
 	if r.disk != nil {
 		if err := r.openFolder(ctx); err != nil {
@@ -270,7 +269,7 @@ func (r *Runner) iterate(ctx context.Context) error {
 	if err := r.say(Event{Kind: IterationStart, Iteration: n, Prompt: len(p.Prompt)}); err != nil {
 		return err
 	}
-	res, exit, err := r.process().run(ctx, n, cmd)
+	res, exit, err := r.runAgent(ctx, n, cmd)
 	if err != nil {
 		return endf(Failed, "the agent cannot be started: %v", err)
 	}

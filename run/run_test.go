@@ -62,8 +62,8 @@ func linesOf(r io.Reader) iter.Seq[string] {
 	}
 }
 
-// told lists events as kind, number, and what they say.
-func told(ev run.Event) string {
+// inWords is an event as its kind, its number and what it says.
+func inWords(ev run.Event) string {
 	words := []string{string(ev.Kind)}
 	if ev.Iteration > 0 {
 		words = append(words, strconv.Itoa(ev.Iteration))
@@ -83,7 +83,7 @@ func all(t *testing.T, ctx context.Context, r *run.Runner) (events []run.Event, 
 	t.Helper()
 	for ev := range r.Run(ctx) {
 		events = append(events, ev)
-		lines = append(lines, told(ev))
+		lines = append(lines, inWords(ev))
 	}
 	return events, lines
 }
@@ -363,7 +363,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	var got []string
 	for ev := range r.Run(t.Context()) {
-		got = append(got, told(ev))
+		got = append(got, inWords(ev))
 		if ev.Kind == run.IterationStart {
 			close(stop)
 		}
@@ -381,7 +381,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	got = nil
 	for ev := range r.Run(ctx) {
-		got = append(got, told(ev))
+		got = append(got, inWords(ev))
 		if ev.Kind == run.AgentOutput {
 			cancel()
 		}

@@ -50,7 +50,7 @@ func (r *Runner) tick(ctx context.Context, d time.Duration) error {
 	return r.interrupted(ctx)
 }
 
-// waitAfterFailure waits before the agent is started again: until a rate limit resets, or later and later where nobody says when.
+// waitAfterFailure waits before the agent is started again: until a rate limit resets, or longer each time where the client does not say when.
 func (r *Runner) waitAfterFailure(ctx context.Context) error {
 	p := &r.progress
 	if p.Limited == 0 {

@@ -18,7 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
+	"slices"
 	"time"
 )
 
@@ -26,7 +26,7 @@ import (
 type Command struct {
 	Args   []string // the program and its arguments; a name without a slash is looked up in PATH
 	Dir    string   // "" is that of this process
-	Env    []string // of the program, without the mark
+	Env    []string // of the program, beside the mark; of a name that is there twice, the last value counts
 	Mark   string   // NAME=VALUE that is set in its environment and names the run; required
 	Stdin  string   // what it can read there, before the end; "" closes it
 	Stdout io.Writer
@@ -81,7 +81,7 @@ func (c Command) run(ctx context.Context) (Exit, error) {
 	}
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	cmd.Dir = c.Dir
-	cmd.Env = append(without(c.Env, c.Mark), c.Mark)
+	cmd.Env = append(slices.Clip(c.Env), c.Mark) // of a name that is there twice, the last value counts
 	tree, err := newTree(cmd, c.Mark)
 	if err != nil {
 		return Exit{}, err
@@ -165,7 +165,7 @@ type copying struct {
 func (c *copying) copy() {
 	defer close(c.done)
 	if _, err := io.Copy(c.to, c.from); err != nil {
-		_, _ = io.Copy(io.Discard, c.from) // the program must not stand still because nobody reads
+		_, _ = io.Copy(io.Discard, c.from) // else the program would stand still at a full pipe
 	}
 }
 
@@ -229,16 +229,4 @@ func closeAll(copies []*copying) {
 		c.from.Close()
 		c.end.Close()
 	}
-}
-
-// without is an environment in which the variable of mark is not set.
-func without(env []string, mark string) []string {
-	name, _, _ := strings.Cut(mark, "=")
-	var kept []string
-	for _, v := range env {
-		if n, _, _ := strings.Cut(v, "="); n != name {
-			kept = append(kept, v)
-		}
-	}
-	return kept
 }

@@ -167,7 +167,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// What a program does not read holds up nothing, whoever has its stdin.
+// A program that does not read its stdin holds up nothing, even where another process has it open.
 func TestStdin(t *testing.T) {
 	long := strings.Repeat("0123456789abcde\n", 64<<10)
 	for _, c := range []struct{ script, want string }{
