@@ -80,7 +80,7 @@ func TestKindsOfFailures(t *testing.T) {
 // Where a turn failed, the event itself says how.
 func TestFailedOnStopFailure(t *testing.T) {
 	p := newProject(t, nil)
-	l := p.loop("ralph: 1\nevents: [StopFailure]\nrules:\n  - {name: told, notice: '${transcript.failed.kind} ${error} ${error_details}'}\n")
+	l := p.loop("ralph: 1\nevents: [StopFailure]\nrules:\n  - {name: reported, notice: '${transcript.failed.kind} ${error} ${error_details}'}\n")
 	ev := p.stop()
 	ev.Name, ev.Error, ev.ErrorDetails = host.StopFailure, "invalid_request", "Prompt is too long"
 	if d := p.run(l, ev); len(d.Notices) != 1 || d.Notices[0] != "context_overflow invalid_request Prompt is too long" || d.Continue() {

@@ -32,7 +32,7 @@ rules:
   - {name: go, continue: Go on.}
   - {name: halt, stop: no}
   - {name: note, note: never}
-  - {name: told, notice: '${error}${reason}', then: [{set: state.open = false}]}
+  - {name: reported, notice: '${error}${reason}', then: [{set: state.open = false}]}
 `
 	p := load(t, policy(text))
 	w := func() *world {
@@ -41,7 +41,7 @@ rules:
 	before := w().eval(p).Memory
 	for _, event := range []string{"StopFailure", "SessionEnd"} {
 		v := p.Eval(t.Context(), w(), rules.Options{Event: event, Memory: before})
-		if diff := cmp.Diff([]string{"stop ", "told:rate_limit state"}, ran(v)); diff != "" {
+		if diff := cmp.Diff([]string{"stop ", "reported:rate_limit state"}, ran(v)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", event, diff)
 		}
 		if diff := cmp.Diff(before, v.Memory); diff != "" || v.Changed {
@@ -65,7 +65,7 @@ rules:
 events: [Stop, PreCompact]
 rules:
   - {name: keep, continue: Not yet.}
-  - {name: told, notice: compacts}
+  - {name: reported, notice: compacts}
 `
 	at := func(p *rules.Program, trigger, prompt string, m rules.Memory, watch bool) *rules.Verdict {
 		w := &world{names: map[string]any{"trigger": trigger, "prompt": prompt, "hook_event_name": "PreCompact"}}
@@ -84,9 +84,9 @@ rules:
 		{"it may happen", at(p, "manual", "", m, false), []string{"stop let", "let:compacts"}, m},
 		{"a limit lets it happen", at(p, "manual", "keep", rules.Memory{Streak: 3, Total: 3}, false), []string{"stop limits.continuations"}, rules.Memory{Streak: 3, Total: 3}},
 		{"on a host that cannot block it", at(p, "manual", "keep", m, true), []string{"stop "}, m},
-		{"a policy that does not know of automatic ones", at(q, "auto", "", m, false), []string{"stop ", "told:compacts"}, m},
+		{"a policy that does not know of automatic ones", at(q, "auto", "", m, false), []string{"stop ", "reported:compacts"}, m},
 		{"it blocks the user's", at(q, "manual", "", m, false), []string{"continue keep", "keep:"}, rules.Memory{Streak: 2, Total: 2}},
-		{"a host that does not say why", at(q, "", "", m, false), []string{"stop ", "told:compacts"}, m},
+		{"a host that does not say why", at(q, "", "", m, false), []string{"stop ", "reported:compacts"}, m},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, ran(c.v)); diff != "" {

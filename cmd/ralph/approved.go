@@ -98,7 +98,7 @@ func (p policy) isProjects(name string) bool {
 	return !p.shipped && filepath.IsLocal(filepath.FromSlash(p.name)) && !filepath.IsAbs(filepath.FromSlash(name))
 }
 
-// firstInSession reports whether a session hears of something for the first time, and
+// firstInSession reports whether something is reported in a session for the first time, and
 // remembers that. What cannot be remembered is always the first time.
 func (a *app) firstInSession(ctx context.Context, ev host.Event, about string) bool {
 	s, err := a.store()

@@ -44,7 +44,7 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// A pipe that nobody writes to is not waited for.
+// A pipe without a writer is not waited for.
 func TestBare_silent(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()

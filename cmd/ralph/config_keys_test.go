@@ -9,7 +9,7 @@ import (
 // them costs: the decoder would report every pair.
 func TestConfigKeysTwice(t *testing.T) {
 	const policy = "ralph: 1\nparams: {n: {type: integer, default: 0}}\nrules: [{name: go, continue: on}]\n"
-	for name, c := range map[string]struct{ config, told string }{
+	for name, c := range map[string]struct{ config, reported string }{
 		"a policy":      {"set:\n  policy: {n: 1}\n  policy: {n: 2}\n", `:3:3: the key \"policy\" occurs twice`},
 		"a param":       {"set: {policy: {n: 1, n: 1}}\n", `:1:22: the key \"n\" occurs twice`},
 		"of the top":    {"set: {}\nset: {}\n", `:2:1: the key \"set\" occurs twice`},
@@ -18,7 +18,7 @@ func TestConfigKeysTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHook(t, map[string]string{".ralph/policy.yaml": policy, ".ralph/config.yaml": c.config})
 			r := h.run(t)
-			if r.status != 0 || !strings.Contains(r.stdout, c.told) || len(r.stdout) > 1000 {
+			if r.status != 0 || !strings.Contains(r.stdout, c.reported) || len(r.stdout) > 1000 {
 				t.Errorf("status %d, stdout %.1000q", r.status, r.stdout)
 			}
 		})

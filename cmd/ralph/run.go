@@ -295,7 +295,7 @@ func (a *app) resumed(ctx context.Context, own *store.Store, project string, f r
 	return r, nil
 }
 
-// plant makes the worktree of a run. It would lack files that nobody committed, so those that the policy reads must not be such.
+// plant makes the worktree of a run. It has only what is committed, so the files that the policy reads must be.
 func (a *app) plant(ctx context.Context, own *store.Store, r *aRun) error {
 	var files []string
 	for _, f := range r.program.Facts() {

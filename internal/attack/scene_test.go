@@ -28,7 +28,7 @@ import (
 //
 // In all of it @PROJECT is the project, @HOME the home directory, @STATE ralph's own directory and @OUT a folder outside
 // of them all. @SECRET is a text that stands in @OUT/secret.txt and in @HOME/.netrc; @MARK is a file that only a program
-// that an attack starts would make; @SPY is an address that nobody may speak to.
+// that an attack starts would make; @SPY is an address to which nothing may connect.
 type scene struct {
 	try     []string
 	prepare []string

@@ -61,7 +61,7 @@ func (s *scene) session(files string) *transcript.Session {
 	return session
 }
 
-// The session file of each client tells what the agent ran and how that ended, what it edited, what it used, and since when.
+// The session file of each client shows what the agent ran and how that ended, what it edited, what it used, and since when.
 func TestSessionFile(t *testing.T) {
 	for _, c := range []client{claude, codex, gemini, qwen, copilot} {
 		t.Run(c.host, func(t *testing.T) {

@@ -80,7 +80,7 @@ func (t Tree) Merge(ctx context.Context) error {
 		return kept("%v", err)
 	}
 	if dirty != "" {
-		return kept("there are changes that nobody committed")
+		return kept("there are uncommitted changes")
 	}
 	if _, err := git(ctx, t.Main, "merge-base", "--is-ancestor", t.Base, t.Branch); err != nil {
 		if _, err := git(ctx, t.Dir, "rebase", "--quiet", t.Base); err != nil {

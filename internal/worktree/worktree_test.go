@@ -88,7 +88,7 @@ func TestMerge(t *testing.T) {
 			r.commit(tree.Dir, "a.txt", "theirs\n")
 			r.commit(r.dir, "a.txt", "ours\n")
 		}, "it conflicts with main in a.txt; the work is on the branch ralph/one", map[string]string{"a.txt": "ours\n"}},
-		{"uncommitted work", func(r repo, tree worktree.Tree) { r.write(tree.Dir, "b.txt", "two\n") }, "changes that nobody committed", nil},
+		{"uncommitted work", func(r repo, tree worktree.Tree) { r.write(tree.Dir, "b.txt", "two\n") }, "uncommitted changes", nil},
 		{"the user works on the same file", func(r repo, tree worktree.Tree) {
 			r.commit(tree.Dir, "a.txt", "theirs\n")
 			r.write(r.dir, "a.txt", "in progress\n")

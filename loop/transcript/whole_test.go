@@ -25,7 +25,7 @@ func TestTotalTokens(t *testing.T) {
 			userSays("go"), claude("m1", 10, 100, 1), claude("m1", 10, 100, 5), userSays("more"), claude("m2", 20, 200, 2),
 		}, 10 + 100 + 5 + 20 + 200 + 2},
 		{"claude: what a tool printed is no usage", []string{userSays("go"), claude("m1", 1, 0, 0), toolSays("t", `{"usage":{"input_tokens":99}}`, false)}, 1},
-		{"codex tells it", []string{
+		{"codex has it", []string{
 			`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"total_tokens":400},"last_token_usage":{"total_tokens":400}}}}`,
 			`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"total_tokens":1000},"last_token_usage":{"total_tokens":600}}}}`,
 			`{"type":"event_msg","payload":{"type":"token_count","info":null}}`,
@@ -42,7 +42,7 @@ func TestTotalTokens(t *testing.T) {
 			`{"type":"user.message","data":{"content":"go"}}`, `{"type":"session.usage_record","data":{"usage":{"inputTokens":30,"outputTokens":3}}}`, `{"type":"assistant.message","data":{"content":"a","outputTokens":3}}`,
 			`{"type":"session.usage_record","data":{"usage":{"inputTokens":40,"outputTokens":4}}}`, `{"type":"assistant.message","data":{"content":"b","outputTokens":4}}`,
 		}, 77},
-		{"an older copilot tells what came back", []string{
+		{"an older copilot has only what came back", []string{
 			`{"type":"user.message","data":{"content":"go"}}`, `{"type":"assistant.message","data":{"content":"a","outputTokens":3}}`, `{"type":"assistant.message","data":{"content":"b","outputTokens":4}}`,
 		}, 7},
 	} {
