@@ -32,6 +32,31 @@ rules:
 	}
 }
 
+// A rule that comes after what could not be evaluated does not know that the work is done.
+func TestSuccessInDoubt(t *testing.T) {
+	const text = `
+facts:
+  tests: {exec: [make, test]}
+rules:
+  - {name: red, when: tests.code != 0, continue: make it green}
+  - {name: done, stop: done, success: true}
+`
+	for _, c := range []struct {
+		name string
+		w    *world
+		want bool
+	}{
+		{"all is known", &world{facts: map[string]rules.Value{"tests": is(object{"code": 0, "stdout": "1", "stderr": ""})}}, true},
+		{"a program may not run", &world{facts: map[string]rules.Value{"tests": {Status: rules.Missing, Problem: "is not approved"}}}, false},
+		{"a program printed no object", &world{facts: map[string]rules.Value{"tests": {Status: rules.Invalid, Problem: "is broken"}}}, false},
+	} {
+		v := decide(t, text, c.w)
+		if v.Action != rules.Stop || v.Rule != "done" || v.Success != c.want {
+			t.Errorf("%s: %s by %q, success %t, want %t; problems %q", c.name, v.Action, v.Rule, v.Success, c.want, v.Problems)
+		}
+	}
+}
+
 const measured = `
 facts:
   todo: {checklist: todo.md}

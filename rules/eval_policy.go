@@ -375,6 +375,7 @@ rules:
 	}
 	ev.reportParts(prompt)
 	ev.reportFacts()
+	v.Success = v.Success && len(v.Problems) == 0 // else a rule before it might have gone on
 	if !v.Failed && !prompt {
 		ev.finish()
 	}

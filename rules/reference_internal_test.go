@@ -1,9 +1,11 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -368,8 +370,13 @@ func limitWords(v reflect.Value) string {
 	return reference.Number(v.Int())
 }
 
-// typeWords names a type of Go or of a schema.
+// typeWords names a type of Go or of a schema. The words of an enum stay.
 func typeWords(s string) string {
-	return strings.NewReplacer("[]interface {}", "list", "interface {}", "anything", "time.Duration", "duration", "time.Time", "time", "string", "text",
-		"bool", "true or false", "int", "whole number").Replace(s)
+	words := map[string]string{
+		"[]interface {}": "list", "interface {}": "anything", "time.Duration": "duration", "time.Time": "time", "string": "text",
+		"bool": "true or false", "int": "whole number",
+	}
+	return regexp.MustCompile(`"[^"]*"|\[\]interface {}|interface {}|time\.(?:Duration|Time)|string|bool|int`).ReplaceAllStringFunc(s, func(word string) string {
+		return cmp.Or(words[word], word)
+	})
 }

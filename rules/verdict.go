@@ -53,7 +53,7 @@ type Verdict struct {
 	Pos      Pos      `json:"pos,omitzero"`       // where that rule stands
 	Reason   string   `json:"reason,omitempty"`   // what goes to the agent (continue) or why it may stop
 	Private  bool     `json:"private,omitempty"`  // of a stop: the reason shows what traces do not. The reason of a continue is for the agent, so it always counts as private
-	Success  bool     `json:"success,omitempty"`  // of a stop: its rule says that the work is done
+	Success  bool     `json:"success,omitempty"`  // of a stop: its rule says that the work is done, and there are no Problems
 	Bound    string   `json:"bound,omitempty"`    // name of the limit that turned a continue into a stop, "" if none
 	Failed   bool     `json:"failed,omitempty"`   // the policy could not be evaluated, so the agent may stop
 	Fault    string   `json:"fault,omitempty"`    // why it failed: "", "budget", "context", "panic" or "rule"; Problems has the words
