@@ -18,8 +18,10 @@ type Info struct {
 	Started time.Time         `json:"started"`
 	Latest  time.Time         `json:"latest"` // when something happened last
 	Running bool              `json:"running"`
-	Ended   End               `json:"ended,omitempty"` // "" if it runs, or was killed
-	Why     string            `json:"why,omitempty"`   // it ended
+	Waiting string            `json:"waiting,omitempty"` // why it waits now, "" if it does not
+	Until   *time.Time        `json:"until,omitempty"`   // it waits until then at the latest, nil while it is paused
+	Ended   End               `json:"ended,omitempty"`   // "" if it runs, or was killed
+	Why     string            `json:"why,omitempty"`     // it ended
 	Limits  Limits            `json:"limits"`
 	Totals  Totals            `json:"totals"` // up to Latest
 	Labels  map[string]string `json:"labels,omitempty"`
@@ -40,8 +42,11 @@ func Find(state, id string) (Info, error) {
 	}
 	if ev := g.Event; ev != nil {
 		info.Latest, info.Totals.Elapsed = ev.Time, ev.Time.Sub(p.Started)
-		if ev.Kind == RunEnd {
+		switch {
+		case ev.Kind == RunEnd:
 			info.Why = ev.Why
+		case ev.Kind == Waiting && info.Running:
+			info.Waiting, info.Until = ev.Why, ev.Until
 		}
 	}
 	return info, nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/process"
@@ -165,6 +166,9 @@ func (r *Runner) recall(p *rules.Program) error {
 	case c.Progress.End == Success:
 		return fmt.Errorf("run %s has ended by success; start a new one", r.resume)
 	}
+	if _, err := os.Stat(c.Plan.Root); err != nil {
+		return fmt.Errorf("the project cannot be used: %w", err)
+	}
 	if err := r.reported(limits); err != nil {
 		return err
 	}
@@ -199,7 +203,7 @@ func readRun(disk *store.Store, id string) (c checkpoint, err error) {
 func (r *Runner) hold(ctx context.Context) (release func(), err error) {
 	release, err = r.disk.Lock(ctx, []string{lockName(r.plan.Root, r.plan.Policy), runLock(r.plan.ID)})
 	if errors.Is(err, store.ErrHeld) {
-		err = endf(Failed, "another run of %s works in %s; wait for it, stop it, or give this one a work tree of its own", r.plan.Policy, r.plan.Root)
+		err = endf(Failed, "another run of %s works in %s; wait for it, stop it, or give this one a worktree of its own", r.plan.Policy, r.plan.Root)
 	}
 	return release, err
 }

@@ -350,7 +350,10 @@ func (r *Runner) interrupted(ctx context.Context) error {
 	case <-r.interrupt:
 		return endf(Cancelled, "the run was interrupted")
 	case <-ctx.Done():
-		return endf(Cancelled, "the run was interrupted: %v", context.Cause(ctx))
+		if cause := context.Cause(ctx); cause != context.Canceled {
+			return endf(Cancelled, "the run was interrupted: %v", cause)
+		}
+		return endf(Cancelled, "the run was interrupted")
 	default:
 	}
 	if r.control() == Leave {

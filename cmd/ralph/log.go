@@ -21,6 +21,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
 )
 
 type logFlags struct {
@@ -241,12 +242,16 @@ func (c logColumns) write(w io.Writer, paint palette, l logged, goal string, roo
 
 // logFilter makes what the flags say a function.
 func (a *app) logFilter(f logFlags, now time.Time) (func(line []byte) bool, error) {
-	root := ""
+	root, within := "", func(string) bool { return true }
 	if !f.all {
-		var err error
-		if root, err = a.projectDir(f.project); err != nil {
+		own, err := a.store()
+		if err == nil {
+			root, err = a.projectDir(f.project)
+		}
+		if err != nil {
 			return nil, err
 		}
+		within = ofProject(own, root)
 	}
 	var since time.Time
 	if f.since != "" {
@@ -272,13 +277,23 @@ func (a *app) logFilter(f logFlags, now time.Time) (func(line []byte) bool, erro
 		if json.Unmarshal(line, &l) != nil {
 			return false
 		}
-		return (root == "" || l.Root == root) &&
+		return within(l.Root) &&
 			(len(names) == 0 || names[l.Policy]) &&
 			strings.HasPrefix(l.Session, f.session) &&
 			(f.action == "" || l.verdict() == f.action) &&
 			(f.rule == "" || l.Rule == f.rule || strings.HasPrefix(l.Rule, f.rule+"/")) &&
 			!l.Time.Before(since)
 	}, nil
+}
+
+// ofProject reports which roots of decisions belong to a project: its own, and the worktrees of its runs.
+func ofProject(own *store.Store, project string) func(root string) bool {
+	roots := map[string]bool{project: true}
+	all, _ := run.List(own.Dir(), project) // runs that cannot be read have no decisions to show
+	for _, info := range all {
+		roots[info.Root] = true
+	}
+	return func(root string) bool { return roots[root] }
 }
 
 // parseSince reads a point in time, or how long ago it was.
@@ -306,10 +321,11 @@ func (a *app) records(root string, n int, match func(loop.Record) bool) ([]loop.
 	if err != nil {
 		return nil, err
 	}
+	within := ofProject(own, root)
 	records := []loop.Record{} // not nil: it is written as JSON
 	_, err = own.ReadLog(func(line []byte) bool {
 		var r loop.Record
-		if json.Unmarshal(line, &r) != nil || r.V != 1 || r.Command != "" || r.Root != root || !match(r) { // another V is another form
+		if json.Unmarshal(line, &r) != nil || r.V != 1 || r.Command != "" || !within(r.Root) || !match(r) { // another V is another form
 			return false
 		}
 		records = append(records, r)

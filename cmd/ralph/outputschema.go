@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/simulate"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
 )
 
 // An output is what a command prints as JSON.
@@ -34,6 +35,8 @@ func outputs() []output {
 		{"diff", "What ralph diff --format json prints.", reflect.TypeFor[rules.Comparison]()},
 		{"replay", "What ralph replay --format json prints.", reflect.TypeFor[replayReport]()},
 		{"simulate", "What ralph simulate --format json prints.", reflect.TypeFor[[]*simulate.Report]()},
+		{"run", "A line of what ralph run --format json prints: an event. All but the kind output are lines of run.jsonl too.", reflect.TypeFor[run.Event]()},
+		{"runs", "What ralph run --list --format json prints.", reflect.TypeFor[[]run.Info]()},
 	}
 }
 

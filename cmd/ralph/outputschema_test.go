@@ -43,8 +43,13 @@ func TestOutputSchemas(t *testing.T) {
 		}
 		return out.String()
 	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	outputOf := map[string]string{
 		"status": "status -o json", "log": "log -n 1 -o json", "explain": "explain -n 0 -o json", "check": "check policy other -o json", "test-report": "test --coverage -o json",
+		"run": "run --prompt x --max 1 -o json -- " + self + " -test.run=^$", "runs": "run --list -o json",
 		"doctor": "doctor -o json", "diff": "diff policy other -o json", "replay": "replay --policy policy -o json", "simulate": "simulate other --agent all -o json",
 	}
 	for range 3 {
@@ -63,12 +68,9 @@ func TestOutputSchemas(t *testing.T) {
 		} else {
 			t.Fatalf("nothing prints %s", o.name)
 		}
-		var schema, value any
+		var schema any
 		if err := json.Unmarshal([]byte(run("schema "+o.name)), &schema); err != nil {
 			t.Fatal(err)
-		}
-		if err := json.Unmarshal([]byte(text), &value); err != nil {
-			t.Fatalf("%s: %v\n%s", o.name, err, text)
 		}
 		closeObjects(schema)
 		b, err := json.Marshal(schema)
@@ -79,8 +81,14 @@ func TestOutputSchemas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := compiled.Validate(value); err != nil {
-			t.Errorf("%s: %#v\n%s", o.name, err, text)
+		for values := json.NewDecoder(strings.NewReader(text)); values.More(); {
+			var value any
+			if err := values.Decode(&value); err != nil {
+				t.Fatalf("%s: %v\n%s", o.name, err, text)
+			}
+			if err := compiled.Validate(value); err != nil {
+				t.Errorf("%s: %#v\n%s", o.name, err, text)
+			}
 		}
 	}
 	if names := outputNames(); len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) || len(names) != len(outputOf)+1 {

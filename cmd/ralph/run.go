@@ -7,14 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/worktree"
@@ -64,6 +68,14 @@ func (a *app) runCommand() *cobra.Command {
 			"  ralph run --list",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.changed = cmd.Flags().Changed
+			for _, id := range []*string{&f.resume, &f.attach} {
+				if *id == latestRun && len(args) > 0 && cmd.ArgsLenAtDash() != 0 { // the id follows a blank
+					*id, args = args[0], args[1:]
+				}
+			}
+			if err := f.exclusive(); err != nil {
+				return err
+			}
 			project, err := a.projectDir(f.project)
 			if err != nil {
 				return err
@@ -81,6 +93,14 @@ func (a *app) runCommand() *cobra.Command {
 			return a.begin(cmd.Context(), own, project, f, args)
 		},
 	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		var bare *pflag.ValueRequiredError
+		if errors.As(err, &unknown) || errors.As(err, &bare) {
+			err = fmt.Errorf("%w; if it belongs to the agent, put -- before the agent", err)
+		}
+		return err
+	})
 	fl := cmd.Flags()
 	fl.StringVarP(&f.policy, "policy", "p", "", "policy `file`, or name of a shipped policy (default "+defaultPolicy+", unless --prompt is given)")
 	fl.StringVar(&f.prompt, "prompt", "", "first prompt: a `file`, a text, or - for stdin; without a policy, the prompt of every iteration")
@@ -96,16 +116,33 @@ func (a *app) runCommand() *cobra.Command {
 	fl.StringVar(&f.resume, "resume", "", "go on with the run of this `id`, or with the latest one")
 	fl.Lookup("resume").NoOptDefVal = latestRun
 	fl.BoolVarP(&f.list, "list", "l", false, "list the runs of the project")
-	fl.StringVar(&f.attach, "attach", "", "watch the run of this `id`, which another process runs")
+	fl.StringVar(&f.attach, "attach", "", "watch the run of this `id`, which another process runs, or the latest one")
+	fl.Lookup("attach").NoOptDefVal = latestRun
 	formatFlag(cmd, &f.format, "what happens", "text", "json")
 	fl.StringVar(&f.notify, "notify", "", "`command` to run at the end, without a shell; RALPH_RUN_ENDED, RALPH_RUN_ITERATIONS and RALPH_RUN_WHY are in its environment")
 	fl.BoolVar(&f.worktree, "worktree", false, "let the agent work in a git worktree and on a branch of its own")
 	fl.BoolVar(&f.merge, "merge", false, "with --worktree: bring the branch back if the run ends by success")
 	setFlag(fl, &f.set)
 	projectFlag(fl, &f.project)
-	cmd.MarkFlagsMutuallyExclusive("fresh", "continue")
-	cmd.MarkFlagsMutuallyExclusive("list", "attach", "resume")
 	return cmd
+}
+
+// exclusive refuses flags that exclude each other, and blank ones that would mean that the flag was not given.
+func (f runFlags) exclusive() error {
+	for _, group := range [][]string{{"fresh", "continue"}, {"list", "attach", "resume"}} {
+		group = slices.DeleteFunc(group, func(name string) bool { return !f.changed(name) })
+		if len(group) > 1 {
+			return fmt.Errorf("--%s and --%s exclude each other", group[0], group[1])
+		}
+	}
+	for _, text := range []struct{ flag, value string }{
+		{"prompt", f.prompt}, {"policy", f.policy}, {"until", f.until}, {"budget", f.cost}, {"tokens", f.tokens}, {"notify", f.notify},
+	} {
+		if f.changed(text.flag) && strings.TrimSpace(text.value) == "" {
+			return fmt.Errorf("--%s is blank", text.flag)
+		}
+	}
+	return nil
 }
 
 // aRun is a run about to start: what the flags say, or what is kept of the run to resume.
@@ -130,9 +167,6 @@ func (a *app) begin(ctx context.Context, own *store.Store, project string, f run
 	if err != nil {
 		return err
 	}
-	if f.changed("until") && strings.TrimSpace(f.until) == "" {
-		return errors.New("--until takes a text with which the agent says that it is done, and this is blank")
-	}
 	var r aRun
 	if f.resume != "" {
 		r, err = a.resumed(ctx, own, project, f, args)
@@ -146,32 +180,40 @@ func (a *app) begin(ctx context.Context, own *store.Store, project string, f run
 	if err != nil {
 		return errors.Join(err, r.discard(ctx))
 	}
-	interrupt, ctx, stop := a.interruptions(ctx)
+	in, ctx, stop := interruptions(ctx)
 	defer stop()
-	var runner *run.Runner
-	runner, err = run.New(r.program, adapter, append(r.options,
-		run.WithState(own.Dir()), run.WithProject(loop.LocalStore(own.Dir())), run.WithLimits(limits), run.WithInterrupt(interrupt),
-		run.WithControl(a.runControl(own, r.home, r.program.Name, func() string { return runner.ID() })), run.WithLoop(append(a.loopOptions(), loop.WithTrust(r.trust(a)))...),
-	)...)
+	show := a.runView(f, cmp.Or(f.max, r.max), in)
+	last, err := a.show(ctx, own, r, adapter, limits, in.first, show)
+	show.close()
 	if err != nil {
 		return errors.Join(err, r.discard(ctx))
 	}
-	if err := own.EndRun(runner.ID(), false); err != nil {
-		return err
-	}
-	debug.SetGCPercent(runGCPercent)
-	show := a.runView(f, cmp.Or(f.max, r.max))
-	var last run.Event
-	for ev := range runner.Run(ctx) {
-		show.event(ev)
-		last = ev
-	}
-	show.close()
 	a.status = runStatus(last.Ended)
 	if r.tree.Dir != "" {
 		a.bringBack(context.WithoutCancel(ctx), r.tree, r.flags.merge && last.Ended == run.Success)
 	}
 	return a.notify(ctx, f.notify, last)
+}
+
+// show runs a run and shows its events. It gives the last one.
+func (a *app) show(ctx context.Context, own *store.Store, r aRun, client run.Adapter, limits run.Limits, interrupt <-chan struct{}, view *runView) (last run.Event, err error) {
+	var runner *run.Runner
+	runner, err = run.New(r.program, client, append(r.options,
+		run.WithState(own.Dir()), run.WithProject(loop.LocalStore(own.Dir())), run.WithLimits(limits), run.WithInterrupt(interrupt),
+		run.WithControl(a.runControl(own, r.home, r.program.Name, func() string { return runner.ID() })), run.WithLoop(append(a.loopOptions(), loop.WithTrust(r.trust(a)))...),
+	)...)
+	if err != nil {
+		return last, err
+	}
+	if err := own.EndRun(runner.ID(), false); err != nil {
+		return last, err
+	}
+	debug.SetGCPercent(runGCPercent)
+	for ev := range runner.Run(ctx) {
+		view.event(ev)
+		last = ev
+	}
+	return last, nil
 }
 
 // fresh prepares a new run.
@@ -285,6 +327,10 @@ func (a *app) resumed(ctx context.Context, own *store.Store, project string, f r
 	if branch := info.Labels["branch"]; branch != "" {
 		r.tree = worktree.Tree{Main: info.Home, Dir: info.Root, Branch: branch, Base: info.Labels["base"]}
 		r.flags.merge = info.Labels["merge"] == "true"
+		if _, err := os.Stat(info.Root); errors.Is(err, fs.ErrNotExist) {
+			return r, fmt.Errorf("the worktree of the run is gone; make it again from what was committed there: git worktree add --force %s %s",
+				shellQuote(runtime.GOOS, info.Root), shellQuote(runtime.GOOS, branch))
+		}
 	}
 	if err := a.runPolicy(ctx, &r); err != nil {
 		return r, err
@@ -303,7 +349,11 @@ func (a *app) plant(ctx context.Context, own *store.Store, r *aRun) error {
 			files = append(files, f.Args[0])
 		}
 	}
-	if missing := worktree.Missing(ctx, r.home, files); len(missing) > 0 {
+	missing, err := worktree.Missing(ctx, r.home, files)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
 		return fmt.Errorf("the policy reads %s, which git does not have at HEAD, so a worktree would lack it: commit it first", strings.Join(missing, ", "))
 	}
 	id := strings.ToLower(rand.Text()[:8])
@@ -423,8 +473,11 @@ func (a *app) runPrompt(name string) (string, error) {
 
 // limits reads the limits of the flags.
 func (f runFlags) limits() (l run.Limits, err error) {
-	if f.max < 0 || f.elapsed < 0 {
-		return l, errors.New("--max and --for are not negative")
+	switch {
+	case f.changed("max") && f.max < 1:
+		return l, fmt.Errorf("--max takes a number of iterations from 1, not %d", f.max)
+	case f.changed("for") && f.elapsed <= 0:
+		return l, fmt.Errorf("--for takes a time such as 8h, not %s", f.elapsed)
 	}
 	l.Iterations, l.Elapsed = f.max, f.elapsed
 	if f.cost != "" {
@@ -469,6 +522,22 @@ func (a *app) runToResume(own *store.Store, project, id string) (run.Info, error
 		}
 	}
 	return run.Info{}, fmt.Errorf("there is no run to resume in %s; see: ralph run --list", project)
+}
+
+// runToWatch finds the run that --attach names. Without an id that is one that runs, if there is one.
+func runToWatch(own *store.Store, project, id string) (run.Info, error) {
+	if id != latestRun {
+		return run.Find(own.Dir(), id)
+	}
+	all, err := run.List(own.Dir(), project)
+	switch at := slices.IndexFunc(all, func(info run.Info) bool { return info.Running }); {
+	case err != nil:
+		return run.Info{}, err
+	case len(all) == 0:
+		return run.Info{}, fmt.Errorf("there is no run in %s", project)
+	default:
+		return all[max(at, 0)], nil
+	}
 }
 
 func clientNames() []string {

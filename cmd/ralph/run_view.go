@@ -26,28 +26,57 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// interruptions turns Ctrl-C and requests to end into the two ways in which a run is interrupted: the first closes a
-// channel, the second ends the context.
-func (a *app) interruptions(ctx context.Context) (<-chan struct{}, context.Context, func()) {
+// interruption is how a run is interrupted.
+type interruption struct {
+	first chan struct{}           // closed by the first Ctrl-C
+	note  chan string             // what to report of that
+	now   context.CancelCauseFunc // ends the run at once
+}
+
+// interruptions turns signals into interruptions. What ends a run at once is the second Ctrl-C, a request to end, and a
+// terminal that is closed. The context that it gives is done then.
+func interruptions(ctx context.Context) (interruption, context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	signals, first := make(chan os.Signal, 2), make(chan struct{})
+	in := interruption{first: make(chan struct{}), note: make(chan string, 1), now: cancel}
+	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
-		for n := 0; ; n++ {
+		for pressed := false; ; pressed = true {
 			select {
 			case <-ctx.Done():
 				return
 			case s := <-signals:
-				if n > 0 {
-					cancel(fmt.Errorf("by %s", s))
+				switch {
+				case s != os.Interrupt:
+					cancel(fmt.Errorf("signal %s", s))
+					return
+				case pressed:
+					cancel(errors.New("Ctrl-C was pressed twice"))
 					return
 				}
-				fmt.Fprintln(a.stderr, "ralph: the run ends after this iteration; press Ctrl-C again to end it now")
-				close(first)
+				in.note <- "the run ends after this iteration; press Ctrl-C again to end it now"
+				close(in.first)
 			}
 		}
 	}()
-	return first, ctx, func() { signal.Stop(signals); cancel(nil) }
+	return in, ctx, func() { signal.Stop(signals); cancel(nil) }
+}
+
+// outlet ends the run once stdout has no reader any more, where the process would be killed and the agent's processes left over.
+type outlet struct {
+	io.Writer
+	now context.CancelCauseFunc
+}
+
+func (o outlet) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	if errors.Is(err, syscall.EPIPE) {
+		o.now(errors.New("its output has no reader any more"))
+	}
+	return n, err
 }
 
 // runControl asks whether the run was stopped, and whether it, its policy, or every policy is paused in the project.
@@ -75,10 +104,12 @@ func (a *app) runControl(own *store.Store, project, policy string, id func() str
 // runView shows what happens in a run. One goroutine writes, between event and close.
 type runView struct {
 	out    io.Writer
+	errs   io.Writer // for notes
 	json   bool
 	live   func() int // width of the terminal, nil if there is none
 	max    int        // iterations
 	events chan run.Event
+	notes  <-chan string
 	tick   <-chan time.Time // the time in the line goes on
 	done   chan struct{}
 
@@ -94,19 +125,24 @@ type runView struct {
 }
 
 // runView begins to show a run of at most so many iterations, 0 for the default.
-func (a *app) runView(f runFlags, most int) *runView {
-	v := &runView{out: a.stdout, json: f.format == "json", max: cmp.Or(most, run.DefaultIterations)}
+// One that is only watched is not interrupted.
+func (a *app) runView(f runFlags, most int, in interruption) *runView {
+	v := &runView{out: a.stdout, errs: a.stderr, json: f.format == "json", notes: in.note, max: cmp.Or(most, run.DefaultIterations)}
 	stop := func() {}
 	if file, ok := a.stdout.(*os.File); ok && !v.json && isatty.IsTerminal(file.Fd()) && a.getenv("TERM") != "dumb" {
 		v.live = func() int {
 			width, _, err := term.GetSize(int(file.Fd()))
-			if err != nil || width < 20 {
+			if err != nil || width < 1 {
 				width = 80
 			}
 			return width
 		}
 		ticker := time.NewTicker(time.Second)
 		v.tick, stop = ticker.C, ticker.Stop
+	}
+	if in.now != nil {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else a write to a closed pipe kills the process
+		v.out = outlet{v.out, in.now}
 	}
 	v.begin(stop)
 	return v
@@ -125,6 +161,10 @@ func (v *runView) begin(end func()) {
 					return
 				}
 				v.write(ev)
+			case text := <-v.notes:
+				v.clear()
+				fmt.Fprintf(v.errs, "ralph: %s\n", text)
+				v.status()
 			case v.at = <-v.tick:
 				v.status()
 			}
@@ -306,16 +346,16 @@ func (v *runView) status() {
 	if !v.until.IsZero() {
 		words[0] += ", " + max(v.until.Sub(v.at), 0).Round(time.Second).String() + " left"
 	}
-	if v.far != "" {
-		words = append(words, strings.TrimSpace(v.bar+" "+v.far))
-	}
 	t := v.totals
 	t.Elapsed = v.at.Sub(v.start)
 	words = append(words, used(t))
+	if v.far != "" {
+		words = append(words, strings.TrimSpace(v.bar+" "+v.far))
+	}
 	if v.doing != "" {
 		words = append(words, v.doing)
 	}
-	fmt.Fprintf(v.out, "\r\x1b[2K%s", cut(strings.Join(words, " · "), v.live()-1))
+	fmt.Fprintf(v.out, "\r\x1b[2K%s", cut(strings.Join(words, " · "), max(v.live()-1, 1)))
 	v.shown = true
 }
 
@@ -358,27 +398,37 @@ func (a *app) listRuns(own *store.Store, project string, f runFlags) error {
 		return err
 	}
 	if f.format == "json" {
-		return a.encodeJSON(all)
+		return a.encodeJSON(append([]run.Info{}, all...)) // none is [], not null
 	}
 	if len(all) == 0 {
 		fmt.Fprintf(a.stdout, "no runs in %s\n", project)
 	}
 	for _, info := range all {
-		state := "killed; it can be resumed"
-		switch {
-		case info.Running:
-			state = "running"
-		case info.Ended != "":
+		state := stateWords(info)
+		if info.Ended != "" {
 			state = endWords(info.Ended)
 		}
-		fmt.Fprintf(a.stdout, "%s  %-9s  %3d iterations  %s  %s\n", info.ID, info.Client, info.Totals.Iterations, shortPolicy(info.Policy), state)
+		fmt.Fprintf(a.stdout, "%s  %-9s  %-14s  %s  %s\n", info.ID, info.Client, plural(info.Totals.Iterations, "iteration"), shortPolicy(info.Policy), state)
 	}
 	return nil
 }
 
+// stateWords says what a run does that has not ended.
+func stateWords(info run.Info) string {
+	switch {
+	case !info.Running:
+		return "killed; go on with: ralph run --resume=" + info.ID
+	case info.Waiting == "":
+		return "running"
+	case info.Until == nil:
+		return "waiting: " + info.Waiting
+	}
+	return fmt.Sprintf("waiting until %s: %s", info.Until.Local().Format(time.DateTime), info.Waiting)
+}
+
 // attach shows the events of a run that another process runs, until it ends.
 func (a *app) attach(ctx context.Context, own *store.Store, project string, f runFlags) error {
-	info, err := run.Find(own.Dir(), f.attach)
+	info, err := runToWatch(own, project, f.attach)
 	if err != nil {
 		return err
 	}
@@ -387,9 +437,9 @@ func (a *app) attach(ctx context.Context, own *store.Store, project string, f ru
 		return fmt.Errorf("the events of the run cannot be read: %w", err)
 	}
 	defer file.Close()
-	_, ctx, stop := a.interruptions(ctx)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	show := a.runView(f, info.Limits.Iterations)
+	show := a.runView(f, info.Limits.Iterations, interruption{})
 	defer show.close()
 	lines := bufio.NewReader(file)
 	part := ""
@@ -401,8 +451,11 @@ func (a *app) attach(ctx context.Context, own *store.Store, project string, f ru
 			var ev run.Event
 			if json.Unmarshal([]byte(part), &ev) == nil {
 				show.event(ev)
-				if ev.Kind == run.RunEnd {
+				switch ev.Kind {
+				case run.RunEnd:
 					a.status = runStatus(ev.Ended)
+				case run.RunResume:
+					a.status = exitOK
 				}
 			}
 			part = ""
@@ -411,6 +464,9 @@ func (a *app) attach(ctx context.Context, own *store.Store, project string, f ru
 			return err
 		}
 		if now, err := run.Find(own.Dir(), info.ID); err != nil || !now.Running {
+			if err == nil && now.Ended == "" {
+				err = fmt.Errorf("the run was killed; go on with: ralph run --resume=%s", info.ID)
+			}
 			return err
 		}
 		select {

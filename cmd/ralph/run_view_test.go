@@ -16,9 +16,15 @@ import (
 // On a terminal one line says what goes on, and its time goes on without events.
 func TestRunViewOnATerminal(t *testing.T) {
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	ticks := make(chan time.Time)
+	ticks, notes := make(chan time.Time), make(chan string)
 	var out strings.Builder
-	v := &runView{out: &out, live: func() int { return 100 }, max: 5, tick: ticks}
+	v := &runView{out: &out, errs: &out, max: 5, tick: ticks, notes: notes}
+	v.live = func() int { // it becomes narrow
+		if v.at.Before(start.Add(20 * time.Second)) {
+			return 100
+		}
+		return 44
+	}
 	v.begin(func() {})
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 	done, total, until := 3.0, 10.0, at(60)
@@ -27,6 +33,7 @@ func TestRunViewOnATerminal(t *testing.T) {
 	v.event(run.Event{Kind: run.IterationStart, Seq: 3, Time: start, Iteration: 1})
 	v.event(run.Event{Kind: run.AgentOutput, Time: start, Iteration: 1, Shown: "reads\x1b[2J a file"})
 	ticks <- at(7)
+	notes <- "it ends"
 	totals := run.Totals{Iterations: 1, Elapsed: 8 * time.Second, Tokens: 1200, Outcomes: map[run.Outcome]int{run.OK: 1, run.RateLimited: 2, run.Crashed: 2}}
 	v.event(run.Event{Kind: run.IterationEnd, Seq: 4, Time: at(8), Iteration: 1, Outcome: run.OK, Totals: totals})
 	v.event(run.Event{Kind: run.Waiting, Seq: 5, Time: at(8), Until: &until, Why: "the rate limit"})
@@ -41,12 +48,14 @@ func TestRunViewOnATerminal(t *testing.T) {
 	}
 	want := []string{
 		"run id started: agent, policy p, client generic\n",
-		"iteration 1 of 5 · ███░░░░░░░ 3 of 10 done · 0s",
-		"iteration 1 of 5 · ███░░░░░░░ 3 of 10 done · 0s · reads\\x1b[2J a file",
-		"iteration 1 of 5 · ███░░░░░░░ 3 of 10 done · 7s · reads\\x1b[2J a file",
+		"iteration 1 of 5 · 0s · ███░░░░░░░ 3 of 10 done",
+		"iteration 1 of 5 · 0s · ███░░░░░░░ 3 of 10 done · reads\\x1b[2J a file",
+		"iteration 1 of 5 · 7s · ███░░░░░░░ 3 of 10 done · reads\\x1b[2J a file",
+		"ralph: it ends\n",
+		"iteration 1 of 5 · 7s · ███░░░░░░░ 3 of 10 done · reads\\x1b[2J a file",
 		"iteration 1 is done (8s, 1.2k tokens)\nwaiting until " + until.Local().Format(time.TimeOnly) + ": the rate limit\n",
-		"waiting, 52s left · ███░░░░░░░ 3 of 10 done · 8s, 1.2k tokens",
-		"waiting, 40s left · ███░░░░░░░ 3 of 10 done · 20s, 1.2k tokens",
+		"waiting, 52s left · 8s, 1.2k tokens · ███░░░░░░░ 3 of 10 done",
+		"waiting, 40s left · 20s, 1.2k tokens · ███…",
 		"limit reached: 1 of 1\n1 iteration; 8s, 1.2k tokens; 3 of 10 done\noutcomes: 2 crashed, 2 rate_limited, 1 ok\ngo on with: ralph run --resume=id\n",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

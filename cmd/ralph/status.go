@@ -347,11 +347,10 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 		fmt.Fprintf(a.stdout, "paused: %s, %s; resume it with: ralph resume %s\n", pausedWhat(p), ago(now, p.At), pausedArgs(p))
 	}
 	for _, info := range report.Runs {
-		state := "running"
-		if !info.Running {
-			state = "killed; go on with: ralph run --resume=" + info.ID
+		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, "run "+info.ID), stateWords(info))
+		if info.Running {
+			info.Totals.Elapsed = now.Sub(info.Started)
 		}
-		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, "run "+info.ID), state)
 		fmt.Fprintf(a.stdout, "  policy    %s\n  client    %s\n  used      %s of %d, %s\n", shortPolicy(info.Policy), info.Client, plural(info.Totals.Iterations, "iteration"), info.Limits.Iterations, used(info.Totals))
 		fmt.Fprintf(a.stdout, "  since     %s, %s\n", info.Started.Local().Format(time.DateTime), ago(now, info.Started))
 	}

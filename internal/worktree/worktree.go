@@ -29,15 +29,8 @@ type Tree struct {
 // Add makes a worktree of the repository at main in dir, with a new branch at HEAD. The error says what to do.
 func Add(ctx context.Context, main, dir, branch string) (Tree, error) {
 	t := Tree{Main: main, Dir: dir, Branch: branch}
-	top, err := git(ctx, main, "rev-parse", "--show-toplevel")
-	if err != nil {
-		return t, fmt.Errorf("a worktree needs a git repository: %w", err)
-	}
-	if resolved, err := filepath.EvalSymlinks(top); err != nil || resolved != main {
-		return t, fmt.Errorf("a worktree is made of a whole repository, and %s lies within %s: give --project %[2]s", main, top)
-	}
-	if _, err := git(ctx, main, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
-		return t, errors.New("the repository has no commit yet: make one")
+	if err := suitable(ctx, main); err != nil {
+		return t, err
 	}
 	t.Base, _ = git(ctx, main, "symbolic-ref", "--quiet", "--short", "HEAD")
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
@@ -49,8 +42,27 @@ func Add(ctx context.Context, main, dir, branch string) (Tree, error) {
 	return t, nil
 }
 
-// Missing gives those of some files that exist in a working tree and that its HEAD does not have, so that a new worktree lacks them.
-func Missing(ctx context.Context, main string, files []string) []string {
+// suitable says why no worktree can be made of a repository.
+func suitable(ctx context.Context, main string) error {
+	top, err := git(ctx, main, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return fmt.Errorf("a worktree needs a git repository: %w", err)
+	}
+	if resolved, err := filepath.EvalSymlinks(top); err != nil || resolved != main {
+		return fmt.Errorf("a worktree is made of a whole repository, and %s lies within %s: give --project %[2]s", main, top)
+	}
+	if _, err := git(ctx, main, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
+		return errors.New("the repository has no commit yet: make one")
+	}
+	return nil
+}
+
+// Missing gives those of some files that exist in a working tree and that its HEAD does not have, so that a new worktree lacks
+// them. The error says why there can be no worktree.
+func Missing(ctx context.Context, main string, files []string) ([]string, error) {
+	if err := suitable(ctx, main); err != nil {
+		return nil, err
+	}
 	var missing []string
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(main, filepath.FromSlash(f))); err != nil {
@@ -60,7 +72,7 @@ func Missing(ctx context.Context, main string, files []string) []string {
 			missing = append(missing, f)
 		}
 	}
-	return missing
+	return missing, nil
 }
 
 // Merge brings the branch into the branch that it came from, by a fast-forward, and rebases it before where that branch has moved on. Then it removes the

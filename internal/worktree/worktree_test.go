@@ -142,9 +142,14 @@ func TestAddRefuses(t *testing.T) {
 func TestMissing(t *testing.T) {
 	r := newRepo(t)
 	r.write(r.dir, "new.txt", "x")
-	got := worktree.Missing(t.Context(), r.dir, []string{"a.txt", "new.txt", "nowhere.txt"})
-	if diff := cmp.Diff([]string{"new.txt"}, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	got, err := worktree.Missing(t.Context(), r.dir, []string{"a.txt", "new.txt", "nowhere.txt"})
+	if diff := cmp.Diff([]string{"new.txt"}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	outside := t.TempDir()
+	r.write(outside, "a.txt", "x")
+	if got, err := worktree.Missing(t.Context(), outside, []string{"a.txt"}); err == nil || !strings.Contains(err.Error(), "needs a git repository") {
+		t.Errorf("outside of a repository it is %q (%v)", got, err)
 	}
 }
 
