@@ -51,6 +51,8 @@ type hookForm struct {
 	timeout string // the key of the time, "timeout" if empty, "-" if there is none
 	unit    int    // of the time, in a second; 0 is 1
 	loop    bool   // at a stop, the entry lifts the host's own limit by "loop_limit": null
+
+	comments bool // the host takes comments in its settings
 }
 
 // agents lists the hosts that ralph can be installed in. home is the user's home
@@ -87,7 +89,7 @@ func agents(home string, getenv func(string) string) []agent {
 				scopeProject: ".gemini/settings.json",
 				scopeUser:    own("", ".gemini", "settings.json"),
 			},
-			form: hookForm{unit: 1000},
+			form: hookForm{unit: 1000, comments: true},
 			events: map[string]string{
 				host.Stop: "AfterAgent", host.UserPromptSubmit: "BeforeAgent", host.PreCompact: "PreCompress",
 				host.SubagentStop: "", host.StopFailure: "",
@@ -100,6 +102,7 @@ func agents(home string, getenv func(string) string) []agent {
 				scopeProject: ".qwen/settings.json",
 				scopeUser:    own("QWEN_HOME", ".qwen", "settings.json"),
 			},
+			form:  hookForm{comments: true},
 			gates: qwenGates,
 		},
 		{

@@ -23,7 +23,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: "doctor checks all that a loop needs: the settings of the hosts, the program on the PATH,\n" +
 			"the policies, approvals, state files, loop files and ralph's own directory. Each problem\n" +
 			"comes with its fix. Notes are worth knowing and need no fix. With --fix doctor does what loses\n" +
-			"nothing and changes no settings: it moves loop files that were left over to .ralph/archive.",
+			"nothing: it moves loop files that were left over to .ralph/archive, writes ralph's own entries\n" +
+			"anew where install would write them otherwise, and removes an entry that is there twice.",
 		Example: "  ralph doctor\n  ralph doctor --fix\n  ralph doctor --format json | jq -r '.findings[].fix'",
 		Args:    noArgs(""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,7 +37,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	formatFlag(cmd, &format, "the report", "text", "json")
 	projectFlag(cmd.Flags(), &project)
 	cmd.Flags().DurationVar(&stale, "stale", 24*time.Hour, "`time` after which a loop without a decision counts as left over")
-	cmd.Flags().BoolVar(&fix, "fix", false, "archive loop files that were left over")
+	cmd.Flags().BoolVar(&fix, "fix", false, "make the repairs that lose nothing: loop files that were left over, ralph's own entries in settings")
 	cmd.Flags().BoolVar(&list, "list", false, "list all checks and exit")
 	return cmd
 }
@@ -109,9 +110,7 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 	x.checkLoopFiles(ctx)
 
 	if fix {
-		if err := x.repair(ctx); err != nil {
-			return err
-		}
+		x.repair(ctx)
 	}
 	problems := 0
 	for _, f := range x.findings {
@@ -153,17 +152,17 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 }
 
 // repair makes the repairs that lose nothing.
-func (x *examination) repair(ctx context.Context) error {
+func (x *examination) repair(ctx context.Context) {
 	for i, f := range x.findings {
 		if f.repair == nil {
 			continue
 		}
 		if err := f.repair(ctx); err != nil {
-			return fmt.Errorf("%s: %w", f.Where, err)
+			x.findings[i].What += "; --fix failed: " + oneLine(err.Error())
+			continue
 		}
 		x.findings[i].Fixed = true
 	}
-	return nil
 }
 
 // checkStore sees whether loops can be remembered: without that none goes on.

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,7 +65,12 @@ func (x *examination) readSettings(ctx context.Context) {
 				in.entries, err = s.hookEntries()
 			}
 			if err != nil {
-				x.problem("settings", s.shown, strings.TrimPrefix(err.Error(), s.shown+": ")+"; the host ignores the file with all its hooks", "repair the file")
+				where, what := s.shown, err.Error()
+				var bad *settingsError
+				if errors.As(err, &bad) {
+					where, what = bad.place(), bad.message
+				}
+				x.problem("settings", where, what+"; the host ignores the file with all its hooks", "repair the file")
 				continue
 			}
 			x.settings = append(x.settings, in)
@@ -95,35 +101,68 @@ func (x *examination) checkSettings() {
 		}
 	}
 	type asked struct{ host, event, policy string }
-	seen := map[asked]string{}
+	type asking struct {
+		file string
+		hookEntry
+	}
+	seen := map[asked]asking{}
 	any := false
 	x.asking(func(in hostSettings, e hookEntry, policies []string) {
 		any = true
 		var twice []string
-		first := ""
+		var first asking
 		for _, name := range policies {
 			key := asked{in.agent.host, e.event, name}
 			if p, err := findPolicy(x.root.Dir(), name); err == nil {
 				key.policy = p.name
 			}
-			if file, again := seen[key]; again && !e.ends() {
-				twice, first = append(twice, name), cmp.Or(first, file)
+			if before, again := seen[key]; again && !e.ends() {
+				if twice == nil {
+					first = before
+				}
+				twice = append(twice, name)
 			} else {
-				seen[key] = in.file.shown
+				seen[key] = asking{in.file.shown, e}
 			}
 		}
 		if twice != nil {
-			x.problem("asked-twice", in.file.shown, fmt.Sprintf("%s already asks %s at %s, as %s says; the loop would count each stop twice", in.agent.title, policyList(twice), e.event, first),
-				fmt.Sprintf("ralph uninstall %s%s --scope %s", in.agent.host, policyFlags(policies), in.scope))
+			x.problem("asked-twice", in.file.shown, fmt.Sprintf("%s already asks %s at %s, as %s says; the loop would count each stop twice", in.agent.title, policyList(twice), e.event, first.file),
+				fmt.Sprintf("ralph uninstall %s%s --scope %s", in.agent.host, uninstallFlags(policies, in.entries), in.scope))
+			if first.text == e.text {
+				x.repairEntry(in, e, first.file != in.file.shown)
+			}
 		}
 		if deadline := e.deadline(); e.timeout != 0 && e.timeout < deadline.Seconds()+2 {
 			x.problem("timeout", in.file.shown, fmt.Sprintf("the host waits %g s for ralph, which may take %g s", e.timeout, deadline.Seconds()),
 				fmt.Sprintf("set the timeout of the entry to %d", in.agent.form.seconds(timeoutFor(deadline))))
+			x.repairEntry(in, e, false)
 		}
 		x.checkGuard(in, e, policies)
 	})
 	if !any && len(x.ownPlugins()) == 0 {
-		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install claude-code --policy NAME (other hosts: "+strings.Join(agentNames(agents("", noEnv))[1:], ", ")+")")
+		policy := " --policy NAME"
+		if x.root.Exists(defaultPolicy) {
+			policy = ""
+		}
+		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install claude-code"+policy+" (other hosts: "+strings.Join(agentNames(agents("", noEnv))[1:], ", ")+")")
+	}
+}
+
+// repairEntry has --fix repair the last finding, which is of an entry of ralph: install writes the entry anew and removes a
+// second one of the same file, or uninstall removes it.
+func (x *examination) repairEntry(in hostSettings, e hookEntry, remove bool) {
+	if in.scope == scopeManaged {
+		return
+	}
+	policies, _ := e.ralph()
+	f := installFlags{policies: orDefault(policies), scope: in.scope, project: x.root.Dir()}
+	quiet := *x.app
+	quiet.stdout = io.Discard
+	x.findings[len(x.findings)-1].repair = func(ctx context.Context) error {
+		if remove {
+			return quiet.uninstall(ctx, in.agent.host, f)
+		}
+		return quiet.install(ctx, in.agent.host, f)
 	}
 }
 
@@ -141,7 +180,7 @@ func (x *examination) checkReaders() {
 					continue
 				}
 				what := fmt.Sprintf("%s reads %s too, whose entry asks %s as well; the loop would count each stop twice", in.agent.title, claude.file.shown, policyList(policies))
-				fix := fmt.Sprintf("ralph uninstall %s%s --scope %s", in.agent.host, policyFlags(policies), in.scope)
+				fix := fmt.Sprintf("ralph uninstall %s%s --scope %s", in.agent.host, uninstallFlags(policies, in.entries), in.scope)
 				if in.agent.readsWhere == "" {
 					x.problem(check, in.file.shown, what, fix)
 				} else {
@@ -190,16 +229,32 @@ func (x *examination) checkGuard(in hostSettings, e hookEntry, policies []string
 	} else {
 		x.note(check, in.file.shown, "if ralph crashes before it starts, the entry ends with status 2, which the host reads as continue", fix)
 	}
+	x.repairEntry(in, e, false)
 }
 
+// policyFlags are the flags that name policies to install, "" for the default one.
 func policyFlags(policies []string) string {
+	if samePolicies(policies, nil) {
+		return ""
+	}
 	flags := ""
 	for _, p := range policies {
-		if p != defaultPolicy {
-			flags += " --policy " + p
-		}
+		flags += " --policy " + shellLine([]string{p})
 	}
 	return flags
+}
+
+// uninstallFlags are the flags with which uninstall removes the entry for these policies and no other.
+func uninstallFlags(policies []string, entries []hookEntry) string {
+	if flags := policyFlags(policies); flags != "" {
+		return flags
+	}
+	for _, e := range entries {
+		if asked, ok := e.ralph(); ok && !samePolicies(asked, policies) {
+			return " --policy " + defaultPolicy
+		}
+	}
+	return ""
 }
 
 // checkProgram sees whether the hooks find this program.
@@ -221,6 +276,7 @@ func (x *examination) checkProgram() {
 		if _, err := os.Stat(program); filepath.IsAbs(program) && err != nil {
 			x.problem(check, in.file.shown, "the entry runs "+program+", which does not exist",
 				fmt.Sprintf("ralph install %s --scope %s%s", in.agent.host, in.scope, policyFlags(policies)))
+			x.repairEntry(in, e, false)
 		}
 	})
 	switch {

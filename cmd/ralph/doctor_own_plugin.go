@@ -44,6 +44,32 @@ func (x *examination) ownPlugins() map[string]string {
 	return on
 }
 
+// besideOwnPlugin refuses an entry for a policy that ralph's own plugin asks already.
+func (a *app) besideOwnPlugin(ctx context.Context, g agent, project string, policies []string) error {
+	root, err := a.openProject(project)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	x := &examination{app: a, root: root}
+	x.readSettings(ctx)
+	where, on := x.ownPlugins()[g.host]
+	for _, p := range ownPluginPolicies() {
+		if on && slices.Contains(orDefault(policies), p) {
+			remove := map[string]string{
+				host.ClaudeCode: "claude plugin uninstall " + ownPlugin, host.Codex: "codex plugin remove " + ownPlugin, host.Gemini: "gemini extensions uninstall ralph",
+			}[g.host]
+			approve := ""
+			if p == defaultPolicy {
+				approve = "\nThe plugin needs your approval of the policy: ralph trust " + p
+			}
+			return fmt.Errorf("the plugin %s, switched on in %s, already asks %s; an entry beside it would count each stop twice.%s\nTo use an entry, first run: %s",
+				ownPlugin, where, p, approve, remove)
+		}
+	}
+	return nil
+}
+
 // readUserFile reads the beginning of a file of the user's own, "" if there is none.
 func readUserFile(name string) string {
 	info, err := os.Stat(name)
@@ -94,7 +120,7 @@ func (x *examination) checkOwnPlugin(ctx context.Context) {
 					continue
 				}
 				x.problem("asked-twice", in.file.shown, fmt.Sprintf("the plugin %s, switched on in %s, already asks %s; the loop would count each stop twice", ownPlugin, where, p),
-					fmt.Sprintf("ralph uninstall %s%s --scope %s, or switch off the plugin", name, policyFlags(policies), in.scope))
+					fmt.Sprintf("ralph uninstall %s%s --scope %s, or switch off the plugin", name, uninstallFlags(policies, in.entries), in.scope))
 				return
 			}
 		})

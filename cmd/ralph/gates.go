@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -225,20 +225,14 @@ func orPath(named, dir string, steps ...string) string {
 	return filepath.Join(dir, filepath.Join(steps...))
 }
 
-// ofSettings gives a value of a host's own settings; false if it is not there. Hosts write lines of
-// comment into some of them.
+// ofSettings gives a value of a host's own settings; false if it is not there. Hosts write comments
+// into some of them.
 func ofSettings[T any](file string, path ...string) (value T, ok bool) {
 	src, err := os.ReadFile(file)
 	if err != nil {
 		return value, false
 	}
-	var lines []byte
-	for line := range bytes.Lines(src) {
-		if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("//")) {
-			lines = append(lines, line...)
-		}
-	}
-	doc, err := schema.ParseJSON(lines)
+	doc, err := schema.ParseJSON(jsonedit.Uncommented(src))
 	if err != nil {
 		return value, false
 	}

@@ -126,7 +126,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	events, err := a.installable(ctx, project, f)
 	if err != nil && kept != nil {
 		return fmt.Errorf("%w\nthe entry in %s has%s; to start anew, first run: ralph uninstall %s%s --scope %s",
-			err, s.shown, shellSet("", kept), g.host, policyFlags(f.policies), f.scope)
+			err, s.shown, shellSet("", kept), g.host, uninstallFlags(f.policies, entries), f.scope)
 	}
 	if err != nil {
 		return err
@@ -147,10 +147,17 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if found := a.overlaps(ctx, g, project, f); len(found) > 0 {
 		return found[0].refusal(g)
 	}
+	if !asks(entries, f.policies) { // doctor reports one that is there
+		if err := a.besideOwnPlugin(ctx, g, project, f.policies); err != nil {
+			return err
+		}
+	}
 	words, note := a.program()
 	words = append(words, "eval")
-	for _, p := range f.policies {
-		words = append(words, "--policy", p)
+	if !samePolicies(f.policies, nil) {
+		for _, p := range f.policies {
+			words = append(words, "--policy", p)
+		}
 	}
 	for _, v := range f.set {
 		words = append(words, "--set", v)
@@ -267,7 +274,7 @@ func (a *app) serving(ctx context.Context, g agent, project string, f installFla
 func asks(entries []hookEntry, policies []string) bool {
 	return slices.ContainsFunc(entries, func(e hookEntry) bool {
 		asked, ok := e.ralph()
-		return ok && slices.Equal(orDefault(asked), orDefault(policies))
+		return ok && samePolicies(asked, policies)
 	})
 }
 
@@ -291,7 +298,7 @@ func (a *app) adviseReaders(ctx context.Context, g agent, project string, f inst
 			}
 			if entries, err := s.hookEntries(); err == nil && asks(entries, f.policies) {
 				fmt.Fprintf(a.stdout, "%s reads this file too, and %s asks %s already: ralph uninstall %s%s --scope %s\n",
-					other.title, s.shown, policyList(f.policies), other.host, policyFlags(f.policies), scope)
+					other.title, s.shown, policyList(f.policies), other.host, uninstallFlags(f.policies, entries), scope)
 			}
 		}
 	}

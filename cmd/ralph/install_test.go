@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -66,6 +67,61 @@ func TestInstallUninstall(t *testing.T) {
 			}
 		})
 	}
+}
+
+// In a project and a home without settings, uninstall leaves nothing of what install made for any host and scope, and
+// nothing goes that was there before.
+func TestUninstallLeavesNothing(t *testing.T) {
+	for _, g := range agents("~", noEnv) {
+		for _, scope := range g.scopes() {
+			t.Run(g.host+" "+scope, func(t *testing.T) {
+				project, home := t.TempDir(), t.TempDir()
+				getenv := func(name string) string {
+					return map[string]string{"HOME": home, "USERPROFILE": home, "RALPH_STATE_DIR": filepath.Join(home, "state")}[name]
+				}
+				if err := os.Mkdir(filepath.Join(project, ".github"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				ralph := func(command string) {
+					t.Helper()
+					var out strings.Builder
+					a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: getenv}
+					if status := a.run(t.Context(), []string{command, g.host, "--policy", "ralph-wiggum", "--scope", scope, "--project", project}); status != exitOK {
+						t.Fatalf("ralph %s: status %d\n%s", command, status, out.String())
+					}
+				}
+				ralph("install")
+				if installed := tree(t, project, home); len(installed) < 2 {
+					t.Fatalf("install made only %q", installed)
+				}
+				ralph("install")
+				ralph("uninstall")
+				if diff := cmp.Diff([]string{".github"}, tree(t, project, home)); diff != "" {
+					t.Errorf("-want +got:\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// tree lists what lies beneath folders, but for ralph's own files.
+func tree(t *testing.T, dirs ...string) (names []string) {
+	t.Helper()
+	for _, dir := range dirs {
+		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, _ fs.DirEntry, err error) error {
+			if name == "state" {
+				return fs.SkipDir
+			}
+			if name != "." {
+				names = append(names, name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return names
 }
 
 func TestFromNpm(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 // installedSet gives the values of params that the entries for these policies state.
 func installedSet(entries []hookEntry, policies []string) (set []string) {
 	for _, e := range entries {
-		if asked, ok := e.ralph(); ok && slices.Equal(asked, policies) {
+		if asked, ok := e.ralph(); ok && samePolicies(asked, policies) {
 			_, own, _ := e.flags()
 			set = setOver(set, own)
 		}

@@ -52,6 +52,9 @@ func orDefault(names []string) []string {
 	return names
 }
 
+// samePolicies reports whether two lists name the same policies; none is the default one.
+func samePolicies(a, b []string) bool { return slices.Equal(orDefault(a), orDefault(b)) }
+
 // findPolicy looks a policy up by the name that a user gives:
 //
 //	NAME       .ralph/NAME.yaml of the project, else the shipped policy NAME

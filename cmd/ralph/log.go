@@ -163,8 +163,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 			fmt.Fprintf(a.stdout, "%s\n", line)
 			return
 		}
-		var l logged
-		if json.Unmarshal(line, &l) == nil {
+		if l, ok := columns.fit(line); ok {
 			columns.write(a.stdout, paint, l, l.goal(ctx), f.all)
 		}
 	}
@@ -197,34 +196,78 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 }
 
 // logColumns are the widths of the columns of the log that differ.
-type logColumns struct{ policy, by int }
+type logColumns struct {
+	sessions       map[string]bool
+	prefix         int // how much of a session's id is shown: as much as distinguishes the sessions
+	session, agent int
+	policy, by     int
+}
 
-func newLogColumns() logColumns { return logColumns{policy: 14, by: 16} }
+func newLogColumns() *logColumns {
+	return &logColumns{sessions: map[string]bool{}, prefix: 8, session: 8, policy: 14, by: 16}
+}
 
 // fit makes room for a line of the log.
-func (c *logColumns) fit(line []byte) {
-	var l logged
-	if json.Unmarshal(line, &l) == nil {
-		c.policy, c.by = max(c.policy, utf8.RuneCountInString(l.Policy)), max(c.by, utf8.RuneCountInString(l.why()))
+func (c *logColumns) fit(line []byte) (l logged, ok bool) {
+	if json.Unmarshal(line, &l) != nil {
+		return l, false
 	}
+	if !c.sessions[l.Session] {
+		for other := range c.sessions {
+			c.prefix = max(c.prefix, min(commonPrefix(l.Session, other)+1, longestSession))
+		}
+		c.sessions[l.Session] = true
+		c.session = max(c.session, utf8.RuneCountInString(l.Session))
+	}
+	c.agent = max(c.agent, utf8.RuneCountInString(agentName(l)))
+	c.policy, c.by = max(c.policy, utf8.RuneCountInString(l.Policy)), max(c.by, utf8.RuneCountInString(l.why()))
+	return l, true
 }
 
-func (c logColumns) line(when, verdict, session, policy, by string) string {
-	return fmt.Sprintf("%-19s  %s  %-8s  %-*s  %-*s  ", when, verdict, session, c.policy, policy, c.by, by)
+// longestSession is the length of a UUID.
+const longestSession = 36
+
+// commonPrefix counts the characters at the beginning that two texts have in common.
+func commonPrefix(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	n := 0
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	return n
 }
 
-func (c logColumns) head(w io.Writer, paint palette) {
+// name is the beginning of the session's id, as --session takes it, and of the subagent's.
+func (c *logColumns) name(l logged) string {
+	return firstRunes(cmp.Or(l.Session, "-"), c.prefix) + agentName(l)
+}
+
+func agentName(l logged) string {
+	if l.Agent == "" {
+		return ""
+	}
+	return "/" + firstRunes(l.Agent, 8)
+}
+
+func firstRunes(s string, n int) string {
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n])
+	}
+	return s
+}
+
+func (c *logColumns) line(when, verdict, session, policy, by string) string {
+	return fmt.Sprintf("%-19s  %s  %-*s  %-*s  %-*s  ", when, verdict, min(c.session, c.prefix)+c.agent, session, c.policy, policy, c.by, by)
+}
+
+func (c *logColumns) head(w io.Writer, paint palette) {
 	fmt.Fprintln(w, paint.in(bold, c.line("time", "verdict ", "session", "policy", "by")+"reason"))
 }
 
-func (c logColumns) write(w io.Writer, paint palette, l logged, goal string, root bool) {
-	session := cut(cmp.Or(l.Session, "-"), 8)
-	if l.Agent != "" {
-		session += "/" + cut(l.Agent, 8)
-	}
+func (c *logColumns) write(w io.Writer, paint palette, l logged, goal string, root bool) {
 	verdict := l.verdict()
 	shade := map[string]string{rules.Continue.String(): green, rules.Stop.String(): yellow}[verdict]
-	fmt.Fprint(w, c.line(l.Time.Local().Format(time.DateTime), paint.in(shade, fmt.Sprintf("%-8s", verdict)), session, l.Policy, l.why())+cut(done(l.Success, l.said()), 100))
+	fmt.Fprint(w, c.line(l.Time.Local().Format(time.DateTime), paint.in(shade, fmt.Sprintf("%-8s", verdict)), c.name(l), l.Policy, l.why())+cut(done(l.Success, l.said()), 100))
 	if l.Event != host.Stop && l.Event != "" {
 		fmt.Fprintf(w, "  (%s)", l.Event)
 	}

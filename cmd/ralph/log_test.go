@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ralph-sdk/ralph/internal/store"
 )
 
@@ -73,5 +75,35 @@ func TestParseSince(t *testing.T) {
 		} else if err == nil && text != "99999999999d" {
 			t.Errorf("%q was read as %v", text, got)
 		}
+	}
+}
+
+// The log shows as much of a session's id as distinguishes it from the others, and --session takes that.
+func TestLogSessions(t *testing.T) {
+	dir := t.TempDir()
+	own := store.Open(dir)
+	for _, session := range []string{"019a9f3c-1111-7000-8000-0000000000aa", "019a9f3c-1112-7000-8000-0000000000bb", "try", "", "019a9f3c-1112-7000-8000-0000000000bb"} {
+		if err := own.AppendLog([]byte(`{"time":"2026-11-20T12:00:00Z","policy":"p","event":"Stop","session":"` + session + `","action":"stop","rule":"end","reason":"over"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := func(args ...string) string {
+		var out strings.Builder
+		a := &app{stdout: &out, stderr: &out, getenv: func(name string) string { return map[string]string{"RALPH_STATE_DIR": dir}[name] }}
+		a.run(t.Context(), append([]string{"log", "--all"}, args...))
+		return out.String()
+	}
+	column := func(text string) (sessions []string) {
+		for line := range strings.Lines(text) {
+			sessions = append(sessions, strings.Fields(strings.ReplaceAll(line, "time ", "date time "))[3])
+		}
+		return sessions
+	}
+	text := log()
+	if diff := cmp.Diff([]string{"session", "019a9f3c-1111", "019a9f3c-1112", "try", "-", "019a9f3c-1112"}, column(text)); diff != "" {
+		t.Errorf("-want +got:\n%s\n%s", diff, text)
+	}
+	if diff := cmp.Diff([]string{"session", "019a9f3c", "019a9f3c"}, column(log("--session", "019a9f3c-1112"))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

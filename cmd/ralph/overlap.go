@@ -11,11 +11,11 @@ import (
 // An overlap is an entry of a host's settings that asks a policy which another entry asks too:
 // the loop would count each stop twice.
 type overlap struct {
-	policy   string   // that both ask
-	event    string   // at which
-	file     string   // of the entry that is there
-	scope    string   // of that file
-	policies []string // that it asks
+	policy string // that both ask
+	event  string // at which
+	file   string // of the entry that is there
+	scope  string // of that file
+	flags  string // with which uninstall removes it
 }
 
 // hasPolicy reports whether a list of policies has one, by whichever of its names.
@@ -38,13 +38,13 @@ func (a *app) overlaps(ctx context.Context, g agent, project string, f installFl
 		entries, _ := s.hookEntries()
 		for _, e := range entries {
 			asked, ok := e.ralph()
-			if !ok || e.ends() || scope == f.scope && slices.Equal(asked, f.policies) {
+			if !ok || e.ends() || scope == f.scope && samePolicies(asked, f.policies) {
 				continue
 			}
 			for _, name := range orDefault(f.policies) {
 				p, err := findPolicy(project, name)
 				if err == nil && hasPolicy(project, orDefault(asked), p) {
-					found = append(found, overlap{name, e.event, s.shown, scope, asked})
+					found = append(found, overlap{name, e.event, s.shown, scope, uninstallFlags(asked, entries)})
 				}
 			}
 		}
@@ -57,5 +57,5 @@ func (o overlap) refusal(g agent) error {
 	return fmt.Errorf("%s already asks %s at %s, as %s says; two entries would count each stop twice.\n"+
 		"To replace that entry, first run: ralph uninstall %s%s --scope %s\n"+
 		"To give the policy other values in this project, keep the entry and write into %s: set: {%s: {NAME: VALUE}}",
-		g.title, o.policy, o.event, o.file, g.host, policyFlags(o.policies), cmp.Or(o.scope, scopeProject), configFile, strings.TrimSuffix(baseName(o.policy), ".yaml"))
+		g.title, o.policy, o.event, o.file, g.host, o.flags, cmp.Or(o.scope, scopeProject), configFile, strings.TrimSuffix(baseName(o.policy), ".yaml"))
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -21,6 +22,7 @@ type settingsFile struct {
 	path    string // relative to root
 	src     []byte // nil if there is no file
 	version string
+	absent  []string // folders of its path that were not there, the outermost first
 	form    hookForm
 }
 
@@ -62,6 +64,15 @@ func openSettings(ctx context.Context, project, home, file string) (settingsFile
 	defer root.Close()
 	if link, to := danglingLink(s.root, s.path); link != "" {
 		return s, fmt.Errorf("%s: %s a link to %s, which does not exist; remove the link, or make what it leads to", s.shown, link, to)
+	}
+	for i, c := range s.path {
+		if c != '/' {
+			continue
+		}
+		dir := filepath.Join(s.root, filepath.FromSlash(s.path[:i]))
+		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+			s.absent = append(s.absent, dir)
+		}
 	}
 	s.src, s.version, err = root.ReadBytes(ctx, s.path)
 	var refused *state.EditError
@@ -128,11 +139,21 @@ type settingsError struct {
 	message   string
 }
 
-func (e *settingsError) Error() string {
+func (e *settingsError) Error() string { return e.place() + ": " + e.message }
+
+func (e *settingsError) place() string {
 	if e.line == 0 {
-		return e.file + ": " + e.message
+		return e.file
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", e.file, e.line, e.col, e.message)
+	return fmt.Sprintf("%s:%d:%d", e.file, e.line, e.col)
+}
+
+// json is the file without the comments that the host allows.
+func (s settingsFile) json() []byte {
+	if s.form.comments {
+		return jsonedit.Uncommented(s.src)
+	}
+	return s.src
 }
 
 // decode gives the settings as values; an absent file has none.
@@ -140,7 +161,7 @@ func (s settingsFile) decode() (map[string]any, error) {
 	if s.src == nil {
 		return map[string]any{}, nil
 	}
-	doc, err := schema.ParseJSON(s.src)
+	doc, err := schema.ParseJSON(s.json())
 	var syntax *schema.SyntaxError
 	if errors.As(err, &syntax) {
 		return nil, &settingsError{s.shown, syntax.Line, syntax.Col, "this is not valid JSON: " + syntax.Message}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
 )
@@ -38,7 +39,7 @@ func (g agent) with(s settingsFile, events, policies, words, made []string) ([]b
 	done := map[string]bool{}
 	for _, e := range entries {
 		asked, ok := e.ralph()
-		if !ok || !slices.Equal(asked, policies) {
+		if !ok || !samePolicies(asked, policies) {
 			continue
 		}
 		if done[e.event] || !slices.Contains(events, e.event) {
@@ -58,11 +59,28 @@ func (g agent) with(s settingsFile, events, policies, words, made []string) ([]b
 		if err != nil {
 			return nil, err
 		}
-		if src, err = jsonedit.Put(src, []any{"hooks", event, groups}, g.entry(runtime.GOOS, event, words)); err != nil {
+		if src, err = g.form.put(src, []any{"hooks", event, groups}, g.entry(runtime.GOOS, event, words)); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.shown, err)
 		}
 	}
 	return s.with(src).without(stale, made)
+}
+
+// put is jsonedit.Put for settings of this form.
+func (f hookForm) put(src []byte, path []any, value []byte) ([]byte, error) {
+	return f.edit(src, func(src []byte) ([]byte, error) { return jsonedit.Put(src, path, value) })
+}
+
+// cut is jsonedit.Cut for settings of this form.
+func (f hookForm) cut(src []byte, path []any) ([]byte, error) {
+	return f.edit(src, func(src []byte) ([]byte, error) { return jsonedit.Cut(src, path) })
+}
+
+func (f hookForm) edit(src []byte, change func(src []byte) ([]byte, error)) ([]byte, error) {
+	if f.comments {
+		return jsonedit.Commented(src, change)
+	}
+	return change(src)
 }
 
 // with is the file with other bytes.
@@ -76,7 +94,7 @@ func (s settingsFile) undoable(events []string) error {
 	if s.src == nil {
 		return nil
 	}
-	if key, line, col, ok := jsonedit.Repeated(s.src, "hooks"); ok {
+	if key, line, col, ok := jsonedit.Repeated(s.json(), "hooks"); ok {
 		return &settingsError{s.shown, line, col, fmt.Sprintf("%q is in its object twice, and hosts read only the last one, so ralph could not undo its change; remove one first", key)}
 	}
 	values, err := s.decode()
@@ -118,14 +136,14 @@ func (g agent) update(src []byte, e hookEntry, words []string) ([]byte, error) {
 	line, args := g.command(runtime.GOOS, words, added, e.listed)
 	if is, want := e.command(), append([]string{line}, args...); !slices.Equal(is, want) {
 		var err error
-		if src, err = jsonedit.Put(src, e.path(e.key), jsonedit.Encode(line)); err != nil {
+		if src, err = g.form.put(src, e.path(e.key), jsonedit.Encode(line)); err != nil {
 			return nil, err
 		}
 		switch {
 		case args != nil:
-			src, err = jsonedit.Put(src, e.path("args"), jsonedit.Encode(args))
+			src, err = g.form.put(src, e.path("args"), jsonedit.Encode(args))
 		case e.listed:
-			src, err = jsonedit.Cut(src, e.path("args"))
+			src, err = g.form.cut(src, e.path("args"))
 		}
 		if err != nil {
 			return nil, err
@@ -133,7 +151,7 @@ func (g agent) update(src []byte, e hookEntry, words []string) ([]byte, error) {
 	}
 	deadline := deadlineOf(append(slices.Clip(words), texts(added)...))
 	if key := g.form.timeoutKey(); key != "" && e.timeout < float64(leastTimeout(deadline)) {
-		return jsonedit.Put(src, e.path(key), jsonedit.Encode(g.form.seconds(timeoutFor(deadline))))
+		return g.form.put(src, e.path(key), jsonedit.Encode(g.form.seconds(timeoutFor(deadline))))
 	}
 	return src, nil
 }
@@ -167,15 +185,19 @@ func (s settingsFile) without(entries []hookEntry, made []string) ([]byte, error
 				}
 			}
 		}
-		if src, err = jsonedit.Cut(src, path); err != nil {
+		if src, err = s.form.cut(src, path); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.shown, err)
 		}
 	}
 	return src, nil
 }
 
-// The parts of settings that ralph makes for its entries.
-const hooksPart = "hooks"
+// The parts of settings that ralph makes for its entries: the file, folders of its path, keys.
+const (
+	filePart   = "file"
+	folderPart = "folder " // and its path
+	hooksPart  = "hooks"
+)
 
 func eventPart(event string) string { return hooksPart + "." + event }
 
@@ -189,6 +211,9 @@ func (s settingsFile) parts() (there, ours []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if s.src != nil {
+		there = append(there, filePart)
+	}
 	if v, ok := values["hooks"]; ok {
 		there = append(there, hooksPart)
 		hooks, _ := v.(map[string]any)
@@ -198,7 +223,7 @@ func (s settingsFile) parts() (there, ours []string, err error) {
 	}
 	for _, e := range entries {
 		if _, ok := e.ralph(); ok {
-			ours = append(ours, hooksPart, eventPart(e.event))
+			ours = append(ours, filePart, hooksPart, eventPart(e.event))
 		}
 	}
 	slices.Sort(ours)
@@ -215,7 +240,9 @@ func (a *app) made(s settingsFile) []string {
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(own.Made(s.place()), func(part string) bool { return !slices.Contains(ours, part) })
+	return slices.DeleteFunc(own.Made(s.place()), func(part string) bool {
+		return len(ours) == 0 || !strings.HasPrefix(part, folderPart) && !slices.Contains(ours, part)
+	})
 }
 
 // keepMade keeps for uninstall which parts ralph made, when the settings became after.
@@ -232,7 +259,22 @@ func (a *app) keepMade(s settingsFile, after []byte, made []string) {
 	ours = slices.DeleteFunc(ours, func(part string) bool {
 		return slices.Contains(there, part) && !slices.Contains(made, part)
 	})
+	if len(ours) > 0 {
+		for _, dir := range s.absent {
+			ours = append(ours, folderPart+dir)
+		}
+		ours = append(ours, slices.DeleteFunc(slices.Clone(made), func(part string) bool { return !strings.HasPrefix(part, folderPart) })...)
+	}
 	if own, err := a.store(); err == nil {
 		_ = own.SaveMade(s.place(), ours)
+	}
+}
+
+// removeMade removes the folders that ralph made and that are empty now, the inner ones first.
+func removeMade(made []string) {
+	for _, part := range slices.Backward(slices.Sorted(slices.Values(made))) {
+		if dir, ok := strings.CutPrefix(part, folderPart); ok {
+			removeEmpty(dir)
+		}
 	}
 }

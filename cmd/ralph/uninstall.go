@@ -13,9 +13,9 @@ func (a *app) uninstallCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uninstall HOST",
 		Short: "Remove ralph from a coding agent's settings",
-		Long: "uninstall removes what install added to the settings file of a host, and lists that install\n" +
-			"made and that are empty then. Every other byte of the file stays. Without --policy it removes\n" +
-			"all entries of ralph in that file.",
+		Long: "uninstall removes what install added to the settings file of a host: its entries, and the lists,\n" +
+			"the file and the folders that install made and that are empty then. Every other byte of the file\n" +
+			"stays. Without --policy it removes all entries of ralph in that file.",
 		Example: "  ralph uninstall claude-code\n  ralph uninstall codex --policy ralph-wiggum --scope user",
 		Args:    oneHost,
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.uninstall(cmd.Context(), args[0], f) },
@@ -35,7 +35,7 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 	}
 	ours := slices.DeleteFunc(entries, func(e hookEntry) bool {
 		asked, ok := e.ralph()
-		return !ok || len(f.policies) > 0 && !slices.Equal(asked, f.policies)
+		return !ok || len(f.policies) > 0 && !samePolicies(asked, f.policies)
 	})
 	what := "ralph"
 	if len(f.policies) > 0 {
@@ -58,7 +58,7 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 	if err != nil {
 		return err
 	}
-	if g.own && s.bare(after) {
+	if (g.own || slices.Contains(made, filePart)) && s.bare(after) {
 		after = nil // the file was made for ralph
 	}
 	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
@@ -68,6 +68,7 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 		if err := g.removeBeside(ctx, project, a.homeDir(), f.scope, s); err != nil {
 			return err
 		}
+		removeMade(made)
 	}
 	a.keepMade(s, after, made)
 	fmt.Fprintf(a.stdout, "Removed %s from %s.\n", what, s.shown)
