@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 // A completer gives the words that a shell can complete to.
@@ -14,8 +15,14 @@ type completer = func(cmd *cobra.Command, args []string, prefix string) ([]strin
 // complete says which words the arguments and flags of the commands take.
 func (a *app) complete(root *cobra.Command) {
 	policies, sessions := a.words(projectPolicies), a.words(a.sessionIDs)
+	var templates []string
+	for _, t := range loopTemplates() {
+		templates = append(templates, t.name)
+	}
 	flags := map[string]completer{
-		"policy": orFiles(policies), "session": sessions, "host": cobra.FixedCompletions(host.Names(), cobra.ShellCompDirectiveNoFileComp),
+		"policy": orFiles(policies), "session": sessions, "host": oneWord(host.Names()...), "client": oneWord(clientNames()...),
+		"scope": oneWord(scopeProject, scopeLocal, scopeUser), "answer": oneWord(answerJSON, answerExitCode), "template": oneWord(templates...),
+		"action": oneWord(rules.Stop.String(), rules.Continue.String()),
 	}
 	arguments := map[string]completer{
 		"check": orFiles(policies), "simulate": orFiles(policies), "diff": orFiles(policies), "trust": orFiles(policies),
@@ -32,6 +39,11 @@ func (a *app) complete(root *cobra.Command) {
 			}
 		}
 	}
+}
+
+// oneWord completes to some words, and to no files.
+func oneWord(words ...string) completer {
+	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
 // words completes to what list gives for the project, and to no files.

@@ -56,6 +56,9 @@ func (x *examination) readSettings(ctx context.Context) {
 				continue
 			}
 			s, err := g.open(ctx, x.root.Dir(), home, scope)
+			if errors.Is(err, errUsersOwn) {
+				continue // it is read for that scope
+			}
 			if err != nil {
 				x.problem("settings", s.shown, strings.TrimPrefix(err.Error(), s.shown+": "), "make it a readable file")
 				continue
@@ -141,7 +144,7 @@ func (x *examination) checkSettings() {
 	})
 	if !any && len(x.ownPlugins()) == 0 {
 		policy := " --policy NAME"
-		if x.root.Exists(defaultPolicy) {
+		if !lacks(x.root.Dir(), defaultPolicy) {
 			policy = ""
 		}
 		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install claude-code"+policy+" (other hosts: "+strings.Join(agentNames(agents("", noEnv))[1:], ", ")+")")
@@ -265,7 +268,7 @@ func (x *examination) checkProgram() {
 		return
 	}
 	found, lookErr := exec.LookPath("ralph")
-	other := lookErr == nil && !sameProgram(found, self) && !fromNpm(self) // whose wrapper starts it
+	other := lookErr == nil && !sameFile(found, self) && !fromNpm(self) // whose wrapper starts it
 	byName := false
 	x.asking(func(in hostSettings, e hookEntry, policies []string) {
 		program := e.words[0].text

@@ -38,8 +38,9 @@ func formatFlag(cmd *cobra.Command, format *string, of string, words ...string) 
 	restrict(cmd, "format", format, words...)
 }
 
-// restrict has a command refuse other values of a flag than these words.
+// restrict has a command refuse other values of a flag than these words, and a shell complete to them.
 func restrict(cmd *cobra.Command, flag string, value *string, words ...string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, oneWord(words...)) // the flag is there, and has none yet
 	earlier := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		err := oneOf(flag, *value, words...)

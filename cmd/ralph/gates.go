@@ -162,11 +162,6 @@ func codexHooks(ctx context.Context, project string) ([]codexHook, error) {
 	}
 }
 
-func sameFile(a, b string) bool {
-	x, err := filepath.EvalSymlinks(a)
-	return err == nil && x == b
-}
-
 // geminiGates sees whether Gemini CLI trusts the folder. Where it does not, it runs no hook of a project, and
 // its -p ends at once.
 func geminiGates(_ context.Context, q gateQuery) []gate {

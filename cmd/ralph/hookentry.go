@@ -157,7 +157,7 @@ func isRalph(program string) bool {
 		return true
 	}
 	self, err := os.Executable()
-	return err == nil && filepath.IsAbs(program) && (program == self || sameProgram(program, self))
+	return err == nil && filepath.IsAbs(program) && (program == self || sameFile(program, self))
 }
 
 // baseName is the last step of a path of any system.

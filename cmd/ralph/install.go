@@ -341,7 +341,7 @@ func (a *app) program() (words []string, note string) {
 	}
 	found, err := exec.LookPath("ralph")
 	switch {
-	case err == nil && sameProgram(found, self):
+	case err == nil && sameFile(found, self):
 		return []string{"ralph"}, ""
 	case keptByNpx(self):
 		note = "npx keeps this program only for a while. Install it first: npm install -g @ralph-sdk/ralph-loop, then run ralph install again."
@@ -365,7 +365,7 @@ func keptByNpx(program string) bool {
 	return fromNpm(program) && strings.Contains(filepath.ToSlash(program), "/_npx/")
 }
 
-func sameProgram(a, b string) bool {
+func sameFile(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)
 	return errX == nil && errY == nil && os.SameFile(x, y)

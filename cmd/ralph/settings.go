@@ -26,8 +26,14 @@ type settingsFile struct {
 	form    hookForm
 }
 
+// errUsersOwn is for a file of a project that is the user's own one, because the project is the home directory.
+var errUsersOwn = errors.New("the project is your home directory, where this file is for all projects; run ralph in a project, or use --scope user")
+
 // open reads the settings file of a scope.
 func (g agent) open(ctx context.Context, project, home, scope string) (settingsFile, error) {
+	if file := g.files[scope]; !filepath.IsAbs(file) && home != "" && filepath.Join(home, file) == g.files[scopeUser] && sameFile(project, home) {
+		return settingsFile{shown: file}, fmt.Errorf("%s: %w", file, errUsersOwn)
+	}
 	s, err := openSettings(ctx, project, home, g.files[scope])
 	s.form = g.form
 	return s, err

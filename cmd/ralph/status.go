@@ -142,9 +142,13 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 			report.Loops = append(report.Loops, st)
 		}
 	}
-	for _, started := range a.startedStates(ctx, root) { // without a decision yet
+	for _, started := range a.startedStates(ctx, root) { // whose streak has not begun, or ended
 		if !slices.ContainsFunc(report.Loops, func(st loopStatus) bool { return st.Policy == started.policy.name }) {
-			report.Loops = append(report.Loops, a.fileStatus(ctx, root, own, started.loopFile, started.read(ctx, root), nil))
+			about := slices.DeleteFunc(slices.Clone(sessions), func(s logged) bool {
+				_, read := a.loggedFile(ctx, root.Dir(), s)
+				return s.Policy != started.policy.name || read.Path != started.path
+			})
+			report.Loops = append(report.Loops, a.fileStatus(ctx, root, own, started.loopFile, started.read(ctx, root), about))
 		}
 	}
 	for i, l := range report.Loops {
@@ -191,7 +195,7 @@ func (a *app) fileStatus(ctx context.Context, root *state.Root, own *store.Store
 		st.State = loopPaused
 	}
 	if st.Problem == "" {
-		st.Problem = oneLine(r.doc.Problem)
+		st.Problem = strings.ReplaceAll(r.doc.Problem, "\n", "; ")
 	}
 	st.take(r)
 	claimed := false
