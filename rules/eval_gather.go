@@ -191,6 +191,9 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 		return ev.opts.Time, known
 	}
 	v := ev.facts.Name(ev.ctx, s.name)
+	if s.name == sessionElapsed && (v == nil || v == time.Duration(0)) { // the session file names no time
+		v = since(ev.memory.Began, ev.opts.Time)
+	}
 	if v == nil {
 		return s.info.zero(), known
 	}

@@ -33,6 +33,9 @@ func (ev *evaluation) remember() {
 		session.endStreak()
 		v.Changed = true
 	}
+	if session.Began.IsZero() && !now.IsZero() && !v.Idle && ev.program.table.find(sessionElapsed) != nil {
+		session.Began, v.Changed = now, true
+	}
 	mine := session.say(v.Parts, ev.parts, false, session.Turn, now)
 	ours := project.say(v.Parts, ev.parts, true, session.Turn, now)
 	kept := ev.keep(session, project)

@@ -19,7 +19,7 @@ import (
 //
 //	{"v": 1, "turn": "t1", "streak": 2, "total": 7, "progress": "[3]", "same": 1,
 //	 "since": "2026-01-02T15:04:05Z", "latest": "2026-01-02T15:06:00Z",
-//	 "ended": "2026-01-02T14:00:00Z", "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]},
+//	 "ended": "2026-01-02T14:00:00Z", "began": "2026-01-02T13:00:00Z", "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]},
 //	 "values": {"section": "Parser"}, "private": ["section"]}
 //
 // in which zero fields are left out. Another version than 1 is an error.
@@ -40,6 +40,9 @@ type Memory struct {
 	// Ended is when the user ended the loop. A streak that began by then is over: the agent may
 	// stop until the next turn. In the memory of a project it holds for all sessions.
 	Ended time.Time
+
+	// Began is when the policy saw the first event of the session, if it asks for session.elapsed.
+	Began time.Time
 
 	// Failures is how many latest continuations followed a turn that failed.
 	Failures int
@@ -76,6 +79,7 @@ type memoryJSON struct {
 	Progress string            `json:"progress,omitempty"`
 	Same     int               `json:"same,omitempty"`
 	Ended    time.Time         `json:"ended,omitzero"`
+	Began    time.Time         `json:"began,omitzero"`
 	Failures int               `json:"failures,omitempty"`
 	Said     map[string][]Said `json:"said,omitempty"`
 
@@ -103,7 +107,7 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(memoryJSON{
 		V: memoryVersion, Turn: m.Turn, Streak: m.Streak, Total: m.Total, Since: m.Since.UTC(), Latest: m.Latest.UTC(),
-		Progress: m.Progress, Same: m.Same, Failures: m.Failures, Ended: m.Ended.UTC(), Said: said, Values: values, Private: m.Private,
+		Progress: m.Progress, Same: m.Same, Failures: m.Failures, Ended: m.Ended.UTC(), Began: m.Began.UTC(), Said: said, Values: values, Private: m.Private,
 	})
 }
 
@@ -132,20 +136,27 @@ func (m *Memory) UnmarshalJSON(b []byte) error {
 	}
 	*m = Memory{
 		Turn: j.Turn, Streak: j.Streak, Total: j.Total, Since: j.Since, Latest: j.Latest,
-		Progress: j.Progress, Same: j.Same, Failures: j.Failures, Ended: j.Ended, Said: j.Said, Values: values, Private: j.Private,
+		Progress: j.Progress, Same: j.Same, Failures: j.Failures, Ended: j.Ended, Began: j.Began, Said: j.Said, Values: values, Private: j.Private,
 	}
 	return nil
 }
 
 // elapsed is the time since the first continuation of the streak. With a zero now
 // nothing elapses.
-func (m *Memory) elapsed(now time.Time) time.Duration { return m.since(m.Since, now) }
+func (m *Memory) elapsed(now time.Time) time.Duration { return m.ofStreak(m.Since, now) }
 
 // step is the time since the latest continuation of the streak.
-func (m *Memory) step(now time.Time) time.Duration { return m.since(m.Latest, now) }
+func (m *Memory) step(now time.Time) time.Duration { return m.ofStreak(m.Latest, now) }
 
-func (m *Memory) since(from, now time.Time) time.Duration {
-	if m.Streak == 0 || now.IsZero() || from.IsZero() {
+func (m *Memory) ofStreak(from, now time.Time) time.Duration {
+	if m.Streak == 0 {
+		return 0
+	}
+	return since(from, now)
+}
+
+func since(from, now time.Time) time.Duration {
+	if now.IsZero() || from.IsZero() {
 		return 0
 	}
 	return max(0, now.Sub(from))
@@ -165,7 +176,7 @@ func (m *Memory) repeats(now string, known bool) int {
 // another turn ends the streak. over reports that the user ended the loop in this turn.
 func (m *Memory) begin(o *Options) (over bool) {
 	if ended := o.Project.Ended; ended.After(m.Ended) {
-		*m = Memory{Turn: m.Turn, Streak: m.Streak, Total: m.Total, Since: m.Since, Ended: ended, Said: m.Said}
+		*m = Memory{Turn: m.Turn, Streak: m.Streak, Total: m.Total, Since: m.Since, Ended: ended, Began: m.Began, Said: m.Said}
 	}
 	m.turn(o)
 	return m.Streak > 0 && !m.Ended.IsZero() && !m.Since.After(m.Ended)

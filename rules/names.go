@@ -117,7 +117,7 @@ func knownNames() []NameInfo {
 
 		row("loop.continues", false, "This verdict sends the agent on. Known in texts, effects and finally, when the rules have decided."),
 
-		young(native("session.elapsed", time.Duration(0), "Time since the session began.")),
+		young(native(sessionElapsed, time.Duration(0), "Time since the session began; if the session file names no time, since the policy saw its first event.")),
 
 		young(data("run.outcome", outcome, "How the latest iteration of the run ended; empty outside of a run.")),
 		young(data("run.iteration", integer, "Number of the latest iteration, from 1.")),
@@ -135,6 +135,8 @@ func knownNames() []NameInfo {
 		native("which", func(string) string { return "" }, "Path of this program, or empty."),
 	}
 }
+
+const sessionElapsed = "session.elapsed"
 
 // failureKinds are the kinds of transcript.failed.
 func failureKinds() []string {
