@@ -150,12 +150,7 @@ func (r *resolver) comparand(name, literal ast.Node) {
 		if len(hosts) == 0 || s.Value == "" || slices.Contains(hosts, s.Value) {
 			return
 		}
-		help := nearest.DidYouMean(s.Value, hosts)
-		for _, h := range hosts {
-			if help == "" && s.Value != "" && (strings.HasPrefix(h, s.Value) || strings.HasPrefix(s.Value, h)) {
-				help = "did you mean " + quote(h) + "?"
-			}
-		}
+		help := nearest.OrBeginning(s.Value, hosts)
 		if help == "" {
 			help = theyAre("the hosts", hosts)
 		}

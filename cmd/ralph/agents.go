@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/home"
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/loop/host"
 )
 
@@ -185,6 +186,9 @@ func (a *app) agentNamed(name string) (agent, error) {
 	all := agents(a.homeDir(), a.getenv)
 	if i := slices.IndexFunc(all, func(g agent) bool { return g.host == name }); i >= 0 {
 		return all[i], nil
+	}
+	if meant := nearest.OrBeginning(name, agentNames(all)); meant != "" {
+		return agent{}, fmt.Errorf("ralph knows no host %q; %s", name, meant)
 	}
 	return agent{}, fmt.Errorf("ralph cannot edit the settings of %q, only those of %s; "+
 		"have the stop hook of another host run: ralph eval --policy NAME", name, wordList(agentNames(all), "and"))

@@ -70,6 +70,7 @@ func (a *app) command(args []string) *cobra.Command {
 		root.SetArgs(testArgs(args))
 	}
 	root.SilenceUsage, root.SilenceErrors = true, true
+	root.SetFlagErrorFunc(flagError)
 	explainExits(root)
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)

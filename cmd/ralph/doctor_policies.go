@@ -66,8 +66,11 @@ func (x *examination) checkPolicies(ctx context.Context) {
 			x.examine(ctx, examined{name: name, host: in.agent.host, scope: in.scope, entry: entry, set: set, forAll: e.forAll(), within: e.deadline()}, in.file.shown)
 		}
 	})
+	_, parts := x.app.unusablePolicies(ctx, x.root.Dir())
 	for _, name := range ownPolicies(x.root.Dir()) {
-		x.examine(ctx, examined{name: ".ralph/" + name + ".yaml"}, "")
+		if file := ".ralph/" + name + ".yaml"; !parts[file] {
+			x.examine(ctx, examined{name: file}, "")
+		}
 	}
 }
 

@@ -38,12 +38,15 @@ func (a *app) explainCommand() *cobra.Command {
 	fl.StringVarP(&f.input, "input", "i", "", "`file` with an event to decide now, - for stdin")
 	formatFlag(cmd, &f.format, "the explanation", "text", "json")
 	fl.StringVar(&f.session, "session", "", "only decisions of this session `id`")
-	fl.IntVarP(&f.last, "last", "n", 1, "how many of the last decisions")
+	fl.IntVarP(&f.last, "last", "n", 1, "how many of the last decisions, 0 for all")
 	fl.BoolVar(&f.private, "private", false, "show prompts, transcript texts and environment values (with --input)")
 	return cmd
 }
 
 func (a *app) explain(ctx context.Context, f explainFlags) error {
+	if err := atLeast("last", 0, f.last); err != nil {
+		return err
+	}
 	var records []loop.Record
 	var err error
 	if f.input != "" {
@@ -60,8 +63,11 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 		}
 	}
 	if len(records) == 0 {
+		if err := a.policiesExist(f.project, f.policies); err != nil {
+			return err
+		}
 		a.status = exitFindings
-		fmt.Fprintln(a.stderr, "ralph: the decision log has no such decision")
+		a.noDecision(len(f.policies) > 0 || f.session != "")
 		return nil
 	}
 	if f.format == "text" {
@@ -115,11 +121,12 @@ func (a *app) logged(f explainFlags) ([]loop.Record, error) {
 	for _, name := range f.policies {
 		p, err := findPolicy(root, name)
 		if err != nil {
-			p.name = name // it may be gone since
+			p.name, _ = policyFile(root, name) // it may be gone since
+			names[name] = true
 		}
 		names[p.name] = true
 	}
-	return a.records(root, max(1, f.last), func(r loop.Record) bool {
+	return a.records(root, f.last, func(r loop.Record) bool {
 		return (len(names) == 0 || names[r.Policy]) && (f.session == "" || r.Session == f.session)
 	})
 }

@@ -41,7 +41,14 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	if r.Shadows != "" {
 		line("policy", r.Policy+" of the project, in the place of the shipped policy "+r.Shadows)
 	}
-	line("reason", r.Reason)
+	// What a broken policy says to the user and to the log is its error again.
+	repeated := func(text string) bool {
+		text = strings.TrimPrefix(strings.TrimPrefix(text, "[ralph] "), r.Policy+": ")
+		return r.Error != "" && strings.Contains(r.Error, text)
+	}
+	if r.Reason != r.Error {
+		line("reason", r.Reason)
+	}
 	line("skipped", r.Skipped)
 	line("error", r.Error)
 	line("event", strings.TrimSpace(strings.Join([]string{r.Event, cmp.Or(r.Host, "unknown host"), "session " + cmp.Or(r.Session, "unknown")}, ", ")))
@@ -54,13 +61,17 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 		line("noted", "by "+strings.Join(r.Noted, ", "))
 	}
 	for _, n := range r.Notices {
-		line("notice", n)
+		if !repeated(n) {
+			line("notice", n)
+		}
 	}
 	for _, n := range r.Notes {
 		line("note", n)
 	}
 	for _, l := range r.Log {
-		line("log", l)
+		if !repeated(l) {
+			line("log", l)
+		}
 	}
 	for _, e := range r.Effects {
 		line("effect", effectText(e))

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -62,6 +63,42 @@ func oneOf(flag, value string, words ...string) error {
 func alternatives(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// atLeast fails if the value of a flag is less than it may be.
+func atLeast(flag string, least, value int) error {
+	if value < least {
+		return fmt.Errorf("--%s takes %d or more, not %d", flag, least, value)
+	}
+	return nil
+}
+
+// flagError says what a flag takes that got a wrong value, and which flag is meant by one that
+// does not exist.
+func flagError(cmd *cobra.Command, err error) error {
+	var value *pflag.InvalidValueError
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.As(err, &value):
+		takes := map[string]string{"int": "a whole number", "uint64": "a whole number from 0 on", "float64": "a number", "bool": "true or false", "duration": "a time span such as 30s, 5m or 2h"}
+		if what := takes[value.GetFlag().Value.Type()]; what != "" {
+			return fmt.Errorf("--%s takes %s, not %q", value.GetFlag().Name, what, value.GetValue())
+		}
+	case errors.As(err, &unknown):
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if meant := nearest.DidYouMean(unknown.GetSpecifiedName(), names); meant != "" {
+			return fmt.Errorf("%w; %s", err, strings.Replace(meant, `"`, `"--`, 1))
+		}
+		if cmd.HasParent() {
+			return fmt.Errorf("%w, see: ralph help %s", err, cmd.Name())
+		}
+	}
+	return err
 }
 
 // projectDir is the project of a command that has no event, links resolved as in the

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/internal/approval"
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -204,7 +205,12 @@ func templateSources(name string) (base string, policySrc, testSrc []byte, err e
 		return "policy", policySrc, testSrc, err
 	}
 	if !isBuiltin(name) {
-		return "", nil, nil, fmt.Errorf("there is no template %q, expected one of %s, %s", name, basicTemplate, strings.Join(builtins(), ", "))
+		all := append([]string{basicTemplate}, builtins()...)
+		err = fmt.Errorf("there is no template %q, expected one of %s", name, strings.Join(all, ", "))
+		if meant := nearest.DidYouMean(name, all); meant != "" {
+			err = fmt.Errorf("%w; %s", err, meant)
+		}
+		return "", nil, nil, err
 	}
 	if policySrc, err = examples.FS.ReadFile(name + "/" + name + ".yaml"); err != nil {
 		return "", nil, nil, err

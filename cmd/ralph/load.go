@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/policytest"
@@ -89,8 +90,21 @@ func findPolicy(project, name string) (policy, error) {
 	if name == defaultPolicy {
 		return policy{}, errors.New("there is no such policy: no file " + defaultPolicy + "; ralph init writes one")
 	}
-	return policy{}, fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
+	err := fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
 		filepath.ToSlash(file), strings.Join(builtins(), ", "))
+	if meant := meantPolicy(project, file); meant != "" {
+		err = fmt.Errorf("%w; %s", err, meant)
+	}
+	return policy{}, err
+}
+
+// meantPolicy asks which policy a user may mean by a file that is not there, "" if none is near.
+func meantPolicy(project, file string) string {
+	word, names := strings.TrimSuffix(path.Base(file), path.Ext(file)), projectPolicies(project)
+	if slices.Contains(names, word) {
+		return fmt.Sprintf("did you mean %q?", word)
+	}
+	return nearest.DidYouMean(word, names)
 }
 
 // mainTree is the main tree of a project that is a git worktree, "" if it is none.
@@ -239,6 +253,43 @@ func policiesIn(dir string) []string {
 func projectPolicies(project string) []string {
 	own := ownPolicies(project)
 	return append(own, slices.DeleteFunc(builtins(), func(name string) bool { return slices.Contains(own, name) })...)
+}
+
+// unusablePolicy is a policy of the project that cannot be used.
+type unusablePolicy struct {
+	Policy  string `json:"policy"`
+	Problem string `json:"problem"`
+}
+
+// unusablePolicies lists those of the project that cannot be used. Files that can be used only
+// as a part of others, which include them, are no policies of their own.
+func (a *app) unusablePolicies(ctx context.Context, project string) (broken []unusablePolicy, parts map[string]bool) {
+	included := map[string]bool{}
+	parts = map[string]bool{}
+	for _, name := range ownPolicies(project) {
+		p, err := findPolicy(project, name)
+		if err != nil {
+			continue // it is gone since
+		}
+		program, diags, err := a.load(ctx, p, nil)
+		switch {
+		case err != nil:
+			broken = append(broken, unusablePolicy{p.name, err.Error()})
+		case program == nil:
+			broken = append(broken, unusablePolicy{p.name, firstError(diags)})
+		default:
+			for _, f := range program.Files()[1:] {
+				included[f.Name] = true
+			}
+		}
+	}
+	broken = slices.DeleteFunc(broken, func(u unusablePolicy) bool {
+		if included[u.Policy] {
+			parts[u.Policy] = true
+		}
+		return included[u.Policy]
+	})
+	return broken, parts
 }
 
 // language is what policies are written in: ralph's own, and what the program adds.

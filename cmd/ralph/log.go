@@ -149,6 +149,9 @@ func nothingDecided(event string, noted []string) string {
 }
 
 func (a *app) log(ctx context.Context, f logFlags) error {
+	if err := atLeast("last", 0, f.last); err != nil {
+		return err
+	}
 	match, err := a.logFilter(f, time.Now())
 	if err != nil {
 		return err
@@ -167,6 +170,20 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 			columns.write(a.stdout, paint, l, l.goal(ctx), f.all)
 		}
 	}
+	lines, err := own.ReadLog(match, f.last)
+	if err != nil {
+		return err
+	}
+	if len(lines) == 0 && !f.all {
+		if err := a.policiesExist(f.project, f.policies); err != nil {
+			return err
+		}
+	}
+	if len(lines) == 0 && !f.follow {
+		a.status = exitFindings
+		a.noDecision(f.all || len(f.policies) > 0 || f.session+f.action+f.rule+f.since != "")
+		return nil
+	}
 	if f.follow {
 		ctx, cancel := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 		defer cancel()
@@ -175,24 +192,40 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 		}
 		return nil
 	}
-	lines, err := own.ReadLog(match, f.last)
-	if err != nil {
-		return err
-	}
 	for _, line := range lines {
 		columns.fit(line)
 	}
-	if len(lines) > 0 && f.format == "text" {
+	if f.format == "text" {
 		columns.head(a.stdout, paint)
 	}
 	for _, line := range lines {
 		show(line)
 	}
-	if len(lines) == 0 {
-		a.status = exitFindings
-		fmt.Fprintln(a.stderr, "ralph: the decision log has no such decision")
+	return nil
+}
+
+// policiesExist fails with the first policy that does not exist. One whose decisions are in the
+// log may be gone since.
+func (a *app) policiesExist(project string, names []string) error {
+	root, _, err := a.findProject(project)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, err := findPolicy(root, name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return nil
+}
+
+// noDecision reports that the log holds no decision, or none that is asked for.
+func (a *app) noDecision(asked bool) {
+	none := "the decision log has no such decision"
+	if !asked {
+		none = "the decision log has no decision of this project yet; if an agent has stopped here, see: ralph doctor"
+	}
+	fmt.Fprintln(a.stderr, "ralph: "+none)
 }
 
 // logColumns are the widths of the columns of the log that differ.
@@ -310,8 +343,9 @@ func (a *app) logFilter(f logFlags, now time.Time) (func(line []byte) bool, erro
 	}
 	names := map[string]bool{}
 	for _, name := range f.policies {
-		names[name] = true
-		if p, err := findPolicy(root, name); err == nil { // it may be gone since
+		file, _ := policyFile(root, name) // it may be gone since
+		names[name], names[file] = true, true
+		if p, err := findPolicy(root, name); err == nil {
 			names[p.name] = true
 		}
 	}

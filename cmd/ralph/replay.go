@@ -63,6 +63,9 @@ type replayReport struct {
 }
 
 func (a *app) replay(ctx context.Context, f replayFlags) error {
+	if err := atLeast("last", 0, f.last); err != nil {
+		return err
+	}
 	p, program, err := a.openToTry(ctx, f.project, f.policy, f.set)
 	if err != nil {
 		return err

@@ -55,6 +55,7 @@ func (a *app) simulateCommand() *cobra.Command {
 	fl := cmd.Flags()
 	projectFlag(fl, &f.project).Usage = "project `dir` to copy (default: the demo of the policy, else an empty project)"
 	fl.StringVarP(&f.agent, "agent", "a", "honest", "`kind` of agent, or all: "+strings.Join(kinds, ", "))
+	restrict(cmd, "agent", &f.agent, append(kinds, "all")...)
 	fl.IntVar(&f.turns, "turns", 3, "how many prompts the user sends")
 	fl.IntVar(&f.maxStops, "max-stops", 200, "stops within one turn after which the loop counts as endless")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that decides what is left to chance")

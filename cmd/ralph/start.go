@@ -67,8 +67,8 @@ func (a *app) startCommand() *cobra.Command {
 			return a.start(cmd.Context(), args[0], args[1:], f)
 		},
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return fmt.Errorf("%w; if it belongs to the prompt, put -- before the prompt", err)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; if it belongs to the prompt, put -- before the prompt", flagError(cmd, err))
 	})
 	fl := cmd.Flags()
 	fl.StringVar(&f.promptFile, "prompt-file", "", "`file` that holds the prompt, - for standard input")

@@ -58,6 +58,8 @@ type projectStatus struct {
 
 	Runs []run.Info `json:"runs,omitempty"` // of ralph run: under way, or killed
 
+	Unusable []unusablePolicy `json:"unusable,omitempty"` // policies of the project: nothing continues an agent by them
+
 	Shadows []string `json:"shadows,omitempty"` // files of the project in the place of shipped policies
 
 	Finished []finishedLoop `json:"finished,omitempty"` // the latest few whose file was archived
@@ -176,6 +178,7 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 			report.Shadows = append(report.Shadows, ".ralph/"+name+".yaml")
 		}
 	}
+	report.Unusable, _ = a.unusablePolicies(ctx, root.Dir())
 	if format == "json" {
 		return a.encodeJSON(report)
 	}
@@ -408,6 +411,9 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 	}
 	for _, h := range report.Hints {
 		fmt.Fprintf(a.stdout, "hint for the next continuation%s, %s: %s\n", audience(h.Policy, h.Session), ago(now, h.At), visible(cut(oneLine(h.Text), 100)))
+	}
+	for _, p := range report.Unusable {
+		fmt.Fprintf(a.stdout, "%s: %s; the agent may stop; run: ralph check %s\n  %s\n", paint.in(bold, p.Policy), paint.in(red, "cannot be used"), p.Policy, strings.ReplaceAll(p.Problem, "\n", "\n  "))
 	}
 	for _, file := range report.Shadows {
 		fmt.Fprintf(a.stdout, "%s is used in the place of the shipped policy %s\n", file, strings.TrimSuffix(path.Base(file), ".yaml"))

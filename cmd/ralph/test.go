@@ -103,6 +103,9 @@ func (a *app) test(ctx context.Context, paths []string, f testFlags) error {
 		}
 		match = re.MatchString
 	}
+	if f.threshold < 0 || f.threshold > 100 {
+		return fmt.Errorf("--threshold takes a number from 0 to 100, not %v", f.threshold)
+	}
 	f.coverage = f.coverage || f.threshold > 0
 	if len(paths) == 0 {
 		paths = a.testsHere()

@@ -1,4 +1,4 @@
-// Package nearest guesses which name a person meant.
+// Package nearest guesses which name a user meant.
 package nearest
 
 import (
@@ -38,6 +38,18 @@ func DidYouMean(word string, candidates []string) string {
 		return ""
 	}
 	return "did you mean " + strconv.Quote(best) + "?"
+}
+
+// OrBeginning is DidYouMean for names that have long and short forms: if none is near, it asks
+// for a candidate that begins with word, or with which word begins.
+func OrBeginning(word string, candidates []string) string {
+	meant := DidYouMean(word, candidates)
+	for _, c := range candidates {
+		if meant == "" && word != "" && c != "" && (strings.HasPrefix(c, word) || strings.HasPrefix(word, c)) {
+			meant = "did you mean " + strconv.Quote(c) + "?"
+		}
+	}
+	return meant
 }
 
 // distance counts the letters to insert, drop, replace or swap with their neighbour
