@@ -72,6 +72,12 @@ func (r *resolver) doubt(n ast.Node, check, help, format string, args ...any) {
 // argument looks at the literal that a function is called with.
 func (r *resolver) argument(function string, s *ast.StringNode) {
 	switch {
+	case (function == "exists" || function == "isdir") && strings.ContainsAny(s.Value, "*?"):
+		help := "write anyfile(" + quote(s.Value) + ")"
+		if function == "isdir" {
+			help = "name one folder; anyfile(…) asks for the files of a pattern"
+		}
+		r.doubt(s, "bad-path", help, "%s(%s) takes a path, in which * and ? stand for themselves", function, quote(s.Value))
 	case asksPaths(function):
 		if what, help := badPath(s.Value, function == "anyfile"); what != "" {
 			r.doubt(s, "bad-path", help, "%s(%s) finds nothing: the path %s", function, quote(s.Value), what)
@@ -85,14 +91,6 @@ func (r *resolver) argument(function string, s *ast.StringNode) {
 			r.doubt(s, "bad-argument", "name one command: "+function+"("+quote(plain)+")", "%s is never true: it asks for one command, and this %s", function+"(…)", what)
 		}
 	}
-}
-
-// spanHelp says how to write a time span.
-func spanHelp(written string) string {
-	if g := regexp.MustCompile(`^\s*(\d+)\s*(millisecond|second|sec|minute|min|hour|hr|day|d|week|w|ms|s|m|h)s?\s*$`).FindStringSubmatch(written); g != nil {
-		return asDuration(g)
-	}
-	return `write for example duration("45m") or duration("1h30m")`
 }
 
 // notACommand says why no command is called like this, and names the last one in it.
@@ -174,6 +172,8 @@ func badPath(path string, glob bool) (what, help string) {
 		return "begins with $, and no shell expands it", "write ~/ for the home directory, ${env.NAME} for a variable"
 	case strings.HasPrefix(path, "~") && path != "~" && !strings.HasPrefix(path, "~/"):
 		return "begins with ~, which is the home directory only before a slash", "write ~/, or ./~ for a file of that name"
+	case strings.Contains(path, "://"):
+		return "is an address, and ralph reads only files of the project", relative
 	case glob && !isPattern(path):
 		return "is not a pattern: a bracket or brace is not closed, or it ends with \\", `write \[ or \{ for the character itself`
 	}
@@ -223,7 +223,11 @@ func (c *compiler) checkPath(sc *scope, n *source.Node, kind SourceKind, segs []
 			path.WriteString("x")
 		}
 	}
-	if what, help := badPath(path.String(), kind.Glob); what != "" && path.Len() > 0 {
+	what, help := badPath(path.String(), kind.Glob)
+	if what == "" && kind.File && strings.Contains(path.String(), "*") {
+		what, help = "contains *, which stands for itself here", "write glob: to read the files of a pattern"
+	}
+	if what != "" {
 		c.warnf(sc, n, "bad-path", help, "the path %s", what)
 	}
 }
@@ -231,13 +235,16 @@ func (c *compiler) checkPath(sc *scope, n *source.Node, kind SourceKind, segs []
 // spans looks at a checked expression for time spans where expr's checker takes them and
 // its machine does not.
 func (l *leaves) spans(n, parent ast.Node) {
-	isSpan := func(n ast.Node) bool { return n.Type() == reflect.TypeFor[time.Duration]() }
 	switch t := n.(type) {
 	case *ast.BuiltinNode:
 		if slices.Contains([]string{"abs", "ceil", "floor", "round", "float"}, t.Name) && len(t.Arguments) == 1 && isSpan(t.Arguments[0]) {
 			from, to, _ := l.text(t)
 			arg := l.span(t.Arguments[0])
 			l.warn(from, to, "bad-argument", arg+".Minutes() and "+arg+".Seconds() are numbers", t.Name+" takes a number, and this is a time span, so this cannot be evaluated")
+		}
+		if help := l.spansOf(t); help != "" {
+			from, to, _ := l.text(t)
+			l.warn(from, to, "bad-argument", help, t.Name+" takes numbers, and these are time spans, so this cannot be evaluated")
 		}
 	case *ast.BinaryNode:
 		_, used := parent.(*ast.BinaryNode)
@@ -250,6 +257,72 @@ func (l *leaves) spans(n, parent ast.Node) {
 	}
 	children(n, func(c *ast.Node) { l.spans(*c, n) })
 }
+
+// spansOf says what to write instead of the sum, the least or the greatest of a list of time
+// spans, "" for anything else. Of time spans that are no list, min and max work.
+func (l *leaves) spansOf(call *ast.BuiltinNode) string {
+	if !slices.Contains([]string{"sum", "min", "max"}, call.Name) {
+		return ""
+	}
+	minutes := func(form string, each *ast.PredicateNode, of ast.Node) string {
+		if !l.givesSpan(each.Node, of) {
+			return ""
+		}
+		_, _, list := l.text(of)
+		_, _, what := l.text(each.Node)
+		return "write " + fmt.Sprintf(form, list, what+".Minutes()")
+	}
+	args := call.Arguments
+	switch list := args[len(args)-1].(type) {
+	case *ast.ArrayNode:
+		spans := make([]string, len(list.Nodes))
+		for i, n := range list.Nodes {
+			if !isSpan(n) {
+				return ""
+			}
+			spans[i] = l.span(n)
+		}
+		switch {
+		case len(spans) == 0:
+		case call.Name == "sum":
+			return "write " + strings.Join(spans, " + ")
+		default:
+			return "write " + call.Name + "(" + strings.Join(spans, ", ") + ")"
+		}
+	case *ast.PredicateNode: // sum(list, …)
+		return minutes("sum(%s, %s)", list, args[0])
+	case *ast.BuiltinNode:
+		if each, ok := list.Arguments[len(list.Arguments)-1].(*ast.PredicateNode); ok && list.Name == "map" {
+			return minutes(call.Name+"(map(%s, %s))", each, list.Arguments[0])
+		}
+	}
+	return ""
+}
+
+// givesSpan reports whether a predicate over a list gives time spans. Only the age of a file
+// is one whose type is not known.
+func (l *leaves) givesSpan(body, list ast.Node) bool {
+	m, ok := body.(*ast.MemberNode)
+	if !ok {
+		return isSpan(body)
+	}
+	prop, _ := m.Property.(*ast.StringNode)
+	for {
+		b, ok := list.(*ast.BuiltinNode)
+		if !ok {
+			break
+		}
+		list = b.Arguments[0]
+	}
+	id, _ := list.(*ast.IdentifierNode)
+	if prop == nil || prop.Value != "age" || id == nil {
+		return isSpan(body)
+	}
+	s := l.c.table.find(id.Value)
+	return s != nil && s.kind == factSymbol && s.fact.Source.Glob
+}
+
+func isSpan(n ast.Node) bool { return n.Type() == reflect.TypeFor[time.Duration]() }
 
 // span is how the policy writes a time span.
 func (l *leaves) span(n ast.Node) string {
@@ -276,6 +349,18 @@ func (r *resolver) checkUse(m *ast.MemberNode, elems []*schema.Type) {
 	l := prop.Location()
 	_, _, message, help := r.c.usual.find(r.src, l.From, max(l.To, l.From+1), "values have no methods", "the functions and operators of expressions take the value: len(…), … contains …")
 	r.doubt(prop, "mixed-types", help, "the field is %s, so this cannot be evaluated: %s", kindWord(t.Kind), message)
+}
+
+// checkUnlisted reports a field that an object with other fields than the declared ones may
+// have, if a declared one has a similar name.
+func (r *resolver) checkUnlisted(field *ast.StringNode, of *schema.Type) {
+	if r.to == nil || r.c.lazy || of == nil || len(of.Fields) == 0 || of.Fields[field.Value] != nil {
+		return
+	}
+	names := fieldNames(of)
+	if meant := meantField(field.Value, names); meant != "" {
+		r.doubt(field, "optional-field", meant, "%s may be absent; the fields that are always there are %s", quote(field.Value), list(names))
+	}
 }
 
 // checkKinds reports a field that may be absent, compared with a value of a type

@@ -151,6 +151,10 @@ func (c *compiler) rememberEffect(sc *scope, n *source.Node) *effect {
 // assignment begins an effect that assigns, with where its = stands; nil if it has none.
 func (c *compiler) assignment(sc *scope, n *source.Node, kind EffectKind, form string) (e *effect, at int) {
 	at, ok := splitAssignment(n.Value)
+	if help := plainAssignment(n.Value, at); help != "" {
+		c.errorf(sc, n, "assignment", help, "%s takes an assignment with one =", kind)
+		return nil, 0
+	}
 	if !ok {
 		help := "write " + form
 		if strings.Contains(n.Value, "==") {

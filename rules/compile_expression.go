@@ -118,7 +118,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 		l.spans(n, nil)
 	}
 	if boolean && !isBool(nt) && !isUnknown(nt) {
-		l.fail(o.from, o.to, "not-bool", "compare it with something", "a condition is true or false, this is "+typeName(nt))
+		l.fail(o.from, o.to, "not-bool", asCondition(o.text, typeName(nt)), "a condition is true or false, this is "+typeName(nt))
 		return o
 	}
 	l.natures = append(l.natures, leafNature{o, nt})
@@ -142,6 +142,22 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 		})
 	}
 	return o
+}
+
+// asCondition says what to ask of a value that is no condition.
+func asCondition(value, kind string) string {
+	if strings.ContainsAny(value, " \n") {
+		value = "(" + value + ")"
+	}
+	switch kind {
+	case "a text":
+		return "compare it with something, such as " + value + ` != ""`
+	case "a number":
+		return "compare it with something, such as " + value + " > 0"
+	case "a list":
+		return "compare it with something, such as len(" + value + ") > 0"
+	}
+	return "compare it with something"
 }
 
 // sides finds the sides of a comparison that Explain shows: what is neither a

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -112,6 +113,8 @@ func rewordType(message string) (text, help string, ok bool) {
 		}
 		left, right = typeWord(left), typeWord(right)
 		switch {
+		case slices.Contains([]string{"and", "or", "&&", "||"}, op):
+			help = "each side is a condition; compare it with something"
 		case (op == "==" || op == "!=") && (left == "nil" || right == "nil"):
 			return "the value always exists, so it is never nil", "a field that may be absent has no default and is not required", true
 		case op == "+" && (left == "a text" || right == "a text"):
@@ -152,7 +155,11 @@ func rewordType(message string) (text, help string, ok bool) {
 	case strings.HasPrefix(message, "non-integer slice index "):
 		return "a place in a list is a number, not " + typeWord(strings.TrimPrefix(message, "non-integer slice index ")), "", true
 	case strings.HasPrefix(message, "error parsing regexp: "):
-		return "this is no regular expression: " + strings.TrimPrefix(message, "error parsing regexp: "), `inside quotes a backslash is written twice; inside backquotes once`, true
+		help = `inside quotes a backslash is written twice; inside backquotes once`
+		if strings.Contains(message, "missing argument to repetition") {
+			help = "write .* for any text; * alone repeats what stands before it"
+		}
+		return "this is no regular expression: " + strings.TrimPrefix(message, "error parsing regexp: "), help, true
 	case strings.HasPrefix(message, "type ") && strings.Contains(message, " has no "):
 		typ, rest, _ := strings.Cut(strings.TrimPrefix(message, "type "), " has no ")
 		kind, name, _ := strings.Cut(rest, " ")

@@ -101,7 +101,10 @@ func (r *resolver) checkTypes(n ast.Node, elems []*schema.Type) {
 	case *ast.MemberNode:
 		r.checkUse(t, elems)
 		if p, ok := t.Property.(*ast.StringNode); ok {
-			if base := r.typeOf(t.Node, elems); !declares(base, p.Value) {
+			base := r.typeOf(t.Node, elems)
+			if declares(base, p.Value) {
+				r.checkUnlisted(p, base)
+			} else {
 				names := fieldNames(base)
 				r.fail(p, "unknown-field", meantField(p.Value, names), fmt.Sprintf("unknown field %q, the declared ones are %s", p.Value, list(names)))
 			}

@@ -37,13 +37,14 @@ func mistakes() []mistake {
 		spanForm  = "a time span is written as duration(…)"
 		ofAList   = "an element of a list is picked by a number"
 		needQuote = "a text needs quotes"
+		oneFact   = "takes the name of one fact"
 	)
 	return []mistake{
 		// A shell.
-		{pattern: `(?:^|[\[(]|\b(?:and|or|not)\s|&&|\|\|)\s*-[efsrx]\s+["']?([^\s"'\])]+)["']?(?:\s*\]{1,2})?`, message: noShell, help: `write exists("${1}")`},
-		{pattern: `(?:^|[\[(]|\b(?:and|or|not)\s|&&|\|\|)\s*-d\s+["']?([^\s"'\])]+)["']?(?:\s*\]{1,2})?`, message: noShell, help: `write isdir("${1}")`},
-		{pattern: `(?:^|[\[(]|\b(?:and|or|not)\s|&&|\|\|)\s*-z\s+["']?\$?(` + aName + `)["']?(?:\s*\]{1,2})?`, message: noShell, help: `write ${1} == ""`},
-		{pattern: `(?:^|[\[(]|\b(?:and|or|not)\s|&&|\|\|)\s*-n\s+["']?\$?(` + aName + `)["']?(?:\s*\]{1,2})?`, message: noShell, help: `write ${1} != ""`},
+		{pattern: `(?:^|[\[(]|\b(?:and|or|not|test)\s|&&|\|\|)\s*-[efsrx]\s+["']?([^\s"'\])]+)["']?(?:\s*\]{1,2})?`, message: noShell, help: `write exists("${1}")`},
+		{pattern: `(?:^|[\[(]|\b(?:and|or|not|test)\s|&&|\|\|)\s*-d\s+["']?([^\s"'\])]+)["']?(?:\s*\]{1,2})?`, message: noShell, help: `write isdir("${1}")`},
+		{pattern: `(?:^|[\[(]|\b(?:and|or|not|test)\s|&&|\|\|)\s*-z\s+["']?\$?(` + aName + `)["']?(?:\s*\]{1,2})?`, message: noShell, help: `write ${1} == ""`},
+		{pattern: `(?:^|[\[(]|\b(?:and|or|not|test)\s|&&|\|\|)\s*-n\s+["']?\$?(` + aName + `)["']?(?:\s*\]{1,2})?`, message: noShell, help: `write ${1} != ""`},
 		{pattern: `\$\(\s*git\b[^()]*\)?`, message: "an expression cannot run a program", help: `declare a fact such as repo: {git: .} and read repo.dirty, repo.changed or repo.branch`},
 		{pattern: `\$\(([^()]*)\)?`, message: "an expression cannot run a program", fix: asExec},
 		{pattern: `\$\{([^{}]*)\}`, message: "${…} is for texts; an expression names a value without it", help: "write ${1}"},
@@ -58,7 +59,19 @@ func mistakes() []mistake {
 		{pattern: `(` + aName + `)\s*/\s*duration\((?:"([^"]*)"|'([^']*)')\)`, only: `"/" does not go`, message: "a time span cannot be divided", fix: inMinutes},
 		{pattern: `(` + aName + `)\s*[/%]\s*[\d.]+`, only: "a time span", message: "a time span cannot be divided", help: "${1}.Minutes() and ${1}.Seconds() are numbers"},
 
+		{pattern: `\bduration\(\s*(\d+)\s*\)`, help: `write duration("${1}m") for minutes, duration("${1}s") for seconds`},
+		{pattern: `\b(milliseconds?|seconds?|minutes?|hours?|days?|weeks?)\(\s*(\d+)\s*\)`, only: "unknown function", message: spanForm, fix: func(groups []string) string { return asDuration([]string{"", groups[2], groups[1]}) }},
+		{pattern: `(` + aName + `)\.([Hh]ours|[Mm]inutes|[Ss]econds|[Mm]illiseconds)\b`, only: "a time span has no", fix: asMethod},
+		{pattern: `(` + aName + `)\.([Hh]ours|[Mm]inutes|[Ss]econds|[Mm]illiseconds)\b\s*(?:[<>=!]=?|[-+*/%])`, only: "a function", fix: asMethod},
+		{pattern: `\b(\d{1,3}(?:,\d{3})+)\b`, only: ", is not expected", message: "a number has no commas", fix: func(groups []string) string { return "write " + strings.ReplaceAll(groups[1], ",", "") }},
+
 		// Operators.
+		{pattern: `\bnot\s+(` + aName + `)\s*(?:==|!=|<=?|>=?|\b(?:contains|matches|startsWith|endsWith)\b)`, only: `"not" does not go`, message: "not takes only what stands right behind it", help: "put brackets around the comparison: not (${1} …)"},
+		{pattern: `(?:^|[^|])\|\s*` + aName + `\s*(?:==|!=|<|>)`, only: "is not expected", message: "| is not an operator here", help: "write or"},
+		{pattern: `(` + aName + `)\s*==\s*(` + aText + `)\s*(?:\bor\b|\|\|)\s*(` + aText + `)`, only: "a condition is true or false", help: `write ${1} in [${2}, ${3}]`},
+		{pattern: `(==|!=)\s*["'](true|false)["']`, only: "between true or false and a text", help: "write ${1} ${2}, without quotes"},
+		{pattern: `(?:==|!=)\s*([\pL_]\w*)`, only: "between a text and a list", fix: quotedWord},
+		{pattern: `(?:==|!=)\s*([\pL_]\w*)`, only: "between a text and an object", fix: quotedWord},
 		{pattern: `(` + aName + `)\s*!~\s*/((?:[^/\\]|\\.)*)/\w*`, message: noMatch, help: "write not (${1} matches `${2}`)"},
 		{pattern: `(` + aName + `)\s*(?:=~|~=|~)\s*/((?:[^/\\]|\\.)*)/\w*`, message: noMatch, help: "write ${1} matches `${2}`"},
 		{pattern: `(` + aName + `)\s*(?:=~|~=|~)\s*(` + aText + `)`, message: noMatch, help: "write ${1} matches ${2}"},
@@ -78,6 +91,8 @@ func mistakes() []mistake {
 		{pattern: `(` + aName + `)\s*(?:\+\+|--|\+=|-=)\s*\S?`, message: "an expression changes nothing", help: "a rule changes a field with then: [{set: ${1} = ${1} + 1}]"},
 		{pattern: `.*\bif\b.*\belse\b.*`, message: "expressions have no if and else", help: "write condition ? a : b"},
 		{pattern: `\bfor\s+\w+\s+in\b`, message: "an expression has no loop", help: "write any(list, …), all(list, …), count(list, …) or filter(list, …); .field is a field of the element"},
+		{pattern: `\blambda\b[^:]*:?`, message: "a predicate has no parameter", help: "leave it out: .field is a field of the element, # the element itself"},
+		{pattern: `,\s*(?:not\s+|!)?(?:item|it|x|i|t|e|el|elem|element|task|todo|this|self)\.(\w+)`, only: "unknown name", help: "write .${1} for the field of each element"},
 		{pattern: `\w+\s*=>`, message: "a predicate has no parameter", help: "leave it out: .field is a field of the element, # the element itself"},
 
 		// Methods and functions of other languages.
@@ -94,7 +109,7 @@ func mistakes() []mistake {
 		{pattern: `(` + aName + `)\.(?:every|all)\(.*\)`, message: noMethod, help: `write all(${1}, …); .field is a field of the element`},
 		{pattern: `(` + aName + `)\.(?:some|any|exists)\(.*\)`, message: noMethod, help: `write any(${1}, …); .field is a field of the element`},
 		{pattern: `(` + aName + `)\.(filter|map|count|find|none|trim|split|join|first|last|sum)\(.*\)`, message: noMethod, help: `write ${2}(${1}, …)`},
-		{pattern: `(` + aName + `)\.(\w+)`, only: ofAList, message: "this is a list, and its elements have the fields", help: `write any(${1}, .${2}), all(${1}, .${2}) or ${1}[0].${2}`},
+		{pattern: `(` + aName + `)\??\.(\w+)`, only: ofAList, message: "this is a list, and its elements have the fields", help: `write any(${1}, .${2}), all(${1}, .${2}) or ${1}[0].${2}`},
 		{pattern: `\b(?:contains|includes)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "contains is an operator", help: `write ${1} contains ${2}, or ${2} in ${1} for a list`},
 		{pattern: `\b(?:startsWith|startswith|hasPrefix)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "startsWith is an operator", help: `write ${1} startsWith ${2}`},
 		{pattern: `\b(?:endsWith|endswith|hasSuffix)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "endsWith is an operator", help: `write ${1} endsWith ${2}`},
@@ -104,6 +119,17 @@ func mistakes() []mistake {
 		{pattern: `\b(?:defined|isset|isSet|is_set|present|exist)\(([^()]*)\)`, help: `write ok(${1}) for a fact, ${1} != nil for a field`},
 		{pattern: `\b(?:file_exists|fileExists|fileexists|isfile|isFile|is_file|path_exists)\(([^()]*)\)`, help: `write exists(${1})`},
 		{pattern: `\b(?:str|toString|to_string|String)\(([^()]*)\)`, help: `write string(${1})`},
+
+		// Names of ralph.
+		{pattern: `\bloop\.(?:iterations?|counts?|turns?|n|number|rounds?|continuation)\b`, only: "loop has no", help: "write loop.continuations for this streak, loop.total for the session"},
+		{pattern: `\btranscript\.(?:text|message|messages|last_message|content|output)\b`, only: "transcript has no", help: "write transcript.last, transcript.texts or mentions(…)"},
+		{pattern: `\blimits?\.(?:\w+)`, only: "unknown name", help: "ralph tests the limits by itself; loop.continuations, loop.repeats and loop.elapsed say how far the loop is"},
+		{pattern: `\b(missing|invalid|ok|problem|path|age)\(\s*["']([\pL_]\w*)["']\s*\)`, only: oneFact, help: "write ${1}(${2})"},
+		{pattern: `\b(?:missing|invalid)\(\s*([^"'()\s]+\.(?:md|json|txt|ya?ml|toml|log))\s*\)`, only: oneFact, help: `write not exists("${1}"), or declare a fact with that path`},
+		{pattern: `\b(?:missing|invalid)\(\s*["']([^"']+)["']\s*\)`, only: oneFact, help: `write not exists("${1}"), or declare a fact with that path`},
+		{pattern: `\bok\(\s*["']([^"']+)["']\s*\)`, only: oneFact, help: `write exists("${1}"), or declare a fact with that path`},
+		{pattern: `\b(?:missing|invalid)\(\s*(\pL\w*(?:\.\pL\w*)+)\s*\)`, only: oneFact, help: "write ${1} == nil for a field that may be absent"},
+		{pattern: `\bok\(\s*(\pL\w*(?:\.\pL\w*)+)\s*\)`, only: oneFact, help: "write ${1} != nil for a field that may be absent"},
 
 		// Words without quotes.
 		{pattern: `\b(said|promised|mentions|exists|isdir|anyfile|which|duration|date|transcript\.\w+)\(\s*(\pL[\pL\pN_]*)\s*\)`, only: "unknown name", help: `if it is a text, write ${1}("${2}")`},
@@ -154,12 +180,44 @@ func asDuration(groups []string) string {
 	return `write duration("` + n + unit + `")`
 }
 
+// spanHelp says how to write a time span.
+func spanHelp(written string) string {
+	if g := regexp.MustCompile(`^\s*(\d+)\s*(millisecond|second|sec|minute|min|hour|hr|day|d|week|w|ms|s|m|h)s?\s*$`).FindStringSubmatch(written); g != nil {
+		return asDuration(g)
+	}
+	return `write for example duration("45m") or duration("1h30m")`
+}
+
+// plainAssignment says how to write a += 1, a++ and a := 1, whose = stands at an offset, "" if
+// it is none of them.
+func plainAssignment(s string, at int) string {
+	left, right := strings.TrimSpace(s), "1"
+	if at > 0 {
+		left, right = strings.TrimSpace(s[:at]), strings.TrimSpace(s[at+1:])
+	}
+	for _, op := range [...]string{"++", "--", "+", "-", "*", "/", ":"} {
+		name, ok := strings.CutSuffix(left, op)
+		if name = strings.TrimSpace(name); !ok || name == "" || len(op) == 2 && at > 0 || len(op) == 1 && at == 0 {
+			continue
+		}
+		if op == ":" {
+			return "write " + name + " = " + right
+		}
+		return "write " + name + " = " + name + " " + op[:1] + " " + right
+	}
+	return ""
+}
+
 func inMinutes(groups []string) string {
 	minutes := "30"
 	if d, err := time.ParseDuration(groups[2] + groups[3]); err == nil && d > 0 {
 		minutes = strconv.FormatFloat(d.Minutes(), 'f', -1, 64)
 	}
 	return fmt.Sprintf("divide the minutes: %s.Minutes() / %s", groups[1], minutes)
+}
+
+func asMethod(groups []string) string {
+	return "write " + groups[1] + "." + strings.ToUpper(groups[2][:1]) + groups[2][1:] + "()"
 }
 
 func isThere(groups []string) string {

@@ -17,6 +17,9 @@ import (
 func TestMistakes(t *testing.T) {
 	type finding struct{ Said, Help string }
 	const noIs, noMatch, noShell, noMethod = `expressions have no operator "is"`, `expressions have no operator "=~"`, "a condition is not a shell test", "values have no methods"
+	oneFact := func(ask string) string {
+		return ask + " takes the name of one fact: " + ask + `(FACT); the facts are "repo", "state", "todo"`
+	}
 	const quotes, span = "a text needs quotes", "a time span is written as duration(…)"
 	for _, c := range []struct {
 		written string
@@ -25,6 +28,7 @@ func TestMistakes(t *testing.T) {
 	}{
 		// A shell.
 		{`[[ -f TODO.md ]]`, finding{noShell, `write exists("TODO.md")`}, `exists("TODO.md")`},
+		{`test -f TODO.md`, finding{noShell, `write exists("TODO.md")`}, `exists("TODO.md")`},
 		{`[ -e "TODO.md" ]`, finding{noShell, `write exists("TODO.md")`}, `exists("TODO.md")`},
 		{`'[ -d docs ] && said("x")'`, finding{noShell, `write isdir("docs")`}, `isdir("docs") && said("x")`},
 		{`'[ -z "$session_id" ]'`, finding{noShell, `write session_id == ""`}, `session_id == ""`},
@@ -47,7 +51,21 @@ func TestMistakes(t *testing.T) {
 		{`loop.elapsed / duration("1h") > 3`, finding{"a time span cannot be divided", "divide the minutes: loop.elapsed.Minutes() / 60"}, `loop.elapsed.Minutes() / 60 > 3`},
 		{`loop.elapsed / 2 > 3`, finding{"a time span cannot be divided", "loop.elapsed.Minutes() and loop.elapsed.Seconds() are numbers"}, `loop.elapsed.Minutes() / 2 > 3`},
 
+		{`loop.elapsed > duration(45)`, finding{"duration takes a text here, this is a number", `write duration("45m") for minutes, duration("45s") for seconds`}, `loop.elapsed > duration("45m")`},
+		{`loop.elapsed > minutes(45)`, finding{span, `write duration("45m")`}, `loop.elapsed > duration("45m")`},
+		{`loop.elapsed.minutes > 45`, finding{`a time span has no field "minutes"`, "write loop.elapsed.Minutes()"}, `loop.elapsed.Minutes() > 45`},
+		{`loop.elapsed.Minutes > 45`, finding{`">" does not go between a function and a number`, "write loop.elapsed.Minutes()"}, `loop.elapsed.Minutes() > 45`},
+		{`transcript.tokens > 200,000`, finding{"a number has no commas", "write 200000"}, `transcript.tokens > 200000`},
+
 		// Operators.
+		{`not state.phase == "plan"`, finding{"not takes only what stands right behind it", "put brackets around the comparison: not (state.phase …)"}, `not (state.phase == "plan")`},
+		{`state.n == 1 | state.n == 2`, finding{"| is not an operator here", "write or"}, `state.n == 1 or state.n == 2`},
+		{`state.phase == "plan" or "go"`, finding{"a condition is true or false, this is a text", `write state.phase in ["plan", "go"]`}, `state.phase in ["plan", "go"]`},
+		{`any(todo, .done == "true")`, finding{`"==" does not go between true or false and a text`, "write == true, without quotes"}, `any(todo, .done == true)`},
+		{`state.name and true`, finding{"a condition is true or false, this is a text", `compare it with something, such as state.name != ""`}, `state.name != "" and true`},
+		{`state.n + 1`, finding{"a condition is true or false, this is a number", `compare it with something, such as (state.n + 1) > 0`}, `(state.n + 1) > 0`},
+		{`any(todo, .text && .section)`, finding{`"&&" does not go between a text and a text`, "each side is a condition; compare it with something"}, `any(todo, .text != "" && .section != "")`},
+		{`state.name matches "*.md"`, finding{"this is no regular expression: missing argument to repetition operator: `*`", "write .* for any text; * alone repeats what stands before it"}, `state.name matches ".*[.]md"`},
 		{`transcript.last =~ /\d+/`, finding{noMatch, "write transcript.last matches `\\d+`"}, "transcript.last matches `\\d+`"},
 		{`transcript.last =~ "x"`, finding{noMatch, `write transcript.last matches "x"`}, `transcript.last matches "x"`},
 		{`transcript.last !~ /x/`, finding{noMatch, "write not (transcript.last matches `x`)"}, "not (transcript.last matches `x`)"},
@@ -70,6 +88,7 @@ func TestMistakes(t *testing.T) {
 		{`state.n++ > 2`, finding{"an expression changes nothing", "a rule changes a field with then: [{set: state.n = state.n + 1}]"}, ""},
 		{`'"a" if true else "b"'`, finding{"expressions have no if and else", "write condition ? a : b"}, ""},
 		{`len([x for x in todo]) > 1`, finding{"an expression has no loop", "write any(list, …), all(list, …), count(list, …) or filter(list, …); .field is a field of the element"}, `count(todo, .done) > 1`},
+		{`any(todo, lambda t: t.done)`, finding{"a predicate has no parameter", "leave it out: .field is a field of the element, # the element itself"}, `any(todo, .done)`},
 		{`any(todo, t => t.done)`, finding{"a predicate has no parameter", "leave it out: .field is a field of the element, # the element itself"}, `any(todo, .done)`},
 
 		// Methods and functions of other languages.
@@ -99,7 +118,22 @@ func TestMistakes(t *testing.T) {
 		{`any(todo, .title == "x")`, finding{`unknown field "title", the declared ones are "depth", "done", "line", "section", "source", "tags", "text"`, `did you mean "text"?`}, `any(todo, .text == "x")`},
 		{`repo.modified`, finding{`unknown field "modified", the declared ones are "ahead", "behind", "branch", "changed", "dirty", "head", "repo"`, `did you mean "dirty"?`}, `repo.dirty`},
 
+		{`any(todo, not item.done)`, finding{`unknown name "item"`, "write .done for the field of each element"}, `any(todo, not .done)`},
+		{`todo?.done`, finding{"this is a list, and its elements have the fields", "write any(todo, .done), all(todo, .done) or todo[0].done"}, `any(todo, .done)`},
+
+		// Names of ralph.
+		{`loop.iterations > 3`, finding{`loop has no "iterations", it has "continuations", "continues", "elapsed", "repeats", "step", "total"`, "write loop.continuations for this streak, loop.total for the session"}, `loop.continuations > 3`},
+		{`transcript.message == ""`, finding{`transcript has no "message", it has "failed", "last", "passed", "passed_since_edit", "tasks", "texts", "tokens", "tools", "total_tokens", "touched", "turns", "uncounted"`, "write transcript.last, transcript.texts or mentions(…)"}, `transcript.last == ""`},
+		{`limits.repeats > 3`, finding{`unknown name "limits"`, "ralph tests the limits by itself; loop.continuations, loop.repeats and loop.elapsed say how far the loop is"}, ""},
+		{`missing("todo")`, finding{oneFact("missing"), "write missing(todo)"}, `missing(todo)`},
+		{`missing(TODO.md)`, finding{oneFact("missing"), `write not exists("TODO.md"), or declare a fact with that path`}, `not exists("TODO.md")`},
+		{`missing("notes/TODO.md")`, finding{oneFact("missing"), `write not exists("notes/TODO.md"), or declare a fact with that path`}, `not exists("notes/TODO.md")`},
+		{`ok("TODO.md")`, finding{oneFact("ok"), `write exists("TODO.md"), or declare a fact with that path`}, `exists("TODO.md")`},
+		{`missing(state.opt)`, finding{oneFact("missing"), "write state.opt == nil for a field that may be absent"}, `state.opt == nil`},
+		{`ok(state.opt)`, finding{oneFact("ok"), "write state.opt != nil for a field that may be absent"}, `state.opt != nil`},
+
 		// Words without quotes.
+		{`state.phase == todo`, finding{`"==" does not go between a text and a list`, `if it is a text, write "todo"`}, ""},
 		{`state.phase == plan`, finding{`unknown name "plan"`, `if it is a text, write "plan"`}, `state.phase == "plan"`},
 		{`plan != state.phase`, finding{`unknown name "plan"`, `if it is a text, write "plan"`}, `"plan" != state.phase`},
 		{`state.name == todu`, finding{`unknown name "todu"`, `did you mean "todo"? if it is a text, write "todu"`}, `state.name == "todu"`},
@@ -145,6 +179,55 @@ rules:
 	fsys := fstest.MapFS{"p.yaml": &fstest.MapFile{Data: fmt.Appendf(nil, policy, when)}}
 	_, diags := rules.Load(t.Context(), fsys, "p.yaml", rules.Config{})
 	return diags
+}
+
+// What users of other tools write for an effect or a number, and what they write instead.
+func TestMeantEffects(t *testing.T) {
+	for written, help := range map[string]string{
+		"set: state.n += 2":               "write state.n = state.n + 2",
+		"set: state.n++":                  "write state.n = state.n + 1",
+		"set: state.n := 1":               "write state.n = 1",
+		"set: state.n == 1":               "one = assigns, == compares: write fact.field = expression",
+		"set: {state.n: 1}":               "write set: state.n = 1",
+		"remember: rounds -= 1":           "write rounds = rounds - 1",
+		"remember: {rounds: 1}":           "write remember: rounds = 1",
+		"shell: notify-send done":         "write {run: [notify-send, done]}",
+		"exec: [make, test]":              "write {run: [make, test]}",
+		"run: make test":                  "write [make, test]",
+		"log: one more":                   "write log: in the rule, beside then:",
+		"notify: it is done":              "write notice: in the rule, beside then:, to show the user a text",
+		"create: state":                   "write set: fact.field = expression; it makes the file of a fact that has a default",
+		"prune: {glob: a, older: 2 days}": "write 48h",
+	} {
+		src := `ralph: 1
+facts: {state: {json: s.json, schema: {properties: {n: {type: integer, default: 0}}}}}
+memory: {rounds: {type: integer, default: 0}}
+rules:
+  - name: a
+    when: state.n == rounds
+    stop: x
+    then:
+      - ` + written + "\n"
+		_, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(src), rules.Config{})
+		if len(diags) == 0 || diags[0].Severity != rules.Error || diags[0].Help != help {
+			t.Errorf("%s: the help should be %q:\n%s", written, help, diags.Format())
+		}
+	}
+	for written, help := range map[string]string{
+		"tokens: 2M":          "write 2000000",
+		"cost: 5usd":          "write 5",
+		"cost: $2.50":         "write 2.50",
+		`continuations: "20"`: "write 20",
+		"elapsed: 45 min":     "write 45m",
+		"elapsed: 90":         "write a number with its unit: 500ms, 30s, 5m, 24h",
+		"max: 3":              `did you mean "continuations"?`,
+	} {
+		src := "ralph: 1\nlimits: {" + written + "}\nrules:\n  - {name: a, when: said(\"x\"), stop: x}\n"
+		_, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(src), rules.Config{})
+		if len(diags) == 0 || diags[0].Help != help {
+			t.Errorf("%s: the help should be %q:\n%s", written, help, diags.Format())
+		}
+	}
 }
 
 // A source that ralph does not have is answered with the one that it has.

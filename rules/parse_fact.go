@@ -119,6 +119,14 @@ func firstKey(n *source.Node) *source.Node {
 	return n.Fields[0].Key
 }
 
+// wordsHelp says how to write what should be a list of words.
+func wordsHelp(n *source.Node) string {
+	if n.Kind == source.Scalar && n.Value != "" {
+		return "write " + strings.TrimPrefix(execOf(n.Value), "exec: ")
+	}
+	return "write [program, argument, …]"
+}
+
 func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
 	if !k.Argv {
 		if t := p.scalar(n, "the argument of "+k.Name); t != nil {
@@ -130,7 +138,7 @@ func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
 		return nil
 	}
 	if n.Kind != source.List || len(n.Items) == 0 {
-		p.errorf(n, "syntax", "write [program, argument, …]", "%s takes a list of words: the program and its arguments", k.Name)
+		p.errorf(n, "syntax", wordsHelp(n), "%s takes a list of words: the program and its arguments", k.Name)
 		return nil
 	}
 	var out []*source.Node

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ralph-sdk/ralph/rules/internal/form"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
@@ -128,14 +130,18 @@ func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 		p.errorf(at, "syntax", "write one effect an item: - set: fact.field = value", "an effect is one of %s", list(ks.Names()))
 		return e, false
 	}
+	if help := meantEffect(n.Fields[0], ks); help != "" {
+		p.errorf(n.Fields[0].Key, "unknown-key", help, "unknown key %q in %s, expected one of %s", n.Fields[0].Key.Value, "an effect", list(ks.Names()))
+		return e, false
+	}
 	ok := false
 	p.fields(n, "an effect", ks, func(k, v *source.Node) {
 		switch k.Value {
 		case "set":
-			e.kind, e.node = SetEffect, p.scalar(v, "set")
+			e.kind, e.node = SetEffect, p.assignment(v, "set")
 			ok = e.node != nil
 		case "remember":
-			e.kind, e.node = RememberEffect, p.scalar(v, "remember")
+			e.kind, e.node = RememberEffect, p.assignment(v, "remember")
 			ok = e.node != nil
 		case "delete":
 			e.kind, e.node = DeleteEffect, p.scalar(v, "delete")
@@ -151,6 +157,44 @@ func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 		e.at = k.Start
 	})
 	return e, ok
+}
+
+// meantEffect says what to write for a word that other tools have for an effect, "" if the
+// effect is known, or nothing is.
+func meantEffect(f source.Field, ks form.Keys) string {
+	word := f.Key.Value
+	switch {
+	case ks.Has(word):
+	case slices.Contains([]string{"shell", "sh", "bash", "exec", "command", "cmd", "script", "program", "call"}, word):
+		program := "[program, argument]"
+		switch {
+		case f.Value.Kind == source.Scalar:
+			program = strings.TrimPrefix(execOf(f.Value.Value), "exec: ")
+		case f.Value.Kind == source.List && len(f.Value.Items) > 0:
+			words := make([]string, len(f.Value.Items))
+			for i, item := range f.Value.Items {
+				words[i] = item.Value
+			}
+			program = "[" + strings.Join(words, ", ") + "]"
+		}
+		return "write {run: " + program + "}"
+	case form.RuleKeys().Has(word):
+		return "write " + word + ": in the rule, beside then:"
+	case slices.Contains([]string{"notify", "message", "print", "echo"}, word):
+		return "write notice: in the rule, beside then:, to show the user a text"
+	case slices.Contains([]string{"create", "touch", "write", "append", "update"}, word):
+		return "write set: fact.field = expression; it makes the file of a fact that has a default"
+	}
+	return ""
+}
+
+// assignment accepts a text such as fact.field = expression.
+func (p *parser) assignment(n *source.Node, what string) *source.Node {
+	if n.Kind == source.Map && len(n.Fields) == 1 && n.Fields[0].Value.Kind == source.Scalar {
+		p.errorf(n, "syntax", fmt.Sprintf("write %s: %s = %s", what, n.Fields[0].Key.Value, n.Fields[0].Value.Value), "%s is a text, this is a map", what)
+		return nil
+	}
+	return p.scalar(n, what)
 }
 
 // runKind is what a program that an effect runs is to those who approve programs.

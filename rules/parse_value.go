@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,20 @@ func (p *parser) template(n *source.Node, what string) *source.Node {
 		p.errorf(n, "syntax", `write the text, or "" for none`, "%s is a text, this is empty", what)
 		return nil
 	}
+	if verb := what == "continue" || what == "stop" || what == "note"; verb && n.Style == source.Plain && slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, strings.ToLower(n.Value)) {
+		p.warnf(n, "verb-text", "write the text, such as "+what+": "+verbExample(what), "%s takes a text, and this one is only %q", what, n.Value)
+	}
 	return p.scalar(n, what)
+}
+
+func verbExample(verb string) string {
+	switch verb {
+	case "continue":
+		return "Go on with the next item"
+	case "stop":
+		return "the work is done"
+	}
+	return "three items are open"
 }
 
 // word reads one of a few words and gives its index.
@@ -65,17 +79,40 @@ func (p *parser) boolean(n *source.Node, what string) bool {
 func (p *parser) count(n *source.Node, what string) int {
 	i, err := strconv.Atoi(n.Value)
 	if n.Kind != source.Scalar || n.Tag != "!!int" || err != nil || i < 0 {
-		p.errorf(n, "bad-value", "", "%s is a whole number, 0 or more, this is %s", what, p.shown(n))
+		p.errorf(n, "bad-value", numberHelp(n), "%s is a whole number, 0 or more, this is %s", what, p.shown(n))
 		return 0
 	}
 	return i
+}
+
+// numberHelp says how to write a number that has a unit, or quotes around it; "" if it is none.
+func numberHelp(n *source.Node) string {
+	if n.Kind != source.Scalar || n.Tag != "!!str" {
+		return ""
+	}
+	g := regexp.MustCompile(`^\s*\$?(\d+(?:\.\d+)?)\s*([kKM]?)\s*(?i:usd|\$|tokens|times)?\s*$`).FindStringSubmatch(n.Value)
+	switch {
+	case g == nil:
+		return ""
+	case g[2] != "":
+		return inFull(g)
+	}
+	return "write " + g[1]
+}
+
+// timeHelp says how to write a time span.
+func timeHelp(n *source.Node) string {
+	if help := spanHelp(n.Value); n.Kind == source.Scalar && strings.Count(help, `"`) == 2 {
+		return "write " + strings.Split(help, `"`)[1]
+	}
+	return "write a number with its unit: 500ms, 30s, 5m, 24h"
 }
 
 // amount reads a number, as count does.
 func (p *parser) amount(n *source.Node, what string) float64 {
 	f, err := strconv.ParseFloat(n.Value, 64)
 	if n.Kind != source.Scalar || n.Tag != "!!int" && n.Tag != "!!float" || err != nil || f < 0 || math.IsNaN(f) || math.IsInf(f, 0) {
-		p.errorf(n, "bad-value", "", "%s is a number, 0 or more, this is %s", what, p.shown(n))
+		p.errorf(n, "bad-value", numberHelp(n), "%s is a number, 0 or more, this is %s", what, p.shown(n))
 		return 0
 	}
 	return f
@@ -95,7 +132,7 @@ func (p *parser) shown(n *source.Node) string {
 func (p *parser) duration(n *source.Node, what string) time.Duration {
 	d, err := time.ParseDuration(n.Value)
 	if n.Kind != source.Scalar || n.Tag != "!!str" || err != nil || strings.HasPrefix(n.Value, "-") || strings.HasPrefix(n.Value, "+") {
-		p.errorf(n, "bad-value", "write a number with its unit: 500ms, 30s, 5m, 24h", "%s is a time span such as 30s, this is %s", what, p.shown(n))
+		p.errorf(n, "bad-value", timeHelp(n), "%s is a time span such as 30s, this is %s", what, p.shown(n))
 		return 0
 	}
 	return d

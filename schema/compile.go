@@ -375,7 +375,7 @@ func (c *compiler) typeKeyword(n *node, value any, at string) {
 			c.report(&CompileError{
 				Pointer: place,
 				Message: "expected a type: array, boolean, integer, null, number, object or string; got " + show(v),
-				Help:    nearest.DidYouMean(name, []string{"array", "boolean", "integer", "null", "number", "object", "string"}),
+				Help:    meantType(name),
 			})
 		case n.kinds.has(k):
 			c.fail(place, "%q stands in the list twice", name)
@@ -383,6 +383,25 @@ func (c *compiler) typeKeyword(n *node, value any, at string) {
 			n.kinds.add(k)
 		}
 	}
+}
+
+// meantType asks for the type that another language calls name, else for the nearest one.
+func meantType(name string) string {
+	switch name {
+	case "int", "int64", "uint":
+		return `did you mean "integer"?`
+	case "float", "float64", "double":
+		return `did you mean "number"?`
+	case "bool":
+		return `did you mean "boolean"?`
+	case "str", "text":
+		return `did you mean "string"?`
+	case "list":
+		return `did you mean "array"?`
+	case "map", "dict":
+		return `did you mean "object"?`
+	}
+	return nearest.DidYouMean(name, []string{"array", "boolean", "integer", "null", "number", "object", "string"})
 }
 
 // schemas compiles the schemas that a keyword holds.

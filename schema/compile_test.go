@@ -19,7 +19,7 @@ func TestCompileErrors(t *testing.T) {
 		{"broken", "{\n  \"type\": }", "s.json:2:11: not a JSON document: unexpected '}'"},
 		{"no schema", `[]`, "s.json:1:1: expected a schema, which is an object, got a list of 0"},
 		{"a type that is none", "{\"properties\": {\n \"a\": {\"type\": \"int\"}}}",
-			`s.json:2:16: expected a type: array, boolean, integer, null, number, object or string; got "int" (at /properties/a/type)`},
+			`s.json:2:16: expected a type: array, boolean, integer, null, number, object or string; got "int"; did you mean "integer"? (at /properties/a/type)`},
 		{"nearly a type", `{"type": ["null", "strin"]}`,
 			`s.json:1:19: expected a type: array, boolean, integer, null, number, object or string; got "strin"; did you mean "string"? (at /type/1)`},
 		{"the first of many", `{"b": 1, "required": ["x", 3], "minLength": -1, "enum": []}`,
