@@ -35,7 +35,7 @@ func (p *parser) template(n *source.Node, what string) *source.Node {
 		p.errorf(n, "syntax", `write the text, or "" for none`, "%s is a text, this is empty", what)
 		return nil
 	}
-	if verb := what == "continue" || what == "stop" || what == "note"; verb && n.Style == source.Plain && slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, strings.ToLower(n.Value)) {
+	if verb := what == "continue" || what == "stop" || what == "note"; verb && n.Style == source.Plain && slices.Contains([]string{"true", "false", "yes", "no"}, strings.ToLower(n.Value)) {
 		p.warnf(n, "verb-text", "write the text, such as "+what+": "+verbExample(what), "%s takes a text, and this one is only %q", what, n.Value)
 	}
 	return p.scalar(n, what)

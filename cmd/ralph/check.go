@@ -19,6 +19,7 @@ type checkOptions struct {
 	project, format, color, failOn string
 	set                            []string
 	deadline                       time.Duration
+	anyHook                        bool // the deadline is that of the hook that asks the policy, if one does
 	list                           bool
 }
 
@@ -37,7 +38,10 @@ func (a *app) checkCommand() *cobra.Command {
 			"  ralph check --format json speckit specum\n" +
 			"  ralph check --fail-on error --format github .ralph/*.yaml    # in a workflow\n" +
 			"  ralph check --list                                           # all checks",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.check(cmd.Context(), args, o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.anyHook = !cmd.Flags().Changed("deadline")
+			return a.check(cmd.Context(), args, o)
+		},
 	}
 	f := cmd.Flags()
 	formatFlag(cmd, &o.format, "the findings", "text", "json", "sarif", "github")
@@ -47,7 +51,7 @@ func (a *app) checkCommand() *cobra.Command {
 	restrict(cmd, "color", &o.color, "auto", "always", "never")
 	projectFlag(f, &o.project)
 	setFlag(f, &o.set)
-	f.DurationVar(&o.deadline, "deadline", loop.DefaultDeadline, "time limit of the hook, for facts that may take longer")
+	f.DurationVar(&o.deadline, "deadline", loop.DefaultDeadline, "time limit of the hook, for facts that may take longer; that of an installed hook, if there is one")
 	f.BoolVar(&o.list, "list", false, "list all checks and exit")
 	return cmd
 }

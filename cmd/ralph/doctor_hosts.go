@@ -13,9 +13,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // hostSettings is one settings file of a host that could be read.
@@ -90,6 +93,28 @@ func (x *examination) asking(f func(in hostSettings, e hookEntry, policies []str
 			}
 		}
 	}
+}
+
+// hookTime is the time that installed hooks give to a policy: the shortest, 0 if none asks it.
+func (a *app) hookTime(ctx context.Context, project string, p policy) (shortest time.Duration) {
+	root, err := state.OpenRoot(project)
+	if err != nil {
+		return 0
+	}
+	defer root.Close()
+	x := &examination{app: a, root: root}
+	x.readSettings(ctx)
+	x.asking(func(_ hostSettings, e hookEntry, policies []string) {
+		for _, name := range policies {
+			if asked, err := findPolicy(root.Dir(), name); err != nil || asked.name != p.name {
+				continue
+			}
+			if d := cmp.Or(e.deadline(), loop.DefaultDeadline); shortest == 0 || d < shortest {
+				shortest = d
+			}
+		}
+	})
+	return shortest
 }
 
 // checkSettings sees whether hosts ask ralph at all, once, and wait for the answer.

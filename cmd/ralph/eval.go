@@ -96,7 +96,7 @@ func (a *app) eval(ctx context.Context, f evalFlags) {
 		a.status = out.write(host.Trouble("ralph", "", err))
 		return
 	}
-	late := fmt.Errorf("no decision within %s, the agent may stop", f.deadline)
+	late := fmt.Errorf("no decision within %s, the agent may stop; to give it more time: ralph install HOST --deadline %s", f.deadline, 2*f.deadline)
 	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, late)
 	defer cancel()
 	// What does not look at its context is caught a little later.

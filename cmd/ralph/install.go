@@ -313,9 +313,9 @@ func (a *app) adviseInstalled(ctx context.Context, project, hostName string, f i
 		}
 		e := examined{name: name, policy: p, program: program, host: hostName, scope: f.scope, entry: f.policies, set: f.set}
 		e.values, _ = params(p, f.set) // open has read them
-		deadline := cmp.Or(f.deadline, loop.DefaultDeadline)
+		deadline := cmp.Or(a.hookTime(ctx, project, p), f.deadline, loop.DefaultDeadline)
 		for _, fact := range program.Facts() {
-			if f.deadline == 0 && fact.Timeout >= deadline {
+			if fact.Timeout >= deadline {
 				fmt.Fprintf(a.stdout, "The fact %q of %s may take %s, and the hook ends after %s. To give it more time: ralph install %s%s --scope %s --deadline %s\n",
 					fact.Name, name, fact.Timeout, deadline, hostName, policyFlags(f.policies), f.scope, (fact.Timeout + 10*time.Second).Round(time.Second))
 			}

@@ -335,6 +335,12 @@ func (a *app) findings(ctx context.Context, p policy, o checkOptions) (rules.Dia
 	cfg := a.config(p, v)
 	cfg.Deadline = o.deadline
 	_, diags := rules.Check(ctx, p.fsys, p.file, cfg)
+	late := func(d rules.Diagnostic) bool { return d.Check == "late-fact" }
+	if o.anyHook && slices.ContainsFunc(diags, late) {
+		if cfg.Deadline = a.hookTime(ctx, o.project, p); cfg.Deadline > 0 {
+			_, diags = rules.Check(ctx, p.fsys, p.file, cfg)
+		}
+	}
 	return diags, nil
 }
 
