@@ -16,6 +16,7 @@ type explainFlags struct {
 	format  string
 	session string
 	last    int
+	tried   bool // not those where the policy could not be used, so that no rule was tried
 }
 
 func (a *app) explainCommand() *cobra.Command {
@@ -127,6 +128,7 @@ func (a *app) logged(f explainFlags) ([]loop.Record, error) {
 		names[p.name] = true
 	}
 	return a.records(root, f.last, func(r loop.Record) bool {
-		return (len(names) == 0 || names[r.Policy]) && (f.session == "" || r.Session == f.session)
+		return (len(names) == 0 || names[r.Policy]) && (f.session == "" || r.Session == f.session) &&
+			(!f.tried || r.Error == "" || len(r.Trace.Steps) > 0)
 	})
 }

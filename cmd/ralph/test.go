@@ -52,6 +52,9 @@ func (a *app) testCommand() *cobra.Command {
 			if f.write.file != "" {
 				return a.writeTest(cmd.Context(), f.write)
 			}
+			if err := f.write.alone(cmd.Flags()); err != nil {
+				return err
+			}
 			return a.test(cmd.Context(), args, f)
 		},
 	}

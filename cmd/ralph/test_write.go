@@ -36,6 +36,16 @@ func (f *writeFlags) add(fl *pflag.FlagSet) {
 	projectFlag(fl, &f.project).Usage = "with --from-log: project root `dir` (default: CLAUDE_PROJECT_DIR, else the working directory)"
 }
 
+// alone fails if a flag that is only for --write is given without it.
+func (f writeFlags) alone(fl *pflag.FlagSet) error {
+	for _, name := range [...]string{"from-log", "witness", "name", "session"} {
+		if f.file == "" && fl.Changed(name) {
+			return fmt.Errorf("--%s is for --write: ralph test --write FILE --%s", name, name)
+		}
+	}
+	return nil
+}
+
 // writeTest adds a test to a file. What it expects is what was decided then, or,
 // for a witness, what the policy decides now: the user reads it and keeps it, or
 // corrects it and has a failing test.
@@ -81,7 +91,7 @@ func (a *app) draftFromLog(f writeFlags, src []byte) (testfile.Draft, error) {
 	if err != nil {
 		return testfile.Draft{}, err
 	}
-	records, err := a.logged(explainFlags{evalFlags: evalFlags{project: f.project, policies: []string{name}}, session: f.session, last: 1})
+	records, err := a.logged(explainFlags{evalFlags: evalFlags{project: f.project, policies: []string{name}}, session: f.session, last: 1, tried: true})
 	if err != nil {
 		return testfile.Draft{}, err
 	}
@@ -125,6 +135,9 @@ func (a *app) draftFromWitness(f writeFlags) (testfile.Draft, error) {
 	input, err := a.readInput(f.witness)
 	if err != nil {
 		return testfile.Draft{}, err
+	}
+	if len(bytes.TrimSpace(input)) == 0 {
+		return testfile.Draft{}, errors.New(`there is no situation: give one as JSON on stdin, such as {"missing": ["todo"]}, or write --from-log`)
 	}
 	var witness map[string]any
 	if err := json.Unmarshal(input, &witness); err != nil {

@@ -76,6 +76,9 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 			}
 			if g.Host == "" {
 				fail(at, "no rule can read the input field", name, inputs)
+				for _, key := range unknownItemKeys(name, g.Input[name]) {
+					fail(at, "an item of "+name+" has no field", key, itemKeys(name))
+				}
 			}
 			// What the file gives all its tests may be meant for others.
 			if event := eventOf(name); event != "" && event != t.Event && at.Line >= t.Pos.Line && slices.Contains(rules.KnownEvents(), t.Event) {
@@ -132,4 +135,32 @@ func union(a, b []string) []string {
 		}
 	}
 	return a
+}
+
+// itemKeys are the fields that rules know of background work and of wake-ups.
+func itemKeys(input string) []string {
+	switch input {
+	case "background_tasks":
+		return []string{"description", "id", "status", "type"}
+	case "session_crons":
+		return []string{"id", "prompt", "recurring", "schedule"}
+	}
+	return nil
+}
+
+// unknownItemKeys are the other ones that a test gives.
+func unknownItemKeys(input string, given any) []string {
+	known := itemKeys(input)
+	items, _ := given.([]any)
+	var unknown []string
+	for _, item := range items {
+		fields, _ := item.(map[string]any)
+		for key := range fields {
+			if known != nil && !slices.Contains(known, key) {
+				unknown = append(unknown, key)
+			}
+		}
+	}
+	slices.Sort(unknown)
+	return slices.Compact(unknown)
 }
