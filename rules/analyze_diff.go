@@ -1,7 +1,10 @@
 package rules
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -237,12 +240,12 @@ func (d *differ) alike(a, b Decision) bool {
 
 // notes says what differs beside the rules.
 func (d *differ) notes(a, b *Program) {
-	note := func(what string, x, y any) {
-		if !reflect.DeepEqual(x, y) {
-			d.out.Notes = append(d.out.Notes, fmt.Sprintf("%s differ: %v before, %v now", what, x, y))
+	note := func(what, before, after string) {
+		if before != after {
+			d.out.Notes = append(d.out.Notes, fmt.Sprintf("%s differ: %s before, %s now", what, cmp.Or(before, "none"), cmp.Or(after, "none")))
 		}
 	}
-	note("the events", a.Events, b.Events)
+	note("the events", strings.Join(a.Events, ", "), strings.Join(b.Events, ", "))
 	limits := func(l Limits) string {
 		s := fmt.Sprintf("continuations %d, elapsed %s, total %d", l.Continuations, l.Elapsed, l.Total)
 		if l.HasRepeats {
@@ -263,14 +266,14 @@ func (d *differ) notes(a, b *Program) {
 	note("the limits", limits(a.limits), limits(b.limits))
 	measure := func(p *Program) string {
 		if len(p.measure) == 0 {
-			return "none"
+			return ""
 		}
 		return p.measure[0].node.Value + " of " + p.measure[1].node.Value
 	}
 	note("the measures", measure(a), measure(b))
 	run := func(p *Program) string {
 		if p.Run == nil {
-			return "none"
+			return ""
 		}
 		s := fmt.Sprintf("fresh %t", p.Run.Fresh)
 		if p.Run.Agent != nil {
@@ -282,14 +285,55 @@ func (d *differ) notes(a, b *Program) {
 		return s
 	}
 	note("the defaults of ralph run", run(a), run(b))
-	successes := func(p *Program) []string {
+	successes := func(p *Program) string {
 		var names []string
 		for _, r := range p.rules {
 			if r.Success {
 				names = append(names, r.Name)
 			}
 		}
-		return names
+		return strings.Join(names, ", ")
 	}
 	note("the rules that are a success", successes(a), successes(b))
+	note("the values of the memory", memoryText(a), memoryText(b))
+	for _, r := range a.rules {
+		if i := slices.IndexFunc(b.rules, func(o *Rule) bool { return o.Name == r.Name }); i >= 0 {
+			note("the effects of "+r.Name, effectsText(r), effectsText(b.rules[i]))
+		}
+	}
+}
+
+// memoryText lists the values that a policy remembers.
+func memoryText(p *Program) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(p.Memory)) {
+		m := p.Memory[name]
+		b, err := json.Marshal(m.Default)
+		if err != nil {
+			b = []byte("(?)") // of no JSON type
+		}
+		all = append(all, fmt.Sprintf("%s per %s, %s at first", name, cmp.Or(m.Per, "session"), b))
+	}
+	return strings.Join(all, "; ")
+}
+
+// effectsText lists the effects of a rule.
+func effectsText(r *Rule) string {
+	var all []string
+	for _, e := range r.then {
+		text := e.src
+		switch e.kind {
+		case RunEffect:
+			text = fmt.Sprintf("run: %q", e.fact.fact.Args)
+			if limit := e.fact.fact.Timeout; limit > 0 {
+				text += " for " + limit.String()
+			}
+		case PruneEffect:
+			text += ", older " + e.older.String()
+		case VerbEffect:
+			continue // its arguments are the embedding program's
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "; ")
 }

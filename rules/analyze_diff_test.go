@@ -158,7 +158,7 @@ note: the fact "state" comes from another source: the two are named "state (old)
 			name: "limits and events",
 			old:  work,
 			now:  "events: [Stop, SubagentStop]\nlimits: {repeats: 3}\n" + work,
-			want: `note: the events differ: [Stop] before, [Stop SubagentStop] now
+			want: `note: the events differ: Stop before, Stop, SubagentStop now
 note: the limits differ: continuations 500, elapsed 24h0m0s, total 5000 before, continuations 500, elapsed 24h0m0s, total 5000, repeats 3 now
 `,
 		},
@@ -168,7 +168,15 @@ note: the limits differ: continuations 500, elapsed 24h0m0s, total 5000 before, 
 			now:  "limits: {tokens: 1000, failures: 1, iterations: 5, cost: 2.5}\n" + strings.Replace(work, "stop: finished", "stop: finished, success: true", 1),
 			want: `note: the limits differ: continuations 500, elapsed 24h0m0s, total 5000 before, continuations 500, elapsed 24h0m0s, total 5000, tokens 1000, failures 1, iterations 5, cost 2.5 now
 note: the measures differ: 0 of state.steps before, none now
-note: the rules that are a success differ: [] before, [finished] now
+note: the rules that are a success differ: none before, finished now
+`,
+		},
+		{
+			name: "effects and memory",
+			old:  "memory: {turns: {type: integer, default: 0}}\n" + strings.Replace(work, "stop: finished", "stop: finished, then: [{remember: turns = step}, {run: [notify, done]}, {archive: state}]", 1),
+			now:  "memory: {turns: {type: integer, default: 1, per: project}}\n" + strings.Replace(work, "stop: finished", "stop: finished, then: [{remember: turns = steps}, {run: [notify, over], timeout: 5s}, {archive: state}]", 1),
+			want: `note: the values of the memory differ: turns per session, 0 at first before, turns per project, 1 at first now
+note: the effects of finished differ: remember: turns = step; run: ["notify" "done"]; archive: state before, remember: turns = steps; run: ["notify" "over"] for 5s; archive: state now
 `,
 		},
 		{

@@ -26,7 +26,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 			verdict += " (" + r.At + ")"
 		}
 	} else if r.Skipped == "" && r.Error == "" && r.Reason == "" {
-		happened := nothingDecided(r.Event, r.Noted)
+		happened := nothingDecided(r.Event, r.Noted, held(r.Trace.Steps))
 		verdict += ": " + happened
 		if r.Event == host.UserPromptSubmit || host.Watched(r.Event) { // it has no verdict
 			verdict = happened

@@ -94,6 +94,10 @@ type logged struct {
 
 	Effects []rules.Effect `json:"effects"`
 
+	Trace struct {
+		Steps []rules.Step `json:"steps"`
+	} `json:"trace"`
+
 	ended bool // the session ended after this decision, as far as the policy sees that
 }
 
@@ -108,7 +112,7 @@ func (l logged) why() string {
 // said is the reason, or the error, in one line.
 func (l logged) said() string {
 	if l.Rule == "" && l.Command == "" && l.Reason == "" && l.Error == "" {
-		happened := nothingDecided(l.Event, l.Noted)
+		happened := nothingDecided(l.Event, l.Noted, held(l.Trace.Steps))
 		if l.Event == host.UserPromptSubmit && len(l.Notes) > 0 { // what the agent got
 			happened += ": " + oneLine(strings.Join(l.Notes, "; "))
 		}
@@ -137,11 +141,25 @@ func (l logged) verdict() string {
 	return l.Action.String()
 }
 
+// held names the rules that held: where none decided, those without a verb and notes.
+func held(steps []rules.Step) (names []string) {
+	for _, s := range steps {
+		if s.Outcome == rules.Holds {
+			names = append(names, s.Rule)
+		}
+	}
+	return names
+}
+
 // nothingDecided is what happened where no rule decided.
-func nothingDecided(event string, noted []string) string {
+func nothingDecided(event string, noted, held []string) string {
 	switch {
-	case len(noted) == 0:
+	case len(noted) == 0 && len(held) == 0:
 		return "no rule held"
+	case len(noted) == 0 && (event == host.UserPromptSubmit || host.Watched(event)):
+		return "by " + strings.Join(held, ", ")
+	case len(noted) == 0:
+		return "no rule decided, held: " + strings.Join(held, ", ")
 	case event == host.UserPromptSubmit:
 		return "note by " + strings.Join(noted, ", ")
 	}

@@ -39,6 +39,9 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 			v.ModTime = w.record.Time.Add(-d)
 		}
 	}
+	if v.Status == rules.Missing {
+		v.Version = "" // of no file, which an effect may make
+	}
 	if v.Status == rules.OK {
 		v.V = value(decl, recorded.Document(w.record, decl.Name))
 	}

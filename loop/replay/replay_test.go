@@ -118,6 +118,25 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// A rule of then that made the file of a fact with a default makes it now too.
+func TestFileThatWasNotThere(t *testing.T) {
+	const policy = `ralph: 1
+facts:
+  rounds: {json: build/rounds.json, default: {}, schema: {properties: {n: {type: integer, default: 0}}}}
+limits: {repeats: 3}
+rules:
+  - name: go
+    when: rounds.n < 3
+    continue: x
+    then:
+      - set: rounds.n = rounds.n + 1
+`
+	got := replay.Decide(t.Context(), program(t, policy), recorded(t, policy))
+	if got.Outcome != replay.Same {
+		t.Errorf("the outcome is %s, now %s: %v", got.Outcome, got.Now, got.Why)
+	}
+}
+
 // A fact that was not gathered, or comes from another place now, is not guessed.
 func TestFactsOfThen(t *testing.T) {
 	record := recorded(t, head+"  - name: go\n    when: n < 3\n    continue: x\n")
