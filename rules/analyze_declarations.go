@@ -41,6 +41,9 @@ func checkDeclarations(p *Program) Diagnostics {
 		}
 	}
 	for _, s := range p.table.all() {
+		if s.kind == memorySymbol && s.used.Load() && !s.memory.set.Load() && s.pos.File == p.files[0].Name {
+			warn(s.pos, "unused", "add then: [{remember: "+s.name+" = …}] to a rule, or remove it", "nothing changes the memory %q, so it is always its default", s.name)
+		}
 		if s.used.Load() || s.pos.Line == 0 || s.pos.File != p.files[0].Name {
 			continue
 		}

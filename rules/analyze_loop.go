@@ -101,3 +101,28 @@ func (a *analysis) bare(reach *solve.Solver, i int) {
 		}
 	}
 }
+
+// unmade reports a set that is asked for while its file is missing, where the fact has no
+// default to make the file from: the agent may stop then. reach is what is left undecided
+// above rule i. A policy that asks exists(…) itself may know better.
+func (a *analysis) unmade(reach *solve.Solver, i int) {
+	r := a.p.rules[i]
+	for _, name := range [...]string{"exists", "anyfile", "isdir"} {
+		if a.p.table.find(name) != nil {
+			return
+		}
+	}
+	for _, e := range r.then {
+		if e.kind != SetEffect || e.fact.fact.HasDefault {
+			continue
+		}
+		f := e.fact.fact
+		if missing := a.t.status(f, isMissing); a.possible(reach, a.holds[i], missing) {
+			from, to := a.place(i)
+			a.report("set-missing", from, to, "add default: {} to the fact, or ok("+f.Name+") to the when",
+				fmt.Sprintf("the rule %q sets a field of %q also when there is no file, and the fact has no default to make one from", r.Name, f.Name), nil,
+				evidence{reach, []*solve.Formula{a.holds[i], missing}}, a.where(missing))
+			return
+		}
+	}
+}

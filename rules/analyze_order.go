@@ -52,6 +52,7 @@ func (a *analysis) order(isFor *solve.Formula) {
 			}
 		}
 		a.bare(reach, i)
+		a.unmade(reach, i)
 		reach.Add(a.passes(i))
 	}
 	for i, r := range a.p.rules { // with gate: all a continue decides, too

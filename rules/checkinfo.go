@@ -48,7 +48,7 @@ func Checks() []CheckInfo {
 		{"unknown-function", Error, "a function that does not exist"},
 		{"unknown-param", Error, "a param that the policy or the included file does not have"},
 		{"cycle", Error, "facts and lets that depend on each other"},
-		{"unused", Warning, "a fact, let, param or memory that nothing reads"},
+		{"unused", Warning, "a fact, let, param or memory that nothing reads, or a memory that nothing changes"},
 
 		// Types.
 		{"type", Error, "an expression whose parts have types that do not fit"},
@@ -113,6 +113,7 @@ func Checks() []CheckInfo {
 		{"undecided-value", Warning, "a value of an enum for which no rule decides, while other values have rules"},
 		{"unguarded-fact", Info, "a fact whose absence ends the loop without a report"},
 		{"unbounded-continue", Warning, "a rule that continues an agent that changes nothing, until the built-in limits end the loop"},
+		{"set-missing", Warning, "a set that finds no file and has no default to make it from"},
 		{"bare-continue", Warning, "a rule that continues even if a fact cannot be read"},
 
 		// Comments.
