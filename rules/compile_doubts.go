@@ -86,6 +86,9 @@ func (r *resolver) argument(function string, s *ast.StringNode) {
 		if _, err := time.ParseDuration(s.Value); err != nil {
 			r.doubt(s, "bad-argument", spanHelp(s.Value), "%s is not a time span, so this cannot be evaluated", quote(s.Value))
 		}
+	case function == "promised" && strings.Contains(s.Value, "<promise>"):
+		inner := strings.ReplaceAll(strings.ReplaceAll(s.Value, "<promise>", ""), "</promise>", "")
+		r.doubt(s, "bad-argument", "write promised("+quote(inner)+")", "promised(…) is never true: it looks between the tags, and this has one itself")
 	case function == "transcript.passed", function == "transcript.passed_since_edit":
 		if what, plain := notACommand(s.Value); what != "" {
 			r.doubt(s, "bad-argument", "name one command: "+function+"("+quote(plain)+")", "%s is never true: it asks for one command, and this %s", function+"(…)", what)
@@ -360,6 +363,23 @@ func (r *resolver) checkUnlisted(field *ast.StringNode, of *schema.Type) {
 	names := fieldNames(of)
 	if meant := meantField(field.Value, names); meant != "" {
 		r.doubt(field, "optional-field", meant, "%s may be absent; the fields that are always there are %s", quote(field.Value), list(names))
+	}
+}
+
+// checkCondition reports a field that may be absent and is no condition. What is always there
+// expr's checker reports.
+func (r *resolver) checkCondition(n ast.Node, elems []*schema.Type) {
+	t := r.typeOf(n, elems)
+	if r.to == nil || r.c.lazy || t == nil || !maybeNil(t) {
+		return
+	}
+	if is := kindWord(t.Kind); is != "" && t.Kind != schema.Bool {
+		l := n.Location()
+		from, to := l.From, max(l.To, l.From+1)
+		if all, ok := r.to.(*leaves); ok {
+			from, to, _ = all.text(n)
+		}
+		r.to.warn(from, to, "mixed-types", "compare it with "+is, "the field is "+is+", and a condition is true or false, so this cannot be evaluated")
 	}
 }
 

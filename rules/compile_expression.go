@@ -97,6 +97,9 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	r.node(&n)
 	if !r.failed {
 		r.checkTypes(n, nil)
+		if boolean {
+			r.checkCondition(n, nil)
+		}
 	}
 	if r.failed {
 		l.failed = true

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -132,3 +133,13 @@ func keywords() []string {
 }
 
 func isKeyword(name string) bool { return slices.Contains(keywords(), name) }
+
+// members are the whole names whose part behind the dot is this word.
+func (n *names) members(word string) (whole []string) {
+	for _, group := range slices.Sorted(maps.Keys(n.namespaces)) {
+		if slices.Contains(n.namespaces[group], word) {
+			whole = append(whole, group+"."+word)
+		}
+	}
+	return whole
+}

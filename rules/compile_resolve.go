@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/expr-lang/expr/ast"
 
@@ -191,7 +192,11 @@ func (r *resolver) unknown(name string) (check, help, message string) {
 	declared := r.scope.declared()
 	if word := boolWord(name); word != "" {
 		help = "write " + word
-	} else if help = nearest.DidYouMean(name, slices.Concat(declared, r.c.names.flat(), []string{"true", "false", "nil"})); help == "" && len(declared) > 0 {
+	} else if help = nearest.DidYouMean(name, slices.Concat(declared, r.c.names.flat(), []string{"true", "false", "nil"})); help != "" {
+		return "unknown-name", help, "unknown name " + quote(name)
+	} else if members := r.c.names.members(name); members != nil {
+		help = "did you mean " + strings.Join(members, " or ") + "?"
+	} else if len(declared) > 0 {
 		help = theyAre("the names of this file", declared)
 	}
 	return "unknown-name", help, "unknown name " + quote(name)

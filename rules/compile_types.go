@@ -111,6 +111,9 @@ func (r *resolver) checkTypes(n ast.Node, elems []*schema.Type) {
 		}
 	case *ast.BinaryNode:
 		switch t.Operator {
+		case "and", "or", "&&", "||":
+			r.checkCondition(t.Left, elems)
+			r.checkCondition(t.Right, elems)
 		case "==", "!=":
 			r.checkEnum(t.Left, t.Right, elems)
 			r.checkEnum(t.Right, t.Left, elems)
@@ -125,6 +128,10 @@ func (r *resolver) checkTypes(n ast.Node, elems []*schema.Type) {
 					r.checkEnum(t.Left, e, elems)
 				}
 			}
+		}
+	case *ast.UnaryNode:
+		if t.Operator == "not" || t.Operator == "!" {
+			r.checkCondition(t.Node, elems)
 		}
 	case *ast.BuiltinNode:
 		if len(t.Arguments) > 1 {

@@ -87,6 +87,10 @@ func mistakes() []mistake {
 		{pattern: `(` + aName + `)\s+(?:starts|begins)\s?[wW]ith\s+(` + aText + `)`, message: `startsWith is one word`, help: `write ${1} startsWith ${2}`},
 		{pattern: `(` + aName + `)\s+ends\s?[wW]ith\s+(` + aText + `)`, message: `endsWith is one word`, help: `write ${1} endsWith ${2}`},
 		{pattern: `(` + aName + `)\s+contains\s+(` + aText + `|` + aName + `)`, only: "between a list and", message: "contains looks into a text, and this is a list", help: `write ${2} in ${1}`},
+		{pattern: `(` + aText + `|` + aName + `)\s+in\s+(` + aName + `)`, only: `"in" does not go between a text and a text`, help: `write ${2} contains ${1}`},
+		{pattern: `(` + aName + `)\s*(==|!=|<=?|>=?)\s*(\d+)`, only: "between a list and a number", help: `write len(${1}) ${2} ${3}`},
+		{pattern: `(` + aName + `)\s*(==|!=|<=?|>=?)\s*\S+`, only: "between an object and", help: `name one of its fields: ${1}.FIELD`},
+		{pattern: `\bin\s*\(([^()]*,[^()]*)\)`, message: "a list has brackets", help: `write in [${1}]`},
 		{pattern: `\bin\s+([\pL_]\w*(?:\s*,\s*[\pL_]\w*)+)`, message: "a list has brackets", fix: inList},
 		{pattern: `(` + aName + `)\s*(?:\+\+|--|\+=|-=)\s*\S?`, message: "an expression changes nothing", help: "a rule changes a field with then: [{set: ${1} = ${1} + 1}]"},
 		{pattern: `.*\bif\b.*\belse\b.*`, message: "expressions have no if and else", help: "write condition ? a : b"},
@@ -99,6 +103,7 @@ func mistakes() []mistake {
 		{pattern: `(` + aName + `)\.(?:contains|includes|indexOf)\(([^()]*)\)`, message: "contains is an operator", help: `write ${1} contains ${2}, or ${2} in ${1} for a list`},
 		{pattern: `(` + aName + `)\.(?:startsWith|startswith|hasPrefix)\(([^()]*)\)`, message: "startsWith is an operator", help: `write ${1} startsWith ${2}`},
 		{pattern: `(` + aName + `)\.(?:endsWith|endswith|hasSuffix)\(([^()]*)\)`, message: "endsWith is an operator", help: `write ${1} endsWith ${2}`},
+		{pattern: `(` + aName + `)\.(?:matches|match|test)\(\s*/((?:[^/\\]|\\.)*)/\w*\s*\)`, message: "matches is an operator", help: "write ${1} matches `${2}`"},
 		{pattern: `(` + aName + `)\.(?:matches|match|test)\(([^()]*)\)`, message: "matches is an operator", help: `write ${1} matches ${2}`},
 		{pattern: `(` + aName + `)\.(?:equals|eq|is)\(([^()]*)\)`, message: "== is an operator", help: `write ${1} == ${2}`},
 		{pattern: `(` + aName + `)\.(?:isEmpty|empty|is_empty)(?:\(\))?`, message: noMethod, help: `write len(${1}) == 0`},
@@ -108,7 +113,10 @@ func mistakes() []mistake {
 		{pattern: `(` + aName + `)\.(?:toUpperCase|toUpper|upper|upcase)(?:\(\))?`, message: noMethod, help: `write upper(${1})`},
 		{pattern: `(` + aName + `)\.(?:every|all)\(.*\)`, message: noMethod, help: `write all(${1}, …); .field is a field of the element`},
 		{pattern: `(` + aName + `)\.(?:some|any|exists)\(.*\)`, message: noMethod, help: `write any(${1}, …); .field is a field of the element`},
+		{pattern: `(` + aName + `)\.(?:trim|strip)\(\)`, message: noMethod, help: `write trim(${1})`},
+		{pattern: `(` + aName + `)\.(first|last|sum|max|min|sort|reverse)\(\)`, message: noMethod, help: `write ${2}(${1})`},
 		{pattern: `(` + aName + `)\.(filter|map|count|find|none|trim|split|join|first|last|sum)\(.*\)`, message: noMethod, help: `write ${2}(${1}, …)`},
+		{pattern: `(` + aName + `)\.(first|last)\b`, only: ofAList, message: noMethod, help: `write ${2}(${1})`},
 		{pattern: `(` + aName + `)\??\.(\w+)`, only: ofAList, message: "this is a list, and its elements have the fields", help: `write any(${1}, .${2}), all(${1}, .${2}) or ${1}[0].${2}`},
 		{pattern: `\b(?:contains|includes)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "contains is an operator", help: `write ${1} contains ${2}, or ${2} in ${1} for a list`},
 		{pattern: `\b(?:startsWith|startswith|hasPrefix)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "startsWith is an operator", help: `write ${1} startsWith ${2}`},
@@ -118,6 +126,8 @@ func mistakes() []mistake {
 		{pattern: `\b(?:length|size|strlen|sizeof)\(([^()]*)\)`, help: `write len(${1})`},
 		{pattern: `\b(?:defined|isset|isSet|is_set|present|exist)\(([^()]*)\)`, help: `write ok(${1}) for a fact, ${1} != nil for a field`},
 		{pattern: `\b(?:file_exists|fileExists|fileexists|isfile|isFile|is_file|path_exists)\(([^()]*)\)`, help: `write exists(${1})`},
+		{pattern: `\b(?:open|file|read|readFile|read_file|cat)\(\s*["']?([^"'()]*?)["']?\s*\)`, only: "unknown function", message: "an expression reads no file", help: "declare a fact such as notes: {text: ${1}}"},
+		{pattern: `\b(?:exec|shell|sh|system|run|cmd|command)\(\s*["']?([^"'()]*?)["']?\s*\)`, only: "function", message: "an expression cannot run a program", fix: asExec},
 		{pattern: `\b(?:str|toString|to_string|String)\(([^()]*)\)`, help: `write string(${1})`},
 
 		// Names of ralph.
@@ -135,6 +145,8 @@ func mistakes() []mistake {
 		{pattern: `\b(said|promised|mentions|exists|isdir|anyfile|which|duration|date|transcript\.\w+)\(\s*(\pL[\pL\pN_]*)\s*\)`, only: "unknown name", help: `if it is a text, write ${1}("${2}")`},
 		{pattern: `\b(said|promised|mentions|exists|isdir|anyfile|which|duration|date|transcript\.\w+)\(\s*([^\s\d"'` + "`" + `()#][^"'` + "`" + `()]*?)\s*\)`, message: needQuote, help: `write ${1}("${2}")`},
 		{pattern: `(?:==|!=|\bcontains|\bstartsWith|\bendsWith|\bmatches)\s*(` + aName + `)`, only: "unknown name", fix: quotedWord},
+		{pattern: `\b(?:last_message|message|last_text|output|response|reply|answer)\b`, only: "unknown name", weak: true, help: "write transcript.last for the agent's last text"},
+		{pattern: `([\pL_]\w*)\s*[\],]`, only: "unknown name", weak: true, fix: quotedWord},
 		{pattern: `(?:^|[(\s])(` + aName + `)\s*(?:==|!=|\bin\b)`, only: "unknown name", weak: true, fix: quotedWord},
 	}
 }
