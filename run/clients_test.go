@@ -170,6 +170,27 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
+// Copilot CLI says in its session file what the session has used.
+func TestTokensOfASessionFile(t *testing.T) {
+	home := t.TempDir()
+	s := recorded(t, "copilot")["ok"]
+	s.Process.Env = []string{"HOME=" + home, "USERPROFILE=" + home}
+	o := run.Copilot().Output()
+	for line := range bytes.Lines(s.Stdout) {
+		o.Line(line)
+	}
+	if got := o.Result(s.Process).Used; got != 0 {
+		t.Errorf("without the file %d tokens are used", got)
+	}
+	write(t, filepath.Join(home, ".copilot/session-state/e59b4b6c-64ca-4a8a-8a99-5d3c169633a4/events.jsonl"),
+		`{"type":"user.message","data":{"content":"Go on."}}`+"\n"+
+			`{"type":"session.usage_record","data":{"usage":{"inputTokens":10,"outputTokens":5}}}`+"\n"+
+			`{"type":"session.usage_record","data":{"usage":{"inputTokens":20,"outputTokens":7}}}`+"\n")
+	if got := o.Result(s.Process).Used; got != 42 {
+		t.Errorf("%d tokens are used, want 42", got)
+	}
+}
+
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	err := os.MkdirAll(filepath.Dir(name), 0o755)

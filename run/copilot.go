@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// Copilot is the adapter of GitHub Copilot CLI. It reports neither tokens nor a price.
+// Copilot is the adapter of GitHub Copilot CLI. It reports no price. Tokens stand in its session file, which is known once an
+// iteration ended by itself.
 func Copilot() Adapter { return copilot{} }
 
 type copilot struct{}
 
 func (copilot) Name() string     { return "copilot" }
 func (copilot) Host() string     { return "copilot" }
-func (copilot) Reports() Reports { return Reports{} }
+func (copilot) Reports() Reports { return Reports{Tokens: true} }
 
 func (c copilot) Command(i Invocation) (Command, error) {
 	l := newCmdline(c.Name(), i.Args)
@@ -111,5 +112,6 @@ func copilotFailure(kind, code string, status int) Outcome {
 func (o *copilotOutput) Result(p Process) Result {
 	res := o.res
 	res.Transcript = p.file(p.configDir("COPILOT_HOME", ".copilot"), "session-state", id(res.Session), "events.jsonl")
+	res.Used = used(res.Transcript)
 	return o.fill(res, p)
 }

@@ -2,11 +2,13 @@ package run
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/home"
+	"github.com/ralph-sdk/ralph/loop/transcript"
 )
 
 // getenv reads the environment of the process. The last value counts.
@@ -53,6 +55,18 @@ func (p Process) file(parts ...string) string {
 		}
 	}
 	return found
+}
+
+// used is how many tokens a session has used, as its file says; 0 if it does not.
+func used(path string) int {
+	if path == "" {
+		return 0
+	}
+	s, err := transcript.Read(context.Background(), path, transcript.Options{})
+	if err != nil {
+		return 0
+	}
+	return s.TotalTokens(context.Background())
 }
 
 // id is a session as a part of a file's name, "" if it cannot be one.

@@ -233,7 +233,7 @@ func (v *runView) write(ev run.Event) {
 		v.what, v.until, v.doing = "paused", time.Time{}, ""
 		if ev.Until != nil {
 			v.what, v.until = "waiting", *ev.Until
-			v.line("waiting until %s: %s", ev.Until.Local().Format(time.TimeOnly), visible(ev.Why))
+			v.line("waiting until %s: %s", clock(*ev.Until, ev.Time), visible(ev.Why))
 		} else {
 			v.line("waiting: %s", visible(ev.Why))
 		}
@@ -306,6 +306,15 @@ func endWords(e run.End) string {
 		words = string(e)
 	}
 	return words
+}
+
+// clock is a time as the user's clock shows it, with the day where that is not today.
+func clock(at, now time.Time) string {
+	at, now = at.Local(), now.Local()
+	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return at.Format(time.TimeOnly)
+	}
+	return at.Format(time.DateTime)
 }
 
 // used is what a run has used so far.
@@ -423,7 +432,7 @@ func stateWords(info run.Info) string {
 	case info.Until == nil:
 		return "waiting: " + info.Waiting
 	}
-	return fmt.Sprintf("waiting until %s: %s", info.Until.Local().Format(time.DateTime), info.Waiting)
+	return fmt.Sprintf("waiting until %s: %s", clock(*info.Until, info.Latest), info.Waiting)
 }
 
 // attach shows the events of a run that another process runs, until it ends.

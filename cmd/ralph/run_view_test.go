@@ -63,6 +63,17 @@ func TestRunViewOnATerminal(t *testing.T) {
 	}
 }
 
+func TestClock(t *testing.T) {
+	now := time.Date(2026, 3, 1, 23, 0, 0, 0, time.Local)
+	for at, want := range map[time.Time]string{
+		now.Add(30 * time.Minute): "23:30:00", now.Add(2 * time.Hour): "2026-03-02 01:00:00", now.AddDate(1, 0, 0): "2027-03-01 23:00:00",
+	} {
+		if got := clock(at, now); got != want {
+			t.Errorf("%s is shown as %q, want %q", at, got, want)
+		}
+	}
+}
+
 // The switch that pauses all loops of a project pauses its runs.
 func TestRunControl(t *testing.T) {
 	dir, own := t.TempDir(), store.Open(t.TempDir())

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/loop/simulate"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -27,6 +29,8 @@ type simulateFlags struct {
 	maxStops int
 	seed     uint64
 	step     time.Duration
+	run      bool
+	ownRun   bool // the user says whether it is a run
 	set      []string
 	format   string
 }
@@ -45,12 +49,17 @@ func (a *app) simulateCommand() *cobra.Command {
 			"outside of the copy changes. The same seed gives the same run.\n\n" +
 			"The agents are: " + strings.Join(kinds, ", ") + ". An honest one does the work that the\n" +
 			"policy's files show, a stuck one gets nowhere, a forgetful one writes nothing down, a lying one\n" +
-			"says at once that all is done, a crashing one leaves half a file, a random one does all of that.",
+			"says at once that all is done, a crashing one leaves half a file, a random one does all of that.\n\n" +
+			"With --run the agent works by iterations of ralph run, as a policy expects that reads run.*:\n" +
+			"one turn, in which each has a fresh session. A random agent meets the outcomes too.",
 		Example: "  ralph simulate speckit --agent all\n" +
 			"  ralph simulate speckit --agent stuck --set reentry=always\n" +
 			"  ralph simulate .ralph/policy.yaml --project . --agent random --seed 7",
 		Args: atMostOne("policy"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.simulate(cmd.Context(), orDefault(args)[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.ownRun = cmd.Flags().Changed("run")
+			return a.simulate(cmd.Context(), orDefault(args)[0], f)
+		},
 	}
 	fl := cmd.Flags()
 	projectFlag(fl, &f.project).Usage = "project `dir` to copy (default: the demo of the policy, else an empty project)"
@@ -60,6 +69,7 @@ func (a *app) simulateCommand() *cobra.Command {
 	fl.IntVar(&f.maxStops, "max-stops", 200, "stops within one turn after which the loop counts as endless")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that decides what is left to chance")
 	fl.DurationVar(&f.step, "step", 30*time.Second, "virtual time between two stops")
+	fl.BoolVar(&f.run, "run", false, "iterations of ralph run in the place of stops (default: if the policy has run, or reads run.*)")
 	setFlag(fl, &f.set)
 	formatFlag(cmd, &f.format, "the report", "text", "json")
 	return cmd
@@ -81,10 +91,13 @@ func (a *app) simulate(ctx context.Context, name string, f simulateFlags) error 
 	if f.agent == "all" {
 		kinds = simulate.Kinds()
 	}
+	if !f.ownRun {
+		f.run = program.Run != nil || slices.ContainsFunc(program.Uses().Names, func(u rules.Use) bool { return strings.HasPrefix(u.Name, "run.") })
+	}
 	reports := []*simulate.Report{}
 	for _, kind := range kinds {
 		r, err := simulate.Run(ctx, program, simulate.Options{
-			Name: p.name, Project: project, Agent: kind, Seed: f.seed, Turns: f.turns, MaxStops: f.maxStops, Step: f.step,
+			Name: p.name, Project: project, Agent: kind, Seed: f.seed, Turns: f.turns, MaxStops: f.maxStops, Step: f.step, Run: f.run,
 		})
 		if err != nil {
 			return err
@@ -147,6 +160,9 @@ func shown(s simulate.Stop) string {
 		said = strings.Join(s.Notices, " ")
 	}
 	what := s.Did
+	if s.Outcome != "" && s.Outcome != string(run.OK) && !strings.HasPrefix(s.Did, s.Outcome) {
+		what += " (" + s.Outcome + ")"
+	}
 	if said != "" {
 		what += " → " + clipped(said, 60)
 	}
@@ -179,8 +195,12 @@ func writeSimulation(w io.Writer, reports []*simulate.Report, p *rules.Program, 
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "%s, %s agent, seed %d\n", r.Policy, r.Agent, r.Seed)
-		fmt.Fprintf(&b, "  turn    stops  verdict   %-*s  what happened\n", width, "rule")
+		how, stops := "", "stops"
+		if r.Run {
+			how, stops = ", ralph run", "iter."
+		}
+		fmt.Fprintf(&b, "%s, %s agent, seed %d%s\n", r.Policy, r.Agent, r.Seed, how)
+		fmt.Fprintf(&b, "  turn  %7s  verdict   %-*s  what happened\n", stops, width, "rule")
 		for n := 0; n < len(r.Stops); {
 			like := alike(r.Stops[n:])
 			writeStops(&b, r.Stops[n:n+like], width)
@@ -194,6 +214,9 @@ func writeSimulation(w io.Writer, reports []*simulate.Report, p *rules.Program, 
 
 // outcome says in a sentence how a run came out.
 func outcome(r *simulate.Report, p *rules.Program, f simulateFlags) string {
+	if !r.Ended && r.Run {
+		return fmt.Sprintf("it does not end: the agent was started %d times; ralph run ends it by its limit of iterations", r.Most)
+	}
 	if !r.Ended {
 		text := fmt.Sprintf("it does not end: the agent was continued %d times in one turn", r.Most)
 		if p.Limits().Continuations > f.maxStops {
@@ -207,6 +230,12 @@ func outcome(r *simulate.Report, p *rules.Program, f simulateFlags) string {
 	}
 	if len(r.Stops) > 0 && r.Stops[len(r.Stops)-1].Error != "" {
 		by = "an error"
+	}
+	switch {
+	case r.Crashed:
+		return fmt.Sprintf("it ends: after %s, since the agent crashed three times in a row", plural(r.Most, "iteration"))
+	case r.Run:
+		return fmt.Sprintf("it ends: after %s, by %s", plural(r.Most, "iteration"), by)
 	}
 	return fmt.Sprintf("it ends: after at most %s in one turn, the last time by %s", plural(r.Most, "continuation"), by)
 }

@@ -30,6 +30,7 @@ type agent struct {
 	asked    []string                    // shell commands whose passing the policy asks for
 	changed  []string                    // files that it wrote since its last commit
 	commits  int
+	crashed  bool              // it just did
 	broken   map[string][]byte // files that were left half written, to what they should hold
 }
 
@@ -64,6 +65,7 @@ func (a *agent) see(d *loop.Decision) {
 // act does what this kind of agent does between two stops. words is what it says
 // last.
 func (a *agent) act() (did, words string, err error) {
+	a.crashed = false
 	kind := a.kind
 	if kind == Random {
 		others := Kinds()

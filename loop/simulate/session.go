@@ -28,6 +28,8 @@ type session struct {
 	agent   *agent
 	report  Report
 	calls   int // of tools
+
+	iteration iteration // of a run
 }
 
 // run lets the user prompt and the agent work and stop, turn after turn.
@@ -38,6 +40,9 @@ func (s *session) run(ctx context.Context) (*Report, error) {
 	d := s.loop.Decide(ctx, s.event(host.Stop, 1, 1, ""))
 	s.agent.see(d)
 	defer s.end(ctx)
+	if r.Run = s.options.Run; r.Run {
+		return s.iterations(ctx)
+	}
 	for turn := 1; turn <= s.options.Turns; turn++ {
 		if err := s.prompt(ctx, turn); err != nil {
 			return nil, err
@@ -132,6 +137,13 @@ func (s *session) note(turn, stop int, did string, d *loop.Decision) {
 
 // event is the hook input of a moment.
 func (s *session) event(name string, turn, stop int, words string) host.Event {
+	if s.options.Run {
+		e := host.Event{Host: host.ClaudeCode, Name: name, SessionID: "run:" + s.options.Session, Cwd: s.project, LastAssistantMessage: words, LoopCount: -1, TurnID: "run", Turn: "run"}
+		if stop > 0 {
+			e.TranscriptPath = s.transcript()
+		}
+		return e
+	}
 	return host.Event{
 		Host: host.ClaudeCode, Name: name, SessionID: s.options.Session, Cwd: s.project, PermissionMode: "default",
 		TranscriptPath: s.transcript(), LastAssistantMessage: words, LoopCount: -1,
@@ -244,6 +256,11 @@ func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules
 func (w *world) Name(ctx context.Context, name string) any {
 	if variable, ok := strings.CutPrefix(name, "env."); ok {
 		return w.agent.session.options.Env[variable]
+	}
+	if run := w.agent.session; run.options.Run {
+		if v := run.iteration.name(name, run.now); v != nil {
+			return v
+		}
 	}
 	switch name {
 	case "which":

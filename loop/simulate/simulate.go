@@ -12,6 +12,11 @@
 // which a loop ends from the policy itself. A policy of a kind that is not known
 // here gets an agent that only answers.
 //
+// With Options.Run the agent works by iterations of ralph run: one turn, in which each
+// iteration has a session of its own, and run.NAME has a value. Each uses 10,000 tokens
+// and costs 0.10 US dollars. The random agent also meets what a client can end with;
+// rate limits cost no iteration, so they are left out.
+//
 // It proves nothing about agents. That no kind of agent here keeps a loop running
 // is a test of the policy's bounds, and finds those that were forgotten.
 //
@@ -60,6 +65,7 @@ type Options struct {
 	Step     time.Duration // between two stops; 30 s if 0
 	Env      map[string]string
 	Session  string // id of the session; that in stop.json of the project, or "simulation", if empty
+	Run      bool   // iterations of ralph run, in one turn, in the place of stops
 }
 
 func (o Options) complete(p *rules.Program) Options {
@@ -105,15 +111,19 @@ type Report struct {
 	Seed   uint64 `json:"seed"`
 	Stops  []Stop `json:"stops"`
 	Ended  bool   `json:"ended"` // every turn ended
-	Most   int    `json:"most"`  // continuations within one turn, at most
+	Most   int    `json:"most"`  // continuations within one turn, at most; iterations of a run
 	Last   string `json:"last"`  // the rule that ended the last turn, "" if none held
+
+	Run     bool `json:"run,omitempty"`     // the stops are iterations of ralph run
+	Crashed bool `json:"crashed,omitempty"` // the run ended since the agent crashed three times in a row
 }
 
 // Stop is one decision.
 type Stop struct {
-	Turn    int          `json:"turn"`           // counted from 1
-	Stop    int          `json:"stop,omitempty"` // within the turn, counted from 1; 0 is the prompt
-	Did     string       `json:"did"`            // what the agent had done before
+	Turn    int          `json:"turn"`              // counted from 1
+	Stop    int          `json:"stop,omitempty"`    // within the turn, counted from 1; 0 is the prompt, or the beginning of a run
+	Outcome string       `json:"outcome,omitempty"` // of an iteration of a run
+	Did     string       `json:"did"`               // what the agent had done before
 	Action  rules.Action `json:"action"`
 	Rule    string       `json:"rule,omitempty"`
 	Reason  string       `json:"reason,omitempty"`

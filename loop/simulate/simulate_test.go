@@ -229,3 +229,56 @@ rules:
 	// honest true 2 done
 	// stuck true 3 limits.repeats
 }
+
+// By ralph run, each iteration has a session of its own, and the policy is asked first.
+func TestIterations(t *testing.T) {
+	limits := "limits: {continuations: 1000}\n"
+	for name, c := range map[string]struct {
+		policy string
+		agent  simulate.Kind
+		want   []string
+		last   string
+	}{
+		"an honest agent": {
+			"facts: {l: {checklist: t.md}}\nrules:\n  - {name: done, when: 'all(l, .done)', stop: done}\n  - {name: go, continue: 'do ${run.iteration + 1}'}\n", simulate.Honest,
+			[]string{"1.0 the run begins: continue go", "1.1 ticked an item of t.md: continue go", "1.2 ticked an item of t.md, said so: stop done"}, "done",
+		},
+		"what a run has used": {
+			"rules:\n  - {name: enough, when: 'run.tokens == 20000 and run.cost == 0.2 and run.elapsed == duration(\"1m\") and run.session_id == \"iteration-2\" and run.outcome == \"ok\"', stop: enough}\n  - {name: go, continue: go on}\n", simulate.Stuck,
+			[]string{"1.0 the run begins: continue go", "1.1 got nowhere: continue go", "1.2 got nowhere: stop enough"}, "enough",
+		},
+		"a fresh context": {
+			"rules:\n  - {name: old, when: 'session_id != \"run:simulation\" or stop_hook_active', stop: old}\n  - {name: heard, when: 'transcript.last contains \"1 is done\" and run.iteration > 1', stop: heard}\n" +
+				"  - {name: twice, when: run.iteration >= 2, stop: twice}\n  - {name: go, continue: go on}\n", simulate.Forgetful,
+			[]string{"1.0 the run begins: continue go", "1.1 worked, wrote nothing down: continue go", "1.2 worked, wrote nothing down: stop twice"}, "twice",
+		},
+		"nothing to do": {"rules:\n  - {name: none, stop: nothing to do}\n", simulate.Honest, []string{"1.0 the run begins: stop none"}, "none"},
+		"a limit": {
+			"limits: {iterations: 2}\nrules:\n  - {name: go, continue: go on}\n", simulate.Stuck,
+			[]string{"1.0 the run begins: continue go", "1.1 got nowhere: continue go", "1.2 got nowhere: stop limits.iterations"}, "limits.iterations",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := simulate.Run(t.Context(), loaded(t, c.policy), simulate.Options{Agent: c.agent, Run: true, Project: fstest.MapFS{"t.md": {Data: []byte("- [ ] a\n- [ ] b\n")}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, lines(r)); diff != "" || !r.Ended || r.Last != c.last || r.Most != len(c.want)-1 {
+				t.Errorf("ended %t after %d by %q (-want +got)\n%s", r.Ended, r.Most, r.Last, diff)
+			}
+		})
+	}
+	r, err := simulate.Run(t.Context(), loaded(t, limits+"rules:\n  - {name: go, continue: go on}\n"), simulate.Options{Agent: simulate.Stuck, Run: true, MaxStops: 7})
+	if err != nil || r.Ended || r.Most != 7 {
+		t.Errorf("without an end it is %+v (%v)", r, err)
+	}
+	// Three crashes in a row end a run; other outcomes are there for the policy.
+	r, err = simulate.Run(t.Context(), loaded(t, limits+"rules:\n  - {name: go, continue: go on}\n"), simulate.Options{Agent: simulate.Crashing, Run: true})
+	if err != nil || !r.Ended || !r.Crashed || r.Stops[len(r.Stops)-1].Outcome != "crashed" {
+		t.Errorf("a crashing agent: %+v (%v)", r, err)
+	}
+	r, err = simulate.Run(t.Context(), loaded(t, limits+"rules:\n  - {name: seen, when: run.outcome == \"context_overflow\", stop: seen}\n  - {name: go, continue: go on}\n"), simulate.Options{Agent: simulate.Random, Run: true})
+	if err != nil || r.Last != "seen" {
+		t.Errorf("a random agent: %+v (%v)", r, err)
+	}
+}

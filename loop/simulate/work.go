@@ -177,6 +177,7 @@ func (a *agent) crash() (did, words string, err error) {
 	if len(a.broken) > 0 || a.rand.IntN(2) == 0 {
 		return a.work()
 	}
+	a.crashed = true
 	file, whole := a.victim()
 	if file == "" {
 		return "crashed", "", nil
