@@ -165,6 +165,7 @@ func inner() map[string][]string {
 		"loop":                  {"maxBad", "maxCutText", "maxCutTexts", "maxInMemory", "maxTraced"},
 		"loop/host":             {"MaxInput"},
 		"loop/judge":            {"maxBraces"},
+		"loop/simulate":         {"maxCrashes"},
 		"loop/transcript":       {"maxExchange"},
 		"rules":                 {"maxCall", "maxCalls", "maxCover", "maxEnum", "maxFormula", "maxInputJSON", "maxInputText", "maxMistaken"},
 		"rules/internal/solve":  {"MaxConstant"},

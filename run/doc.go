@@ -5,11 +5,8 @@
 // What an iteration started ends with it. A run that is killed at any moment can be resumed, and no iteration is counted
 // twice. It leaves out flags and terminals, and knows clients only by their [Adapter].
 //
-// Start with [New] and [Runner.Run]:
+// A run makes its own loop of the policy, since what the loop remembers is kept with the run: a verdict and the count of
+// its iteration are one step. [WithLoop] adds options to that loop, such as sources, verbs and trust.
 //
-//	r, err := run.New(program, run.Generic(), run.WithArgs("my-agent"))
-//	…
-//	for ev := range r.Run(ctx) {
-//		fmt.Println(ev.Kind, ev.Iteration, ev.Outcome)
-//	}
+// Start with [New] and [Runner.Run]. Package runtest tests an adapter of your own.
 package run
