@@ -161,7 +161,7 @@ func inner() map[string][]string {
 		"internal/store":        {"maxMemoryHistory", "maxRunSize", "maxSettingsSize", "maxTempAge", "usualMemory"},
 		"internal/workspace":    {"maxLink"},
 		"internal/worktree":     {"maxMessage"},
-		"run":                   {"maxStderr"},
+		"run":                   {"maxShort", "maxStderr"},
 		"loop":                  {"maxBad", "maxCutText", "maxCutTexts", "maxInMemory", "maxTraced"},
 		"loop/host":             {"MaxInput"},
 		"loop/judge":            {"maxBraces"},

@@ -56,7 +56,7 @@ type Output interface {
 }
 
 // MaxLine is how long a line of output may be that an [Output] is given.
-const MaxLine = 8 << 20
+const MaxLine = 4 << 20
 
 // Process is how the process of an iteration ended.
 type Process struct {

@@ -165,7 +165,7 @@ func (s *spool) close() {
 type lines struct {
 	max  int
 	take func([]byte)
-	part []byte
+	part bytes.Buffer // which doubles as it grows: append would leave several times as much behind
 }
 
 func (l *lines) Write(b []byte) (int, error) {
@@ -176,7 +176,7 @@ func (l *lines) Write(b []byte) (int, error) {
 			l.add(b)
 			return n, nil
 		}
-		if len(l.part) == 0 && i <= l.max {
+		if l.part.Len() == 0 && i <= l.max {
 			l.take(bytes.TrimSuffix(b[:i], []byte("\r")))
 		} else {
 			l.add(b[:i])
@@ -186,14 +186,14 @@ func (l *lines) Write(b []byte) (int, error) {
 	}
 }
 
-func (l *lines) add(b []byte) { l.part = append(l.part, b[:min(len(b), l.max-len(l.part))]...) }
+func (l *lines) add(b []byte) { l.part.Write(b[:min(len(b), l.max-l.part.Len())]) }
 
 // end hands over what follows the last line end.
 func (l *lines) end() {
-	if len(l.part) > 0 {
-		l.take(bytes.TrimSuffix(l.part, []byte("\r")))
+	if l.part.Len() > 0 {
+		l.take(bytes.TrimSuffix(l.part.Bytes(), []byte("\r")))
 	}
-	l.part = l.part[:0]
+	l.part.Reset()
 }
 
 // tail keeps the end of what is written to it.

@@ -37,7 +37,7 @@ type printed struct{ tail }
 func (p *printed) Line(line []byte) (string, Outcome) {
 	_, _ = p.Write(line)
 	_, _ = p.Write([]byte("\n"))
-	return strings.ToValidUTF8(string(line), "\ufffd"), ""
+	return strings.ToValidUTF8(string(line[:min(len(line), maxShort)]), "\ufffd"), ""
 }
 
 func (p *printed) Result(Process) Result {

@@ -81,9 +81,14 @@ func (r *Runner) waitWhilePaused(ctx context.Context) error {
 	return nil
 }
 
+// maxShort is how much of a text is looked at to shorten it.
+const maxShort = 4 << 10
+
 // short is the beginning of a text, in one line.
 func short(s string) string {
 	const most = 200
+	s = strings.TrimSpace(s)
+	s = s[:min(len(s), maxShort)]
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "") + "…"

@@ -44,8 +44,11 @@ type runFlags struct {
 	changed               func(flag string) bool // whether the user gave it
 }
 
-// runGCPercent keeps the heap small: a run takes hours, and the agent needs the memory.
-const runGCPercent = 50
+// What keeps the heap small: a run takes hours, and the agent needs the memory.
+const (
+	runGCPercent = 50
+	runHeap      = 16 << 20
+)
 
 // latestRun as the id of a run means the latest one of the project.
 const latestRun = "latest"
@@ -209,6 +212,7 @@ func (a *app) show(ctx context.Context, own *store.Store, r aRun, client run.Ada
 		return last, err
 	}
 	debug.SetGCPercent(runGCPercent)
+	debug.SetMemoryLimit(runHeap)
 	for ev := range runner.Run(ctx) {
 		view.event(ev)
 		last = ev
