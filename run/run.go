@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/process"
@@ -119,8 +120,16 @@ func (r *Runner) prepare(p *rules.Program) error {
 	if pl.Limits.Elapsed == 0 {
 		pl.Limits.Elapsed = max(p.Limits().Elapsed, DefaultElapsed)
 	}
-	_, err := r.adapter.Command(Invocation{Args: pl.Args, Prompt: "prompt", Dir: pl.Root})
-	return err
+	inv := Invocation{Args: pl.Args, Prompt: "prompt", Dir: pl.Root}
+	fresh, err := r.adapter.Command(inv)
+	if err != nil || !pl.Continue {
+		return err
+	}
+	inv.Session = "00000000-0000-7000-8000-000000000000"
+	if on, err := r.adapter.Command(inv); err == nil && slices.Equal(fresh.Args, on.Args) && slices.Equal(fresh.Env, on.Env) {
+		return fmt.Errorf("%s cannot go on with a session: let each iteration have a fresh one", r.adapter.Name())
+	}
+	return nil
 }
 
 // reported refuses a limit on what the client does not report: it could never be hit.

@@ -441,7 +441,7 @@ func (a *app) attach(ctx context.Context, own *store.Store, project string, f ru
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(filepath.Join(info.Root, filepath.FromSlash(run.Dir), info.ID, "run.jsonl"))
+	file, err := os.Open(filepath.Join(info.Home, filepath.FromSlash(run.Dir), info.ID, "run.jsonl"))
 	if err != nil {
 		return fmt.Errorf("the events of the run cannot be read: %w", err)
 	}
