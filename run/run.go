@@ -110,15 +110,16 @@ func (r *Runner) prepare(p *rules.Program) error {
 	if pl.Iteration == 0 {
 		pl.Iteration = DefaultIteration
 	}
-	if err := r.reported(pl.Limits); err != nil {
+	of := p.Limits()
+	if err := r.reported(Limits{Tokens: max(pl.Limits.Tokens, of.Tokens), Cost: max(pl.Limits.Cost, of.Cost)}); err != nil {
 		return err
 	}
 	// What the policy allows goes before the defaults; that it allows less is its own business.
 	if pl.Limits.Iterations == 0 {
-		pl.Limits.Iterations = cmp.Or(p.Limits().Iterations, DefaultIterations)
+		pl.Limits.Iterations = cmp.Or(of.Iterations, DefaultIterations)
 	}
 	if pl.Limits.Elapsed == 0 {
-		pl.Limits.Elapsed = max(p.Limits().Elapsed, DefaultElapsed)
+		pl.Limits.Elapsed = max(of.Elapsed, DefaultElapsed)
 	}
 	inv := Invocation{Args: pl.Args, Prompt: "prompt", Dir: pl.Root}
 	fresh, err := r.adapter.Command(inv)

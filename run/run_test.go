@@ -184,6 +184,17 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A limit of the policy that the client does not report is refused too: it would never be hit.
+func TestRefusedLimitOfThePolicy(t *testing.T) {
+	dir, _ := project(t)
+	for limit, want := range map[string]string{"tokens: 5": "does not report tokens", "cost: 5": "does not report its cost", "iterations: 5": ""} {
+		_, err := run.New(load(t, "ralph: 1\nlimits: {"+limit+"}\nrules: [{name: again, continue: go on}]\n"), run.Generic(), run.WithDir(dir), run.WithArgs("true"))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", limit, err, want)
+		}
+	}
+}
+
 // Two runs of one policy in one project would work on the same task.
 func TestOneRunOfAPolicy(t *testing.T) {
 	dir, state := project(t)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -24,9 +25,25 @@ func approvable(p policy, v paramValues, files []rules.File) approval.Policy {
 
 // unapproved says why a policy may not gather a fact that needs an approval, or with a
 // nil fact why it is not the approved one. nil means that it may. A shipped policy needs
-// no approval as it ships; what the project sets in it is not part of that.
+// no approval as it ships; what the project sets in it is not part of that. In a worktree that
+// ralph run made, the approvals of its project count.
 func (a *app) unapproved(p policy, v paramValues, files []rules.File, f *rules.Fact) error {
-	return a.unapprovedIn(p.project, p, v, files, f)
+	dir := p.project
+	p.project = a.homeOf(dir)
+	return a.unapprovedIn(dir, p, v, files, f)
+}
+
+// homeOf is the project of a worktree that ralph run made, any other project itself.
+func (a *app) homeOf(project string) string {
+	own, err := a.store()
+	if err != nil {
+		return project
+	}
+	trees, err := filepath.EvalSymlinks(filepath.Join(own.Dir(), worktreesDir))
+	if err != nil || filepath.Dir(project) != trees {
+		return project
+	}
+	return cmp.Or(mainTree(project), project)
 }
 
 // unapprovedIn is unapproved for programs that run in dir, a worktree of the policy's project.

@@ -50,6 +50,9 @@ const (
 	runHeap      = 16 << 20
 )
 
+// worktreesDir holds the worktrees of runs, in ralph's own directory.
+const worktreesDir = "worktrees"
+
 // latestRun as the id of a run means the latest one of the project.
 const latestRun = "latest"
 
@@ -361,7 +364,7 @@ func (a *app) plant(ctx context.Context, own *store.Store, r *aRun) error {
 		return fmt.Errorf("the policy reads %s, which git does not have at HEAD, so a worktree would lack it: commit it first", strings.Join(missing, ", "))
 	}
 	id := strings.ToLower(rand.Text()[:8])
-	tree, err := worktree.Add(ctx, r.home, filepath.Join(own.Dir(), "worktrees", filepath.Base(r.home)+"-"+id), "ralph/"+id)
+	tree, err := worktree.Add(ctx, r.home, filepath.Join(own.Dir(), worktreesDir, filepath.Base(r.home)+"-"+id), "ralph/"+id)
 	if err != nil {
 		return err
 	}

@@ -248,7 +248,10 @@ func (v *runView) write(ev run.Event) {
 		if text := outcomes(ev.Totals.Outcomes); text != "" {
 			v.line("outcomes: %s", text)
 		}
-		if ev.Ended != run.Success && ev.Seq > 0 {
+		switch {
+		case ev.Ended == run.Stopped && ev.Rule == "" && ev.Totals.Iterations == 0:
+			v.line("nothing was done; if the policy works by a loop file, start its loop first, see: ralph start --help")
+		case ev.Ended != run.Success && ev.Seq > 0:
 			v.line("go on with: ralph run --resume=%s", ev.Run)
 		}
 	}
