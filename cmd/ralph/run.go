@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/internal/worktree"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
@@ -172,6 +173,9 @@ func (a *app) begin(ctx context.Context, own *store.Store, project string, f run
 	limits, err := f.limits()
 	if err != nil {
 		return err
+	}
+	if why, off := workspace.Off("", a.getenv); off {
+		return fmt.Errorf("%s: it turns loops off, and runs too", why)
 	}
 	var r aRun
 	if f.resume != "" {
