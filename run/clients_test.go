@@ -229,7 +229,7 @@ type replayed struct {
 }
 
 func (r *replayed) Command(i run.Invocation) (run.Command, error) {
-	return run.Command{Args: i.Args}, nil
+	return run.Command{Args: append(slices.Clone(i.Args), i.Session)}, nil
 }
 
 func (r *replayed) Output() run.Output {
