@@ -96,9 +96,10 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 			"It follows policy files: it gathers facts and tries rules in order, and the first\n" +
 			"rule that holds decides. Without a command, ralph answers a hook whose JSON is on stdin,\n" +
 			"as ralph eval does.",
-		Example: "  ralph eval --policy speckit        # the Stop hook\n" +
-			"  ralph check .ralph/policy.yaml     # what is wrong with a policy\n" +
-			"  ralph explain                      # why the last decision was made",
+		Example: "  ralph init                  # write a policy for this project, with its tests\n" +
+			"  ralph install claude-code   # have a coding agent ask it at every stop\n" +
+			"  ralph status                # which loops run\n" +
+			"  ralph explain               # why the last decision was made",
 	}
 	group := func(title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: title, Title: title})

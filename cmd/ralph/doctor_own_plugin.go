@@ -134,7 +134,7 @@ func (x *examination) checkOwnPlugin(ctx context.Context) {
 					continue // checkShadow has it
 				}
 				if why := x.app.unapproved(e.policy, e.values, e.program.Files(), nil); why != nil {
-					x.problem("untrusted", where, fmt.Sprintf("%s, %s. Until then the plugin does not ask it", p, why), "read it, then: ralph trust "+p)
+					x.problem("untrusted", where, fmt.Sprintf("%s, %s. Until you approve it, the plugin does not ask it", p, whyNot(why)), "read it, then: ralph trust "+p)
 				}
 			}
 		}

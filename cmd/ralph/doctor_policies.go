@@ -111,10 +111,19 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 		for _, f := range sensitive(e.program) {
 			names = append(names, f.Name)
 		}
-		x.problem("untrusted", "", fmt.Sprintf("%s runs programs or asks models (%s), %s. Until then those facts are missing", e.name, strings.Join(names, ", "), why),
+		x.problem("untrusted", "", fmt.Sprintf("%s runs programs or asks models (%s), %s. Until you approve it, those facts are missing", e.name, strings.Join(names, ", "), whyNot(why)),
 			"read it, then: ralph trust "+e.name)
 	}
 	x.checkShadow(e, where)
+}
+
+// whyNot says why a policy is not approved, without the way out, which is the fix.
+func whyNot(unapproved error) string {
+	text := unapproved.Error()
+	for _, way := range []string{": read ", ". Read it, "} {
+		text, _, _ = strings.Cut(text, way)
+	}
+	return text
 }
 
 // checkShadow sees whether a file of the project stands in the place of a shipped policy.
@@ -132,7 +141,7 @@ func (x *examination) checkShadow(e examined, where string) {
 		x.problem(check, where, fmt.Sprintf("the entry is for all projects and lacks --scope user, so any project can put its own policy in the place of the shipped %s", short),
 			fmt.Sprintf("ralph install %s --scope user%s", e.host, policyFlags([]string{e.name})))
 	} else if why := x.app.unapproved(e.policy, e.values, e.program.Files(), nil); why != nil {
-		x.problem("untrusted", where, fmt.Sprintf("%s, %s. Until then the shipped policy %s decides for hooks of your own settings", e.policy.name, why, short),
+		x.problem("untrusted", where, fmt.Sprintf("%s, %s. Until you approve it, the shipped policy %s decides for hooks of your own settings", e.policy.name, whyNot(why), short),
 			"read it, then: ralph trust "+short)
 	}
 }
