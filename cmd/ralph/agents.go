@@ -40,6 +40,7 @@ type agent struct {
 	reads      []string
 	readsWhere string // a setting of the host that this needs, in words
 	after      string // which sessions use a new entry, if not all new ones
+	here       bool   // it reads the project's settings only where it is started, not in a subfolder
 	// gates says what the host still asks for before it runs the hooks of a scope.
 	gates func(ctx context.Context, q gateQuery) []gate
 }
@@ -68,7 +69,7 @@ func agents(home string, getenv func(string) string) []agent {
 	}
 	return []agent{
 		{
-			host: host.ClaudeCode, title: "Claude Code", list: true,
+			host: host.ClaudeCode, title: "Claude Code", list: true, here: true,
 			files: map[string]string{
 				scopeProject: ".claude/settings.json",
 				scopeLocal:   ".claude/settings.local.json",
@@ -85,7 +86,7 @@ func agents(home string, getenv func(string) string) []agent {
 			gates: codexGates,
 		},
 		{
-			host: host.Gemini, title: "Gemini CLI",
+			host: host.Gemini, title: "Gemini CLI", here: true,
 			files: map[string]string{
 				scopeProject: ".gemini/settings.json",
 				scopeUser:    own("", ".gemini", "settings.json"),
@@ -98,7 +99,7 @@ func agents(home string, getenv func(string) string) []agent {
 			gates: geminiGates,
 		},
 		{
-			host: host.Qwen, title: "Qwen Code",
+			host: host.Qwen, title: "Qwen Code", here: true,
 			files: map[string]string{
 				scopeProject: ".qwen/settings.json",
 				scopeUser:    own("QWEN_HOME", ".qwen", "settings.json"),

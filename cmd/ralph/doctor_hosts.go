@@ -319,7 +319,7 @@ func (x *examination) checkProgram() {
 	}
 }
 
-// checkOtherHooks sees who else answers stops: an agent goes on if anybody says so.
+// checkOtherHooks sees who else answers stops: an agent goes on if one of them says so.
 func (x *examination) checkOtherHooks() {
 	const check = "competing-hook"
 	looks := regexp.MustCompile(`(?i)ralph|stop-watcher|stop[-_]hook|continuation|persistent-mode`)

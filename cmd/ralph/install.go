@@ -199,6 +199,9 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if len(absent) > 0 {
 		fmt.Fprintf(a.stdout, "%s has no %s, so it does not ask %s there.\n", g.title, wordList(absent, "and no"), policyList(f.policies))
 	}
+	if dir, err := os.Getwd(); err == nil && g.here && f.scope != scopeUser && !sameFile(dir, project) && beneath(project, dir) {
+		fmt.Fprintf(a.stdout, "Start %s in %s: it reads only the settings of the folder that it is started in.\n", g.title, project)
+	}
 	a.adviseGates(gates)
 	a.adviseReaders(ctx, g, project, f)
 	if note != "" {

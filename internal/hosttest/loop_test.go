@@ -86,6 +86,37 @@ func TestUserScope(t *testing.T) {
 	}
 }
 
+// Codex and Copilot CLI find the hooks of the project above a subfolder, and so does ralph the project. The others read only
+// the settings of the folder that they are started in, and install says so.
+func TestSubfolder(t *testing.T) {
+	for _, c := range all {
+		t.Run(c.host, func(t *testing.T) {
+			s := newScene(t, c)
+			s.ralph("init")
+			s.write("TODO.md", "- [ ] one\n")
+			project := s.dir
+			s.write("deep/down/README", "")
+			s.dir = filepath.Join(project, "deep", "down")
+			out := s.ralph("install", c.host)
+			s.dir = project
+			s.trust()
+			s.dir = filepath.Join(project, "deep", "down")
+			s.env = append(s.env, "GEMINI_CLI_TRUST_WORKSPACE=true")
+			r := s.run("Do it.", func(r request) reply {
+				if r.n == 2 {
+					s.write(filepath.Join(project, "TODO.md"), "- [x] one\n")
+				}
+				return reply{text: "Done."}
+			})
+			if strings.Contains(out, "Start "+map[string]string{claude.host: "Claude Code", gemini.host: "Gemini CLI", qwen.host: "Qwen Code"}[c.host]+" in "+project) {
+				s.wants(r, "Do it.")
+			} else {
+				s.wants(r, "Do it.", "TODO.md has open boxes: 1.")
+			}
+		})
+	}
+}
+
 // Where there is nothing to do, the agent ends and the user sees nothing of ralph.
 func TestIdle(t *testing.T) {
 	for _, c := range all {
@@ -106,7 +137,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// Beside another hook of the same event, both run.
+// Beside another hook of the same event, both run. Gemini CLI and Qwen Code take comments in their settings.
 func TestTwoHooks(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.host, func(t *testing.T) {
@@ -115,8 +146,8 @@ func TestTwoHooks(t *testing.T) {
 			other := map[string]string{
 				claude.host:  `.claude/settings.json {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "LINE"}]}]}}`,
 				codex.host:   `.codex/hooks.json {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "LINE"}]}]}}`,
-				gemini.host:  `.gemini/settings.json {"hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": "LINE"}]}]}}`,
-				qwen.host:    `.qwen/settings.json {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "LINE"}]}]}}`,
+				gemini.host:  `.gemini/settings.json { // of the team` + "\n" + `"hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": "LINE"}]}]}}`,
+				qwen.host:    `.qwen/settings.json { // of the team` + "\n" + `"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "LINE"}]}]}}`,
 				copilot.host: `.github/hooks/ralph.json {"version": 1, "hooks": {"agentStop": [{"type": "command", "bash": "LINE"}]}}`,
 			}[c.host]
 			file, text, _ := strings.Cut(other, " ")
