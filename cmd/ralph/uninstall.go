@@ -33,16 +33,26 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 	if err != nil {
 		return err
 	}
-	ours := slices.DeleteFunc(entries, func(e hookEntry) bool {
+	ours := slices.DeleteFunc(slices.Clone(entries), func(e hookEntry) bool {
 		asked, ok := e.ralph()
-		return !ok || len(f.policies) > 0 && !samePolicies(asked, f.policies)
+		return !ok || len(f.policies) > 0 && !slices.Equal(inOrder(asked), inOrder(f.policies))
 	})
 	what := "ralph"
 	if len(f.policies) > 0 {
 		what = policyList(f.policies)
 	}
 	if len(ours) == 0 {
-		fmt.Fprintf(a.stdout, "%s is not installed in %s\n", what, s.shown)
+		is := "is"
+		if len(f.policies) > 1 {
+			is = "are"
+		}
+		fmt.Fprintf(a.stdout, "%s %s not installed in %s\n", what, is, s.shown)
+		for _, e := range entries {
+			if asked, ok := e.ralph(); ok && slices.ContainsFunc(f.policies, func(p string) bool { return slices.Contains(orDefault(asked), p) }) {
+				fmt.Fprintf(a.stdout, "An entry there asks %s together: ralph uninstall %s%s --scope %s\n", policyList(asked), g.host, uninstallFlags(asked, entries), f.scope)
+				break
+			}
+		}
 		if other := a.serving(ctx, g, project, f); other.file.shown != "" {
 			fmt.Fprintf(a.stdout, "%s reads %s, where ralph is installed: ralph uninstall claude-code%s --scope %s\n", g.title, other.file.shown, policyFlags(f.policies), other.scope)
 		}
@@ -74,6 +84,9 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 	fmt.Fprintf(a.stdout, "Removed %s from %s.\n", what, s.shown)
 	return nil
 }
+
+// inOrder sorts policies, whose order does not matter to uninstall.
+func inOrder(policies []string) []string { return slices.Sorted(slices.Values(orDefault(policies))) }
 
 // asksRalph reports whether some entry does.
 func (s settingsFile) asksRalph() bool {
