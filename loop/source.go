@@ -46,7 +46,7 @@ var ErrConflict = errors.New("changed since it was read")
 // Query is what a source is asked.
 type Query struct {
 	Fact *rules.Fact // its declaration
-	Args []string    // its argument, rendered: one text, or the words of a list
+	Args []string    // its argument, rendered: one text, the words of a list, or paths of which the first that is there counts
 	// Options are its options that have holes, rendered, by name; those without
 	// holes stand in Fact.Options.
 	Options map[string]string
@@ -68,15 +68,15 @@ func (q Query) Session(ctx context.Context) *transcript.Session {
 	return q.session(ctx)
 }
 
-// Read reads the file of the project that the first argument names. The Value says
-// how it stands, and lacks only V, which is made from the Doc. Without a project the
-// file is missing.
+// Read reads the file of the project that the arguments name: the first of them at which
+// there is anything, else the last. The Value says how it stands, and lacks only V, which
+// is made from the Doc. Without a project the file is missing.
 func (q Query) Read(ctx context.Context, format state.Format) (state.Doc, rules.Value) {
 	if q.Root == nil {
 		return state.Doc{Status: state.Missing, Quiet: true}, noProject()
 	}
 	doc := q.Root.Read(ctx, state.File{
-		Path: q.Args[0], Format: format, Schema: q.Fact.Schema, Settle: q.Fact.Settle, Timeout: q.Fact.Timeout,
+		First: q.Args[:len(q.Args)-1], Path: q.Args[len(q.Args)-1], Format: format, Schema: q.Fact.Schema, Settle: q.Fact.Settle, Timeout: q.Fact.Timeout,
 		Now: func() time.Time { return q.Now },
 	})
 	v := rules.Value{Problem: doc.Problem, Quiet: doc.Quiet, Path: doc.Path, Version: doc.Version, ModTime: doc.ModTime}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
@@ -34,6 +35,30 @@ func (p *path) fixed() (string, bool) {
 		return p.segs[0].literal, true
 	}
 	return "", false
+}
+
+// ofSession gives the path with the id of a session in its only hole.
+func (p *path) ofSession(id string) (string, bool) {
+	var b strings.Builder
+	holes := 0
+	for _, s := range p.segs {
+		if s.hole == nil {
+			b.WriteString(s.literal)
+			continue
+		}
+		if holes++; !isSessionID(s.hole) {
+			return "", false
+		}
+		b.WriteString(id)
+	}
+	// A name can have 255 bytes.
+	return b.String(), holes == 1 && !strings.ContainsAny(id, `/\`) && !strings.ContainsFunc(id, unicode.IsControl) && id[0] != '.' && len(id) <= 200
+}
+
+// isSessionID reports whether an expression is ralph's name session_id.
+func isSessionID(c *cond) bool {
+	return c.op == leaf && c.operand.plain != nil && c.operand.plain.sym != nil &&
+		c.operand.plain.sym.kind == nameSymbol && c.operand.plain.sym.name == "session_id"
 }
 
 // globChars gives the characters that mean something in the pattern that these

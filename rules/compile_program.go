@@ -171,15 +171,26 @@ func (r *Rule) Changes() []*Fact {
 	return facts
 }
 
-// File gives the path of the file that a fact reads, as the policy writes it, if
-// it reads one file and the path has no holes. Commands that start and end loops
-// need it without an event; ok is false where only an event determines the path.
-func (f *Fact) File() (path string, ok bool) {
-	if !f.Source.File || len(f.args) != 1 {
+// File gives the path of the file that a fact reads, as the policy writes it: with ""
+// the one for all sessions, which is the last of its paths, if that has no holes; else
+// the one that belongs to this session alone, if one of its paths has ${session_id} as
+// its only hole and the id can be a part of a name. With "*" that path has a star in the
+// place of the id. Commands that start and end loops need it without an event; ok is
+// false where there is no such path.
+func (f *Fact) File(session string) (path string, ok bool) {
+	if !f.Source.hasPaths() || len(f.args) == 0 {
 		return "", false
 	}
-	path, ok = f.args[0].fixed()
-	return path, ok && path != ""
+	if session == "" {
+		path, ok = f.args[len(f.args)-1].fixed()
+		return path, ok && path != ""
+	}
+	for _, a := range f.args {
+		if path, ok := a.ofSession(session); ok {
+			return path, true
+		}
+	}
+	return "", false
 }
 
 // Inline gives the fact of the policy itself whose fields are names too, or nil.

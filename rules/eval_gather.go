@@ -118,12 +118,17 @@ func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem r
 	if f.question != nil {
 		text(f.question)
 	}
-	for _, a := range f.args {
+	for i, a := range f.args {
+		before := ev.quoted
 		text, problem, quiet := ev.argument(a)
-		if problem.full != "" {
+		switch {
+		case problem.full == "":
+			args = append(args, text)
+		case i < len(f.args)-1 && f.Source.hasPaths():
+			ev.quoted = before // the next path may do
+		default:
 			return nil, false, problem, quiet
 		}
-		args = append(args, text)
 	}
 	for _, o := range f.texts {
 		if o.text != nil {

@@ -19,7 +19,9 @@ type SourceKind struct {
 	// Argv says that the argument is a list of words (exec) and not one text.
 	Argv bool
 	// Path says that the argument is a path: holes are literal and must stay
-	// beneath the project root.
+	// beneath the project root. With File it may be a list of paths; those that can be
+	// evaluated are handed to the source, and the first at which there is a file counts,
+	// else the last.
 	Path bool
 	// Glob says that the argument is a pattern: glob characters in holes are escaped too.
 	Glob bool
@@ -140,10 +142,16 @@ func (s SourceKind) schemaKey() string {
 	return "schema"
 }
 
+// hasPaths reports whether the argument can be a list of paths, of which the first that
+// is there counts.
+func (s SourceKind) hasPaths() bool { return s.File && s.Path && !s.Glob && !s.Argv && !s.Text }
+
 func (s SourceKind) argument() form.Shape {
 	switch {
 	case s.Argv:
 		return form.Words
+	case s.hasPaths():
+		return form.Paths
 	case s.Path:
 		return form.Path
 	}

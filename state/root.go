@@ -122,30 +122,52 @@ func (r *Root) Target(path string) (string, error) {
 }
 
 func (r *Root) stat(path string) (fs.FileInfo, bool) {
+	return r.look(path, func(loc location) (fs.FileInfo, error) {
+		at, err := r.resolve(loc)
+		if err != nil {
+			return nil, err
+		}
+		defer at.close()
+		return at.root.Lstat(at.rel)
+	})
+}
+
+// isEntry reports whether there is anything at path, if only a link that leads nowhere.
+func (r *Root) isEntry(given string) bool {
+	_, ok := r.look(given, func(loc location) (fs.FileInfo, error) {
+		in := loc
+		in.rel = path.Dir(loc.rel)
+		at, err := r.resolve(in)
+		if err != nil {
+			return nil, err
+		}
+		defer at.close()
+		return at.root.Lstat(path.Join(at.rel, path.Base(loc.rel)))
+	})
+	return ok
+}
+
+// look gives what is known of a path, within the time that there is.
+func (r *Root) look(path string, info func(location) (fs.FileInfo, error)) (fs.FileInfo, bool) {
 	loc, err := r.locate(path)
 	if err != nil {
 		return nil, false
 	}
-	look := func() fs.FileInfo {
-		at, err := r.resolve(loc)
-		if err != nil {
-			return nil
-		}
-		defer at.close()
-		info, err := at.root.Lstat(at.rel)
-		if err != nil {
-			return nil
-		}
-		return info
-	}
 	if r.local && !loc.home {
-		info := look()
-		return info, info != nil
+		found, err := info(loc)
+		return found, err == nil
+	}
+	type answer struct {
+		info fs.FileInfo
+		err  error
 	}
 	ctx, done := r.budget.within(context.Background(), 0)
 	defer done()
-	info, _ := await(ctx, look)
-	return info, info != nil
+	got, ok := await(ctx, func() answer {
+		found, err := info(loc)
+		return answer{found, err}
+	})
+	return got.info, ok && got.err == nil
 }
 
 // A place is where a location leads once all links are resolved.

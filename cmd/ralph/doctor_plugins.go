@@ -39,7 +39,7 @@ func (x *examination) checkPlugins(ctx context.Context) {
 			if p.host == "" && x.verdict(ctx, p.program).Idle {
 				continue // neither is for this project
 			}
-			file, _ := settings.File()
+			file, _ := settings.File("")
 			src, _, _ := x.root.ReadBytes(ctx, file) // one that cannot be read is checkState's
 			off := readState(ctx, x.root, settings, file).values[enabledField] == false
 			ignores := "have ralph ignore that file: " + p.setAdvice("settings=ignore")
@@ -100,7 +100,7 @@ func (x *examination) followerOf(ctx context.Context, plugin string) (p examined
 			}
 		}
 		for _, f := range p.program.Facts() {
-			file, _ := f.File()
+			file, _ := f.File("")
 			if file == path.Join(".claude", plugin+".local.md") && f.Schema != nil && f.Schema.Type().At(enabledField) != nil &&
 				f.Schema.Type().At(enabledField).Kind == schema.Bool {
 				return p, f, true

@@ -239,7 +239,7 @@ func (x *examination) stateFiles(ctx context.Context, p examined) map[*rules.Fac
 			continue
 		}
 		byName[f.Name] = f
-		if path, ok := f.File(); ok {
+		if path, ok := f.File(""); ok {
 			files[f] = path
 		}
 	}

@@ -52,7 +52,7 @@ func (a *app) openLoop(ctx context.Context, root, name string) (l loopFile, ok b
 	if l.fact == nil || !l.fact.Source.Body {
 		return l, false, nil
 	}
-	l.path, ok = l.fact.File()
+	l.path, ok = l.fact.File("")
 	return l, ok, nil
 }
 

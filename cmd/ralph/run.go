@@ -356,8 +356,10 @@ func (a *app) resumed(ctx context.Context, own *store.Store, project string, f r
 func (a *app) plant(ctx context.Context, own *store.Store, r *aRun) error {
 	var files []string
 	for _, f := range r.program.Facts() {
-		if f.Source.Path && len(f.Args) == 1 && !strings.Contains(f.Args[0], "${") {
-			files = append(files, f.Args[0])
+		for _, path := range f.Args {
+			if f.Source.Path && !strings.Contains(path, "${") {
+				files = append(files, path)
+			}
 		}
 	}
 	missing, err := worktree.Missing(ctx, r.home, files)

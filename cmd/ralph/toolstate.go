@@ -61,7 +61,7 @@ func (a *app) openToolState(ctx context.Context, root *state.Root, name, pointed
 	if s.fact == nil || !s.fact.Source.File || !s.fact.Source.Editable || s.fact.Source.Body {
 		return s, false, nil
 	}
-	if _, fixed := s.fact.File(); fixed {
+	if _, fixed := s.fact.File(""); fixed {
 		return s, false, nil
 	}
 	if s.pointer = findPointer(ctx, root, program); s.pointer == "" {

@@ -46,7 +46,7 @@ func newWorld(g testfile.Given, p *rules.Program, now time.Time) (*world, error)
 // stands lets the file of a fact exist that the test gives without a file, so that a
 // policy with a when of its own is for the test.
 func (w *world) stands(decl *rules.Fact) {
-	if path, ok := decl.File(); ok {
+	if path, ok := decl.File(""); ok {
 		w.exists = append(w.exists, slashpath.Clean(path))
 	}
 	list, _ := w.literals[decl.Name].V.([]any)
@@ -73,7 +73,7 @@ func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules
 	w.asked[decl.Name] = true
 	path := ""
 	if arguments, _ := decl.Split(args); decl.Source.Path && len(arguments) > 0 {
-		path = slashpath.Clean(arguments[0]) // as readers of files show it
+		path = slashpath.Clean(arguments[len(arguments)-1]) // as readers of files show it
 	}
 	if why, ok := w.given.Missing[decl.Name]; ok {
 		v := rules.Value{Status: rules.Missing, Problem: why, Path: path}

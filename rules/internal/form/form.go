@@ -38,6 +38,7 @@ const (
 	Name                    // text in kebab-case
 	Template                // text with ${expr} holes
 	Path                    // a path with ${expr} holes
+	Paths                   // one, or a list of them
 	Expr                    // an expr expression
 	Exprs                   // one, or a list of them
 	Assignment              // path = expression
