@@ -136,6 +136,7 @@ func bounds() map[string][]bound {
 			{"the decision log", "internal/store.maxLogSize", size, "it becomes `decisions.jsonl.1`, and the one before is removed"},
 			{"one record of the log", "internal/store.MaxLogLine", size, "long texts are cut, then the trace is shortened or left out"},
 			{"a value in a record, as JSON", "loop.maxShown", size, "the rest is cut off"},
+			{"the id of a session that has a loop file of its own", "cmd/ralph.maxOwnID", size, "`ralph start` refuses it"},
 			{"finished loops that `ralph status` shows", "cmd/ralph.maxFinished", count, "older ones are in the log"},
 			{"a program of the project that an approval covers", "internal/approval.maxProgram", size, "the fact is missing"},
 			{"a hint", "internal/store.maxHint", size, "`ralph hint` refuses it"},

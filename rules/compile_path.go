@@ -2,7 +2,6 @@ package rules
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
@@ -51,8 +50,7 @@ func (p *path) ofSession(id string) (string, bool) {
 		}
 		b.WriteString(id)
 	}
-	// A name can have 255 bytes.
-	return b.String(), holes == 1 && !strings.ContainsAny(id, `/\`) && !strings.ContainsFunc(id, unicode.IsControl) && id[0] != '.' && len(id) <= 200
+	return b.String(), holes == 1
 }
 
 // isSessionID reports whether an expression is ralph's name session_id.

@@ -173,10 +173,9 @@ func (r *Rule) Changes() []*Fact {
 
 // File gives the path of the file that a fact reads, as the policy writes it: with ""
 // the one for all sessions, which is the last of its paths, if that has no holes; else
-// the one that belongs to this session alone, if one of its paths has ${session_id} as
-// its only hole and the id can be a part of a name. With "*" that path has a star in the
-// place of the id. Commands that start and end loops need it without an event; ok is
-// false where there is no such path.
+// the one that belongs to the session of this id alone, if one of its paths has
+// ${session_id} as its only hole; with "*" a star stands for the id. Commands that start
+// and end loops need it without an event; ok is false where there is no such path.
 func (f *Fact) File(session string) (path string, ok bool) {
 	if !f.Source.hasPaths() || len(f.args) == 0 {
 		return "", false

@@ -1,7 +1,6 @@
 package rules_test
 
 import (
-	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -34,16 +33,9 @@ rules:
 		t.Fatal(diags)
 	}
 	for session, want := range map[string]map[string]string{
-		"":                       {"run": ".claude/loop.md", "name": ".name", "mine": ".loops/all.json", "other": ".name"},
-		"6f2c-1":                 {"mine": ".loops/6f2c-1.json", "only": "todo/6f2c-1.md"},
-		"*":                      {"mine": ".loops/*.json", "only": "todo/*.md"},
-		"a/b":                    {},
-		`a\b`:                    {},
-		"..":                     {},
-		".a":                     {},
-		"a\x00":                  {},
-		"a\n":                    {},
-		strings.Repeat("x", 201): {},
+		"":       {"run": ".claude/loop.md", "name": ".name", "mine": ".loops/all.json", "other": ".name"},
+		"6f2c-1": {"mine": ".loops/6f2c-1.json", "only": "todo/6f2c-1.md"},
+		"*":      {"mine": ".loops/*.json", "only": "todo/*.md"},
 	} {
 		for _, f := range p.Facts() {
 			path, ok := f.File(session)

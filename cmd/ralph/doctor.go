@@ -108,6 +108,7 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 	x.checkBlockCap()
 	x.checkState(ctx)
 	x.checkLoopFiles(ctx)
+	x.checkPointers(ctx)
 
 	if fix {
 		x.repair(ctx)

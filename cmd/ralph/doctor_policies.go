@@ -303,21 +303,23 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 			x.problem("state-dir", "", err.Error(), "make the file readable")
 		}
 	}
-	for _, l := range x.app.loopFiles(ctx, x.root.Dir()) {
+	for _, l := range x.app.loopFiles(ctx, x.root) {
 		r := l.read(ctx, x.root)
 		gone := r.doc.Status == state.Missing
-		if gone && r.doc.Quiet && !x.root.Exists(l.path) {
+		if l.absent(x.root, r) {
 			continue
 		}
-		fences := "begin the file with a line ---, then the fields, then another line ---; or start anew: ralph start " + l.policy.shortName() + " 'what to do' --force"
-		switch r.doc.Status {
-		case state.Missing:
-			x.problem("state", l.path, oneLine(r.doc.Problem)+", so there is no loop of "+l.policy.shortName(), fences)
-		case state.OK: // an invalid one is checkState's
+		fences := "begin the file with a line ---, then the fields, then another line ---; or start anew: ralph start " + l.policy.shortName() + " 'what to do' --force" + strings.TrimPrefix(l.args(), l.policy.shortName())
+		switch {
+		case gone:
+			x.problem("state", l.path, oneLine(r.doc.Problem)+", so there is no loop of "+l.name(), fences)
+		case r.doc.Status == state.OK:
 			x.checkLenient(l.path, r.doc, fences)
+		case l.session != "": // another invalid one is checkState's
+			x.problem("state", l.path, fmt.Sprintf("%s; %s cannot use it", r.doc.Problem, l.policy.shortName()), "repair the file, or: ralph stop "+l.args())
 		}
 		known := func(e examined) bool { return e.policy.name == l.policy.name }
-		if r.doc.Status == state.OK && l.fact.Schema != nil && !slices.ContainsFunc(x.policies, known) {
+		if r.doc.Status == state.OK && l.fact.Schema != nil && (l.session != "" || !slices.ContainsFunc(x.policies, known)) {
 			x.checkFields(l.fact, l.path, r.doc, l.policy.shortName())
 		}
 		if gone || r.paused() {
@@ -326,14 +328,18 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 		x.checkEnd(l, r)
 		last := r.doc.ModTime
 		for _, s := range sessions {
-			if s.Policy == l.policy.name && s.Time.After(last) {
+			if s.Policy == l.policy.name && (l.session == "" || s.Session == l.session) && s.Time.After(last) {
 				last = s.Time
 			}
 		}
 		name := l.policy.shortName()
 		if x.now.Sub(last) > x.stale {
-			x.problem("stale-loop", l.path, fmt.Sprintf("a loop of %s is left over: its last activity was %s. The next session here would continue it", name, ago(x.now, last)),
-				"ralph stop "+name)
+			next := "The next session here would continue it"
+			if l.session != "" {
+				next = "That session would continue it if it is resumed"
+			}
+			x.problem("stale-loop", l.path, fmt.Sprintf("a loop of %s is left over: its last activity was %s. %s", l.name(), ago(x.now, last), next),
+				"ralph stop "+l.args())
 			x.findings[len(x.findings)-1].repair = func(ctx context.Context) error {
 				return x.app.putAway(ctx, x.root, l, r, "ralph doctor --fix", x.now)
 			}
@@ -341,5 +347,25 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 		if !slices.ContainsFunc(x.policies, func(e examined) bool { return e.policy.name == l.policy.name && e.host != "" }) {
 			x.note("no-hook", l.path, fmt.Sprintf("there is a loop of %s, but no agent uses that policy", name), "ralph install claude-code --policy "+name)
 		}
+	}
+}
+
+// checkPointers looks for what single sessions left over that had work of their own.
+func (x *examination) checkPointers(ctx context.Context) {
+	for _, t := range x.app.toolStates(ctx, x.root) {
+		if t.session == "" {
+			continue
+		}
+		pointer := x.root.Read(ctx, state.File{Path: t.pointer})
+		r := t.read(ctx, x.root)
+		last, why := r.doc.ModTime, "its last activity was "
+		if t.path == "" || r.doc.Status == state.Missing {
+			last, why = pointer.ModTime, "there is no work where it leads, and it was written "
+		}
+		if x.now.Sub(last) <= x.stale {
+			continue
+		}
+		x.problem("stale-loop", t.pointer, fmt.Sprintf("the loop of %s is left over: %s%s", t.name(), why, ago(x.now, last)), "ralph stop "+t.args())
+		x.findings[len(x.findings)-1].repair = func(ctx context.Context) error { return x.app.unpoint(ctx, x.root, t, x.now) }
 	}
 }

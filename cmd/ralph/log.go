@@ -96,9 +96,23 @@ type logged struct {
 
 	Trace struct {
 		Steps []rules.Step `json:"steps"`
+		Facts []struct {
+			Name string `json:"name"`
+			Path string `json:"path"`
+		} `json:"facts"`
 	} `json:"trace"`
 
 	ended bool // the session ended after this decision, as far as the policy sees that
+}
+
+// file is the file that the decision read the fact from, "" if it read none.
+func (l logged) file(fact *rules.Fact) string {
+	for _, f := range l.Trace.Facts {
+		if f.Name == fact.Name {
+			return f.Path
+		}
+	}
+	return ""
 }
 
 // why is the rule, limit or command that decided, or that there was an error.

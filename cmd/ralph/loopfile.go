@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -16,9 +17,55 @@ import (
 // A loopFile is the file whose presence is a loop: the front matter that a policy
 // is about, at a path that no event has to tell.
 type loopFile struct {
-	policy policy
-	fact   *rules.Fact
-	path   string
+	policy  policy
+	fact    *rules.Fact
+	path    string
+	session string // that alone reads the file; "" if all sessions do
+}
+
+// name is the policy, with the session whose loop it is alone.
+func (l loopFile) name() string {
+	if l.session == "" {
+		return l.policy.shortName()
+	}
+	return l.policy.shortName() + " of session " + visible(l.session)
+}
+
+// args are the arguments of commands that are about this loop alone.
+func (l loopFile) args() string {
+	if l.session == "" {
+		return l.policy.shortName()
+	}
+	return l.policy.shortName() + " --session " + shellQuote(runtime.GOOS, l.session)
+}
+
+// ofSession gives the loop file that one session has for itself; ok is false if the policy
+// knows none.
+func (l loopFile) ofSession(session string) (own loopFile, ok bool, err error) {
+	pattern, ok := l.fact.File("*")
+	if !ok {
+		return l, false, nil
+	}
+	l.session = session
+	l.path, err = ownPath(pattern, session)
+	return l, true, err
+}
+
+// all gives the loop file that all sessions share, be it there or not, and those that
+// single sessions have.
+func (l loopFile) all(ctx context.Context, root *state.Root) []loopFile {
+	files := []loopFile{l}
+	pattern, _ := l.fact.File("*")
+	for _, own := range ownFiles(ctx, root, pattern) {
+		l.path, l.session = own.path, own.session
+		files = append(files, l)
+	}
+	return files
+}
+
+// absent reports whether there is no loop: nothing is in the place of the file.
+func (l loopFile) absent(root *state.Root, r loopState) bool {
+	return r.doc.Status == state.Missing && r.doc.Quiet && !root.Exists(l.path)
 }
 
 // The fields that commands know, by the names under which policies have them.
@@ -58,12 +105,12 @@ func (a *app) openLoop(ctx context.Context, root, name string) (l loopFile, ok b
 
 // loopFiles finds the policies of a project that have a loop file, be it there or
 // not. Policies that cannot be loaded are left out: doctor reports them.
-func (a *app) loopFiles(ctx context.Context, root string) []loopFile {
+func (a *app) loopFiles(ctx context.Context, root *state.Root) []loopFile {
 	var found []loopFile
-	for _, name := range projectPolicies(root) {
-		l, ok, err := a.openLoop(ctx, root, name)
+	for _, name := range projectPolicies(root.Dir()) {
+		l, ok, err := a.openLoop(ctx, root.Dir(), name)
 		if err == nil && ok && !slices.ContainsFunc(found, func(o loopFile) bool { return o.path == l.path }) {
-			found = append(found, l)
+			found = append(found, l.all(ctx, root)...)
 		}
 	}
 	return found

@@ -75,7 +75,7 @@ func (a *app) pauseOne(ctx context.Context, f pauseFlags, names []string, pause 
 		if f.session == "" {
 			l, ok, err := a.openLoop(ctx, root.Dir(), names[0])
 			if name, _ := l.field(activeFields()); err == nil && ok && name != "" {
-				return a.setActive(ctx, root, own, l, name, !pause)
+				return a.setActive(ctx, root, own, l.all(ctx, root), name, !pause)
 			}
 		}
 	}
@@ -150,36 +150,48 @@ func pausedArgs(p store.Pause) string {
 	return strings.Join(args, " ")
 }
 
-// setActive pauses the loop of a file, or resumes it.
-func (a *app) setActive(ctx context.Context, root *state.Root, own *store.Store, l loopFile, field string, active bool) error {
-	name := l.policy.shortName()
-	if active { // it may be older than the file
-		if _, err := changePause(ctx, own, root.Dir(), store.Pause{Policy: l.policy.name}, false); err != nil {
+// setActive pauses the loops of a policy in their files, or resumes them.
+func (a *app) setActive(ctx context.Context, root *state.Root, own *store.Store, files []loopFile, field string, active bool) error {
+	shared := files[0]
+	if active { // it may be older than the files
+		if _, err := changePause(ctx, own, root.Dir(), store.Pause{Policy: shared.policy.name}, false); err != nil {
 			return err
 		}
 	}
-	r := l.read(ctx, root)
-	switch {
-	case r.doc.Status == state.Missing:
-		fmt.Fprintf(a.stdout, "no loop of %s is running: there is no %s\n", name, l.path)
+	found, changed := false, false
+	for _, l := range files {
+		r := l.read(ctx, root)
+		switch {
+		case r.doc.Status == state.Missing:
+			continue
+		case r.doc.Status == state.Invalid:
+			return fmt.Errorf("%s %s; repair it, or end the loop with: ralph stop %s", l.path, r.doc.Problem, l.args())
+		}
+		found = true
+		if r.paused() != active {
+			fmt.Fprintf(a.stdout, "%s is already %s\n", l.name(), map[bool]string{true: "running", false: "paused"}[active])
+			continue
+		}
+		err := a.change(ctx, root, &state.Change{Path: l.path, Format: formatOf(l.fact), Version: r.doc.Version, Sets: []state.Set{{Path: []any{field}, Value: active}}})
+		if err != nil {
+			return err
+		}
+		changed = true
+		if active {
+			fmt.Fprintf(a.stdout, "resumed %s%s\n", l.name(), at(r.progress()))
+		} else {
+			fmt.Fprintf(a.stdout, "paused %s%s; resume it with: ralph resume %s\n", l.name(), at(r.progress()), shared.policy.shortName())
+		}
+	}
+	if !found {
+		fmt.Fprintf(a.stdout, "no loop of %s is running: there is no %s\n", shared.policy.shortName(), shared.path)
 		a.status = exitFindings
 		return nil
-	case r.doc.Status == state.Invalid:
-		return fmt.Errorf("%s %s; repair it, or end the loop with: ralph stop %s", l.path, r.doc.Problem, name)
-	case r.paused() != active:
-		fmt.Fprintf(a.stdout, "%s is already %s\n", name, map[bool]string{true: "running", false: "paused"}[active])
-		return nil
 	}
-	err := a.change(ctx, root, &state.Change{Path: l.path, Format: formatOf(l.fact), Version: r.doc.Version, Sets: []state.Set{{Path: []any{field}, Value: active}}})
-	if err != nil {
-		return err
+	if active && changed {
+		return a.stillPaused(own, root.Dir(), store.Pause{Policy: shared.policy.name})
 	}
-	if !active {
-		fmt.Fprintf(a.stdout, "paused %s%s; resume it with: ralph resume %s\n", name, at(r.progress()), name)
-		return nil
-	}
-	fmt.Fprintf(a.stdout, "resumed %s%s\n", name, at(r.progress()))
-	return a.stillPaused(own, root.Dir(), store.Pause{Policy: l.policy.name})
+	return nil
 }
 
 func (a *app) switchOff(ctx context.Context, project string) error {

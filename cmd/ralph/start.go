@@ -49,7 +49,10 @@ func (a *app) startCommand() *cobra.Command {
 			"the feature or spec; without it the current one counts. start writes the first state of\n" +
 			"its tasks, from its tasks.md.\n\n" +
 			"start does not touch a loop that runs; --force archives it first. A state of a tool is\n" +
-			"kept; --session sets its owner, if the schema of the state has a field session_id.\n\nTemplates:\n" + strings.TrimRight(templateList(), "\n"),
+			"kept; --session sets its owner, if the schema of the state has a field session_id.\n\n" +
+			"Several sessions can have a loop of one policy at once. If the loop that runs belongs to\n" +
+			"another session, --session ID starts one that only this session follows, in a file of its\n" +
+			"own; in a session of Claude Code its id is known.\n\nTemplates:\n" + strings.TrimRight(templateList(), "\n"),
 		Example: "  ralph start ralph-wiggum 'Make all tests pass' --max 20 --promise DONE\n" +
 			"  ralph start ralph-wiggum --prompt-file PROMPT.md --max 50\n" +
 			"  git log -1 --format=%B | ralph start stravinsky --prompt-file -\n" +
@@ -82,6 +85,11 @@ func (a *app) startCommand() *cobra.Command {
 	return cmd
 }
 
+// session is the session that the loop is for, "" if that is not known.
+func (a *app) session(f startFlags) string {
+	return cmp.Or(f.session, a.getenv("CLAUDE_CODE_SESSION_ID"))
+}
+
 func (a *app) start(ctx context.Context, name string, words []string, f startFlags) error {
 	root, err := a.openProject(f.project)
 	if err != nil {
@@ -95,7 +103,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	if !ok {
 		return a.startWithoutPrompt(ctx, root, name, words, f)
 	}
-	session := cmp.Or(f.session, a.getenv("CLAUDE_CODE_SESSION_ID"))
+	session := a.session(f)
 	if f, err = a.filledIn(ctx, root, f, session); err != nil {
 		return err
 	}
@@ -107,7 +115,11 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	if err != nil {
 		return err
 	}
-	if err := a.clear(ctx, root, l, f.force); err != nil {
+	shared := l.path
+	if l, err = a.place(ctx, root, l, session, f.force); err != nil {
+		return err
+	}
+	if err := a.clear(ctx, root, l, session, f.force); err != nil {
 		return err
 	}
 	if err := writeNew(ctx, root, l.path, src); err != nil {
@@ -125,7 +137,10 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	if line != "" {
 		fmt.Fprintf(a.stdout, "  %s\n", line)
 	}
-	fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %s\n", name, name)
+	if l.session != "" && root.Exists(shared) {
+		fmt.Fprintf(a.stdout, "  beside the loop of %s, which goes on\n", shared)
+	}
+	fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %[1]s\n", l.args())
 	a.adviseStarted(ctx, root, l.policy)
 	return nil
 }
@@ -136,7 +151,11 @@ func (a *app) startWithoutPrompt(ctx context.Context, root *state.Root, name str
 	if len(words) > 0 {
 		pointed = strings.TrimRight(words[0], "/")
 	}
-	s, ok, err := a.openToolState(ctx, root, name, pointed)
+	t, ok, err := a.openTool(ctx, root, name)
+	var s toolState
+	if ok {
+		s, ok, err = a.forStart(ctx, root, t, a.session(f), pointed)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -272,10 +291,41 @@ func (l loopFile) check(values map[string]any) error {
 	return nil
 }
 
+// place chooses the file of a new loop: the session's own one, if that is there, or if the
+// one that all sessions share is the loop of another session.
+func (a *app) place(ctx context.Context, root *state.Root, shared loopFile, session string, force bool) (loopFile, error) {
+	if session == "" {
+		return shared, nil
+	}
+	own, ok, unfit := shared.ofSession(session)
+	if !ok {
+		return shared, nil
+	}
+	if unfit == nil && !own.absent(root, own.read(ctx, root)) {
+		return own, nil
+	}
+	r := shared.read(ctx, root)
+	if force || r.doc.Status != state.OK {
+		return shared, nil
+	}
+	store, err := a.store()
+	if err != nil {
+		return shared, err
+	}
+	sessions, err := sessionsOf(store, root.Dir())
+	if err != nil {
+		return shared, err
+	}
+	if owner, _ := ownerOf(ctx, store, root, shared, r, sessions); owner == session {
+		return shared, nil
+	}
+	return own, unfit
+}
+
 // clear makes room for a new loop, or says that one runs.
-func (a *app) clear(ctx context.Context, root *state.Root, l loopFile, force bool) error {
+func (a *app) clear(ctx context.Context, root *state.Root, l loopFile, session string, force bool) error {
 	old := l.read(ctx, root)
-	if old.doc.Status == state.Missing && old.doc.Quiet && !root.Exists(l.path) {
+	if l.absent(root, old) {
 		return nil
 	}
 	if force {
@@ -293,7 +343,11 @@ func (a *app) clear(ctx context.Context, root *state.Root, l loopFile, force boo
 	if p := old.progress(); p != "" {
 		how += ", at " + p
 	}
-	return fmt.Errorf("%s: %s; end it with `ralph stop %s`, or archive it with --force", l.path, how, l.policy.shortName())
+	beside := ""
+	if _, ok := l.fact.File("*"); ok && session == "" {
+		beside = "; for a loop beside it, name the session: --session ID"
+	}
+	return fmt.Errorf("%s: %s; end it with `ralph stop %s`, or archive it with --force%s", l.path, how, l.args(), beside)
 }
 
 // archive puts away what was there.

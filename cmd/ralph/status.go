@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
 	"github.com/ralph-sdk/ralph/state"
@@ -128,7 +130,7 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 		return err
 	}
 	files := map[string]bool{} // policies whose loop is the file
-	for _, l := range a.loopFiles(ctx, root.Dir()) {
+	for _, l := range a.loopFiles(ctx, root) {
 		files[l.policy.name] = true
 		r := l.read(ctx, root)
 		if r.doc.Status == state.Missing && !root.Exists(l.path) {
@@ -144,13 +146,14 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 			report.Loops = append(report.Loops, st)
 		}
 	}
-	for _, started := range a.startedStates(ctx, root) { // whose streak has not begun, or ended
-		if !slices.ContainsFunc(report.Loops, func(st loopStatus) bool { return st.Policy == started.policy.name }) {
-			about := slices.DeleteFunc(slices.Clone(sessions), func(s logged) bool {
-				_, read := a.loggedFile(ctx, root.Dir(), s)
-				return s.Policy != started.policy.name || read.Path != started.path
-			})
-			report.Loops = append(report.Loops, a.fileStatus(ctx, root, own, started.loopFile, started.read(ctx, root), about))
+	for _, s := range a.toolStates(ctx, root) { // whose streak has not begun, or ended
+		r := s.read(ctx, root)
+		shown := func(st loopStatus) bool {
+			return st.Policy == s.policy.name && (s.session == "" || st.File == s.path || st.Owner == s.session)
+		}
+		if (r.startedHere() || s.session != "" && r.doc.Status == state.OK) && !slices.ContainsFunc(report.Loops, shown) {
+			about := slices.DeleteFunc(slices.Clone(sessions), func(d logged) bool { return d.Policy != s.policy.name || d.file(s.fact) != s.path })
+			report.Loops = append(report.Loops, a.fileStatus(ctx, root, own, s.loopFile, r, about))
 		}
 	}
 	for i, l := range report.Loops {
@@ -205,7 +208,7 @@ func (a *app) fileStatus(ctx context.Context, root *state.Root, own *store.Store
 	st.Owner, claimed = ownerOf(ctx, own, root, l, r, sessions)
 	named := st.Owner
 	for _, s := range sessions {
-		if s.Policy != st.Policy || named != "" && s.Session != named {
+		if s.Policy != st.Policy || named != "" && s.Session != named || !slices.Contains([]string{"", l.path}, s.file(l.fact)) {
 			continue
 		}
 		// The owner's decisions count; without one those of the session that asked last.
@@ -230,7 +233,13 @@ const ownerClaim = "owner/claim"
 // that the file names, else the one that the guard owner remembers. claimed says that the guard
 // remembers this loop; without an owner, the owner's session ended.
 func ownerOf(ctx context.Context, own *store.Store, root *state.Root, l loopFile, r loopState, sessions []logged) (owner string, claimed bool) {
+	if l.session != "" {
+		return l.session, false
+	}
 	named := r.text(ownerFields())
+	if named != "" && sessionEnded(own, root.Dir(), l.policy.name, named) {
+		named = ""
+	}
 	_, shared, err := remembered(ctx, own, loop.Key{Root: root.Dir(), Policy: l.policy.name})
 	if err != nil {
 		return named, false // the session's own memory reports it
@@ -241,13 +250,35 @@ func ownerOf(ctx context.Context, own *store.Store, root *state.Root, l loopFile
 		return named, false
 	}
 	session, _ := claim["session"].(string)
-	if named == "" || slices.ContainsFunc(sessions, func(s logged) bool {
+	runs := false
+	for _, s := range sessions {
+		if s.Policy != l.policy.name || s.Session != session {
+			continue
+		}
+		if !slices.Contains([]string{"", l.path}, s.file(l.fact)) { // the claim is about another loop
+			return named, false
+		}
 		mine, shared, err := remembered(ctx, own, s.key())
-		return s.Policy == l.policy.name && s.Session == session && err == nil && running(mine.Memory, shared.Memory)
-	}) {
+		runs = runs || err == nil && running(mine.Memory, shared.Memory)
+	}
+	if named == "" || runs {
 		return session, true
 	}
 	return named, true
+}
+
+// sessionEnded reports whether the last that a policy saw of a session was its end.
+func sessionEnded(own *store.Store, root, policy, session string) bool {
+	ended := false
+	_, err := own.ReadLog(func(line []byte) bool {
+		var l logged
+		if json.Unmarshal(line, &l) != nil || l.Root != root || l.Policy != policy || l.Session != session || l.Command != "" {
+			return false
+		}
+		ended = l.Event == host.SessionEnd
+		return true
+	}, 1)
+	return err == nil && ended
 }
 
 // take fills in what the file says.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,12 +90,13 @@ func (a *app) stop(ctx context.Context, f stopFlags, names []string) error {
 
 // all ends every loop of the project.
 func (s *stopping) all(ctx context.Context) error {
-	files := s.app.loopFiles(ctx, s.root.Dir())
-	for _, started := range s.app.startedStates(ctx, s.root) {
-		files = append(files, started.loopFile)
-	}
-	for _, l := range files {
+	for _, l := range s.app.loopFiles(ctx, s.root) {
 		if err := s.file(ctx, l); err != nil {
+			return err
+		}
+	}
+	for _, t := range s.app.toolStates(ctx, s.root) {
+		if _, err := s.tool(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -135,32 +137,62 @@ func (s *stopping) named(ctx context.Context, name string) (why string, err erro
 	switch {
 	case err != nil: // it cannot be loaded: its sessions can be ended all the same
 	case ok:
-		if err := s.file(ctx, l); err != nil {
-			return "", err
+		for _, l := range l.all(ctx, s.root) {
+			if err := s.file(ctx, l); err != nil {
+				return "", err
+			}
 		}
 		if why = ": there is no " + l.path; s.root.Exists(l.path) {
 			why = "; " + l.path + " is not that session's, and stays"
 		}
 	default:
-		tool, ok, err := s.app.openToolState(ctx, s.root, name, "")
+		t, ok, err := s.app.openTool(ctx, s.root, name)
 		switch {
 		case err != nil:
 			return "", err
-		case !ok:
-		case tool.path == "":
-			why = ": " + tool.problem
-		case !s.root.Exists(tool.path):
-			why = ": there is no " + tool.path
-		case tool.read(ctx, s.root).startedHere():
-			if err := s.file(ctx, tool.loopFile); err != nil {
-				return "", err
+		case ok:
+			for _, one := range t.states(ctx, s.root) {
+				about, err := s.tool(ctx, one)
+				if err != nil {
+					return "", err
+				}
+				if one.session == "" || one.session == s.session {
+					why = about
+				}
+				if strings.HasPrefix(about, ";") {
+					stays = about
+				}
 			}
-		default:
-			stays = fmt.Sprintf("; %s stays, because ralph start did not write it: cancel that work with the tool that wrote it", tool.path)
-			why = stays
 		}
 	}
 	return why, s.policy(ctx, p.name, stays)
+}
+
+// tool puts away the state of a tool, if ralph start wrote it, and the pointer of a session
+// that has one of its own. about goes on the sentence that nothing ended.
+func (s *stopping) tool(ctx context.Context, t toolState) (about string, err error) {
+	if t.session != "" && s.session != "" && t.session != s.session {
+		return "", nil
+	}
+	switch {
+	case t.path == "":
+		about = ": " + t.problem
+	case !s.root.Exists(t.path):
+		about = ": there is no " + t.path
+	case t.read(ctx, s.root).startedHere():
+		err = s.file(ctx, t.loopFile)
+	default:
+		about = fmt.Sprintf("; %s stays, because ralph start did not write it: cancel that work with the tool that wrote it", t.path)
+	}
+	if err != nil || t.session == "" {
+		return about, err
+	}
+	err = s.app.unpoint(ctx, s.root, t, s.now)
+	if err == nil && t.path != "" && s.root.Exists(t.path) {
+		s.ended++
+		fmt.Fprintf(s.app.stdout, "ended %s in session %s; %s is now in %s%s\n", t.policy.shortName(), visible(t.session), t.pointer, state.ArchiveDir, about)
+	}
+	return about, err
 }
 
 // runs asks runs of the project to end: of one policy, or with "" of all.
@@ -195,16 +227,29 @@ func (s *stopping) file(ctx context.Context, l loopFile) error {
 		return err
 	}
 	s.ended++
-	fmt.Fprintf(s.app.stdout, "ended %s%s; %s is now in %s\n", l.policy.shortName(), at(r.progress()), l.path, state.ArchiveDir)
+	fmt.Fprintf(s.app.stdout, "ended %s%s; %s is now in %s\n", l.name(), at(r.progress()), l.path, state.ArchiveDir)
+	for _, d := range s.sessions { // so that it is not ended once more
+		if s.session != "" && d.Policy == l.policy.name && d.Session == s.session {
+			if err := endSession(ctx, s.own, d.key(), s.now); err != nil {
+				return err
+			}
+		}
+	}
 	return s.forget(ctx, l.policy.name)
 }
 
-// forget ends what ralph remembers of the loops of a policy whose file is gone.
+// forget ends what ralph remembers of the loops of a policy whose file is gone. What another
+// session shares with the ones to come is about its own loop.
 func (s *stopping) forget(ctx context.Context, policy string) error {
 	if s.session == "" {
 		return endSessions(ctx, s.own, s.root.Dir(), policy, s.now)
 	}
-	return forgetShared(ctx, s.own, loop.Key{Root: s.root.Dir(), Policy: policy})
+	k := loop.Key{Root: s.root.Dir(), Policy: policy}
+	_, shared, err := remembered(ctx, s.own, k)
+	if claim, ok := shared.Memory.Values[ownerClaim].(map[string]any); err == nil && ok && claim["session"] != "" && claim["session"] != s.session {
+		return nil
+	}
+	return forgetShared(ctx, s.own, k)
 }
 
 // policy ends the loops of a policy that sessions are in. stays goes on the sentences
@@ -255,7 +300,7 @@ func (s *stopping) end(ctx context.Context, policy string, ends []logged, others
 	if len(ends) == 0 || others {
 		return nil
 	}
-	return forgetShared(ctx, s.own, ends[0].key())
+	return s.forget(ctx, policy)
 }
 
 func (s *stopping) inSession() string {

@@ -9,14 +9,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// A toolState is the state file of a tool whose work a policy continues: the inline
-// JSON fact of the policy, in a folder that another file, the pointer, names.
+// A tool is a policy that continues the work of a tool. Its state is the inline JSON fact of
+// the policy, in a folder that another file, the pointer, names.
+type tool struct {
+	policy  policy
+	program *rules.Program
+	pointer string // of all sessions
+	own     string // pattern of the pointers of single sessions, "" if the policy knows none
+}
+
+// A toolState is one state of a tool.
 type toolState struct {
-	loopFile        // its path is that of the state, "" if the pointer leads to none
+	loopFile        // its path is that of the state, "" if the pointer leads to none; its session is that of the pointer
 	pointer  string // the file that names the folder
 	pointed  string // what it says, or is to say
 	tasks    string // the checklist of the tasks
@@ -48,29 +57,40 @@ const (
 // taskList is where the tasks are if the policy reads no checklist beside the state.
 const taskList = "tasks.md"
 
-// openToolState finds where a policy looks for the state of its tool. It asks no
-// program and no model, and does not care whether loops are switched off. pointed is
-// what the pointer is to say; with "" the pointer is read. ok is false if the policy
-// has no such state.
-func (a *app) openToolState(ctx context.Context, root *state.Root, name, pointed string) (s toolState, ok bool, err error) {
-	p, program, err := a.open(ctx, root.Dir(), name, nil)
-	if err != nil {
-		return s, false, err
+// openTool finds the pointer of a policy; ok is false if it has none.
+func (a *app) openTool(ctx context.Context, root *state.Root, name string) (t tool, ok bool, err error) {
+	if t.policy, t.program, err = a.open(ctx, root.Dir(), name, nil); err != nil {
+		return t, false, err
 	}
-	s = toolState{loopFile: loopFile{policy: p, fact: program.Inline()}, pointed: pointed}
-	if s.fact == nil || !s.fact.Source.File || !s.fact.Source.Editable || s.fact.Source.Body {
-		return s, false, nil
+	f := t.program.Inline()
+	if f == nil || !f.Source.File || !f.Source.Editable || f.Source.Body {
+		return t, false, nil
 	}
-	if _, fixed := s.fact.File(""); fixed {
-		return s, false, nil
+	if _, fixed := f.File(""); fixed {
+		return t, false, nil
 	}
-	if s.pointer = findPointer(ctx, root, program); s.pointer == "" {
-		return s, false, nil
+	if t.pointer = findPointer(ctx, root, t.program); t.pointer == "" {
+		return t, false, nil
+	}
+	t.own = ownPointer(ctx, root, t.program, t.pointer)
+	return t, true, nil
+}
+
+// state finds where the policy looks for the state of its tool: in a session that has a
+// pointer of its own, with "" in all others. It asks no program and no model, and does not
+// care whether loops are switched off. pointed is what the pointer is to say; with "" the
+// pointer is read. ok is false if the policy has no such state.
+func (t tool) state(ctx context.Context, root *state.Root, session, pointed string) (s toolState, ok bool, err error) {
+	s = toolState{loopFile: loopFile{policy: t.policy, fact: t.program.Inline(), session: session}, pointer: t.pointer, pointed: pointed}
+	if session != "" {
+		if s.pointer, err = ownPath(t.own, session); err != nil {
+			return s, false, err
+		}
 	}
 	if s.pointed == "" {
 		s.pointed = root.Read(ctx, state.File{Path: s.pointer}).Text
 	}
-	seen := look(ctx, root, program, map[string]string{s.pointer: s.pointed})
+	seen := look(ctx, root, t.program, session, map[string]string{s.pointer: s.pointed})
 	if s.path, s.tasks = seen.path, seen.tasks; s.path == "" {
 		s.problem = seen.verdict.Reason
 		if len(seen.verdict.Problems) > 0 {
@@ -85,6 +105,53 @@ func (a *app) openToolState(ctx context.Context, root *state.Root, name, pointed
 		s.tasks = path.Join(path.Dir(s.path), taskList)
 	}
 	return s, true, nil
+}
+
+// states gives the state that the pointer of all sessions leads to, and those of sessions
+// that have one of their own.
+func (t tool) states(ctx context.Context, root *state.Root) (all []toolState) {
+	sessions := []string{""}
+	for _, own := range ownFiles(ctx, root, t.own) {
+		sessions = append(sessions, own.session)
+	}
+	for _, session := range sessions {
+		if s, ok, err := t.state(ctx, root, session, ""); err == nil && ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// forStart chooses the pointer of a session that starts work: its own one, if there is one or
+// if that of all sessions names the work of another session.
+func (a *app) forStart(ctx context.Context, root *state.Root, t tool, session, pointed string) (s toolState, ok bool, err error) {
+	s, ok, err = t.state(ctx, root, "", pointed)
+	if session == "" || t.own == "" || err != nil || !ok {
+		return s, ok, err
+	}
+	own, _ := ownPath(t.own, session)
+	taken := own != "" && root.Exists(own)
+	if !taken && pointed != "" {
+		current, ok, err := t.state(ctx, root, "", "")
+		if err != nil || !ok || current.path == "" || current.path == s.path {
+			return s, true, err
+		}
+		store, err := a.store()
+		if err != nil {
+			return s, false, err
+		}
+		sessions, err := sessionsOf(store, root.Dir())
+		if err != nil {
+			return s, false, err
+		}
+		r := current.read(ctx, root)
+		owner, _ := ownerOf(ctx, store, root, current.loopFile, r, sessions)
+		taken = r.doc.Status == state.OK && owner != "" && owner != session
+	}
+	if !taken {
+		return s, true, nil
+	}
+	return t.state(ctx, root, session, pointed)
 }
 
 // startTool writes the first state of a tool's work, and the pointer to it if that
@@ -109,7 +176,7 @@ func (a *app) startTool(ctx context.Context, root *state.Root, s toolState, f st
 			return err
 		}
 	} else {
-		src, lacks, err := s.first(ctx, root, f, a.getenv("CLAUDE_CODE_SESSION_ID"))
+		src, lacks, err := s.first(ctx, root, f, a.session(f))
 		if err != nil {
 			return err
 		}
@@ -136,8 +203,8 @@ func (a *app) startTool(ctx context.Context, root *state.Root, s toolState, f st
 	if line := now.progress(); line != "" {
 		fmt.Fprintf(a.stdout, "  %s\n", line)
 	}
-	if now.startedHere() {
-		fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %[1]s\n", name)
+	if now.startedHere() || s.session != "" {
+		fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %[1]s\n", s.args())
 	}
 	a.adviseStarted(ctx, root, s.policy)
 	return nil
@@ -150,13 +217,13 @@ func (a *app) keepState(ctx context.Context, root *state.Root, s toolState, old 
 		return fmt.Errorf("%s %s; repair it, or start anew with --force, which archives it", s.path, old.doc.Problem)
 	case f.hasMax:
 		return fmt.Errorf("%s exists already, and is kept; change its %s there, or start anew with --force, which archives it", s.path, maximumFields()[1])
-	case f.session != "":
+	case f.session != "" || s.session != "":
 		owner, _ := s.field(ownerFields())
 		if owner == "" {
 			return noField(s.policy.shortName(), "--session")
 		}
 		err := a.change(ctx, root, &state.Change{
-			Path: s.path, Format: state.JSON, Version: old.doc.Version, Sets: []state.Set{{Path: []any{owner}, Value: f.session}},
+			Path: s.path, Format: state.JSON, Version: old.doc.Version, Sets: []state.Set{{Path: []any{owner}, Value: cmp.Or(f.session, s.session)}},
 		})
 		if err != nil {
 			return err
@@ -261,14 +328,12 @@ func (r loopState) startedHere() bool {
 	return fields[startedBy] == startCommand
 }
 
-// startedStates finds the states of a project that ralph start wrote, and that are
-// there.
-func (a *app) startedStates(ctx context.Context, root *state.Root) []toolState {
+// toolStates finds the states of the tools whose policies a project has.
+func (a *app) toolStates(ctx context.Context, root *state.Root) []toolState {
 	var found []toolState
 	for _, name := range projectPolicies(root.Dir()) {
-		s, ok, err := a.openToolState(ctx, root, name, "")
-		if err == nil && ok && s.path != "" && s.read(ctx, root).startedHere() {
-			found = append(found, s)
+		if t, ok, err := a.openTool(ctx, root, name); err == nil && ok {
+			found = append(found, t.states(ctx, root)...)
 		}
 	}
 	return found
