@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 )
@@ -84,6 +87,7 @@ func exitsOf(command string) []exit {
 	if command != "eval" { // it never fails: what goes wrong is answered
 		list = append(list, exit{exitFailed, failedMeaning})
 	}
+	slices.SortFunc(list, func(a, b exit) int { return cmp.Compare(a.status, b.status) })
 	return list
 }
 
@@ -100,7 +104,9 @@ func explainExits(root *cobra.Command) {
 
 func writeExits(w io.Writer, command string) {
 	fmt.Fprintln(w, "\nExit status:")
-	for _, e := range exitsOf(command) {
-		fmt.Fprintf(w, "  %d  %s\n", e.status, e.meaning)
+	all := exitsOf(command)
+	width := len(strconv.Itoa(all[len(all)-1].status))
+	for _, e := range all {
+		fmt.Fprintf(w, "  %*d  %s\n", width, e.status, e.meaning)
 	}
 }

@@ -64,11 +64,11 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Run an agent again and again until a policy says that the work is done",
 		Long: "run starts the agent's command line, each time with a fresh context, and asks the policy after\n" +
 			"each iteration: its continue text is the next prompt, and a stop ends the run. Without\n" +
-			"--policy, --prompt is the prompt of every iteration. Without AGENT, the run of the policy\n" +
+			"--policy, --prompt is the prompt of every iteration. Without AGENT, the key run of the policy\n" +
 			"names it, once you approved the policy. A run has limits: 100 iterations and 24 hours,\n" +
 			"unless --max and --for say otherwise. Tokens and cost are known after an iteration, so\n" +
 			"the run may be over such a limit by one iteration. Ctrl-C ends the run after the iteration in\n" +
-			"progress, a second one ends that too. Hooks of the same policy leave the decision to the run.",
+			"progress, a second one at once. Hooks of the same policy leave the decision to the run.",
 		Example: "  ralph run --policy speckit -- claude -p\n" +
 			"  ralph run --prompt PROMPT.md --until 'ALL DONE' --max 20 -- codex exec\n" +
 			"  ralph run --resume\n" +
@@ -118,8 +118,8 @@ func (a *app) runCommand() *cobra.Command {
 	fl.IntVar(&f.max, "max", 0, "at most so many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")
 	fl.StringVar(&f.cost, "budget", "", "at most so much `money`, such as 5usd, if the client reports it")
 	fl.StringVar(&f.tokens, "tokens", "", "at most so many `tokens`, such as 500k or 2M, if the client reports them")
-	fl.DurationVar(&f.elapsed, "for", 0, "at most so long, such as 8h (default "+run.DefaultElapsed.String()+")")
-	fl.DurationVar(&f.iteration, "iteration", 0, "end an iteration that takes longer (default "+run.DefaultIteration.String()+")")
+	fl.DurationVar(&f.elapsed, "for", 0, "at most so long, such as 8h (default "+whole(run.DefaultElapsed)+")")
+	fl.DurationVar(&f.iteration, "iteration", 0, "end an iteration that takes longer (default "+whole(run.DefaultIteration)+")")
 	fl.StringVar(&f.resume, "resume", "", "go on with the run of this `id`, or with the latest one")
 	fl.Lookup("resume").NoOptDefVal = latestRun
 	fl.BoolVarP(&f.list, "list", "l", false, "list the runs of the project")
@@ -133,6 +133,9 @@ func (a *app) runCommand() *cobra.Command {
 	projectFlag(fl, &f.project)
 	return cmd
 }
+
+// whole is a time of whole hours.
+func whole(d time.Duration) string { return strings.TrimSuffix(d.String(), "0m0s") }
 
 // exclusive refuses flags that exclude each other, and blank ones that would mean that the flag was not given.
 func (f runFlags) exclusive() error {
