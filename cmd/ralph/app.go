@@ -43,6 +43,9 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 			a.stdin, args = input, []string{a.evalCommand().Name()}
 		}
 	}
+	if len(args) == 0 || args[0] != "eval" { // of which every byte is for the host
+		a.stdout, a.stderr = &screen{to: a.stdout}, &screen{to: a.stderr}
+	}
 	cmd := a.command(args)
 	err := cmd.ExecuteContext(ctx)
 	switch {

@@ -4,11 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
-
-	"github.com/mattn/go-isatty"
 
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -18,20 +15,16 @@ const checksPage = "https://github.com/ralph-sdk/ralph/blob/main/docs/checks.md#
 
 // colors reports whether text on stdout is to be coloured.
 func (a *app) colors(when string) bool {
-	switch when {
-	case "always":
-		return true
-	case "never":
-		return false
+	on := when == "always"
+	if when == "auto" && a.getenv("NO_COLOR") == "" {
+		force := a.getenv("CLICOLOR_FORCE")
+		_, on = a.terminal(a.stdout)
+		on = on || force != "" && force != "0"
 	}
-	if a.getenv("NO_COLOR") != "" {
-		return false
+	if s, ok := a.stdout.(*screen); ok {
+		s.colors = on
 	}
-	if force := a.getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
-		return true
-	}
-	f, ok := a.stdout.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd()) && a.getenv("TERM") != "dumb"
+	return on
 }
 
 // The colours of a terminal.

@@ -83,6 +83,9 @@ func (a *app) evalCommand() *cobra.Command {
 func (a *app) eval(ctx context.Context, f evalFlags) {
 	a.hook = true
 	surviveFullFiles()
+	if f.answer != answerExitCode { // else stderr is for the agent
+		a.stderr = &screen{to: a.stderr}
+	}
 	out := newAnswerer(a.stdout, a.stderr, f.answer)
 	defer func() {
 		if r := recover(); r != nil {

@@ -145,7 +145,7 @@ func (a *app) fmtSource(name string, src []byte, f fmtFlags, write func([]byte) 
 		return err
 	}
 	if !f.list && !f.diff && !f.write {
-		_, err := a.stdout.Write(out)
+		_, err := a.fileOut().Write(out)
 		return err
 	}
 	if string(out) == string(src) {

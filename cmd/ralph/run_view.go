@@ -18,7 +18,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
 	"github.com/ralph-sdk/ralph/internal/store"
@@ -129,7 +128,7 @@ type runView struct {
 func (a *app) runView(f runFlags, most int, in interruption) *runView {
 	v := &runView{out: a.stdout, errs: a.stderr, json: f.format == "json", notes: in.note, max: cmp.Or(most, run.DefaultIterations)}
 	stop := func() {}
-	if file, ok := a.stdout.(*os.File); ok && !v.json && isatty.IsTerminal(file.Fd()) && a.getenv("TERM") != "dumb" {
+	if file, ok := a.terminal(a.stdout); ok && !v.json {
 		v.live = func() int {
 			width, _, err := term.GetSize(int(file.Fd()))
 			if err != nil || width < 1 {
@@ -201,18 +200,18 @@ func (v *runView) write(ev run.Event) {
 		if ev.Kind == run.RunResume {
 			verb = "resumed"
 		}
-		v.line("run %s %s: %s, policy %s, client %s", ev.Run, verb, visible(strings.Join(ev.Args, " ")), ev.Policy, ev.Client)
+		v.line("run %s %s: %s, policy %s, client %s", ev.Run, verb, strings.Join(ev.Args, " "), ev.Policy, ev.Client)
 	case run.IterationStart:
 		v.what, v.until, v.doing = fmt.Sprintf("iteration %d of %d", ev.Iteration, v.max), time.Time{}, ""
 		if v.live == nil {
 			v.line("%s started", v.what)
 		}
 	case run.AgentOutput:
-		v.doing = visible(ev.Shown)
+		v.doing = ev.Shown
 	case run.IterationEnd:
 		text := fmt.Sprintf("iteration %d %s", ev.Iteration, outcomeWords(ev))
 		if ev.Problem != "" {
-			text += ": " + visible(ev.Problem)
+			text += ": " + ev.Problem
 		}
 		v.line("%s (%s)", text, used(ev.Totals))
 		if ev.Left > 0 {
@@ -227,19 +226,19 @@ func (v *runView) write(ev run.Event) {
 			}
 		}
 		for _, n := range ev.Notices {
-			v.line("  %s", visible(n))
+			v.line("  %s", n)
 		}
 	case run.Waiting:
 		v.what, v.until, v.doing = "paused", time.Time{}, ""
 		if ev.Until != nil {
 			v.what, v.until = "waiting", *ev.Until
-			v.line("waiting until %s: %s", clock(*ev.Until, ev.Time), visible(ev.Why))
+			v.line("waiting until %s: %s", clock(*ev.Until, ev.Time), ev.Why)
 		} else {
-			v.line("waiting: %s", visible(ev.Why))
+			v.line("waiting: %s", ev.Why)
 		}
 	case run.RunEnd:
 		v.what = ""
-		v.line("%s: %s", endWords(ev.Ended), visible(ev.Why))
+		v.line("%s: %s", endWords(ev.Ended), ev.Why)
 		words := []string{plural(ev.Totals.Iterations, "iteration"), used(ev.Totals)}
 		if v.far != "" {
 			words = append(words, v.far)
@@ -346,7 +345,7 @@ func thousands(n int) string {
 // line prints a line that stays.
 func (v *runView) line(format string, args ...any) {
 	v.clear()
-	fmt.Fprintf(v.out, format+"\n", args...)
+	fmt.Fprintln(v.out, visible(fmt.Sprintf(format, args...)))
 }
 
 // status replaces the line about what goes on.
@@ -367,16 +366,20 @@ func (v *runView) status() {
 	if v.doing != "" {
 		words = append(words, v.doing)
 	}
-	fmt.Fprintf(v.out, "\r\x1b[2K%s", cut(strings.Join(words, " · "), max(v.live()-1, 1)))
+	v.erase()
+	fmt.Fprint(v.out, cut(visible(strings.Join(words, " · ")), max(v.live()-1, 1)))
 	v.shown = true
 }
 
 func (v *runView) clear() {
 	if v.shown {
-		fmt.Fprint(v.out, "\r\x1b[2K")
+		v.erase()
 		v.shown = false
 	}
 }
+
+// erase empties the line of the terminal.
+func (v *runView) erase() { fmt.Fprint(unscreened(v.out), "\r\x1b[2K") }
 
 // notify runs the user's command at the end of a run.
 func (a *app) notify(ctx context.Context, line string, last run.Event) error {
@@ -394,8 +397,8 @@ func (a *app) notify(ctx context.Context, line string, last run.Event) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = append(os.Environ(),
-		"RALPH_RUN_ID="+last.Run, "RALPH_RUN_ENDED="+string(last.Ended), "RALPH_RUN_WHY="+last.Why, fmt.Sprintf("RALPH_RUN_ITERATIONS=%d", last.Totals.Iterations))
-	cmd.Stdout, cmd.Stderr = a.stderr, a.stderr
+		"RALPH_RUN_ID="+last.Run, "RALPH_RUN_ENDED="+string(last.Ended), "RALPH_RUN_WHY="+visible(last.Why), fmt.Sprintf("RALPH_RUN_ITERATIONS=%d", last.Totals.Iterations))
+	cmd.Stdout, cmd.Stderr = unscreened(a.stderr), unscreened(a.stderr)
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
 		fmt.Fprintf(a.stderr, "ralph: --notify: %v\n", err)

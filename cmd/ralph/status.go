@@ -441,7 +441,7 @@ func (a *app) writeStatus(report projectStatus, now time.Time) {
 		}
 	}
 	for _, h := range report.Hints {
-		fmt.Fprintf(a.stdout, "hint for the next continuation%s, %s: %s\n", audience(h.Policy, h.Session), ago(now, h.At), visible(cut(oneLine(h.Text), 100)))
+		fmt.Fprintf(a.stdout, "hint for the next continuation%s, %s: %s\n", audience(h.Policy, h.Session), ago(now, h.At), cut(oneLine(h.Text), 100))
 	}
 	for _, p := range report.Unusable {
 		fmt.Fprintf(a.stdout, "%s: %s; the agent may stop; run: ralph check %s\n  %s\n", paint.in(bold, p.Policy), paint.in(red, "cannot be used"), p.Policy, strings.ReplaceAll(p.Problem, "\n", "\n  "))

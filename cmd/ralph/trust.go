@@ -7,10 +7,8 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -155,20 +153,6 @@ func asked(f *rules.Fact) string {
 		words = append(words, name+": "+options[name])
 	}
 	return strings.Join(words, ", ")
-}
-
-// visible is a text in one line that hides nothing from its reader: neither its end, nor
-// what the terminal would take for a command.
-func visible(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if unicode.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		}
-	}
-	return b.String()
 }
 
 // paramDefaults are the params of a policy with their defaults.

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode"
 )
 
 // assault is one attack in a world of its own.
@@ -198,6 +199,9 @@ func (a *assault) breaches(outcomes []outcome) (breaches []string) {
 			if strings.Contains(text, a.secret) && !slices.Contains(a.scene.allow, name) {
 				broken("%s: the secret is in %s: %.2000q", o.command, name, text)
 			}
+			if at := strings.IndexFunc(text, speaks); at >= 0 && (name == "stderr" || !o.hook()) {
+				broken("%s: %s has for the terminal: %.200q", o.command, name, text[at:])
+			}
 		}
 	}
 	for _, text := range a.scene.says {
@@ -218,7 +222,7 @@ func (a *assault) breaches(outcomes []outcome) (breaches []string) {
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		old, known := a.before[name]
 		switch own := strings.HasPrefix(name, "STATE/"); {
-		case slices.Contains(a.scene.allow, name), known && old == after[name]:
+		case a.allowed(name), known && old == after[name]:
 		case strings.Contains(after[name], a.secret):
 			broken("the secret is in %s", name)
 		case own:
@@ -229,11 +233,23 @@ func (a *assault) breaches(outcomes []outcome) (breaches []string) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.before)) {
-		if _, ok := after[name]; !ok && !strings.HasPrefix(name, "STATE/") && !slices.Contains(a.scene.allow, name) {
+		if _, ok := after[name]; !ok && !strings.HasPrefix(name, "STATE/") && !a.allowed(name) {
 			broken("%s was removed", name)
 		}
 	}
 	return breaches
+}
+
+// allowed reports whether a file may change: it is named, or lies in a folder that is, with a slash behind it.
+func (a *assault) allowed(name string) bool {
+	return slices.ContainsFunc(a.scene.allow, func(allowed string) bool {
+		return name == allowed || strings.HasSuffix(allowed, "/") && strings.HasPrefix(name+"/", allowed)
+	})
+}
+
+// speaks reports whether a terminal obeys a character.
+func speaks(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // answer reads what a hook said: whether the agent goes on, in any host's words.

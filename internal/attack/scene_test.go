@@ -20,7 +20,8 @@ import (
 //	                    what they like and fail, but not with status 2
 //	want stop           what the last answer must be: stop (unless the scene says otherwise), continue, or any
 //	says TEXT           what the answers must have, so that an attack that misses its aim does not pass
-//	allow NAME…         where the secret may be, or what may change: stdout, stderr, or a path such as PROJECT/state.json
+//	allow NAME…         where the secret may be, or what may change: stdout, stderr, or a path such as PROJECT/state.json,
+//	                    or a folder such as PROJECT/.ralph/runs/
 //	within DURATION     how long one command may take, 20s unless the scene says otherwise
 //	memory MIB          how much memory it may take, 512 MiB unless the scene says otherwise (on Linux)
 //
