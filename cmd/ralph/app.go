@@ -40,7 +40,7 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 	}()
 	if len(args) == 0 {
 		if input, ok := bareInput(a.stdin, time.After(bareWait)); ok {
-			a.stdin, args = input, []string{a.evalCommand().Name()}
+			a.stdin, args = input, []string{a.evalCommand().Name(), "--scope", a.bareScope(ctx)}
 		}
 	}
 	if len(args) == 0 || args[0] != "eval" { // of which every byte is for the host

@@ -70,6 +70,40 @@ func TestMarketplaces(t *testing.T) {
 	}
 }
 
+// A command of the plugin may run the commands of ralph that it names, and nothing else without the user's consent: no other program,
+// no tool that writes, and neither ralph trust nor ralph install.
+func TestCommandPermissions(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root(t), "plugins", "ralph", "commands", "*.md"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("there are no commands", err)
+	}
+	granted := regexp.MustCompile(`(?m)^allowed-tools: (.+)$`)
+	harmless := regexp.MustCompile(`^Bash\(ralph (start ralph-wiggum|status|log|explain|stop):\*\)$`)
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, body, _ := strings.Cut(strings.TrimPrefix(string(src), "---\n"), "\n---\n")
+		m := granted.FindStringSubmatch(head)
+		if m == nil {
+			t.Errorf("%s: it names no tools, so it asks at each step", filepath.Base(file))
+			continue
+		}
+		for _, tool := range strings.Split(m[1], ", ") {
+			if !harmless.MatchString(tool) {
+				t.Errorf("%s: it allows %s", filepath.Base(file), tool)
+			}
+			if words, _, _ := strings.Cut(strings.TrimPrefix(tool, "Bash("), ":"); !strings.Contains(body, "`"+words) {
+				t.Errorf("%s: it allows %s and does not use it", filepath.Base(file), tool)
+			}
+		}
+		if strings.Contains(body, "!`") {
+			t.Errorf("%s: it runs a program before the agent reads it", filepath.Base(file))
+		}
+	}
+}
+
 // The agent learns the same of policies on every host.
 func TestSkillCopies(t *testing.T) {
 	const skill = "skills/ralph-policy/SKILL.md"
