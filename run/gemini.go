@@ -2,9 +2,11 @@ package run
 
 import (
 	"encoding/json"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // Gemini is the adapter of Gemini CLI. A rate limit that the client waits for itself ends as [Timeout].
@@ -152,7 +154,7 @@ func geminiProject(config, dir string) string {
 	var known struct {
 		Projects map[string]string `json:"projects"`
 	}
-	b, err := os.ReadFile(filepath.Join(config, "projects.json"))
+	b, err := fs.ReadFile(state.Files(config), "projects.json")
 	if err != nil || json.Unmarshal(b, &known) != nil {
 		return ""
 	}

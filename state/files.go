@@ -2,6 +2,8 @@ package state
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,11 +12,15 @@ import (
 // Files gives the files beneath a directory to be read. As with a [Root] no link leads
 // out of the directory, and one that leads to another place inside works. Opening a
 // file never waits: what is neither a regular file nor a directory is an error.
+// [fs.ReadFile] reads at most [MaxFileSize] bytes, and fails if there are more.
 func Files(dir string) fs.FS { return files{dir} }
 
 type files struct{ dir string }
 
-var errNotAFile = errors.New("it is not a regular file")
+var (
+	errNotAFile = errors.New("it is not a regular file")
+	errTooLarge = fmt.Errorf("it is larger than %d MiB", MaxFileSize>>20)
+)
 
 // Open opens a regular file or a directory.
 func (f files) Open(name string) (fs.File, error) {
@@ -40,6 +46,20 @@ func (f files) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	return file, nil
+}
+
+// ReadFile reads a regular file of at most [MaxFileSize] bytes.
+func (f files) ReadFile(name string) ([]byte, error) {
+	file, err := f.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	src, err := io.ReadAll(io.LimitReader(file, MaxFileSize+1))
+	if err == nil && len(src) > MaxFileSize {
+		src, err = nil, &fs.PathError{Op: "read", Path: name, Err: errTooLarge}
+	}
+	return src, err
 }
 
 // Stat describes what a name leads to, and opens nothing.

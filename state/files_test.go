@@ -15,6 +15,22 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// A file that is too large for all who read it is not read.
+func TestFilesSize(t *testing.T) {
+	p := newProject(t, map[string]string{"most": "", "more": ""})
+	for name, size := range map[string]int64{"most": MaxFileSize, "more": MaxFileSize + 1} {
+		if err := os.Truncate(p.path(name), size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, err := fs.ReadFile(Files(p.Dir()), "most"); err != nil || len(b) != MaxFileSize {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if b, err := fs.ReadFile(Files(p.Dir()), "more"); b != nil || err == nil || !strings.Contains(err.Error(), "it is larger than 8 MiB") {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+}
+
 // A link leads to another place of the directory, or nowhere.
 func TestFilesLinks(t *testing.T) {
 	outside := newProject(t, map[string]string{"key": "secret", "dir/key": "secret"})

@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
+	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // ownPlugin is the plugin of ralph's own repository, as Claude Code and Codex name it.
@@ -70,18 +71,13 @@ func (a *app) besideOwnPlugin(ctx context.Context, g agent, project string, poli
 	return nil
 }
 
-// readUserFile reads the beginning of a file of the user's own, "" if there is none.
+// readUserFile reads a file of the user's own, which may be a link; "" if there is none, or one that is too large.
 func readUserFile(name string) string {
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(name)
+	name, err := filepath.EvalSymlinks(name)
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
-	src, _ := io.ReadAll(io.LimitReader(f, 1<<20))
+	src, _ := fs.ReadFile(state.Files(filepath.Dir(name)), filepath.Base(name))
 	return string(src)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -223,11 +222,7 @@ func orPath(named, dir string, steps ...string) string {
 // ofSettings gives a value of a host's own settings; false if it is not there. Hosts write comments
 // into some of them.
 func ofSettings[T any](file string, path ...string) (value T, ok bool) {
-	src, err := os.ReadFile(file)
-	if err != nil {
-		return value, false
-	}
-	doc, err := schema.ParseJSON(jsonedit.Uncommented(src))
+	doc, err := schema.ParseJSON(jsonedit.Uncommented([]byte(readUserFile(file))))
 	if err != nil {
 		return value, false
 	}

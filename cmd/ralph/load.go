@@ -155,14 +155,15 @@ func spread(project string, names []string) ([]string, error) {
 		if inner := filepath.Join(dir, ".ralph"); isDir(inner) {
 			dir = inner
 		}
-		files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+		files, err := fs.Glob(state.Files(dir), "*.yaml")
 		if err != nil {
 			return nil, err
 		}
 		n := len(out)
-		for _, file := range files {
-			src, err := os.ReadFile(file)
-			if err == nil && !strings.HasSuffix(file, policytest.Suffix) && regexp.MustCompile(`(?m)^ralph:`).Match(src) {
+		for _, name := range files {
+			src, err := fs.ReadFile(state.Files(dir), name)
+			if err == nil && !strings.HasSuffix(name, policytest.Suffix) && regexp.MustCompile(`(?m)^ralph:`).Match(src) {
+				file := filepath.Join(dir, name)
 				rel, err := filepath.Rel(project, file)
 				if err != nil || !filepath.IsLocal(rel) {
 					rel = file

@@ -26,6 +26,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 type runFlags struct {
@@ -236,7 +237,7 @@ func (a *app) fresh(ctx context.Context, own *store.Store, project string, f run
 	if f.merge && !f.worktree {
 		return r, errors.New("--merge is for --worktree")
 	}
-	if r.prompt, err = a.runPrompt(f.prompt); err != nil {
+	if r.prompt, err = a.runPrompt(project, f.prompt); err != nil {
 		return r, err
 	}
 	switch {
@@ -456,8 +457,21 @@ const (
 	maxRepeated = 128 << 10
 )
 
+// openNamed opens a file that the user names. One of the project is read beneath it: no link that a repository brings leads out.
+// Elsewhere it may be anything, such as the pipe of another program.
+func (a *app) openNamed(project, name string) (fs.File, error) {
+	abs := filepath.FromSlash(name)
+	if here, err := a.here(); err == nil && !filepath.IsAbs(abs) {
+		abs = filepath.Join(here, abs)
+	}
+	if rel, err := filepath.Rel(project, abs); err == nil && filepath.IsLocal(rel) {
+		return state.Files(project).Open(filepath.ToSlash(rel))
+	}
+	return os.Open(name)
+}
+
 // runPrompt is the text that --prompt names.
-func (a *app) runPrompt(name string) (string, error) {
+func (a *app) runPrompt(project, name string) (string, error) {
 	var r io.Reader
 	switch {
 	case name == "":
@@ -465,9 +479,11 @@ func (a *app) runPrompt(name string) (string, error) {
 	case name == "-":
 		r = a.stdin
 	default:
-		file, err := os.Open(name)
+		file, err := a.openNamed(project, name)
 		if err != nil {
-			if ext := filepath.Ext(name); errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(name, " \n") && (ext == ".md" || ext == ".txt" || strings.ContainsRune(name, '/')) {
+			_, there := os.Lstat(name)
+			ext := filepath.Ext(name)
+			if there == nil || errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, " \n") && (ext == ".md" || ext == ".txt" || strings.ContainsRune(name, '/')) {
 				return "", fmt.Errorf("the prompt cannot be read: %w", err)
 			}
 			return name, nil

@@ -12,7 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"syscall"
@@ -23,6 +23,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/run"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // interruption is how a run is interrupted.
@@ -441,13 +442,14 @@ func stateWords(info run.Info) string {
 	return fmt.Sprintf("waiting until %s: %s", clock(*info.Until, info.Latest), info.Waiting)
 }
 
-// attach shows the events of a run that another process runs, until it ends.
+// attach shows the events of a run that another process runs, until it ends. An agent can write the file of the events, so how the run
+// ended is what ralph keeps of it.
 func (a *app) attach(ctx context.Context, own *store.Store, project string, f runFlags) error {
 	info, err := runToWatch(own, project, f.attach)
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(filepath.Join(info.Home, filepath.FromSlash(run.Dir), info.ID, "run.jsonl"))
+	file, err := state.Files(info.Home).Open(path.Join(run.Dir, info.ID, "run.jsonl"))
 	if err != nil {
 		return fmt.Errorf("the events of the run cannot be read: %w", err)
 	}
@@ -456,38 +458,63 @@ func (a *app) attach(ctx context.Context, own *store.Store, project string, f ru
 	defer stop()
 	show := a.runView(f, info.Limits.Iterations, interruption{})
 	defer show.close()
-	lines := bufio.NewReader(file)
-	part := ""
-	for {
-		line, err := lines.ReadString('\n')
-		part += line
+	events := eventReader{lines: bufio.NewReader(file)}
+	for ctx.Err() == nil {
+		ev, err := events.next()
 		switch {
 		case err == nil:
-			var ev run.Event
-			if json.Unmarshal([]byte(part), &ev) == nil {
-				show.event(ev)
-				switch ev.Kind {
-				case run.RunEnd:
-					a.status = runStatus(ev.Ended)
-				case run.RunResume:
-					a.status = exitOK
-				}
-			}
-			part = ""
+			show.event(ev)
 			continue
 		case !errors.Is(err, io.EOF):
 			return err
-		}
-		if now, err := run.Find(own.Dir(), info.ID); err != nil || !now.Running {
-			if err == nil && now.Ended == "" {
-				err = fmt.Errorf("the run was killed; go on with: ralph run --resume=%s", info.ID)
+		case !info.Running: // what it wrote before it ended was read
+			if info.Ended == "" {
+				return fmt.Errorf("the run was killed; go on with: ralph run --resume=%s", info.ID)
 			}
+			a.status = runStatus(info.Ended)
+			return nil
+		}
+		if info, err = run.Find(own.Dir(), info.ID); err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(200 * time.Millisecond):
+		if info.Running {
+			select {
+			case <-ctx.Done():
+			case <-time.After(200 * time.Millisecond):
+			}
 		}
+	}
+	return nil
+}
+
+// maxEvent is how long an event may be; those of ralph are far shorter.
+const maxEvent = 1 << 20
+
+// eventReader reads the events of a file that still grows. It passes over what is none.
+type eventReader struct {
+	lines *bufio.Reader
+	part  []byte
+	long  bool
+}
+
+// next gives the next event, or io.EOF where no further line is whole yet.
+func (r *eventReader) next() (ev run.Event, err error) {
+	for {
+		chunk, err := r.lines.ReadSlice('\n')
+		if r.long = r.long || len(r.part)+len(chunk) > maxEvent; !r.long {
+			r.part = append(r.part, chunk...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil:
+			return ev, err
+		}
+		isEvent := !r.long && json.Unmarshal(r.part, &ev) == nil
+		r.part, r.long = r.part[:0], false
+		if isEvent {
+			return ev, nil
+		}
+		ev = run.Event{}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -107,7 +106,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	if f, err = a.filledIn(ctx, root, f, session); err != nil {
 		return err
 	}
-	prompt, err := a.prompt(words, f)
+	prompt, err := a.prompt(root.Dir(), words, f)
 	if err != nil {
 		return err
 	}
@@ -189,7 +188,7 @@ func writeNew(ctx context.Context, root *state.Root, path string, src []byte) er
 func noField(policy, flag string) error { return fmt.Errorf("%s has no field for %s", policy, flag) }
 
 // prompt gives the text that the loop repeats.
-func (a *app) prompt(words []string, f startFlags) (string, error) {
+func (a *app) prompt(project string, words []string, f startFlags) (string, error) {
 	text := strings.Join(words, " ")
 	if f.text != "" {
 		text = strings.TrimSpace(f.text + "\n\n" + text)
@@ -200,7 +199,7 @@ func (a *app) prompt(words []string, f startFlags) (string, error) {
 		}
 		r := a.stdin
 		if f.promptFile != "-" {
-			file, err := os.Open(f.promptFile)
+			file, err := a.openNamed(project, f.promptFile)
 			if err != nil {
 				return "", fmt.Errorf("the prompt cannot be read: %w", err)
 			}

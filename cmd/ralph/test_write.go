@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop/policytest"
 	"github.com/ralph-sdk/ralph/rules/testfile"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // writeFlags are the flags that make test write a test instead of running some.
@@ -53,9 +53,14 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 	if !strings.HasSuffix(f.file, policytest.Suffix) {
 		return fmt.Errorf("--write takes a file whose name ends in %s, not %s", policytest.Suffix, f.file)
 	}
-	src, err := os.ReadFile(f.file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	root, err := state.OpenRoot(filepath.Dir(f.file))
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", f.file, err)
+	}
+	defer root.Close()
+	src, version, err := root.ReadBytes(ctx, filepath.Base(f.file))
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.file, err)
 	}
 	var draft testfile.Draft
 	if f.fromLog {
@@ -78,7 +83,7 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(f.file, after, 0o644); err != nil {
+	if err := root.Write(ctx, filepath.Base(f.file), after, version); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: added %q\n", filepath.ToSlash(f.file), draft.Name)
