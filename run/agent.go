@@ -96,7 +96,7 @@ func (r *Runner) runAgent(ctx context.Context, n int, cmd Command) (Result, exit
 		return Result{}, exit{}, err
 	}
 	e := exit{exitOf(ended, stderr.end(), r.plan.Root, env, start), ended.Left}
-	res := out.Result(e.Process)
+	res := out.Result(e.Process).within(r.now())
 	switch cause := context.Cause(timed); {
 	case fatal != "":
 		res.Outcome = fatal

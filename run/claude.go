@@ -69,10 +69,10 @@ type claudeRecord struct {
 
 // claudeUsage is that of a model.
 type claudeUsage struct {
-	Input       int     `json:"inputTokens"`
-	Output      int     `json:"outputTokens"`
-	CacheRead   int     `json:"cacheReadInputTokens"`
-	CacheCreate int     `json:"cacheCreationInputTokens"`
+	Input       count   `json:"inputTokens"`
+	Output      count   `json:"outputTokens"`
+	CacheRead   count   `json:"cacheReadInputTokens"`
+	CacheCreate count   `json:"cacheCreationInputTokens"`
 	Cost        float64 `json:"costUSD"`
 }
 
@@ -135,14 +135,14 @@ func (o *claudeOutput) result(rec claudeRecord) {
 	o.spent = spent{}
 	cost := 0.0
 	if rec.Since == nil { // earlier versions
-		o.res.Tokens += rec.Usage.sum()
+		o.res.Tokens = plus(o.res.Tokens, rec.Usage.sum())
 		if rec.Total != nil {
 			cost = *rec.Total
 			o.res.Cost = nil // it is that of the whole process
 		}
 	}
 	for _, u := range rec.Since {
-		o.res.Tokens += u.Input + u.Output + u.CacheRead + u.CacheCreate
+		o.res.Tokens = plus(o.res.Tokens, int(u.Input+u.Output+u.CacheRead+u.CacheCreate))
 		cost += u.Cost
 	}
 	if o.res.Cost != nil {
@@ -196,7 +196,7 @@ func claudeFailure(name string) Outcome {
 
 func (o *claudeOutput) Result(p Process) Result {
 	res := o.res
-	res.Tokens += o.spent.total() // an iteration that was ended has no result record for them
+	res.Tokens = plus(res.Tokens, o.spent.total()) // an iteration that was ended has no result record for them
 	if !o.said && o.reason != "" {
 		o.outcome = claudeFailure(o.reason)
 	}

@@ -82,7 +82,7 @@ func (o *codexOutput) Line(line []byte) (string, Outcome) {
 		o.ending = ending{}
 	case "turn.completed":
 		o.ending = ending{said: true, outcome: OK}
-		o.res.Used = rec.Usage.Input + rec.Usage.Output
+		o.res.Used = int(rec.Usage.Input + rec.Usage.Output)
 	case "turn.failed":
 		o.ending = ending{said: true, outcome: codexFailure(rec.Error.Message), problem: rec.Error.Message}
 	case "error":

@@ -11,3 +11,6 @@ func Hasty() Option {
 func At(now time.Time) Option {
 	return func(r *Runner) error { r.now = func() time.Time { return now }; return nil }
 }
+
+// Within is within.
+func (res Result) Within(now time.Time) Result { return res.within(now) }

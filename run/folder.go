@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"time"
@@ -54,8 +55,11 @@ func openFolder(ctx context.Context, project, id string) (*folder, error) {
 		return nil, err
 	}
 	defer root.Close()
-	name := path.Join(Dir, id)
-	if err := root.MkdirAll(name, 0o755); err != nil {
+	if err := root.MkdirAll(Dir, 0o755); err != nil {
+		return nil, err
+	}
+	name := path.Join(Dir, id) // for the user alone: an agent prints what it reads
+	if err := root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	if files, err := state.OpenRoot(project); err == nil {
@@ -66,7 +70,14 @@ func openFolder(ctx context.Context, project, id string) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := own.OpenFile(logFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	log, err := own.OpenFile(logFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = log.Stat(); err == nil && !info.Mode().IsRegular() { // a full pipe would hold the run up
+			log.Close()
+			err = fmt.Errorf("%s is not a regular file; remove it", path.Join(name, logFile))
+		}
+	}
 	if err != nil {
 		own.Close()
 		return nil, err
@@ -122,7 +133,7 @@ func (f *folder) output(n int, kind string) io.WriteCloser {
 	}
 	name := fmt.Sprintf("%04d.%s", n, kind)
 	_ = f.root.Remove(name) // an agent may have put a link or a pipe there
-	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil
 	}

@@ -54,7 +54,7 @@ type geminiRecord struct {
 		Message string `json:"message"`
 	} `json:"error"`
 	Stats struct {
-		Total int `json:"total_tokens"`
+		Total count `json:"total_tokens"`
 	} `json:"stats"`
 }
 
@@ -84,7 +84,7 @@ func (o *geminiOutput) Line(line []byte) (string, Outcome) {
 	case "error":
 		return rec.Message, ""
 	case "result":
-		o.res.Tokens += rec.Stats.Total
+		o.res.Tokens = plus(o.res.Tokens, int(rec.Stats.Total))
 		o.ending = ending{said: true, outcome: OK}
 		if rec.Status == "error" {
 			o.ending = ending{true, geminiFailure(rec.Error.Type, rec.Error.Message), rec.Error.Message}

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Generic runs any command. The prompt is its last argument, or stands in the place of an argument {}. Its text is all that it
-// prints, as far as that fits, and its outcome is its exit status.
+// Generic runs any command. The prompt is its last argument, or stands in the place of an argument {}; before one that begins with a hyphen
+// stands a line end, so that no program takes it for a flag. Its text is all that it prints, as far as that fits, and its outcome is
+// its exit status.
 func Generic() Adapter { return generic{} }
 
 type generic struct{}
@@ -20,12 +21,16 @@ func (generic) Command(i Invocation) (Command, error) {
 	if len(i.Prompt) > maxArgument {
 		return Command{}, fmt.Errorf("the prompt has %d bytes, and an argument holds %d at most; have the prompt name a file to read, or name the client, since known clients read their prompt from stdin", len(i.Prompt), maxArgument)
 	}
+	prompt := i.Prompt
+	if strings.HasPrefix(prompt, "-") { // such as a list, or what a file says: it is no flag
+		prompt = "\n" + prompt
+	}
 	args := slices.Clone(i.Args)
 	at := slices.Index(args, "{}")
 	if at < 0 {
-		return Command{Args: append(args, i.Prompt)}, nil
+		return Command{Args: append(args, prompt)}, nil
 	}
-	args[at] = i.Prompt
+	args[at] = prompt
 	return Command{Args: args}, nil
 }
 

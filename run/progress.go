@@ -61,8 +61,8 @@ const maxText = 1 << 20
 func (p *progress) after(res Result, exit int) {
 	p.Agent = process.ID{}
 	p.count(res.Outcome)
-	p.Tokens += max(p.tokens(res), 0)
-	if res.Cost != nil && *res.Cost >= 0 {
+	p.Tokens = plus(p.Tokens, max(p.tokens(res), 0))
+	if res.Cost != nil {
 		sum := *res.Cost
 		if p.Cost != nil {
 			sum += *p.Cost

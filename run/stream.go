@@ -109,14 +109,16 @@ type message struct {
 
 // usage is that of a message or a turn, as Anthropic counts: input is without what the cache holds.
 type usage struct {
-	Input       int `json:"input_tokens"`
-	Output      int `json:"output_tokens"`
-	CacheRead   int `json:"cache_read_input_tokens"`
-	CacheCreate int `json:"cache_creation_input_tokens"`
-	Total       int `json:"total_tokens"`
+	Input       count `json:"input_tokens"`
+	Output      count `json:"output_tokens"`
+	CacheRead   count `json:"cache_read_input_tokens"`
+	CacheCreate count `json:"cache_creation_input_tokens"`
+	Total       count `json:"total_tokens"`
 }
 
-func (u usage) sum() int { return cmp.Or(u.Total, u.Input+u.Output+u.CacheRead+u.CacheCreate) }
+func (u usage) sum() int {
+	return plus(int(cmp.Or(u.Total, u.Input+u.Output+u.CacheRead+u.CacheCreate)), 0)
+}
 
 // read gives the last text of a message, and what the agent is doing.
 func (m message) read() (text, shown string) {
@@ -146,6 +148,6 @@ func (s *spent) message(m message) {
 }
 
 // next says that what follows belongs to another message.
-func (s *spent) next() { s.before, s.now, s.id = s.before+s.now, 0, "" }
+func (s *spent) next() { s.before, s.now, s.id = s.total(), 0, "" }
 
-func (s *spent) total() int { return s.before + s.now }
+func (s *spent) total() int { return plus(s.before, s.now) }

@@ -91,7 +91,7 @@ func readMessage(v value) message {
 	for c := usage.members(); c.next(); {
 		switch string(c.key) {
 		case "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens":
-			m.tokens += c.value.int()
+			m.tokens = plus(m.tokens, c.value.int())
 		}
 	}
 	return m

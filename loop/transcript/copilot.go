@@ -34,7 +34,7 @@ func (r *record) copilot() entry {
 		e.kind = result
 	case "session.usage_record":
 		if member(used, "parentToolCallId").text() == "" {
-			e.tokens = member(used, "inputTokens").int() + member(used, "outputTokens").int()
+			e.tokens = plus(member(used, "inputTokens").int(), member(used, "outputTokens").int())
 		}
 	default:
 		e.failed = copilotFailure(r.typ, r.data)

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"unicode/utf8"
 )
 
@@ -129,6 +130,14 @@ func (v value) int() int {
 		n = n*10 + int(c-'0')
 	}
 	return n
+}
+
+// plus adds two counts. A session file can hold any number, and no sum of them becomes a small one.
+func plus(a, b int) int {
+	if a > math.MaxInt-b {
+		return math.MaxInt
+	}
+	return a + b
 }
 
 // hasToken reports whether the string stands somewhere in the value as a whole, be it as a key or as a value: a quote

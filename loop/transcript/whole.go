@@ -37,16 +37,16 @@ func (s *Session) TotalTokens(ctx context.Context) int {
 		}
 		u := usageOf(line)
 		if u.total > 0 { // of the session until here
-			return total + u.total
+			return plus(total, u.total)
 		}
-		replies += u.replied
+		replies = plus(replies, u.replied)
 		if u.tokens == 0 || u.id != "" && seen[u.id] {
 			continue // an older form of a message that was counted
 		}
 		if u.id != "" {
 			seen[u.id] = true
 		}
-		total += u.tokens
+		total = plus(total, u.tokens)
 	}
 }
 
@@ -85,7 +85,7 @@ func usageOf(line []byte) usage {
 		return usage{id: r.id, tokens: member(r.tokens, "total").int()}
 	case r.data != nil && r.typ == "session.usage_record":
 		used := member(r.data, "usage")
-		return usage{tokens: member(used, "inputTokens").int() + member(used, "outputTokens").int()}
+		return usage{tokens: plus(member(used, "inputTokens").int(), member(used, "outputTokens").int())}
 	case r.data != nil && r.typ == "assistant.message":
 		return usage{replied: member(r.data, "outputTokens").int()}
 	case r.message != nil && r.typ != "user":

@@ -2,8 +2,10 @@ package transcript_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +44,10 @@ func TestTotalTokens(t *testing.T) {
 			`{"type":"user.message","data":{"content":"go"}}`, `{"type":"session.usage_record","data":{"usage":{"inputTokens":30,"outputTokens":3}}}`, `{"type":"assistant.message","data":{"content":"a","outputTokens":3}}`,
 			`{"type":"session.usage_record","data":{"usage":{"inputTokens":40,"outputTokens":4}}}`, `{"type":"assistant.message","data":{"content":"b","outputTokens":4}}`,
 		}, 77},
+		{"no number makes the sum small", slices.Concat([]string{userSays("go")}, slices.Repeat([]string{
+			`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"x"}],"usage":{` +
+				strings.Repeat(`"input_tokens":9999999999999999,`, 500) + `"output_tokens":1}}}`,
+		}, 3)), math.MaxInt},
 		{"an older copilot has only what came back", []string{
 			`{"type":"user.message","data":{"content":"go"}}`, `{"type":"assistant.message","data":{"content":"a","outputTokens":3}}`, `{"type":"assistant.message","data":{"content":"b","outputTokens":4}}`,
 		}, 7},
