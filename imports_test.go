@@ -68,6 +68,7 @@ func TestImports(t *testing.T) {
 		"internal/home":      {"os", "runtime"},
 		"internal/approval":  {"./internal/store", "./rules", "os", "os/exec", "path/filepath"},
 		"internal/workspace": {"./internal/home", "os", "path/filepath", "syscall"},
+		"internal/gitsafe":   {"os"},
 		"internal/store":     {"./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
 			"./internal/home", "./internal/jsonedit", "./internal/syserr", "./schema",
@@ -78,7 +79,7 @@ func TestImports(t *testing.T) {
 		"loop/host":       nil,
 		"loop/transcript": {"os", "path/filepath", "syscall", "time"},
 		"loop": {
-			"./examples", "./internal/approval", "./internal/home", "./internal/store", "./internal/workspace", "./loop/host", "./loop/transcript", "./rules", "./schema", "./state",
+			"./examples", "./internal/approval", "./internal/gitsafe", "./internal/home", "./internal/store", "./internal/workspace", "./loop/host", "./loop/transcript", "./rules", "./schema", "./state",
 			"log/slog", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time",
 		},
 		"loop/internal/recorded": {"./loop", "./rules", "./schema"},
@@ -95,7 +96,7 @@ func TestImports(t *testing.T) {
 			"bufio", "crypto/rand", "math/rand/v2", "os", "path/filepath", "time",
 		},
 		"run/runtest":       {"./run", "runtime", "testing"}, // for tests
-		"internal/worktree": {"os", "os/exec", "path/filepath"},
+		"internal/worktree": {"./internal/gitsafe", "os", "os/exec", "path/filepath"},
 
 		// What ships, and the command.
 		"examples":                    nil,

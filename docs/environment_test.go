@@ -67,7 +67,7 @@ func variables() map[string][]variable {
 		},
 		"What programs get": {
 			{"RALPH_RUN_ID, RALPH_RUN_ENDED, RALPH_RUN_WHY, RALPH_RUN_ITERATIONS", "For the command of `ralph run --notify`: how the run ended."},
-			{"GIT_EDITOR", "`true` for git in `ralph run --worktree`, so that it opens no editor."},
+			{"GIT_EDITOR, GIT_SEQUENCE_EDITOR", "`true` for git in `ralph run --worktree`, so that it opens no editor."},
 			{"GIT_TERMINAL_PROMPT", "`0` for git, so that it never asks."},
 			{"GIT_OPTIONAL_LOCKS", "`0` for git, so that it takes no locks."},
 			{"LC_ALL", "`C` for git, so that its answers are in English."},

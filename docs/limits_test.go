@@ -157,12 +157,12 @@ func bounds() map[string][]bound {
 // inner are bounds that users do not meet: shapes of messages, effort, and what another bound implies.
 func inner() map[string][]string {
 	return map[string][]string{
-		"cmd/ralph":             {"maxDiffCells", "maxPolicySize", "maxStack", "maxStdinPolicy"},
+		"cmd/ralph":             {"maxDiffCells", "maxEvent", "maxPolicySize", "maxStack", "maxStdinPolicy"},
 		"internal/nearest":      {"maxCandidates", "maxWord"},
 		"internal/store":        {"maxMemoryHistory", "maxRunSize", "maxSettingsSize", "maxTempAge", "usualMemory"},
 		"internal/workspace":    {"maxLink"},
-		"internal/worktree":     {"maxMessage"},
-		"run":                   {"maxShort", "maxStderr"},
+		"internal/worktree":     {"maxList", "maxMessage"},
+		"run":                   {"maxProblem", "maxReset", "maxSession", "maxShort", "maxStderr"},
 		"loop":                  {"maxBad", "maxCutText", "maxCutTexts", "maxInMemory", "maxTraced"},
 		"loop/host":             {"MaxInput"},
 		"loop/judge":            {"maxBraces"},

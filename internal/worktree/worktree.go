@@ -1,7 +1,7 @@
 // Package worktree gives a run a git worktree and a branch of its own, and brings the branch back.
 //
 // It promises that nothing is lost: a branch that cannot be brought back stays, with its worktree. It runs git as the
-// user would, but without hooks of the repository, and without variables that lead git to another repository.
+// user would, but starts no program that the repository names, and without variables that lead git to another repository.
 //
 // Start with [Add].
 package worktree
@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/gitsafe"
 )
 
 // Tree is a git worktree that Add made.
@@ -87,7 +89,10 @@ func (t Tree) Merge(ctx context.Context) error {
 	if now, _ := git(ctx, t.Main, "symbolic-ref", "--quiet", "--short", "HEAD"); now != t.Base {
 		return kept("%s is not on %s any more", t.Main, t.Base)
 	}
-	dirty, err := git(ctx, t.Dir, "status", "--porcelain")
+	if err := t.ours(ctx); err != nil {
+		return kept("%v", err)
+	}
+	dirty, err := git(ctx, t.Dir, "status", "--porcelain", "--ignore-submodules=dirty")
 	if err != nil {
 		return kept("%v", err)
 	}
@@ -110,9 +115,35 @@ func (t Tree) Merge(ctx context.Context) error {
 	return t.Remove(ctx)
 }
 
+// ours checks that git takes the worktree for what Add made: an agent can write what leads git from there to a repository.
+func (t Tree) ours(ctx context.Context) error {
+	var common []string
+	for _, dir := range []string{t.Main, t.Dir} {
+		said, err := git(ctx, dir, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir")
+		if err != nil {
+			return err
+		}
+		top, repository, _ := strings.Cut(said, "\n")
+		if !sameDir(top, dir) {
+			return fmt.Errorf("git takes %s for the working tree of %s", top, dir)
+		}
+		common = append(common, repository)
+	}
+	if !sameDir(common[0], common[1]) {
+		return fmt.Errorf("%s is not a worktree of %s any more", t.Dir, t.Main)
+	}
+	return nil
+}
+
+func sameDir(a, b string) bool {
+	x, errX := filepath.EvalSymlinks(a)
+	y, errY := filepath.EvalSymlinks(b)
+	return errX == nil && errY == nil && x == y
+}
+
 // Remove removes the worktree, and its branch if that has nothing that the main working tree lacks. A worktree with changes stays, and the error says so.
 func (t Tree) Remove(ctx context.Context) error {
-	if _, err := git(ctx, t.Main, "worktree", "remove", "--", t.Dir); err != nil {
+	if _, err := gitIn(ctx, []string{t.Main, t.Dir}, "worktree", "remove", "--", t.Dir); err != nil {
 		return fmt.Errorf("the worktree %s stays: %w", t.Dir, err)
 	}
 	if _, err := git(ctx, t.Main, "merge-base", "--is-ancestor", t.Branch, "HEAD"); err != nil {
@@ -125,14 +156,45 @@ func (t Tree) Remove(ctx context.Context) error {
 // maxMessage is how much of what git says goes into an error.
 const maxMessage = 2 << 10
 
-// git runs git in a directory and gives what it prints. Its error is what it says.
+// maxList is how much configuration a repository may have.
+const maxList = 1 << 20
+
+// git runs git in a directory and gives what it prints. Its error is what it says. It starts no program that the repository names.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false"}, args...)...)
+	return gitIn(ctx, []string{dir}, args...)
+}
+
+// gitIn is git in the first of some directories, where it goes to the others too: each worktree can have a configuration of its own.
+func gitIn(ctx context.Context, dirs []string, args ...string) (string, error) {
+	settings := gitsafe.Always()
+	for i, dir := range dirs {
+		if _, err := os.Stat(dir); err != nil && i > 0 {
+			continue
+		}
+		listed, err := run(ctx, dir, settings, gitsafe.List()...)
+		if err == nil && len(listed) > maxList {
+			err = fmt.Errorf("the configuration of the repository has more than %d MiB", maxList>>20)
+		}
+		if err == nil {
+			settings, err = settings.Disarm(listed)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	out, err := run(ctx, dirs[0], settings, args...)
+	return strings.TrimSpace(out), err
+}
+
+func run(ctx context.Context, dir string, settings gitsafe.Settings, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager"}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(strings.ToUpper(v), "=")
-		return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"}, name)
-	}), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true")
+		return strings.HasPrefix(name, "GIT_CONFIG_KEY_") || strings.HasPrefix(name, "GIT_CONFIG_VALUE_") || slices.Contains([]string{
+			"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_CONFIG_PARAMETERS",
+		}, name)
+	}), append(settings.Env(), "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true")...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
@@ -145,5 +207,5 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 		}
 		return "", errors.New(strings.TrimPrefix(said, "fatal: "))
 	}
-	return strings.TrimSpace(out.String()), nil
+	return out.String(), nil
 }
