@@ -62,6 +62,9 @@ func openFolder(ctx context.Context, project, id string) (*folder, error) {
 	if err := root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
+	if info, err := root.Stat(name); err != nil || !info.IsDir() { // a pipe would be waited for
+		return nil, fmt.Errorf("%s is not a folder; remove it", name)
+	}
 	if files, err := state.OpenRoot(project); err == nil {
 		files.IgnoreOwn(ctx)
 		files.Close()
