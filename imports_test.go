@@ -68,7 +68,7 @@ func TestImports(t *testing.T) {
 		"internal/home":      {"os", "runtime"},
 		"internal/approval":  {"./internal/store", "./rules", "os", "os/exec", "path/filepath"},
 		"internal/workspace": {"./internal/home", "os", "path/filepath", "syscall"},
-		"internal/gitsafe":   {"os"},
+		"internal/gitsafe":   {"os", "os/exec", "path/filepath"},
 		"internal/store":     {"./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
 			"./internal/home", "./internal/jsonedit", "./internal/syserr", "./schema",

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,7 +45,11 @@ func (r repository) git(ctx context.Context, args ...string) finished {
 		return strings.HasPrefix(name, "GIT_") && !slices.Contains(gitKept(), name)
 	})
 	env = append(append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_WORK_TREE="+r.top), r.settings.Env()...)
-	return process{argv: append([]string{"git", "--no-pager"}, args...), dir: r.dir, env: env}.run(ctx)
+	program, err := gitsafe.Program(r.top)
+	if err != nil {
+		return finished{found: errors.Is(err, gitsafe.ErrInside), err: err}
+	}
+	return process{argv: append([]string{program, "--no-pager"}, args...), dir: r.dir, env: env}.run(ctx)
 }
 
 // gitKept are the variables of git that say where the user's configuration is and how

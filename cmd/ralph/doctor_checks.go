@@ -23,7 +23,7 @@ func doctorChecks() []doctorCheck {
 		{"exit-status", "an entry that can end with status 2 by a crash, which the host reads as continue, or that cannot end with 2 although it answers so"},
 		{"host-trust", "a host that skips ralph's entry until you trust the folder or the entry"},
 		{"no-hook", "no agent asks ralph in this project, or none asks the policy of a loop"},
-		{"program", "a program that hooks do not find, or another program called ralph"},
+		{"program", "a program that hooks do not find, or that lies in the project, or another program called ralph"},
 		{"competing-hook", "another hook or plugin that answers stops too"},
 		{"policy", "a policy that cannot be found or used, or that has findings"},
 		{"untrusted", "a policy that runs programs or asks models, or that hooks of your own settings ask, and is not approved as it is now"},

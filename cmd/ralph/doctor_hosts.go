@@ -306,6 +306,9 @@ func (x *examination) checkProgram() {
 			x.problem(check, in.file.shown, "the entry runs "+program+", which does not exist",
 				fmt.Sprintf("ralph install %s --scope %s%s", in.agent.host, in.scope, policyFlags(policies)))
 			x.repairEntry(in, e, false)
+		} else if x.inProject(program) {
+			x.problem(check, in.file.shown, "the entry runs "+program+", which lies in the project: whoever can write there, the agent too, can replace it",
+				"install ralph outside of the project", fmt.Sprintf("ralph install %s --scope %s%s", in.agent.host, in.scope, policyFlags(policies)))
 		}
 	})
 	switch {
@@ -317,6 +320,25 @@ func (x *examination) checkProgram() {
 	case other:
 		x.note(check, "PATH", "the first ralph on the PATH is another program: "+found, "")
 	}
+}
+
+// inProject reports whether the program of an entry lies in the project, by its path or by its links. Hosts name the project in a variable.
+func (x *examination) inProject(program string) bool {
+	program = filepath.FromSlash(os.Expand(program, func(name string) string {
+		if strings.HasSuffix(name, "_PROJECT_DIR") {
+			return x.root.Dir()
+		}
+		return x.app.getenv(name)
+	}))
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(x.root.Dir(), program)
+	}
+	inside := func(path string) bool {
+		rel, err := filepath.Rel(x.root.Dir(), path)
+		return err == nil && filepath.IsLocal(rel)
+	}
+	resolved, err := filepath.EvalSymlinks(program)
+	return inside(program) || err == nil && inside(resolved)
 }
 
 // checkOtherHooks sees who else answers stops: an agent goes on if one of them says so.

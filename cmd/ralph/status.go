@@ -176,9 +176,9 @@ func (a *app) showStatus(ctx context.Context, project, format string) error {
 	if report.Hints, err = waitingHints(own, root.Dir()); err != nil {
 		return err
 	}
-	for _, name := range ownPolicies(root.Dir()) {
-		if isBuiltin(name) {
-			report.Shadows = append(report.Shadows, ".ralph/"+name+".yaml")
+	for _, name := range builtins() {
+		if p, err := findPolicy(root.Dir(), name); err == nil && !p.shipped { // also where the disk takes another case for the same
+			report.Shadows = append(report.Shadows, p.name)
 		}
 	}
 	report.Unusable, _ = a.unusablePolicies(ctx, root.Dir())

@@ -11,9 +11,33 @@ package gitsafe
 import (
 	"errors"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
+
+// ErrInside says that the git that PATH finds is a file of the project.
+var ErrInside = errors.New("the git that PATH finds lies in the project, so it is not started")
+
+// Program finds git in PATH. One that lies in the project is not started: a repository can bring it, and an agent can change it.
+func Program(project string) (string, error) {
+	found, err := exec.LookPath("git")
+	if err != nil {
+		return "", err
+	}
+	if project, err = filepath.EvalSymlinks(project); err != nil {
+		return "", err
+	}
+	resolved, err := filepath.EvalSymlinks(found)
+	if err != nil {
+		return "", err
+	}
+	if rel, err := filepath.Rel(project, resolved); err == nil && filepath.IsLocal(rel) {
+		return "", ErrInside
+	}
+	return found, nil
+}
 
 // Settings are names and values of git's configuration.
 type Settings [][2]string

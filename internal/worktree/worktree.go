@@ -187,7 +187,11 @@ func gitIn(ctx context.Context, dirs []string, args ...string) (string, error) {
 }
 
 func run(ctx context.Context, dir string, settings gitsafe.Settings, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager"}, args...)...)
+	program, err := gitsafe.Program(dir)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, program, append([]string{"--no-pager"}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(strings.ToUpper(v), "=")
