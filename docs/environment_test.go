@@ -109,7 +109,8 @@ func placesInProject() []place {
 		{".ralph/.gitignore", "read and write", "The first archived file, and the first run, adds `archive/` and `runs/`."},
 		{".ralph/runs/ID", "read and write", "`ralph run`: events and what the agent printed; `ralph run --attach` reads the events."},
 		{"loop files, states of a tool, and the files that name them", "read and write", "`ralph start`, `stop`, `pause` and `resume`; `ralph status` and `ralph doctor` read them. They are the files of the policy's `inline` fact and of the `text` fact in its path."},
-		{"files that facts name", "read", "When a rule needs the fact. `set`, `delete`, `archive` and `prune` change them."},
+		{"files that facts name", "read", "When a rule needs the fact. `set`, `delete`, `archive` and `prune` change them, and `set` creates one where the fact has a `default` and a schema."},
+		{"programs and scripts that a policy runs", "read", "Those of the project, for their digests: `ralph trust`, and before each start."},
 		{"settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall`; `ralph doctor` and `ralph status` read them."},
 		{".claude/PLUGIN.local.md", "read", "`ralph doctor`: settings of plugins that answer stops too."},
 	}
@@ -124,11 +125,13 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{"~/.claude/projects/*/SESSION.jsonl", "read", "The session file, if the hook input names none and the host is Claude Code or unknown. With `CLAUDE_CONFIG_DIR`, below that folder, as are the other files of `~/.claude`; with `CODEX_HOME` likewise for `~/.codex`."},
 		{"~/.claude/tasks/LIST/*.json", "read", "`tasks` facts."},
 		{"~/…", "read", "Facts whose path begins with `~/` in the policy itself."},
-		{"your own settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall` with `--scope user`; `ralph doctor` reads them."},
+		{"your own settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall` with `--scope user`; `ralph doctor` reads them, and `ralph` without arguments, for its [scope](../security.md#policies-that-a-project-brings)."},
 		{"~/.gemini/trustedFolders.json, ~/.qwen/trustedFolders.json, ~/.copilot/config.json", "read", "`ralph install` and `ralph doctor`: whether these hosts trust the folder. For Codex they ask `codex app-server`, if codex is on the PATH."},
-		{"/etc/claude-code/managed-settings.json", "read", "`ralph doctor`: settings of the administrator. On macOS `/Library/Application Support/ClaudeCode/managed-settings.json`, on Windows `C:\\Program Files\\ClaudeCode\\managed-settings.json`."},
+		{"/etc/claude-code/managed-settings.json", "read", "`ralph doctor`, and `ralph` without arguments: settings of the administrator. On macOS `/Library/Application Support/ClaudeCode/managed-settings.json`, on Windows `C:\\Program Files\\ClaudeCode\\managed-settings.json`."},
 		{stateFile("runDir") + "/", "read and write", "How far runs are; `ralph run`, `status` and `stop`, and hooks within a run."},
 		{"worktrees/ of ralph's own files", "write", "`ralph run --worktree`."},
+		{"~/.codex/config.toml, ~/.gemini/extensions/ralph/gemini-extension.json", "read", "`ralph install` and `ralph doctor`: whether ralph's own plugin is installed."},
+		{"~/.claude/projects, ~/.codex/sessions, ~/.gemini/tmp, ~/.gemini/projects.json, ~/.qwen/projects, ~/.copilot/session-state", "read", "`ralph run`: the session file of the iteration, which the policy may ask for."},
 		{"/proc/[0-9]*, on Linux", "read", "`ralph run`, to find the processes that an agent started."},
 		{stateFile("memoryDir") + "/", "read and write", "Memory of loops, at each event that a policy is for."},
 		{stateFile("lockDir") + "/", "read and write", "Locks."},
@@ -240,14 +243,48 @@ func TestEnvironmentPage(t *testing.T) {
 		}
 	}
 	page := ""
+	for _, f := range placesInProject() {
+		page += f.path + " " + f.when + "\n"
+	}
 	for _, f := range placesElsewhere(stateFile) {
 		page += f.path + " " + f.when + "\n"
+	}
+	for path, at := range hidden(t) {
+		if !strings.Contains(page, path) {
+			t.Errorf("%s names the file %s, which is not on the page: add it to placesInProject or placesElsewhere", at, path)
+		}
 	}
 	for path, at := range absolute(t) {
 		if !strings.Contains(page, path) {
 			t.Errorf("%s names the file %s, which is not on the page: add it to placesElsewhere", at, path)
 		}
 	}
+}
+
+// hidden gives the files and folders that the sources name and that begin with a dot, with a place each. Those of the table of hosts are on
+// the page of hosts.
+func hidden(t *testing.T) map[string]string {
+	t.Helper()
+	shape := regexp.MustCompile(`^\.[a-z][a-z-]*[a-z](/[a-z./]*[a-z])?$`)
+	endings := strings.Fields(".bat .cmd .end .exe .fi .js .json .jsonl .lock .md .nf .required .tmp .txt .yaml .yml")
+	out := map[string]string{}
+	eachFile(t, func(name string, fset *token.FileSet, file *ast.File) {
+		if name == "cmd/ralph/agents.go" {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			if text, err := strconv.Unquote(lit.Value); err == nil && shape.MatchString(text) && !slices.Contains(endings, text) {
+				out[text] = name + ":" + strconv.Itoa(fset.Position(n.Pos()).Line)
+			}
+			return true
+		})
+	})
+	delete(out, ".factory") // a part of the path of a session file, by which the host is known
+	return out
 }
 
 // byPolicies gives the shipped policies that read a variable, by its name.
@@ -282,6 +319,7 @@ func asked() map[string]string {
 	return map[string]string{
 		"cmd/ralph/agents.go: variable":          "a literal of the calls of own",
 		"cmd/ralph/doctor_hosts.go: capVariable": "a constant",
+		"cmd/ralph/doctor_hosts.go: name":        "what the command of a hook names",
 		"internal/home/home.go: name":            "what is asked of another environment",
 		"loop/gather.go: v":                      "env.NAME of the policy",
 		"run/transcripts.go: variable":           "a literal of the calls of configDir",
