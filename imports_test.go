@@ -68,6 +68,7 @@ func TestImports(t *testing.T) {
 		"internal/home":      {"os", "runtime"},
 		"internal/approval":  {"./internal/store", "./rules", "os", "os/exec", "path/filepath"},
 		"internal/workspace": {"./internal/home", "os", "path/filepath", "syscall"},
+		"internal/batch":     {"path/filepath", "runtime"},
 		"internal/gitsafe":   {"os", "os/exec", "path/filepath"},
 		"internal/store":     {"./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
@@ -79,7 +80,7 @@ func TestImports(t *testing.T) {
 		"loop/host":       nil,
 		"loop/transcript": {"os", "path/filepath", "syscall", "time"},
 		"loop": {
-			"./examples", "./internal/approval", "./internal/gitsafe", "./internal/home", "./internal/store", "./internal/workspace", "./loop/host", "./loop/transcript", "./rules", "./schema", "./state",
+			"./examples", "./internal/approval", "./internal/batch", "./internal/gitsafe", "./internal/home", "./internal/store", "./internal/workspace", "./loop/host", "./loop/transcript", "./rules", "./schema", "./state",
 			"log/slog", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time",
 		},
 		"loop/internal/recorded": {"./loop", "./rules", "./schema"},
@@ -92,8 +93,8 @@ func TestImports(t *testing.T) {
 		// Runs of an agent.
 		"internal/process": {"os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
 		"run": {
-			"./internal/home", "./internal/process", "./internal/store", "./loop", "./loop/host", "./loop/transcript", "./rules", "./state",
-			"bufio", "crypto/rand", "math/rand/v2", "os", "path/filepath", "time",
+			"./internal/batch", "./internal/home", "./internal/process", "./internal/store", "./loop", "./loop/host", "./loop/transcript", "./rules", "./state",
+			"bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time",
 		},
 		"run/runtest":       {"./run", "runtime", "testing"}, // for tests
 		"internal/worktree": {"./internal/gitsafe", "os", "os/exec", "path/filepath"},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/approval"
+	"github.com/ralph-sdk/ralph/internal/batch"
 )
 
 // maxOutput is how much is kept of what a program prints, of each stream.
@@ -45,6 +46,9 @@ func (p process) run(ctx context.Context) finished {
 		return f
 	}
 	f.found = true
+	if f.err = batch.Check(program, p.argv[1:]); f.err != nil {
+		return f
+	}
 	cmd := exec.CommandContext(ctx, program, p.argv[1:]...)
 	cmd.Args[0] = p.argv[0]
 	cmd.Dir = p.dir

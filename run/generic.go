@@ -2,8 +2,11 @@ package run
 
 import (
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/batch"
 )
 
 // Generic runs any command. The prompt is its last argument, or stands in the place of an argument {}; before one that begins with a hyphen
@@ -20,6 +23,11 @@ func (generic) Reports() Reports { return Reports{} }
 func (generic) Command(i Invocation) (Command, error) {
 	if len(i.Prompt) > maxArgument {
 		return Command{}, fmt.Errorf("the prompt has %d bytes, and an argument holds %d at most; have the prompt name a file to read, or name the client, since known clients read their prompt from stdin", len(i.Prompt), maxArgument)
+	}
+	if len(i.Args) > 0 {
+		if path, err := exec.LookPath(i.Args[0]); err == nil && batch.Is(path) {
+			return Command{}, fmt.Errorf("%s is a batch file, which can be given no prompt: cmd.exe would take parts of it for commands; name the program that it starts, or give --client", i.Args[0])
+		}
 	}
 	prompt := i.Prompt
 	if strings.HasPrefix(prompt, "-") { // such as a list, or what a file says: it is no flag
