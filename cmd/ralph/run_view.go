@@ -79,6 +79,11 @@ func (o outlet) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// withOutlet puts an outlet beneath the screen of an output.
+func withOutlet(w io.Writer, now context.CancelCauseFunc) io.Writer {
+	return &screen{to: outlet{unscreened(w), now}}
+}
+
 // runControl asks whether the run was stopped, and whether it, its policy, or every policy is paused in the project.
 func (a *app) runControl(own *store.Store, project, policy string, id func() string) func() run.Control {
 	return func() run.Control {
@@ -142,7 +147,7 @@ func (a *app) runView(f runFlags, most int, in interruption) *runView {
 	}
 	if in.now != nil {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else a write to a closed pipe kills the process
-		v.out = outlet{v.out, in.now}
+		v.out = withOutlet(v.out, in.now)
 	}
 	v.begin(stop)
 	return v
