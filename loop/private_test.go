@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -73,6 +74,8 @@ func entrances() []entrance {
 		{name: "a field that is not declared", value: "get(background_tasks[0], `command`)", event: func(ev *host.Event) {
 			ev.BackgroundTasks = []map[string]any{{"id": "b1", "command": canary}}
 		}},
+		{name: "the text below front matter", facts: "  v: {frontmatter: loop.md, schema: {properties: {a: {type: integer}}}}\n", value: "trim(v.body)"},
+		{name: "such a text without a schema", facts: "  v: {frontmatter: loop.md}\n", value: "v[`body`]"},
 		{name: "a private source", facts: "  v: {vault: x}\n", value: "v.key"},
 		{name: "the problem of a private source", facts: "  v: {broken: x}\n", value: "problem(v)"},
 		{name: "a source that marks its value", facts: "  v: {marked: x}\n", value: "v.key"},
@@ -224,7 +227,7 @@ func (w way) loop(t *testing.T, p *project, logged *bytes.Buffer, opts ...loop.O
 // canaries is a project with all that the ways need.
 func canaries(t *testing.T) *project {
 	t.Helper()
-	p := newProject(t, map[string]string{canary + ".json": "{}", canary + ".bad": `{"a`, canary + ".txt": "x", canary + ".md": "---\na: &shared 1\n---\n"})
+	p := newProject(t, map[string]string{canary + ".json": "{}", canary + ".bad": `{"a`, canary + ".txt": "x", canary + ".md": "---\na: &shared 1\n---\n", "loop.md": "---\na: 1\n---\n" + canary})
 	p.home(map[string]string{".claude/tasks/s/1.json": `{"id": "1", "subject": "` + canary + `", "description": "d", "status": "pending"}`})
 	p.env["SECRET"] = canary
 	return p
@@ -317,6 +320,37 @@ func TestPrivateStaysPrivate(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Of a file with front matter only the text below it is private: fields, what is set, errors and the digest of the text
+// stand in the record.
+func TestFieldsOfFrontMatterAreNotPrivate(t *testing.T) {
+	p := newProject(t, map[string]string{"loop.md": "---\nround: 3\nspan: 45 min\n---\n" + canary})
+	l := p.loop(`
+ralph: 1
+facts: {f: {frontmatter: loop.md, schema: {properties: {round: {type: integer}, span: {type: string}}}}}
+memory: {seen: {type: string, default: ""}, text: {type: string, default: ""}}
+rules:
+  - {name: late, when: duration(f.span) > duration("1h"), notice: late}
+  - {name: text, when: f.body != "", then: [{remember: text = f.body}]}
+  - {name: go, when: f.round < 9, continue: "${f.body}", notice: "round ${f.round}", then: [{set: f.round = f.round + 1}, {remember: seen = digest(f.body)}]}
+`)
+	if d := p.run(l, p.stop()); said(d) != canary {
+		t.Fatalf("it says %q", said(d))
+	}
+	r := p.records()[0]
+	line, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`round 3`, `unknown unit \" min\"`, `{"name":"f#/round","value":3}`, `"old":3,"new":4`, `"new":"b8790943d632a7badd999902f810ea9e","name":"seen"`} {
+		if !strings.Contains(string(line), want) {
+			t.Errorf("the record lacks %s:\n%s", want, line)
+		}
+	}
+	if strings.Contains(string(line), canary) {
+		t.Errorf("the record has the text:\n%s", line)
 	}
 }
 

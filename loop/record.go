@@ -76,7 +76,7 @@ type Record struct {
 	Trace   rules.Trace    `json:"trace"`
 
 	// Calls holds what functions answered, by name and quoted argument, as in
-	// said("DONE"): true or false, or a path.
+	// said("DONE"): true or false, or a path. digest(FACT#/body) is the digest of a private text.
 	Calls map[string]any `json:"calls,omitempty"`
 	// Repeated is in how many verdicts the rules with unless_repeated that were
 	// tried had been.

@@ -19,6 +19,7 @@ type flows struct {
 	value []flow // into its own value
 	seen  []flow // no further: into comparisons and counts
 	asked []flow // into questions to the world, such as exists
+	sums  []flow // into digests, as they are
 }
 
 // flowsOf follows the values that a resolved expression reads. Truth values, counts and
@@ -178,6 +179,13 @@ func (f *follower) call(n *ast.CallNode) []flow {
 		return made(f.node(n.Callee), arguments)
 	}
 	s := f.table.find(id.Value)
+	if s == nil && id.Value == "digest" { // only a guess can be held against it
+		if slices.ContainsFunc(arguments, func(a flow) bool { return a.made }) {
+			return f.end(arguments)
+		}
+		f.out.sums = append(f.out.sums, arguments...)
+		return nil
+	}
 	if s == nil || s.kind != nameSymbol || !s.info.called() {
 		return made(arguments)
 	}
@@ -210,7 +218,7 @@ func (f *follower) builtin(n *ast.BuiltinNode) []flow {
 	f.elements = f.elements[:len(f.elements)-1]
 	switch n.Name {
 	case "len", "type": // of a list or object itself, not of what it holds
-		return f.end(slices.DeleteFunc(list, func(l flow) bool { return !l.made }))
+		return f.end(slices.DeleteFunc(slices.Clone(list), func(l flow) bool { return !l.made })) // list may be that of a variable
 	case "all", "none", "any", "one", "count", "findIndex", "findLastIndex":
 		return f.end(rest)
 	case "hasPrefix", "hasSuffix", "indexOf", "lastIndexOf":

@@ -58,7 +58,7 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
 	if state != known {
 		return out, skip, remarkf("%s: the value is unknown: %s", e.src, ev.why)
 	}
-	ev.quoted = ev.quoted || ev.mark != nil || v.mark != nil
+	ev.quoted = ev.quoted || ev.mark != nil || v.mark.at(namesIn(out.Path)) != nil
 	if !out.Create {
 		out.Old = valueAt(v.V, out.Path)
 	}
@@ -71,6 +71,16 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
 		return out, skip, public(e.src + ": " + problem)
 	}
 	return out, skip, broken
+}
+
+// namesIn are the names of fields in a path that was found.
+func namesIn(path []any) (fields []string) {
+	for _, step := range path {
+		if name, ok := step.(string); ok {
+			fields = append(fields, name)
+		}
+	}
+	return fields
 }
 
 // valueAt is what stands at a path that was found.

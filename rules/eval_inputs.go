@@ -37,7 +37,13 @@ func (ev *evaluation) noteInputs(o *operand) {
 			}
 			break
 		}
-		ev.noteInput(inputName(a.fact.name, walked), v, mark, ev.looksInto(o, a.fact))
+		name, looks := inputName(a.fact.name, walked), ev.looksInto(o, a.fact)
+		switch private := mark != nil && mark.shows == nil && !looks && !ev.clear(); {
+		case private && a.name == "": // the let says by itself how it reads it
+		case private && sumsUp(o, a) && ev.noteDigest(name, v):
+		default:
+			ev.noteInput(name, v, mark, looks)
+		}
 	}
 	for _, s := range o.syms {
 		switch v := ev.slots[s.slot].value; {
@@ -89,6 +95,25 @@ const (
 	maxCalls = 64
 	maxCall  = 200
 )
+
+// sumsUp reports whether an operand makes a digest of what it reads.
+func sumsUp(o *operand, a *access) bool {
+	return slices.ContainsFunc(o.flows.sums, func(f flow) bool { return f.sym == a.fact && slices.Equal(f.path, a.path) })
+}
+
+// noteDigest notes the digest of a private text of which no more was read.
+func (ev *evaluation) noteDigest(name string, v any) bool {
+	t := &ev.verdict.Trace
+	d, ok := digestOf(v)
+	if !ok || len(t.Calls) >= maxCalls {
+		return false
+	}
+	if t.Calls == nil {
+		t.Calls = map[string]any{}
+	}
+	t.Calls["digest("+name+")"] = d
+	return true
+}
 
 // noted is one of ralph's functions that notes what it answers, which a replay needs.
 func (ev *evaluation) noted(name string, v any) any {

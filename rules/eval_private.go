@@ -3,9 +3,11 @@ package rules
 // veils reports whether an operand reads anything private. What it names is known, or
 // known to be unknown.
 func (ev *evaluation) veils(o *operand) bool {
-	for _, s := range o.syms {
-		if s.slot < len(ev.slots) && ev.slots[s.slot].mark != nil {
-			return true
+	for _, all := range [...][]flow{o.flows.value, o.flows.seen, o.flows.asked} {
+		for _, f := range all {
+			if f.sym.slot < len(ev.slots) && ev.slots[f.sym.slot].mark.at(f.path) != nil {
+				return true
+			}
 		}
 	}
 	return false

@@ -11,7 +11,8 @@ import (
 // enters, and wherever it goes from there. nil shows all of it. The elements of a list
 // are as private as the list.
 type secrecy struct {
-	shows map[string]*secrecy // the fields that are shown, as far as each says; all else is not
+	shows map[string]*secrecy // of fields: how far each is shown
+	rest  bool                // all other fields are shown; else none is
 }
 
 // hidden shows nothing.
@@ -26,12 +27,17 @@ func showing(fields ...string) *secrecy {
 	return s
 }
 
+// hiding shows all fields of an object but this one.
+func hiding(field string) *secrecy {
+	return &secrecy{shows: map[string]*secrecy{field: hidden()}, rest: true}
+}
+
 // field is the secrecy of a field.
 func (s *secrecy) field(name string) *secrecy {
 	if s == nil || s.shows == nil {
 		return s
 	}
-	if of, ok := s.shows[name]; ok {
+	if of, ok := s.shows[name]; ok || s.rest {
 		return of
 	}
 	return hidden()

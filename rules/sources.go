@@ -76,6 +76,8 @@ func (s SourceKind) secrecy(t *schema.Type) *secrecy {
 		return hidden()
 	case s.Returns:
 		return answered(t)
+	case s.Body: // the prompt of a loop
+		return hiding("body")
 	}
 	return s.shows
 }
