@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +27,9 @@ func TestMain(m *testing.M) {
 		main()
 	case "bad-ralph":
 		badMain()
+	}
+	if signal.Ignored(syscall.SIGHUP) { // by nohup: the programs of the scripts must not inherit that
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	os.Exit(m.Run())
 }
