@@ -248,7 +248,7 @@ func TestOwnFunctions(t *testing.T) {
 		`zone({"zone": "eu", "count": -1}).count == 0`:   `a: error; rule a: policy.yaml:5:7: zone({"zone": "eu", "count": -1}).count == 0: zone: no such zone`,
 		"zone(1).count == 0":                             "a: error; rule a: policy.yaml:5:7: zone(1).count == 0: zone: argument 1: expected a rules_test.place, got a number",
 		"add(1) == 1 and add(1, 2, 0.5) == 3.5":          "a: holds",
-		"panics()":                                       "a: error; rule a: policy.yaml:5:7: panics: panics: it panicked: too hot",
+		"panics()":                                       "a: error; rule a: policy.yaml:5:7: panics(): panics: it panicked: too hot",
 		`texts() == ["a", "b"]`:                          "a: holds",
 		"tiny(300) == 44":                                "a: error; rule a: policy.yaml:5:7: tiny(300) == 44: tiny: argument 1: expected a uint8, got a number",
 		"double(int(1.0)) == 2":                          "a: holds",

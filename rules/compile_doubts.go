@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
@@ -85,6 +86,10 @@ func (r *resolver) argument(function string, s *ast.StringNode) {
 	case function == "duration":
 		if _, err := time.ParseDuration(s.Value); err != nil {
 			r.doubt(s, "bad-argument", spanHelp(s.Value), "%s is not a time span, so this cannot be evaluated", quote(s.Value))
+		}
+	case function == "date":
+		if _, err := builtin.Builtins[builtin.Index["date"]].Func(s.Value); err != nil {
+			r.doubt(s, "bad-argument", `write for example date("2026-01-31") or date("2026-01-31T12:00:00Z")`, "%s is not a date, so this cannot be evaluated", quote(s.Value))
 		}
 	case function == "promised" && strings.Contains(s.Value, "<promise>"):
 		inner := strings.ReplaceAll(strings.ReplaceAll(s.Value, "<promise>", ""), "</promise>", "")

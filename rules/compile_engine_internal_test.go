@@ -132,7 +132,7 @@ func TestExprUpgrade(t *testing.T) {
 		}
 	})
 	t.Run("the span of an operand has the brackets that it begins with", func(t *testing.T) {
-		for _, src := range []string{"(s.on ? s.m : 1) < 1", "( (s.m) + 1) * 2 > 3", "s.t == 'x)'", "[1, 2][0] == s.m"} {
+		for _, src := range []string{"(s.on ? s.m : 1) < 1", "( (s.m) + 1) * 2 > 3", "s.t == 'x)'", "[1, 2][0] == s.m", "now()", "3 < now().Hour( )", "(s.m + 1) > f()"} {
 			tree, _ := newS().parse("s.on and " + src)
 			runes := []rune("s.on and " + src)
 			if from, to := spanOf(runes, tree.Node.(*ast.BinaryNode).Right); string(runes[from:to]) != src {

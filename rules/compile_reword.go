@@ -121,6 +121,10 @@ func rewordType(message string) (text, help string, ok bool) {
 			help = "write string(…) around what is no text"
 		case left != right && (left == "a text" && right == "a number" || left == "a number" && right == "a text"):
 			help = "a number has no quotes around it; int(…) makes a number of a text"
+		case right == "a time span" && left == "a time span":
+			help = "….Minutes() and ….Seconds() of a time span are numbers"
+		case left == "a time" && right == "a number":
+			help = `add a time span: duration("5m")`
 		case right == "a time span" || left == "a time span":
 			help = `write a time span as duration("30m")`
 		}
@@ -167,6 +171,9 @@ func rewordType(message string) (text, help string, ok bool) {
 	case strings.HasPrefix(message, "type ") && strings.HasSuffix(message, " is undefined"):
 		typ, _, _ := strings.Cut(strings.TrimPrefix(message, "type "), "[")
 		return typeWord(typ) + " has no elements", "", true
+	case strings.HasPrefix(message, "cannot use ") && strings.HasSuffix(message, " in array"):
+		element, of, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(message, "cannot use "), " in array"), " as type ")
+		return typeWord(element) + " is never in a list of which each is " + typeWord(of), "", true
 	case strings.HasSuffix(message, " is not callable"):
 		return typeWord(strings.TrimSuffix(message, " is not callable")) + " is not a function", "", true
 	case strings.HasPrefix(message, "invalid argument for "):
@@ -214,6 +221,8 @@ func plainTypes(s string) string {
 		"interface conversion: interface {} is ", "expected another kind of value, got ",
 		"map[string]interface {}", "an object", "[]interface {}", "a list",
 		"<nil>", "nothing",
+		"time: invalid duration", "no time span:", "time: missing unit in duration", "no time span, a unit is missing:",
+		"time.Duration", "time span", "time.Time", "time", "float64", "number",
 	).Replace(s)
 }
 

@@ -77,8 +77,26 @@ func spanOf(src []rune, n ast.Node) (from, to int) {
 	}
 	widen(n)
 	from, to = max(0, min(from, len(src))), max(0, min(to, len(src)))
+	to = emptyCall(src, to)
 	from = openBrackets(src, from, to)
 	return from, closeBrackets(src, from, to)
+}
+
+// emptyCall gives where the brackets of a call without arguments end, whose function ends at to;
+// to if there are none.
+func emptyCall(src []rune, to int) int {
+	open := false
+	for i := to; i < len(src); i++ {
+		switch c := src[i]; {
+		case c == '(' && !open:
+			open = true
+		case c == ')' && open:
+			return i + 1
+		case !unicode.IsSpace(c):
+			return to
+		}
+	}
+	return to
 }
 
 // openBrackets gives where the brackets begin that src closes between from and to, and that stand right before from.

@@ -55,6 +55,9 @@ func TestMistakes(t *testing.T) {
 		{`loop.elapsed > minutes(45)`, finding{span, `write duration("45m")`}, `loop.elapsed > duration("45m")`},
 		{`loop.elapsed.minutes > 45`, finding{`a time span has no field "minutes"`, "write loop.elapsed.Minutes()"}, `loop.elapsed.Minutes() > 45`},
 		{`loop.elapsed.Minutes > 45`, finding{`">" does not go between a function and a number`, "write loop.elapsed.Minutes()"}, `loop.elapsed.Minutes() > 45`},
+		{`loop.elapsed % duration("5m") == duration("0s")`, finding{`"%" does not go between a time span and a time span`, "….Minutes() and ….Seconds() of a time span are numbers"}, `int(loop.elapsed.Minutes()) % 5 == 0`},
+		{`now() + 5 > date("2026-01-01")`, finding{`"+" does not go between a time and a number`, `add a time span: duration("5m")`}, `now() + duration("5m") > date("2026-01-01")`},
+		{`loop.elapsed in 1..3`, finding{"a time span is never in a list of which each is a number", ""}, `loop.elapsed.Minutes() in 1..3`},
 		{`transcript.tokens > 200,000`, finding{"a number has no commas", "write 200000"}, `transcript.tokens > 200000`},
 
 		// Operators.

@@ -78,7 +78,7 @@ func TestSourcesPage(t *testing.T) {
 	p := reference.New(t, "sources", "Sources of facts")
 	p.Text("Each fact has one source. The first key names it and holds its argument; the other keys are options. "+
 		"[Facts and sources](../policy.md#facts-and-sources) explains how facts are read; how large they may be is in [limits](limits.md). "+
-		"Every fact also takes %s.", reference.Code(form.FactOptionKeys().Names()...))
+		"Every fact also takes %s; see [every fact](policy-keys.md#every-fact).", reference.Code(form.FactOptionKeys().Names()...))
 	for _, s := range Sources() {
 		p.Section(2, s.Name)
 		p.Text("%s", s.Doc+" "+strings.Join(traits(s), " "))

@@ -84,7 +84,7 @@ func (a *app) trust(ctx context.Context, own *store.Store, f trustFlags, name st
 	}
 	program, diags := a.loadWith(ctx, p, v)
 	if program == nil {
-		return fmt.Errorf("it cannot be used, see: ralph check\n%s", firstError(diags))
+		return fmt.Errorf("it cannot be used; run: ralph check %s\n%s", name, firstError(diags))
 	}
 	uses := needApproval(program)
 	switch {

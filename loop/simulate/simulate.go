@@ -136,7 +136,7 @@ type Stop struct {
 func Run(ctx context.Context, p *rules.Program, o Options) (*Report, error) {
 	o = o.complete(p)
 	if !known(o.Agent) {
-		return nil, fmt.Errorf("there is no agent of the kind %q, expected one of %v", o.Agent, Kinds())
+		return nil, fmt.Errorf("unknown agent %q, expected one of %v", o.Agent, Kinds())
 	}
 	dir, err := os.MkdirTemp("", "ralph-simulate-")
 	if err != nil {
