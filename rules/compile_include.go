@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
 // maxIncludeDepth bounds includes inside one another; the policy itself is none.
@@ -109,9 +110,17 @@ func (in *includer) find(d *ruleDecl, sc *scope) (f *file, name string, ok bool)
 		help := ""
 		if shipped {
 			guards := shippedGuards(at.fsys)
-			if help = nearest.DidYouMean(strings.TrimSuffix(name, ".yaml"), guards); help == "" {
+			const dir = "ralph:guards/"
+			short := make([]string, len(guards))
+			for i, g := range guards {
+				short[i] = strings.TrimPrefix(g, dir)
+			}
+			help = nearest.DidYouMean(strings.TrimSuffix(stdpath.Base(name), ".yaml"), short)
+			if help = strings.Replace(help, `"`, `"`+dir, 1); help == "" {
 				help = "the shipped ones are " + list(guards)
 			}
+		} else if guard := "ralph:guards/" + strings.TrimSuffix(stdpath.Base(name), ".yaml"); c.load.cfg.Shipped != nil && slices.Contains(shippedGuards(c.load.cfg.Shipped), guard) {
+			help = "did you mean " + quote(guard) + "?"
 		}
 		c.errorf(sc, d.include, "include", help, "%s", err)
 		return nil, "", false
@@ -134,6 +143,14 @@ func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool)
 			continue
 		}
 		b.exprs[w.name] = w
+		// A text is the usual value that is no expression.
+		if i := slices.IndexFunc(doc.params, func(p paramDecl) bool { return p.name == w.name }); i >= 0 && w.expr.Style == source.Plain && isTextParam(doc.params[i]) {
+			if _, err := c.engine.parse(w.expr.Value); err != nil {
+				c.errorf(sc, w.expr, "syntax", "write '"+quote(w.expr.Value)+"'", "a value under with is an expression, in which a text has quotes")
+				delete(b.exprs, w.name)
+				d.lost = append(d.lost, w.name)
+			}
+		}
 	}
 	ok := true
 	for _, p := range doc.params {
@@ -145,11 +162,17 @@ func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool)
 	return b, ok
 }
 
+// isTextParam reports whether a param takes only a text.
+func isTextParam(p paramDecl) bool {
+	t := p.schema.Get("type")
+	return t != nil && t.Value == "string"
+}
+
 // shippedGuards lists what can be included with ralph:.
 func shippedGuards(fsys fs.FS) []string {
 	files, _ := fs.Glob(fsys, "guards/*.yaml") // the pattern is well formed
 	for i := range files {
-		files[i] = strings.TrimSuffix(files[i], ".yaml")
+		files[i] = "ralph:" + strings.TrimSuffix(files[i], ".yaml")
 	}
 	return files
 }
