@@ -87,9 +87,6 @@ func (a *app) simulate(ctx context.Context, name string, f simulateFlags) error 
 	if err != nil {
 		return err
 	}
-	if project == nil && f.format == "text" {
-		fmt.Fprintln(a.stderr, "ralph: the policy has no demo, so the project is empty; --project . takes a copy of this one")
-	}
 	kinds := []simulate.Kind{simulate.Kind(f.agent)}
 	if f.agent == "all" {
 		kinds = simulate.Kinds()
