@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// How long a prompt may be, and one that is the text of a policy.
+const (
+	maxPrompt   = 1 << 20
+	maxRepeated = 128 << 10
+)
+
+// openNamed opens a file that the user names. One of the project is read beneath it: no link that a repository brings leads out.
+// Elsewhere it may be anything, such as the pipe of another program.
+func (a *app) openNamed(project, name string) (fs.File, error) {
+	abs := filepath.FromSlash(name)
+	if here, err := a.here(); err == nil && !filepath.IsAbs(abs) {
+		abs = filepath.Join(here, abs)
+	}
+	if rel, err := filepath.Rel(project, abs); err == nil && filepath.IsLocal(rel) {
+		return state.Files(project).Open(filepath.ToSlash(rel))
+	}
+	return os.Open(name)
+}
+
+// runPrompt is the text that --prompt names.
+func (a *app) runPrompt(project, name string) (string, error) {
+	var r io.Reader
+	switch {
+	case name == "":
+		return "", nil
+	case name == "-":
+		r = a.stdin
+	default:
+		file, err := a.openNamed(project, name)
+		if err != nil {
+			_, there := os.Lstat(name)
+			ext := filepath.Ext(name)
+			if there == nil || errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, " \n") && (ext == ".md" || ext == ".txt" || strings.ContainsRune(name, '/')) {
+				return "", fmt.Errorf("the prompt cannot be read: %w", err)
+			}
+			return name, nil
+		}
+		defer file.Close()
+		r = file
+	}
+	b, err := io.ReadAll(io.LimitReader(r, maxPrompt+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("the prompt cannot be read: %w", err)
+	case len(b) > maxPrompt:
+		return "", fmt.Errorf("the prompt is too large (the limit is %d MiB)", maxPrompt>>20)
+	case strings.TrimSpace(string(b)) == "":
+		return "", fmt.Errorf("the prompt in %s is empty", name)
+	}
+	return string(b), nil
+}
