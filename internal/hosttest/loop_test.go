@@ -176,10 +176,9 @@ func TestCrash(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.host, func(t *testing.T) {
 			s := newScene(t, c)
-			s.ralph("init")
+			s.write(".ralph/policy.yaml", "ralph: 1\nrules:\n  - name: on\n    continue: Go on.\n") // it asks for no other event than Stop
 			s.ralph("install", c.host)
 			s.trust()
-			s.write("TODO.md", "- [ ] one\n")
 			broken := filepath.Join(s.home, "broken")
 			s.program(filepath.Join(broken, "ralph"), "echo ran >>"+broken+"/ran; echo 'fatal error: out of memory' >&2; exit 2")
 			s.wants(s.run("Do it.", func(request) reply { return reply{text: "Done."} }), "Do it.")
