@@ -64,7 +64,7 @@ func TestBareScope(t *testing.T) {
 		name, own, project string // settings
 		want               string
 	}{
-		{"nobody's", "", "", scopeProject},
+		{"no entry", "", "", scopeProject},
 		{"the project's", "", list, scopeProject},
 		{"the user's", list, "", scopeUser},
 		{"the user's without arguments", alone, "", scopeUser},

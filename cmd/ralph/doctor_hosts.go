@@ -307,7 +307,7 @@ func (x *examination) checkProgram() {
 				fmt.Sprintf("ralph install %s --scope %s%s", in.agent.host, in.scope, policyFlags(policies)))
 			x.repairEntry(in, e, false)
 		} else if x.inProject(program) {
-			x.problem(check, in.file.shown, "the entry runs "+program+", which lies in the project: whoever can write there, the agent too, can replace it",
+			x.problem(check, in.file.shown, "the entry runs "+program+", which lies in the project: anyone who can write there, such as the agent, can replace it",
 				"install ralph outside of the project", fmt.Sprintf("ralph install %s --scope %s%s", in.agent.host, in.scope, policyFlags(policies)))
 		}
 	})
