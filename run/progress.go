@@ -193,7 +193,10 @@ func readRun(disk *store.Store, id string) (c checkpoint, err error) {
 	if err == nil && (c.V != 1 || c.Plan.ID != id) {
 		err = errors.New("it is not in the form of this version")
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrNoRun):
+		return c, fmt.Errorf("%w: %s", store.ErrNoRun, id)
+	case err != nil:
 		return c, fmt.Errorf("run %s cannot be read: %w", id, err)
 	}
 	return c, nil

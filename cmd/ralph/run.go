@@ -83,10 +83,11 @@ func (a *app) runCommand() *cobra.Command {
 			return a.begin(cmd.Context(), own, project, f, args)
 		},
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var unknown *pflag.NotExistError
 		var bare *pflag.ValueRequiredError
-		if errors.As(err, &unknown) || errors.As(err, &bare) {
+		agents := errors.As(err, &unknown) || errors.As(err, &bare)
+		if err = flagError(cmd, err); agents {
 			err = fmt.Errorf("%w; if it belongs to the agent, put -- before the agent", err)
 		}
 		return err

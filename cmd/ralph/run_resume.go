@@ -52,7 +52,7 @@ func (a *app) resumed(ctx context.Context, own *store.Store, project string, f r
 // runToResume finds the run that --resume names.
 func (a *app) runToResume(own *store.Store, project, id string) (run.Info, error) {
 	if id != latestRun {
-		info, err := run.Find(own.Dir(), id)
+		info, err := runNamed(own, id)
 		if err == nil && info.Running {
 			err = fmt.Errorf("run %s is running; watch it with: ralph run --attach %[1]s", id)
 		}

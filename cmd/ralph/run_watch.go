@@ -54,10 +54,19 @@ func stateWords(info run.Info) string {
 	return fmt.Sprintf("waiting until %s: %s", clock(*info.Until, info.Latest), info.Waiting)
 }
 
+// runNamed finds the run of an id that the user gives.
+func runNamed(own *store.Store, id string) (run.Info, error) {
+	info, err := run.Find(own.Dir(), id)
+	if errors.Is(err, store.ErrNoRun) {
+		err = fmt.Errorf("%w; see: ralph run --list", err)
+	}
+	return info, err
+}
+
 // runToWatch finds the run that --attach names. Without an id that is one that runs, if there is one.
 func runToWatch(own *store.Store, project, id string) (run.Info, error) {
 	if id != latestRun {
-		return run.Find(own.Dir(), id)
+		return runNamed(own, id)
 	}
 	all, err := run.List(own.Dir(), project)
 	switch at := slices.IndexFunc(all, func(info run.Info) bool { return info.Running }); {
