@@ -56,7 +56,10 @@ func (a *app) unapprovedIn(dir string, p policy, v paramValues, files []rules.Fi
 		return fmt.Errorf("which is not approved: %w", err)
 	}
 	if _, ok := own.Approval(p.project, p.name); p.shipped && !ok {
-		return fmt.Errorf("which is not approved with what %s sets for %s: read it, then run: ralph trust %[2]s", configFile, p.name)
+		return &approval.Missing{
+			Why: fmt.Sprintf("which is not approved with what %s sets for %s", configFile, p.name),
+			Way: ": read it, then run: ralph trust " + p.name,
+		}
 	}
 	what := approvable(p, v, files)
 	what.Dir = dir

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
@@ -119,11 +120,11 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 
 // whyNot says why a policy is not approved, without the way out, which is the fix.
 func whyNot(unapproved error) string {
-	text := unapproved.Error()
-	for _, way := range []string{": read ", ". Read it, "} {
-		text, _, _ = strings.Cut(text, way)
+	var missing *approval.Missing
+	if errors.As(unapproved, &missing) {
+		return missing.Why
 	}
-	return text
+	return unapproved.Error()
 }
 
 // checkShadow sees whether a file of the project stands in the place of a shipped policy.

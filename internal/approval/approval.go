@@ -65,9 +65,16 @@ func (p Policy) Approval(facts []*rules.Fact) (store.Approval, error) {
 	return a, nil
 }
 
+// Missing says why a policy is not approved as it is.
+type Missing struct {
+	Why string // a clause that goes on a sentence
+	Way string // what to do, with the punctuation before it
+}
+
+func (m *Missing) Error() string { return m.Why + m.Way }
+
 // Check says why the policy as it is may not gather a fact, or is not the approved
-// one where f is nil. nil means that it was approved. The error is a clause that goes
-// on a sentence, and says what to do.
+// one where f is nil. nil means that it was approved; the error is a [*Missing].
 func (p Policy) Check(own *store.Store, f *rules.Fact) error {
 	if own == nil {
 		return p.unknown()
@@ -109,11 +116,11 @@ func (p Policy) Check(own *store.Store, f *rules.Fact) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	return fmt.Errorf("which is not approved any more: %s. Read it, then run: ralph trust %s", strings.Join(changes, ", "), p.Name)
+	return &Missing{"which is not approved any more: " + strings.Join(changes, ", "), ". Read it, then run: ralph trust " + p.Name}
 }
 
 func (p Policy) unknown() error {
-	return fmt.Errorf("which is not approved yet: read %s, then run: ralph trust %[1]s", p.Name)
+	return &Missing{"which is not approved yet", fmt.Sprintf(": read %s, then run: ralph trust %[1]s", p.Name)}
 }
 
 func (p Policy) files() []store.Covered {

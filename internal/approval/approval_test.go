@@ -1,6 +1,7 @@
 package approval_test
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -88,6 +89,31 @@ func TestCheck(t *testing.T) {
 				t.Errorf("it says %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// Why a policy is not approved stays whole, whatever a value of the project says; what to do stands apart.
+func TestMissing(t *testing.T) {
+	own := store.Open(t.TempDir())
+	p := approval.Policy{Root: project(t, nil), Name: ".ralph/policy.yaml", Files: sources("a", "b")}
+	a, err := p.Approval(nil)
+	if err == nil {
+		err = own.Approve(a)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Params = map[string]string{"cmd": "x: read . Read it, y"}
+	var missing *approval.Missing
+	if !errors.As(p.Check(own, nil), &missing) {
+		t.Fatal("it is approved with another value")
+	}
+	want := approval.Missing{
+		Why: `which is not approved any more: the project's configuration gives cmd the value "x: read . Read it, y", which was not approved`,
+		Way: ". Read it, then run: ralph trust .ralph/policy.yaml",
+	}
+	if *missing != want {
+		t.Errorf("it says %q, want %q", *missing, want)
 	}
 }
 
