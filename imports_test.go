@@ -88,7 +88,6 @@ func TestImports(t *testing.T) {
 		"loop/looptest":          {"./loop", "./rules", "testing", "time"}, // for tests
 		"loop/policytest":        {"./internal/home", "./internal/nearest", "./loop", "./loop/host", "./loop/internal/recorded", "./rules", "./rules/testfile", "./schema", "./state", "os", "path/filepath", "testing", "time"},
 		"loop/replay":            {"./loop", "./loop/internal/recorded", "./rules", "./schema", "time"},
-		"loop/simulate":          {"./internal/home", "./loop", "./loop/host", "./rules", "./schema", "./state", "math/rand/v2", "os", "path/filepath", "time"},
 
 		// Runs of an agent.
 		"internal/process": {"os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
@@ -107,7 +106,7 @@ func TestImports(t *testing.T) {
 		"examples/run/scripted-agent": {"os", "time"},
 		"cmd/ralph": {
 			"./examples", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/manpage", "./internal/nearest", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay",
-			"./loop/simulate", "./rules", "./rules/format", "./rules/testfile", "./run", "./schema", "./state",
+			"./rules", "./rules/format", "./rules/testfile", "./run", "./schema", "./state",
 			"bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time",
 		},
 	}

@@ -84,7 +84,7 @@ func variables() map[string][]variable {
 func libraries() []variable {
 	return []variable{
 		{"PATH", "Where programs are found: those of `exec` facts, git, `which`, and `ralph` for `ralph doctor`. On Windows with `PATHEXT`."},
-		{"TMPDIR", "Where `ralph test` and `ralph simulate` make their folders. On Windows `TMP` and `TEMP`."},
+		{"TMPDIR", "Where `ralph test` makes its directories. On Windows `TMP` and `TEMP`."},
 		{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "Proxies for `judge` facts, also in small letters."},
 		{"SSL_CERT_FILE, SSL_CERT_DIR", "Certificates for `judge` facts, on Unix other than macOS."},
 		{"RES_OPTIONS, HOSTALIASES, LOCALDOMAIN", "How Go looks up the address of the model's service."},
@@ -141,7 +141,7 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{stateFile("settingsDir") + "/", "read and write", "Which parts of a host's settings `ralph install` made, so that `ralph uninstall` removes no others."},
 		{stateFile("logName") + ", " + stateFile("logRotated"), "read and write", "The decision log."},
 		{stateFile("cleanStamp"), "write", "When old memory was last removed."},
-		{"ralph-test-*, ralph-simulate-* in the folder for temporary files", "write", "`ralph test` and `ralph simulate`, removed at the end."},
+		{"ralph-test-* in the directory for temporary files", "write", "`ralph test`, removed at the end."},
 		{"what git reads", "read", "`git` facts: git reads the repository and its own settings."},
 	}
 }

@@ -147,8 +147,6 @@ func bounds() map[string][]bound {
 		},
 		"Trying a policy": {
 			{"differences that `ralph diff` shows", "rules.maxDifferences", count, "further ones are not shown"},
-			{"files of a project that `ralph simulate` copies", "loop/simulate.maxFiles", count, "the project is refused"},
-			{"size of a project that `ralph simulate` copies", "loop/simulate.maxBytes", size, "the project is refused"},
 			{"age of a file in a test, if the test does not say", "rules/testfile.DefaultAge", span, "`age` sets another one"},
 		},
 	}
@@ -166,7 +164,6 @@ func inner() map[string][]string {
 		"loop":                  {"maxBad", "maxCutText", "maxCutTexts", "maxInMemory", "maxTraced"},
 		"loop/host":             {"MaxInput"},
 		"loop/judge":            {"maxBraces"},
-		"loop/simulate":         {"maxCrashes"},
 		"loop/transcript":       {"maxExchange"},
 		"rules":                 {"maxCall", "maxCalls", "maxCover", "maxEnum", "maxFormula", "maxInputJSON", "maxInputText", "maxMistaken"},
 		"rules/internal/solve":  {"MaxConstant"},

@@ -159,7 +159,7 @@ func WithSource(s Source) Option {
 
 // WithFacts puts around between the rules and the world: for each evaluation it is
 // handed the event and the world, which gathers as usual, and what it gives is
-// asked instead. Tests and simulations stand in for facts and names with it;
+// asked instead. Tests and replays give facts and names with it;
 // what it answers itself is not gathered, so the program may use sources that the loop
 // does not have, and [New] checks neither sources nor writers.
 func WithFacts(around func(ev host.Event, world rules.Facts) rules.Facts) Option {

@@ -113,7 +113,7 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 	}
 	group("Loops:", eval, a.startCommand(), a.stopCommand(), a.pauseCommand(), a.resumeCommand(), a.hintCommand(),
 		a.runCommand(), a.statusCommand(), a.logCommand(), a.explainCommand())
-	group("Policies:", a.checkCommand(), a.testCommand(), a.simulateCommand(), a.diffCommand(),
+	group("Policies:", a.checkCommand(), a.testCommand(), a.diffCommand(),
 		a.replayCommand(), a.fmtCommand(), a.schemaCommand())
 	group("Setting up:", a.initCommand(), a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.trustCommand())
 	root.AddCommand(a.versionCommand())

@@ -27,7 +27,7 @@ func (a *app) complete(root *cobra.Command) {
 		"action": oneWord(rules.Stop.String(), rules.Continue.String()),
 	}
 	arguments := map[string]completer{
-		"check": orFiles(policies), "simulate": orFiles(policies), "diff": orFiles(policies), "trust": orFiles(policies),
+		"check": orFiles(policies), "diff": orFiles(policies), "trust": orFiles(policies),
 		"start": policies, "stop": policies, "pause": policies, "resume": policies, "init": policies,
 		"install": a.words(a.hostNames), "uninstall": a.words(a.hostNames),
 	}

@@ -52,7 +52,6 @@ func exitTable() []exits {
 		{"explain", "the decision is shown", exit{exitFindings, "the log holds no such decision"}, nil},
 		{"check", "nothing was found", exit{exitFindings, "something was found, as severe as --fail-on says"}, nil},
 		{"test", "all tests pass", exit{exitFindings, "a test fails, there are no tests, or the coverage is below --threshold"}, nil},
-		{"simulate", "every turn ended", exit{exitFindings, "a turn went on for --max-stops"}, nil},
 		{"diff", "the policies are known to decide alike", exit{exitFindings, "they differ, or may differ"}, nil},
 		{"replay", "no decision differs", exit{exitFindings, "a decision differs"}, nil},
 		{"fmt", "done", exit{exitFindings, "with --list: the layout of a file would change"}, nil},

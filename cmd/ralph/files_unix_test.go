@@ -178,7 +178,7 @@ func TestPipesForCommands(t *testing.T) {
 			for _, command := range []string{
 				"install claude-code --policy speckit", "install claude-code --policy speckit --scope user", "install codex --policy speckit --scope user",
 				"doctor", "status", "uninstall claude-code", "init speckit", "init", "test .ralph", "start speckit", "start ralph-wiggum --prompt x", "pause", "resume", "stop", "fmt -l",
-				"simulate --policy speckit --project .", "diff speckit specum",
+				"diff speckit specum",
 			} {
 				c := h
 				c.args, c.stdin = strings.Fields(command), strings.NewReader("")

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/simulate"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
 )
@@ -34,7 +33,6 @@ func outputs() []output {
 		{"doctor", "What ralph doctor --format json prints.", reflect.TypeFor[doctorReport]()},
 		{"diff", "What ralph diff --format json prints.", reflect.TypeFor[rules.Comparison]()},
 		{"replay", "What ralph replay --format json prints.", reflect.TypeFor[replayReport]()},
-		{"simulate", "What ralph simulate --format json prints.", reflect.TypeFor[[]*simulate.Report]()},
 		{"run", "A line of what ralph run --format json prints: an event. All but the kind output are lines of run.jsonl too.", reflect.TypeFor[run.Event]()},
 		{"runs", "What ralph run --list --format json prints.", reflect.TypeFor[[]run.Info]()},
 	}
