@@ -121,7 +121,7 @@ func decisions(t *translator, p *Program) []decided {
 	for i, r := range p.rules {
 		d := Decision{Rule: r.Name, Pos: r.Pos}
 		if r.text != nil {
-			d.Text = r.text.node.Value
+			d.Text = r.text.written()
 		}
 		when := func(fs ...*solve.Formula) []*solve.Formula { return append(slices.Clone(before), fs...) }
 		switch r.Verb {

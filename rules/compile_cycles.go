@@ -91,15 +91,13 @@ func (c *compiler) needs(s *symbol) []*symbol {
 // segments gives all that a fact's source is handed.
 func (f *Fact) segments() []segment {
 	var out []segment
-	if f.question != nil {
-		out = append(out, f.question.segs...)
-	}
+	out = append(out, f.question.segments()...)
 	for _, a := range f.args {
 		out = append(out, a.segs...)
 	}
 	for _, o := range f.texts {
 		if o.text != nil {
-			out = append(out, o.text.segs...)
+			out = append(out, o.text.segments()...)
 		} else {
 			out = append(out, o.arg.segs...)
 		}

@@ -8,15 +8,62 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
-// text is a template: literal text with ${expr} holes. It compiles when it is
-// first rendered, because most texts of a policy are never needed by a hook that
-// runs once; check compiles them all.
+// text is a template, or a list of parts. It compiles when it is first rendered,
+// because most texts of a policy are never needed by a hook that runs once; check
+// compiles them all.
 type text struct {
 	scope *scope
 	node  *source.Node
 	expr  bool // the node is one expression, not a template
 	once  sync.Once
-	segs  []segment
+	parts []passage
+}
+
+// passage is a part of a text: literal text with ${expr} placeholders. It is left out
+// unless all its conditions are true.
+type passage struct {
+	when []*cond // nil is one that cannot be compiled
+	segs []segment
+}
+
+// passages calls f for each part of the node of a text, with its conditions and its template.
+func passages(n *source.Node, f func(when []*source.Node, template *source.Node)) {
+	if n.Kind == source.Scalar {
+		f(nil, n)
+		return
+	}
+	for _, item := range n.Items {
+		when, template := item.Get("when"), item
+		if item.Kind == source.Map {
+			template = item.Get("text")
+		}
+		switch {
+		case when == nil:
+			f(nil, template)
+		case when.Kind == source.List:
+			f(when.Items, template)
+		default:
+			f([]*source.Node{when}, template)
+		}
+	}
+}
+
+// segments are those of all parts, as far as t is compiled.
+func (t *text) segments() []segment {
+	var out []segment
+	if t != nil {
+		for _, part := range t.parts {
+			out = append(out, part.segs...)
+		}
+	}
+	return out
+}
+
+// written is the text as the policy has it, without the conditions of its parts.
+func (t *text) written() string {
+	var parts []string
+	passages(t.node, func(_ []*source.Node, n *source.Node) { parts = append(parts, strings.TrimRight(n.Value, " \t\r\n")) })
+	return strings.Join(parts, "\n")
 }
 
 // segment is a literal, or a hole if literal is empty and hole or broken is set.
@@ -127,7 +174,7 @@ func (c *compiler) newText(sc *scope, n *source.Node) *text {
 	t := &text{scope: sc, node: n}
 	if !c.lazy {
 		t.once.Do(func() { c.fill(t) })
-		c.checkForeign(sc, n)
+		passages(n, func(_ []*source.Node, n *source.Node) { c.checkForeign(sc, n) })
 	}
 	return t
 }
@@ -135,14 +182,22 @@ func (c *compiler) newText(sc *scope, n *source.Node) *text {
 // fill compiles a text.
 func (c *compiler) fill(t *text) {
 	if t.expr {
-		t.segs = c.number(t.scope, t.node)
-	} else {
-		t.segs = c.segments(t.scope, t.node)
+		t.parts = []passage{{segs: c.number(t.scope, t.node)}}
+		return
 	}
+	passages(t.node, func(when []*source.Node, n *source.Node) {
+		part := passage{}
+		for _, w := range when {
+			root, _ := c.expression(whole(t.scope, w), true)
+			part.when = append(part.when, root)
+		}
+		part.segs = c.segments(t.scope, n)
+		t.parts = append(t.parts, part)
+	})
 }
 
-// compiled gives the segments of t, compiling them at the first call.
-func (p *Program) compiled(t *text) []segment {
+// compiled returns the parts of t, compiling them at the first call.
+func (p *Program) compiled(t *text) []passage {
 	t.once.Do(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -151,5 +206,5 @@ func (p *Program) compiled(t *text) []segment {
 		p.compiler.fill(t)
 		p.compiler.diags = reported
 	})
-	return t.segs
+	return t.parts
 }

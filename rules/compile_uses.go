@@ -45,9 +45,14 @@ func (u *Uses) noteText(p *Program, t *text) {
 	if t == nil {
 		return
 	}
-	for _, s := range p.compiled(t) {
-		if s.hole != nil {
-			u.note(s.hole)
+	for _, part := range p.compiled(t) {
+		for _, when := range part.when {
+			u.note(when)
+		}
+		for _, s := range part.segs {
+			if s.hole != nil {
+				u.note(s.hole)
+			}
 		}
 	}
 }

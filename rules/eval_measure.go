@@ -35,7 +35,7 @@ func (ev *evaluation) measure() {
 	v.Problems, v.Masked = slices.Clone(problems), slices.Clone(masked)
 	var amounts [2]float64
 	for i, t := range ev.program.measure {
-		s := ev.program.compiled(t)[0]
+		s := ev.program.compiled(t)[0].segs[0]
 		if s.broken {
 			return
 		}

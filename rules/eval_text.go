@@ -8,17 +8,57 @@ import (
 	"unicode/utf8"
 )
 
-// render writes a text. A hole that cannot be evaluated is written as (?) and
-// reported in the trace: texts never change a decision.
+// render writes a text: its parts, each trimmed at the end, with one line end between
+// them. Texts never change a decision.
 func (ev *evaluation) render(t *text) string {
 	if t == nil {
 		return ""
 	}
-	segs := ev.program.compiled(t)
+	parts := ev.program.compiled(t)
 	telling, at, in := ev.telling, ev.at, ev.in
 	ev.telling, ev.at, ev.in = true, nil, t // stay where a spent budget ends the evaluation
 	w := lineWriter{b: ev.buf[:0]}
 	ev.buf = nil // a hole may ask a model, whose question is a text too
+	for i := range parts {
+		if !ev.applies(&parts[i]) {
+			continue
+		}
+		if len(w.b) > 0 {
+			w.b = append(w.b, '\n')
+		}
+		w.start, w.hole, w.solid = len(w.b), false, false
+		whole := ev.passage(&w, parts[i].segs)
+		w.b = bytes.TrimRight(w.end(), " \t\r\n") // also the line end before a part that says nothing
+		if !whole {
+			break
+		}
+	}
+	ev.buf = w.b
+	ev.telling, ev.at, ev.in = telling, at, in
+	return string(ev.buf)
+}
+
+// applies reports whether a part of a text is not left out.
+func (ev *evaluation) applies(p *passage) bool {
+	for _, when := range p.when {
+		if when == nil {
+			ev.warn(public("the when of a part cannot be compiled"))
+			return false
+		}
+		holds, state, _ := ev.truth(when)
+		if state == broken {
+			ev.warn(remarkf("a part is left out: %s", ev.why))
+		}
+		if !holds || state != known {
+			return false
+		}
+	}
+	return true
+}
+
+// passage writes a part of a text; false if the text is too long. A placeholder that
+// cannot be evaluated is written as (?) and reported in the trace.
+func (ev *evaluation) passage(w *lineWriter, segs []segment) bool {
 	for i := range segs {
 		s := &segs[i]
 		switch {
@@ -42,12 +82,10 @@ func (ev *evaluation) render(t *text) string {
 		if len(w.b) > maxText {
 			ev.warn(public("a text is longer than " + strconv.Itoa(maxText) + " bytes and is cut"))
 			w.b = append(truncate(w.b, maxText), "…"...)
-			break
+			return false
 		}
 	}
-	ev.buf = w.end()
-	ev.telling, ev.at, ev.in = telling, at, in
-	return string(bytes.TrimRight(ev.buf, " \t\r\n"))
+	return true
 }
 
 // maxReason bounds a text that an agent gets, in bytes: it would fill its context. Prompts of 100 KB are in use.

@@ -60,6 +60,15 @@ rules:
 		{name: "a hole that fails", text: "a ${s.nil.x} b", want: "a (?) b", warns: true},
 		{name: "and and or in a hole", text: "${s.on and s.n == 42} ${not s.on}", want: "true false"},
 		{name: "a plain number is a text", text: "5", want: "5"},
+		{name: "parts are joined by one line end", text: "\n      - a ${s.n}\n      - |\n        b\n\n      - text: c", want: "a 42\nb\nc"},
+		{name: "leading empty lines of a part stay", text: "\n      - a\n      - |\n\n        b\n      - \"\\n\\nc\"", want: "a\n\nb\n\n\nc"},
+		{name: "parts are left out unless their when is true", text: "[{when: s.on, text: a}, {when: not s.on, text: b}, {when: [s.on, s.n > 50], text: c}, {when: [s.on, s.n == 42], text: d}]", want: "a\nd"},
+		{name: "a when that is unknown", text: "[a, {when: gone.x, text: b}, {when: not gone.x, text: c}, d]", want: "a\nd"},
+		{name: "a when that fails", text: "[a, {when: s.nil.x, text: b}, c]", want: "a\nc", warns: true},
+		{name: "a when that is a string", text: "[a, {when: s.text, text: b}, c]", want: "a\nc", warns: true},
+		{name: "a part that renders to nothing", text: "[\"${s.empty}\", a, \"${s.nil}\", \"\\n${s.none}\", \"${s.blank}\", b]", want: "a\nb"},
+		{name: "no part", text: "[{when: not s.on, text: a}]", want: "Continue (rule tell)"},
+		{name: "a part is never scanned again", text: "[\"${s.hole}\", \"$${a}\"]", want: "${s.text}\n${a}"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

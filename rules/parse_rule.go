@@ -38,12 +38,12 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 			r.when, r.hasWhen = p.oneOrMore(v, "when"), true
 		case "continue", "stop", "note":
 			verbs = append(verbs, k)
-			r.text = p.template(v, k.Value)
+			r.text = p.parts(v, k.Value)
 			r.verb = Verb(k.Value)
 		case "notice":
-			r.notice = p.template(v, k.Value)
+			r.notice = p.parts(v, k.Value)
 		case "log":
-			r.log = p.template(v, k.Value)
+			r.log = p.parts(v, k.Value)
 		case "then":
 			p.each(v, "then", func(item *source.Node) {
 				if e, ok := p.effect(item); ok {
@@ -246,7 +246,7 @@ func (p *parser) finally(n *source.Node) (finallyDecl, bool) {
 			f.effect, has = p.prune(v)
 			f.effect.at = k.Start
 		case "log":
-			f.log = p.scalar(v, "log")
+			f.log = p.parts(v, "log")
 			has = has || f.log != nil
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/rules/internal/form"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
@@ -39,6 +40,68 @@ func (p *parser) template(n *source.Node, what string) *source.Node {
 		p.warnf(n, "verb-text", "write the text, such as "+what+": "+verbExample(what), "%s takes a text, and this one is only %q", what, n.Value)
 	}
 	return p.scalar(n, what)
+}
+
+// parts accepts a text: a template, or a list of parts.
+func (p *parser) parts(n *source.Node, what string) *source.Node {
+	switch n.Kind {
+	case source.Scalar:
+		return p.template(n, what)
+	case source.Map:
+		help := "quote it, or put it into a |- block"
+		if n.Get("text") != nil {
+			help = "make it an item of a list: - text: …"
+		}
+		p.errorf(n, "syntax", help, "%s is a string or a list of parts, this is a map", what)
+		return nil
+	}
+	if len(n.Items) == 0 {
+		p.errorf(n, "empty", "leave the key out, or write a part", "%s is an empty list", what)
+		return nil
+	}
+	good := true
+	for _, item := range n.Items {
+		good = p.part(item, what) && good
+	}
+	if !good {
+		return nil
+	}
+	return n
+}
+
+// part accepts one item of a list of parts.
+func (p *parser) part(n *source.Node, what string) bool {
+	text := n
+	if n.Kind == source.Map {
+		text = n.Get("text")
+		if text == nil && n.Get("when") == nil {
+			p.errorf(n, "syntax", "quote it, or put it into a |- block", "YAML reads this part of %s as a map, because of its `: `", what)
+			return false
+		}
+		good := text != nil
+		if !p.fields(n, "a part", form.PartKeys(), func(k, v *source.Node) {
+			if k.Value == "when" && len(p.oneOrMore(v, "when")) == 0 {
+				good = false
+			}
+		}) {
+			return false
+		}
+		if text == nil && len(n.Fields) == 1 { // else a key beside it is reported
+			p.errorf(firstKey(n), "syntax", "add text: with what the part says", "a part needs text")
+		}
+		if !good {
+			return false
+		}
+	}
+	switch {
+	case text.Kind != source.Scalar:
+		p.errorf(text, "syntax", "write one list of parts; a part with a condition has the keys when and text", "a part is a string, this is %s", text.KindName())
+	case strings.TrimSpace(text.Value) == "":
+		p.errorf(text, "empty", "remove it; an empty line at the start of a part makes a paragraph", "this part of %s is empty", what)
+	default:
+		return p.template(text, what) != nil
+	}
+	return false
 }
 
 func verbExample(verb string) string {

@@ -148,6 +148,11 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 		entry := object(form.FinallyKeys())
 		entry["anyOf"] = []jsonSchema{{"required": []string{"prune"}}, {"required": []string{"log"}}}
 		return list(entry)
+	case form.Parts:
+		part := scalar()
+		part["pattern"] = `\S`
+		keyed := object(form.PartKeys(), "text")
+		return jsonSchema{"anyOf": []jsonSchema{scalar(), {"type": "array", "minItems": 1, "items": jsonSchema{"anyOf": []jsonSchema{part, keyed}}}}}
 	case form.Text, form.Template, form.Path, form.Expr, form.Assignment, form.Word, form.Fact:
 		return scalar() // a number or a boolean in YAML is its text here
 	}

@@ -34,6 +34,7 @@ func TestPolicyKeysPage(t *testing.T) {
 	section("The top level", fmt.Sprintf("Only `ralph` must be there. A file that is [included](../policy.md#includes) has %s alone.",
 		reference.Code(form.GuardKeys().Names()...)), form.PolicyKeys())
 	section("A rule", "A rule has a `name` and at most one of `continue`, `stop` and `note`.", form.RuleKeys())
+	section("A part", "A text of a rule can be a list. Each item is a template, or a map with these keys. The parts are trimmed at the end and joined by one line end.", form.PartKeys())
 	section("An include", "Stands among the rules, in the place of one.", form.IncludeKeys())
 	section("An effect", "Stands in the list `then` of a rule, and has one of these keys.", form.EffectKeys())
 	section("run of an effect", "`run` must be there, `timeout` stands beside it.", form.RunKeys())
@@ -225,7 +226,7 @@ func keyRows(t *testing.T, ks form.Keys) [][]string {
 func shapeWords(t *testing.T, s form.Shape) string {
 	t.Helper()
 	words, ok := map[form.Shape]string{
-		form.Text: "text", form.Name: "name", form.Template: "template", form.Path: "path", form.Paths: "paths", form.Expr: "expression", form.Exprs: "expressions",
+		form.Text: "text", form.Name: "name", form.Template: "template", form.Parts: "template or parts", form.Path: "path", form.Paths: "paths", form.Expr: "expression", form.Exprs: "expressions",
 		form.Assignment: "assignment", form.Bool: "`true` or `false`", form.Int: "whole number", form.Count: "count", form.Duration: "duration",
 		form.Version: fmt.Sprintf("`%d`", LanguageVersion), form.Events: "one of " + reference.Code(KnownEvents()...) + ", or a list of them",
 		form.Gate: "one of " + reference.Code(gateWords()...), form.Per: "one of " + reference.Code(perWords()...), form.Word: "word", form.Any: "any value",
@@ -248,6 +249,7 @@ func shapeAbout() map[form.Shape]string {
 		form.Text:       "Plain text. A number or a truth value counts as its text.",
 		form.Name:       "Lower-case letters and digits, with `-` between words: `next-task`.",
 		form.Template:   "Text with `${expression}` in it; `$${` is a literal `${`.",
+		form.Parts:      "A template, or a list of [parts](#a-part).",
 		form.Path:       "A path or pattern with slashes, relative to the root of the project, with `${expression}` in it. See [paths](../policy.md#paths).",
 		form.Paths:      "A path, or a list of paths: the first at which there is a file counts, else the last. See [paths](../policy.md#paths).",
 		form.Exprs:      "An expression, or a list of expressions.",

@@ -118,6 +118,9 @@ func ruleOrder() []string {
 	}
 }
 
+// partOrder is the order within a part of a text.
+func partOrder() []string { return []string{"when", "text"} }
+
 // A sheet is a file as lines.
 type sheet struct {
 	bom     bool
@@ -209,7 +212,7 @@ func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
 func isComment(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " \t"), "#") }
 
-// reorder puts the keys of a policy and of its rules in order.
+// reorder puts the keys of a policy, of its rules and of the parts of their texts in order.
 func (s *sheet) reorder(root *source.Node) {
 	if root.Kind != source.Map || root.Style != source.Block {
 		return
@@ -218,6 +221,11 @@ func (s *sheet) reorder(root *source.Node) {
 	for _, name := range []string{"finally", "rules"} {
 		if list := root.Get(name); list != nil && list.Kind == source.List && list.Style == source.Block {
 			for _, item := range list.Items {
+				for _, f := range item.Fields {
+					for _, part := range f.Value.Items {
+						s.reorderMap(part, partOrder(), false)
+					}
+				}
 				s.reorderMap(item, ruleOrder(), false)
 			}
 		}

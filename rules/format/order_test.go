@@ -18,6 +18,7 @@ func TestOrdersAreComplete(t *testing.T) {
 	}{
 		{"policy", policyOrder(), []form.Keys{form.PolicyKeys()}},
 		{"rule", ruleOrder(), []form.Keys{form.RuleKeys(), form.IncludeKeys(), form.FinallyKeys()}},
+		{"part", partOrder(), []form.Keys{form.PartKeys()}},
 	} {
 		var want []string
 		for _, table := range test.tables {

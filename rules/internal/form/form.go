@@ -37,6 +37,7 @@ const (
 	Text       Shape = iota // plain text
 	Name                    // text in kebab-case
 	Template                // text with ${expr} holes
+	Parts                   // one, or a list of parts
 	Path                    // a path with ${expr} holes
 	Paths                   // one, or a list of them
 	Expr                    // an expr expression

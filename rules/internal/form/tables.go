@@ -37,14 +37,22 @@ func RuleKeys() Keys {
 	return Keys{
 		{"name", Name, "Unique name in kebab-case."},
 		{"when", Exprs, "An expression, or a list of which all must be true; absent means true."},
-		{"continue", Template, "The agent goes on, and gets this text."},
-		{"stop", Template, "The agent may stop; this says why, in the log and in explain. It is shown nowhere else."},
+		{"continue", Parts, "The agent goes on, and gets this text."},
+		{"stop", Parts, "The agent may stop; this says why, in the log and in explain. It is shown nowhere else."},
 		{"success", Bool, "Only beside stop: the work is done. Without it the loop was given up, or had nothing to do."},
-		{"note", Template, "Decides nothing; shown to the user with the verdict, and on UserPromptSubmit to the agent."},
-		{"notice", Template, "Shown to the user."},
-		{"log", Template, "Written to stderr, each line with the policy's prefix."},
+		{"note", Parts, "Decides nothing; shown to the user with the verdict, and on UserPromptSubmit to the agent."},
+		{"notice", Parts, "Shown to the user."},
+		{"log", Parts, "Written to stderr, each line with the policy's prefix."},
 		{"then", Effects, "Changes that this rule asks for, in order."},
 		{"unless_repeated", Unless, "The rule steps aside after it was part of that many verdicts."},
+	}
+}
+
+// PartKeys are the keys of a part of a text.
+func PartKeys() Keys {
+	return Keys{
+		{"when", Exprs, "An expression, or a list of which all must be true. The part is left out unless it is true."},
+		{"text", Template, "The text of the part. Required."},
 	}
 }
 
@@ -91,7 +99,7 @@ func FinallyKeys() Keys {
 		{"name", Text, "Name of the entry, shown in traces. Any text."},
 		{"when", Exprs, "An expression, or a list of which all must be true; absent means true."},
 		{"prune", Prune, "Remove files that match a pattern and are older than a time."},
-		{"log", Template, "Written to stderr, each line with the policy's prefix."},
+		{"log", Parts, "Written to stderr, each line with the policy's prefix."},
 	}
 }
 
