@@ -243,12 +243,17 @@ func (g agent) hostEvents(events []string) (names, absent []string) {
 
 // stops reports whether an event of the host is a stop of the agent.
 func (g agent) stops(name string) bool {
-	h, ok := host.Lookup(g.host)
-	if !ok {
-		return false
+	return g.event(name) == host.Stop
+}
+
+// event returns the event that the host calls by that name, "" if it is none that ralph knows.
+func (g agent) event(name string) string {
+	if h, ok := host.Lookup(g.host); ok {
+		if ev, err := h.Decode(fmt.Appendf(nil, `{"hook_event_name": %q}`, name)); err == nil {
+			return ev.Name
+		}
 	}
-	ev, err := h.Decode(fmt.Appendf(nil, `{"hook_event_name": %q}`, name))
-	return err == nil && ev.Name == host.Stop
+	return ""
 }
 
 // homeDir is the user's home directory, "" if there is none.

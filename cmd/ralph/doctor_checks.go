@@ -24,7 +24,7 @@ func doctorChecks() []doctorCheck {
 		{"host-trust", "a host that skips ralph's entry until you trust the folder or the entry"},
 		{"no-hook", "no agent asks ralph in this project, or none asks the policy of a loop"},
 		{"program", "a program that hooks do not find, or that lies in the project, or another program called ralph"},
-		{"competing-hook", "another hook or plugin that answers stops too"},
+		{"competing-hook", "another hook or plugin that answers stops too, or the hook that an installed policy replaces"},
 		{"policy", "a policy that cannot be found or used, or that has findings"},
 		{"untrusted", "a policy that runs programs or asks models, or that hooks of your own settings ask, and is not approved as it is now"},
 		{"shadow", "a file of the project that is used in the place of a shipped policy"},

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -341,21 +340,30 @@ func (x *examination) inProject(program string) bool {
 	return inside(program) || err == nil && inside(resolved)
 }
 
-// checkOtherHooks sees who else answers stops: an agent goes on if one of them says so.
+// checkOtherHooks finds other hooks that answer what ralph answers. At a stop, the agent continues if any of them says so.
 func (x *examination) checkOtherHooks() {
 	const check = "competing-hook"
-	looks := regexp.MustCompile(`(?i)ralph|stop-watcher|stop[-_]hook|continuation|persistent-mode`)
 	for _, in := range x.settings {
 		for _, e := range in.entries {
-			if _, ours := e.ralph(); ours || !in.agent.stops(e.event) {
+			if _, ours := e.ralph(); ours {
 				continue
 			}
-			if !e.other && looks.MatchString(e.text) {
-				x.problem(check, in.file.shown, fmt.Sprintf("another loop also answers stops: %s; the agent continues if either says so", cut(oneLine(e.text), 80)),
-					"remove that entry from the file, or ralph's: ralph uninstall "+in.agent.host)
-				continue
+			event, text := in.agent.event(e.event), cut(oneLine(e.text), 80)
+			fix := "remove that entry from the file, or ralph's: ralph uninstall " + in.agent.host
+			o, known := original{}, false
+			if !e.other {
+				o, known = originalOf(e.text)
 			}
-			x.note(check, in.file.shown, fmt.Sprintf("another hook runs at every stop: %s; if it blocks, the agent continues, whatever ralph says", cut(oneLine(e.text), 80)), "")
+			switch {
+			case known && event == host.Stop:
+				x.problem(check, in.file.shown, fmt.Sprintf("another loop also answers stops: %s; the agent continues if either says so", text), fix)
+			case known && slices.ContainsFunc(x.policies, func(p examined) bool {
+				return p.host == in.agent.host && p.policy.shortName() == o.policy && p.program != nil && p.program.Handles(event)
+			}):
+				x.problem(check, in.file.shown, fmt.Sprintf("the hook that %s replaces also answers %s: %s; the agent sees both answers", o.policy, e.event, text), fix)
+			case event == host.Stop:
+				x.note(check, in.file.shown, fmt.Sprintf("another hook runs at every stop: %s; if it blocks, the agent continues, whatever ralph says", text), "")
+			}
 		}
 	}
 }

@@ -13,9 +13,38 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// loopPlugins are plugins of Claude Code that answer stops themselves.
-func loopPlugins() []string {
-	return []string{"ralph-wiggum", "ralph-loop", "ralph-specum", "ralph-speckit", "double-shot-latte", "oh-my-claudecode", "planning-with-files"}
+// An original is what a shipped policy replaces, or another loop.
+type original struct {
+	policy  string   // "" if no shipped policy replaces it
+	plugins []string // of Claude Code, that answer events themselves
+	hooks   []string // their programs, without the extension
+}
+
+func originals() []original {
+	return []original{
+		{"ralph-wiggum", []string{"ralph-wiggum", "ralph-loop"}, []string{"stop-hook"}},
+		{"specum", []string{"ralph-specum"}, []string{"stop-watcher"}},
+		{"speckit", []string{"ralph-speckit"}, []string{"stop-watcher"}},
+		{"stravinsky", nil, []string{"stop_hook"}},
+		{"todo-reminder", nil, []string{"todo_continuation"}},
+		{"system3", nil, []string{"unified-stop-gate"}},
+		{"double-shot-latte", []string{"double-shot-latte"}, []string{"claude-judge-continuation"}},
+		{"", []string{"oh-my-claudecode"}, []string{"persistent-mode"}},
+		{"", []string{"planning-with-files"}, []string{"gate-stop"}},
+	}
+}
+
+// originalOf returns the original whose program a command runs.
+func originalOf(command string) (original, bool) {
+	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`/\\;&|()<>=", r) })
+	for _, o := range originals() {
+		for _, w := range words {
+			if slices.Contains(o.hooks, strings.TrimSuffix(w, path.Ext(w))) {
+				return o, true
+			}
+		}
+	}
+	return original{}, false
 }
 
 // checkPlugins sees which plugins answer stops too. A plugin whose commands a policy
@@ -27,7 +56,7 @@ func (x *examination) checkPlugins(ctx context.Context) {
 		plugins, _ := in.values["enabledPlugins"].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(plugins)) {
 			short, _, _ := strings.Cut(name, "@")
-			if on, _ := plugins[name].(bool); !on || !slices.Contains(loopPlugins(), short) {
+			if on, _ := plugins[name].(bool); !on || !slices.ContainsFunc(originals(), func(o original) bool { return slices.Contains(o.plugins, short) }) {
 				continue
 			}
 			p, settings, ok := x.followerOf(ctx, short)

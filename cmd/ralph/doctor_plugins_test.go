@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 // The hooks of the plugins read their switch byte by byte.
 func TestHookReadsOff(t *testing.T) {
@@ -27,5 +31,36 @@ func TestHookReadsOff(t *testing.T) {
 				t.Errorf("hookReadsOff(%q) = %t", tt.src, got)
 			}
 		})
+	}
+}
+
+// A command is known by the program that it runs, however that is written.
+func TestOriginalOf(t *testing.T) {
+	want := map[string]string{
+		"python3 .claude/hooks/stop_hook.py":                       "stravinsky",
+		`"$CLAUDE_PROJECT_DIR"/.claude/hooks/unified-stop-gate.sh`: "system3",
+		"uv run .claude/hooks/todo_continuation.py":                "todo-reminder",
+		"${CLAUDE_PLUGIN_ROOT}/hooks/stop-hook.sh":                 "ralph-wiggum",
+		`bash 'C:\hooks\claude-judge-continuation.sh'; true`:       "double-shot-latte",
+		"PATH=/x exec ./hooks/scripts/stop-watcher.sh":             "specum",
+		"node scripts/persistent-mode.mjs":                         "",
+		"say 'the stop hook is done'":                              "none",
+		"./my_stop_hook.py":                                        "none",
+		"":                                                         "none",
+	}
+	got := map[string]string{}
+	for command := range want {
+		got[command] = "none"
+		if o, ok := originalOf(command); ok {
+			got[command] = o.policy
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for _, o := range originals() {
+		if o.policy != "" && !isBuiltin(o.policy) {
+			t.Errorf("there is no policy %s", o.policy)
+		}
 	}
 }
