@@ -48,5 +48,5 @@ rules:
 	}
 	// Output:
 	// once.yaml:3:5 check holds
-	//   stop_hook_active is false
+	//   not stop_hook_active is true
 }

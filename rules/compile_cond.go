@@ -39,6 +39,14 @@ func (c *cond) walk(f func(*operand)) {
 	}
 }
 
+// sole is the operand of a leaf, or of a not of one; nil for other conditions.
+func (c *cond) sole() *operand {
+	for c.op == not {
+		c = c.kids[0]
+	}
+	return c.operand
+}
+
 // last gives the last operand of a condition, the one that an or ended with.
 func (c *cond) last() *operand {
 	for c.op != leaf {
@@ -47,9 +55,9 @@ func (c *cond) last() *operand {
 	return c.operand
 }
 
-// skeleton splits an expression at its connectives. leafOf makes an operand of
-// what is not split; boolean says that the value is used as a condition.
-func skeleton(n ast.Node, boolean bool, leafOf func(n ast.Node, boolean bool) *operand) *cond {
+// skeleton splits an expression at its connectives. What is not split is an operand;
+// boolean says that the value is used as a condition.
+func (l *leaves) skeleton(n ast.Node, boolean bool) *cond {
 	switch n := n.(type) {
 	case *ast.BinaryNode:
 		op := leaf
@@ -64,7 +72,7 @@ func skeleton(n ast.Node, boolean bool, leafOf func(n ast.Node, boolean bool) *o
 		}
 		c := &cond{op: op, kids: make([]*cond, 0, 2)}
 		for _, side := range [...]ast.Node{n.Left, n.Right} {
-			k := skeleton(side, true, leafOf)
+			k := l.skeleton(side, true)
 			if k.op == op { // a and b and c is one condition with three parts
 				c.kids = append(c.kids, k.kids...)
 			} else {
@@ -74,23 +82,28 @@ func skeleton(n ast.Node, boolean bool, leafOf func(n ast.Node, boolean bool) *o
 		return c
 	case *ast.UnaryNode:
 		if n.Operator == "not" || n.Operator == "!" {
-			return &cond{op: not, kids: []*cond{skeleton(n.Node, true, leafOf)}}
+			_, _, text := l.text(n)
+			k := l.skeleton(n.Node, true)
+			if o := k.sole(); o != nil {
+				o.whole, o.negated = text, !o.negated
+			}
+			return &cond{op: not, kids: []*cond{k}}
 		}
 	case *ast.ConditionalNode:
 		return &cond{op: choose, kids: []*cond{
-			skeleton(n.Cond, true, leafOf),
-			skeleton(n.Exp1, boolean, leafOf),
-			skeleton(n.Exp2, boolean, leafOf),
+			l.skeleton(n.Cond, true),
+			l.skeleton(n.Exp1, boolean),
+			l.skeleton(n.Exp2, boolean),
 		}}
 	}
-	return &cond{op: leaf, operand: leafOf(n, boolean)}
+	return &cond{op: leaf, operand: l.operand(n, boolean)}
 }
 
 func (c *cond) texts() []string {
 	var out []string
 	c.walk(func(o *operand) {
-		if !slices.Contains(out, o.text) {
-			out = append(out, o.text)
+		if !slices.Contains(out, o.shown()) {
+			out = append(out, o.shown())
 		}
 	})
 	return out

@@ -31,7 +31,7 @@ func (c *compiler) expression(s snippet, boolean bool) (*cond, nature.Nature) {
 		return nil, nature.Nature{}
 	}
 	l := &leaves{c: c, snippet: s, tree: tree}
-	root := skeleton(tree.Node, boolean, l.operand)
+	root := l.skeleton(tree.Node, boolean)
 	if l.failed {
 		return nil, nature.Nature{}
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -17,6 +18,8 @@ type operand struct {
 	snippet  *snippet // the expression that it is part of
 	from, to int      // where it stands in there, in runes
 	text     string
+	whole    string    // with its not; "" if it has none
+	negated  bool      // whole is false where the operand is true
 	boolean  bool      // its value must be true or false
 	flows    flows     // where the values go that it reads
 	syms     []*symbol // all that it names
@@ -49,6 +52,9 @@ type sides struct {
 func (o *operand) pos() Pos { return o.snippet.pos(o.from) }
 
 func (o *operand) end() Pos { return o.snippet.pos(o.to) }
+
+// shown is how a trace writes the operand: as the policy does, with its not.
+func (o *operand) shown() string { return cmp.Or(o.whole, o.text) }
 
 // part is a sub-expression whose value Explain shows.
 type part struct {

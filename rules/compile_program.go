@@ -206,7 +206,7 @@ func (r *Rule) repeated(m *Memory, o *Options) int {
 	return from.said(r.Name, r.Unless, m.Turn, o.Time)
 }
 
-// Operands lists the operands of the rule's when as they are written, each once,
+// Operands lists the operands of the rule's when as they are written, with their not, each once,
 // in the order of the text. They are what [OperandStep].Text of a trace names; a
 // rule without when has none.
 func (r *Rule) Operands() []string { return r.when.texts() }

@@ -456,7 +456,7 @@ func (ev *evaluation) test(when *cond, s *Step) Outcome {
 	default:
 		s.Outcome = No
 		if by != nil {
-			s.Because = by.text
+			s.Because = by.shown()
 		}
 	}
 	return s.Outcome

@@ -11,9 +11,13 @@ func (ev *evaluation) traced(o *operand) (any, truth) {
 	ev.step = nil // lets that are evaluated on the way are shown as values
 	defer func() { ev.step = step }()
 	v, state := ev.operand(o)
-	t := OperandStep{Text: o.text}
+	t := OperandStep{Text: o.shown()}
 	if state == known {
-		t.Value = ev.shown(v, ev.mark)
+		shown := v
+		if is, ok := v.(bool); ok && o.negated {
+			shown = !is
+		}
+		t.Value = ev.shown(shown, ev.mark)
 	} else {
 		t.Unknown, t.Problem = true, ev.show(ev.why)
 	}

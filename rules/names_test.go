@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,52 @@ func TestAge(t *testing.T) {
 		if diff := cmp.Diff(tt.want+" 2026-01-02T03:04:05Z", v.Parts[0].Note); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
+	}
+}
+
+// A trace shows an operand with its not, and the value of both.
+func TestTraceOfNot(t *testing.T) {
+	const text = `
+facts:
+  s: {json: s.json, inline: true, schema: {properties: {done: {type: boolean, default: false}, id: {type: string, default: s1}}}}
+let:
+  open: not done
+rules:
+  - name: a
+    when: id not in ["s1"]
+    stop: never
+  - name: b
+    when: not done and !(id == "s2") and not not done
+    stop: never
+  - name: c
+    when: 'not (done or id != "s1") and (not done ? not open : done)'
+    stop: never
+`
+	p := load(t, policy(text))
+	w := &world{facts: map[string]rules.Value{"s": is(object{"done": false, "id": "s1"})}}
+	type operand struct {
+		Text  string
+		Value any
+	}
+	trace := w.explain(p).Trace
+	got := map[string][]operand{}
+	for i, s := range trace.Steps {
+		var texts []string
+		for _, o := range s.Operands {
+			got[s.Rule] = append(got[s.Rule], operand{o.Text, o.Value})
+			texts = append(texts, o.Text)
+		}
+		all := p.Rules()[i].Operands()
+		if !slices.Contains(texts, s.Because) || slices.ContainsFunc(texts, func(text string) bool { return !slices.Contains(all, text) }) {
+			t.Errorf("%s: because of %q, of %q, and the rule has %q", s.Rule, s.Because, texts, all)
+		}
+	}
+	if diff := cmp.Diff(map[string][]operand{
+		"a": {{`id not in ["s1"]`, false}},
+		"b": {{"not done", true}, {`!(id == "s2")`, true}, {"not not done", false}},
+		"c": {{"done", false}, {`id != "s1"`, false}, {"not done", true}, {"not open", false}},
+	}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

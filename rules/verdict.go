@@ -206,7 +206,7 @@ type Step struct {
 
 // OperandStep is one operand that was evaluated.
 type OperandStep struct {
-	Text    string `json:"text"`
+	Text    string `json:"text"`            // as the policy writes it, with its not
 	Value   any    `json:"value,omitempty"` // nil when unknown
 	Unknown bool   `json:"unknown,omitempty"`
 	Problem string `json:"problem,omitempty"`
