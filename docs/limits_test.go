@@ -169,7 +169,7 @@ func inner() map[string][]string {
 		"rules/internal/solve":  {"MaxConstant"},
 		"rules/internal/source": {"maxProblems"},
 		"schema": {
-			"defaultSteps", "maxCandidates", "maxChain", "maxConformSteps", "maxConsulted", "maxDefault", "maxEffort", "maxErrors", "maxLibrarySchemas",
+			"defaultSteps", "maxCandidates", "maxChain", "maxConformSteps", "maxConsulted", "maxDefault", "maxEffort", "maxErrors", "maxFormatted", "maxLibrarySchemas",
 			"maxLocated", "maxMerges", "maxPath", "maxPerSchema", "maxPerValue", "maxPointers", "maxShownText", "maxShownValues", "maxSteps", "maxStrays",
 			"maxWalked", "maxWarnings",
 		},

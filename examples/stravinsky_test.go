@@ -47,7 +47,7 @@ func TestStravinsky(t *testing.T) {
 		{
 			name:  "a broken count",
 			files: files{loopFile: loopAt("iteration_count: [1\n")},
-			want:  outcome{Verdict: "stop limit", Notice: "[stravinsky] rule limit: plan/iteration_count at " + loopFile + ":2:18: expected int, got text \"[1\""},
+			want:  outcome{Verdict: "stop limit", Notice: "[stravinsky] rule limit: plan/iteration_count at " + loopFile + ":2:18: is \"[1\", expected int; write a whole number such as 3"},
 		},
 		{name: "switched off", files: files{loopFile: loopAt("active: false\n")}, want: outcome{Verdict: "stop inactive"}},
 		{name: "switched off with a capital", files: files{loopFile: loopAt("active: False\n")}, want: outcome{Verdict: "stop inactive"}},

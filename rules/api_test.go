@@ -97,9 +97,9 @@ rules:
 		{"integers", "open", []any{int8(-1), int16(2), int32(3), int64(4), uint(5), uint8(6), uint16(7), uint32(8), uint64(9), uintptr(10), number(11), &three}, is([]any{-1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 3})},
 		{"large integers", "open", []any{uint64(math.MaxUint64), math.MaxInt64, math.MinInt64}, rules.Value{
 			V: []any{1<<53 - 1, 1<<53 - 1, -(1<<53 - 1)}, Warnings: []schema.Violation{
-				{Pointer: "/0", Message: "the number is too big, it counts as 9007199254740991", Clamped: true},
-				{Pointer: "/1", Message: "the number is too big, it counts as 9007199254740991", Clamped: true},
-				{Pointer: "/2", Message: "the number is too big, it counts as -9007199254740991", Clamped: true},
+				{Pointer: "/0", Message: "is 1.8446744073709552e+19, too big to be exact; it counts as 9007199254740991", Clamped: true, Value: float64(math.MaxUint64)},
+				{Pointer: "/1", Message: "is 9223372036854775807, too big to be exact; it counts as 9007199254740991", Clamped: true, Value: math.MaxInt64},
+				{Pointer: "/2", Message: "is -9223372036854775808, too big to be exact; it counts as -9007199254740991", Clamped: true, Value: math.MinInt64},
 			},
 		}},
 		{"floats", "open", []any{float32(0.5), 1.5, 2.0}, is([]any{0.5, 1.5, 2})},
@@ -138,13 +138,13 @@ rules:
 		{"what is spelt as text stays text", "typed", map[string]any{"n": 1.0, "f": 2, "s": "a", "xs": []int64{1}}, is(object{"n": 1, "f": 2, "s": "a", "xs": []any{1}})},
 		{
 			"a wrong field is unusable, alone", "typed", map[string]any{"n": "many", "s": "a"},
-			rules.Value{V: object{"s": "a"}, Unusable: []schema.Violation{{Pointer: "/n", Message: `expected int, got text "many"`}}},
+			rules.Value{V: object{"s": "a"}, Unusable: []schema.Violation{{Pointer: "/n", Message: `is "many", expected int`, Help: "write a whole number such as 3", Keyword: "type", Value: "many"}}},
 		},
 		{
 			"a wrong value is a warning", "typed", map[string]any{"n": 1, "s": "c"},
-			rules.Value{V: object{"n": 1, "s": "c"}, Warnings: []schema.Violation{{Pointer: "/s", Message: `is "c", expected one of "a" or "b"`}}},
+			rules.Value{V: object{"n": 1, "s": "c"}, Warnings: []schema.Violation{{Pointer: "/s", Message: `is "c", expected one of "a" or "b"`, Keyword: "enum", Value: "c"}}},
 		},
-		{"a whole of a wrong type", "typed", []int{1}, rules.Value{Status: rules.Invalid, Problem: "expected object, got a list of 1"}},
+		{"a whole of a wrong type", "typed", []int{1}, rules.Value{Status: rules.Invalid, Problem: "is a list of 1, expected object"}},
 		{
 			"an item with what it has", "todo", []map[string]any{{"text": "write", "done": true}},
 			is([]any{object{"text": "write", "done": true, "tags": []any{}, "depth": 0, "section": "", "source": "", "line": 0}}),
@@ -194,9 +194,9 @@ rules:
 		"a name that is not a func": {with("said", true), "a: error; rule a: said cannot be used: expected a func(string) bool, got a bool"},
 		"a func of another shape":   {with("said", func() bool { return true }), "a: error; rule a: said cannot be used: expected a func(string) bool, got a func() bool"},
 		"a nil func":                {with("said", marker(nil)), "a: no"},
-		"a name of a wrong type":    {with("transcript.last", 3), "a: error; rule a: transcript.last cannot be used: expected text, got int 3"},
-		"a flag of a wrong type":    {with("stop_hook_active", "perhaps"), `a: error; rule a: stop_hook_active cannot be used: expected bool, got text "perhaps"`},
-		"a fact of a wrong type":    {with("s", map[string]any{"n": "x"}), `a: error; rule a: s/n: expected int, got text "x"`},
+		"a name of a wrong type":    {with("transcript.last", 3), "a: error; rule a: transcript.last is 3, expected text"},
+		"a flag of a wrong type":    {with("stop_hook_active", "perhaps"), `a: error; rule a: stop_hook_active is "perhaps", expected bool; write true or false`},
+		"a fact of a wrong type":    {with("s", map[string]any{"n": "x"}), `a: error; rule a: s/n: is "x", expected int; write a whole number such as 3`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := given(t, text, rules.Config{}, tt.values, rules.Options{})
@@ -340,7 +340,7 @@ func TestOwnEffects(t *testing.T) {
 		effect string
 		cfg    rules.Config
 	}{
-		"policy.yaml:8:15: the arguments of page do not fit: /to is required but absent":                                           {"page: {times: 2}", cfg},
+		"policy.yaml:8:15: the arguments of page do not fit: /to is required but missing":                                          {"page: {times: 2}", cfg},
 		`policy.yaml: the effect "set" cannot be added: its name is not kebab-case, or taken`:                                      {"delete: s", rules.Config{Effects: []rules.EffectDecl{{Name: "set"}}}},
 		`policy.yaml: the effect "Page" cannot be added: its name is not kebab-case, or taken`:                                     {"delete: s", rules.Config{Effects: []rules.EffectDecl{{Name: "Page"}}}},
 		`policy.yaml:8:9: unknown key "page" in an effect, expected one of "archive", "delete", "prune", "remember", "run", "set"`: {"page: {to: ops}", rules.Config{}},

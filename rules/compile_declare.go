@@ -57,9 +57,9 @@ func (c *compiler) setAt(param string) Pos {
 func (c *compiler) misfit(sc *scope, d paramDecl, text string, bad schema.Violation, t *schema.Type) {
 	at, by := c.setAt(d.name), ""
 	if at.Line == 0 && at.File != "" {
-		by = " of " + at.File
+		by = " from " + at.File
 	}
-	message, help := fmt.Sprintf("the value %q%s does not fit the param %q: %s", text, by, d.name, bad.Text()), "it takes "+t.String()
+	message, help := fmt.Sprintf("the param %q%s %s", d.name, by, bad.Text()), "it takes "+t.String()
 	if at.Line == 0 {
 		c.errorf(sc, d.key, "param-value", help, "%s", message)
 		return
@@ -203,7 +203,7 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 	case d.schema.Get("default") != nil:
 		r := s.Check(schema.Document{Value: d.schema.Get("default").Decode()})
 		if bad := slices.Concat(r.Unusable, r.Warnings); len(bad) > 0 {
-			c.errorf(sc, d.schema.Get("default"), "param-value", "it takes "+t.String(), "the default does not fit the param %q: %s", d.name, bad[0].Text())
+			c.errorf(sc, d.schema.Get("default"), "param-value", "it takes "+t.String(), "the default of the param %q %s", d.name, bad[0].Text())
 		}
 		sym.value = r.Value
 	case b.scope != nil: // reported at the include

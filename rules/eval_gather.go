@@ -156,12 +156,8 @@ func (g *gathered) violation(name string, f *Fact, w schema.Violation) remark {
 		at = fmt.Sprintf(" at %d:%d", w.Line, w.Col)
 	}
 	text := public(w.Text())
-	switch {
-	case g.mark.at(schema.SplitPointer(w.Pointer)) == nil:
-	case !w.Clamped: // else it says only what the number counts as, and where
+	if g.mark.at(schema.SplitPointer(w.Pointer)) != nil {
 		text.shown = "does not fit its schema"
-	case g.veiled:
-		text = veiled(text.full, true)
 	}
 	return remarkf("%s%s%v: %s", name, w.Pointer, at, text)
 }

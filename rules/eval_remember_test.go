@@ -198,7 +198,7 @@ func TestMemoryFindings(t *testing.T) {
 	for text, want := range map[string]string{
 		`memory: {n: 3}`:                                   "2:13: the memory \"n\" needs a JSON Schema",
 		`memory: {n: {type: integer}}`:                     "the memory \"n\" has no default",
-		`memory: {n: {type: integer, default: x}}`:         "the default is not of its type",
+		`memory: {n: {type: integer, default: x}}`:         "the default is \"x\", expected int",
 		`memory: {n: {default: 1, per: prompt}}`:           "per is one of",
 		`memory: {len: {default: 1}}`:                      `"len" is a name that every policy has already`,
 		`memory: {n: {default: 1}, a b: {default: 1}}`:     "cannot be used as a name",

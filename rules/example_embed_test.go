@@ -32,7 +32,7 @@ func ExampleValues() {
 	// continue "2 targets are left." []
 	// continue "Repair lint, docs." []
 	// continue "1 targets are left." []
-	// stop "" ["rule left: build/left: expected int, got text \"many\""]
+	// stop "" ["rule left: build/left: is \"many\", expected int; write a whole number such as 3"]
 	// stop "" []
 }
 

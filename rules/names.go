@@ -192,7 +192,7 @@ func (n *NameInfo) take(v any, m *meter) (taken any, problem string) {
 		}
 		r := n.typ.Read(zeroed(n.typ, plain))
 		if len(r.Unusable) > 0 {
-			return nil, "cannot be used: " + r.Unusable[0].Text()
+			return nil, r.Unusable[0].Text()
 		}
 		return r.Value, ""
 	}

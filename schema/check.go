@@ -73,16 +73,16 @@ func (s *Schema) Complete(v any) any {
 // Read reads a value by the type alone, without judging more than kinds: what is unusable is left out and listed, absent
 // and null fields have their defaults. Its warnings are numbers that were saturated. The zero Type takes anything.
 func (t *Type) Read(v any) Result {
-	c := conformer{}
+	c, read := conformer{}, Document{Value: v}
 	v, ok := c.conform(t, v)
 	if ok {
 		v = c.fill(t, v)
 	}
 	if c.refused != "" || !ok {
-		return Result{Unusable: c.wrong()}
+		return Result{Unusable: read.locate(c.wrong(), c.size)}
 	}
 	dig(c.holes)
-	return Result{Value: v, Unusable: c.unusable, Warnings: c.inexact}
+	return Result{Value: v, Unusable: read.locate(c.unusable, c.size), Warnings: read.locate(c.inexact, c.size)}
 }
 
 // wrong is why there is no value.
@@ -123,14 +123,19 @@ func (c *conformer) judge(s *Schema, v any) []Violation {
 	})
 }
 
-// locate gives violations their positions, and their order; size is about how many bytes the document has.
+// locate gives violations their values, positions and order; size is about how many bytes the document has.
 func (d Document) locate(all []Violation, size int) []Violation {
 	if len(all) == 0 {
 		return nil
 	}
 	slices.SortFunc(all, compareViolations)
-	all = slices.Compact(all)
+	all = slices.CompactFunc(all, func(a, b Violation) bool { return a.Pointer == b.Pointer && a.Message == b.Message })
 	all = all[:min(len(all), maxWarnings)]
+	for i := range all {
+		if path := SplitPointer(all[i].Pointer); len(path) > 0 {
+			all[i].Value, _ = valueAt(d.Value, path)
+		}
+	}
 	if d.Position == nil {
 		return all
 	}

@@ -1,12 +1,16 @@
 package schema_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/expr-lang/expr/builtin"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -61,24 +65,24 @@ func TestCheckReadsFields(t *testing.T) {
 		{`{"type": "integer"}`, `"+3"`, 3, "", ""},
 		{`{"type": "integer"}`, `"-3"`, -3, "", ""},
 		{`{"type": "integer"}`, `9007199254740991`, huge, "", ""},
-		{`{"type": "integer"}`, `9007199254740993`, huge, "", "the number is too big, it counts as 9007199254740991"},
-		{`{"type": "integer"}`, `123456789012345678901234567890`, huge, "", "the number is too big, it counts as 9007199254740991"},
-		{`{"type": "integer"}`, `-1e400`, -huge, "", "the number is too big, it counts as -9007199254740991"},
-		{`{"type": "integer"}`, `1e5000000`, huge, "", "the number is too big, it counts as 9007199254740991"},
-		{`{"type": "integer"}`, `"99999999999999999999"`, huge, "", "the number is too big, it counts as 9007199254740991"},
-		{`{"type": "integer"}`, `2.5`, nil, "expected int, got number 2.5", ""},
-		{`{"type": "integer"}`, `"2.5"`, nil, `expected int, got text "2.5"`, ""},
-		{`{"type": "integer"}`, `"abc"`, nil, `expected int, got text "abc"`, ""},
-		{`{"type": "integer"}`, `""`, nil, `expected int, got text ""`, ""},
-		{`{"type": "integer"}`, `"2\n3"`, nil, `expected int, got text "2\n3"`, ""},
-		{`{"type": "integer"}`, `"0x3"`, nil, `expected int, got text "0x3"`, ""},
-		{`{"type": "integer"}`, `"1_000"`, nil, `expected int, got text "1_000"`, ""},
-		{`{"type": "integer"}`, `"2."`, nil, `expected int, got text "2."`, ""},
-		{`{"type": "integer"}`, `"2e"`, nil, `expected int, got text "2e"`, ""},
-		{`{"type": "integer"}`, `"Infinity"`, nil, `expected int, got text "Infinity"`, ""},
-		{`{"type": "integer"}`, `true`, nil, "expected int, got bool true", ""},
-		{`{"type": "integer"}`, `[1]`, nil, "expected int, got a list of 1", ""},
-		{`{"type": "integer"}`, `{}`, nil, "expected int, got an object with 0 fields", ""},
+		{`{"type": "integer"}`, `9007199254740993`, huge, "", "is 9007199254740993, too big to be exact; it counts as 9007199254740991"},
+		{`{"type": "integer"}`, `123456789012345678901234567890`, huge, "", "is 123456789012345678901234567890, too big to be exact; it counts as 9007199254740991"},
+		{`{"type": "integer"}`, `-1e400`, -huge, "", "is -1e400, too big to be exact; it counts as -9007199254740991"},
+		{`{"type": "integer"}`, `1e5000000`, huge, "", "is 1e5000000, too big to be exact; it counts as 9007199254740991"},
+		{`{"type": "integer"}`, `"99999999999999999999"`, huge, "", `is "99999999999999999999", too big to be exact; it counts as 9007199254740991`},
+		{`{"type": "integer"}`, `2.5`, nil, "is 2.5, expected int", ""},
+		{`{"type": "integer"}`, `"2.5"`, nil, `is "2.5", expected int`, ""},
+		{`{"type": "integer"}`, `"abc"`, nil, `is "abc", expected int`, ""},
+		{`{"type": "integer"}`, `""`, nil, `is "", expected int`, ""},
+		{`{"type": "integer"}`, `"2\n3"`, nil, `is "2\n3", expected int`, ""},
+		{`{"type": "integer"}`, `"0x3"`, nil, `is "0x3", expected int`, ""},
+		{`{"type": "integer"}`, `"1_000"`, nil, `is "1_000", expected int`, ""},
+		{`{"type": "integer"}`, `"2."`, nil, `is "2.", expected int`, ""},
+		{`{"type": "integer"}`, `"2e"`, nil, `is "2e", expected int`, ""},
+		{`{"type": "integer"}`, `"Infinity"`, nil, `is "Infinity", expected int`, ""},
+		{`{"type": "integer"}`, `true`, nil, "is true, expected int", ""},
+		{`{"type": "integer"}`, `[1]`, nil, "is a list of 1, expected int", ""},
+		{`{"type": "integer"}`, `{}`, nil, "is an object with 0 fields, expected int", ""},
 		{`{"type": "integer"}`, `null`, nil, "", ""}, // the same as no field
 		{`{"type": "integer", "minimum": 0}`, `-1`, -1, "", "is -1, expected at least 0"},
 		{`{"type": "integer", "exclusiveMaximum": 3}`, `"3"`, 3, "", "is 3, expected less than 3"},
@@ -92,17 +96,17 @@ func TestCheckReadsFields(t *testing.T) {
 		{`{"type": "boolean"}`, `true`, true, "", ""},
 		{`{"type": "boolean"}`, `"true"`, true, "", ""},
 		{`{"type": "boolean"}`, `" FALSE "`, false, "", ""},
-		{`{"type": "boolean"}`, `"no"`, nil, `expected bool, got text "no"`, ""},
-		{`{"type": "boolean"}`, `0`, nil, "expected bool, got int 0", ""},
+		{`{"type": "boolean"}`, `"no"`, nil, `is "no", expected bool`, ""},
+		{`{"type": "boolean"}`, `0`, nil, "is 0, expected bool", ""},
 
 		{`{"type": "string"}`, `"10"`, "10", "", ""},
-		{`{"type": "string"}`, `10`, nil, "expected text, got int 10", ""},
+		{`{"type": "string"}`, `10`, nil, "is 10, expected text", ""},
 		{`{"type": "string", "pattern": "^a"}`, `"b"`, "b", "", `is "b", expected text that matches ^a`},
 		{`{"type": "string", "minLength": 2}`, `"é"`, "é", "", "has 1 character, expected at least 2"},
 		{`{"type": "string", "maxLength": 2}`, `"ééé"`, "ééé", "", "has 3 characters, expected at most 2"},
-		{`{"type": "string", "format": "date-time"}`, `"today"`, "today", "", `is "today", expected the format date-time`},
+		{`{"type": "string", "format": "date-time"}`, `"today"`, "today", "", `is "today", expected a time`},
 		{`{"enum": ["a", "b", "c"]}`, `"d"`, "d", "", `is "d", expected one of "a", "b" or "c"`},
-		{`{"enum": ["a"]}`, `3`, nil, `expected text, got int 3`, ""},
+		{`{"enum": ["a"]}`, `3`, nil, `is 3, expected text`, ""},
 		{`{"enum": [1, 2]}`, `"2"`, 2, "", ""},
 		{`{"enum": ["00","01","02","03","04","05","06","07","08","09","10","11","12","13","14","15","16","17","18","19","20","21"]}`, `"x"`, "x", "",
 			`is "x", expected one of "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19" or 2 others`},
@@ -114,7 +118,7 @@ func TestCheckReadsFields(t *testing.T) {
 		{`{"type": ["integer", "null"]}`, `"7"`, 7, "", ""},
 		{`{"type": ["array", "string"]}`, `"a"`, "a", "", ""},
 		{`{"type": ["array", "string"]}`, `["a"]`, []any{"a"}, "", ""},
-		{`{"type": ["array", "string"]}`, `3`, nil, "expected text or list, got int 3", ""},
+		{`{"type": ["array", "string"]}`, `3`, nil, "is 3, expected text or list", ""},
 		{`{"type": ["integer", "boolean"]}`, `"true"`, true, "", ""},
 
 		{`{"type": "array", "items": {"type": "integer"}}`, `[1, "2", 3.0]`, []any{1, 2, 3}, "", ""},
@@ -124,7 +128,7 @@ func TestCheckReadsFields(t *testing.T) {
 
 		{`false`, `1`, 1, "", "is not allowed here"},
 		{`{"anyOf": [{"type": "integer"}, {"type": "boolean"}]}`, `"2"`, "2", "",
-			`fits none of the alternatives: expected bool, got text "2"; or expected int, got text "2"`},
+			`fits none of the alternatives: is "2", expected bool; or is "2", expected int`},
 		{`{"oneOf": [{"minimum": 1}, {"minimum": 2}]}`, `2`, 2, "", "valid against schemas at indexes 0 and 1"},
 		{`{"not": {"const": "x"}}`, `"x"`, "x", "", "not failed"},
 	}
@@ -145,10 +149,104 @@ func TestCheckReadsFields(t *testing.T) {
 			if tt.warning != "" {
 				want.Warnings = []schema.Violation{{Pointer: "/f", Line: 1, Col: 7, Message: tt.warning, Clamped: strings.Contains(tt.warning, "too big")}}
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(schema.Violation{}, "Help", "Keyword", "Value")); diff != "" {
 				t.Errorf("result (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// What a violation says of itself: which keyword is broken, what the document has there, and what to write.
+func TestViolations(t *testing.T) {
+	type violation struct {
+		Text, Keyword string
+		Value         any
+	}
+	number := func(s string) any { return json.Number(s) }
+	tests := []struct {
+		field, doc string
+		want       violation
+	}{
+		{`{"type": "integer"}`, `"seven"`, violation{`is "seven", expected int; write a whole number such as 3`, "type", "seven"}},
+		{`{"type": "number"}`, `[1]`, violation{`is a list of 1, expected number; write a number such as 2.5`, "type", []any{number("1")}}},
+		{`{"type": "boolean"}`, `1`, violation{`is 1, expected bool; write true or false`, "type", number("1")}},
+		{`{"type": "string"}`, `{"a": 1}`, violation{`is an object with 1 fields, expected text`, "type", map[string]any{"a": number("1")}}},
+		{`{"type": ["integer", "null"]}`, `"seven"`, violation{`is "seven", expected int or null`, "type", "seven"}},
+		{`{"type": "integer", "minimum": 1}`, `"0"`, violation{`is 0, expected at least 1`, "minimum", "0"}},
+		{`{"type": "integer", "maximum": 1}`, `2`, violation{`is 2, expected at most 1`, "maximum", number("2")}},
+		{`{"type": "integer", "exclusiveMinimum": 1}`, `1`, violation{`is 1, expected more than 1`, "exclusiveMinimum", number("1")}},
+		{`{"type": "integer", "exclusiveMaximum": 1}`, `1`, violation{`is 1, expected less than 1`, "exclusiveMaximum", number("1")}},
+		{`{"type": "integer"}`, `1e400`, violation{`is 1e400, too big to be exact; it counts as 9007199254740991`, "", number("1e400")}},
+		{`{"format": "go-duration"}`, `"30"`, violation{`is "30", expected a duration; write a duration such as 30m`, "format", "30"}},
+		{`{"format": "date-time"}`, `"soon"`, violation{`is "soon", expected a time; write a time such as 2026-11-20T12:00:00Z`, "format", "soon"}},
+		{`{"format": "ipv4"}`, `"soon"`, violation{`is "soon", expected the format ipv4`, "format", "soon"}},
+		{`{"format": "go-duration", "multipleOf": 2}`, `"30"`, violation{`is "30", expected a duration; write a duration such as 30m`, "format", "30"}},
+		{`{"enum": ["a", "b"]}`, `"c"`, violation{`is "c", expected one of "a" or "b"`, "enum", "c"}},
+		{`{"const": "a"}`, `"c"`, violation{`is "c", expected "a"`, "const", "c"}},
+		{`{"pattern": "^a"}`, `"c"`, violation{`is "c", expected text that matches ^a`, "pattern", "c"}},
+		{`{"minLength": 2}`, `"c"`, violation{`has 1 character, expected at least 2`, "minLength", "c"}},
+		{`{"multipleOf": 2}`, `3`, violation{`is 3, expected a multiple of 2`, "multipleOf", number("3")}},
+		{`{"not": {"const": "x"}}`, `"x"`, violation{`not failed`, "not", "x"}},
+		{`{"anyOf": [{"type": "integer"}, {"type": "boolean"}]}`, `"2"`, violation{`fits none of the alternatives: is "2", expected bool; or is "2", expected int`, "anyOf", "2"}},
+		{`{"properties": {"a": {}}, "required": ["a"]}`, `{}`, violation{`is required but missing`, "required", nil}},
+		{`{"properties": {"a": {}}, "additionalProperties": false}`, `{"b": "x"}`, violation{`is not a field of this object, expected a`, "additionalProperties", "x"}},
+		{`false`, `"x"`, violation{`is not allowed here`, "", "x"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.field+" "+tt.doc, func(t *testing.T) {
+			s := mustCompile(t, `{"properties": {"f": `+tt.field+`}}`)
+			r := s.Check(mustParse(t, `{"f": `+tt.doc+`}`))
+			var got []violation
+			for _, v := range slices.Concat(r.Unusable, r.Warnings) {
+				got = append(got, violation{v.Text(), v.Keyword, v.Value})
+			}
+			if diff := cmp.Diff([]violation{tt.want}, got[:min(len(got), 1)]); diff != "" {
+				t.Errorf("violations (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The formats that are ralph's own, in the own checker and in the library's; rules read what is accepted.
+func TestFormats(t *testing.T) {
+	duration, date := builtin.Builtins[builtin.Index["duration"]].Func, builtin.Builtins[builtin.Index["date"]].Func
+	tests := []struct {
+		format   string
+		parse    func(...any) (any, error)
+		accepted []string
+		refused  []string
+	}{
+		{"go-duration", duration,
+			[]string{"30m", "4h", "1h30m", "0", "0s", "1.5h", "720h", "300ms", "-0s", "+5m"},
+			[]string{"30", "soon", "-5m", "PT5M", "1d", " 5m", "5 m", "9999999999h", strings.Repeat("0", 100) + "1m"}},
+		{"date-time", date,
+			[]string{"2026-11-20T12:00:00Z", "2026-11-20T12:00:00.123Z", "2026-11-20T12:00:00+02:00", "2026-11-20", "2026-11-20 12:00:00", "2026-11-20 12:00:00.5"},
+			[]string{"soon", "2026-11-20T12:00:00", "2026-11-20 12:00:00Z", "2026-11-31", "20.11.2026", "12:00:00", "2026-11-20T25:00:00Z", "1763640000", " 2026-11-20"}},
+	}
+	for _, tt := range tests {
+		for _, more := range []string{"", `, "not": {"const": "never"}`} {
+			s := mustCompile(t, `{"type": "string", "format": "`+tt.format+`"`+more+`}`)
+			if unknown := s.Unknown(); len(unknown) > 0 {
+				t.Errorf("%s: unknown: %v", tt.format, unknown)
+			}
+			for _, text := range append(tt.accepted, "") {
+				if r := s.Check(schema.Document{Value: text}); len(r.Warnings) > 0 || r.Value != text {
+					t.Errorf("%s%s: %q gives %v", tt.format, more, text, r)
+				}
+				if _, err := tt.parse(text); err != nil && text != "" {
+					t.Errorf("%s: %q is accepted, but rules read: %v", tt.format, text, err)
+				}
+			}
+			for _, text := range tt.refused {
+				if r := s.Check(schema.Document{Value: text}); len(r.Warnings) != 1 || r.Warnings[0].Keyword != "format" || r.Value != text {
+					t.Errorf("%s%s: %q gives %v", tt.format, more, text, r)
+				}
+			}
+		}
+	}
+	s := mustCompile(t, `{"format": "go-duraton"}`)
+	if diff := cmp.Diff([]string{`1:12: /format: unknown format "go-duraton", it is not checked; did you mean "go-duration"?`}, lines(s.Unknown())); diff != "" {
+		t.Errorf("unknown (-want +got):\n%s", diff)
 	}
 }
 
@@ -172,7 +270,7 @@ func TestClamped(t *testing.T) {
 		r := c.schema.Check(doc)
 		var at []string
 		for _, w := range r.Warnings {
-			if !w.Clamped || !strings.HasPrefix(w.Message, "the number is too big, it counts as ") {
+			if !w.Clamped || !strings.Contains(w.Message, ", too big to be exact; it counts as ") {
 				t.Errorf("%s: %v", c.doc, w)
 			}
 			at = append(at, w.Pointer)
@@ -221,27 +319,27 @@ func TestCheckDocuments(t *testing.T) {
 			name:     "a required field with a default is usable and told",
 			doc:      `{"name": "x"}`,
 			want:     map[string]any{"name": "x", "index": 0, "phase": "", "limits": map[string]any{"times": 5}},
-			warnings: []string{"1:1: /index: is required but absent"},
+			warnings: []string{"1:1: /index: is required but missing"},
 		},
 		{
 			name:     "a required field without a default is unusable",
 			doc:      `{"index": 1}`,
 			want:     map[string]any{"index": 1, "phase": "", "limits": map[string]any{"times": 5}},
-			unusable: []string{"1:1: /name: is required but absent"},
-			warnings: []string{"1:1: /name: is required but absent"},
+			unusable: []string{"1:1: /name: is required but missing"},
+			warnings: []string{"1:1: /name: is required but missing"},
 		},
 		{
 			name:     "null is absent",
 			doc:      `{"index": 1, "name": null}`,
 			want:     map[string]any{"index": 1, "phase": "", "limits": map[string]any{"times": 5}},
-			unusable: []string{"1:22: /name: is required but absent"},
-			warnings: []string{"1:22: /name: is required but absent"},
+			unusable: []string{"1:22: /name: is required but missing"},
+			warnings: []string{"1:22: /name: is required but missing"},
 		},
 		{
 			name:     "an unusable field does not get its default: nobody wrote that value",
 			doc:      `{"name": "x", "index": "one", "limits": 3}`,
 			want:     map[string]any{"name": "x", "phase": ""},
-			unusable: []string{`1:24: /index: expected int, got text "one"`, "1:41: /limits: expected object, got int 3"},
+			unusable: []string{`1:24: /index: is "one", expected int; write a whole number such as 3`, "1:41: /limits: is 3, expected object"},
 		},
 		{
 			name: "elements are judged one by one",
@@ -254,8 +352,8 @@ func TestCheckDocuments(t *testing.T) {
 				"name": "x", "index": 0, "phase": "", "limits": map[string]any{"times": 5},
 				"tasks": []any{map[string]any{"id": 1, "done": false}, nil, map[string]any{"done": true}},
 			},
-			unusable: []string{"4:3: /tasks/1: expected object, got int 7", "5:3: /tasks/2/id: is required but absent"},
-			warnings: []string{"5:3: /tasks/2/id: is required but absent"},
+			unusable: []string{"4:3: /tasks/1: is 7, expected object", "5:3: /tasks/2/id: is required but missing"},
+			warnings: []string{"5:3: /tasks/2/id: is required but missing"},
 		},
 		{
 			name: "other fields have the type of additionalProperties",
@@ -264,7 +362,7 @@ func TestCheckDocuments(t *testing.T) {
 				"name": "x", "index": 0, "phase": "", "limits": map[string]any{"times": 5},
 				"counts": map[string]any{"a": 1},
 			},
-			unusable: []string{"1:55: /counts/b~1c: expected int, got a list of 0"},
+			unusable: []string{"1:55: /counts/b~1c: is a list of 0, expected int; write a whole number such as 3"},
 		},
 		{
 			name: "wrong values are kept",
@@ -283,9 +381,9 @@ func TestCheckDocuments(t *testing.T) {
 				"1:40: /index: is -2, expected at least 0",
 			},
 		},
-		{name: "a list is no state", doc: `[]`, unusable: []string{"1:1: expected object, got a list of 0"}},
-		{name: "null is no state", doc: ` null`, unusable: []string{"1:2: expected object, got null"}},
-		{name: "text is no state", doc: `"{}"`, unusable: []string{`1:1: expected object, got text "{}"`}},
+		{name: "a list is no state", doc: `[]`, unusable: []string{"1:1: is a list of 0, expected object"}},
+		{name: "null is no state", doc: ` null`, unusable: []string{"1:2: is null, expected object"}},
+		{name: "text is no state", doc: `"{}"`, unusable: []string{`1:1: is "{}", expected object`}},
 	}
 	s := mustCompile(t, state)
 	for _, tt := range tests {
@@ -320,17 +418,17 @@ func TestCheckWithLibrary(t *testing.T) {
 	want := schema.Result{
 		Value: map[string]any{"a b/é%": 0, "lisst": 1, "z": 2},
 		Unusable: []schema.Violation{
-			{Pointer: "/q", Line: 1, Col: 1, Message: "is required but absent"},
-			{Pointer: "/r", Line: 1, Col: 1, Message: "is required but absent"},
-			{Pointer: "/n", Line: 1, Col: 20, Message: `expected int, got text "x"`},
+			{Pointer: "/q", Line: 1, Col: 1, Message: "is required but missing", Keyword: "required"},
+			{Pointer: "/r", Line: 1, Col: 1, Message: "is required but missing", Keyword: "required"},
+			{Pointer: "/n", Line: 1, Col: 20, Message: `is "x", expected int`, Help: "write a whole number such as 3", Keyword: "type", Value: "x"},
 		},
 		Warnings: []schema.Violation{
 			{Pointer: "", Line: 1, Col: 1, Message: "property 'list' is required, if 'n' property exists"},
-			{Pointer: "/q", Line: 1, Col: 1, Message: "is required but absent"},
-			{Pointer: "/r", Line: 1, Col: 1, Message: "is required but absent"},
-			{Pointer: "/a b~1é%", Line: 1, Col: 12, Message: "is 0, expected at least 1"},
-			{Pointer: "/lisst", Line: 2, Col: 11, Message: `is not a field of this object, expected a b/é%, list, n`, Help: `did you mean "list"?`},
-			{Pointer: "/z", Line: 2, Col: 19, Message: "is not a field of this object, expected a b/é%, list, n"},
+			{Pointer: "/q", Line: 1, Col: 1, Message: "is required but missing", Keyword: "required"},
+			{Pointer: "/r", Line: 1, Col: 1, Message: "is required but missing", Keyword: "required"},
+			{Pointer: "/a b~1é%", Line: 1, Col: 12, Message: "is 0, expected at least 1", Keyword: "minimum", Value: json.Number("0")},
+			{Pointer: "/lisst", Line: 2, Col: 11, Message: `is not a field of this object, expected a b/é%, list, n`, Help: `did you mean "list"?`, Keyword: "additionalProperties", Value: json.Number("1")},
+			{Pointer: "/z", Line: 2, Col: 19, Message: "is not a field of this object, expected a b/é%, list, n", Keyword: "additionalProperties", Value: json.Number("2")},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -374,7 +472,7 @@ func TestCheckForeignValues(t *testing.T) {
 		{"the least int64", map[string]any{"i": int64(math.MinInt64)}, map[string]any{"i": -(1<<53 - 1)}, nil},
 		{"small types", map[string]any{"i": int32(3), "n": float32(0.5), "x": []any{uint(1), uint32(2)}},
 			map[string]any{"i": 3, "n": 0.5, "x": []any{1, 2}}, nil},
-		{"infinity", map[string]any{"n": math.Inf(1), "x": math.NaN()}, map[string]any{"x": "NaN"}, []string{`/n: expected number, got text "+Inf"`}},
+		{"infinity", map[string]any{"n": math.Inf(1), "x": math.NaN()}, map[string]any{"x": "NaN"}, []string{`/n: is "+Inf", expected number; write a number such as 2.5`}},
 		{"other types are text", map[string]any{"s": struct{ A int }{1}, "x": []string{"a"}}, map[string]any{"s": "{1}", "x": "[a]"}, nil},
 	}
 	for _, tt := range tests {
@@ -425,10 +523,10 @@ func TestCheckDepthAndAmount(t *testing.T) {
 		{"objects that nobody means", `{"properties": {"l": {"additionalProperties": {"items": {"type": "integer"}}}}}`,
 			map[string]any{"l": map[string]any{"a": many[:700], "b": many[:700]}},
 			schema.Result{Value: map[string]any{}, Unusable: []schema.Violation{{Pointer: "/l",
-				Message: "has more than 1000 fields and elements that are unusable"}}}},
+				Message: "has more than 1000 fields and elements that are unusable", Keyword: "type", Value: map[string]any{"a": many[:700], "b": many[:700]}}}}},
 		{"what nobody means", `{"properties": {"l": {"items": {"type": "integer"}}}}`, map[string]any{"l": many},
 			schema.Result{Value: map[string]any{}, Unusable: []schema.Violation{{Pointer: "/l",
-				Message: "has more than 1000 fields and elements that are unusable"}}}},
+				Message: "has more than 1000 fields and elements that are unusable", Keyword: "type", Value: many}}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

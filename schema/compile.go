@@ -292,11 +292,13 @@ func (c *compiler) textKeyword(n *node, name, value, at string) {
 			c.ids = append(c.ids, n.at)
 		}
 	case "format":
-		if !knowsFormat(value) && len(c.unknown) < maxErrors {
+		n.format = formats[value]
+		n.covered = n.covered && n.format != nil
+		if n.format == nil && !knowsFormat(value) && len(c.unknown) < maxErrors {
 			c.unknown = append(c.unknown, Violation{
 				Pointer: at,
 				Message: fmt.Sprintf("unknown format %s, it is not checked", show(value)),
-				Help:    nearest.DidYouMean(value, formats()),
+				Help:    nearest.DidYouMean(value, formatNames()),
 			})
 		}
 	}

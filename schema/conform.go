@@ -63,14 +63,15 @@ type hole struct {
 
 func (c *conformer) pointer() string { return pointerTo(c.path) }
 
-func (c *conformer) reject(format string, args ...any) {
+func (c *conformer) reject(keyword, format string, args ...any) {
 	c.take(1 + len(c.path))
-	c.unusable = append(c.unusable, Violation{Pointer: c.pointer(), Message: fmt.Sprintf(format, args...)})
+	c.unusable = append(c.unusable, Violation{Pointer: c.pointer(), Message: fmt.Sprintf(format, args...), Keyword: keyword})
 }
 
-func (c *conformer) saturated(n any) {
+// saturated notes that v counts as n.
+func (c *conformer) saturated(v, n any) {
 	if len(c.inexact) < maxUnusable {
-		c.inexact = append(c.inexact, Violation{Pointer: c.pointer(), Message: fmt.Sprintf("the number is too big, it counts as %v", n), Clamped: true})
+		c.inexact = append(c.inexact, Violation{Pointer: c.pointer(), Message: fmt.Sprintf("is %s, too big to be exact; it counts as %v", show(v), n), Clamped: true})
 	}
 }
 
@@ -81,9 +82,10 @@ func (c *conformer) conform(t *Type, v any) (any, bool) {
 		return c.normalise(v), c.refused == ""
 	}
 	if n, exact, ok := number(v); ok {
-		if v = n; !exact && t.allows(Int) {
-			c.saturated(n)
+		if !exact && t.allows(Int) {
+			c.saturated(v, n)
 		}
+		v = n
 	}
 	unusable, holes, inexact := len(c.unusable), len(c.holes), len(c.inexact)
 	switch container := v.(type) {
@@ -93,7 +95,7 @@ func (c *conformer) conform(t *Type, v any) (any, bool) {
 				return out, true
 			}
 			c.unusable, c.holes = c.unusable[:unusable], c.holes[:holes]
-			c.reject("has more than %d fields and elements that are unusable", maxUnusable)
+			c.reject("type", "has more than %d fields and elements that are unusable", maxUnusable)
 			return c.normalise(v), false
 		}
 	case []any:
@@ -102,7 +104,7 @@ func (c *conformer) conform(t *Type, v any) (any, bool) {
 				return out, true
 			}
 			c.unusable, c.holes = c.unusable[:unusable], c.holes[:holes]
-			c.reject("has more than %d fields and elements that are unusable", maxUnusable)
+			c.reject("type", "has more than %d fields and elements that are unusable", maxUnusable)
 			return c.normalise(v), false
 		}
 	default:
@@ -116,19 +118,24 @@ func (c *conformer) conform(t *Type, v any) (any, bool) {
 	if t.Enum != nil {
 		expected = &Type{Kind: t.Kind, Kinds: t.Kinds, Nullable: t.Nullable}
 	}
-	c.reject("expected %s, got %s", expected, describe(found))
+	c.reject("type", "is %s, expected %s", show(found), expected)
+	if c.refused == "" && !t.Nullable {
+		c.unusable[len(c.unusable)-1].Help = example(t.Kind)
+	}
 	return found, false
 }
 
-// describe names a value's kind and, if that fits on a line, the value.
-func describe(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case []any, map[string]any:
-		return show(v)
+// example says what a value of the kind looks like, or nothing where the kind's name says it.
+func example(k Kind) string {
+	switch k {
+	case Bool:
+		return "write true or false"
+	case Int:
+		return "write a whole number such as 3"
+	case Number:
+		return "write a number such as 2.5"
 	}
-	return kindOf(v).String() + " " + show(v)
+	return ""
 }
 
 // scalar reads v, whose numbers are normalised, as a value of t.
@@ -151,7 +158,7 @@ func (c *conformer) scalar(t *Type, v any) (any, bool) {
 	}
 	if n, exact, ok := spelledNumber(text); ok && t.allows(kindOf(n)) {
 		if !exact {
-			c.saturated(n)
+			c.saturated(text, n)
 		}
 		return n, true
 	}
@@ -187,7 +194,7 @@ func (c *conformer) object(t *Type, m map[string]any) (out map[string]any, ok bo
 	for name, field := range t.Fields {
 		if _, ok := out[name]; !ok && !field.Optional && !field.HasDefault {
 			c.enter(name)
-			c.reject("is required but absent")
+			c.reject("required", "is required but missing")
 			c.leave()
 		}
 	}
@@ -270,7 +277,7 @@ func (c *conformer) normalise(v any) any {
 	}
 	if n, exact, ok := number(v); ok {
 		if !exact {
-			c.saturated(n)
+			c.saturated(v, n)
 		}
 		return n
 	}

@@ -425,7 +425,11 @@ func (d *deriver) setDefault(at string, t *Type, value any) {
 	c := conformer{}
 	value, ok := c.conform(t, value)
 	for _, v := range c.unusable {
-		d.fail(at+v.Pointer, "the default is not of its type: %s", v.Message)
+		subject := "the default"
+		if v.Pointer != "" {
+			subject = "the field of the default"
+		}
+		d.fail(at+v.Pointer, "%s %s", subject, v.Message)
 	}
 	if ok {
 		value = c.fill(t, value)

@@ -15,8 +15,9 @@
 // beneath a nested $id) are refused when the schema is compiled.
 //
 // The schemas of drafts 4, 6, 7, 2019-09 and 2020-12 are understood, and github.com/santhosh-tekuri/jsonschema/v5 has the
-// last word on what satisfies them. Schemas that keep to the everyday keywords are checked by a small checker of our own,
-// which spares the process that library's compilation; tests hold the two equal.
+// last word on what satisfies them, except for the formats date-time and go-duration, which ralph checks. Schemas that
+// keep to the everyday keywords are checked by a small checker of our own, which spares the process that library's
+// compilation; tests hold the two equal.
 //
 // Start with [Compile], then call [Schema.Check] with [JSON.Document]:
 //

@@ -35,7 +35,7 @@ func Example() {
 	}
 	// Output:
 	// value:    map[phase:excution taskIndex:2 totalTasks:0]
-	// unusable: 3:11: /owner: expected text, got int 7
+	// unusable: 3:11: /owner: is 7, expected text
 	// warning:  2:11: /phase: is "excution", expected one of "plan" or "execution"
 }
 

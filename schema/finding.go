@@ -21,13 +21,13 @@ const (
 // additionalProperties say one per field. Keywords without words of their own say nothing.
 func (n *node) findings(keyword, at string, v any) []Violation {
 	one := func(format string, args ...any) []Violation {
-		return []Violation{{Pointer: at, Message: fmt.Sprintf(format, args...)}}
+		return []Violation{{Pointer: at, Message: fmt.Sprintf(format, args...), Keyword: keyword}}
 	}
 	switch keyword {
 	case "":
 		return one("is not allowed here")
 	case "type":
-		return one("expected %s, got %s", joinKinds(n.kinds.list()), describe(v))
+		return one("is %s, expected %s", show(v), joinKinds(n.kinds.list()))
 	case "const":
 		return one("is %s, expected %s", show(v), show(n.keywords[keyword]))
 	case "enum":
@@ -35,6 +35,9 @@ func (n *node) findings(keyword, at string, v any) []Violation {
 	case "pattern":
 		return one("is %s, expected text that matches %s", show(v), cut(n.text(keyword), maxShownText))
 	case "format":
+		if n.format != nil {
+			return []Violation{{Pointer: at, Message: "is " + show(v) + ", expected " + n.format.expected, Help: n.format.help, Keyword: keyword}}
+		}
 		return one("is %s, expected the format %s", show(v), cut(n.text(keyword), maxShownText))
 	case "required":
 		return n.missing(at, v)
@@ -66,7 +69,7 @@ func (n *node) missing(at string, v any) []Violation {
 	var all []Violation
 	for _, name := range n.required {
 		if _, ok := m[name]; !ok && len(all) < maxWarnings {
-			all = append(all, Violation{Pointer: child(at, name), Message: "is required but absent"})
+			all = append(all, Violation{Pointer: child(at, name), Message: "is required but missing", Keyword: "required"})
 		}
 	}
 	return all
@@ -92,7 +95,7 @@ func (n *node) surplus(at string, v any) []Violation {
 			continue
 		}
 		message := "is not a field of this object, " + expected
-		all = append(all, Violation{Pointer: child(at, name), Message: message, Help: nearest.DidYouMean(name, known)})
+		all = append(all, Violation{Pointer: child(at, name), Message: message, Help: nearest.DidYouMean(name, known), Keyword: "additionalProperties"})
 	}
 	return all
 }

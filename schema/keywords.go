@@ -74,7 +74,7 @@ var keywords = [...]keyword{
 	{"examples", aList, true},
 	{"exclusiveMaximum", aLimit, true},
 	{"exclusiveMinimum", aLimit, true},
-	{"format", aText, false},
+	{"format", aText, true},
 	{"id", aText, false},
 	{"if", aSchema, false},
 	{"items", schemaOrList, true},

@@ -15,6 +15,7 @@ type node struct {
 	listed   listed           // how much they are
 	limits   []limit          // minimum, maxLength, …
 	pattern  *pattern         // pattern
+	format   *format          // format, if it is one of ralph's own
 	required []string         // required
 	fields   map[string]*node // properties
 	extra    *node            // additionalProperties, if it is a schema

@@ -76,6 +76,9 @@ func (c *checker) check(n *node, v any) {
 		if n.pattern != nil && !n.pattern.compiled().MatchString(v) {
 			c.find(n, "pattern", v)
 		}
+		if n.format != nil && !n.format.accepts(v) {
+			c.find(n, "format", v)
+		}
 	case map[string]any:
 		c.object(n, v)
 	case []any:

@@ -206,7 +206,7 @@ func show(v any) string {
 	case nil:
 		return "null"
 	default:
-		return fmt.Sprint(v)
+		return cut(fmt.Sprint(v), most)
 	}
 }
 

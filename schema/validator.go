@@ -50,6 +50,12 @@ func (s *Schema) compile() (*jsonschema.Schema, *CompileError) {
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft2020
 	c.AssertFormat = true
+	for name, f := range formats {
+		c.Formats[name] = func(v any) bool {
+			text, ok := v.(string)
+			return !ok || f.accepts(text)
+		}
+	}
 	// Without this the library would read file:// addresses.
 	c.LoadURL = func(address string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%s is not loaded", address)
@@ -130,7 +136,7 @@ func isAlternative(keyword string) bool {
 func (s *Schema) translate(e *jsonschema.ValidationError, doc any) []Violation {
 	at := instancePointer(e)
 	if isAlternative(lastSegment(e.AbsoluteKeywordLocation)) && len(e.Causes) > 0 {
-		return []Violation{{Pointer: at, Message: s.alternatives(e, doc)}}
+		return []Violation{{Pointer: at, Message: s.alternatives(e, doc), Keyword: lastSegment(e.AbsoluteKeywordLocation)}}
 	}
 	base, fragment, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
 	if base == address {
@@ -147,7 +153,11 @@ func (s *Schema) translate(e *jsonschema.ValidationError, doc any) []Violation {
 			}
 		}
 	}
-	return []Violation{{Pointer: at, Message: e.Message}}
+	keyword := lastSegment(e.AbsoluteKeywordLocation)
+	if _, ok := keywordOf(keyword); !ok {
+		keyword = ""
+	}
+	return []Violation{{Pointer: at, Message: e.Message, Keyword: keyword}}
 }
 
 // alternatives says what each alternative has against the value: the first complaint of each is enough to tell them apart.
@@ -161,6 +171,7 @@ func (s *Schema) alternatives(e *jsonschema.ValidationError, doc any) string {
 		}
 		first := slices.MinFunc(all, compareViolations)
 		first.Pointer = strings.TrimPrefix(first.Pointer, instancePointer(e))
+		first.Help = ""
 		complaints[first.String()] = true
 	}
 	shown := slices.Sorted(maps.Keys(complaints))
@@ -185,12 +196,3 @@ func decodePointer(encoded string) string {
 }
 
 func lastSegment(pointer string) string { return pointer[strings.LastIndexByte(pointer, '/')+1:] }
-
-// knowsFormat says whether the library checks the format.
-func knowsFormat(name string) bool {
-	_, ok := jsonschema.Formats[name]
-	return ok
-}
-
-// formats lists the formats that the library checks, sorted.
-func formats() []string { return slices.Sorted(maps.Keys(jsonschema.Formats)) }

@@ -310,7 +310,7 @@ func (e rawField) text(m *matter) (key, value *yaml.Node) {
 	if raw := e.first[at-e.at:][start:end]; text == plain(raw) && (strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "'")) {
 		m.unusable = append(m.unusable, schema.Violation{
 			Pointer: schema.PointerOf([]any{e.key}), Line: m.line + e.line, Col: e.colon + 2 + start,
-			Message: "has a quote that is not closed: " + strconv.Quote(shorten(text)),
+			Message: "has a quote that is not closed: " + strconv.Quote(shorten(text)), Value: text,
 		})
 		return nil, nil
 	}
@@ -387,7 +387,7 @@ func (m *matter) readText(name string, key, value *yaml.Node) {
 			delete(m.value, name)
 			m.unusable = append(m.unusable, schema.Violation{
 				Pointer: schema.PointerOf([]any{name}), Line: m.line + key.Line, Col: column,
-				Message: "# begins a comment; put it in quotes: " + strconv.Quote(shorten(text)),
+				Message: "# begins a comment; put it in quotes: " + strconv.Quote(shorten(text)), Value: text,
 			})
 			return
 		}

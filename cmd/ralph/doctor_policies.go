@@ -189,30 +189,12 @@ func (x *examination) checkFields(f *rules.Fact, path string, doc state.Doc, pol
 	notes := 0
 	for _, bad := range found.Warnings {
 		what := fieldName(bad) + " " + bad.Text()
-		if tooSmall(f.Schema.Type(), found.Value, bad) {
+		if bad.Keyword == "minimum" || bad.Keyword == "exclusiveMinimum" {
 			x.problem("state", place(path, bad), what+"; "+policy+" may end the loop for it", "repair the field")
 		} else if notes++; notes <= 3 {
 			x.note("state", place(path, bad), what, "")
 		}
 	}
-}
-
-// tooSmall reports whether a violation is a number below its minimum.
-func tooSmall(t *schema.Type, value any, v schema.Violation) bool {
-	for step := range strings.SplitSeq(strings.TrimPrefix(v.Pointer, "/"), "/") {
-		fields, ok := value.(map[string]any)
-		if t = t.At(step); !ok || t == nil {
-			return false
-		}
-		value = fields[step]
-	}
-	switch n := value.(type) {
-	case int:
-		return t.Min != nil && float64(n) < *t.Min
-	case float64:
-		return t.Min != nil && n < *t.Min
-	}
-	return false
 }
 
 func place(path string, v schema.Violation) string {
