@@ -102,7 +102,7 @@ func bounds() map[string][]bound {
 			{"lines of a session file that is plain text", "loop/transcript.PlainLines", count, "older lines are not seen"},
 			{"input of a tool, as `transcript.turns` and a judge see it", "loop/transcript.maxToolInput", size, "the rest is left out"},
 			{"result of a tool, as a judge with `tool_results` sees it", "loop/transcript.maxToolResult", size, "its end is kept"},
-			{"commands and edits of a turn that `transcript.passed`, `transcript.passed_since_edit` and `transcript.touched` look at", "loop/transcript.maxActions", count, "older ones are not seen"},
+			{"commands and edits of a turn that `transcript.passed` and `transcript.passed_since_edit` look at", "loop/transcript.maxActions", count, "older ones are not seen"},
 			{"tasks on the list in the session file", "loop/transcript.maxTasks", count, "later ones are not counted"},
 			{"tasks that a `tasks` fact reads", "loop.maxTasks", count, "the others are left out, and `problem(fact)` says so"},
 		},

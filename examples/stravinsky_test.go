@@ -24,7 +24,7 @@ func TestStravinsky(t *testing.T) {
 		Verdict: "continue go-on",
 		Says: []string{
 			"[SYSTEM REMINDER - CONTINUATION LOOP ACTIVE]\n", "this is iteration 4 of 10",
-			"state the completion promise on a line of its own, and not before: “All tests passing”", "Goal: make the tests pass\n- Run them",
+			"Then, and not before, state “All tests passing” alone on a line", "Goal: make the tests pass\n- Run them",
 		},
 		Changed: counted("4"),
 	}
@@ -141,8 +141,8 @@ func TestRepeatedWordsAreNoPromise(t *testing.T) {
 				p := newProject(t, policy, nil, files{of.file: "---\n" + fmt.Sprintf(of.fields, promise) + "---\nGoal\n"})
 				first := p.stop(nil)
 				uncounted := p.stop(event{"last_assistant_message": fmt.Sprintf(of.wrote, promise)})
-				expect(t, uncounted, verdict(first), "You wrote the promise, but it did not count")
-				said := append([]string{first.Verdict.Reason, uncounted.Verdict.Reason}, first.Notices...)
+				expect(t, uncounted, verdict(first), "You have not yet written")
+				said := []string{first.Verdict.Reason, uncounted.Verdict.Reason}
 				for _, text := range said {
 					for _, repeated := range append(strings.Split(text, "\n"), text) {
 						d := p.stop(event{"stop_hook_active": true, "last_assistant_message": repeated})

@@ -201,6 +201,9 @@ func (d *Decision) evaluate(ctx context.Context) {
 	if g.problem != "" {
 		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "transcript: "+g.problem)
 	}
+	if lines := g.missed(ctx); len(lines) > 0 && d.Verdict.Action == rules.Continue {
+		d.Verdict.Reason = strings.TrimLeft(d.Verdict.Reason+"\n\n"+strings.Join(lines, "\n"), "\n")
+	}
 	d.Notices, d.Notes, d.Log, d.masked = nil, nil, nil, nil
 	for _, part := range d.Verdict.Parts {
 		logged := len(d.Log)

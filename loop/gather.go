@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +36,7 @@ type gatherer struct {
 	gathered map[*rules.Fact]rules.Value
 	did      []transcript.Action // in this turn, once didRead
 	didRead  bool
+	asked    []question // of the latest evaluation, in order
 }
 
 // What one evaluation reads of files, but for the session file: how many bytes they
@@ -51,6 +51,7 @@ const (
 // begin gives a new evaluation its budget.
 func (g *gatherer) begin() {
 	g.budget = state.NewBudget(maxFileBytes, maxFileValues, maxFileTime)
+	g.asked = nil
 	if g.root != nil {
 		g.root.SetBudget(g.budget)
 	}
@@ -184,18 +185,54 @@ func (g *gatherer) words(ctx context.Context) []string {
 	return transcript.Words(g.transcript(ctx), g.ev.LastAssistantMessage)
 }
 
+// question is a marker that a rule waited for and that did not count.
+type question struct {
+	form transcript.Form
+	text string
+}
+
+// What is said of markers that did not count, and how many questions are kept for it.
+const (
+	maxMissed    = 3
+	maxQuestions = 100
+)
+
 // marker asks for a marker in the agent's words. What the hook input holds is
-// looked at first: where it decides, the session file is not touched.
-func (g *gatherer) marker(ctx context.Context, test func([]string, string) bool) func(string) bool {
+// looked at first: where it decides, the session file is not read.
+func (g *gatherer) marker(ctx context.Context, form transcript.Form) func(string) bool {
 	return func(text string) bool {
-		if last := g.ev.LastAssistantMessage; last != "" && test([]string{last}, text) {
+		if last := g.ev.LastAssistantMessage; last != "" && form.In([]string{last}, text) {
 			return true
 		}
 		if strings.TrimSpace(text) == "" {
 			return false
 		}
-		return test(g.words(ctx), text)
+		if form.In(g.words(ctx), text) {
+			return true
+		}
+		if len(g.asked) < maxQuestions {
+			g.asked = append(g.asked, question{form, text})
+		}
+		return false
 	}
+}
+
+// missed are the markers that rules waited for and that the agent wrote where they do
+// not count, each with how to write it, once.
+func (g *gatherer) missed(ctx context.Context) (lines []string) {
+	var seen []string
+	for _, q := range g.asked {
+		if len(lines) == maxMissed {
+			break
+		}
+		if slices.Contains(seen, q.text) {
+			continue
+		}
+		if line := q.form.Missed(g.words(ctx), q.text); line != "" {
+			lines, seen = append(lines, line), append(seen, q.text)
+		}
+	}
+	return lines
 }
 
 // Name gives the value of one of ralph's own names.
@@ -297,8 +334,6 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 			return []any{}
 		}
 		return texts(s.Tools())
-	case "uncounted":
-		return func(text string) string { return transcript.Uncounted(g.words(ctx), text) }
 	case "passed":
 		return func(command string) bool {
 			return s != nil && transcript.Passed(g.actions(ctx, s), command)
@@ -307,8 +342,6 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 		return func(command string) bool {
 			return s != nil && transcript.PassedSinceEdit(g.actions(ctx, s), command)
 		}
-	case "touched":
-		return func(path string) bool { return s != nil && g.touched(transcript.Edited(g.actions(ctx, s)), path) }
 	case "failed":
 		var f *transcript.Failure
 		if s != nil {
@@ -347,39 +380,6 @@ func (g *gatherer) actions(ctx context.Context, s *transcript.Session) []transcr
 		g.did, g.didRead = s.Actions(ctx), true
 	}
 	return g.did
-}
-
-// touched reports whether a path of the project is among files as an agent names
-// them: absolute, or from its working directory or the project.
-func (g *gatherer) touched(files []string, path string) bool {
-	if g.dir == "" || path == "" {
-		return false
-	}
-	var known [][2]string // folders, and what they are without links
-	for _, dir := range []string{g.dir, g.ev.Cwd} {
-		if real, err := filepath.EvalSymlinks(dir); dir != "" && err == nil {
-			known = append(known, [2]string{dir, real})
-		}
-	}
-	plain := func(file string) string {
-		for _, dir := range known {
-			if rel, err := filepath.Rel(dir[0], file); err == nil && filepath.IsLocal(rel) {
-				return filepath.Join(dir[1], rel)
-			}
-		}
-		return filepath.Clean(file)
-	}
-	if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
-		path = filepath.Join(g.dir, path)
-	}
-	path = plain(path)
-	return slices.ContainsFunc(files, func(file string) bool {
-		file = filepath.FromSlash(file)
-		if filepath.IsAbs(file) {
-			return plain(file) == path
-		}
-		return slices.ContainsFunc(known, func(dir [2]string) bool { return filepath.Join(dir[1], file) == path })
-	})
 }
 
 // elapsed is the time since the session began, 0 if its file does not say.

@@ -113,7 +113,7 @@ func exits() []exit {
 		{name: "elements", policy: rule(`when: any(map(["a", "b"], # + VALUE), # == "x") or reduce([1, 2], #acc + VALUE, "") == "x" or len(filter([VALUE], # == "x")) > 3 or (let z = VALUE; z + z) == ""` + "\nstop: x")},
 		{name: "a choice", policy: "let: {a: 'stop_hook_active ? \"\" : VALUE', b: '(VALUE) ?? \"\"', c: 'first([VALUE])', d: 'sort([VALUE, \"a\"])'}\n" +
 			rule("when: a == 'x' or b == 'x' or c == 'x' or d == []\nstop: x")},
-		{name: "asked for", policy: rule(`when: exists(VALUE) or isdir(VALUE) or anyfile(VALUE) or which(VALUE) != "" or said("a" + VALUE) or promised(VALUE + "a") or mentions(VALUE + "a") or transcript.passed(VALUE) or transcript.passed_since_edit(VALUE) or transcript.touched(VALUE) or transcript.uncounted(VALUE) == "x"` + "\nstop: x")},
+		{name: "asked for", policy: rule(`when: exists(VALUE) or isdir(VALUE) or anyfile(VALUE) or which(VALUE) != "" or said("a" + VALUE) or promised(VALUE + "a") or mentions(VALUE + "a") or transcript.passed(VALUE) or transcript.passed_since_edit(VALUE)` + "\nstop: x")},
 		{name: "a reason to stop", policy: rule("stop: it is ${VALUE}")},
 		{name: "a reason to go on", policy: rule("continue: it is ${VALUE}")},
 		{name: "notice, note and log", policy: rule("note: ${VALUE}\nnotice: ${VALUE}\nlog: |-\n  one\n  two ${VALUE}")},

@@ -92,7 +92,7 @@ func knownNames() []NameInfo {
 		private(data("hook.raw", &schema.Type{}, "The raw hook input, untyped. It differs between hosts.")),
 		data("project", text, "Root directory of the project."),
 
-		native("said", ask, "The agent wrote this marker alone on a line."),
+		native("said", ask, "The agent wrote this marker alone on a line, where it counts."),
 		native("promised", ask, "The agent wrote this inside <promise>…</promise>, where it counts."),
 		native("mentions", ask, "The agent's own text contains this where it counts, ignoring case."),
 
@@ -100,10 +100,8 @@ func knownNames() []NameInfo {
 		private(data("transcript.texts", texts, "The agent's own texts since the last prompt or continuation.")),
 		private(native("transcript.turns", func(int) []any { return nil }, "The last n turns, each with role and text.")),
 		data("transcript.tools", texts, "Names of the tools used in this turn."),
-		native("transcript.uncounted", func(string) string { return "" }, "Why a promise that the agent wrote does not count; empty if it counts or is not there."),
 		native("transcript.passed", ask, "This shell command ran in this turn and passed the last time."),
 		native("transcript.passed_since_edit", ask, "This shell command passed the last time, and the agent edited no file since."),
-		native("transcript.touched", ask, "The agent wrote or edited this file in this turn."),
 		partly(data("transcript.failed", failed, "How the turn failed, where the session ends in a failed request or an interruption; else nil. Only the text is *private*."), "kind"),
 		data("transcript.tokens", integer, "Context size of the last reply."),
 		data("transcript.total_tokens", integer, "Tokens that the session has used, sent and received."),

@@ -18,7 +18,7 @@ func TestNames(t *testing.T) {
 	uses := map[string]string{
 		"said": `said("x")`, "promised": `promised("x")`, "mentions": `mentions("x")`, "exists": `exists("x")`, "isdir": `isdir("x")`, "anyfile": `anyfile("*")`,
 		"which": `which("x")`, "now": "now()", "transcript.turns": "len(transcript.turns(3))", "transcript.passed": `transcript.passed("x")`,
-		"transcript.uncounted": `transcript.uncounted("x")`, "transcript.passed_since_edit": `transcript.passed_since_edit("x")`, "transcript.touched": `transcript.touched("x")`,
+		"transcript.passed_since_edit": `transcript.passed_since_edit("x")`,
 		"loop.repeats": "loop.repeats",
 	}
 	for _, n := range rules.Names() {

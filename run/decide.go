@@ -35,10 +35,10 @@ func (r *Runner) decide(ctx context.Context) error {
 func promised(text, until string) bool {
 	if inner, ok := strings.CutPrefix(until, "<promise>"); ok {
 		if inner, ok = strings.CutSuffix(inner, "</promise>"); ok {
-			return transcript.Promised([]string{text}, inner)
+			return transcript.Promised.In([]string{text}, inner)
 		}
 	}
-	return transcript.Mentions([]string{text}, until)
+	return transcript.Mentions.In([]string{text}, until)
 }
 
 // event is the end of an iteration as the policy sees it. The run is the session, and its iterations are one turn; a run

@@ -111,12 +111,12 @@ func (w *past) Name(_ context.Context, name string) any {
 		return r.Agent
 	case "project":
 		return r.Root
-	case "said", "promised", "mentions", "transcript.passed", "transcript.passed_since_edit", "transcript.touched", "exists", "isdir", "anyfile":
+	case "said", "promised", "mentions", "transcript.passed", "transcript.passed_since_edit", "exists", "isdir", "anyfile":
 		return func(text string) bool {
 			v, _ := w.call(name, text).(bool)
 			return v
 		}
-	case "which", "transcript.uncounted":
+	case "which":
 		return func(text string) string {
 			v, _ := w.call(name, text).(string)
 			return v

@@ -272,26 +272,3 @@ func PassedSinceEdit(actions []Action, name string) bool {
 	}
 	return false
 }
-
-// Edited lists the files that the actions wrote or edited, each once, in order: those of tools, and those that shell
-// commands which passed name as what they write.
-func Edited(actions []Action) []string {
-	var files []string
-	seen := map[string]bool{}
-	for _, a := range actions {
-		if a.failed {
-			continue
-		}
-		edits := a.Edits
-		if a.OK && a.Command != "" {
-			edits = written(a.Command)
-		}
-		for _, file := range edits {
-			if !seen[file] {
-				seen[file] = true
-				files = append(files, file)
-			}
-		}
-	}
-	return files
-}

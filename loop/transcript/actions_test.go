@@ -111,16 +111,3 @@ func TestPassedSinceEdit(t *testing.T) {
 		})
 	}
 }
-
-func TestEdited(t *testing.T) {
-	s := session(t,
-		userSays("before"), agentUses("0", "Write", `{"file_path":"/p/old.go"}`), toolSays("0", "ok", false),
-		userSays("go"),
-		agentUses("1", "Edit", `{"file_path":"/p/a.go"}`), toolSays("1", "ok", false),
-		agentUses("2", "Edit", `{"file_path":"/p/a.go"}`), toolSays("2", "ok", false),
-		agentUses("3", "Edit", `{"file_path":"/p/b.go"}`), toolSays("3", "not found", true),
-	)
-	if diff := cmp.Diff([]string{"/p/a.go"}, transcript.Edited(s.Actions(t.Context()))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}

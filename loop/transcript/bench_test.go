@@ -23,7 +23,7 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s, err := transcript.Read(b.Context(), path, transcript.Options{})
-				if err != nil || !transcript.Said(transcript.Words(s, ""), "DONE") {
+				if err != nil || !transcript.Said.In(transcript.Words(s, ""), "DONE") {
 					b.Fatal(err)
 				}
 			}

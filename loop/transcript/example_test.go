@@ -25,8 +25,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(transcript.Said(transcript.Words(s, ""), "ALL_DONE"))
-	fmt.Println(transcript.Said(transcript.Words(s, "Ready.\n\n**ALL_DONE**"), "ALL_DONE"))
+	fmt.Println(transcript.Said.In(transcript.Words(s, ""), "ALL_DONE"))
+	fmt.Println(transcript.Said.In(transcript.Words(s, "Ready.\n\n**ALL_DONE**"), "ALL_DONE"))
 	// Output:
 	// false
 	// true

@@ -1,316 +1,277 @@
 package transcript
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// A promise ends a loop, so the agent must mean it. This is the one rule for [Promised] and [Mentions]:
+// Form is how an agent writes a marker or a promise that a policy waits for. It ends a loop, so the agent must mean it:
 //
-//   - In code (fenced, indented, between backticks) and in a block quote a promise never counts.
-//   - Alone on a line it counts. Around it may stand what [Said] allows around a marker.
-//   - In quotation marks or in its tag it does not count if the rest of the sentence negates it: I cannot say "done" yet.
-//   - Elsewhere the last text counts anywhere, an earlier text only in the tag.
-
-// Promised reports whether one of the texts has the promise in a tag, as <promise>…</promise>, where it counts. The
-// last of the texts is the agent's last text. White space is collapsed and trimmed on both sides, letters count as
-// they are, and any of several tags counts. A blank promise is never made.
-func Promised(texts []string, promise string) bool {
-	return inTag(promise).search(texts).fault == none
-}
-
-// Mentions reports whether one of the texts has the given one where it counts, in any letter case of any script. The
-// last of the texts is the agent's last text. White space counts as it is. A blank text is never mentioned.
-func Mentions(texts []string, text string) bool {
-	return inWords(text).search(texts).fault == none
-}
-
-// Uncounted says why a promise that one of the texts has does not count, and how to write it: "" if it counts, or none
-// of them has it. A text that is wholly in the tag, <promise>…</promise>, is what [Promised] looks for, any other one
-// what [Mentions] does.
+//   - Said: the marker is alone on its line. Around it may be what users put around a word to make it stand out: white
+//     space, bold and italic signs, heading, list and table signs, quotation marks, brackets, a list number, a ticked
+//     box, an emoji, and punctuation; but no letter or digit, no question mark, no empty box, no cross, and nothing that
+//     strikes it out.
+//   - Promised: the promise is in its tag, <promise>…</promise>; white space is collapsed and trimmed on both sides.
+//   - Mentions: the last of the texts has it anywhere, an earlier one alone on a line or in the tag. Letter case does
+//     not matter.
 //
-// The answer itself, repeated by the agent, does not count either.
-func Uncounted(texts []string, text string) string {
-	text = strings.TrimSpace(text)
-	p := inWords(text)
-	if hasTag(text, openTag) && strings.HasSuffix(text, closeTag) {
-		p = inTag(text[len(openTag) : len(text)-len(closeTag)])
-	}
-	found := p.search(texts)
-	if found.fault == absent && p.tag {
-		found = p.almost(texts)
-	}
-	why := ""
-	switch found.fault {
-	case none, absent:
-		return ""
-	case inCode:
-		why = "it stands in code"
-	case inBlockQuote:
-		why = "it stands in a block quote"
-	case negated:
-		why = "its sentence negates it with “" + found.word + "”"
-	case midway:
-		why = "it stands in the middle of a text that is not your last one"
-	case untagged:
-		why = "its tag is missing"
-	case otherCase:
-		why = "its capital letters differ"
-	}
-	return "You wrote the promise, but it did not count: " + why +
-		". When it is true, and not before, write this as plain text on a line of its own: “" + text + "”"
-}
-
-// fault is why a promise does not count.
-type fault uint8
+// In code (fenced, indented, between backticks) and in a block quote nothing counts. One of not, n't, never, no and
+// cannot among the four words before it in its sentence negates it. A sentence ends at . ! ? : ; and with its line.
+type Form uint8
 
 const (
-	absent fault = iota // the promise is not there
-	none                // it counts
-	inCode
-	inBlockQuote
-	negated
-	midway
-	untagged
-	otherCase
+	Said Form = iota
+	Promised
+	Mentions
 )
 
-// finding is a fault, with the word that negates.
-type finding struct {
-	fault fault
-	word  string
+// In reports whether one of the texts has the marker where it counts; the last of them is the agent's last text. A
+// blank marker never counts, nor is one of several lines ever said.
+func (f Form) In(texts []string, marker string) bool {
+	counts, _ := f.find(texts, marker)
+	return counts
 }
 
-// promise is what is looked for.
-type promise struct {
-	tag  bool   // in its tag
-	want string // collapsed if in its tag, else folded
-}
+// maxShownMarker bounds how much of a marker Missed shows, in bytes.
+const maxShownMarker = 400
 
-func inTag(s string) promise   { return promise{tag: true, want: collapse(s)} }
-func inWords(s string) promise { return promise{want: fold(s)} }
-
-// search judges the texts from the last to the first. What it finds is a place that counts, or else the latest place.
-func (p promise) search(texts []string) finding {
-	if strings.TrimSpace(p.want) == "" {
-		return finding{}
+// Missed returns what to answer to an agent that wrote the marker, but not where it counts: why it did not count, and
+// how to write it. It returns "" if the marker counts, or is in none of the texts. The answer itself, repeated by the
+// agent, does not count.
+func (f Form) Missed(texts []string, marker string) string {
+	counts, why := f.find(texts, marker)
+	marker = oneLine(marker)
+	if f == Promised {
+		if bare, _ := Said.find(texts, marker); bare && why == "" {
+			why = "its tag is missing"
+		}
+		marker = openTag + marker + closeTag
 	}
-	var latest finding
+	if counts || why == "" {
+		return ""
+	}
+	return fmt.Sprintf("You have not yet written “%s” where it counts: %s. When it is true, and not before, write it as plain text alone on a line.",
+		firstBytes(marker, maxShownMarker), why)
+}
+
+// find judges the texts from the last to the first, until the marker counts. Else it returns why the latest one does
+// not, "" if there is none.
+func (f Form) find(texts []string, marker string) (counts bool, why string) {
+	switch f {
+	case Said:
+		if marker = strings.TrimSpace(marker); strings.ContainsAny(marker, "\r\n") {
+			return false, ""
+		}
+	case Promised:
+		marker = oneLine(marker)
+	case Mentions:
+		marker = fold(marker)
+	}
+	if strings.TrimSpace(marker) == "" {
+		return false, ""
+	}
 	for i, text := range slices.Backward(texts) {
-		switch f := p.judge(text, p.places(text), i == len(texts)-1); {
-		case f.fault == none:
-			return f
-		case latest.fault == absent:
-			latest = f
+		counts, fault := f.judge(text, f.places(text, marker), i == len(texts)-1)
+		if counts {
+			return true, ""
+		}
+		if why == "" {
+			why = fault
 		}
 	}
-	return latest
+	return false, why
 }
 
-// almost looks for the promise as an agent writes it that forgets the tag, or takes the letters lightly.
-func (p promise) almost(texts []string) finding {
-	if Said(texts, p.want) {
-		return finding{fault: untagged}
-	}
-	for _, text := range texts {
-		for _, s := range tags(text) {
-			if p.want != "" && fold(collapse(text[s.start:s.end])) == fold(p.want) {
-				return finding{fault: otherCase}
-			}
-		}
-	}
-	return finding{}
+// place is where a marker is in a text, with its tag.
+type place struct {
+	span
+	tagged bool
 }
 
-// places lists where the promise stands in a text, with its tag.
-func (p promise) places(text string) []span {
-	var places []span
-	if p.tag {
+// places lists where the marker is in a text, in order.
+func (f Form) places(text, marker string) (places []place) {
+	tagged := func(s span) span { return span{s.start + len(openTag), s.end - len(closeTag)} }
+	switch f {
+	case Promised:
 		for _, s := range tags(text) {
-			whole := span{s.start - len(openTag), s.end + len(closeTag)}
-			exact := strings.HasPrefix(text[whole.start:], openTag) && strings.HasPrefix(text[s.end:], closeTag)
-			if exact && collapse(text[s.start:s.end]) == p.want {
-				places = append(places, whole)
+			if in := tagged(s); oneLine(text[in.start:in.end]) == marker {
+				places = append(places, place{s, true})
 			}
 		}
 		return places
+	case Said:
+		for from := 0; ; {
+			n := strings.Index(text[from:], marker)
+			if n < 0 {
+				return places
+			}
+			s := span{from + n, from + n + len(marker)}
+			from = s.end
+			before, _ := utf8.DecodeLastRuneInString(text[:s.start])
+			after, _ := utf8.DecodeRuneInString(text[s.end:])
+			if !isWord(before) && !isWord(after) { // else it is a part of another word
+				places = append(places, place{s, false})
+			}
+		}
 	}
 	// Letters of other cases have other sizes, but there is one for each.
 	folded := fold(text)
-	at, i := 0, 0 // the same place in folded and in text
-	to := func(place int) int {
-		for at < place {
+	at, i := 0, 0 // the same position in folded and in text
+	to := func(position int) int {
+		for at < position {
 			_, n := utf8.DecodeRuneInString(folded[at:])
 			_, m := utf8.DecodeRuneInString(text[i:])
 			at, i = at+n, i+m
 		}
 		return i
 	}
+	var all []span
 	for from := 0; ; {
-		n := strings.Index(folded[from:], p.want)
+		n := strings.Index(folded[from:], marker)
 		if n < 0 {
 			return places
 		}
+		if from == 0 {
+			all = tags(text)
+		}
 		start := to(from + n)
-		from += n + len(p.want)
-		places = append(places, span{start, to(from)})
+		from += n + len(marker)
+		found := place{span{start, to(from)}, false}
+		for len(all) > 0 && all[0].end <= found.start {
+			all = all[1:]
+		}
+		if len(all) > 0 {
+			in := tagged(all[0])
+			content := text[in.start:in.end]
+			if in.start <= found.start && found.end <= in.end && found.start-in.start <= ornamentBefore(content) && found.end-in.start >= ornamentAfter(content) {
+				found = place{all[0], true}
+			}
+		}
+		places = append(places, found)
 	}
 }
 
-// judge finds the first of the places in a text that counts, or else says what is wrong with the last of them.
-func (p promise) judge(text string, places []span, last bool) finding {
-	if len(places) == 0 {
-		return finding{}
-	}
-	var f finding
-	for b := range passages(text) {
-		var paragraph *paragraph
-		for len(places) > 0 && places[0].start < b.end {
-			place := span{max(places[0].start, b.start) - b.start, min(places[0].end, b.end) - b.start}
+// judge reports whether one of the places in a text counts, and otherwise why the last of them does not.
+func (f Form) judge(text string, places []place, last bool) (counts bool, why string) {
+	for l := range lines(text) {
+		if len(places) == 0 {
+			break
+		}
+		if places[0].start >= l.end {
+			continue
+		}
+		line := text[l.start:l.end]
+		code, before, after := codeSpans(line), ornamentBefore(line), ornamentAfter(line)
+		words := reader{line: line}
+		for len(places) > 0 && places[0].start < l.end {
+			p := places[0]
 			places = places[1:]
-			switch b.kind {
-			case code:
-				f = finding{fault: inCode}
-				continue
-			case quote:
-				f = finding{fault: inBlockQuote}
-				continue
+			at := p.start - l.start
+			for len(code) > 0 && code[0].end <= at {
+				code = code[1:]
 			}
-			if paragraph == nil {
-				paragraph = newParagraph(text[b.start:b.end])
+			alone := at <= before && p.end-l.start >= after
+			if p.end > l.end { // it goes on in other lines
+				end, _ := lineAt(text, p.end)
+				alone = at <= before && ornamentAfter(text[p.end:end]) == 0
 			}
-			if f = paragraph.judge(place, p.tag, last); f.fault == none {
-				return f
+			word := words.negation(at)
+			switch {
+			case l.kind == inQuote:
+				why = "it is in a block quote"
+			case l.kind == inCode, len(code) > 0 && code[0].start <= at:
+				why = "it is in code"
+			case word != "":
+				why = "“" + word + "” negates it"
+			case alone, f == Promised, f == Mentions && (last || p.tagged):
+				return true, ""
+			case f == Said:
+				why = "it is not alone on its line"
+			default:
+				why = "it is in a text before your last one, and not alone on its line"
 			}
 		}
 	}
-	return f
+	return false, why
 }
 
-// paragraph is a block of prose, read as far as places in it are judged.
-type paragraph struct {
-	text      string
-	code      []span
-	quoted    [][]span
-	tags      []span     // the last of quoted
-	sentences []int      // their ends
-	negations []negation // in order
-	line      span       // the line that was measured last, without the ornament at its ends
-	ends      span       // of that line
+// reader reads the words of a line.
+type reader struct {
+	line   string
+	at     int
+	latest [4]string // words of the sentence that goes on
 }
 
-// negation is a word that negates its sentence.
-type negation struct {
-	at   int
-	word string
-}
-
-func newParagraph(text string) *paragraph {
-	quoted := quotations(text)
-	return &paragraph{
-		text: text, code: codeSpans(text), quoted: quoted, tags: quoted[len(quoted)-1], sentences: sentences(text, quoted), negations: negations(text),
-		ends: span{0, -1},
-	}
-}
-
-func (p *paragraph) judge(place span, tagged, last bool) finding {
-	if _, in := find(p.code, place.start); in {
-		return finding{fault: inCode}
-	}
-	if _, in := find(p.code, place.end-1); in {
-		return finding{fault: inCode}
-	}
-	whole := place
-	if tag, in := find(p.tags, place.start); in && !tagged && place.end <= tag.end {
-		content := p.text[tag.start:tag.end]
-		if place.start-tag.start <= ornamentBefore(content) && place.end-tag.start >= ornamentAfter(content) {
-			whole, tagged = span{tag.start - len(openTag), tag.end + len(closeTag)}, true
+// negation reads on to a place, and returns the word before it that negates it, "" if there is none.
+func (r *reader) negation(place int) string {
+	for r.at < place {
+		c, size := utf8.DecodeRuneInString(r.line[r.at:])
+		if strings.ContainsRune(".!?:;", c) {
+			r.latest = [4]string{}
 		}
-	}
-	if p.alone(whole) {
-		return finding{fault: none}
-	}
-	if tagged || p.isQuoted(place) {
-		if word := p.negation(place); word != "" {
-			return finding{negated, word}
+		if !inWord(c) {
+			r.at += size
+			continue
 		}
-	}
-	if !last && !tagged {
-		return finding{fault: midway}
-	}
-	return finding{fault: none}
-}
-
-// alone reports whether a place has nothing beside it on its line but ornament.
-func (p *paragraph) alone(place span) bool {
-	if place.start < p.ends.start || place.end > p.ends.end {
-		p.ends.start = strings.LastIndexAny(p.text[:place.start], "\r\n") + 1
-		p.ends.end = len(p.text)
-		if n := strings.IndexAny(p.text[place.end:], "\r\n"); n >= 0 {
-			p.ends.end = place.end + n
+		word := r.line[r.at:place]
+		if n := strings.IndexFunc(word, func(c rune) bool { return !inWord(c) }); n >= 0 {
+			word = word[:n]
 		}
-		line := p.text[p.ends.start:p.ends.end]
-		p.line = span{p.ends.start + ornamentBefore(line), p.ends.start + ornamentAfter(line)}
+		r.at += len(word)
+		copy(r.latest[:], r.latest[1:])
+		r.latest[3] = word
 	}
-	return place.start <= p.line.start && place.end >= p.line.end
-}
-
-func (p *paragraph) isQuoted(place span) bool {
-	return slices.ContainsFunc(p.quoted, func(spans []span) bool {
-		s, in := find(spans, place.start)
-		return in && place.end <= s.end
-	})
-}
-
-// negation is a word that negates the sentence around a place, "" if there is none.
-func (p *paragraph) negation(place span) string {
-	first, _ := slices.BinarySearch(p.sentences, place.start+1)
-	start := 0
-	if first > 0 {
-		start = p.sentences[first-1]
-	}
-	end := len(p.text)
-	if i, _ := slices.BinarySearch(p.sentences, place.end); i < len(p.sentences) {
-		end = p.sentences[i]
-	}
-	from := func(at int) int {
-		i, _ := slices.BinarySearchFunc(p.negations, at, func(n negation, at int) int { return n.at - at })
-		return i
-	}
-	if i := from(start); i < len(p.negations) && p.negations[i].at < place.start {
-		return p.negations[i].word
-	}
-	if i := from(place.end); i < len(p.negations) && p.negations[i].at < end {
-		return p.negations[i].word
+	for _, word := range slices.Backward(r.latest[:]) {
+		word = strings.Trim(strings.ToLower(strings.ReplaceAll(word, "’", "'")), "'")
+		if slices.Contains([]string{"not", "never", "no", "cannot"}, word) || strings.HasSuffix(word, "n't") {
+			return word
+		}
 	}
 	return ""
 }
 
-// negations lists the words that negate a sentence. Words such as "no" and "nothing" are not among them: "no test
-// fails" is how work ends.
-func negations(text string) []negation {
-	var found []negation
-	for i := 0; i < len(text); {
-		n := strings.IndexFunc(text[i:], unicode.IsLetter)
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// inWord reports whether a word may have the letter: words have apostrophes.
+func inWord(r rune) bool { return isWord(r) || r == '\'' || r == '’' }
+
+const (
+	openTag  = "<promise>"
+	closeTag = "</promise>"
+)
+
+// tags lists the promise's tags with what is between them. Of several that open before the first that closes, the last
+// is the one that is closed.
+func tags(text string) (all []span) {
+	for from := 0; ; {
+		n := strings.Index(text[from:], closeTag)
 		if n < 0 {
-			break
+			return all
 		}
-		start := i + n
-		i = len(text)
-		if n := strings.IndexFunc(text[start:], func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }); n >= 0 {
-			i = start + n
+		end := from + n
+		if start := strings.LastIndex(text[from:end], openTag); start >= 0 {
+			all = append(all, span{from + start, end + len(closeTag)})
 		}
-		word := strings.TrimRight(strings.ToLower(strings.ReplaceAll(text[start:i], "’", "'")), "'")
-		switch word {
-		case "not", "cannot", "never", "neither", "nor", "without", "until", "till", "unless", "before", "yet", "unable", "refuse":
-		default:
-			if !strings.HasSuffix(word, "n't") {
-				continue
-			}
-		}
-		found = append(found, negation{start, word})
+		from = end + len(closeTag)
 	}
-	return found
+}
+
+// fold maps every letter to the first of those that differ from it in case only.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z':
+			return r - 'a' + 'A'
+		case r < utf8.RuneSelf:
+			return r
+		}
+		first := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			first = min(first, next)
+		}
+		return first
+	}, s)
 }

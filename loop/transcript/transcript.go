@@ -13,11 +13,11 @@
 // Copilot CLI, recognised record by record, and plain text. It knows neither hook inputs nor policies, and it never
 // writes.
 //
-// Start with [Read], then ask [Words] and the marker functions:
+// Start with [Read], then ask for a [Form] in its [Words]:
 //
 //	s, err := transcript.Read(ctx, path, transcript.Options{})
 //	…
-//	done := transcript.Said(transcript.Words(s, lastMessage), "ALL_TASKS_COMPLETE")
+//	done := transcript.Said.In(transcript.Words(s, lastMessage), "ALL_TASKS_COMPLETE")
 package transcript
 
 import (
