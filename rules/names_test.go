@@ -19,7 +19,7 @@ func TestNames(t *testing.T) {
 		"said": `said("x")`, "promised": `promised("x")`, "mentions": `mentions("x")`, "exists": `exists("x")`, "isdir": `isdir("x")`, "anyfile": `anyfile("*")`,
 		"which": `which("x")`, "now": "now()", "transcript.turns": "len(transcript.turns(3))", "transcript.passed": `transcript.passed("x")`,
 		"transcript.passed_since_edit": `transcript.passed_since_edit("x")`,
-		"loop.repeats": "loop.repeats",
+		"loop.repeats":                 "loop.repeats",
 	}
 	for _, n := range rules.Names() {
 		t.Run(n.Name, func(t *testing.T) {
