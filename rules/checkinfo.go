@@ -87,6 +87,7 @@ func Checks() []CheckInfo {
 		{"unless-times", Error, "unless_repeated without a count"},
 		{"limit-ceiling", Warning, "a limit above its ceiling"},
 		{"template", Error, "a text whose hole is never closed"},
+		{"cut-text", Warning, "an unquoted text that a # cuts off"},
 		{"verb-text", Warning, "a continue, stop or note whose text is only true or false"},
 		{"foreign-hole", Warning, "a hole of a shell or of another template language in a text"},
 		{"assignment", Error, "a set or remember that is not an assignment"},

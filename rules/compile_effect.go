@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -268,7 +269,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 		return false
 	case sym == nil || sym.kind != factSymbol:
 		facts := s.scope.facts(func(f *Fact) bool { return f.Source.Editable })
-		return fail(id, "unknown-fact", nearest.DidYouMean(id.Value, append(facts, s.scope.fields()...)),
+		return fail(id, "unknown-fact", cmp.Or(s.scope.fieldOfFact(id.Value), nearest.DidYouMean(id.Value, append(facts, s.scope.fields()...))),
 			"set changes a field of a fact, and %q is no fact; %s", id.Value, theyAre("facts that can be changed", facts))
 	default:
 		typ = sym.typ

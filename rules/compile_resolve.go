@@ -189,6 +189,9 @@ func (r *resolver) unknown(name string) (check, help, message string) {
 	if r.c.diags != nil && r.c.diags.full(Error) {
 		return "unknown-name", "", "unknown name " + quote(name)
 	}
+	if help := r.scope.fieldOfFact(name); help != "" {
+		return "unknown-name", help, "unknown name " + quote(name)
+	}
 	declared := r.scope.declared()
 	if word := boolWord(name); word != "" {
 		help = "write " + word

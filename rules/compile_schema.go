@@ -3,6 +3,8 @@ package rules
 import (
 	"bytes"
 	"errors"
+	"io/fs"
+	stdpath "path"
 	"slices"
 	"strings"
 
@@ -67,6 +69,11 @@ func (c *compiler) findSchema(sc *scope, n *source.Node) (*schema.Schema, error)
 	}
 	f, err := c.load.read(sc.file.fs, at)
 	if err != nil {
+		name, _, _ := strings.Cut(stdpath.Base(at), ".")
+		if src, shipped := schema.Shipped(name); shipped && errors.Is(err, fs.ErrNotExist) {
+			c.errorf(sc, n, "schema", "write ralph:"+name+" for the schema that ships with ralph", "the schema cannot be used: %v", err)
+			return schema.Compile("ralph:"+name, src) // it is the one that is meant
+		}
 		return nil, err
 	}
 	if !slices.ContainsFunc(c.program.files, func(o File) bool { return o.Name == f.name && bytes.Equal(o.Src, f.src) }) {

@@ -3,6 +3,7 @@ package rules
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -71,4 +72,19 @@ func (s *scope) facts(wanted func(*Fact) bool) []string {
 		}
 	}
 	return out
+}
+
+// fieldOfFact says how to write a field without its fact: the facts that have a field of
+// this name; "" if none has.
+func (s *scope) fieldOfFact(name string) string {
+	facts := s.facts(func(f *Fact) bool { return f.sym != nil && f.sym.typ != nil && f.sym.typ.Fields[name] != nil })
+	slices.Sort(facts)
+	if len(facts) == 0 {
+		return ""
+	}
+	help := "write " + strings.Join(facts, "."+name+" or ") + "." + name
+	if fact := facts[0]; len(facts) == 1 && s.inline == nil && s.symbols[fact].fact.Schema != nil {
+		help += ", or add inline: true to the fact " + fact
+	}
+	return help
 }

@@ -131,6 +131,7 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 		switch k.Value {
 		case "description":
 			d.description, _ = p.text(v, k.Value)
+			p.uncut(v)
 		case "prefix":
 			d.prefix = p.prefix(v)
 		case "events":

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules/internal/form"
@@ -39,7 +40,28 @@ func (p *parser) template(n *source.Node, what string) *source.Node {
 	if verb := what == "continue" || what == "stop" || what == "note"; verb && n.Style == source.Plain && slices.Contains([]string{"true", "false", "yes", "no"}, strings.ToLower(n.Value)) {
 		p.warnf(n, "verb-text", "write the text, such as "+what+": "+verbExample(what), "%s takes a text, and this one is only %q", what, n.Value)
 	}
+	p.uncut(n)
 	return p.scalar(n, what)
+}
+
+// uncut reports an unquoted text that a # cuts off: a comment after one space. Two
+// spaces show that a comment is meant.
+func (p *parser) uncut(n *source.Node) {
+	if n.Style != source.Plain || n.Comment == "" {
+		return
+	}
+	at := n.End()
+	line := source.Line(p.file.src, at.Line)
+	if runes := []rune(line); !strings.HasPrefix(string(runes[at.Col-1:]), " #") || p.diags.full(Warning) {
+		return
+	}
+	at.Col++
+	end := at
+	end.Col = utf8.RuneCountInString(line) + 1
+	*p.diags = append(*p.diags, Diagnostic{
+		Pos: p.pos(at), End: p.pos(end), Severity: Warning, Check: "cut-text", Line: line,
+		Message: "a ` #` starts a comment and cuts the text off here", Help: "quote the whole text; leave two spaces before a comment that is meant",
+	})
 }
 
 // parts accepts a text: a template, or a list of parts.
