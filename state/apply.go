@@ -242,7 +242,7 @@ func (t *target) add(c Change) error {
 		case t.was.quiet && c.Op == OpSet && (t.made || c.Create != nil):
 			if !t.made {
 				var err error
-				if src, err = beginning(c.Create, c.Format); err != nil {
+				if src, err = NewDocument(c.Format, nil, c.Create, ""); err != nil {
 					return t.failed(err)
 				}
 				t.made = true

@@ -2,13 +2,10 @@ package state
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
@@ -61,19 +58,6 @@ func Edit(src []byte, f Format, sets []Set) ([]byte, error) {
 		return nil, &EditError{Message: "would become too big: more than 8 MiB"}
 	}
 	return before.src, nil
-}
-
-// beginning is a new file that holds a document.
-func beginning(doc map[string]any, f Format) ([]byte, error) {
-	if f == JSON {
-		b, err := json.MarshalIndent(doc, "", "  ")
-		return append(b, '\n'), err
-	}
-	var sets []Set
-	for _, name := range slices.Sorted(maps.Keys(doc)) {
-		sets = append(sets, Set{Path: []any{name}, Value: doc[name]})
-	}
-	return Edit([]byte("---\n---\n"), f, sets)
 }
 
 // An editable is a document together with its bytes.

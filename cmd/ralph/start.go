@@ -225,8 +225,9 @@ func (a *app) prompt(project string, words []string, f startFlags) (string, erro
 
 // compose makes the loop file.
 func (l loopFile) compose(prompt string, f startFlags, session string, now time.Time) ([]byte, error) {
-	var sets []state.Set
-	put := func(name string, value any) { sets = append(sets, state.Set{Path: []any{name}, Value: value}) }
+	var order []string
+	values := map[string]any{}
+	put := func(name string, value any) { order, values[name] = append(order, name), value }
 	// want puts a value that was asked for, or what the schema has in its place.
 	want := func(names []string, asked bool, value any, flag string) error {
 		name, t := l.field(names)
@@ -262,23 +263,10 @@ func (l loopFile) compose(prompt string, f startFlags, session string, now time.
 	if name, t := l.field(startedFields()); name != "" && t.Kind == schema.String {
 		put(name, now.UTC().Format(time.RFC3339))
 	}
-	values := map[string]any{}
-	for _, s := range sets {
-		values[s.Path[0].(string)] = s.Value
-	}
 	if err := l.check(values); err != nil {
 		return nil, err
 	}
-	head, err := state.Edit([]byte("---\n---\n"), state.FrontMatter, sets)
-	if err != nil {
-		return nil, err
-	}
-	src := append(head, '\n')
-	src = append(src, prompt...)
-	if !strings.HasSuffix(prompt, "\n") {
-		src = append(src, '\n')
-	}
-	return src, nil
+	return state.NewDocument(state.FrontMatter, order, values, prompt)
 }
 
 // check compares values with the schema of the file.

@@ -306,11 +306,8 @@ func (s toolState) first(ctx context.Context, root *state.Root, f startFlags, se
 	if err := s.check(values); err != nil {
 		return nil, nil, err
 	}
-	var b strings.Builder
-	for i, name := range order {
-		fmt.Fprintf(&b, "%s\n  %s: %s", map[bool]string{true: "{", false: ","}[i == 0], jsonText(name), jsonText(values[name]))
-	}
-	return []byte(b.String() + "\n}\n"), lacks, nil
+	src, err = state.NewDocument(state.JSON, order, values, "")
+	return src, lacks, err
 }
 
 // refuses says why the first of these fields cannot have the value, nil if it can.
