@@ -157,7 +157,7 @@ func bounds() map[string][]bound {
 // inner are bounds that users do not meet: shapes of messages, effort, and what another bound implies.
 func inner() map[string][]string {
 	return map[string][]string{
-		"cmd/ralph":             {"maxDiffCells", "maxEvent", "maxPolicySize", "maxStack", "maxStdinPolicy"},
+		"cmd/ralph":             {"maxDiffCells", "maxEvent", "maxPolicies", "maxPolicySize", "maxStack", "maxStdinPolicy"},
 		"internal/nearest":      {"maxCandidates", "maxWord"},
 		"internal/store":        {"maxMemoryHistory", "maxRunSize", "maxSettingsSize", "maxTempAge", "usualMemory"},
 		"internal/workspace":    {"maxLink"},

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 // A completer gives the words that a shell can complete to.
@@ -72,31 +70,8 @@ func orFiles(f completer) completer {
 	}
 }
 
-func (a *app) sessionIDs(project string) (ids []string) {
-	own, err := a.store()
-	if err != nil {
-		return nil
-	}
-	add := func(id string) {
-		if id != "" && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	sessions, _ := sessionsOf(own, project)
-	for _, s := range sessions {
-		add(s.Session)
-	}
-	root, err := state.OpenRoot(project)
-	if err != nil {
-		return ids
-	}
-	defer root.Close()
-	for _, l := range a.loopFiles(context.Background(), root) {
-		add(l.session)
-	}
-	for _, t := range a.toolStates(context.Background(), root) {
-		add(t.session)
-	}
+func (a *app) sessionIDs(project string) []string {
+	ids, _ := a.knownSessions(project)
 	return ids
 }
 

@@ -17,7 +17,9 @@ import (
 func writeExplanation(w io.Writer, r loop.Record) error {
 	var b strings.Builder
 	verdict := r.Action.String()
-	if r.Rule != "" {
+	if r.Command != "" {
+		verdict = "ended by " + r.Command
+	} else if r.Rule != "" {
 		if r.Success {
 			verdict += " (done)"
 		}
@@ -51,6 +53,14 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	}
 	line("skipped", r.Skipped)
 	line("error", r.Error)
+	if r.Command != "" { // there was no event, and nothing was decided
+		line("session", r.Session)
+		for _, e := range r.Effects {
+			line("effect", effectText(e))
+		}
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
 	line("event", strings.TrimSpace(strings.Join([]string{r.Event, cmp.Or(r.Host, "unknown host"), "session " + cmp.Or(r.Session, "unknown")}, ", ")))
 	line("streak", fmt.Sprintf("%d continuations before this one, %d in the session%s", r.Streak.Continuations, r.Streak.Total, progress(r.Streak.Progress)))
 	if m := r.Measure; m != nil {

@@ -80,7 +80,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	switch {
 	case errors.As(err, &value):
-		takes := map[string]string{"int": "a whole number", "float64": "a number", "bool": "true or false", "duration": "a duration such as 30s, 5m or 2h"}
+		takes := map[string]string{"int": "a whole number", "float64": "a number", "session": "an id, or a beginning of one, as ralph log prints it", "bool": "true or false", "duration": "a duration such as 30s, 5m or 2h"}
 		if what := takes[value.GetFlag().Value.Type()]; what != "" {
 			return fmt.Errorf("--%s takes %s, not %q", value.GetFlag().Name, what, value.GetValue())
 		}

@@ -40,7 +40,7 @@ func (a *app) hintCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&f.policy, "policy", "p", "", "only with a continuation by this policy: a `name` or a file")
-	cmd.Flags().StringVar(&f.session, "session", "", "only in the session of this `id`")
+	sessionVar(cmd.Flags(), &f.session, "only in this session", mayBeNew)
 	cmd.Flags().BoolVar(&f.clear, "clear", false, "remove the hints that wait; with --policy or --session only those for it")
 	projectFlag(cmd.Flags(), &f.project)
 	return cmd
@@ -61,6 +61,9 @@ func (a *app) hint(f hintFlags, text string) error {
 			return err
 		}
 		f.policy = p.name
+	}
+	if f.session, err = a.findSession(root, f.session, mayBeNew); err != nil {
+		return err
 	}
 	if f.clear {
 		return a.clearHints(own, root, f)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os/signal"
 	"slices"
 	"strconv"
@@ -44,8 +45,9 @@ func (a *app) logCommand() *cobra.Command {
 		Short: "Show the decisions of this project, one a line",
 		Long: "log shows the decision log: when, what, by which policy and rule, and why. A loop\n" +
 			"that ralph stop or ralph start --force ended has a line too. With --format json each line\n" +
-			"is the whole record of a decision, for jq and other programs; ralph explain shows one in\n" +
-			"full. Of texts for the agent the log has only the size, unless eval ran with --log-private.",
+			"is the whole record of a decision, for jq and other programs; ralph explain shows the one\n" +
+			"of a number, or of an id, in full. The numbers count from the latest decision of the project,\n" +
+			"whatever flags choose; --all and --follow show ids instead. Of texts for the agent the log has only the size, unless eval ran with --log-private.",
 		Example: "  ralph log -n 50\n" +
 			"  ralph log -f --policy speckit\n" +
 			"  ralph log --action stop --since 1h\n" +
@@ -56,7 +58,7 @@ func (a *app) logCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.IntVarP(&f.last, "last", "n", 20, "how many of the last decisions, 0 for all")
 	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "only decisions of this policy `name`; may be repeated")
-	fl.StringVar(&f.session, "session", "", "only decisions of sessions whose id begins with this `id`")
+	sessionVar(fl, &f.session, "only decisions of this session", mustBeKnown)
 	fl.StringVar(&f.action, "action", "", "only decisions to stop, or to continue")
 	fl.StringVar(&f.rule, "rule", "", "only decisions by the rule of this `name`, by any rule of the include of that name, or by a limit, such as limits.continuations")
 	fl.StringVar(&f.since, "since", "", "only decisions since this `time`: 90m, 2d, 2026-11-20 or 2026-11-20T12:00:00Z")
@@ -69,6 +71,7 @@ func (a *app) logCommand() *cobra.Command {
 
 // A logged decision is what one line of the log shows of it.
 type logged struct {
+	ID      string       `json:"id"`
 	Time    time.Time    `json:"time"`
 	Policy  string       `json:"policy"`
 	Root    string       `json:"root"`
@@ -184,28 +187,46 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	if err := atLeast("last", 0, f.last); err != nil {
 		return err
 	}
-	match, err := a.logFilter(f, time.Now())
-	if err != nil {
-		return err
-	}
 	own, err := a.store()
 	if err != nil {
 		return err
 	}
+	root := ""
+	if !f.all {
+		if root, err = a.projectDir(f.project); err != nil {
+			return err
+		}
+	}
+	if f.session, err = a.findSession(root, f.session, mustBeKnown); err != nil {
+		return err
+	}
+	match, err := a.logFilter(root, f, time.Now())
+	if err != nil {
+		return err
+	}
 	columns, paint := newLogColumns(), a.palette()
-	show := func(line []byte) {
+	show := func(number string, line []byte) {
 		if f.format == "json" {
 			fmt.Fprintf(a.stdout, "%s\n", line)
 			return
 		}
-		if l, ok := columns.fit(line); ok {
-			columns.write(a.stdout, paint, l, l.goal(ctx), f.all)
+		if l, ok := columns.fit(number, line); ok {
+			columns.write(a.stdout, paint, number, l, l.goal(ctx), f.all)
 		}
 	}
-	lines, err := own.ReadLog(match, f.last)
+	listed, found := lister(own, root), []int{}
+	lines, err := own.ReadLog(func(line []byte) bool {
+		l, n := listed(line)
+		if n == 0 || !match(l) {
+			return false
+		}
+		found = append(found, n)
+		return true
+	}, f.last)
 	if err != nil {
 		return err
 	}
+	slices.Reverse(found) // the log is read from its end
 	if len(lines) == 0 && !f.all {
 		if err := a.policiesExist(f.project, f.policies); err != nil {
 			return err
@@ -219,19 +240,32 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	if f.follow {
 		ctx, cancel := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 		defer cancel()
-		if err := own.FollowLog(ctx, match, f.last, show); err != nil && !errors.Is(err, context.Canceled) {
+		listed := lister(own, root)
+		take := func(line []byte) bool { l, n := listed(line); return n > 0 && match(l) }
+		if err := own.FollowLog(ctx, take, f.last, func(line []byte) { show(lineID(line), line) }); err != nil && !errors.Is(err, context.Canceled) {
 			return err
 		}
 		return nil
 	}
-	for _, line := range lines {
-		columns.fit(line)
+	if f.format == "text" {
+		sessions, err := loggedSessions(own, root) // what is shown of an ID is unique among all
+		if err != nil {
+			return err
+		}
+		columns.distinguish(sessions)
+	}
+	numbers := make([]string, len(lines))
+	for i, line := range lines {
+		if numbers[i] = strconv.Itoa(found[i]); f.all {
+			numbers[i] = lineID(line)
+		}
+		columns.fit(numbers[i], line)
 	}
 	if f.format == "text" {
-		columns.head(a.stdout, paint)
+		columns.head(a.stdout, paint, f.all)
 	}
-	for _, line := range lines {
-		show(line)
+	for i, line := range lines {
+		show(numbers[i], line)
 	}
 	return nil
 }
@@ -264,6 +298,7 @@ func (a *app) noDecision(asked bool) {
 type logColumns struct {
 	sessions       map[string]bool
 	prefix         int // how much of a session's id is shown: as much as distinguishes the sessions
+	number         int
 	session, agent int
 	policy, by     int
 }
@@ -273,24 +308,30 @@ func newLogColumns() *logColumns {
 }
 
 // fit makes room for a line of the log.
-func (c *logColumns) fit(line []byte) (l logged, ok bool) {
+func (c *logColumns) fit(number string, line []byte) (l logged, ok bool) {
 	if json.Unmarshal(line, &l) != nil {
 		return l, false
 	}
-	if !c.sessions[l.Session] {
-		for other := range c.sessions {
-			c.prefix = max(c.prefix, min(commonPrefix(l.Session, other)+1, longestSession))
-		}
-		c.sessions[l.Session] = true
-		c.session = max(c.session, utf8.RuneCountInString(l.Session))
+	if !c.sessions[l.Session] { // -f shows it as it comes
+		c.distinguish(append(slices.Collect(maps.Keys(c.sessions)), l.Session))
 	}
+	c.number = max(c.number, len(number))
+	c.session = max(c.session, utf8.RuneCountInString(l.Session))
 	c.agent = max(c.agent, utf8.RuneCountInString(agentName(l)))
 	c.policy, c.by = max(c.policy, utf8.RuneCountInString(l.Policy)), max(c.by, utf8.RuneCountInString(l.why()))
 	return l, true
 }
 
-// longestSession is the length of a UUID.
-const longestSession = 36
+// distinguish shows as much of the IDs of sessions as distinguishes them.
+func (c *logColumns) distinguish(sessions []string) {
+	slices.Sort(sessions)
+	for i, s := range sessions {
+		c.sessions[s] = true
+		if i > 0 {
+			c.prefix = max(c.prefix, commonPrefix(sessions[i-1], s)+1)
+		}
+	}
+}
 
 // commonPrefix counts the characters at the beginning that two texts have in common.
 func commonPrefix(a, b string) int {
@@ -321,18 +362,22 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-func (c *logColumns) line(when, verdict, session, policy, by string) string {
-	return fmt.Sprintf("%-19s  %s  %-*s  %-*s  %-*s  ", when, verdict, min(c.session, c.prefix)+c.agent, session, c.policy, policy, c.by, by)
+func (c *logColumns) line(number, when, verdict, session, policy, by string) string {
+	return fmt.Sprintf("%*s  %-19s  %s  %-*s  %-*s  %-*s  ", c.number, number, when, verdict, min(c.session, c.prefix)+c.agent, session, c.policy, policy, c.by, by)
 }
 
-func (c *logColumns) head(w io.Writer, paint palette) {
-	fmt.Fprintln(w, paint.in(bold, c.line("time", "verdict ", "session", "policy", "by")+"reason"))
+func (c *logColumns) head(w io.Writer, paint palette, ids bool) {
+	number := "#"
+	if ids {
+		number = "id"
+	}
+	fmt.Fprintln(w, paint.in(bold, c.line(number, "time", "verdict ", "session", "policy", "by")+"reason"))
 }
 
-func (c *logColumns) write(w io.Writer, paint palette, l logged, goal string, root bool) {
+func (c *logColumns) write(w io.Writer, paint palette, number string, l logged, goal string, root bool) {
 	verdict := l.verdict()
 	shade := map[string]string{rules.Continue.String(): green, rules.Stop.String(): yellow}[verdict]
-	fmt.Fprint(w, c.line(l.Time.Local().Format(time.DateTime), paint.in(shade, fmt.Sprintf("%-8s", verdict)), c.name(l), l.Policy, l.why())+cut(done(l.Success, l.said()), 100))
+	fmt.Fprint(w, c.line(number, l.Time.Local().Format(time.DateTime), paint.in(shade, fmt.Sprintf("%-8s", verdict)), c.name(l), l.Policy, l.why())+cut(done(l.Success, l.said()), 100))
 	if l.Event != host.Stop && l.Event != "" {
 		fmt.Fprintf(w, "  (%s)", l.Event)
 	}
@@ -349,18 +394,7 @@ func (c *logColumns) write(w io.Writer, paint palette, l logged, goal string, ro
 }
 
 // logFilter makes what the flags say a function.
-func (a *app) logFilter(f logFlags, now time.Time) (func(line []byte) bool, error) {
-	root, within := "", func(string) bool { return true }
-	if !f.all {
-		own, err := a.store()
-		if err == nil {
-			root, err = a.projectDir(f.project)
-		}
-		if err != nil {
-			return nil, err
-		}
-		within = ofProject(own, root)
-	}
+func (a *app) logFilter(root string, f logFlags, now time.Time) (func(l logged) bool, error) {
 	var since time.Time
 	if f.since != "" {
 		var err error
@@ -381,22 +415,41 @@ func (a *app) logFilter(f logFlags, now time.Time) (func(line []byte) bool, erro
 			names[p.name] = true
 		}
 	}
-	return func(line []byte) bool {
-		var l logged
-		if json.Unmarshal(line, &l) != nil {
-			return false
-		}
-		return within(l.Root) &&
-			(len(names) == 0 || names[l.Policy]) &&
-			strings.HasPrefix(l.Session, f.session) &&
+	return func(l logged) bool {
+		return (len(names) == 0 || names[l.Policy]) &&
+			(f.session == "" || l.Session == f.session) &&
 			(f.action == "" || l.verdict() == f.action) &&
 			(f.rule == "" || l.Rule == f.rule || strings.HasPrefix(l.Rule, f.rule+"/")) &&
 			!l.Time.Before(since)
 	}, nil
 }
 
-// ofProject reports which roots of decisions belong to a project: its own, and the worktrees of its runs.
+// lister returns a function that takes the lines of the log from the latest on, and numbers those that log lists of a
+// project, or with root "" of all: 1 is the latest, 0 is a line that it does not list.
+func lister(own *store.Store, root string) func(line []byte) (l logged, n int) {
+	within, n := ofProject(own, root), 0
+	return func(line []byte) (l logged, _ int) {
+		if json.Unmarshal(line, &l) != nil || !within(l.Root) {
+			return l, 0
+		}
+		n++
+		return l, n
+	}
+}
+
+// lineID returns the ID of a record.
+func lineID(line []byte) string {
+	var l struct{ ID string }
+	_ = json.Unmarshal(line, &l) // the line is whole JSON
+	return l.ID
+}
+
+// ofProject reports which roots of decisions belong to a project: its own, and the worktrees of its runs. Without
+// a project all do.
 func ofProject(own *store.Store, project string) func(root string) bool {
+	if project == "" {
+		return func(string) bool { return true }
+	}
 	roots := map[string]bool{project: true}
 	all, _ := run.List(own.Dir(), project) // runs that cannot be read have no decisions to show
 	for _, info := range all {

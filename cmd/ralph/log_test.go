@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -78,32 +81,86 @@ func TestParseSince(t *testing.T) {
 	}
 }
 
-// The log shows as much of a session's id as distinguishes it from the others, and --session takes that.
-func TestLogSessions(t *testing.T) {
-	dir := t.TempDir()
+// The log shows as much of a session's id as distinguishes it from all others, and every --session takes that.
+// Its numbers and ids are those that explain takes.
+func TestLogIsTaken(t *testing.T) {
+	dir, project := t.TempDir(), t.TempDir()
+	project, err := filepath.EvalSymlinks(project)
+	if err != nil {
+		t.Fatal(err)
+	}
 	own := store.Open(dir)
-	for _, session := range []string{"019a9f3c-1111-7000-8000-0000000000aa", "019a9f3c-1112-7000-8000-0000000000bb", "try", "", "019a9f3c-1112-7000-8000-0000000000bb"} {
-		if err := own.AppendLog([]byte(`{"time":"2026-11-20T12:00:00Z","policy":"p","event":"Stop","session":"` + session + `","action":"stop","rule":"end","reason":"over"}`)); err != nil {
+	for i, l := range []struct{ root, session, more string }{
+		{project, "019a9f3c-1111-7000-8000-0000000000aa", `"event":"Stop","action":"stop","rule":"first"`},
+		{project, "019a9f3c-1112-7000-8000-0000000000bb", `"event":"Stop","action":"continue","rule":"second"`},
+		{project, "try", `"event":"Stop","action":"stop","noted":["third"]`},
+		{"/elsewhere", "019a9f3c-1113", `"event":"Stop","action":"stop","rule":"far"`},
+		{project, "", `"event":"SessionEnd","action":"stop","trace":{"steps":[{"rule":"fourth","outcome":"holds"}]}`},
+		{project, "try", `"command":"ralph stop","action":"stop","reason":"at iteration 2"`},
+	} {
+		id := fmt.Sprintf("18a%02d%019d", i, i)
+		root, _ := json.Marshal(l.root)
+		event, rest, _ := strings.Cut(l.more, `"action"`)
+		if l.session != "" {
+			event += `"session":"` + l.session + `",`
+		}
+		if err := own.AppendLog(fmt.Appendf(nil, `{"v":1,"id":"%s","time":"2026-11-20T12:00:0%dZ","policy":"p","root":%s,%s"action"%s}`, id, i, root, event, rest)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	log := func(args ...string) string {
+	run := func(args ...string) string {
 		var out strings.Builder
 		a := &app{stdout: &out, stderr: &out, getenv: func(name string) string { return map[string]string{"RALPH_STATE_DIR": dir}[name] }}
-		a.run(t.Context(), append([]string{"log", "--all"}, args...))
+		a.run(t.Context(), append(args, "--project", project))
 		return out.String()
 	}
-	column := func(text string) (sessions []string) {
+	columns := func(text string) (rows []string) {
 		for line := range strings.Lines(text) {
-			sessions = append(sessions, strings.Fields(strings.ReplaceAll(line, "time ", "date time "))[3])
+			f := strings.Fields(strings.ReplaceAll(line, "time ", "date time "))
+			rows = append(rows, f[0]+" "+f[4])
 		}
-		return sessions
+		return rows
 	}
-	text := log()
-	if diff := cmp.Diff([]string{"session", "019a9f3c-1111", "019a9f3c-1112", "try", "-", "019a9f3c-1112"}, column(text)); diff != "" {
-		t.Errorf("-want +got:\n%s\n%s", diff, text)
+	if diff := cmp.Diff([]string{"# session", "5 019a9f3c-1111", "4 019a9f3c-1112", "3 try", "2 -", "1 try"}, columns(run("log"))); diff != "" {
+		t.Errorf("-want +got:\n%s\n%s", diff, run("log"))
 	}
-	if diff := cmp.Diff([]string{"session", "019a9f3c", "019a9f3c"}, column(log("--session", "019a9f3c-1112"))); diff != "" {
+	if diff := cmp.Diff([]string{"# session", "4 019a9f3c-1112"}, columns(run("log", "--session", "019a9f3c-1112"))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+	if got := columns(run("log", "--all"))[4]; got != "18a03"+fmt.Sprintf("%019d", 3)+" 019a9f3c-1113" {
+		t.Errorf("log --all shows %q", got)
+	}
+	first := func(args ...string) string { line, _, _ := strings.Cut(run(args...), "\n"); return line }
+	_, off := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).Local().Zone()
+	hour := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).Add(time.Duration(off) * time.Second).Format("2006-01-02 15:04:")
+	for _, tt := range []struct {
+		args, want string
+	}{
+		{"explain", hour + "01  p: continue by rule second"},
+		{"explain 5", hour + "00  p: stop by rule first"},
+		{"explain 3", hour + "02  p: stop: no rule decided, note by third"},
+		{"explain 2", hour + "04  p: by fourth"},
+		{"explain 1", hour + "05  p: ended by ralph stop"},
+		{"explain 18a00", hour + "00  p: stop by rule first"},
+		{"explain 18a030000000000000000003", hour + "03  p: stop by rule far"},
+		{"explain --session 019a9f3c-1111", hour + "00  p: stop by rule first"},
+		{"explain 6", `ralph: there is no decision "6": write a number from 1, the latest, to 5, as ralph log shows it, or an id of ralph log --all or --format json; a policy is named by --policy`},
+		{"explain 18a0", `ralph: the ids of 6 decisions begin with "18a0", such as 18a000000000000000000000 and 18a010000000000000000001; write more of it`},
+		{"explain 0", `ralph: there is no decision "0": write a number from 1, the latest, to 5, as ralph log shows it, or an id of ralph log --all or --format json; a policy is named by --policy`},
+		{"explain 1 --session try", "ralph: 1 names one decision; leave out --session, or write ralph explain without 1"},
+		{"explain --session try", "ralph: no such decision let an agent stop, or continued it; ralph log lists the others, and ralph explain N shows one of them"},
+		{"explain --session 019a9f3c", `ralph: the IDs of 2 sessions begin with "019a9f3c": 019a9f3c-1112-7000-8000-0000000000bb, 019a9f3c-1111-7000-8000-0000000000aa; write more of it after --session`},
+		{"pause --session zz", `ralph: there is no session "zz"; the sessions are, the latest first: try, 019a9f3c-1112-7000-8000-0000000000bb, 019a9f3c-1111-7000-8000-0000000000aa`},
+		{"pause --session tr", "paused session try; resume it with: ralph resume --session try"},
+		{"resume --session 019a9f3c-1111", "session 019a9f3c-1111-7000-8000-0000000000aa is not paused"},
+		{"resume --session t", "resumed session try"},
+		{"pause --session=", `ralph: --session takes an id, or a beginning of one, as ralph log prints it, not ""`},
+		{"hint --session 019a9f3c-1112 text", "The agent sees it with its next continuation in session 019a9f3c-1112-7000-8000-0000000000bb."},
+		{"hint --session new text", "The agent sees it with its next continuation in session new."},
+		{"replay --policy speckit --session 019a9f3c-1112", "decisions of p, decided again by speckit"},
+	} {
+		if diff := cmp.Diff(tt.want, strings.TrimSpace(first(strings.Fields(tt.args)...))); diff != "" {
+			t.Errorf("%s: -want +got\n%s", tt.args, diff)
+		}
 	}
 }

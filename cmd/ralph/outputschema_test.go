@@ -48,7 +48,7 @@ func TestOutputSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	outputOf := map[string]string{
-		"status": "status -o json", "log": "log -n 1 -o json", "explain": "explain -n 0 -o json", "check": "check policy other -o json", "test-report": "test --coverage -o json",
+		"status": "status -o json", "log": "log -n 1 -o json", "explain": "explain 1 -o json", "check": "check policy other -o json", "test-report": "test --coverage -o json",
 		"run": "run --prompt x --max 1 -o json -- " + self + " -test.run=^$", "runs": "run --list -o json",
 		"doctor": "doctor -o json", "diff": "diff policy other -o json", "replay": "replay --policy policy -o json",
 	}

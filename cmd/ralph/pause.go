@@ -41,7 +41,7 @@ func (a *app) pauseCommand() *cobra.Command {
 		},
 	}
 	projectFlag(cmd.Flags(), &f.project)
-	sessionFlag(cmd.Flags(), &f.session, "pause")
+	sessionVar(cmd.Flags(), &f.session, "pause only this session", mustBeKnown)
 	return cmd
 }
 
@@ -58,11 +58,7 @@ func (a *app) pauseOne(ctx context.Context, f pauseFlags, names []string, pause 
 	}
 	p := store.Pause{At: time.Now().UTC()}
 	if f.session != "" {
-		sessions, err := sessionsOf(own, root.Dir())
-		if err != nil {
-			return err
-		}
-		if p.Session, err = fullSession(sessions, f.session); err != nil {
+		if p.Session, err = a.findSession(root.Dir(), f.session, mustBeKnown); err != nil {
 			return err
 		}
 	}

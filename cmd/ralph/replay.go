@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -45,7 +46,7 @@ func (a *app) replayCommand() *cobra.Command {
 	fl.StringVarP(&f.policy, "policy", "p", defaultPolicy, "policy `file`, or name of a shipped policy, that decides now")
 	fl.StringVar(&f.recorded, "recorded", "", "`name` of the policy that decided then; NEW's own, or the only one in the log, if absent")
 	projectFlag(fl, &f.project)
-	fl.StringVar(&f.session, "session", "", "only decisions of this session `id`")
+	sessionVar(fl, &f.session, "only decisions of this session", mustBeKnown)
 	setFlag(fl, &f.set)
 	fl.IntVarP(&f.last, "last", "n", 100, "how many decisions, the latest; 0 for all")
 	formatFlag(cmd, &f.format, "the report", "text", "json")
@@ -70,9 +71,15 @@ func (a *app) replay(ctx context.Context, f replayFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.session, err = a.findSession(p.project, f.session, mustBeKnown); err != nil {
+		return err
+	}
 	records, err := a.records(p.project, 0, func(r loop.Record) bool { return f.session == "" || r.Session == f.session })
 	if err != nil {
 		return err
+	}
+	if len(records) == 0 && f.session != "" {
+		return fmt.Errorf("the decision log has no decision of session %s", f.session)
 	}
 	out := replayReport{Policy: p.name, Decisions: []replay.Result{}}
 	if out.Recorded, err = decidedBy(records, f.recorded, p.name); err != nil {
@@ -111,7 +118,7 @@ func decidedBy(records []loop.Record, asked, name string) (string, error) {
 	base := func(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
 	switch {
 	case len(all) == 0:
-		return "", fmt.Errorf("the decision log has no decision of this project")
+		return "", errors.New("the decision log has no decision of this project")
 	case asked != "" && !policies[asked]:
 		return "", fmt.Errorf("the decision log has no decision of %s, only of %s", asked, strings.Join(all, ", "))
 	case asked != "":

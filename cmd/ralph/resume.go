@@ -31,7 +31,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		},
 	}
 	projectFlag(cmd.Flags(), &f.project)
-	sessionFlag(cmd.Flags(), &f.session, "resume")
+	sessionVar(cmd.Flags(), &f.session, "resume only this session", mustBeKnown)
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/policytest"
 	"github.com/ralph-sdk/ralph/rules/testfile"
 	"github.com/ralph-sdk/ralph/state"
@@ -32,7 +33,7 @@ func (f *writeFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.witness, "witness", "-", "with --write: `file` with the situation as JSON, - for stdin")
 	fl.BoolVar(&f.fromLog, "from-log", false, "with --write: take the last decision of this project from the decision log")
 	fl.StringVar(&f.name, "name", "", "with --write: `name` of the test")
-	fl.StringVar(&f.session, "session", "", "with --from-log: only decisions of this session `id`")
+	sessionVar(fl, &f.session, "with --from-log: only decisions of this session", mustBeKnown)
 	projectFlag(fl, &f.project).Usage = "with --from-log: project root `dir` (default: CLAUDE_PROJECT_DIR, else the working directory)"
 }
 
@@ -96,7 +97,11 @@ func (a *app) draftFromLog(f writeFlags, src []byte) (testfile.Draft, error) {
 	if err != nil {
 		return testfile.Draft{}, err
 	}
-	records, err := a.logged(explainFlags{evalFlags: evalFlags{project: f.project, policies: []string{name}}, session: f.session, last: 1, tried: true})
+	root, err := a.projectDir(f.project)
+	if err != nil {
+		return testfile.Draft{}, err
+	}
+	records, err := a.latest(root, []string{name}, f.session, 1, func(r loop.Record) bool { return r.Error == "" || len(r.Trace.Steps) > 0 }) // some rule was tried
 	if err != nil {
 		return testfile.Draft{}, err
 	}
