@@ -172,7 +172,7 @@ func (l *Loop) root(ev host.Event) (string, error) {
 	if l.project == "" && !l.local {
 		return "", nil
 	}
-	return workspace.Find(ev.Cwd, l.project, l.getenv)
+	return workspace.Find(ev.Cwd, l.project, nil, l.getenv)
 }
 
 // options are those of one evaluation.

@@ -204,7 +204,7 @@ func (a *app) decode(input []byte, name string) (*host.Host, host.Event, error) 
 // loops makes the loops of all policies for an event. There are none if loops are
 // switched off. The notices are about policies that do not decide.
 func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) (loops []*loop.Loop, notices []string, err error) {
-	root, err := workspace.Find(ev.Cwd, f.project, a.getenv)
+	root, err := workspace.Find(ev.Cwd, f.project, nil, a.getenv)
 	if err != nil {
 		return nil, nil, err
 	}

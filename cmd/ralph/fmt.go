@@ -72,7 +72,7 @@ func (a *app) projectFiles() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := workspace.Above(here, a.getenv)
+	dir := workspace.Above(here, nil, a.getenv)
 	root, err := state.OpenRoot(dir)
 	if err != nil {
 		return nil, err

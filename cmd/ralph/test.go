@@ -138,7 +138,7 @@ func (a *app) testsHere() []string {
 	if err != nil {
 		return []string{"."}
 	}
-	dir, err := filepath.Rel(here, workspace.Above(here, a.getenv))
+	dir, err := filepath.Rel(here, workspace.Above(here, nil, a.getenv))
 	if err != nil {
 		return []string{"."}
 	}

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/home"
@@ -12,16 +13,17 @@ import (
 // ralphDir is the folder that makes a folder a project.
 const ralphDir = ".ralph"
 
-// Above gives the project that a folder without links belongs to: the nearest folder, from
-// itself upwards, that has a folder .ralph, else the nearest with .git, else itself. A git
-// worktree whose main tree has a folder .ralph is a project of its own, see [MainTree].
+// Above returns the project that a directory without links belongs to: the nearest directory, from itself upwards, that
+// has a directory .ralph or one of files, else the nearest with .git, else itself. The files are relative to a project;
+// a link counts, a directory does not. A git worktree whose main tree has a directory .ralph is a project too, see
+// [MainTree].
 //
-// The search ends at a folder that another user could have put a policy into: see [usable].
-func Above(dir string, getenv func(string) string) string {
+// The search ends at a directory that another user could have put a policy into: see [usable].
+func Above(dir string, files []string, getenv func(string) string) string {
 	end := homeOf(getenv)
 	git := ""
 	for at := dir; usable(at, end); at = filepath.Dir(at) {
-		if isDir(filepath.Join(at, ralphDir)) {
+		if isDir(filepath.Join(at, ralphDir)) || holds(at, files) {
 			return at
 		}
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err != nil {
@@ -38,6 +40,14 @@ func Above(dir string, getenv func(string) string) string {
 		return git
 	}
 	return dir
+}
+
+// holds reports whether one of files is in a directory.
+func holds(dir string, files []string) bool {
+	return slices.ContainsFunc(files, func(name string) bool {
+		info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
+		return filepath.IsLocal(filepath.FromSlash(name)) && err == nil && !info.IsDir()
+	})
 }
 
 // usable reports whether a project may be found at a folder: it is neither the root of the

@@ -67,12 +67,54 @@ func TestAbove(t *testing.T) {
 		"home/d/sub":       "home/d/sub",
 		"home":             "home",
 	} {
-		if got := workspace.Above(in(dir), homeAt(in("home"))); got != in(want) {
+		if got := workspace.Above(in(dir), nil, homeAt(in("home"))); got != in(want) {
 			t.Errorf("above %s: %s", dir, got)
 		}
 	}
-	if got := workspace.Above(in("home/c/sub"), homeAt(in("elsewhere"))); got != in("home") && filepath.Separator == '/' {
+	if got := workspace.Above(in("home/c/sub"), nil, homeAt(in("elsewhere"))); got != in("home") && filepath.Separator == '/' {
 		t.Errorf("with another home directory: %s", got)
+	}
+}
+
+// A file that the head of a policy reads makes a project as .ralph does.
+func TestAboveFiles(t *testing.T) {
+	in := tree(t, map[string]string{
+		"home/.specify/.current-feature": "",
+		"home/m/.git/":                   "", "home/m/sub/.specify/.current-feature": "001-x", "home/m/sub/deep/": "", "home/m/other/": "",
+		"home/m/dir/.specify/.current-feature/": "", "home/m/dir/x/": "",
+		"home/m/sub/own/.ralph/": "", "home/m/sub/own/x/": "",
+		"home/r/.ralph/": "", "home/r/sub/.specs/now": "", "home/r/sub/x/": "",
+		"home/outside": "", "home/n/x/": "",
+	})
+	if err := os.MkdirAll(in("home/m/link/.specify"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", in("home/m/link/.specify/.current-feature")); err != nil {
+		t.Skip(err)
+	}
+	files := []string{".specs/now", ".specify/.current-feature", "../outside", "/etc/passwd"}
+	for dir, want := range map[string]string{
+		"home/m/sub":       "home/m/sub",
+		"home/m/sub/deep":  "home/m/sub",
+		"home/m/sub/own/x": "home/m/sub/own",
+		"home/m/other":     "home/m",
+		"home/m/dir/x":     "home/m",
+		"home/m/link":      "home/m/link",
+		"home/r/sub/x":     "home/r/sub",
+		"home/n/x":         "home/n/x", // the home directory is no project, whatever it holds
+	} {
+		if got := workspace.Above(in(dir), files, homeAt(in("home"))); got != in(want) {
+			t.Errorf("above %s: %s", dir, got)
+		}
+		for _, flag := range []string{"", in("home/r")} {
+			want := in(want)
+			if flag != "" {
+				want = flag
+			}
+			if got, err := workspace.Find(in(dir), flag, files, homeAt(in("home"))); got != want || err != nil {
+				t.Errorf("the project of %s with the flag %q: %s, error %v", dir, flag, got, err)
+			}
+		}
 	}
 }
 
@@ -109,7 +151,7 @@ func TestMainTree(t *testing.T) {
 	}
 	// A worktree within its main tree is a project of its own.
 	for dir, want := range map[string]string{"w/sub": "w", "main/trees/in/sub": "main/trees/in", "main/trees": "main"} {
-		if got := workspace.Above(in(dir), homeAt(in("home"))); got != in(want) {
+		if got := workspace.Above(in(dir), nil, homeAt(in("home"))); got != in(want) {
 			t.Errorf("above %s: %s", dir, got)
 		}
 	}

@@ -26,15 +26,17 @@ func TestAboveShared(t *testing.T) {
 		if c.needsRoot && os.Geteuid() != 0 {
 			continue
 		}
-		in := tree(t, map[string]string{"top/.ralph/": "", "top/shared/.ralph/": "", "top/shared/sub/": ""})
+		in := tree(t, map[string]string{"top/.ralph/": "", "top/state": "", "top/shared/.ralph/": "", "top/shared/state": "", "top/shared/sub/": ""})
 		if err := os.Chown(in("top/shared"), c.uid, c.gid); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chmod(in("top/shared"), c.mode); err != nil {
 			t.Fatal(err)
 		}
-		if got := workspace.Above(in("top/shared/sub"), homeAt("")); got != in(c.want) {
-			t.Errorf("mode %v, owner %d:%d: %s", c.mode, c.uid, c.gid, got)
+		for _, files := range [][]string{nil, {"state"}} {
+			if got := workspace.Above(in("top/shared/sub"), files, homeAt("")); got != in(c.want) {
+				t.Errorf("mode %v, owner %d:%d, files %q: %s", c.mode, c.uid, c.gid, files, got)
+			}
 		}
 	}
 }

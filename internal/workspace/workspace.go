@@ -29,11 +29,11 @@ func (e *Error) Error() string {
 // Quiet says that the error is no failure of a hook, see package host.
 func (e *Error) Quiet() bool { return true }
 
-// Find gives the project root of an event in the directory cwd: flag if it is given, else
+// Find returns the project root of an event in the directory cwd: flag if it is given, else
 // CLAUDE_PROJECT_DIR where that is a directory other than the root of the file system, else
-// the project that cwd belongs to, see [Above]. The host sets the variable to the project that
+// the project that cwd belongs to, see [Above] also for files. The host sets the variable to the project that
 // the session was started in; cwd follows the agent, also out of the project.
-func Find(cwd, flag string, getenv func(string) string) (string, error) {
+func Find(cwd, flag string, files []string, getenv func(string) string) (string, error) {
 	if flag != "" {
 		return directory(flag)
 	}
@@ -47,7 +47,7 @@ func Find(cwd, flag string, getenv func(string) string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return Above(dir, getenv), nil
+	return Above(dir, files, getenv), nil
 }
 
 // Named gives the project root that is known without an event, "" if there is none: flag

@@ -71,7 +71,7 @@ func TestFind(t *testing.T) {
 				}
 				return ""
 			}
-			got, err := workspace.Find(abs(c.cwd), abs(c.flag), env)
+			got, err := workspace.Find(abs(c.cwd), abs(c.flag), nil, env)
 			var refused *workspace.Error
 			if c.want == "" {
 				if !errors.As(err, &refused) {
