@@ -248,7 +248,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 		return nil
 	}
 	if f.format == "text" {
-		sessions, err := loggedSessions(own, root) // what is shown of an ID is unique among all
+		sessions, err := a.knownSessions(root) // what is shown of an ID is unique among those that --session knows
 		if err != nil {
 			return err
 		}
