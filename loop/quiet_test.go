@@ -35,21 +35,19 @@ const judgeFact = "{judge: more, returns: {properties: {more: {type: boolean}}}}
 
 // aloud is why a fact is missing and the user sees that.
 var aloud = map[string]string{ // by fact
-	"{frontmatter: open.md}":                  "open.md has no front matter: no second line of --- closes it",
-	"{frontmatter: dashes.md, lenient: true}": "dashes.md has no front matter: no second line of --- closes it",
-	"{text: folder}":                          "folder is a directory, not a file",
-	"{text: out.txt}":                         "out.txt is a link that leads outside the project",
-	"{text: '${empty}.txt'}":                  "${empty} is empty",
-	"{exec: [no-such-program-anywhere]}":      "there is no program no-such-program-anywhere",
-	"{tasks: claude, list: ../up}":            `"../up" cannot be the name of a task list`,
-	"{glob: 'a/**/[', parse: text}":           "has an unusable pattern",
+	"{text: folder}":                     "folder is a directory, not a file",
+	"{text: out.txt}":                    "out.txt is a link that leads outside the project",
+	"{text: '${empty}.txt'}":             "${empty} is empty",
+	"{exec: [no-such-program-anywhere]}": "there is no program no-such-program-anywhere",
+	"{tasks: claude, list: ../up}":       `"../up" cannot be the name of a task list`,
+	"{glob: 'a/**/[', parse: text}":      "has an unusable pattern",
 	"{judge: x, api: openai, returns: {properties: {more: {type: boolean}}}}": "no model is named",
 }
 
 // What is ordinary is not reported, and every other reason for a missing fact is.
 func TestMissingFactsAreReported(t *testing.T) {
 	missing := func(t *testing.T, fact string, env map[string]string) []string {
-		p := newProject(t, map[string]string{"empty.txt": " \n", "note.txt": "no", "open.md": "---\na: 1\n", "dashes.md": "---\nno field\n", "folder/x": ""})
+		p := newProject(t, map[string]string{"empty.txt": " \n", "note.txt": "no", "folder/x": ""})
 		if err := os.Symlink(filepath.Dir(p.dir), p.path("out.txt")); err != nil {
 			t.Skip("no links here:", err)
 		}

@@ -118,9 +118,6 @@ func (e yamlEdit) addLine(m *matter, set Set) (start, end int, text string, err 
 		indent = strings.Repeat(" ", max(m.fields.Content[0].Column-1, 0))
 	}
 	line := indent + renderYAML(name, 0, false) + ": " + renderYAML(set.Value, 0, false) + m.newline
-	if n := len(e.src); n > 0 && e.src[n-1] != '\n' { // the end of a file that has no second fence
-		line = m.newline + line
-	}
 	return len(e.src), len(e.src), line, nil
 }
 
@@ -155,9 +152,6 @@ func (e yamlEdit) addField(m *matter, parent *yaml.Node, flow bool, set Set) (st
 		at += size
 	}
 	line := strings.Repeat(" ", column) + renderYAML(name, 0, false) + ": " + renderYAML(set.Value, 0, false) + m.newline
-	if e.src[end-1] != '\n' { // the end of a file that has no second fence
-		line = m.newline + line
-	}
 	return end, end, line, nil
 }
 

@@ -19,10 +19,12 @@ import (
 // fields; the body behind it may be as large as any file.
 const maxMatterSize = 256 << 10
 
-var (
-	errNoFrontMatter = errors.New("has no front matter: its first line is not ---")
-	errUnclosed      = errors.New("has no front matter: no second line of --- closes it")
-)
+var errNoFrontMatter = errors.New("has no front matter: its first line is not ---")
+
+// errUnclosed is for a first fence, in a line, without a second one.
+func errUnclosed(line int) error {
+	return &syntaxError{fmt.Sprintf("has front matter that line %d opens and no second --- closes; write a line of --- below its last field", line)}
+}
 
 // A matter is front matter that was split off and understood.
 type matter struct {
@@ -36,7 +38,6 @@ type matter struct {
 	value  map[string]any
 
 	// What only a lenient reader meets.
-	unclosed bool
 	remarks  []remark
 	unusable []schema.Violation
 	spans    map[*yaml.Node][2]int // where texts stand in yaml that are no YAML there
@@ -61,7 +62,7 @@ func splitFrontMatter(src []byte) (*matter, error) {
 			return m, nil
 		}
 	}
-	return nil, errUnclosed
+	return nil, errUnclosed(1)
 }
 
 // cutLine gives the first line without its line break, and its size with it.
@@ -91,8 +92,8 @@ type syntaxError struct{ message string }
 
 func (e *syntaxError) Error() string { return e.message }
 
-// decodeFrontMatter splits and understands. It fails with errNoFrontMatter or
-// errUnclosed if there is none, and with a *syntaxError if its YAML is broken.
+// decodeFrontMatter splits and understands. It fails with errNoFrontMatter if
+// there is none, and with a *syntaxError if it never closes or its YAML is broken.
 func decodeFrontMatter(src []byte) (*matter, error) {
 	m, err := splitFrontMatter(src)
 	if err != nil {

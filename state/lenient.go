@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,26 +23,19 @@ const (
 )
 
 // decodeLenient is decodeFrontMatter for blocks that people write without a parser
-// at hand. Blank lines may precede the first fence, the second may be absent, and
-// what is no YAML as a whole is read field by field. s says which fields are texts;
+// at hand. Blank lines may precede the first fence, and what is no YAML as a whole
+// is read field by field. s says which fields are texts;
 // nil says nothing. whole is false if the writer may not be done yet.
 func decodeLenient(src []byte, s *schema.Schema) (m *matter, whole bool, err error) {
 	if m, err = splitLenient(src); err != nil {
-		return nil, true, err
-	}
-	whole = !m.unclosed
-	if m.unclosed {
-		m.remark(m.line, "the front matter that begins here is not closed by a line of ---, so it goes to the end of the file")
+		return nil, !errors.As(err, new(*syntaxError)), err
 	}
 	broken := m.decode()
-	switch tooBig := len(m.yaml) > maxMatterSize; {
-	case tooBig && m.unclosed:
-		return nil, false, errUnclosed
-	case tooBig:
+	if len(m.yaml) > maxMatterSize {
 		return nil, true, broken
 	}
+	whole = broken == nil
 	if broken != nil || m.repeats() {
-		whole = whole && broken == nil
 		if err := m.decodeFields(); err != nil {
 			return nil, whole, err
 		}
@@ -81,12 +75,10 @@ func splitLenient(src []byte) (*matter, error) {
 		at, before = at+size, before+1
 	}
 	m, err := splitFrontMatter(src[at:])
-	switch err {
-	case nil:
-	case errUnclosed:
-		_, size := cutLine(src[at:])
-		m = &matter{offset: size, newline: lineBreak(src[at : at+size]), yaml: src[at+size:], unclosed: true, line: 1}
-	default:
+	switch {
+	case errors.As(err, new(*syntaxError)):
+		return nil, errUnclosed(1 + before)
+	case err != nil:
 		return nil, err
 	}
 	m.offset, m.line = m.offset+at, m.line+before
@@ -204,8 +196,6 @@ func (m *matter) rawFields() ([]rawField, error) {
 		found = append(found, rawField{key: key, indent: string(blank[:indent]), line: line, at: begin, colon: indent + colon, first: text})
 	}
 	switch {
-	case len(found) == 0 && m.unclosed:
-		return nil, errUnclosed
 	case len(found) == 0:
 		return nil, fmt.Errorf("has front matter in which no line is a field (name: value)")
 	case strays == 1:

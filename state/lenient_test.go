@@ -53,11 +53,9 @@ func TestReadLenient(t *testing.T) {
 			problem: "f.md:2: enabled is not valid YAML, since no blank follows its colon; it is read all the same\nf.md:3: n is not valid YAML, since no blank follows its colon; it is read all the same"},
 		{name: "tabs", content: "---\nenabled:\tfalse\n\tn: 3\nn\t: 4\nother: *\n---\n", value: fields("enabled", false, "n", 4, "other", "*"),
 			problem: "f.md:2: enabled is not valid YAML; it is read as the text \"false\"\nf.md:5: other is not valid YAML; it is read as the text \"*\""},
-		{name: "no second fence", content: "---\nenabled: false\nn: 3\n", value: fields("enabled", false, "n", 3),
-			problem: "f.md:1: the front matter that begins here is not closed by a line of ---, so it goes to the end of the file"},
-		{name: "no second fence before the text", content: "\n---\nenabled: false\n\nThe goal of it all.\n- one\nMore.\n", value: fields("enabled", false),
-			problem: "f.md:2: the front matter that begins here is not closed by a line of ---, so it goes to the end of the file\n" +
-				"f.md:5: \"The goal of it all.\" is no field (name: value); all 3 such lines are ignored"},
+		{name: "no second fence", content: "---\nenabled: false\nn: 3\n", status: Invalid, problem: "has front matter that line 1 opens and no second --- closes; write a line of --- below its last field"},
+		{name: "no second fence before the text", content: "\n---\nenabled: false\n\nThe goal of it all.\n- one\nMore.\n", status: Invalid,
+			problem: "has front matter that line 2 opens and no second --- closes; write a line of --- below its last field"},
 		{name: "of equal keys the first counts", content: "---\nenabled: false\nx: *\nenabled: true\n---\n", value: fields("enabled", false, "x", "*"),
 			problem: "f.md:3: x is not valid YAML; it is read as the text \"*\"\nf.md:4: there is a field enabled above, which counts; this one is ignored"},
 		{name: "fields over several lines", content: "---\nx: *\nlist:\n- 1\n- 2\nmore: |\n  a\n\n  b: c\n# note\n\"n\" : 4\n---\n", value: fields("x", "*", "list", []any{1, 2}, "more", "a\n\nb: c\n", "n", 4),
@@ -76,10 +74,10 @@ func TestReadLenient(t *testing.T) {
 			problem: `f.md:2: promise is not valid YAML; it is read as the text "Done: x"`},
 
 		{name: "no front matter", content: "# Title\n---\nn: 1\n---\n", status: Missing, problem: "has no front matter: its first line is not ---"},
-		{name: "a rule above a text", content: "---\nJust a text.\n", status: Missing, problem: "has no front matter: no second line of --- closes it"},
+		{name: "a rule above a text", content: "---\nJust a text.\n", status: Invalid, problem: "has front matter that line 1 opens and no second --- closes; write a line of --- below its last field"},
 		{name: "no fields", content: "---\n- a\n---\n", status: Invalid, problem: "has front matter in which no line is a field (name: value)"},
 		{name: "too big", content: "---\na: *" + strings.Repeat("x", maxMatterSize) + "\n---\n", status: Invalid, problem: "has front matter that is too big: more than 256 KiB"},
-		{name: "a long text behind a line of dashes", content: "---\na: *" + strings.Repeat("x", maxMatterSize) + "\n", status: Missing, problem: "has no front matter: no second line of --- closes it"},
+		{name: "a long text behind a line of dashes", content: "---\na: *" + strings.Repeat("x", maxMatterSize) + "\n", status: Invalid, problem: "has front matter that line 1 opens and no second --- closes; write a line of --- below its last field"},
 		{name: "too many fields", content: "---\nx: *\n" + manyFields(maxFields) + "---\n", status: Invalid, problem: "has front matter of more than 1000 fields"},
 	}
 	for _, test := range tests {
@@ -135,7 +133,7 @@ func TestReadLenientTexts(t *testing.T) {
 		`✅ All tests: passing`:       `✅ All tests: passing`,
 		`<promise>DONE: x</promise>`: `<promise>DONE: x</promise>`,
 	} {
-		for _, content := range []string{"---\nn: 3\npromise: " + value + "\n---\n", "---\npromise: " + value + "\nn:3\n", "---\nx: *\npromise:\t" + value + "\nn: 3\n---\n"} {
+		for _, content := range []string{"---\nn: 3\npromise: " + value + "\n---\n", "---\npromise: " + value + "\nn:3\n---\n", "---\nx: *\npromise:\t" + value + "\nn: 3\n---\n"} {
 			doc, got, unusable := readLenient(t, content)
 			if doc.Status != OK || unusable != "" || got["promise"] != want || got["n"] != 3 {
 				t.Errorf("%q: got %v, %q; unusable %q; want %q", content, doc.Status, got["promise"], unusable, want)
@@ -181,12 +179,12 @@ func TestEditLenient(t *testing.T) {
 		{name: "what makes the rest YAML", src: "---\nx: *\nn: 1\nn: 5\n---\n", sets: []Set{set(2, "x")}, want: "---\nx: 2\nn: 1\nn: 5\n---\n"},
 		{name: "inside a field", src: "---\nx: *\na: [1, {b: 2}]\nc:\n  d: 1\n---\n", sets: []Set{set(3, "a", 1, "b"), set(4, "c", "d")}, want: "---\nx: *\na: [1, {b: 3}]\nc:\n  d: 4\n---\n"},
 		{name: "a new field", src: "---\r\nx: *\r\n---\r\nbody", sets: []Set{set(2, "n")}, want: "---\r\nx: *\r\n\"n\": 2\r\n---\r\nbody"},
-		{name: "a new field without a second fence", src: "---\nx: *", sets: []Set{set(2, "n")}, want: "---\nx: *\n\"n\": 2\n"},
 		{name: "characters before it", src: "---\nx: *é\n\"n\" : 1 # é\n---\n", sets: []Set{set(2, "n")}, want: "---\nx: *é\n\"n\" : 2 # é\n---\n"},
 
 		{name: "a block of text", src: "---\nx: *\nn: |\n  a\n---\n", sets: []Set{set(2, "n")}, err: "its value is a block of text; repair it by hand"},
 		{name: "a quote that is not closed", src: "---\nx: \"half\nn: 1\n---\n", sets: []Set{set(2, "n")}, want: "---\nx: \"half\nn: 2\n---\n"},
 		{name: "no front matter", src: "n: 1\n", sets: []Set{set(2, "n")}, err: "the file has no front matter: its first line is not ---"},
+		{name: "no second fence", src: "---\nn: 1\n", sets: []Set{set(2, "n")}, err: "the file has front matter that line 1 opens and no second --- closes; write a line of --- below its last field"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

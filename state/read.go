@@ -382,9 +382,6 @@ func (r *raw) decode(f File, path string, b *Budget) (doc Doc, parsed bool) {
 		case errors.Is(err, errNoFrontMatter):
 			doc.Status, doc.Quiet, doc.Problem = Missing, true, err.Error()
 			return doc, len(r.data) > 0
-		case errors.Is(err, errUnclosed): // it is there, and broken
-			doc.Status, doc.Problem = Missing, err.Error()
-			return doc, false
 		case err != nil:
 			doc.Status, doc.Problem = Invalid, err.Error()
 			return doc, !errors.As(err, new(*syntaxError))
@@ -398,9 +395,9 @@ func (r *raw) decode(f File, path string, b *Budget) (doc Doc, parsed bool) {
 	case LenientFrontMatter:
 		matter, whole, err := decodeLenient(r.data, f.Schema)
 		switch {
-		case errors.Is(err, errNoFrontMatter), errors.Is(err, errUnclosed):
-			doc.Status, doc.Quiet, doc.Problem = Missing, errors.Is(err, errNoFrontMatter), err.Error()
-			return doc, len(r.data) > 0 && whole
+		case errors.Is(err, errNoFrontMatter):
+			doc.Status, doc.Quiet, doc.Problem = Missing, true, err.Error()
+			return doc, len(r.data) > 0
 		case err != nil:
 			doc.Status, doc.Problem = Invalid, err.Error()
 			return doc, whole

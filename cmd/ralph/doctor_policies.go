@@ -258,7 +258,7 @@ func (x *examination) checkEnd(l loopFile, r loopState) {
 }
 
 // checkLenient reports what of a front matter is not YAML.
-func (x *examination) checkLenient(path string, doc state.Doc, fences string) {
+func (x *examination) checkLenient(path string, doc state.Doc) {
 	for line := range strings.Lines(doc.Problem) {
 		where, what, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		switch {
@@ -266,8 +266,6 @@ func (x *examination) checkLenient(path string, doc state.Doc, fences string) {
 			// It is reported below, with the field.
 		case !ok: // how many more there are
 			x.note("state", path, where, "write the front matter as YAML")
-		case strings.Contains(what, "is not closed by a line of ---"):
-			x.problem("state", where, what, fences)
 		default:
 			x.note("state", where, what, "write the line as YAML: name, colon, blank, value; quotes around a text")
 		}
@@ -293,16 +291,17 @@ func (x *examination) checkLoopFiles(ctx context.Context) {
 			continue
 		}
 		fences := "begin the file with a line ---, then the fields, then another line ---; or start anew: ralph start " + l.policy.shortName() + " 'what to do' --force" + strings.TrimPrefix(l.args(), l.policy.shortName())
+		// Of the policies that are examined, checkState looks at the file of all sessions.
+		own := l.session != "" || !slices.ContainsFunc(x.policies, func(e examined) bool { return e.policy.name == l.policy.name })
 		switch {
 		case gone:
 			x.problem("state", l.path, oneLine(r.doc.Problem)+", so there is no loop of "+l.name(), fences)
 		case r.doc.Status == state.OK:
-			x.checkLenient(l.path, r.doc, fences)
-		case l.session != "": // another invalid one is checkState's
+			x.checkLenient(l.path, r.doc)
+		case own:
 			x.problem("state", l.path, fmt.Sprintf("%s; %s cannot use it", r.doc.Problem, l.policy.shortName()), "repair the file, or: ralph stop "+l.args())
 		}
-		known := func(e examined) bool { return e.policy.name == l.policy.name }
-		if r.doc.Status == state.OK && l.fact.Schema != nil && (l.session != "" || !slices.ContainsFunc(x.policies, known)) {
+		if r.doc.Status == state.OK && l.fact.Schema != nil && own {
 			x.checkFields(l.fact, l.path, r.doc, l.policy.shortName())
 		}
 		if gone || r.paused() {
