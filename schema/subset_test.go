@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -99,6 +100,7 @@ func drawSchema(t *rapid.T, depth int) any {
 		put(keyword, count)
 	}
 	put("pattern", func() any { return rapid.SampledFrom([]string{"^a", "é", "^$", "[0-9]+"}).Draw(t, "pattern") })
+	put("format", func() any { return rapid.SampledFrom(slices.Sorted(maps.Keys(formats))).Draw(t, "format") })
 	put("required", func() any {
 		names := rapid.SliceOfNDistinct(rapid.SampledFrom(drawnNames), 1, 2, rapid.ID).Draw(t, "names")
 		all := make([]any, len(names))
@@ -143,7 +145,7 @@ func drawValue(t *rapid.T, depth int) any {
 	case n < 4:
 		return drawNumber(t)
 	case n < 6 || depth == 0:
-		return rapid.SampledFrom([]string{"", "a", "ab", "é", "12"}).Draw(t, "text")
+		return rapid.SampledFrom([]string{"", "a", "ab", "é", "12", "5m", "-5m", "2026-11-20"}).Draw(t, "text")
 	case n < 8:
 		list := make([]any, rapid.IntRange(0, 3).Draw(t, "length"))
 		for i := range list {
@@ -170,6 +172,7 @@ func TestCovers(t *testing.T) {
 		{`true`, true},
 		{`{"properties": {"a": {"items": {"$ref": "#"}}}}`, true},
 		{`{"properties": {"a": {"items": {"format": "date"}}}}`, false},
+		{`{"properties": {"a": {"format": "date-time"}, "b": {"format": "go-duration"}}}`, true},
 		{`{"allOf": [{"not": {}}]}`, false},
 		{`{"additionalProperties": {"uniqueItems": true}}`, false},
 		{`{"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [true]}}}`, false},
