@@ -90,11 +90,11 @@ func bounds() map[string][]bound {
 			{"alternatives in braces of a pattern", "state.maxAlternatives", count, "the fact is missing"},
 		},
 		"Programs and git": {
-			{"time for a program that an effect runs", "loop.runTimeout", span, "the program is ended with its children, and ralph reports it; `timeout` sets another time"},
-			{"time for a program", "loop.execTimeout", span, "the program is ended with its children, and the fact is missing; `timeout` sets another time"},
+			{"time for a program that an effect runs", "rules.runTimeout", span, "the program is ended with its children, and ralph reports it; `timeout` sets another time"},
+			{"time for a program", "rules.execTimeout", span, "the program is ended with its children, and the fact is missing; `timeout` sets another time"},
 			{"output of a program, for each of stdout and stderr", "loop.maxOutput", size, "the rest is dropped, and `problem(fact)` says so"},
 			{"wait for the output of a program that has ended", "loop.afterExit", span, "what a child prints later is dropped"},
-			{"time for git", "loop.gitTimeout", span, "the fact is missing; `timeout` sets another time"},
+			{"time for git", "rules.gitTimeout", span, "the fact is missing; `timeout` sets another time"},
 		},
 		"The session": {
 			{"what is read of the session file, from its end", "loop/transcript.DefaultMaxBytes", size, "older records are not seen, but in the turn"},
@@ -110,7 +110,7 @@ func bounds() map[string][]bound {
 		},
 		"A judge": {
 			{"model of `api: anthropic`, if the policy names none", "loop/judge.usualModel", word, "`api: openai` has none: the policy names it"},
-			{"time for the answer", "loop/judge.usualTimeout", span, "the fact is missing; `timeout` sets another time"},
+			{"time for the answer", "rules.judgeTimeout", span, "the fact is missing; `timeout` sets another time"},
 			{"turns of the conversation", "loop/judge.usualTurns", count, "older turns are not sent; `turns` sets another number"},
 			{"tokens of the answer", "loop/judge.DefaultMaxTokens", count, "the answer is cut off, and the fact is missing; `max_tokens` sets another number"},
 			{"one turn of the conversation", "loop/judge.MaxTurn", size, "its end is sent"},

@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/ralph-sdk/ralph/rules"
 )
-
-// runTimeout is how long a program may take that an effect runs.
-const runTimeout = 2 * time.Second
 
 // start runs the program of an effect to its end. What goes wrong is for the user, and
 // changes no verdict.
@@ -31,7 +27,7 @@ func (l *Loop) start(ctx context.Context, g *gatherer, rule string, e rules.Effe
 	if err := l.untrusted(f, g.dir); err != nil {
 		return fmt.Errorf("%s is not run: %w", program, err)
 	}
-	timeout := timeoutOf(f, runTimeout)
+	timeout := timeoutOf(f)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	done := process{argv: e.Args, dir: g.root.Dir()}.run(ctx)

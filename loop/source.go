@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -219,9 +220,4 @@ func absent(why string) rules.Value {
 func noProject() rules.Value { return absent("there is no project") }
 
 // timeoutOf is how long a fact may take.
-func timeoutOf(f *rules.Fact, usual time.Duration) time.Duration {
-	if f.Timeout > 0 {
-		return f.Timeout
-	}
-	return usual
-}
+func timeoutOf(f *rules.Fact) time.Duration { return cmp.Or(f.Timeout, f.Source.Timeout) }

@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 )
-
-const execTimeout = 10 * time.Second
 
 // execSource runs a program and gives what it printed. How it ended is a value: a
 // rule asks for its code.
@@ -25,7 +22,7 @@ func (s execSource) Gather(ctx context.Context, q Query) rules.Value {
 	if q.Root == nil {
 		return noProject()
 	}
-	timeout := timeoutOf(q.Fact, execTimeout)
+	timeout := timeoutOf(q.Fact)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	f := process{argv: q.Args, dir: q.Root.Dir(), stdin: q.Options["stdin"]}.run(ctx)

@@ -6,12 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ralph-sdk/ralph/rules"
 )
-
-const gitTimeout = 2 * time.Second
 
 // gitSource asks the git program how a path of the project stands. It takes no lock
 // that the agent could be waiting for, and never asks for a password. No program runs
@@ -25,7 +22,7 @@ func (s gitSource) Gather(ctx context.Context, q Query) rules.Value {
 	if q.Root == nil {
 		return noProject()
 	}
-	timeout := timeoutOf(q.Fact, gitTimeout)
+	timeout := timeoutOf(q.Fact)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	missing := func(why string) rules.Value { return rules.Value{Status: rules.Missing, Problem: why, Path: q.Args[0]} }

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -9,14 +11,17 @@ import (
 // fields cannot be checked, rules that do nothing, names that nothing reads.
 func checkDeclarations(p *Program) Diagnostics {
 	var diags Diagnostics
-	warn := func(pos Pos, check, help, format string, args ...any) {
-		if diags.full(Warning) {
+	report := func(pos Pos, sev Severity, check, help, format string, args ...any) {
+		if diags.full(sev) {
 			return
 		}
 		diags = append(diags, Diagnostic{
-			Pos: pos, End: p.lineEnd(pos), Severity: Warning, Check: check,
+			Pos: pos, End: p.lineEnd(pos), Severity: sev, Check: check,
 			Message: fmt.Sprintf(format, args...), Help: help, Line: p.line(pos),
 		})
+	}
+	warn := func(pos Pos, check, help, format string, args ...any) {
+		report(pos, Warning, check, help, format, args...)
 	}
 	for _, f := range p.facts {
 		// What a program prints need not be JSON, and a text has no fields.
@@ -28,11 +33,30 @@ func checkDeclarations(p *Program) Diagnostics {
 		warn(Pos{File: p.files[0].Name, Line: 1, Col: 1}, "no-rules", "add rules: with at least one continue rule", "the policy has no rules, so it decides nothing")
 	}
 	if deadline := p.compiler.load.cfg.Deadline; deadline > 0 {
+		var total time.Duration // of facts that are in time each
+		late := func(f *Fact, what string, takes time.Duration) {
+			warn(f.Pos, "late-fact", "set a shorter timeout, or give the hook more time: ralph install HOST --deadline "+(takes.Round(time.Second)+10*time.Second).String(),
+				"%s may take %s, and the hook ends after %s", what, takes, deadline)
+		}
 		for _, f := range p.facts {
-			if f.Timeout >= deadline {
-				warn(f.Pos, "late-fact", "shorten its timeout, or give the hook more time: ralph install HOST --deadline "+(f.Timeout.Round(time.Second)+10*time.Second).String(),
-					"the fact %q may take %s, and the hook ends after %s", f.Name, f.Timeout, deadline)
+			takes, before := cmp.Or(f.Timeout, f.Source.Timeout), total
+			if takes >= deadline {
+				late(f, "the fact "+quote(f.Name), takes)
+				continue
 			}
+			if total += takes; total >= deadline && before < deadline {
+				late(f, "the fact "+quote(f.Name)+", with those before it,", total)
+			}
+		}
+	}
+	if why := p.compiler.load.cfg.Unapproved; why != "" {
+		needy := slices.DeleteFunc(p.Facts(), func(f *Fact) bool { return f.Source.Trust == "" })
+		for _, r := range p.rules {
+			needy = append(needy, r.Runs...)
+		}
+		if len(needy) > 0 { // the approval is for all
+			f := needy[0]
+			report(f.Pos, Info, "unapproved", "read it, then run: ralph trust "+p.Name, "%q %s, and %s: until then this does not happen", f.Name, f.Source.Trust, why)
 		}
 	}
 	for _, r := range p.rules {

@@ -101,6 +101,7 @@ func Checks() []CheckInfo {
 
 		// The program that loads the policy.
 		{"config", Error, "a source, function, event or effect that a program cannot add"},
+		{"unapproved", Info, "a fact or effect that does nothing until the policy is approved"},
 		{"not-allowed", Error, "something that the program does not allow the policy to use"},
 		{"internal", Error, "a bug in ralph"},
 	}, []CheckInfo{

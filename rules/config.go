@@ -34,6 +34,9 @@ type Config struct {
 
 	// Deadline is when the program that decides gives up, for [Check]; 0 is never.
 	Deadline time.Duration
+	// Unapproved is why no program of the policy runs and no model is asked, for [Check],
+	// such as "the policy is not approved yet"; "" if they are approved.
+	Unapproved string
 
 	// Lazy loads a policy that has a when of its own only as far as that. The rest is
 	// compiled at the first event that passes the when, and an error found there lets

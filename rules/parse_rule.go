@@ -199,7 +199,7 @@ func (p *parser) assignment(n *source.Node, what string) *source.Node {
 
 // runKind is what a program that an effect runs is to those who approve programs.
 func runKind() SourceKind {
-	return SourceKind{Name: "run", Doc: "A program that an effect runs.", Argv: true, Trust: "runs a program"}
+	return SourceKind{Name: "run", Doc: "A program that an effect runs.", Argv: true, Trust: "runs a program", Timeout: runTimeout}
 }
 
 func (p *parser) run(n *source.Node) (effectDecl, bool) {

@@ -272,6 +272,9 @@ func traits(s SourceKind) []string {
 	if s.Trust != "" {
 		out = append(out, "It "+s.Trust+", so the policy needs [approval](../policy.md#facts-and-sources): `ralph trust`.")
 	}
+	if s.Timeout > 0 {
+		out = append(out, "It may take "+reference.Duration(s.Timeout)+", or what `timeout` says.")
+	}
 	if s.Editable {
 		out = append(out, "`set` changes its fields.")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-sdk/ralph/rules/internal/form"
 	"github.com/ralph-sdk/ralph/schema"
@@ -43,6 +44,9 @@ type SourceKind struct {
 	Body     bool         // its value has a field body, the text below the front matter; takes lenient
 	Session  bool         // it reads what the host keeps of the session, not the project
 	Value    *schema.Type // type of the value when there is no schema; nil means anything
+
+	// Timeout is how long gathering may take where a fact has no timeout; 0 is not known.
+	Timeout time.Duration
 
 	// Trust says what gathering does that a user has to approve first, as the rest
 	// of "it …": "runs a program". "" needs no approval.
@@ -232,7 +236,7 @@ func Sources() []SourceKind {
 			},
 		},
 		{
-			Name: "git", Doc: "What git reports about a path: repo, branch, head, dirty, changed, ahead, behind.", Path: true, Once: true,
+			Name: "git", Doc: "What git reports about a path: repo, branch, head, dirty, changed, ahead, behind.", Path: true, Once: true, Timeout: gitTimeout,
 			Derive: deriveStatus,
 			Value: object(map[string]*schema.Type{
 				"repo": boolean, "branch": text, "head": text, "dirty": boolean, "changed": listOf(text), "ahead": integer, "behind": integer,
@@ -240,7 +244,7 @@ func Sources() []SourceKind {
 		},
 		{
 			Name: "exec", Doc: "What a program printed; its arguments are a list and never a shell line.", Argv: true, Schema: true,
-			Trust: "runs a program", Once: true, Derive: deriveOutput,
+			Trust: "runs a program", Once: true, Timeout: execTimeout, Derive: deriveOutput,
 			Options: []SourceOption{{Name: "stdin", Kind: OptionText, Doc: "What the program reads from its standard input."}},
 			Around: func(document *schema.Type) *schema.Type {
 				return object(map[string]*schema.Type{
@@ -255,7 +259,7 @@ func Sources() []SourceKind {
 		},
 		{
 			Name: "judge", Doc: "A model's answer to a question about the end of the conversation.", Text: true, Returns: true, Session: true,
-			Trust: "sends the conversation to a model", Once: true,
+			Trust: "sends the conversation to a model", Once: true, Timeout: judgeTimeout,
 			Options: []SourceOption{
 				{Name: "api", Kind: OptionWord, Words: []string{"anthropic", "openai"}, Needs: map[string]string{"openai": "model"}, Doc: "Wire format of the model's service; anthropic if absent."},
 				{Name: "model", Kind: OptionArgument, Doc: "Name of the model; openai needs it, anthropic has a default."},
@@ -267,6 +271,14 @@ func Sources() []SourceKind {
 		},
 	}
 }
+
+// How long gathering a fact may take, and a program that an effect runs, unless the policy says.
+const (
+	gitTimeout   = 2 * time.Second
+	execTimeout  = 10 * time.Second
+	judgeTimeout = 8 * time.Second
+	runTimeout   = 2 * time.Second
+)
 
 func sourceNames(kinds []SourceKind) []string {
 	names := make([]string, len(kinds))

@@ -335,6 +335,11 @@ func (a *app) findings(ctx context.Context, p policy, o checkOptions) (rules.Dia
 	}
 	cfg := a.config(p, v)
 	cfg.Deadline = o.deadline
+	if program, _ := a.loadWith(ctx, p, v); program != nil && p.name != stdinName {
+		if err := a.needsTrust(examined{policy: p, values: v, program: program}); err != nil {
+			cfg.Unapproved = "the policy " + strings.TrimPrefix(whyNot(err), "which ")
+		}
+	}
 	_, diags := rules.Check(ctx, p.fsys, p.file, cfg)
 	late := func(d rules.Diagnostic) bool { return d.Check == "late-fact" }
 	if o.anyHook && slices.ContainsFunc(diags, late) {

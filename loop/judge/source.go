@@ -1,13 +1,13 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
@@ -15,9 +15,8 @@ import (
 )
 
 const (
-	usualTimeout = 8 * time.Second
-	usualTurns   = 5
-	usualModel   = "claude-haiku-4-5-20251001" // of Anthropic, where the policy names none
+	usualTurns = 5
+	usualModel = "claude-haiku-4-5-20251001" // of Anthropic, where the policy names none
 )
 
 // Source gathers the facts of the kind judge:
@@ -49,10 +48,7 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 	if failed != nil {
 		return rules.Value{Status: rules.Missing, Quiet: failed.Kind == NoKey, Problem: failed.Message}
 	}
-	timeout := usualTimeout
-	if q.Fact.Timeout > 0 {
-		timeout = q.Fact.Timeout
-	}
+	timeout := cmp.Or(q.Fact.Timeout, q.Fact.Source.Timeout)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	limit := usualTurns
