@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,43 @@ rules:
 				t.Error("a text changed the decision")
 			}
 		})
+	}
+}
+
+// What a part reads counts as what any text reads: it is used, listed, and kept out of logs
+// if it is private.
+func TestPartsRead(t *testing.T) {
+	p, diags := rules.Check(t.Context(), policy(`
+facts:
+  flag: {text: flag}
+rules:
+  - name: tell
+    when: stop_hook_active
+    stop: [done, {when: flag != "" and exists("a.md"), text: "${env.SECRET}"}]
+    log: [one, {when: prompt != "", text: two}]
+`).fs(), "policy.yaml", rules.Config{})
+	if len(diags) > 0 {
+		t.Fatal(diags.Format())
+	}
+	var uses []string
+	for _, u := range slices.Concat(p.Uses().Functions, p.Uses().Names, p.Uses().Paths) {
+		uses = append(uses, u.Name)
+	}
+	if diff := cmp.Diff([]string{"exists", "env.SECRET", "prompt", "stop_hook_active", "a.md", "flag"}, uses); diff != "" {
+		t.Errorf("uses (-want +got):\n%s", diff)
+	}
+	for flag, want := range map[string]rules.Verdict{"": {Reason: "done"}, "on": {Reason: "done\nhidden", Private: true}} {
+		w := &world{facts: map[string]rules.Value{"flag": is(flag)}, names: map[string]any{
+			"stop_hook_active": true, "prompt": "go", "env.SECRET": "hidden", "exists": func(string) bool { return true },
+		}}
+		v := w.eval(p)
+		got := rules.Verdict{Reason: v.Reason, Private: v.Private}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("flag %q (-want +got):\n%s", flag, diff)
+		}
+		if part := v.Parts[0]; part.Log != "one\ntwo" || part.Private {
+			t.Errorf("the log is %q, private: %v", part.Log, part.Private)
+		}
 	}
 }
 
