@@ -312,9 +312,9 @@ rules:
     notice: told
     then: [{set: state.n.m.k = 1}, {delete: state}, {set: state.n.m = 2}]
 `)
-			for range 2 {
+			for i := range 2 {
 				d := p.run(l, p.turn("a"))
-				if d.Continue() || len(d.Notices) == 0 || strings.Contains(fmt.Sprint(d.Notices, d.Log), "told") {
+				if d.Continue() || i == 0 && len(d.Notices) == 0 || strings.Contains(fmt.Sprint(d.Notices, d.Log), "told") {
 					t.Errorf("%q: notices %q, log %q", said(d), d.Notices, d.Log)
 				}
 			}

@@ -26,6 +26,7 @@ type Decision struct {
 	Verdict *rules.Verdict // never nil
 	Skipped string         // why the rules were not tried: loops are off, the event is not listed, the policy is not for it
 	Notices []string       // for the user, in order; Apply adds to them
+	Known   []string       // notices that the session saw before: for the log alone
 	Notes   []string       // for the agent beside the prompt, on UserPromptSubmit only
 	Log     []string       // finished lines for stderr; Apply adds to them
 	Hint    string         // of the user, at the end of the verdict's reason; Apply adds it
@@ -136,8 +137,9 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 		d.fail(err)
 	case unusable(d.Verdict):
 		d.fail(fmt.Errorf("%s; run: ralph check %s", d.Verdict.Problems[0], d.Policy))
-	case d.Verdict.Idle:
-		d.skipIdle()
+	case d.Verdict.Idle && !d.Verdict.Changed && !d.noteworthy():
+		d.close()
+		d.gatherer = nil
 	}
 }
 
@@ -156,15 +158,13 @@ func (l *Loop) paused(root string, ev host.Event) (bool, error) {
 // unusable reports whether the policy was for the event and the rest of it, which
 // [rules.Config.Lazy] had put off, could not be loaded.
 func unusable(v *rules.Verdict) bool {
-	return v.Fault == "rule" && v.Trace.When != nil && v.Trace.When.Outcome == rules.Holds && len(v.Trace.Steps) == 0
+	return v.Fault == "rule" && len(v.Trace.Steps) == 0 && (v.Trace.When == nil || v.Trace.When.Outcome == rules.Holds)
 }
 
-// skipIdle skips an event that the policy is not for: nothing is counted and
-// nothing is logged.
-func (d *Decision) skipIdle() {
-	d.Skipped, d.Verdict.Reason = d.Verdict.Reason, ""
-	d.close()
-	d.gatherer = nil
+// noteworthy reports whether a decision that tried no rule is kept in the log: there is a
+// loop that the session is not continued in, or something could not be used.
+func (d *Decision) noteworthy() bool {
+	return d.Verdict.Aside.Exists() || len(d.Verdict.Problems) > 0
 }
 
 // root gives the project root of an event, "" if the loop has none.
@@ -177,11 +177,17 @@ func (l *Loop) root(ev host.Event) (string, error) {
 
 // options are those of one evaluation.
 func (d *Decision) options() rules.Options {
-	o := rules.Options{Event: d.Event.Name, Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Trace: rules.TraceFull}
+	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Policy: commandName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Trace: rules.TraceFull}
 	if d.gatherer.loop.private {
 		o.Trace = rules.TraceClear
 	}
 	return d.gatherer.mem.options(o)
+}
+
+// commandName is a policy as commands take it: without the directory of policies and the
+// ending of its file.
+func commandName(policy string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(policy, ".ralph/"), ".yaml")
 }
 
 // interrupted says that the time was up.
@@ -204,10 +210,23 @@ func (d *Decision) evaluate(ctx context.Context) {
 	if lines := g.missed(ctx); len(lines) > 0 && d.Verdict.Action == rules.Continue {
 		d.Verdict.Reason = strings.TrimLeft(d.Verdict.Reason+"\n\n"+strings.Join(lines, "\n"), "\n")
 	}
-	d.Notices, d.Notes, d.Log, d.masked = nil, nil, nil, nil
+	d.Notices, d.Known, d.Notes, d.Log, d.masked, d.Skipped = nil, nil, nil, nil, nil, ""
+	if v := d.Verdict; v.Idle {
+		d.Skipped, v.Reason = v.Reason, ""
+		switch {
+		case v.Show:
+			d.notice(d.Skipped)
+		case v.Aside.Exists():
+			d.known(d.Skipped)
+		}
+	}
 	for _, part := range d.Verdict.Parts {
 		logged := len(d.Log)
-		if part.Notice != "" {
+		switch {
+		case part.Notice == "":
+		case part.Seen:
+			d.Known = append(d.Known, part.Notice)
+		default:
 			d.Notices = append(d.Notices, part.Notice)
 		}
 		switch {
@@ -222,10 +241,14 @@ func (d *Decision) evaluate(ctx context.Context) {
 			d.hide(append([]string{part.Notice, part.Note}, d.Log[logged:]...)...)
 		}
 	}
-	for i, p := range d.Verdict.Problems {
-		d.notice(p)
-		if masked := d.Verdict.Masked; masked != nil && masked[i] != p {
-			d.mask("["+d.prefix+"] "+p, "["+d.prefix+"] "+masked[i])
+	for _, p := range d.Verdict.Problems {
+		if p.Seen {
+			d.known(p.Text)
+		} else {
+			d.notice(p.Text)
+		}
+		if p.Private {
+			d.mask("["+d.prefix+"] "+p.Text, "["+d.prefix+"] "+p.Masked())
 		}
 	}
 	if g.budget.Late() {
@@ -256,6 +279,11 @@ func (d *Decision) notice(message string) {
 	d.Notices = append(d.Notices, "["+d.prefix+"] "+message)
 }
 
+// known adds a notice that the session saw before.
+func (d *Decision) known(message string) {
+	d.Known = append(d.Known, "["+d.prefix+"] "+message)
+}
+
 // mask says what the log keeps of a text.
 func (d *Decision) mask(text, as string) {
 	if d.masked == nil {
@@ -283,7 +311,7 @@ func (d *Decision) fail(err error) {
 	quotes := errors.As(err, &private)
 	d.Verdict = &rules.Verdict{Failed: true, Fault: d.Verdict.Fault, Reason: err.Error(), Private: quotes, Trace: d.Verdict.Trace, Cost: d.Verdict.Cost}
 	t := host.Trouble(d.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
-	d.Notices, d.Notes, d.Log = []string{t.Notice}, nil, t.Log
+	d.Notices, d.Known, d.Notes, d.Log = []string{t.Notice}, nil, nil, t.Log
 	if quotes {
 		d.hide(append(t.Log, t.Notice)...)
 	}

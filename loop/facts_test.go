@@ -57,13 +57,13 @@ func TestNumbersThatAreTooBig(t *testing.T) {
 		name, facts, when string
 		want              []string // notices
 	}{
-		{"typed", "s: {json: s.json, schema: {properties: {n: {type: integer}}}}", "s.n > 1 and s.n > 2", []string{"[ralph] s/n at s.json:1:7: is 9007199254740993, too big to be exact; it counts as 9007199254740991"}},
-		{"without a schema", "s: {json: s.json}", "s.list[0] > 1", []string{"[ralph] s/list/0 at s.json:1:42: is 9007199254740993, too big to be exact; it counts as 9007199254740991"}},
+		{"typed", "s: {json: s.json, schema: {properties: {n: {type: integer}}}}", "s.n > 1 and s.n > 2", []string{"[ralph] s.json:1:7: s.n is 9007199254740993, too big to be exact; it counts as 9007199254740991"}},
+		{"without a schema", "s: {json: s.json}", "s.list[0] > 1", []string{"[ralph] s.json:1:42: s.list[0] is 9007199254740993, too big to be exact; it counts as 9007199254740991"}},
 		{"not read", "s: {json: s.json}", "s.k == 1", nil},
-		{"front matter", "s: {frontmatter: s.md, schema: {properties: {n: {type: integer}}}}", "s.n > 1", []string{"[ralph] s/n at s.md:2:4: is 9007199254740993, too big to be exact; it counts as 9007199254740991"}},
-		{"in a list of files", "s: {glob: '*.json'}", "any(s, .value.n > 1)", []string{"[ralph] s/0/value/n at 1:7: s.json: is 9007199254740993, too big to be exact; it counts as 9007199254740991"}},
+		{"front matter", "s: {frontmatter: s.md, schema: {properties: {n: {type: integer}}}}", "s.n > 1", []string{"[ralph] s.md:2:4: s.n is 9007199254740993, too big to be exact; it counts as 9007199254740991"}},
+		{"in a list of files", "s: {glob: '*.json'}", "any(s, .value.n > 1)", []string{"[ralph] s/0/value/n: s.json: is 9007199254740993, too big to be exact; it counts as 9007199254740991"}},
 		{"not read in a list of files", "s: {glob: '*.json'}", "any(s, .value.k == 1)", nil},
-		{"what a program printed", "s: {exec: [cat, s.json]}", "s.json.n > 1", []string{"[ralph] s/json/n at 1:7: is 9007199254740993, too big to be exact; it counts as 9007199254740991"}},
+		{"what a program printed", "s: {exec: [cat, s.json]}", "s.json.n > 1", []string{"[ralph] s.json.n is 9007199254740993, too big to be exact; it counts as 9007199254740991"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newProject(t, map[string]string{"s.json": `{"n": ` + huge + `, "k": 1, "list": [` + huge + `]}`, "s.md": "---\nn: " + huge + "\n---\n"})

@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -149,7 +150,7 @@ rules:
 	t.Run("it is old", func(t *testing.T) {
 		p := newProject(t, map[string]string{"state.json": `{"n": `})
 		p.now = time.Now().Add(2 * time.Hour)
-		if d := p.run(p.loop(policy), p.stop()); said(d) != "stop" || len(d.Notices) != 0 {
+		if d := p.run(p.loop(policy), p.stop()); said(d) != "stop" || len(d.Notices) != 1 {
 			t.Errorf("%q, notices %q", said(d), d.Notices)
 		}
 	})
@@ -200,8 +201,10 @@ rules:
 			if after := fmt.Sprint(os.ReadFile(p.path("state.json"))); after != before {
 				t.Errorf("it was %.80s and is %.80s", before, after)
 			}
-			if len(entries(t, filepath.Join(p.store, "memory"))) > 0 {
-				t.Error("something was counted")
+			for _, name := range entries(t, filepath.Join(p.store, "memory")) { // of what the session saw
+				if b, err := os.ReadFile(filepath.Join(p.store, "memory", name)); err != nil || bytes.Contains(b, []byte(`"total"`)) {
+					t.Errorf("something was counted: %s, %v", b, err)
+				}
 			}
 		})
 	}

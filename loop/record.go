@@ -20,29 +20,30 @@ import (
 // [WithPrivate]. Times are RFC 3339 in UTC, durations nanoseconds
 // under names that end with _ns; it reads back. Another V than 1 is another form.
 type Record struct {
-	V       int          `json:"v"`  // 1
-	ID      string       `json:"id"` // of this decision; later ones sort behind earlier ones
-	Time    time.Time    `json:"time"`
-	Policy  string       `json:"policy"`
-	Shadows string       `json:"shadows,omitempty"` // the shipped policy in whose place the project's file of that name stands
-	Digest  string       `json:"digest,omitempty"`  // of the policy, all that it includes, and its schemas
-	Root    string       `json:"root,omitempty"`
-	Host    string       `json:"host,omitempty"`
-	Event   string       `json:"event"`
-	Session string       `json:"session,omitempty"`
-	Agent   string       `json:"agent,omitempty"`
-	Turn    string       `json:"turn,omitempty"`
-	Action  rules.Action `json:"action"`
-	Command string       `json:"command,omitempty"` // that ended the loop, such as ralph stop; then there is no event, and nothing was decided
-	Rule    string       `json:"rule,omitempty"`
-	At      string       `json:"at,omitempty"` // file:line:col of the rule
-	Reason  string       `json:"reason,omitempty"`
-	Success bool         `json:"success,omitempty"` // the rule that let the agent stop says that the work is done
-	Bound   string       `json:"bound,omitempty"`
-	Fault   string       `json:"fault,omitempty"`
-	Skipped string       `json:"skipped,omitempty"`
-	Error   string       `json:"error,omitempty"`
-	Applied bool         `json:"applied"`
+	V       int             `json:"v"`  // 1
+	ID      string          `json:"id"` // of this decision; later ones sort behind earlier ones
+	Time    time.Time       `json:"time"`
+	Policy  string          `json:"policy"`
+	Shadows string          `json:"shadows,omitempty"` // the shipped policy in whose place the project's file of that name stands
+	Digest  string          `json:"digest,omitempty"`  // of the policy, all that it includes, and its schemas
+	Root    string          `json:"root,omitempty"`
+	Host    string          `json:"host,omitempty"`
+	Event   string          `json:"event"`
+	Session string          `json:"session,omitempty"`
+	Agent   string          `json:"agent,omitempty"`
+	Turn    string          `json:"turn,omitempty"`
+	Action  rules.Action    `json:"action"`
+	Command string          `json:"command,omitempty"` // that ended the loop, such as ralph stop; then there is no event, and nothing was decided
+	Rule    string          `json:"rule,omitempty"`
+	At      string          `json:"at,omitempty"` // file:line:col of the rule
+	Reason  string          `json:"reason,omitempty"`
+	Success bool            `json:"success,omitempty"` // the rule that let the agent stop says that the work is done
+	Bound   string          `json:"bound,omitempty"`
+	Fault   string          `json:"fault,omitempty"`
+	Skipped string          `json:"skipped,omitempty"` // why no rule was tried
+	Loop    *rules.LoopInfo `json:"loop,omitempty"`    // the loop that the event found
+	Error   string          `json:"error,omitempty"`
+	Applied bool            `json:"applied"`
 
 	// Streak is the loop memory that the decision was made on.
 	Streak struct {
@@ -97,7 +98,7 @@ func (d *Decision) Record(private bool) Record {
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Shadows: shadowed(d.Policy), Root: d.Root, Host: d.Event.Host, Event: d.Event.Name,
 		Session: d.Event.SessionID, Agent: d.Event.AgentID, Turn: d.Event.Turn,
 		Action: v.Action, Rule: v.Rule, At: v.Pos.String(), Reason: v.Reason, Success: v.Success, Bound: v.Bound, Measure: v.Measure, Fault: v.Fault,
-		Skipped: d.Skipped, Applied: d.Applied, Notices: d.Notices, Notes: d.Notes, Log: d.Log, Cost: v.Cost, Trace: v.Trace, Calls: v.Trace.Calls, TookNS: int64(d.Took),
+		Skipped: d.Skipped, Loop: v.Loop, Applied: d.Applied, Notices: slices.Concat(d.Notices, d.Known), Notes: d.Notes, Log: d.Log, Cost: v.Cost, Trace: v.Trace, Calls: v.Trace.Calls, TookNS: int64(d.Took),
 	}
 	if d.Err != nil {
 		r.Error = d.Err.Error()
@@ -252,10 +253,10 @@ func hidden(text string) string { return fmt.Sprintf("(%d bytes)", len(text)) }
 const recordTime = time.Second
 
 // keep appends the decision to the log. Skipped decisions, where loops are off or the
-// event is not the policy's, are not kept. A log that cannot be
+// event is not the policy's, are not kept, unless a loop exists or something could not be used. A log that cannot be
 // written is reported, and does no harm.
 func (l *Loop) keep(ctx context.Context, d *Decision) {
-	if l.recorder == nil || d.Skipped != "" {
+	if l.recorder == nil || d.Skipped != "" && !d.noteworthy() {
 		return
 	}
 	defer func() {

@@ -70,7 +70,7 @@ func Diff(older, newer *Program, texts bool) *Comparison {
 		defer newer.mu.Unlock()
 	}
 	m := newModel()
-	d := &differ{texts: texts, out: &Comparison{Differences: []Difference{}, Unknown: []Difference{}, Doubts: []string{}, Notes: []string{}}}
+	d := &differ{model: m, texts: texts, out: &Comparison{Differences: []Difference{}, Unknown: []Difference{}, Doubts: []string{}, Notes: []string{}}}
 	a, b := newTranslator(m, older, true), newTranslator(m, newer, true)
 	a.other, b.other = b, a
 	a.side, b.side = "old", "new"
@@ -89,6 +89,7 @@ func Diff(older, newer *Program, texts bool) *Comparison {
 }
 
 type differ struct {
+	model *model
 	texts bool
 	left  int // steps
 	out   *Comparison
@@ -143,6 +144,7 @@ func decisions(t *translator, p *Program) []decided {
 // newer one differently. It reports whether it is worth while to go on.
 func (d *differ) compare(m *model, old *decided, after []decided) bool {
 	s := m.solver()
+	s.Add(m.fits()...)
 	s.Add(old.when...)
 	if d.ask(s).Status == solve.Unsat {
 		return true
@@ -221,12 +223,7 @@ func contradict(a, b []*solve.Formula) bool {
 }
 
 func (d *differ) ask(s *solve.Solver, fs ...*solve.Formula) solve.Result {
-	if d.left <= 0 {
-		return solve.Result{}
-	}
-	r := s.Solve(min(stepsPerQuestion, d.left), fs...)
-	d.left -= r.Steps
-	return r
+	return d.model.ask(s, &d.left, fs...)
 }
 
 // indexOf finds the difference between the same rules.

@@ -28,6 +28,35 @@ func newModel() *model {
 	return &model{space: solve.NewSpace(), byKey: map[string]*quantity{}}
 }
 
+// ask looks for a state in which fs hold, of the steps that are left: one in which each
+// field has a value of its type, if there is one.
+func (m *model) ask(s *solve.Solver, left *int, fs ...*solve.Formula) solve.Result {
+	try := func(fs []*solve.Formula) (r solve.Result) {
+		if *left > 0 {
+			r = s.Solve(min(stepsPerQuestion, *left), fs...)
+			*left -= r.Steps
+		}
+		return r
+	}
+	r := try(fs)
+	if r.Status == solve.Sat {
+		if fits := try(append(fs, m.fits()...)); fits.Status == solve.Sat {
+			return fits
+		}
+	}
+	return r
+}
+
+// fits says that each field has a value of its type.
+func (m *model) fits() (all []*solve.Formula) {
+	for _, q := range m.things {
+		if q.kind == fieldUsable {
+			all = append(all, solve.In(q.v, isUsable))
+		}
+	}
+	return all
+}
+
 // solver gives a solver that knows what always holds. All quantities must be known by then.
 func (m *model) solver() *solve.Solver {
 	s := solve.NewSolver(m.space)

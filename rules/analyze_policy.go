@@ -92,12 +92,7 @@ type analysis struct {
 
 // ask looks for a state in which fs hold.
 func (a *analysis) ask(s *solve.Solver, fs ...*solve.Formula) solve.Result {
-	if a.left <= 0 {
-		return solve.Result{}
-	}
-	r := s.Solve(min(stepsPerQuestion, a.left), fs...)
-	a.left -= r.Steps
-	return r
+	return a.t.ask(s, &a.left, fs...)
 }
 
 // answer reports whether there is a state in which fs hold.

@@ -157,8 +157,7 @@ func (t *translator) reading(o *operand) (all, bad *solve.Formula) {
 			usable = append(usable, solve.Or(solve.Not(t.status(f, isOK)), solve.In(t.usable(f, a.path).v, isUsable)))
 		}
 	}
-	all, fine := solve.And(has...), solve.And(usable...)
-	return solve.And(all, fine), solve.Or(append(breaks, solve.And(all, solve.Not(fine)))...)
+	return solve.And(append(has, usable...)...), solve.Or(breaks...)
 }
 
 // tree gives the resolved expression of an operand.

@@ -196,11 +196,11 @@ rules:
 		"a nil func":                {with("said", marker(nil)), "a: no"},
 		"a name of a wrong type":    {with("transcript.last", 3), "a: error; rule a: transcript.last is 3, expected text"},
 		"a flag of a wrong type":    {with("stop_hook_active", "perhaps"), `a: error; rule a: stop_hook_active is "perhaps", expected bool; write true or false`},
-		"a fact of a wrong type":    {with("s", map[string]any{"n": "x"}), `a: error; rule a: s/n: is "x", expected int; write a whole number such as 3`},
+		"a fact of a wrong type":    {with("s", map[string]any{"n": "x"}), `a: unknown; s.n is "x", expected int; write a whole number such as 3`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := given(t, text, rules.Config{}, tt.values, rules.Options{})
-			got := strings.Join(append(outcomes(v), v.Problems...), "; ")
+			got := strings.Join(append(outcomes(v), reported(v)...), "; ")
 			if got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
@@ -255,7 +255,7 @@ func TestOwnFunctions(t *testing.T) {
 	} {
 		p := loadWith(t, policy("rules:\n  - name: a\n    when: |-\n      "+expr+"\n    log: x\n"), cfg)
 		v := p.Eval(context.WithValue(t.Context(), key{}, "!"), nil, rules.Options{})
-		if got := strings.Join(append(outcomes(v), v.Problems...), "; "); got != want {
+		if got := strings.Join(append(outcomes(v), reported(v)...), "; "); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", expr, got, want)
 		}
 	}
@@ -333,7 +333,7 @@ func TestOwnEffects(t *testing.T) {
 		}
 	}
 	v := given(t, rule("page: {to: '${cut(who[1], 1)}'}"), cfg, nil, rules.Options{})
-	if v.Action != rules.Stop || v.Fault != "rule" || v.Parts != nil || !strings.Contains(v.Problems[0], "the arguments do not fit: /to") {
+	if v.Action != rules.Stop || v.Fault != "rule" || v.Parts != nil || !strings.Contains(v.Problems[0].Text, "the arguments do not fit: /to") {
 		t.Errorf("arguments that do not fit: %s %q %v", said(v), v.Fault, v.Problems)
 	}
 	for want, tt := range map[string]struct {
@@ -444,7 +444,7 @@ func TestCapabilitiesOfPathsWithHoles(t *testing.T) {
 		if slices.ContainsFunc(w.asked, func(s string) bool { return strings.HasPrefix(s, "s(") }) {
 			asked = "asked"
 		}
-		if diff := cmp.Diff(want, append(append(outcomes(v), asked), v.Problems...)); diff != "" {
+		if diff := cmp.Diff(want, append(append(outcomes(v), asked), reported(v)...)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", session, diff)
 		}
 	}
@@ -567,7 +567,7 @@ func TestNothingPanics(t *testing.T) {
 		if v.Action != rules.Stop || v.Fault != "panic" || v.Parts != nil {
 			t.Errorf("%s: %s %q", at, said(v), v.Fault)
 		}
-		if diff := cmp.Diff([]string{want}, v.Problems); diff != "" {
+		if diff := cmp.Diff([]string{want}, reported(v)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", at, diff)
 		}
 	}
@@ -575,7 +575,7 @@ func TestNothingPanics(t *testing.T) {
 	p = load(t, policy("rules:\n  - {name: a, when: said(\"x\"), log: x}\n  - {name: c, continue: x}\n"))
 	v := p.Eval(t.Context(), angry{"func"}, rules.Options{})
 	v.Problems = v.Problems[:1] // the others say that the names of the limits are no functions
-	if diff := cmp.Diff([]string{"continue c: x", `rule a: policy.yaml:3:21: said("x"): no such func`}, append([]string{said(v)}, v.Problems...)); diff != "" {
+	if diff := cmp.Diff([]string{"continue c: x", `rule a: policy.yaml:3:21: said("x"): no such func`}, append([]string{said(v)}, reported(v)...)); diff != "" {
 		t.Errorf("func (-want +got):\n%s", diff)
 	}
 }
@@ -583,14 +583,15 @@ func TestNothingPanics(t *testing.T) {
 func TestMemoryJSON(t *testing.T) {
 	when := time.Date(2026, 1, 2, 15, 4, 5, 0, time.FixedZone("", 3600))
 	m := rules.Memory{
-		Turn: "t1", Streak: 2, Total: 7, Since: when, Latest: when.Add(time.Minute), Progress: "[3]", Same: 1, Ended: when.Add(-time.Hour),
+		Turn: "t1", Streak: 2, Total: 7, Since: when, Latest: when.Add(time.Minute), Progress: "[3]", Same: 1, Reset: when.Add(-time.Hour), Loop: &rules.LoopMark{Name: "one", State: "one.json"},
+		Stopped: true, Seen: []string{"5d41402abc4b2a76"}, Notice: "7d793037a0760186",
 		Said: map[string][]rules.Said{"hurry": {{At: when.UTC(), Turn: "t1"}}},
 	}
 	b, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"v":1,"turn":"t1","streak":2,"total":7,"since":"2026-01-02T14:04:05Z","latest":"2026-01-02T14:05:05Z","progress":"[3]","same":1,"ended":"2026-01-02T13:04:05Z","said":{"hurry":[{"at":"2026-01-02T14:04:05Z","turn":"t1"}]}}`
+	want := `{"v":1,"turn":"t1","streak":2,"total":7,"since":"2026-01-02T14:04:05Z","latest":"2026-01-02T14:05:05Z","progress":"[3]","same":1,"reset":"2026-01-02T13:04:05Z","stopped":true,"loop":{"name":"one","state":"one.json"},"seen":["5d41402abc4b2a76"],"notice":"7d793037a0760186","said":{"hurry":[{"at":"2026-01-02T14:04:05Z","turn":"t1"}]}}`
 	if diff := cmp.Diff(want, string(b)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -618,38 +619,29 @@ func TestMemoryJSON(t *testing.T) {
 	}
 }
 
-// A user ends the loop of a session, or those of a project: the agent may stop until the next
-// turn. The total and what rules have said stay.
-func TestEnded(t *testing.T) {
+// A command that starts or ends a loop ends the streaks of its sessions, once. The total and
+// what rules have said stay.
+func TestReset(t *testing.T) {
 	p := load(t, policy("limits: {continuations: 5, total: 9}\nrules:\n  - {name: go, continue: Go on}\n"))
 	at := today()
 	before, after := at.Add(-2*time.Minute), at.Add(-time.Minute)
-	streak := func(since, ended time.Time) rules.Memory {
-		return rules.Memory{Turn: "t1", Streak: 2, Total: 5, Since: since, Latest: since, Same: 2, Ended: ended}
+	streak := func(reset time.Time) rules.Memory {
+		return rules.Memory{Turn: "t1", Streak: 2, Total: 5, Since: before, Latest: before, Same: 2, Reset: reset}
 	}
 	for _, c := range []struct {
 		name          string
 		mine, project rules.Memory
-		turn          string
-		want          string
 		streak, total int // of the next memory
 	}{
-		{"never", streak(before, time.Time{}), rules.Memory{}, "t1", "continue go: Go on", 3, 6},
-		{"in this session", streak(before, after), rules.Memory{}, "t1", "idle", 2, 5},
-		{"and its next turn", streak(before, after), rules.Memory{}, "t2", "continue go: Go on", 1, 6},
-		{"in all sessions", streak(before, time.Time{}), rules.Memory{Ended: after}, "t1", "idle", 2, 5},
-		{"and their next turn", streak(before, time.Time{}), rules.Memory{Ended: after}, "t2", "continue go: Go on", 1, 6},
-		{"in the moment of the first continuation", streak(after, time.Time{}), rules.Memory{Ended: after}, "t1", "idle", 2, 5},
-		{"before the streak", streak(after, before), rules.Memory{Ended: before}, "t1", "continue go: Go on", 3, 6},
-		{"before a new session", rules.Memory{}, rules.Memory{Ended: after}, "t1", "continue go: Go on", 1, 1},
+		{"never", streak(time.Time{}), rules.Memory{}, 3, 6},
+		{"since", streak(time.Time{}), rules.Memory{Reset: after}, 1, 6},
+		{"again", streak(before), rules.Memory{Reset: after}, 1, 6},
+		{"known", streak(after), rules.Memory{Reset: after}, 3, 6},
+		{"before a new session", rules.Memory{}, rules.Memory{Reset: after}, 1, 1},
 	} {
-		v := p.Eval(t.Context(), nil, rules.Options{Time: at, Turn: c.turn, Memory: c.mine, Project: c.project})
-		got := said(v)
-		if v.Idle {
-			got = "idle"
-		}
-		if got != c.want || v.Memory.Streak != c.streak || v.Memory.Total != c.total || v.Memory.Ended.Before(c.project.Ended) {
-			t.Errorf("%s: %s, %+v, want %s", c.name, got, v.Memory, c.want)
+		v := p.Eval(t.Context(), nil, rules.Options{Time: at, Turn: "t1", Memory: c.mine, Project: c.project})
+		if got := said(v); got != "continue go: Go on" || v.Memory.Streak != c.streak || v.Memory.Total != c.total || !v.Memory.Reset.Equal(c.project.Reset) {
+			t.Errorf("%s: %s, %+v", c.name, got, v.Memory)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func Checks() []CheckInfo {
 		{"unknown-key", Error, "a key that the language does not have"},
 		{"bad-value", Error, "a value that a key does not take"},
 		{"empty", Error, "an expression that is empty"},
-		{"own-when", Error, "a when of the policy itself that reads what is declared after it, or is among its rules"},
+		{"own-when", Error, "a when of the policy itself among its rules"},
 
 		// Names.
 		{"bad-name", Error, "a name that expressions cannot use"},

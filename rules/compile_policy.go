@@ -26,7 +26,7 @@ func newCompiler(doc *document, l *loading, diags *Diagnostics) *compiler {
 	}
 	p := &Program{
 		Name: doc.file.path, Description: doc.description, Prefix: doc.prefix, Events: doc.events, Gate: doc.gate, limits: doc.limits,
-		table: c.table, compiler: c,
+		mu: new(sync.Mutex), table: c.table, compiler: c,
 	}
 	c.program = p
 	c.engine.override("now")
@@ -40,14 +40,20 @@ func (c *compiler) fork(diags *Diagnostics) *compiler {
 	return &own
 }
 
-// compilePolicy makes a program of a document and of what it includes. It is nil if
-// there is an error.
-func compilePolicy(doc *document, l *loading, diags *Diagnostics) *Program {
-	c := newCompiler(doc, l, diags)
+// head compiles what an idle event needs: params, facts, lets, when and loop.
+func (c *compiler) head(doc *document) *scope {
 	c.checkConfig()
-	p := c.program
 	sc := c.declare(doc, "", c.given(doc))
-	p.when = c.ownWhen(doc, sc)
+	c.program.when = c.conditions(sc, doc.when)
+	c.loop(doc, sc)
+	c.checkHead()
+	return sc
+}
+
+// body compiles the rest of a document, with what it includes. The program is nil if there
+// is an error.
+func (c *compiler) body(doc *document, sc *scope) *Program {
+	p, diags := c.program, c.diags
 	in := &includer{c: c, prefixes: map[string]bool{}}
 	in.rules(doc, sc)
 	c.checkRuleNames(in.pending)
@@ -75,25 +81,10 @@ func compilePolicy(doc *document, l *loading, diags *Diagnostics) *Program {
 	}
 	c.finish()
 	c.checkAllowed()
-	c.diags = nil
 	if diags.hasErrors() {
 		return nil
 	}
 	return p
-}
-
-// compileHead makes a program of the params and the when of a document alone. It is
-// nil if there is an error.
-func compileHead(doc *document, l *loading, diags *Diagnostics) *Program {
-	c := newCompiler(doc, l, diags)
-	c.checkConfig()
-	c.program.when = c.ownWhen(doc, c.declare(doc, "", c.given(doc)))
-	c.checkAllowed()
-	if diags.hasErrors() || c.program.when == nil {
-		return nil
-	}
-	c.diags = nil
-	return c.program
 }
 
 // rest is what a lazily loaded program leaves out.

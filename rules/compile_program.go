@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -43,6 +44,7 @@ type Program struct {
 	allow    *Capabilities
 	rest     *rest // nil if this is the whole program
 	when     *cond // what the policy is for, nil if for everything
+	loop     *loop // nil if the policy names none
 	facts    []*Fact
 	inline   *Fact // the one whose fields are names of the policy
 	table    *table
@@ -52,7 +54,7 @@ type Program struct {
 	includes []includeAt // of the policy itself
 
 	// Texts compile when their rule first holds, under this lock.
-	mu       sync.Mutex
+	mu       *sync.Mutex
 	compiler *compiler
 
 	pool sync.Pool // of *evaluation
@@ -112,8 +114,6 @@ type Fact struct {
 	index    int      // among the facts of the program
 	private  *secrecy // of its value
 	fixed    []string // what the source is handed, if it holds no names
-	asked    bool     // some rule asks whether it is invalid
-	reported bool     // some rule asks for its problem
 }
 
 // optionText is an option with holes: a text, or an argument.
@@ -147,6 +147,15 @@ func (p *Program) Files() []File { return slices.Clone(p.whole().files) }
 
 // Limits gives the limits of the policy.
 func (p *Program) Limits() Limits { return p.whole().limits }
+
+// extended is a copy of the head of a program, for the rest to be added to.
+func (p *Program) extended() *Program {
+	return &Program{
+		Name: p.Name, Description: p.Description, Prefix: p.Prefix, Events: p.Events, Gate: p.Gate, Memory: maps.Clone(p.Memory),
+		limits: p.limits, files: slices.Clone(p.files), when: p.when, loop: p.loop, facts: slices.Clone(p.facts), inline: p.inline,
+		table: p.table, includes: slices.Clone(p.includes), mu: p.mu, compiler: p.compiler,
+	}
+}
 
 // whole is the program with what a lazy one leaves out, once that was loaded.
 func (p *Program) whole() *Program {

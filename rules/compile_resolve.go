@@ -150,9 +150,6 @@ func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode) {
 
 // unknown says what is wrong with a name that nothing has, and what to write.
 func (r *resolver) unknown(name string) (check, help, message string) {
-	if r.scope.isBehind(name) {
-		return "own-when", "ask for it in the when of a rule", quote(name) + " is not known yet: the when of a policy is read before its facts and lets"
-	}
 	if members, ok := r.c.names.namespaces[name]; ok {
 		help = "write " + name + ".NAME"
 		if len(members) > 0 {
@@ -224,6 +221,10 @@ func (r *resolver) member(n *ast.Node, space string, prop *ast.StringNode) {
 	if space != "env" && r.c.names.byName[full] == nil {
 		members := r.c.names.namespaces[space]
 		r.fail(prop, "unknown-field", nearest.DidYouMean(prop.Value, members), space+" has no "+quote(prop.Value)+", it has "+list(members))
+		return
+	}
+	if space == "start" && !r.scope.starts {
+		r.fail(prop, "early-name", "use it below loop.start", quote(full)+" is known only while a loop starts")
 		return
 	}
 	if info := r.c.names.byName[full]; info != nil && info.called() {
@@ -312,11 +313,6 @@ func (r *resolver) ask(n *ast.Node, id *ast.IdentifierNode, call *ast.CallNode) 
 				a := r.c.askSymbol(id.Value, s)
 				r.use(a)
 				ast.Patch(n, &ast.IdentifierNode{Value: a.key})
-				return
-			}
-			if r.scope.isBehind(arg.Value) {
-				check, help, message := r.unknown(arg.Value)
-				r.fail(arg, check, help, message)
 				return
 			}
 			r.fail(arg, "unknown-fact", nearest.DidYouMean(arg.Value, facts), id.Value+"(…) asks about a fact, and "+quote(arg.Value)+" is none; "+theyAre("the facts", facts))

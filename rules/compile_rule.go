@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"maps"
 	"runtime"
 	"strconv"
 	"strings"
@@ -101,26 +100,6 @@ func (c *compiler) conditions(sc *scope, nodes []*source.Node) *cond {
 	return &cond{op: and, kids: kids}
 }
 
-// ownWhen compiles the when of the policy itself. It is read before all that
-// costs something, so it knows the params and ralph's own names.
-func (c *compiler) ownWhen(doc *document, sc *scope) *cond {
-	if len(doc.when) == 0 {
-		return nil
-	}
-	own := &scope{file: sc.file, names: sc.names, symbols: maps.Clone(sc.symbols), behind: sc}
-	maps.DeleteFunc(own.symbols, func(_ string, s *symbol) bool { return s.kind != constSymbol })
-	when := c.conditions(own, doc.when)
-	when.walk(func(o *operand) {
-		for _, s := range o.syms {
-			if s.kind == nameSymbol && s.info.askRow {
-				c.report(sc.file, o.snippet.at(o.from), o.snippet.at(o.to), Error, "own-when", "ask for it in the when of a rule",
-					quote(s.name)+" belongs to the loop, which begins only after the policy's own when holds")
-			}
-		}
-	})
-	return when
-}
-
 func (c *compiler) finallyEntry(sc *scope, d finallyDecl) *finally {
 	f := &finally{name: strings.TrimSpace("finally " + d.name), when: c.conditions(sc, d.when), log: c.newText(sc, d.log)}
 	if d.effect.kind == PruneEffect {
@@ -134,15 +113,19 @@ func (c *compiler) finish() {
 	for _, f := range c.program.facts {
 		f.fix()
 	}
+	l := c.program.loop
 	for _, r := range c.program.rules {
+		for _, e := range r.then {
+			if l != nil && e.kind == ArchiveEffect && e.fact.fact == l.info.State {
+				l.info.Archived = true
+			}
+		}
 		readBy(r.when, map[*symbol]bool{}, func(s *symbol) {
 			switch {
 			case s.kind == factSymbol:
 				r.judged = r.judged || s.fact.Source.Returns
 			case s.kind == askSymbol:
 				r.judged = r.judged || s.fact.Source.Returns
-				s.fact.asked = s.fact.asked || s.ask == "invalid" || s.ask == "ok" || s.ask == "problem"
-				s.fact.reported = s.fact.reported || s.ask == "problem"
 			}
 		})
 	}

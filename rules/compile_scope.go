@@ -17,7 +17,7 @@ type scope struct {
 	symbols map[string]*symbol
 	inline  *symbol // the fact whose fields are names too
 	open    bool    // there is such a fact, but its schema cannot be used
-	behind  *scope  // of the policy's own when: what is declared behind it
+	starts  bool    // of loop.start: it sees the names of start
 }
 
 // field gives the type of an inline field of that name. Fields whose names mean
@@ -31,12 +31,7 @@ func (s *scope) field(name string) *schema.Type {
 
 // hides reports whether a declaration takes the place of ralph's own name or group.
 func (s *scope) hides(name string) bool {
-	return s.names.young[name] && (s.symbols[name] != nil || s.field(name) != nil || s.isBehind(name))
-}
-
-// isBehind reports whether a name is declared where it cannot be seen yet.
-func (s *scope) isBehind(name string) bool {
-	return s.behind != nil && (s.behind.symbols[name] != nil || s.behind.field(name) != nil)
+	return s.names.young[name] && (s.symbols[name] != nil || s.field(name) != nil)
 }
 
 // fields lists the inline fields.

@@ -34,6 +34,9 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
 	}
 	f := e.fact.fact
 	v := ev.fact(f)
+	if ev.missed(f) {
+		return out, public("its file is gone"), broken
+	}
 	ev.quoted = v.veiled
 	out = Effect{Kind: e.kind, Fact: f.Name, Source: f.Source.Name, File: v.Path, Version: v.Version}
 	absent := v.Status == Missing || v.defaulted

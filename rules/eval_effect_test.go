@@ -133,10 +133,10 @@ func TestSet(t *testing.T) {
 				problem := "set: " + strings.TrimSpace(tt.set) + ": " + tt.stop
 				want := &rules.Verdict{
 					Rule: "change", Failed: true, Fault: "rule", Reason: "its effects could not be evaluated: " + problem,
-					Problems: []string{"rule change: " + problem},
+					Problems: problems("rule change: " + problem),
 				}
 				if strings.HasPrefix(tt.set, "bad") { // no rule asks about it, so it is told too
-					want.Problems = append(want.Problems, "bad: bad.json it is not JSON")
+					want.Problems = problems(want.Problems[0].Text, "bad: bad.json it is not JSON")
 				}
 				if diff := cmp.Diff(want, decided(v)); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)

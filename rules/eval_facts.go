@@ -46,11 +46,7 @@ func (f *Fact) Split(args []string) (arguments []string, options map[string]stri
 
 // checkValues reports values that nothing asks for: their keys are misspelt.
 func (ev *evaluation) checkValues() {
-	f := ev.facts
-	if once, ok := f.(*askedOnce); ok {
-		f = once.Facts
-	}
-	given, ok := f.(values)
+	given, ok := ev.facts.(values)
 	if !ok {
 		return
 	}

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/ralph-sdk/ralph/schema"
@@ -14,7 +13,7 @@ type gathered struct {
 	mark      *secrecy           // of the value
 	veiled    bool               // what its source was handed is private, and with it the path
 	problem   remark             // the Problem
-	clamped   []schema.Violation // numbers of it that count as others; each is reported when it is read
+	outside   []schema.Violation // values outside their bounds or format; each is reported when it is read
 }
 
 // fact gives a fact's value, gathering it if need be.
@@ -50,15 +49,21 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		ev.traceFact(f, start)
 	}
 	for _, w := range v.Warnings {
-		if w.Clamped {
-			g.clamped = append(g.clamped, w)
-			continue
+		switch w.Keyword {
+		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "format":
+			g.outside = append(g.outside, w)
+		default:
+			if w.Clamped {
+				g.outside = append(g.outside, w)
+				continue
+			}
+			ev.warn(g.violation(f, w))
 		}
-		ev.warn(g.violation(f.Name, f, w))
 	}
 	if v.Status == Missing && f.HasDefault {
 		if !v.Quiet {
-			ev.report(remarkf("%s: %s", f.Name, g.sentence()))
+			ev.reportFact(f, remarkf("%s: %s", f.Name, g.sentence()))
+			ev.doubt = ev.doubt || !ev.telling
 		}
 		v.Status, v.V, v.Problem, v.Unusable = OK, f.Default, "", nil
 		g.defaulted, g.problem = true, remark{}
@@ -66,7 +71,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	if v.Status == OK {
 		return v.V, known
 	}
-	ev.why = public(f.Name + " is " + v.Status.String())
+	ev.why, ev.bad = public(f.Name+" is "+v.Status.String()), v.Status == Invalid || !v.Quiet
 	if v.Problem != "" {
 		ev.why = remarkf("%s: %s", ev.why, g.sentence())
 	}
@@ -144,43 +149,40 @@ func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem r
 	return args, false, remark{}, false
 }
 
-// violation says what is wrong with a value of a fact, and where. Where a fact has many files, w names the one.
-func (g *gathered) violation(name string, f *Fact, w schema.Violation) remark {
-	var at any = ""
-	switch {
-	case g.Path != "" && !f.Source.Glob && w.Line > 0:
-		at = remarkf(" at %s:%d:%d", veiled(g.Path, g.veiled), w.Line, w.Col)
-	case g.Path != "" && !f.Source.Glob:
-		at = remarkf(" in %s", veiled(g.Path, g.veiled))
-	case w.Line > 0:
-		at = fmt.Sprintf(" at %d:%d", w.Line, w.Col)
-	}
+// violation says what is wrong with a value of a fact: its file, its field, the value,
+// and what to write. Where a fact has many files, w names the one.
+func (g *gathered) violation(f *Fact, w schema.Violation) remark {
 	text := public(w.Text())
 	if g.mark.at(schema.SplitPointer(w.Pointer)) != nil {
 		text.shown = "does not fit its schema"
 	}
-	return remarkf("%s%s%v: %s", name, w.Pointer, at, text)
-}
-
-// unusable says why an operand may not read what it reads, or nothing.
-func (ev *evaluation) unusable(o *operand, a *access) remark {
-	g := &ev.gotten[a.fact.fact.index]
-	for _, u := range g.Unusable {
-		if a.spoilt(o.props, schema.SplitPointer(u.Pointer)) {
-			return g.violation(a.fact.name, a.fact.fact, u)
+	field := f.Name
+	for _, step := range schema.SplitPointer(w.Pointer) {
+		if isIndex(step) {
+			field += "[" + step + "]"
+		} else {
+			field += "." + step
 		}
 	}
-	return remark{}
+	switch {
+	case f.Source.Glob:
+		return remarkf("%s%s: %s", f.Name, w.Pointer, text)
+	case g.Path == "":
+		return remarkf("%s %s", field, text)
+	case w.Line > 0:
+		return remarkf("%s:%d:%d: %s %s", veiled(g.Path, g.veiled), w.Line, w.Col, field, text)
+	}
+	return remarkf("%s: %s %s", veiled(g.Path, g.veiled), field, text)
 }
 
-// reportClamped reports that an operand reads a number that is not the one in the file.
-func (ev *evaluation) reportClamped(o *operand, a *access) {
-	g := &ev.gotten[a.fact.fact.index]
-	for _, w := range g.clamped {
-		if a.spoilt(o.props, schema.SplitPointer(w.Pointer)) {
-			ev.report(g.violation(a.fact.name, a.fact.fact, w))
+// unusable is the value of a wrong type that an operand reads, nil if there is none.
+func (g *gathered) unusable(o *operand, a *access) *schema.Violation {
+	for i := range g.Unusable {
+		if a.spoilt(o.props, schema.SplitPointer(g.Unusable[i].Pointer)) {
+			return &g.Unusable[i]
 		}
 	}
+	return nil
 }
 
 // name asks the world for one of ralph's names.

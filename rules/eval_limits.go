@@ -77,7 +77,7 @@ func (ev *evaluation) bound() {
 		return
 	}
 	v.Action, v.Rule, v.Pos = Stop, "limits."+v.Bound, Pos{}
-	ev.report(public("the loop ends here: " + v.Reason))
+	ev.problems = append(ev.problems, reported{Problem: Problem{Text: "the loop ends here: " + v.Reason}, limit: true})
 }
 
 // account reads what the limits of a session file and of a run are about: whether the

@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"math"
-	"slices"
 )
 
 // measureShare is the part of a budget that the measure may spend: a tenth of it.
@@ -13,15 +12,15 @@ const measureShare = 10
 // read. It changes nothing of the verdict: what cannot be evaluated shows in the trace.
 func (ev *evaluation) measure() {
 	v := ev.verdict
-	if len(ev.program.measure) == 0 || v.Idle || ev.prompt() {
+	if len(ev.program.measure) == 0 || v.Idle && (!ev.looking || v.Loop == nil) || ev.prompt() {
 		return
 	}
-	decided, problems, masked := ev.meter, v.Problems, v.Masked
+	decided, problems := ev.meter, len(ev.problems)
 	ev.meter.limit = Budget{
 		Steps: min(decided.limit.Steps, add(decided.spent.Steps, decided.limit.Steps/measureShare)),
 		Bytes: min(decided.limit.Bytes, add(decided.spent.Bytes, decided.limit.Bytes/measureShare)),
 	}
-	ev.settled, ev.telling = true, true
+	ev.settled, ev.telling = !ev.looking, true
 	defer func() {
 		if r := recover(); r != nil {
 			ev.warn(public(fmt.Sprintf("measure: %v", r)))
@@ -30,9 +29,8 @@ func (ev *evaluation) measure() {
 		ev.meter = decided
 		ev.meter.spent = Budget{Steps: min(spent.Steps, decided.limit.Steps), Bytes: min(spent.Bytes, decided.limit.Bytes)}
 		ev.settled, ev.telling, ev.at = false, false, nil
-		v.Problems, v.Masked = problems, masked
+		ev.problems = ev.problems[:problems]
 	}()
-	v.Problems, v.Masked = slices.Clone(problems), slices.Clone(masked)
 	var amounts [2]float64
 	for i, t := range ev.program.measure {
 		s := ev.program.compiled(t)[0].segs[0]

@@ -39,7 +39,11 @@ func (ev *evaluation) remember() {
 	mine := session.say(v.Parts, ev.parts, false, session.Turn, now)
 	ours := project.say(v.Parts, ev.parts, true, session.Turn, now)
 	kept := ev.keep(session, project)
-	v.Changed = v.Changed || mine || ours || kept
+	if v.Action == Continue && session.Notice != "" {
+		session.Notice = ""
+	}
+	moved := ev.keepLoop(session)
+	v.Changed = v.Changed || mine || ours || kept || moved || ev.saw
 }
 
 // loop gives one of the names that come from the loop memory.
@@ -48,6 +52,11 @@ func (ev *evaluation) loop(name string) any {
 	switch name {
 	case "loop.continuations":
 		return m.Streak
+	case "loop.name":
+		if ev.verdict.Loop != nil {
+			return ev.verdict.Loop.Name
+		}
+		return ""
 	case "loop.total":
 		return m.Total
 	case "loop.elapsed":

@@ -57,7 +57,7 @@ rules:
 			var want, got []string
 			for _, s := range tt.steps {
 				if s.event == "end" {
-					o.Project.Ended, o.Turn = today().Add(s.at), "next"
+					o.Project.Reset, o.Turn = today().Add(s.at), "next"
 					continue
 				}
 				o.Event, o.Time = s.event, today().Add(s.at)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/vm"
+
+	"github.com/ralph-sdk/ralph/schema"
 )
 
 // operand gathers what an operand names and evaluates it.
@@ -28,20 +30,37 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 	for _, s := range o.syms {
 		state = max(state, ev.need(s))
 	}
+	if ev.goesOut {
+		readBy(&cond{op: leaf, operand: o}, map[*symbol]bool{}, func(s *symbol) {
+			if s.kind == askSymbol && s.ask == "problem" {
+				ev.explained = append(ev.explained, s.fact)
+			}
+		})
+	}
 	if state != known {
-		ev.why = ev.whyOf(o, state)
+		ev.blame(o, state)
 		return nil, state
 	}
 	for i := range o.reads {
 		a := &o.reads[i]
-		if g := &ev.gotten[a.fact.fact.index]; len(g.Unusable)+len(g.clamped) == 0 {
+		g := &ev.gotten[a.fact.fact.index]
+		if len(g.Unusable)+len(g.outside) == 0 {
 			continue
 		}
-		if why := ev.unusable(o, a); why.full != "" {
-			ev.why = why
-			return nil, broken
+		if u := g.unusable(o, a); u != nil {
+			why := g.violation(a.fact.fact, *u)
+			ev.reportField(a.fact.fact, *u, why)
+			if v, ok := ev.asWritten(o, u); ok {
+				return v, known
+			}
+			ev.why, ev.bad = why, true
+			return nil, unknown
 		}
-		ev.reportClamped(o, a)
+		for _, w := range g.outside {
+			if a.spoilt(o.props, schema.SplitPointer(w.Pointer)) {
+				ev.reportField(a.fact.fact, w, g.violation(a.fact.fact, w))
+			}
+		}
 	}
 	if ev.full() {
 		ev.noteInputs(o)
@@ -64,18 +83,38 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 			panic(ev.meter.over)
 		}
 	}
+	ev.bad = true
 	ev.why = remarkf("%s: %s: %s", o.snippet.pos(err.from), o.text, veiled(runMessage(err.message), ev.veils(o)))
 	return nil, broken
 }
 
-// whyOf gives the reason of the first symbol of o that stands as badly as this.
-func (ev *evaluation) whyOf(o *operand, state truth) remark {
-	for _, s := range o.syms {
-		if at := &ev.slots[s.slot]; at.state == state {
-			return at.why
-		}
+// asWritten is what a text shows of a field that rules cannot use: what is in the file.
+func (ev *evaluation) asWritten(o *operand, u *schema.Violation) (v any, ok bool) {
+	if !ev.telling || o.plain == nil || schema.PointerOf(anys(o.plain.path)) != u.Pointer {
+		return nil, false
 	}
-	return remark{}
+	return u.Value, u.Value != nil
+}
+
+func anys(names []string) []any {
+	out := make([]any, len(names))
+	for i, name := range names {
+		out[i] = name
+	}
+	return out
+}
+
+// blame notes the reason of the first symbol of o whose state is this one.
+func (ev *evaluation) blame(o *operand, state truth) {
+	ev.why, ev.bad = remark{}, false
+	found := false
+	for _, s := range o.syms {
+		at := &ev.slots[s.slot]
+		if at.state == state && !found {
+			ev.why, found = at.why, true
+		}
+		ev.bad = ev.bad || at.state != known && at.bad
+	}
 }
 
 // memoryBudget is expr's own bound. The meter pays for everything that it counts.

@@ -27,12 +27,13 @@ func (ev *evaluation) reportParts(prompt bool) {
 			}
 		}
 		if r.Verb == VerbNote {
-			part.Note = ev.render(r.text)
+			part.Note = ev.shownText(r.text)
 			if prompt { // it goes to the agent
 				part.Note = ev.capped(r, part.Note)
 			}
 		}
-		part.Notice = ev.render(r.notice)
+		part.Notice = ev.shownText(r.notice)
+		part.Seen = r.Verb == VerbStop && !ev.lastNotice(part.Notice)
 		part.Log = ev.render(r.log)
 		part.Private = ev.quoted
 		v.Parts = append(v.Parts, part)
@@ -55,22 +56,6 @@ func (ev *evaluation) effects(r *Rule) (out []Effect, broken remark) {
 		}
 	}
 	return out, remark{}
-}
-
-// reportFacts reports facts that could not be used, or not as they are written, and
-// that no rule asks about.
-func (ev *evaluation) reportFacts() {
-	for i, f := range ev.program.facts {
-		v := &ev.gotten[i]
-		switch {
-		case v.Status == Missing && !v.Quiet:
-			ev.report(remarkf("%s: %s", f.Name, v.sentence()))
-		case v.Status == Invalid && !f.asked:
-			ev.report(remarkf("%s: %s", f.Name, v.sentence()))
-		case v.Status == OK && v.Problem != "" && !f.reported && f.Options["lenient"] == true:
-			ev.report(remarkf("%s: %s", f.Name, v.problem)) // each line begins with the path
-		}
-	}
 }
 
 // finish evaluates what is to be done after the verdict was applied. It is best

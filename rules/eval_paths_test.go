@@ -25,10 +25,10 @@ rules:
 		want          []string // what sources are asked
 		said          string
 	}{
-		{"s1", "docs", []string{"session_id", "base(base)", "f(s1.md, docs/x.md, all.md)", "g(all.md, s1.md)"}, "stop"},
-		{"s1", "", []string{"session_id", "base(base)", "f(s1.md, all.md)", "g(all.md, s1.md)"}, "stop"},
-		{"", "docs", []string{"session_id", "base(base)", "f(docs/x.md, all.md)"}, "stop g: g ${session_id} is empty"},
-		{"../s1", "docs", []string{"session_id", "base(base)", "f(docs/x.md, all.md)"}, "stop g: g ${session_id} leaves its folder: ../s1"},
+		{"s1", "docs", []string{"base(base)", "f(s1.md, docs/x.md, all.md)", "g(all.md, s1.md)"}, "stop"},
+		{"s1", "", []string{"base(base)", "f(s1.md, all.md)", "g(all.md, s1.md)"}, "stop"},
+		{"", "docs", []string{"base(base)", "f(docs/x.md, all.md)"}, "stop g: g ${session_id} is empty"},
+		{"../s1", "docs", []string{"base(base)", "f(docs/x.md, all.md)"}, "stop g: g ${session_id} leaves its folder: ../s1"},
 	} {
 		w := &world{names: map[string]any{"session_id": tt.session}, facts: map[string]rules.Value{"f": is("x"), "g": is("x")}}
 		if tt.base != "" {

@@ -14,39 +14,44 @@ import (
 
 // evaluation is the state of one Eval. It is used by one goroutine and reused.
 type evaluation struct {
-	program *Program
-	ctx     context.Context
-	facts   Facts
-	opts    Options
-	memory  Memory // as this event finds it: of its turn
-	over    bool   // the user ended the loop in this turn
-	repeats int    // latest continuations with the same progress as now, as far as it is known
-	failed  string // how the turn failed, "" if it did not; known once a rule chose to continue, as the next ones
-	meter   meter
-	aside   meter // of what only a trace shows
-	vm      vm.VM
-	slots   []slot         // by symbol
-	gotten  []gathered     // by fact
-	names   map[string]any // values by key, as expr's machine finds them
-	verdict *Verdict
-	start   time.Time // of a full trace
-	rule    *Rule     // that is tried, or says something
-	at      *operand  // that is evaluated
-	in      *text     // that is rendered, outside of its holes
-	why     remark    // of the latest unknown or broken operand
-	mark    *secrecy  // of the latest value of an operand
-	step    *Step     // that operands are traced into, nil if not
-	parts   []*Rule   // rules that have something to say with the verdict
-	causes  []string  // of broken rules, each is reported once
-	buf     []byte    // for texts
+	program   *Program
+	ctx       context.Context
+	facts     Facts
+	opts      Options
+	memory    Memory // as this event finds it: of its turn
+	repeats   int    // latest continuations with the same progress as now, as far as it is known
+	failed    string // how the turn failed, "" if it did not; known once a rule chose to continue, as the next ones
+	meter     meter
+	scratch   meter // of what only a trace shows
+	vm        vm.VM
+	slots     []slot         // by symbol
+	gotten    []gathered     // by fact
+	names     map[string]any // values by key, as expr's machine finds them
+	verdict   *Verdict
+	start     time.Time // of a full trace
+	rule      *Rule     // that is tried, or says something
+	at        *operand  // that is evaluated
+	in        *text     // that is rendered, outside of its holes
+	why       remark    // of the latest unknown or broken operand
+	bad       bool      // and whether that is more than ordinary: something that exists cannot be used
+	mark      *secrecy  // of the latest value of an operand
+	step      *Step     // that operands are traced into, nil if not
+	parts     []*Rule   // rules that have something to say with the verdict
+	causes    []string  // of broken rules, each is reported once
+	problems  []reported
+	explained []*Fact // whose problem is part of a text that goes out
+	doubt     bool    // something that could not be used may have kept a rule from continuing
+	looking   bool    // a look at the loop, of which no decision comes
+	saw       bool    // the session is shown something that it remembers
+	buf       []byte  // for texts
 
 	iteration int // of the run, 0 outside of one
 	tokens    int // used, where there is a limit
 	cost      float64
 
-	passed  bool // the when of the policy is known to be true
 	telling bool // a text is rendered: what is read now decides nothing
 	settled bool // all is decided: nothing is read for the first time any more
+	goesOut bool // the text that is rendered is for the agent or the user
 	quoted  bool // a text shows what traces do not
 	read    bool // anything private was read
 }
@@ -57,6 +62,7 @@ type slot struct {
 	busy  bool
 	state truth
 	why   remark
+	bad   bool
 	value any
 	mark  *secrecy
 }
@@ -74,7 +80,7 @@ func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
 	if p == nil || p.table == nil {
 		return &Verdict{
 			Failed: true, Fault: faultRule, Reason: "there is no policy: get a Program from Load",
-			Problems: []string{"there is no policy: get a Program from Load"}, Memory: o.Memory, Project: o.Project,
+			Problems: []Problem{{Text: "there is no policy: get a Program from Load"}}, Memory: o.Memory, Project: o.Project,
 		}
 	}
 	if ctx == nil {
@@ -86,52 +92,11 @@ func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
 	if o.Event == "" {
 		o.Event = "Stop"
 	}
-	if p.rest == nil {
-		return p.eval(ctx, f, &o, nil, nil)
-	}
-	f = &askedOnce{Facts: f, names: map[string]any{}}
-	answers := map[string]answer{}
-	v := p.eval(ctx, f, &o, nil, answers)
-	if v.Idle || v.Failed {
-		return v
-	}
-	full, diags := p.rest.get(ctx)
-	if full == nil {
-		v.Failed, v.Fault, v.Reason = true, faultRule, "the policy cannot be used"
-		if ctx.Err() != nil {
-			v.Fault, v.Reason = faultContext, "the policy could not be loaded in time"
-		}
-		v.Memory, v.Project, v.Changed = o.Memory, o.Project, false
-		lines := strings.Split(diags.Err().Error(), "\n")
-		problem := "the policy cannot be used: " + lines[0]
-		if more := len(lines) - 1; more > 0 {
-			problem += fmt.Sprintf(" (and %d more)", more)
-		}
-		v.Problems = []string{problem}
-		return v
-	}
-	return full.eval(ctx, f, &o, v, answers)
+	return p.eval(ctx, f, &o, (*evaluation).decide)
 }
 
-// askedOnce remembers the names that the head of a policy asked for.
-type askedOnce struct {
-	Facts
-	names map[string]any
-}
-
-func (a *askedOnce) Name(ctx context.Context, name string) any {
-	v, ok := a.names[name]
-	if !ok {
-		v = a.Facts.Name(ctx, name)
-		a.names[name] = v
-	}
-	return v
-}
-
-// eval evaluates what p holds. head is the verdict of the head of a lazy program,
-// whose when is true; nil if there is none. answers are those of functions of the
-// embedding program so far; nil for none.
-func (p *Program) eval(ctx context.Context, f Facts, o *Options, head *Verdict, answers map[string]answer) *Verdict {
+// eval makes a verdict by what a function of an evaluation decides.
+func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*evaluation)) *Verdict {
 	ev, ok := p.pool.Get().(*evaluation)
 	if !ok {
 		ev = &evaluation{gotten: make([]gathered, len(p.facts))}
@@ -145,19 +110,15 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, head *Verdict, 
 	ev.slots = ev.slots[:n]
 	ev.program, ev.ctx, ev.facts, ev.opts = p, ctx, f, *o
 	ev.meter.begin(ctx, o.Budget)
-	ev.meter.answers = answers
-	ev.aside = ev.meter
+	ev.scratch = ev.meter
 	ev.memory = o.Memory
-	ev.over = ev.memory.begin(o)
+	ev.memory.begin(o)
 	ev.repeats = ev.memory.Same
 	ev.verdict = newVerdict(len(p.rules))
-	if head != nil {
-		ev.passed, ev.meter.spent, ev.verdict.Trace.When, ev.verdict.Trace.Calls = true, head.Cost, head.Trace.When, head.Trace.Calls
-	}
 	if o.Trace > TraceShort {
 		ev.start = time.Now()
 	}
-	ev.run()
+	ev.run(decide)
 	ev.remember()
 	ev.verdict.Cost = ev.meter.spent
 	if len(ev.verdict.Parts) == 0 {
@@ -167,7 +128,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, head *Verdict, 
 }
 
 // run decides, and turns whatever ends the evaluation early into a stop.
-func (ev *evaluation) run() {
+func (ev *evaluation) run(decide func(*evaluation)) {
 	defer func() {
 		r := recover()
 		if r == nil {
@@ -194,13 +155,11 @@ func (ev *evaluation) run() {
 		if v.Pos.Line > 0 {
 			problem = remarkf("%s: %s%s", v.Pos, ev.doing(), problem)
 		}
-		v.Problems = []string{problem.full}
-		if problem.private() {
-			v.Masked = []string{problem.shown}
-		}
+		v.Problems = []Problem{problemOf(problem)}
 	}()
 	ev.meter.charge(1, 0) // looks at the context
-	ev.decide()
+	decide(ev)
+	ev.settle()
 	if ev.full() && !ev.verdict.Idle {
 		ev.verdict.Limits = ev.limits()
 	}
@@ -259,7 +218,10 @@ func (p *Program) release(ev *evaluation) {
 	// Field by field: clearing all at once takes longer than most rules.
 	ev.program, ev.ctx, ev.facts, ev.verdict, ev.meter.ctx, ev.meter.over, ev.meter.answers = nil, nil, nil, nil, nil, nil, nil
 	ev.opts.Memory, ev.opts.Project, ev.memory = Memory{}, Memory{}, Memory{}
-	ev.at, ev.in, ev.step, ev.why, ev.mark, ev.passed, ev.telling, ev.quoted, ev.read = nil, nil, nil, remark{}, nil, false, false, false, false
+	ev.at, ev.in, ev.step, ev.why, ev.mark, ev.telling, ev.quoted, ev.read, ev.doubt, ev.saw, ev.looking, ev.bad = nil, nil, nil, remark{}, nil, false, false, false, false, false, false, false
+	clear(ev.problems)
+	clear(ev.explained)
+	ev.problems, ev.explained = ev.problems[:0], ev.explained[:0]
 	ev.failed, ev.iteration, ev.tokens, ev.cost = "", 0, 0, 0
 	ev.parts, ev.causes, ev.buf = ev.parts[:0], ev.causes[:0], ev.buf[:0]
 	if cap(ev.buf) > maxText/8 { // one large text must not stay for ever
@@ -309,16 +271,11 @@ func (ev *evaluation) decide() {
 		v.Idle, v.Reason = true, "the policy does not decide "+ev.opts.Event
 		return
 	}
-	if ev.over {
-		v.Idle, v.Reason = true, "the user ended this loop; it can begin again after the next prompt"
+	if !ev.head() || !ev.complete() {
 		return
 	}
-	if p.rest == nil {
-		ev.checkValues()
-	}
-	if !ev.isFor() {
-		return
-	}
+	p = ev.program
+	ev.checkValues()
 	prompt, mute, watches := ev.prompt(), ev.mute(), ev.watches()
 	var chosen *Rule // the first rule that continues
 	var more []string
@@ -327,7 +284,9 @@ rules:
 		if mute && r.decides() || watches && r.Verb == VerbNote || chosen != nil && r.judged {
 			continue
 		}
-		switch outcome := ev.try(r); {
+		outcome := ev.try(r)
+		ev.doubt = ev.doubt || r.Verb == VerbContinue && (outcome == Broken || outcome == Unknown && ev.bad)
+		switch {
 		case outcome == Broken && r.Verb == VerbStop:
 			// It may be that the loop should end. With gate: all a stop only ends
 			// the reading, so one that cannot be evaluated does no more.
@@ -349,7 +308,7 @@ rules:
 			break rules
 		case r.Verb == VerbContinue:
 			ev.parts = append(ev.parts, r)
-			text := ev.render(r.text)
+			text := ev.shownText(r.text)
 			if text == "" {
 				text = "Continue (rule " + r.Name + ")"
 			}
@@ -373,9 +332,11 @@ rules:
 		v.Reason = ev.capped(chosen, v.Reason)
 		ev.bound()
 	}
+	if chosen == nil && v.Rule == "" && v.Loop != nil && v.Loop.Gone {
+		v.Reason = "the loop's file is gone: " + v.Loop.State
+	}
 	ev.reportParts(prompt)
-	ev.reportFacts()
-	v.Success = v.Success && len(v.Problems) == 0 // else a rule before it might have gone on
+	v.Success = v.Success && !ev.doubt // else a rule above it might have continued
 	if !v.Failed && !prompt {
 		ev.finish()
 	}
@@ -387,7 +348,7 @@ func (r *Rule) decides() bool { return r.Verb == VerbContinue || r.Verb == VerbS
 // isFor finds out whether the policy is for this event at all.
 func (ev *evaluation) isFor() bool {
 	when, v := ev.program.when, ev.verdict
-	if when == nil || ev.passed {
+	if when == nil {
 		return true
 	}
 	from, _ := when.place()
@@ -415,6 +376,10 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	v.Trace.Steps = v.Trace.Steps[:n+1] // there is room for all rules
 	s := &v.Trace.Steps[n]
 	s.Rule, s.Pos = r.Name, r.Pos
+	if r.Verb == VerbContinue && v.Loop != nil && v.Loop.Gone {
+		s.Outcome, s.Because = No, "the loop's file is gone"
+		return No
+	}
 	if r.Unless != nil {
 		s.Repeated = r.repeated(&ev.memory, &ev.opts)
 		if n := s.Repeated; n >= r.Unless.Times {
@@ -476,18 +441,32 @@ func (ev *evaluation) warn(message remark) {
 	ev.verdict.Trace.Warnings = append(ev.verdict.Trace.Warnings, ev.show(message))
 }
 
-// report notes what the user should know though no rule says it.
-func (ev *evaluation) report(message remark) {
+// complete continues with the whole of a program of which only the head was loaded.
+func (ev *evaluation) complete() bool {
+	if ev.program.rest == nil {
+		return true
+	}
+	full, diags := ev.program.rest.get(ev.ctx)
+	if full != nil {
+		ev.program = full
+		for len(ev.gotten) < len(full.facts) {
+			ev.gotten = append(ev.gotten, gathered{})
+		}
+		if n := len(full.rules) - cap(ev.verdict.Trace.Steps); n > 0 {
+			ev.verdict.Trace.Steps = make([]Step, 0, len(full.rules))
+		}
+		return true
+	}
 	v := ev.verdict
-	ev.meter.charge(1+len(v.Problems)/8, len(message.full)) // each is held against all before it
-	if slices.Contains(v.Problems, message.full) {
-		return
+	v.Failed, v.Fault, v.Reason = true, faultRule, "the policy cannot be used"
+	if ev.ctx.Err() != nil {
+		v.Fault, v.Reason = faultContext, "the policy could not be loaded in time"
 	}
-	if v.Masked == nil && message.private() {
-		v.Masked = slices.Clone(v.Problems)
+	lines := strings.Split(diags.Err().Error(), "\n")
+	problem := "the policy cannot be used: " + lines[0]
+	if more := len(lines) - 1; more > 0 {
+		problem += fmt.Sprintf(" (and %d more)", more)
 	}
-	v.Problems = append(v.Problems, message.full)
-	if v.Masked != nil || message.private() {
-		v.Masked = append(v.Masked, message.shown)
-	}
+	ev.report(public(problem))
+	return false
 }

@@ -146,7 +146,7 @@ rules:
 			if diff := cmp.Diff(want, v.Parts); diff != "" {
 				t.Errorf("parts (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(told, v.Problems); diff != "" {
+			if diff := cmp.Diff(told, reported(v)); diff != "" {
 				t.Errorf("told (-want +got):\n%s", diff)
 			}
 			if v.Progress != "[1]" {
@@ -245,10 +245,12 @@ facts:
   b: {json: b.json, default: {}, schema: {properties: {n: {type: integer, default: 0}}}}
   c: {json: c.json, schema: {properties: {n: {type: integer, default: 0}}}}
   unread: {json: d.json}
+  e: {json: e.json, default: {}}
 let:
   readable: not invalid(c)
 rules:
   - {name: probe, when: a.n == 1 or b.n == 1 or readable, log: "${problem(a)}"}
+  - {name: show, when: invalid(e), notice: "e ${problem(e)}"}
 `
 	loud := rules.Value{Status: rules.Missing, Problem: "is a folder"}
 	tests := []struct {
@@ -258,7 +260,8 @@ rules:
 	}{
 		{"plain absence", nil, nil},
 		{"an invalid fact that only a text asks about", map[string]rules.Value{"a": invalid}, []string{"a: a.json it is not JSON"}},
-		{"an invalid fact that a rule asks about, through a let", map[string]rules.Value{"c": invalid}, nil},
+		{"an invalid fact that a rule asks about, through a let", map[string]rules.Value{"c": invalid}, []string{"c: c.json it is not JSON"}},
+		{"one whose problem a notice shows", map[string]rules.Value{"e": invalid}, nil},
 		{"missing for a reason", map[string]rules.Value{"a": loud}, []string{"a: a.json is a folder"}},
 		{"missing for a reason, with a default", map[string]rules.Value{"b": loud}, []string{"b: b.json is a folder"}},
 		{"invalid, with a default", map[string]rules.Value{"b": invalid}, []string{"b: b.json it is not JSON"}},
@@ -266,7 +269,7 @@ rules:
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, decide(t, text, &world{facts: tt.facts}).Problems); diff != "" {
+			if diff := cmp.Diff(tt.want, reported(decide(t, text, &world{facts: tt.facts}))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

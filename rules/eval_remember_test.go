@@ -111,7 +111,7 @@ rules: [{name: go, continue: '${n} ${phase}', then: [{remember: phase = "build"}
 		if got := v.Reason; got != strings.TrimSpace(want) {
 			t.Errorf("%v: %q, want %q", old, got, want)
 		}
-		problems := strings.Join(v.Problems, "\n")
+		problems := strings.Join(reported(v), "\n")
 		if !strings.Contains(problems, "what was remembered as phase does not fit its schema, so its default counts") || strings.Contains(problems, "as n ") != (old != 2) {
 			t.Errorf("%v: problems %q", old, problems)
 		}

@@ -88,6 +88,14 @@ func (ev *evaluation) passage(w *lineWriter, segs []segment) bool {
 	return true
 }
 
+// shownText renders a text for the agent or the user. A problem of a fact that it shows is
+// not reported beside it.
+func (ev *evaluation) shownText(t *text) string {
+	ev.goesOut = true
+	defer func() { ev.goesOut = false }()
+	return ev.render(t)
+}
+
 // maxReason bounds a text that an agent gets, in bytes: it would fill its context. Prompts of 100 KB are in use.
 const maxReason = 128 << 10
 

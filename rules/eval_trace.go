@@ -39,7 +39,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		r := Read{Name: a.name}
 		if v.Status != OK {
 			r.State = v.Status.String()
-		} else if why := ev.unusable(o, a); why.full != "" {
+		} else if v.unusable(o, a) != nil {
 			r.State = "unusable"
 		} else {
 			r.Value = ev.shown(at(v.V, v.mark, a.path))
@@ -72,8 +72,8 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 	})
 	// What only the trace shows has a budget of its own: it must not change the verdict.
 	meter := ev.meter
-	ev.meter, ev.meter.answers = ev.aside, meter.answers
-	defer func() { ev.meter, ev.aside = meter, ev.meter }()
+	ev.meter, ev.meter.answers = ev.scratch, meter.answers
+	defer func() { ev.meter, ev.scratch = meter, ev.meter }()
 	for _, p := range o.sides.parts {
 		for _, s := range o.syms {
 			ev.names[s.key] = ev.slots[s.slot].value

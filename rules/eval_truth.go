@@ -42,7 +42,7 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 	}
 	// and stops at the first false, or at the first true; unknown ones are
 	// remembered, since a later operand may still decide.
-	worst, why := known, remark{}
+	worst, why, bad := known, remark{}, false
 	for _, k := range c.kids {
 		holds, state, by := ev.truth(k)
 		if state == known {
@@ -51,12 +51,13 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 			}
 			continue
 		}
+		bad = bad || ev.bad
 		if state > worst {
 			worst, why = state, ev.why
 		}
 	}
 	if worst != known {
-		ev.why = why
+		ev.why, ev.bad = why, bad
 		return false, worst, c.last()
 	}
 	return c.op == and, known, c.last()
@@ -125,7 +126,7 @@ func (ev *evaluation) need(s *symbol) truth {
 	at.seen, at.busy, at.state, at.value, at.mark = true, false, state, v, mark
 	ev.read = ev.read || mark != nil
 	if state != known {
-		at.why, at.value = ev.why, nil
+		at.why, at.bad, at.value = ev.why, ev.bad || state == broken, nil
 	}
 	return state
 }

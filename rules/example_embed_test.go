@@ -32,7 +32,7 @@ func ExampleValues() {
 	// continue "2 targets are left." []
 	// continue "Repair lint, docs." []
 	// continue "1 targets are left." []
-	// stop "" ["rule left: build/left: is \"many\", expected int; write a whole number such as 3"]
+	// stop "" ["build.left is \"many\", expected int; write a whole number such as 3"]
 	// stop "" []
 }
 
@@ -158,7 +158,7 @@ rules:
 `), rules.Config{})
 	v := program.Eval(ctx, nil, rules.Options{Budget: rules.Budget{Steps: 1000, Bytes: 1 << 20}})
 	fmt.Println(v.Action, v.Fault)
-	fmt.Println(v.Problems[0])
+	fmt.Println(v.Problems[0].Text)
 	// Output:
 	// stop budget
 	// busy.yaml:4:11: sum(1..9000) > 0: the evaluation takes too many steps

@@ -45,51 +45,76 @@ func (l *loading) program(f *file) (*Program, Diagnostics) {
 		if head := l.head(f); head != nil {
 			return head, nil
 		}
+		l = l.again(l.ctx)
 	}
 	return l.whole(f)
 }
 
 func (l *loading) whole(f *file) (p *Program, diags Diagnostics) {
-	defer func() { // nothing that a policy holds may end the process
-		if r := recover(); r != nil {
-			p, diags = nil, Diagnostics{bug(f.name, r)}
-		}
-	}()
+	defer rescue(f, &p, &diags)
 	doc := parseFile(f, false, l, &diags)
 	if doc == nil {
 		return nil, diags.sorted()
 	}
-	p = compilePolicy(doc, l, &diags)
-	if err := context.Cause(l.ctx); err != nil {
-		return nil, unreadable(f.name, &fileError{"loading was interrupted: " + err.Error(), err})
+	c := newCompiler(doc, l, &diags)
+	return c.finished(c.body(doc, c.head(doc)))
+}
+
+// rescue turns a bug into a finding: nothing that a policy holds may end the process.
+func rescue(f *file, p **Program, diags *Diagnostics) {
+	if r := recover(); r != nil {
+		*p, *diags = nil, Diagnostics{bug(f.name, r)}
 	}
-	if p != nil && !l.cfg.Lazy { // a hook has no use for what is only doubtful
-		diags = append(diags, checkDeclarations(p)...)
+}
+
+// finished gives the program, or the findings that are why there is none.
+func (c *compiler) finished(p *Program) (*Program, Diagnostics) {
+	diags := c.diags
+	c.diags = nil
+	if err := context.Cause(c.load.ctx); err != nil {
+		return nil, unreadable(c.program.Name, &fileError{"loading was interrupted: " + err.Error(), err})
+	}
+	if p != nil && !c.lazy { // a hook has no use for what is only doubtful
+		*diags = append(*diags, checkDeclarations(p)...)
 	}
 	return p, diags.sorted()
 }
 
-// head loads a policy as far as its own when. It is nil if there is none, or if
-// anything about these lines is unusual: then the whole is loaded at once.
+// head loads a policy as far as an idle event needs it. It is nil if it has no head of
+// its own, or if anything about these lines is unusual: then the whole is loaded at once.
 func (l *loading) head(f *file) (p *Program) {
 	defer func() {
 		if recover() != nil {
 			p = nil
 		}
 	}()
-	lines, ok := headOf(f.src)
+	lines, below, ok := splitHead(f.src)
 	if !ok {
 		return nil
 	}
-	var diags Diagnostics // the rest finds them again
-	above := *f
-	above.src = lines
-	doc := parseFile(&above, false, l.again(l.ctx), &diags)
-	if doc == nil || len(doc.when) == 0 {
+	var diags Diagnostics // the whole finds them again
+	parser := &parser{file: f, load: l, diags: &diags}
+	root := parser.root(lines)
+	if root == nil {
 		return nil
 	}
-	if p = compileHead(doc, l, &diags); p != nil {
-		p.rest = &rest{load: func(ctx context.Context) (*Program, Diagnostics) { return l.again(ctx).whole(f) }}
+	doc := parser.document(root, false)
+	if doc == nil || diags.hasErrors() {
+		return nil
 	}
-	return p
+	c := newCompiler(doc, l, &diags)
+	sc := c.head(doc)
+	c.checkAllowed()
+	if diags.hasErrors() {
+		return nil
+	}
+	c.diags = nil
+	c.program.rest = &rest{load: func(ctx context.Context) (p *Program, diags Diagnostics) {
+		defer rescue(f, &p, &diags)
+		l.ctx = ctx
+		c.program, c.diags = c.program.extended(), &diags
+		parseMore(doc, below, l, &diags)
+		return c.finished(c.body(doc, sc))
+	}}
+	return c.program
 }

@@ -19,7 +19,8 @@ import (
 //
 //	{"v": 1, "turn": "t1", "streak": 2, "total": 7, "progress": "[3]", "same": 1,
 //	 "since": "2026-01-02T15:04:05Z", "latest": "2026-01-02T15:06:00Z",
-//	 "ended": "2026-01-02T14:00:00Z", "began": "2026-01-02T13:00:00Z", "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]},
+//	 "loop": {"name": "001-login", "state": ".specify/specs/001-login/.speckit-state.json"}, "seen": ["5d41402abc4b2a76"],
+//	 "notice": "7d793037a0760186", "began": "2026-01-02T13:00:00Z", "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]},
 //	 "values": {"section": "Parser"}, "private": ["section"]}
 //
 // in which zero fields are left out. Another version than 1 is an error.
@@ -37,9 +38,22 @@ type Memory struct {
 	Progress string
 	Same     int
 
-	// Ended is when the user ended the loop. A streak that began by then is over: the agent may
-	// stop until the next turn. In the memory of a project it holds for all sessions.
-	Ended time.Time
+	// Reset is when a command started or ended the loop, in the memory of a project: what a
+	// session counted and saw of a loop before does not hold for this one. In the memory of
+	// a session it is the latest one that the session took note of.
+	Reset time.Time
+
+	// Stopped says that the user stopped the loop, and its state stayed: no session is
+	// continued until a start. Only in the memory of a project.
+	Stopped bool
+
+	// Loop is the loop that the session's last decision had, nil if there was none.
+	Loop *LoopMark
+
+	// Seen are marks of the texts that the session was shown once, and Notice that of the
+	// last notice of a rule that stopped it since it was continued.
+	Seen   []string
+	Notice string
 
 	// Began is when the policy saw the first event of the session, if it asks for session.elapsed.
 	Began time.Time
@@ -54,6 +68,12 @@ type Memory struct {
 	// knows them. Private names those that hold something private.
 	Values  map[string]any
 	Private []string
+}
+
+// LoopMark is a loop as a session remembers it.
+type LoopMark struct {
+	Name  string `json:"name,omitempty"`
+	State string `json:"state"` // file of its state
 }
 
 // sameProgress as the Progress of a memory is equal to any progress.
@@ -78,7 +98,11 @@ type memoryJSON struct {
 	Latest   time.Time         `json:"latest,omitzero"`
 	Progress string            `json:"progress,omitempty"`
 	Same     int               `json:"same,omitempty"`
-	Ended    time.Time         `json:"ended,omitzero"`
+	Reset    time.Time         `json:"reset,omitzero"`
+	Stopped  bool              `json:"stopped,omitempty"`
+	Loop     *LoopMark         `json:"loop,omitempty"`
+	Seen     []string          `json:"seen,omitempty"`
+	Notice   string            `json:"notice,omitempty"`
 	Began    time.Time         `json:"began,omitzero"`
 	Failures int               `json:"failures,omitempty"`
 	Said     map[string][]Said `json:"said,omitempty"`
@@ -107,7 +131,7 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(memoryJSON{
 		V: memoryVersion, Turn: m.Turn, Streak: m.Streak, Total: m.Total, Since: m.Since.UTC(), Latest: m.Latest.UTC(),
-		Progress: m.Progress, Same: m.Same, Failures: m.Failures, Ended: m.Ended.UTC(), Began: m.Began.UTC(), Said: said, Values: values, Private: m.Private,
+		Progress: m.Progress, Same: m.Same, Failures: m.Failures, Reset: m.Reset.UTC(), Stopped: m.Stopped, Loop: m.Loop, Seen: m.Seen, Notice: m.Notice, Began: m.Began.UTC(), Said: said, Values: values, Private: m.Private,
 	})
 }
 
@@ -136,7 +160,7 @@ func (m *Memory) UnmarshalJSON(b []byte) error {
 	}
 	*m = Memory{
 		Turn: j.Turn, Streak: j.Streak, Total: j.Total, Since: j.Since, Latest: j.Latest,
-		Progress: j.Progress, Same: j.Same, Failures: j.Failures, Ended: j.Ended, Began: j.Began, Said: j.Said, Values: values, Private: j.Private,
+		Progress: j.Progress, Same: j.Same, Failures: j.Failures, Reset: j.Reset, Stopped: j.Stopped, Loop: j.Loop, Seen: j.Seen, Notice: j.Notice, Began: j.Began, Said: j.Said, Values: values, Private: j.Private,
 	}
 	return nil
 }
@@ -172,14 +196,14 @@ func (m *Memory) repeats(now string, known bool) int {
 	return m.Same
 }
 
-// begin makes the memory what an event finds that is evaluated with these options:
-// another turn ends the streak. over reports that the user ended the loop in this turn.
-func (m *Memory) begin(o *Options) (over bool) {
-	if ended := o.Project.Ended; ended.After(m.Ended) {
-		*m = Memory{Turn: m.Turn, Streak: m.Streak, Total: m.Total, Since: m.Since, Ended: ended, Began: m.Began, Said: m.Said}
+// begin makes the memory what an event finds that is evaluated with these options: a
+// loop that was started or ended since, and another turn, end the streak.
+func (m *Memory) begin(o *Options) {
+	if o.Project.Reset.After(m.Reset) {
+		m.endStreak()
+		m.Loop, m.Notice, m.Reset = nil, "", o.Project.Reset
 	}
 	m.turn(o)
-	return m.Streak > 0 && !m.Ended.IsZero() && !m.Since.After(m.Ended)
 }
 
 // turn ends the streak if the event is of another turn.

@@ -113,6 +113,7 @@ func knownNames() []NameInfo {
 		row("loop.elapsed", time.Duration(0), "Time since the first continuation of the streak."),
 		row("loop.step", time.Duration(0), "Time since the latest continuation."),
 
+		row("loop.name", "", "Name of the loop."),
 		row("loop.continues", false, "This verdict sends the agent on. Known in texts, effects and finally, when the rules have decided."),
 
 		young(native(sessionElapsed, time.Duration(0), "Time since the session began; if the session file names no time, since the policy saw its first event.")),
@@ -125,6 +126,12 @@ func knownNames() []NameInfo {
 		young(data("run.exit_code", integer, "Exit status of the latest iteration.")),
 		young(data("run.session_id", text, "Session of the agent in the latest iteration.")),
 		young(native("run.resets_at", time.Time{}, "When the rate limit resets; the zero time if there is none.")),
+
+		young(data("start.name", text, "What ralph start is asked to start. Known only below loop.start, as the other names of start.")),
+		young(data("start.prompt", text, "The prompt.")),
+		young(data("start.promise", text, "Value of --promise.")),
+		young(data("start.max", integer, "Value of --max.")),
+		young(data("start.session", text, "Value of --session, or the session that runs the command.")),
 
 		native("now", time.Time{}, "Time of the event."),
 		native("exists", ask, "A file or folder exists at this path of the project."),

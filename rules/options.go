@@ -21,6 +21,15 @@ type Options struct {
 	// turns. It counts only where Turn is "".
 	NewTurn bool
 
+	// Run says that the event is one of ralph run, which owns the loop itself: the owner that
+	// the policy names does not count.
+	Run bool
+	// Busy is the ID of a run of the policy that is under way in the project; sessions then
+	// step aside. "" is none.
+	Busy string
+	// Policy is what commands call the policy, for texts that name one; "" is Program.Name.
+	Policy string
+
 	Memory  Memory // of this loop
 	Project Memory // shared by the loops of a project, for per: project
 	Budget  Budget

@@ -6,19 +6,14 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
-// behindHead are the keys that stand behind the when of a policy.
-func behindHead(key string) bool {
-	switch key {
-	case "facts", "memory", "let", "limits", "measure", "progress", "rules", "finally":
-		return true
-	}
-	return false
-}
+// behindHead reports whether a key begins what only an event with a loop needs.
+func behindHead(key string) bool { return key == "rules" || key == "finally" }
 
-// headOf gives the lines of a policy above the first of these keys. It looks at
-// the first letters of lines alone: all that stands within a key is indented. ok is
-// false if there is no when among these lines, or if they may not be all of the head.
-func headOf(src []byte) (lines []byte, ok bool) {
+// splitHead splits a policy above its rules, if an event can be idle by what stands there. The
+// rest has an empty line for each line of the head. It looks only at the first letters of
+// lines: all that is within a key is indented. ok is false if the policy has neither
+// when nor loop there, or if these lines may not be all of the head.
+func splitHead(src []byte) (head, rest []byte, ok bool) {
 	end, has := -1, false
 	for at := 0; at < len(src); {
 		line := src[at:]
@@ -30,23 +25,22 @@ func headOf(src []byte) (lines []byte, ok bool) {
 		switch {
 		case len(line) == 0 || line[0] == ' ' || line[0] == '#' || line[0] == '\r':
 		case !isKey || line[0] < 'a' || line[0] > 'z': // quoted keys, marks of documents, …
-			return nil, false
+			return nil, nil, false
 		case behindHead(string(key)):
 			if end < 0 {
 				end = at
 			}
-		case end >= 0 && string(key) == "run": // it may stand anywhere, and a hook needs none of it
 		case end >= 0: // a key of the head, too late
-			return nil, false
+			return nil, nil, false
 		default:
-			has = has || string(key) == "when"
+			has = has || string(key) == "when" || string(key) == "loop"
 		}
 		at = next
 	}
 	if end < 0 || !has {
-		return nil, false
+		return nil, nil, false
 	}
-	return src[:end], true
+	return src[:end], append(bytes.Repeat([]byte("\n"), bytes.Count(src[:end], []byte("\n"))), src[end:]...), true
 }
 
 // placeOfWhen reports a when of the policy that stands among its rules: it would be
@@ -59,7 +53,7 @@ func (p *parser) placeOfWhen(root *source.Node) {
 			first = key
 		case first != "" && key == "when":
 			p.errorf(f.Key, "own-when", "move it above "+quote(first)+", or indent it if it belongs to a rule",
-				"the when of a policy stands above its facts and rules")
+				"the when of a policy is above its rules")
 		}
 	}
 }

@@ -42,10 +42,27 @@ func (p *parser) report(n *source.Node, sev Severity, check, help, format string
 	})
 }
 
-// parseFile reads src. The document is nil if nothing of it can be used.
+// parseFile reads a file. The document is nil if nothing of it can be used.
 func parseFile(f *file, guard bool, l *loading, diags *Diagnostics) *document {
 	p := &parser{file: f, load: l, diags: diags}
-	root, problems := source.Parse(f.src)
+	if root := p.root(f.src); root != nil {
+		return p.document(root, guard)
+	}
+	return nil
+}
+
+// parseMore reads lines of a file into the document of the lines above them.
+func parseMore(d *document, lines []byte, l *loading, diags *Diagnostics) {
+	p := &parser{file: d.file, load: l, diags: diags}
+	if root := p.root(lines); root != nil {
+		p.keys(d, root, "a policy", form.PolicyKeys())
+	}
+}
+
+// root parses lines of the file, which begin as the file does.
+func (p *parser) root(lines []byte) *source.Node {
+	f, l, diags := p.file, p.load, p.diags
+	root, problems := source.Parse(lines)
 	for _, pr := range problems {
 		*diags = append(*diags, Diagnostic{
 			Pos: p.pos(pr.Start), End: p.pos(pr.End), Check: pr.Check, Message: pr.Message, Help: pr.Help,
@@ -65,7 +82,7 @@ func parseFile(f *file, guard bool, l *loading, diags *Diagnostics) *document {
 		p.errorf(root, "syntax", "start the file with the line: ralph: 1", "a policy is a map of keys, this is %s", root.KindName())
 		return nil
 	}
-	return p.document(root, guard)
+	return root
 }
 
 // fields calls f for each key of n that the table knows and reports the others.
@@ -127,6 +144,12 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 	if !guard {
 		p.placeOfWhen(root)
 	}
+	p.keys(d, root, what, ks)
+	return d
+}
+
+// keys reads the keys of a policy into its document.
+func (p *parser) keys(d *document, root *source.Node, what string, ks form.Keys) {
 	p.fields(root, what, ks, func(k, v *source.Node) {
 		switch k.Value {
 		case "description":
@@ -144,6 +167,8 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 			})
 		case "when":
 			d.when = p.oneOrMore(v, "when")
+		case "loop":
+			d.loop = p.loop(k, v)
 		case "facts":
 			p.named(v, "facts", func(key, val *source.Node) {
 				f, ok := p.fact(key, val)
@@ -179,7 +204,6 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 			})
 		}
 	})
-	return d
 }
 
 // memoryPer lists what a value of memory can belong to.

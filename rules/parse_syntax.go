@@ -17,6 +17,7 @@ type document struct {
 	gate        string // one of gateWords
 	params      []paramDecl
 	when        []*source.Node // of the policy itself
+	loop        *loopDecl      // nil if the policy names none
 	facts       []factDecl
 	memory      []memoryDecl
 	lets        []letDecl

@@ -122,6 +122,10 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 		return run
 	case form.Limits:
 		return object(form.LimitKeys())
+	case form.Loop:
+		return object(form.LoopKeys(), "state")
+	case form.Starts:
+		return named(jsonSchema{"type": []string{"string", "number", "boolean", "object"}})
 	case form.Unless:
 		unless := object(form.UnlessKeys(), "times")
 		unless["properties"].(jsonSchema)["times"].(jsonSchema)["maximum"] = maxSaid

@@ -33,6 +33,7 @@ func TestPolicyKeysPage(t *testing.T) {
 	}
 	section("The top level", fmt.Sprintf("Only `ralph` must be there. A file that is [included](../policy.md#includes) has %s alone.",
 		reference.Code(form.GuardKeys().Names()...)), form.PolicyKeys())
+	section("loop", "`state` is required.", form.LoopKeys())
 	section("A rule", "A rule has a `name` and at most one of `continue`, `stop` and `note`.", form.RuleKeys())
 	section("A part", "A text of a rule can be a list. Each item is a template, or a map with these keys. The parts are trimmed at the end and joined by one line end.", form.PartKeys())
 	section("An include", "Stands among the rules, in the place of one.", form.IncludeKeys())
@@ -235,7 +236,7 @@ func shapeWords(t *testing.T, s form.Shape) string {
 		form.Lets:   "name → expression", form.Bindings: "name → expression", form.Limits: "[keys](#limits)",
 		form.Limit: "whole number or param", form.Span: "duration or param", form.Amount: "number or param", form.Measure: "[keys](#measure)", form.Run: "[keys](#run-of-the-policy)", form.Args: "list of texts", form.Unless: "[keys](#unless_repeated)",
 		form.Rules: "list of [rules](#a-rule) and [includes](#an-include)", form.Effects: "list of [effects](#an-effect)",
-		form.Prune: "[keys](#prune)", form.Finally: "list of [entries](#finally)",
+		form.Loop: "[keys](#loop)", form.Starts: "name of a fact → value", form.Prune: "[keys](#prune)", form.Finally: "list of [entries](#finally)",
 	}[s]
 	if !ok {
 		t.Errorf("the shape %d has no words", s)
@@ -262,6 +263,7 @@ func shapeAbout() map[form.Shape]string {
 		form.Amount:     "0 or more, or the name of a param with such a value.",
 		form.Schema:     "[JSON Schema](../policy.md#schemas): written in place, or the name of a file beside the policy, or `ralph:NAME` for one that comes with ralph.",
 		form.Memory:     "A [JSON Schema](../policy.md#schemas) that is written in place and has a `default`. Beside its words stands `per`: `session` (if absent) or `project`.",
+		form.Starts:     "A string for a text fact, else an object. `${start.NAME}` and every other placeholder are filled in; a value that reads a name of `start` that was not given is left out.",
 		form.Words:      "The program and its arguments, each a template. No shell reads them.",
 	}
 }

@@ -113,7 +113,7 @@ func TestContextEndsEvaluation(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			v := p.Eval(ctx, tt.facts(cancel), rules.Options{})
-			want := &rules.Verdict{Failed: true, Fault: "context", Reason: "the evaluation was interrupted: the host has no time", Problems: []string{tt.want}}
+			want := &rules.Verdict{Failed: true, Fault: "context", Reason: "the evaluation was interrupted: the host has no time", Problems: problems(tt.want)}
 			if diff := cmp.Diff(want, decided(v)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

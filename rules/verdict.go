@@ -48,21 +48,23 @@ func (a *Action) UnmarshalText(b []byte) error {
 // nanoseconds under names that end with _ns; zero fields are left out, but for the
 // action. It reads back. Values that a trace shows are cut to what a line can hold.
 type Verdict struct {
-	Action   Action   `json:"action"`
-	Rule     string   `json:"rule,omitempty"`     // the rule that decided, "limits.NAME" for a limit, "" if none did
-	Pos      Pos      `json:"pos,omitzero"`       // where that rule stands
-	Reason   string   `json:"reason,omitempty"`   // what goes to the agent (continue) or why it may stop
-	Private  bool     `json:"private,omitempty"`  // of a stop: the reason shows what traces do not. The reason of a continue is for the agent, so it always counts as private
-	Success  bool     `json:"success,omitempty"`  // of a stop: its rule says that the work is done, and there are no Problems
-	Bound    string   `json:"bound,omitempty"`    // name of the limit that turned a continue into a stop, "" if none
-	Failed   bool     `json:"failed,omitempty"`   // the policy could not be evaluated, so the agent may stop
-	Fault    string   `json:"fault,omitempty"`    // why it failed: "", "budget", "context", "panic" or "rule"; Problems has the words
-	Idle     bool     `json:"idle,omitempty"`     // the policy is not for this event: no rule was tried
-	Progress string   `json:"progress,omitempty"` // fingerprint of progress, only a SHA-256 digest where it is private; only known where a rule chose to continue
-	Parts    []Part   `json:"parts,omitempty"`    // what each rule of the verdict has to say and to do, in order
-	Problems []string `json:"problems,omitempty"` // reported to the user though no rule says it
-	Masked   []string `json:"masked,omitempty"`   // Problems as a log may keep them, without what is private; nil if that is the same
-	Finally  []Effect `json:"finally,omitempty"`  // done after the verdict was applied, best effort: prune and log
+	Action   Action    `json:"action"`
+	Rule     string    `json:"rule,omitempty"`     // the rule that decided, "limits.NAME" for a limit, "" if none did
+	Pos      Pos       `json:"pos,omitzero"`       // where that rule stands
+	Reason   string    `json:"reason,omitempty"`   // what goes to the agent (continue) or why it may stop
+	Private  bool      `json:"private,omitempty"`  // of a stop: the reason shows what traces do not. The reason of a continue is for the agent, so it always counts as private
+	Success  bool      `json:"success,omitempty"`  // of a stop: its rule says that the work is done, and nothing that could not be used kept a rule above it from continuing
+	Bound    string    `json:"bound,omitempty"`    // name of the limit that turned a continue into a stop, "" if none
+	Failed   bool      `json:"failed,omitempty"`   // the policy could not be evaluated, so the agent may stop
+	Fault    string    `json:"fault,omitempty"`    // why it failed: "", "budget", "context", "panic" or "rule"; Problems has the words
+	Idle     bool      `json:"idle,omitempty"`     // the policy is not for this event: no rule was tried, and Reason says why
+	Aside    Aside     `json:"aside,omitempty"`    // of an idle verdict: why the loop of the policy is not for the event
+	Show     bool      `json:"show,omitempty"`     // of an idle verdict: the session is to see Reason, for the first time
+	Loop     *LoopInfo `json:"loop,omitempty"`     // the loop that the event found, nil if there is none or the policy names none
+	Progress string    `json:"progress,omitempty"` // fingerprint of progress, only a SHA-256 digest where it is private; only known where a rule chose to continue
+	Parts    []Part    `json:"parts,omitempty"`    // what each rule of the verdict has to say and to do, in order
+	Problems []Problem `json:"problems,omitempty"` // reported to the user though no rule says it
+	Finally  []Effect  `json:"finally,omitempty"`  // done after the verdict was applied, best effort: prune and log
 
 	// Limits are those of the policy as they stood before the verdict. Only with
 	// [TraceFull], and not if Idle.
@@ -98,6 +100,7 @@ type Limit struct {
 type Part struct {
 	Rule    string   `json:"rule"`
 	Notice  string   `json:"notice,omitempty"`  // for the user
+	Seen    bool     `json:"seen,omitempty"`    // of a rule that stops: Notice is what the session saw last, so it is for the log alone
 	Note    string   `json:"note,omitempty"`    // from a note rule: for the user, or as context for the agent
 	Log     string   `json:"log,omitempty"`     // for stderr
 	Effects []Effect `json:"effects,omitempty"` // in order
@@ -180,6 +183,7 @@ const (
 // the rest only with [TraceFull], since it costs.
 type Trace struct {
 	When     *Step      `json:"when,omitempty"` // the policy's own when, without the name of a rule
+	On       *Step      `json:"on,omitempty"`   // the loop's on, without the name of a rule
 	Steps    []Step     `json:"steps"`
 	Facts    []FactRead `json:"facts,omitempty"`
 	Inputs   []Input    `json:"inputs,omitempty"`

@@ -66,7 +66,9 @@ func (w *world) Fact(_ context.Context, f *rules.Fact, args []string) rules.Valu
 }
 
 func (w *world) Name(_ context.Context, name string) any {
-	w.asked = append(w.asked, name)
+	if name != "session_id" { // the engine itself asks for it where it reports something
+		w.asked = append(w.asked, name)
+	}
 	return w.names[name]
 }
 
@@ -130,6 +132,7 @@ func decided(v *rules.Verdict) *rules.Verdict {
 	d := *v
 	d.Pos, d.Trace, d.Cost, d.Limits = rules.Pos{}, rules.Trace{}, rules.Budget{}, nil
 	d.Memory, d.Project, d.Changed = rules.Memory{}, rules.Memory{}, false
+	d.Problems = problems(reported(v)...)
 	return &d
 }
 
@@ -152,4 +155,27 @@ func said(v *rules.Verdict) string {
 		s += ": " + v.Reason
 	}
 	return s
+}
+
+// reported lists what a verdict reports, and masked the same as a log may keep it.
+func reported(v *rules.Verdict) (texts []string) {
+	for _, p := range v.Problems {
+		texts = append(texts, p.Text)
+	}
+	return texts
+}
+
+func masked(v *rules.Verdict) (texts []string) {
+	for _, p := range v.Problems {
+		texts = append(texts, p.Masked())
+	}
+	return texts
+}
+
+// problems are those of which only the text is compared.
+func problems(texts ...string) (all []rules.Problem) {
+	for _, text := range texts {
+		all = append(all, rules.Problem{Text: text})
+	}
+	return all
 }

@@ -54,14 +54,6 @@ func TestNamesYieldToFunctions(t *testing.T) {
 	}
 }
 
-// The policy's own when is read before the declarations, which hide ralph's name there too.
-func TestNamesYieldBeforeTheWhen(t *testing.T) {
-	_, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte("ralph: 1\nwhen: run.n == 2\nfacts: {run: {json: r.json}}\nrules: [{name: a, stop: '${run.n}'}]\n"), rules.Config{})
-	if diags.Err() == nil || diags[0].Check != "own-when" {
-		t.Errorf("got %v", diags)
-	}
-}
-
 func TestFailedTurn(t *testing.T) {
 	const text = `
 rules:

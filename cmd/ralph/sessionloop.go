@@ -64,13 +64,13 @@ func projectKey(k loop.Key) loop.Key { return loop.Key{Root: k.Root, Policy: k.P
 // running reports whether a session's loop goes on: its streak does, and began after the
 // user ended loops the last time.
 func running(mine, shared rules.Memory) bool {
-	return mine.Streak > 0 && mine.Since.After(mine.Ended) && mine.Since.After(shared.Ended)
+	return mine.Streak > 0 && mine.Latest.After(shared.Reset)
 }
 
 // endSession ends the loop of one session.
 func endSession(ctx context.Context, own *store.Store, k loop.Key, now time.Time) error {
 	return changeMemory(ctx, own, k, func(m rules.Memory) rules.Memory {
-		return rules.Memory{Turn: m.Turn, Streak: m.Streak, Total: m.Total, Since: m.Since, Said: m.Said, Ended: now}
+		return rules.Memory{Turn: m.Turn, Total: m.Total, Said: m.Said, Seen: m.Seen}
 	})
 }
 
@@ -78,14 +78,14 @@ func endSession(ctx context.Context, own *store.Store, k loop.Key, now time.Time
 // logged of, and forgets what they shared.
 func endSessions(ctx context.Context, own *store.Store, root, policy string, now time.Time) error {
 	return changeMemory(ctx, own, loop.Key{Root: root, Policy: policy, Project: true}, func(m rules.Memory) rules.Memory {
-		return rules.Memory{Said: m.Said, Ended: now}
+		return rules.Memory{Said: m.Said, Reset: now}
 	})
 }
 
 // forgetShared forgets what the loops of a policy shared, and ends none.
 func forgetShared(ctx context.Context, own *store.Store, k loop.Key) error {
 	return changeMemory(ctx, own, projectKey(k), func(m rules.Memory) rules.Memory {
-		return rules.Memory{Said: m.Said, Ended: m.Ended}
+		return rules.Memory{Said: m.Said, Reset: m.Reset, Stopped: m.Stopped}
 	})
 }
 

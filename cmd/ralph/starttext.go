@@ -136,7 +136,16 @@ func (a *app) openTodos(ctx context.Context, root *state.Root, session string) (
 	}
 	d := l.Decide(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: session, Cwd: root.Dir()})
 	if v := d.Verdict; v.Action != rules.Continue {
-		return "", fmt.Errorf("no open todos to start from: %s", cmp.Or(d.Skipped, v.Reason, strings.Join(v.Problems, "; ")))
+		return "", fmt.Errorf("no open todos to start from: %s", cmp.Or(d.Skipped, v.Reason, problemTexts(v.Problems)))
 	}
 	return d.Verdict.Reason, nil
+}
+
+// problemTexts joins the texts of problems.
+func problemTexts(problems []rules.Problem) string {
+	texts := make([]string, len(problems))
+	for i, p := range problems {
+		texts[i] = p.Text
+	}
+	return strings.Join(texts, "; ")
 }

@@ -94,7 +94,7 @@ func (t tool) state(ctx context.Context, root *state.Root, session, pointed stri
 	if s.path, s.tasks = seen.path, seen.tasks; s.path == "" {
 		s.problem = seen.verdict.Reason
 		if len(seen.verdict.Problems) > 0 {
-			s.problem = seen.verdict.Problems[0]
+			s.problem = seen.verdict.Problems[0].Text
 		}
 		return s, true, nil
 	}

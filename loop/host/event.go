@@ -17,6 +17,7 @@ type Event struct {
 	Host string // the name of the host that decoded it; "" is the portable host
 	Name string // the event; an input that names none is a Stop
 
+	Run            string // the run of ralph run that the event is of; "" for a hook
 	SessionID      string
 	TurnID         string // the host's own id of the turn: prompt_id of Claude Code and Qwen, turn_id of Codex
 	Cwd            string // the agent's working directory, as the host wrote it; it follows the agent's cd. "." is the hook's own

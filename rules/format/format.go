@@ -107,7 +107,7 @@ func sameMeaning(a, b *source.Node) bool {
 
 // The orders of keys in the house style. They name all keys of their tables.
 func policyOrder() []string {
-	return []string{"ralph", "description", "prefix", "events", "gate", "params", "when", "facts", "memory", "let", "progress", "measure", "limits", "run", "rules", "finally"}
+	return []string{"ralph", "description", "prefix", "events", "gate", "params", "when", "loop", "facts", "memory", "let", "progress", "measure", "limits", "run", "rules", "finally"}
 }
 
 func ruleOrder() []string {

@@ -73,4 +73,6 @@ const (
 	Effects
 	Prune
 	Finally
+	Loop
+	Starts // fact → value
 )

@@ -12,7 +12,8 @@ func PolicyKeys() Keys {
 		{"events", Events, "Hook events that this policy decides; [Stop] if absent."},
 		{"gate", Gate, "first (if absent): the first rule that holds decides. all: every continue rule that holds is shown to the agent."},
 		{"params", Params, "Settings of the policy: name → a small JSON Schema with a default."},
-		{"when", Exprs, "What the policy is for: unless it is true, the agent may stop and no rule is tried. It can read params and ralph's own names."},
+		{"when", Exprs, "What the policy is for: unless it is true, the agent may stop and no rule is tried."},
+		{"loop", Loop, "The loop: the fact that it is in, its name, owner and start. Without a loop the agent may stop and no rule is tried."},
 		{"facts", Facts, "Named values: name → a source and its options. Gathered only when needed."},
 		{"memory", Memory, "Small values that the loop keeps between events: name → a JSON Schema with a default, and per: session (if absent) or project."},
 		{"let", Lets, "Named expressions. Evaluated only when needed, once per event."},
@@ -30,6 +31,17 @@ func GuardKeys() Keys {
 	return slices.DeleteFunc(PolicyKeys(), func(k Key) bool {
 		return !slices.Contains([]string{"ralph", "description", "params", "facts", "memory", "let", "rules"}, k.Name)
 	})
+}
+
+// LoopKeys are the keys of loop.
+func LoopKeys() Keys {
+	return Keys{
+		{"state", Fact, "The fact that the loop is in. While it is missing there is no loop."},
+		{"name", Template, "What status, log and explain call the loop; defaults to the file of its state."},
+		{"on", Exprs, "While it is false, the loop is switched off."},
+		{"owner", Expr, "The session that the loop belongs to; while it is empty, every session of the project."},
+		{"start", Starts, "What ralph start writes: the name of a fact, and its value with ${start.NAME} in it."},
+	}
 }
 
 // RuleKeys are the keys of a rule.

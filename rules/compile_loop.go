@@ -1,0 +1,223 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// Loop is what a policy says of its loop under loop:, the piece of work that it keeps
+// going. Get one from [Program.Loop].
+type Loop struct {
+	// State is the fact that the loop is in: while it is missing there is no loop.
+	State *Fact
+	// Archived reports whether a rule of the policy archives the state.
+	Archived bool
+	// Owner is the field of State that names the session of the loop, as a path of
+	// names; nil if the policy names none, or says it in another way.
+	Owner []any
+	// Start lists the facts that [Program.Start] writes, in order; nil if the policy
+	// does not say how its loop begins.
+	Start []*Fact
+	// Uses lists the names behind "start." that Start reads: name, prompt, promise, max
+	// and session.
+	Uses []string
+}
+
+// Loop returns what the policy says of its loop, nil if nothing. It does not change and
+// must not be changed.
+func (p *Program) Loop() *Loop {
+	if p.loop == nil {
+		return nil
+	}
+	return &p.whole().loop.info
+}
+
+// loop is the compiled loop of a policy.
+type loop struct {
+	info  Loop
+	pos   Pos // of its state
+	name  *text
+	on    *cond
+	owner *cond
+	start []startFact
+}
+
+// startFact is a fact that a start writes.
+type startFact struct {
+	fact  *Fact
+	node  *source.Node
+	value startValue
+}
+
+// startValue is a value that a start writes: a text with placeholders, an object, a list,
+// or a constant.
+type startValue struct {
+	text     *text
+	names    []string // of an object, in the order of the policy
+	items    []startValue
+	list     bool
+	constant any
+}
+
+// loop compiles what the policy says of its loop.
+func (c *compiler) loop(doc *document, sc *scope) {
+	d := doc.loop
+	if d == nil {
+		return
+	}
+	name := strings.TrimSpace(d.state.Value)
+	s := sc.symbols[name]
+	if s == nil || s.kind != factSymbol {
+		facts := sc.facts(nil)
+		c.errorf(sc, d.state, "unknown-fact", nearest.DidYouMean(name, facts), "the state of a loop is a fact, and %q is none; %s", name, theyAre("the facts", facts))
+		return
+	}
+	s.used.Store(true)
+	l := &loop{info: Loop{State: s.fact}, pos: c.place(sc.file, d.state.Start), on: c.conditions(sc, d.on), name: c.newText(sc, d.name)}
+	if d.owner != nil {
+		snip := whole(sc, d.owner)
+		root, nt := c.expression(snip, false)
+		if l.owner = root; root != nil {
+			c.checkValue(snip, root, nt, &schema.Type{Kind: schema.String, Nullable: true, Optional: true}, "the owner of the loop", "type")
+			c.checkShown(sc, d.owner, root, "owner")
+			if p := rootTerm(root); p != nil && p.sym == s {
+				for _, step := range p.path {
+					l.info.Owner = append(l.info.Owner, step)
+				}
+			}
+		}
+	}
+	if l.name != nil && !c.lazy {
+		for _, part := range c.program.compiled(l.name) {
+			for _, seg := range part.segs {
+				c.checkShown(sc, d.name, seg.hole, "name")
+			}
+		}
+	}
+	own := &scope{file: sc.file, names: sc.names, prefix: sc.prefix, symbols: sc.symbols, inline: sc.inline, open: sc.open, starts: true}
+	for _, f := range d.start {
+		if fact := c.startFact(sc, own, f, &l.info); fact != nil {
+			l.start = append(l.start, *fact)
+			l.info.Start = append(l.info.Start, fact.fact)
+		}
+	}
+	c.program.loop = l
+}
+
+// rootTerm is the path that a whole expression is; nil if it is more than one.
+func rootTerm(root *cond) *term {
+	if root.op != leaf || root.operand.plain == nil || root.operand.plain.sym == nil {
+		return nil
+	}
+	return root.operand.plain
+}
+
+// checkShown reports that what is shown of a loop in the log reads something private.
+func (c *compiler) checkShown(sc *scope, n *source.Node, root *cond, what string) {
+	if root != nil && readsPrivate(root, map[*symbol]bool{}) {
+		c.errorf(sc, n, "loop-private", "leave "+what+" out, or use a value that the log may show",
+			"the %s of a loop is shown in the log, and this reads something private", what)
+	}
+}
+
+// readsPrivate reports whether an expression reads something that the log does not show.
+func readsPrivate(root *cond, seen map[*symbol]bool) (found bool) {
+	root.walk(func(o *operand) {
+		for _, f := range slices.Concat(o.flows.value, o.flows.seen, o.flows.asked) {
+			switch s := f.sym; {
+			case s.kind == nameSymbol:
+				found = found || s.info.secrecy() != nil
+			case s.kind == factSymbol:
+				found = found || s.fact.private.at(f.path) != nil
+			case s.kind == letSymbol && s.let.root != nil && !seen[s]:
+				seen[s] = true
+				found = found || readsPrivate(s.let.root, seen)
+			}
+		}
+	})
+	return found
+}
+
+// startFact compiles what a start writes into one fact. It is nil if there is a problem,
+// which is reported.
+func (c *compiler) startFact(sc, own *scope, f source.Field, info *Loop) *startFact {
+	s := sc.symbols[f.Key.Value]
+	writable := func(f *Fact) bool { return f.Source.File && (f.Source.Editable || f.Source.Name == "text") }
+	if s == nil || s.kind != factSymbol || !writable(s.fact) {
+		facts := sc.facts(writable)
+		c.errorf(sc, f.Key, "unknown-fact", nearest.DidYouMean(f.Key.Value, facts),
+			"start writes the files of facts, and %q is none of those; %s", f.Key.Value, theyAre("they", facts))
+		return nil
+	}
+	s.used.Store(true)
+	out := &startFact{fact: s.fact, node: f.Value}
+	switch isObject := f.Value.Kind == source.Map; {
+	case s.fact.Source.Editable && !isObject:
+		c.errorf(sc, f.Value, "syntax", "write {FIELD: VALUE}", "%q is an object, this is %s", f.Key.Value, f.Value.KindName())
+		return nil
+	case !s.fact.Source.Editable && f.Value.Kind != source.Scalar:
+		c.errorf(sc, f.Value, "syntax", "write ${start.name}", "%q is a string, this is %s", f.Key.Value, f.Value.KindName())
+		return nil
+	}
+	if t := s.typ; t != nil && len(t.Fields) > 0 {
+		for _, field := range f.Value.Fields {
+			if name := field.Key.Value; t.Fields[name] == nil && !t.Open {
+				c.errorf(sc, field.Key, "unknown-field", nearest.DidYouMean(name, fieldNames(t)), "%q has no field %q, it has %s", f.Key.Value, name, list(fieldNames(t)))
+			}
+		}
+	}
+	out.value = c.startValue(own, f.Value, info)
+	return out
+}
+
+func (c *compiler) startValue(own *scope, n *source.Node, info *Loop) startValue {
+	switch n.Kind {
+	case source.Map:
+		v := startValue{names: []string{}}
+		for _, f := range n.Fields {
+			v.names, v.items = append(v.names, f.Key.Value), append(v.items, c.startValue(own, f.Value, info))
+		}
+		return v
+	case source.List:
+		v := startValue{list: true}
+		for _, item := range n.Items {
+			v.items = append(v.items, c.startValue(own, item, info))
+		}
+		return v
+	}
+	if n.Tag != "!!str" || !strings.Contains(n.Value, "${") {
+		return startValue{constant: n.Decode()}
+	}
+	for _, name := range startNames() {
+		if strings.Contains(n.Value, "start."+name) && !slices.Contains(info.Uses, name) {
+			info.Uses = append(info.Uses, name)
+		}
+	}
+	return startValue{text: c.newText(own, n)}
+}
+
+// startNames are the names behind "start.".
+func startNames() []string { return []string{"name", "prompt", "promise", "max", "session"} }
+
+// checkHead reports what the head reads that is known only when rules are tried.
+func (c *compiler) checkHead() {
+	look := func(root *cond) {
+		root.walk(func(o *operand) {
+			readBy(&cond{op: leaf, operand: o}, map[*symbol]bool{}, func(s *symbol) {
+				if s.kind == nameSymbol && s.info.askRow {
+					c.report(o.snippet.scope.file, o.snippet.at(o.from), o.snippet.at(o.to), Error, "early-name", "ask for it in the when of a rule",
+						quote(s.name)+" is known only when rules are tried, and this is read before")
+				}
+			})
+		})
+	}
+	look(c.program.when)
+	if l := c.program.loop; l != nil {
+		look(l.on)
+		look(l.owner)
+	}
+}

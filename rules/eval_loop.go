@@ -1,0 +1,233 @@
+package rules
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// head reports whether the policy is for this event: its own when, and its loop. What is
+// idle here is silent, but for a loop that exists and that the session is not continued
+// in: that is said once in the session.
+func (ev *evaluation) head() bool {
+	if !ev.isFor() {
+		return false
+	}
+	l := ev.program.loop
+	if l == nil {
+		return true
+	}
+	v, state := ev.verdict, l.info.State
+	if l.on != nil {
+		v.Trace.On = &Step{}
+		v.Trace.On.Pos, _ = l.on.place()
+		outcome := ev.test(l.on, v.Trace.On)
+		switch gone := ev.slots[state.sym.slot].seen && ev.gotten[state.index].Status == Missing; {
+		case outcome == No:
+			return ev.aside(Off, "the loop is switched off: "+v.Trace.On.Because)
+		case outcome != Holds && !gone:
+			if outcome == Broken {
+				ev.report(remarkf("on: %s", ev.why))
+			}
+			return ev.aside(Off, "it is not known whether the loop is on: "+v.Trace.On.Because)
+		}
+	}
+	ev.need(state.sym)
+	g := &ev.gotten[state.index]
+	if g.Status == Missing && !g.defaulted {
+		if !ev.gone(g) {
+			why := remarkf("there is no loop: %s %s", state.Name, g.sentence())
+			v.Private = why.private()
+			return ev.aside(NoLoop, why.full)
+		}
+		v.Loop = &LoopInfo{Name: ev.memory.Loop.Name, State: g.Path, Gone: true}
+	} else {
+		v.Loop = &LoopInfo{State: g.Path}
+		v.Loop.Name = cut(oneLine(ev.render(l.name)), 60)
+		if v.Loop.Name == "" {
+			v.Loop.Name = g.Path
+		}
+	}
+	if l.owner != nil && !v.Loop.Gone {
+		if owner, state := ev.value(l.owner); state == known {
+			v.Loop.Owner, _ = owner.(string)
+		}
+	}
+	session, _ := ev.builtin("session_id", false).(string)
+	switch name := v.Loop.Name; {
+	case ev.opts.Project.Stopped:
+		return ev.aside(Stopped, fmt.Sprintf("the loop %s was stopped; to continue it: ralph start %s", name, ev.called()))
+	case ev.opts.Busy != "":
+		return ev.aside(InRun, fmt.Sprintf("run %s continues the loop %s; to end it: ralph stop %s", ev.opts.Busy, name, ev.called()))
+	case v.Loop.Owner != "" && v.Loop.Owner != session && !ev.opts.Run:
+		how := ""
+		if session != "" {
+			how = fmt.Sprintf("; to move it to this session: ralph start %s --session %s", ev.called(), session)
+		}
+		return ev.aside(Foreign, fmt.Sprintf("the loop %s belongs to session %s%s", name, v.Loop.Owner, how))
+	}
+	return true
+}
+
+// called is the policy as commands take it.
+func (ev *evaluation) called() string {
+	name := ev.opts.Policy
+	if name == "" {
+		name = ev.program.Name
+	}
+	return name
+}
+
+// aside makes the verdict idle.
+func (ev *evaluation) aside(a Aside, why string) bool {
+	v := ev.verdict
+	v.Idle, v.Aside, v.Reason = true, a, why
+	v.Show = a.Exists() && ev.once(why)
+	return false
+}
+
+// gone reports whether the session's last decision here had the loop, and the very file
+// that it used was removed since, by neither ralph nor a pointer that moved.
+func (ev *evaluation) gone(g *gathered) bool {
+	last := ev.memory.Loop
+	return last != nil && ev.decides() && !ev.opts.Project.Stopped &&
+		g.Quiet && g.Version == "" && g.Path != "" && g.Path == last.State
+}
+
+// decides reports whether something is decided at this event.
+func (ev *evaluation) decides() bool { return !ev.prompt() && !ev.watches() && !ev.opts.Watch }
+
+// missed reports whether a fact is the state of a loop that is gone.
+func (ev *evaluation) missed(f *Fact) bool {
+	return ev.verdict.Loop != nil && ev.verdict.Loop.Gone && ev.program.loop.info.State == f
+}
+
+// keepLoop notes in the next memory which loop the session was in.
+func (ev *evaluation) keepLoop(m *Memory) (changed bool) {
+	v := ev.verdict
+	if ev.program.loop == nil || !ev.decides() || v.Idle && v.Aside != NoLoop || v.Failed {
+		return false
+	}
+	var now *LoopMark
+	if v.Loop != nil && !v.Loop.Gone && !ev.putsAway() {
+		now = &LoopMark{Name: v.Loop.Name, State: v.Loop.State}
+	}
+	if now == nil && m.Loop == nil || now != nil && m.Loop != nil && *now == *m.Loop {
+		return false
+	}
+	m.Loop = now
+	return true
+}
+
+// putsAway reports whether the verdict removes the file of the loop's state.
+func (ev *evaluation) putsAway() bool {
+	return slices.ContainsFunc(ev.verdict.Parts, func(p Part) bool {
+		return slices.ContainsFunc(p.Effects, func(e Effect) bool {
+			return (e.Kind == ArchiveEffect || e.Kind == DeleteEffect) && e.Fact == ev.program.loop.info.State.Name
+		})
+	})
+}
+
+// maxSeen is how many texts a session remembers to have seen.
+const maxSeen = 200
+
+// once reports whether the session is to see a text now: the first time, where there is a
+// session, and only at events at which notices are shown.
+func (ev *evaluation) once(text string) bool {
+	if !ev.shows() {
+		return false
+	}
+	return ev.first(digest(text))
+}
+
+// shows reports whether hosts show notices at this event.
+func (ev *evaluation) shows() bool { return ev.decides() && !ev.compacts() }
+
+// first reports whether the session meets a mark for the first time, and remembers it.
+func (ev *evaluation) first(mark string) bool {
+	if session, _ := ev.builtin("session_id", false).(string); session == "" {
+		return true
+	}
+	if slices.Contains(ev.memory.Seen, mark) {
+		return false
+	}
+	seen := append(slices.Clone(ev.memory.Seen), mark)
+	ev.memory.Seen = seen[max(0, len(seen)-maxSeen):]
+	ev.saw = true
+	return true
+}
+
+// lastNotice reports whether the notice of a stop is to be shown: not if it is the same as
+// the session's last one, unless the policy continued the session in between.
+func (ev *evaluation) lastNotice(text string) bool {
+	if text == "" || !ev.shows() {
+		return true
+	}
+	if session, _ := ev.builtin("session_id", false).(string); session == "" {
+		return true
+	}
+	mark := digest(text)
+	if ev.memory.Notice == mark {
+		return false
+	}
+	ev.memory.Notice, ev.saw = mark, true
+	return true
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// oneLine joins the words of a text on one line, without control characters.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }), " ")
+}
+
+// Look returns what a decision would find of the loop, and how far its work is: the head of
+// the policy is evaluated and no rule is tried. The verdict's Loop, Idle, Aside, Reason,
+// Problems and Measure say it; nothing is remembered. For a loop whose state is missing,
+// the trace of [TraceFull] has the file.
+func (p *Program) Look(ctx context.Context, f Facts, o Options) *Verdict {
+	return p.eval(ctx, f, &o, func(ev *evaluation) {
+		ev.looking = true
+		if ev.head() || ev.verdict.Loop != nil {
+			ev.complete()
+		}
+	})
+}
+
+// HeadFiles returns the files by which a project of the policy is known: those of the
+// facts that its head reads, whose paths need neither an event nor another file.
+func (p *Program) HeadFiles() (files []string) {
+	p.eval(context.Background(), values(nil), &Options{}, func(ev *evaluation) {
+		seen := map[*symbol]bool{}
+		var look func(root *cond)
+		look = func(root *cond) {
+			readBy(root, seen, func(s *symbol) {
+				if s.fact == nil || !s.fact.Source.File || s.fact.Source.Glob || len(s.fact.args) == 0 {
+					return
+				}
+				path, problem, _ := ev.argument(s.fact.args[0])
+				if problem.full == "" && !strings.HasPrefix(path, "~") && !slices.Contains(files, path) {
+					files = append(files, path)
+				}
+				for _, a := range s.fact.args {
+					for _, seg := range a.segs {
+						look(seg.hole)
+					}
+				}
+			})
+		}
+		look(ev.program.when)
+		if l := ev.program.loop; l != nil {
+			look(l.on)
+			look(&cond{op: leaf, operand: &operand{syms: []*symbol{l.info.State.sym}}})
+			look(l.owner)
+		}
+	})
+	return files
+}

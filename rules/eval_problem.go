@@ -1,0 +1,78 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// reported is a problem with the fact that it is about, nil if there is none.
+type reported struct {
+	Problem
+	of    *Fact
+	limit bool // a limit ends the loop: it is shown as the notice of a rule that stops
+}
+
+// report notes what the user should know though no rule says it.
+func (ev *evaluation) report(message remark) { ev.reportProblem(problemOf(message), nil) }
+
+// problemOf is a problem that is only a sentence.
+func problemOf(r remark) Problem { return Problem{Text: r.full, Private: r.private()} }
+
+func (ev *evaluation) reportProblem(p Problem, of *Fact) {
+	ev.meter.charge(1+len(ev.problems)/8, len(p.Text)) // each is compared with all before it
+	if !slices.ContainsFunc(ev.problems, func(q reported) bool { return q.Text == p.Text }) {
+		ev.problems = append(ev.problems, reported{Problem: p, of: of})
+	}
+}
+
+// settle gives the verdict its problems: but for those that a text for the agent or the
+// user has, and with a mark on those that the session saw before.
+func (ev *evaluation) settle() {
+	ev.reportFacts()
+	for _, p := range ev.problems {
+		if p.of != nil && slices.Contains(ev.explained, p.of) {
+			continue
+		}
+		if p.limit {
+			p.Seen = !ev.lastNotice(p.Text)
+		} else {
+			p.Seen = !ev.once(p.Text)
+		}
+		ev.verdict.Problems = append(ev.verdict.Problems, p.Problem)
+	}
+}
+
+// reportField reports a field that cannot be used as it is written.
+func (ev *evaluation) reportField(f *Fact, w schema.Violation, text remark) {
+	p := problemOf(text)
+	g := &ev.gotten[f.index]
+	p.Fact, p.Field = f.Name, w.Pointer
+	if !g.veiled {
+		p.File, p.Pos = g.Path, Pos{File: g.Path, Line: w.Line, Col: w.Col}
+	}
+	ev.reportProblem(p, f)
+}
+
+// reportFact reports a problem of a fact.
+func (ev *evaluation) reportFact(f *Fact, text remark) {
+	p := problemOf(text)
+	p.Fact, p.File = f.Name, ev.gotten[f.index].Path
+	if ev.gotten[f.index].veiled {
+		p.File = ""
+	}
+	ev.reportProblem(p, f)
+}
+
+// reportFacts reports facts that could not be used, or not as they are written.
+func (ev *evaluation) reportFacts() {
+	for i, f := range ev.program.facts {
+		g := &ev.gotten[i]
+		switch {
+		case g.Status == Missing && !g.Quiet, g.Status == Invalid:
+			ev.reportFact(f, remarkf("%s: %s", f.Name, g.sentence()))
+		case g.Status == OK && g.Problem != "" && f.Options["lenient"] == true:
+			ev.reportFact(f, remarkf("%s: %s", f.Name, g.problem)) // each line begins with the path
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// StartFile is a file that a loop begins with.
+type StartFile struct {
+	Fact  *Fact
+	Path  string   // from the root of the project
+	Value any      // a string, or an object
+	Keys  []string // the fields of the object, in order: those of the policy, then those with a default
+	Body  string   // the text below front matter
+}
+
+// Start returns the files that a loop of the policy begins with, rendered from top to
+// bottom: each sees the facts as the files above it make them. given are the values of
+// start.NAME; a value whose placeholder reads one that is not given is left out.
+// Whatever else has no value, and a file that does not fit its schema, is the error, and
+// nothing is to be written then. Like Eval, it asks f for what it needs and changes
+// nothing.
+func (p *Program) Start(ctx context.Context, f Facts, o Options, given map[string]any) (files []StartFile, err error) {
+	v := p.eval(ctx, starting{f, given}, &o, func(ev *evaluation) {
+		if ev.complete() {
+			files, err = ev.begin(given)
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case v.Failed:
+		return nil, fmt.Errorf("%s", v.Reason)
+	}
+	return files, nil
+}
+
+// starting are facts with the values of start.NAME.
+type starting struct {
+	Facts
+	given map[string]any
+}
+
+func (s starting) Name(ctx context.Context, name string) any {
+	if member, ok := strings.CutPrefix(name, "start."); ok {
+		return s.given[member]
+	}
+	return s.Facts.Name(ctx, name)
+}
+
+// begin renders the files of a start.
+func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
+	l := ev.program.loop
+	if l == nil || len(l.start) == 0 {
+		return nil, fmt.Errorf("the policy does not say how its loop starts: it has no loop.start")
+	}
+	var files []StartFile
+	for _, s := range l.start {
+		value, ok, err := ev.startValue(&s.value, given)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.fact.Name, err)
+		}
+		if !ok {
+			continue
+		}
+		args, _, problem, _ := ev.arguments(s.fact)
+		if problem.full != "" {
+			return nil, fmt.Errorf("%s has no file to write: %s", s.fact.Name, problem.full)
+		}
+		file := StartFile{Fact: s.fact, Path: args[0], Value: value}
+		if fields, ok := value.(map[string]any); ok {
+			if err := file.complete(fields, s.value.names); err != nil {
+				return nil, err
+			}
+		} else if strings.TrimSpace(display(value)) == "" {
+			return nil, fmt.Errorf("%s has no value to write to %s", s.fact.Name, file.Path)
+		} else {
+			file.Value = display(value)
+		}
+		files = append(files, file)
+		ev.write(&file)
+	}
+	return files, nil
+}
+
+// complete adds the fields that have a default, and compares the object with its schema.
+func (f *StartFile) complete(fields map[string]any, order []string) error {
+	if body, ok := fields["body"]; ok && f.Fact.Source.Body {
+		f.Body = display(body)
+		delete(fields, "body")
+	}
+	for _, name := range order {
+		if _, ok := fields[name]; ok {
+			f.Keys = append(f.Keys, name)
+		}
+	}
+	s := f.Fact.Schema
+	if s == nil {
+		f.Value = fields
+		return nil
+	}
+	t := s.Type()
+	for _, name := range fieldNames(t) {
+		if _, ok := fields[name]; !ok && t.Fields[name].HasDefault && t.Fields[name].Default != nil {
+			fields[name] = t.Fields[name].Default
+			f.Keys = append(f.Keys, name)
+		}
+	}
+	r := s.Check(schema.Document{Value: fields})
+	for _, bad := range slices.Concat(r.Unusable, r.Warnings) {
+		return &StartError{Fact: f.Fact.Name, Path: f.Path, Violation: bad}
+	}
+	f.Value = fields
+	return nil
+}
+
+// StartError says that a loop cannot start with a value that was given: it does not fit
+// the schema of its fact.
+type StartError struct {
+	Fact, Path string
+	Violation  schema.Violation
+}
+
+// Error returns a sentence.
+func (e *StartError) Error() string {
+	return fmt.Sprintf("%s%s: %s", e.Fact, e.Violation.Pointer, e.Violation.Text())
+}
+
+// write lets the evaluation see a fact as a file makes it.
+func (ev *evaluation) write(f *StartFile) {
+	value := f.Value
+	if fields, ok := value.(map[string]any); ok && f.Fact.Source.Body {
+		with := map[string]any{"body": f.Body}
+		for name, v := range fields {
+			with[name] = v
+		}
+		value = with
+	}
+	got := ValueOf(f.Fact, value)
+	got.Path = f.Path
+	ev.need(f.Fact.sym) // so that it has a slot
+	ev.gotten[f.Fact.index] = gathered{Value: got, mark: f.Fact.private}
+	at := &ev.slots[f.Fact.sym.slot]
+	*at = slot{seen: true, value: got.V, mark: f.Fact.private}
+	for _, s := range ev.program.table.all() { // what was read before the file was written
+		if s.slot < len(ev.slots) && (s.kind == letSymbol || s.kind == askSymbol || s.kind == factSymbol && s.fact != f.Fact && len(s.fact.fixed) == 0 && !ev.written(s.fact, f)) {
+			ev.slots[s.slot] = slot{}
+		}
+	}
+}
+
+// written reports whether the policy writes a fact at or above a file of its start.
+func (ev *evaluation) written(fact *Fact, f *StartFile) bool {
+	for _, s := range ev.program.loop.start {
+		if s.fact == fact {
+			return true
+		}
+		if s.fact == f.Fact {
+			break
+		}
+	}
+	return false
+}
+
+// startValue renders a value; ok is false if it is to be left out.
+func (ev *evaluation) startValue(v *startValue, given map[string]any) (value any, ok bool, err error) {
+	switch {
+	case v.text != nil:
+		return ev.startText(v.text, given)
+	case v.names != nil:
+		out := map[string]any{}
+		for i, name := range v.names {
+			field, ok, err := ev.startValue(&v.items[i], given)
+			if err != nil {
+				return nil, false, fmt.Errorf("%s: %w", name, err)
+			}
+			if ok {
+				out[name] = field
+			}
+		}
+		return out, true, nil
+	case v.list:
+		out := []any{}
+		for i := range v.items {
+			item, ok, err := ev.startValue(&v.items[i], given)
+			if err != nil {
+				return nil, false, err
+			}
+			if ok {
+				out = append(out, item)
+			}
+		}
+		return out, true, nil
+	}
+	return v.constant, true, nil
+}
+
+// startText renders a text. One that is a single placeholder keeps the type of its value.
+func (ev *evaluation) startText(t *text, given map[string]any) (value any, ok bool, err error) {
+	segs := ev.program.compiled(t)[0].segs
+	var b strings.Builder
+	for i := range segs {
+		s := &segs[i]
+		if s.hole == nil {
+			if s.broken {
+				return nil, false, fmt.Errorf("the placeholder ${%s} cannot be compiled", s.src)
+			}
+			b.WriteString(s.literal)
+			continue
+		}
+		missing := false
+		s.hole.walk(func(o *operand) {
+			for _, sym := range o.syms {
+				member, isStart := strings.CutPrefix(sym.name, "start.")
+				_, has := given[member]
+				missing = missing || isStart && sym.kind == nameSymbol && !has
+			}
+		})
+		if missing {
+			return nil, false, nil
+		}
+		v, state := ev.value(s.hole)
+		if state != known || v == nil {
+			why := ev.why.full
+			if state == known {
+				why = "it is empty"
+			}
+			return nil, false, fmt.Errorf("the placeholder ${%s} has no value: %s", s.src, why)
+		}
+		if len(segs) == 1 {
+			value, problem := storable(nil, v)
+			if problem != "" {
+				return nil, false, fmt.Errorf("the placeholder ${%s} %s", s.src, problem)
+			}
+			return value, true, nil
+		}
+		b.WriteString(display(v))
+	}
+	return b.String(), true, nil
+}
