@@ -23,35 +23,19 @@ type Action struct {
 // Actions lists the shell commands that the agent ran and the files that it edited with the tools of its host in the
 // current turn, oldest first. It reads the turn once more, within ctx and the byte budget.
 func (s *Session) Actions(ctx context.Context) []Action {
-	if s.plain || s.lags() {
+	if s.lags() {
 		return nil
 	}
-	file, size, err := open(s.path, s.options.Open)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	lines := newTail(file, size, s.options.MaxBytes, ctx.Err)
 	var all []Action
 	ended := map[string]bool{} // the call's id to whether it went well
-	seen := map[string]bool{}
-	for len(all) < maxActions {
-		line, ok, err := lines.line()
-		if err != nil || !ok {
-			break
-		}
+	seen := newest{}
+	for line := range s.lines(ctx.Err) {
 		e := parse(line, s.options.Subagent)
-		if e.kind == opening {
+		if e.kind == opening || len(all) >= maxActions {
 			break
 		}
-		if e.kind != result && len(e.tools) == 0 {
+		if e.kind != result && len(e.tools) == 0 || seen.has(e) {
 			continue
-		}
-		if e.rewritten && e.id != "" {
-			if seen[e.id] {
-				continue
-			}
-			seen[e.id] = true
 		}
 		var r record
 		for c := value(clean(line)).members(); c.next(); {

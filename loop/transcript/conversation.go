@@ -38,18 +38,8 @@ func (s *Session) Conversation(ctx context.Context, n int, results bool) []Excha
 		}
 		return nil
 	}
-	file, size, err := open(s.path, s.options.Open)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	lines := newTail(file, size, s.options.MaxBytes, ctx.Err)
-	talk := talk{seen: map[string]bool{}, results: results}
-	for {
-		line, ok, err := lines.line()
-		if err != nil || !ok {
-			break
-		}
+	talk := talk{seen: newest{}, results: results}
+	for line := range s.lines(ctx.Err) {
 		if talk.add(line, s.options.Subagent); len(talk.sides) > n {
 			talk.sides = talk.sides[:n] // the one before is not wanted
 			break
@@ -61,7 +51,7 @@ func (s *Session) Conversation(ctx context.Context, n int, results bool) []Excha
 // talk collects a conversation from its end.
 type talk struct {
 	sides   []side // the newest first
-	seen    map[string]bool
+	seen    newest
 	results bool // what tools returned is collected too
 }
 
@@ -74,11 +64,8 @@ type side struct {
 
 func (t *talk) add(line []byte, subagent bool) {
 	e := parse(line, subagent)
-	if e.rewritten && e.id != "" {
-		if t.seen[e.id] {
-			return
-		}
-		t.seen[e.id] = true
+	if t.seen.has(e) {
+		return
 	}
 	role, pieces := "assistant", []string(nil)
 	switch e.kind {

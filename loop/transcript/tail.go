@@ -12,7 +12,6 @@ const firstBlock = 64 << 10
 // tail gives the lines of a file from the last to the first.
 type tail struct {
 	r     io.ReaderAt
-	end   int64  // the size of the file when the reading began
 	pos   int64  // where held begins in the file
 	held  []byte // read and not yet given
 	block int64  // the size of the next block
@@ -26,17 +25,7 @@ type tail struct {
 }
 
 func newTail(r io.ReaderAt, size, budget int64, cancelled func() error) *tail {
-	return &tail{r: r, end: size, pos: size, block: firstBlock, left: budget, cancelled: cancelled}
-}
-
-// resume lets a tail read on in a file that was closed meanwhile. The file may have grown; one that shrank is another.
-func (t *tail) resume(r io.ReaderAt, size int64) bool {
-	if size < t.end {
-		t.done = true
-		return false
-	}
-	t.r = r
-	return true
+	return &tail{r: r, pos: size, block: firstBlock, left: budget, cancelled: cancelled}
 }
 
 // beginsObject reports whether the file begins as a JSON object does, after a byte order mark and white space.
@@ -44,7 +33,7 @@ func (t *tail) beginsObject() (bool, error) {
 	if err := t.cancelled(); err != nil {
 		return false, err
 	}
-	head := make([]byte, min(64, t.end))
+	head := make([]byte, min(64, t.pos))
 	if len(head) == 0 {
 		return false, nil
 	}

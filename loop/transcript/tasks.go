@@ -37,27 +37,13 @@ func (s *Session) Tasks(ctx context.Context) ([]Task, bool) {
 }
 
 func (s *Session) findTasks(ctx context.Context) ([]Task, bool) {
-	if s.plain {
-		return nil, false
-	}
-	file, size, err := open(s.path, s.options.Open)
-	if err != nil {
-		return nil, false
-	}
-	defer file.Close()
-	lines := newTail(file, size, s.options.MaxBytes, ctx.Err)
 	var steps []taskStep // the newest first
-	for len(steps) < maxTasks {
-		line, ok, err := lines.line()
-		if err != nil || !ok {
-			break
-		}
+	for line := range s.lines(ctx.Err) {
 		step, ok := parseTaskStep(line, s.options.Subagent)
 		if !ok {
 			continue
 		}
-		steps = append(steps, step)
-		if step.whole {
+		if steps = append(steps, step); step.whole || len(steps) == maxTasks {
 			break
 		}
 	}

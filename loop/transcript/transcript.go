@@ -22,6 +22,7 @@ package transcript
 
 import (
 	"context"
+	"iter"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -77,9 +78,10 @@ type Session struct {
 	path    string
 
 	mu      sync.Mutex
+	size    int64 // of the file
 	tail    *tail
 	entries []entry // the newest first
-	seen    map[string]bool
+	seen    newest
 
 	bound int  // how many of the entries are of the current turn
 	found bool // whether the entry at bound begins it
@@ -113,13 +115,13 @@ func Read(ctx context.Context, path string, o Options) (*Session, error) {
 	if base := filepath.Base(path); strings.HasPrefix(base, "agent-") && strings.HasSuffix(base, ".jsonl") {
 		o.Subagent = true
 	}
-	s := &Session{options: o, path: path, seen: map[string]bool{}}
+	s := &Session{options: o, path: path, seen: newest{}}
 	file, size, err := open(path, o.Open)
 	if err != nil {
 		return nil, &ReadError{Path: path, Err: err}
 	}
 	defer file.Close()
-	s.tail = newTail(file, size, o.MaxBytes, ctx.Err)
+	s.size, s.tail = size, newTail(file, size, o.MaxBytes, ctx.Err)
 	if err := s.readTurn(); err != nil {
 		return nil, &ReadError{Path: path, Err: err}
 	}
@@ -194,13 +196,9 @@ func (s *Session) add(e entry) {
 	if e.kind == unknown || e.kind == noise && e.tokens == 0 && e.failed == nil {
 		return
 	}
-	if e.rewritten && e.id != "" {
-		if s.seen[e.id] {
-			return
-		}
-		s.seen[e.id] = true
+	if !s.seen.has(e) {
+		s.entries = append(s.entries, e)
 	}
-	s.entries = append(s.entries, e)
 }
 
 // current are the entries of the current turn, the newest first.
@@ -303,55 +301,75 @@ func (s *Session) Turns(n int) []Turn {
 		}
 		return []Turn{{Role: "assistant", Text: own[0]}}
 	}
-	s.readTurns(n)
 	turns := assemble(s.entries)
+	if len(turns) <= n && !s.tail.done { // the oldest one may lack records of its own message
+		if more := assemble(s.latest(n)); len(more) > len(turns) {
+			turns = more
+		}
+	}
 	return turns[max(0, len(turns)-n):]
 }
 
-// readTurns reads on until there are more than n turns: the oldest one may lack records of its own message.
-func (s *Session) readTurns(n int) {
-	var turns counter
-	for _, e := range s.entries {
-		turns.add(e)
+// latest reads the entries of more than n turns, the newest first.
+func (s *Session) latest(n int) (entries []entry) {
+	seen, id := newest{}, "" // the message of the latest entry
+	for line := range s.lines(s.tail.cancelled) {
+		e := parse(line, s.options.Subagent)
+		if seen.has(e) || !e.speaks() {
+			continue
+		}
+		if e.kind != assistant || e.id == "" || e.id != id {
+			if n--; n < -1 {
+				break
+			}
+		}
+		id = ""
+		if e.kind == assistant {
+			id = e.id
+		}
+		entries = append(entries, e)
 	}
-	if s.tail.done || turns.n > n {
-		return
-	}
-	file, size, err := open(s.path, s.options.Open)
-	if err != nil {
-		return
-	}
-	defer file.Close()
-	if !s.tail.resume(file, size) {
-		return
-	}
-	for turns.n <= n {
-		line, ok, err := s.tail.line()
-		if err != nil || !ok {
+	return entries
+}
+
+// lines lists the lines that the file had when it was read first, from the last to the first, within the byte budget,
+// until cancelled reports an error. What cannot be read ends it; a plain text file has none, nor one that shrank.
+func (s *Session) lines(cancelled func() error) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if s.plain {
 			return
 		}
-		known := len(s.entries)
-		s.add(parse(line, s.options.Subagent))
-		for _, e := range s.entries[known:] {
-			turns.add(e)
+		file, size, err := open(s.path, s.options.Open)
+		if err != nil {
+			return
+		}
+		defer file.Close()
+		if size < s.size {
+			return
+		}
+		t := newTail(file, s.size, s.options.MaxBytes, cancelled)
+		for {
+			line, ok, err := t.line()
+			if err != nil || !ok || !yield(line) {
+				return
+			}
 		}
 	}
 }
 
-// counter counts the turns that assemble makes of the entries that were added, the newest first.
-type counter struct {
-	n  int
-	id string // the message of the entry that was added last
-}
+// newest are the messages that were seen, from the last to the first.
+type newest map[string]bool
 
-func (c *counter) add(e entry) {
-	switch {
-	case !e.speaks():
-	case e.kind != assistant:
-		c.n, c.id = c.n+1, ""
-	case e.id == "" || e.id != c.id:
-		c.n, c.id = c.n+1, e.id
+// has reports whether the entry is an old form of one that was written again, and so was seen.
+func (n newest) has(e entry) bool {
+	if !e.rewritten || e.id == "" {
+		return false
 	}
+	if n[e.id] {
+		return true
+	}
+	n[e.id] = true
+	return false
 }
 
 // assemble makes turns of entries that stand newest first.
