@@ -35,6 +35,7 @@ type Decision struct {
 	Took    time.Duration  // of deciding
 
 	id       string            // of its record, once there is one
+	busy     string            // the run of the policy that is under way, another than that of the event
 	prefix   string            // of log lines, without brackets
 	masked   map[string]string // what the log keeps of notices, notes and lines that show something private
 	gatherer *gatherer
@@ -116,6 +117,16 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 		d.Skipped = "the loop is paused"
 		return
 	}
+	switch run, err := l.liveRun(dir, d.Event); {
+	case err != nil:
+		d.fail(fmt.Errorf("it is not known whether a run is under way: %w", err))
+		return
+	case run != "" && run == l.getenv(store.RunEnv):
+		d.Skipped = "the agent is that of run " + run + ", which decides"
+		return
+	default:
+		d.busy = run
+	}
 	if l.broken != nil {
 		d.fail(l.broken)
 		return
@@ -155,6 +166,14 @@ func (l *Loop) paused(root string, ev host.Event) (bool, error) {
 	return slices.ContainsFunc(pauses, func(p store.Pause) bool { return p.Covers(l.name, ev.SessionID) }), nil
 }
 
+// liveRun returns the run of the policy that is under way in a project, where the event is not one of it.
+func (l *Loop) liveRun(root string, ev host.Event) (id string, err error) {
+	if l.disk == nil || ev.Run != "" {
+		return "", nil
+	}
+	return l.disk.LiveRun(root, l.name)
+}
+
 // unusable reports whether the policy was for the event and the rest of it, which
 // [rules.Config.Lazy] had put off, could not be loaded.
 func unusable(v *rules.Verdict) bool {
@@ -177,7 +196,7 @@ func (l *Loop) root(ev host.Event) (string, error) {
 
 // options are those of one evaluation.
 func (d *Decision) options() rules.Options {
-	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Policy: commandName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Trace: rules.TraceFull}
+	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Policy: commandName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Trace: rules.TraceFull}
 	if d.gatherer.loop.private {
 		o.Trace = rules.TraceClear
 	}

@@ -35,9 +35,10 @@ func Find(state, id string) (Info, error) {
 		return Info{}, err
 	}
 	p, g := c.Plan, c.Progress
+	live, _ := disk.LiveRun(p.Root, p.Policy)
 	info := Info{
 		ID: p.ID, Root: p.Root, Home: p.Home, Policy: p.Policy, Client: p.Client, Args: p.Args, Prompt: p.Prompt, Started: p.Started, Latest: p.Started,
-		Running: g.End == "" && disk.Held(runLock(p.ID)), Ended: g.End, Limits: p.Limits, Labels: p.Labels,
+		Running: g.End == "" && live == p.ID, Ended: g.End, Limits: p.Limits, Labels: p.Labels,
 		Totals: Totals{Iterations: g.Iterations, Tokens: g.Tokens, Cost: g.Cost, Outcomes: g.Outcomes},
 	}
 	if ev := g.Event; ev != nil {
@@ -50,6 +51,12 @@ func Find(state, id string) (Info, error) {
 		}
 	}
 	return info, nil
+}
+
+// Live returns the ID of the run of a policy that is under way in a project, "" if there is none. The project of a run in
+// a worktree is the worktree.
+func Live(state, root, policy string) (id string, err error) {
+	return store.Open(state).LiveRun(root, policy)
 }
 
 // List reads the runs that are kept in a directory, the latest first: those of one project, or all if root is "". What

@@ -204,15 +204,9 @@ func readRun(disk *store.Store, id string) (c checkpoint, err error) {
 
 // hold takes the lock of the run's policy in its project: two runs of one policy would work on the same task.
 func (r *Runner) hold(ctx context.Context) (release func(), err error) {
-	release, err = r.disk.Lock(ctx, []string{lockName(r.plan.Root, r.plan.Policy), runLock(r.plan.ID)})
-	if errors.Is(err, store.ErrHeld) {
-		err = endf(Failed, "another run of %s works in %s; wait for it, stop it, or give this one a worktree of its own", r.plan.Policy, r.plan.Root)
+	release, live, err := r.disk.HoldRun(ctx, r.plan.Root, r.plan.Policy, r.plan.ID)
+	if live != "" {
+		err = endf(Failed, "run %s of %s works in %s; wait for it, stop it, or give this one a worktree of its own", live, r.plan.Policy, r.plan.Root)
 	}
 	return release, err
 }
-
-// runLock is the name of the lock that says that this run is under way, and not another one of its policy.
-func runLock(id string) string { return "run\x00" + id }
-
-// lockName is that of the lock that a run holds as long as it runs.
-func lockName(root, policy string) string { return "run\x00" + root + "\x00" + policy }

@@ -274,9 +274,6 @@ func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop
 	case err != nil:
 		return broken(name, err)
 	}
-	if a.inRun(root, p.name) {
-		return nil, "", nil
-	}
 	var program *rules.Program // as it was approved
 	var v paramValues
 	if f.scope == scopeUser && p.isProjects(name) {

@@ -171,21 +171,6 @@ func (f runFlags) limits() (l run.Limits, err error) {
 	return l, nil
 }
 
-// inRun reports whether a hook is asked within a run of this policy in this project, which then decides itself. A variable that is stale,
-// or that an agent set, switches nothing off: the run must still be under way.
-func (a *app) inRun(root, policy string) bool {
-	id := a.getenv("RALPH_RUN")
-	if id == "" {
-		return false
-	}
-	own, err := a.store()
-	if err != nil {
-		return false
-	}
-	info, err := run.Find(own.Dir(), id)
-	return err == nil && info.Running && info.Root == root && info.Policy == policy
-}
-
 // runStatus is the exit status of a run.
 func runStatus(e run.End) int {
 	switch e {

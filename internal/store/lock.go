@@ -111,10 +111,20 @@ func lockFile(ctx context.Context, path string) (*flock.Flock, error) {
 	}
 }
 
-// tryLockFile takes the lock on a file if it is free, else it gives nil.
+// tryLockFile takes the lock on a file if it is free, else it returns nil.
 func tryLockFile(path string) (*flock.Flock, error) {
+	l, err := openLock(path, (*flock.Flock).TryLock)
+	if l != nil {
+		now := time.Now()
+		os.Chtimes(path, now, now) // in use, hence not stale; those who wait see that it has another holder
+	}
+	return l, err
+}
+
+// openLock tries to lock a file, and returns nil if it is not free.
+func openLock(path string, try func(*flock.Flock) (bool, error)) (*flock.Flock, error) {
 	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|openNonblocking))
-	if ok, err := l.TryLock(); err != nil || !ok {
+	if ok, err := try(l); err != nil || !ok {
 		return nil, err
 	}
 	there, err := guards(l, path)
@@ -122,8 +132,6 @@ func tryLockFile(path string) (*flock.Flock, error) {
 		l.Unlock()
 		return nil, err
 	}
-	now := time.Now()
-	os.Chtimes(path, now, now) // in use, hence not stale; those who wait see that it has another holder
 	return l, nil
 }
 

@@ -1,12 +1,16 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
+
+	"github.com/gofrs/flock"
 )
 
 const (
@@ -135,18 +139,79 @@ func isRunID(id string) bool {
 	return id != "" && len(id) <= 64 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// Held reports whether somebody holds a lock. What cannot be asked is not held.
-func (s *Store) Held(name string) bool {
+// RunEnv is the variable that names the run to the agent of ralph run.
+const RunEnv = "RALPH_RUN"
+
+// liveSuffix ends the names of files with the ID of the run that holds the lock of a policy.
+const liveSuffix = ".live"
+
+func runLock(root, policy string) string { return "run\x00" + root + "\x00" + policy }
+
+// HoldRun takes the lock of the runs of a policy in a project. If another run holds it, live
+// is its ID, and release and err are nil. The lock ends with the process, however that ends.
+// Errors are [*Error].
+func (s *Store) HoldRun(ctx context.Context, root, policy, id string) (release func(), live string, err error) {
+	if live, err = s.LiveRun(root, policy); live != "" || err != nil {
+		return nil, live, err
+	}
+	unlock, err := s.Lock(ctx, []string{runLock(root, policy)})
+	if errors.Is(err, ErrHeld) { // another run took it just now
+		if live, _ = s.LiveRun(root, policy); live != "" {
+			return nil, live, nil
+		}
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	path := s.livePath(root, policy)
+	if err = s.ensure("write", runDir); err == nil {
+		err = replace(path, []byte(id))
+	}
+	if err != nil {
+		unlock()
+		return nil, "", &Error{Path: path, Op: "write", Err: err}
+	}
+	return func() { os.Remove(path); unlock() }, "", nil
+}
+
+// LiveRun returns the ID of the run of a policy that is under way in a project, "" if there
+// is none. What a killed run left is removed. The error is an [*Error].
+func (s *Store) LiveRun(root, policy string) (id string, err error) {
 	if s.dir == "" {
-		return false
+		return "", nil
 	}
-	path := s.path(lockDir, fileName(name, lockSuffix))
-	if _, err := os.Lstat(path); err != nil {
-		return false
+	path := s.livePath(root, policy)
+	f, _, err := openFile(path, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return "", nil
 	}
-	l, err := tryLockFile(path)
-	if l != nil {
+	if err != nil {
+		return "", &Error{Path: path, Op: "read", Err: err}
+	}
+	b, err := io.ReadAll(io.LimitReader(f, 100))
+	f.Close()
+	if err != nil {
+		return "", &Error{Path: path, Op: "read", Err: err}
+	}
+	if err := s.ensure("lock", lockDir); err != nil {
+		return "", err
+	}
+	// The lock is shared, so that those who look at once do not take one another for the run.
+	lock := s.path(lockDir, fileName(runLock(root, policy), lockSuffix))
+	l, err := openLock(lock, (*flock.Flock).TryRLock)
+	switch {
+	case err != nil:
+		return "", &Error{Path: lock, Op: "lock", Err: err}
+	case l != nil:
+		os.Remove(path) // the run was killed, and none begins while the lock is shared
 		l.Unlock()
+		return "", nil
+	case !isRunID(string(b)):
+		return "", &Error{Path: path, Op: "read", Err: errors.New("it does not hold the ID of a run")}
 	}
-	return l == nil && err == nil
+	return string(b), nil
+}
+
+func (s *Store) livePath(root, policy string) string {
+	return s.path(runDir, fileName(runLock(root, policy), liveSuffix))
 }
