@@ -17,7 +17,10 @@ func (ev *evaluation) head() bool {
 		return false
 	}
 	l := ev.program.loop
-	if l == nil {
+	switch {
+	case l == nil && ev.opts.Busy != "":
+		return ev.aside(InRun, fmt.Sprintf("run %s of the policy %s is under way; to end it: ralph stop %[2]s", ev.opts.Busy, ev.called()))
+	case l == nil:
 		return true
 	}
 	v, state := ev.verdict, l.info.State
@@ -39,7 +42,13 @@ func (ev *evaluation) head() bool {
 	g := &ev.gotten[state.index]
 	if g.Status == Missing && !g.defaulted {
 		if !ev.gone(g) {
-			why := remarkf("there is no loop: %s %s", state.Name, g.sentence())
+			why := g.sentence()
+			if g.noFile() {
+				why = remarkf("%s is missing", veiled(g.Path, g.veiled))
+			}
+			if why = remarkf("no loop: %s", why); len(l.start) > 0 {
+				why = remarkf("%s; start one with: ralph start %s", why, ev.called())
+			}
 			v.Private = why.private()
 			return ev.aside(NoLoop, why.full)
 		}
@@ -93,9 +102,11 @@ func (ev *evaluation) aside(a Aside, why string) bool {
 // that it used was removed since, by neither ralph nor a pointer that moved.
 func (ev *evaluation) gone(g *gathered) bool {
 	last := ev.memory.Loop
-	return last != nil && ev.decides() && !ev.opts.Project.Stopped &&
-		g.Quiet && g.Version == "" && g.Path != "" && g.Path == last.State
+	return last != nil && ev.decides() && !ev.opts.Project.Stopped && g.noFile() && g.Path == last.State
 }
+
+// noFile reports whether a fact is missing since its file is.
+func (g *gathered) noFile() bool { return g.Quiet && g.Version == "" && g.Path != "" }
 
 // decides reports whether something is decided at this event.
 func (ev *evaluation) decides() bool { return !ev.prompt() && !ev.watches() && !ev.opts.Watch }

@@ -163,10 +163,8 @@ func (v *runView) write(ev run.Event) {
 		if text := outcomes(ev.Totals.Outcomes); text != "" {
 			v.line("outcomes: %s", text)
 		}
-		switch {
-		case ev.Ended == run.Stopped && ev.Rule == "" && ev.Totals.Iterations == 0:
-			v.line("nothing was done; if the policy works by a loop file, start its loop first, see: ralph start --help")
-		case ev.Ended != run.Success && ev.Seq > 0:
+		fruitless := ev.Totals.Iterations == 0 && (ev.Ended == run.Failed || ev.Ended == run.Stopped)
+		if ev.Ended != run.Success && ev.Seq > 0 && !fruitless {
 			v.line("go on with: ralph run --resume=%s", ev.Run)
 		}
 	}
