@@ -131,13 +131,11 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 		d.fail(l.broken)
 		return
 	}
-	g := &gatherer{loop: l, ev: d.Event, now: d.Time, dir: dir, mem: memoryOf(l.store, d.Event, dir, l.name)}
-	g.files.world, d.gatherer = g, g
-	if err := g.open(); err != nil {
+	if err := l.meet(d); err != nil {
 		d.fail(err)
 		return
 	}
-	err = g.mem.load(ctx)
+	err = d.gatherer.mem.load(ctx)
 	if err == nil {
 		d.evaluate(ctx)
 	}
@@ -152,6 +150,13 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 		d.close()
 		d.gatherer = nil
 	}
+}
+
+// meet opens the project of a decision.
+func (l *Loop) meet(d *Decision) error {
+	g := &gatherer{loop: l, ev: d.Event, now: d.Time, dir: d.Root, mem: memoryOf(l.store, d.Event, d.Root, l.name)}
+	g.files.world, d.gatherer = g, g
+	return g.open()
 }
 
 // paused reports whether the user paused the policy, or the session.

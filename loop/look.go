@@ -1,0 +1,67 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// Look returns what an event would find of the loop that the policy names, see
+// [rules.Program.Look]. It asks nobody whether loops are paused or switched off, and
+// changes nothing.
+func (l *Loop) Look(ctx context.Context, ev host.Event) (v *rules.Verdict, err error) {
+	err = l.outside(ctx, ev, func(ctx context.Context, f rules.Facts, o rules.Options) error {
+		v = l.program.Look(ctx, f, o)
+		return nil
+	})
+	return v, err
+}
+
+// Start returns the files that a loop of the policy begins with, see
+// [rules.Program.Start]. The event names the session and directory of the command that
+// starts it. Start writes nothing.
+func (l *Loop) Start(ctx context.Context, ev host.Event, given map[string]any) (files []rules.StartFile, err error) {
+	err = l.outside(ctx, ev, func(ctx context.Context, f rules.Facts, o rules.Options) error {
+		var err error
+		files, err = l.program.Start(ctx, f, o, given)
+		return err
+	})
+	return files, err
+}
+
+// outside gives use the world as an event would meet it, where no event is decided.
+func (l *Loop) outside(ctx context.Context, ev host.Event, use func(context.Context, rules.Facts, rules.Options) error) (err error) {
+	if l.broken != nil {
+		return l.broken
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("internal error: %v", r)
+		}
+	}()
+	ctx, cancel := l.within(ctx)
+	defer cancel()
+	d := l.decision(ev)
+	d.Time = l.now()
+	if d.Root, err = l.root(d.Event); err != nil {
+		return err
+	}
+	if err := l.meet(d); err != nil {
+		return err
+	}
+	defer d.close()
+	g := d.gatherer
+	if err := g.mem.load(ctx); err != nil {
+		return err
+	}
+	g.begin()
+	if err := use(ctx, g.facts(), d.options()); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return interrupted(ctx)
+	}
+	return nil
+}
