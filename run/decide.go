@@ -14,11 +14,21 @@ import (
 // firstPrompt is that of the user, or the policy's continue text.
 func (r *Runner) firstPrompt(ctx context.Context) error {
 	p := &r.progress
-	if r.plan.Prompt != "" {
-		p.Phase, p.Prompt = ready, r.plan.Prompt
-		return nil
+	if r.plan.Prompt == "" {
+		return r.ask(ctx, r.event())
 	}
-	return r.ask(ctx, r.event())
+	// No rule is tried, so what is looked at is remembered here: the agent may remove the loop when it is done.
+	v, err := r.loop.Look(ctx, r.event())
+	switch {
+	case ctx.Err() != nil:
+		return r.interrupted(ctx)
+	case err != nil:
+		return endf(Failed, "%v", err)
+	case v.Aside != "" && v.Aside != rules.NoLoop:
+		return endf(Failed, "%s", v.Reason)
+	}
+	p.Phase, p.Prompt, p.Memory = ready, r.plan.Prompt, &v.Memory
+	return nil
 }
 
 // decide asks the policy after an iteration.

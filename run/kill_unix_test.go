@@ -46,8 +46,8 @@ func TestRunner(t *testing.T) {
 	}
 }
 
-// A run that is killed at any moment, again and again, counts each iteration once, loses nothing but the one in progress, and
-// leaves no process over. RALPH_STORM=full kills 200 times in 1,000 iterations.
+// A run that is killed at any moment, again and again, counts each iteration once, loses nothing but the one in progress,
+// leaves no process over, and is not under way. RALPH_STORM=full kills 200 times in 1,000 iterations.
 func TestKilledRuns(t *testing.T) {
 	iterations, kills := 60, 15
 	if os.Getenv("RALPH_STORM") == "full" {
@@ -55,6 +55,10 @@ func TestKilledRuns(t *testing.T) {
 	}
 	dir, state := project(t)
 	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +93,9 @@ func TestKilledRuns(t *testing.T) {
 		t.Log(strings.Join(said, " / "))
 		if len(said) < 2 && cmd.ProcessState.ExitCode() > 0 {
 			t.Fatalf("the run cannot be resumed: %q", said)
+		}
+		if live, err := run.Live(state, root, "policy.yaml"); live != "" || err != nil {
+			t.Fatalf("its process has ended, and under way is %q (%v)", live, err)
 		}
 	}
 
