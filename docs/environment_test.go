@@ -128,7 +128,7 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{"your own settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall` with `--scope user`; `ralph doctor` reads them, and `ralph` without arguments, for its [scope](../security.md#policies-that-a-project-brings)."},
 		{"~/.gemini/trustedFolders.json, ~/.qwen/trustedFolders.json, ~/.copilot/config.json", "read", "`ralph install` and `ralph doctor`: whether these hosts trust the folder. For Codex they ask `codex app-server`, if codex is on the PATH."},
 		{"/etc/claude-code/managed-settings.json", "read", "`ralph doctor`, and `ralph` without arguments: settings of the administrator. On macOS `/Library/Application Support/ClaudeCode/managed-settings.json`, on Windows `C:\\Program Files\\ClaudeCode\\managed-settings.json`."},
-		{stateFile("runDir") + "/", "read and write", "How far runs are; `ralph run`, `status` and `stop`, and hooks within a run."},
+		{stateFile("runDir") + "/", "read and write", "How far runs are; `ralph run`, `status` and `stop`. Which of them is under way, for hooks."},
 		{"worktrees/ of ralph's own files", "write", "`ralph run --worktree`."},
 		{"~/.codex/config.toml, ~/.gemini/extensions/ralph/gemini-extension.json", "read", "`ralph install` and `ralph doctor`: whether ralph's own plugin is installed."},
 		{"~/.claude/projects, ~/.codex/sessions, ~/.gemini/tmp, ~/.gemini/projects.json, ~/.qwen/projects, ~/.copilot/session-state", "read", "`ralph run`: the session file of the iteration, which the policy may ask for."},
@@ -266,7 +266,7 @@ func TestEnvironmentPage(t *testing.T) {
 func hidden(t *testing.T) map[string]string {
 	t.Helper()
 	shape := regexp.MustCompile(`^\.[a-z][a-z-]*[a-z](/[a-z./]*[a-z])?$`)
-	endings := strings.Fields(".bat .cmd .end .exe .fi .js .json .jsonl .lock .md .nf .required .tmp .txt .yaml .yml")
+	endings := strings.Fields(".bat .cmd .end .exe .fi .js .json .jsonl .live .lock .md .nf .required .tmp .txt .yaml .yml")
 	out := map[string]string{}
 	eachFile(t, func(name string, fset *token.FileSet, file *ast.File) {
 		if name == "cmd/ralph/agents.go" {

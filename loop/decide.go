@@ -121,7 +121,7 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 	case err != nil:
 		d.fail(fmt.Errorf("it is not known whether a run is under way: %w", err))
 		return
-	case run != "" && run == l.getenv(store.RunEnv):
+	case run != "" && run == l.getenv("RALPH_RUN"):
 		d.Skipped = "the agent is that of run " + run + ", which decides"
 		return
 	default:

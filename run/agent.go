@@ -11,11 +11,10 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/process"
-	"github.com/ralph-sdk/ralph/internal/store"
 )
 
 // Env names the run in the environment of the agent. Hooks of the run's policy that find it leave the decision to the run.
-const Env = store.RunEnv
+const Env = "RALPH_RUN"
 
 // grace is how long an agent has to end when it is asked to. What it left behind has as long again, so that a run is over within ten seconds.
 const grace = 3 * time.Second

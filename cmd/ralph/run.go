@@ -51,7 +51,7 @@ func (a *app) runCommand() *cobra.Command {
 			"names it, once you approved the policy. A run has limits: 100 iterations and 24 hours,\n" +
 			"unless --max and --for say otherwise. Tokens and cost are known after an iteration, so\n" +
 			"the run may be over such a limit by one iteration. Ctrl-C ends the run after the iteration in\n" +
-			"progress, a second one at once. Hooks of the same policy leave the decision to the run.",
+			"progress, a second one at once. While the run is under way, hooks of its policy step aside.",
 		Example: "  ralph run --policy speckit -- claude -p\n" +
 			"  ralph run --prompt PROMPT.md --until 'ALL DONE' --max 20 -- codex exec\n" +
 			"  ralph run --resume\n" +

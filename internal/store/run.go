@@ -17,6 +17,7 @@ const (
 	runDir     = "runs"
 	runSuffix  = ".json"
 	endSuffix  = ".end"
+	liveSuffix = ".live" // has the ID of the run that holds the lock of a policy
 	maxRunSize = 32 << 20
 )
 
@@ -138,12 +139,6 @@ func (s *Store) runPath(id string) (string, error) {
 func isRunID(id string) bool {
 	return id != "" && len(id) <= 64 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
-
-// RunEnv is the variable that names the run to the agent of ralph run.
-const RunEnv = "RALPH_RUN"
-
-// liveSuffix ends the names of files with the ID of the run that holds the lock of a policy.
-const liveSuffix = ".live"
 
 func runLock(root, policy string) string { return "run\x00" + root + "\x00" + policy }
 
