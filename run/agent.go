@@ -75,20 +75,14 @@ func (r *Runner) runAgent(ctx context.Context, n int, cmd Command) (Result, exit
 	}
 	var ended process.Exit
 	var err error
-	done := make(chan struct{})
 	go func() {
-		defer close(done)
+		defer close(doing)
 		ended, err = c.Run(timed)
+		read.end()
 	}()
-	for running := true; running; {
-		select {
-		case shown := <-doing:
-			_ = r.say(Event{Kind: AgentOutput, Iteration: n, Shown: shown})
-		case <-done:
-			running = false
-		}
+	for shown := range doing {
+		_ = r.say(Event{Kind: AgentOutput, Iteration: n, Shown: shown})
 	}
-	read.end()
 	for _, s := range spools {
 		s.close()
 	}

@@ -209,7 +209,7 @@ func TestOneRunOfAPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		events, _ := all(t, t.Context(), second)
-		if last := events[len(events)-1]; last.Ended != run.Failed || !strings.Contains(last.Why, "another run of policy.yaml works in") {
+		if last := events[len(events)-1]; last.Ended != run.Failed || !strings.Contains(last.Why, "run "+first.ID()+" of policy.yaml works in") {
 			t.Errorf("a second run ends with %+v", last)
 		}
 		break
