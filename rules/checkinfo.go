@@ -34,6 +34,8 @@ func Checks() []CheckInfo {
 		{"bad-value", Error, "a value that a key does not take"},
 		{"empty", Error, "an expression that is empty"},
 		{"own-when", Error, "a when of the policy itself among its rules"},
+		{"loop", Error, "a loop without its state"},
+		{"loop-private", Error, "a name or owner of a loop that reads something private"},
 
 		// Names.
 		{"bad-name", Error, "a name that expressions cannot use"},
@@ -42,7 +44,7 @@ func Checks() []CheckInfo {
 		{"ambiguous-name", Error, "a name that is also a field of the inline fact"},
 		{"unknown-name", Error, "a name that is not declared"},
 		{"unknown-field", Error, "a field that the schema does not declare"},
-		{"early-name", Error, "a name that is known only when the rules have decided"},
+		{"early-name", Error, "a name that is read before it is known"},
 		{"unknown-fact", Error, "a fact that is not declared"},
 		{"unknown-memory", Error, "a value of memory that is not declared"},
 		{"unknown-function", Error, "a function that does not exist"},

@@ -165,7 +165,7 @@ func (c *compiler) startFact(sc, own *scope, f source.Field, info *Loop) *startF
 	}
 	if t := s.typ; t != nil && len(t.Fields) > 0 {
 		for _, field := range f.Value.Fields {
-			if name := field.Key.Value; t.Fields[name] == nil && !t.Open {
+			if name := field.Key.Value; t.Fields[name] == nil {
 				c.errorf(sc, field.Key, "unknown-field", nearest.DidYouMean(name, fieldNames(t)), "%q has no field %q, it has %s", f.Key.Value, name, list(fieldNames(t)))
 			}
 		}

@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -104,7 +105,7 @@ func (f *StartFile) complete(fields map[string]any, order []string) error {
 		return nil
 	}
 	t := s.Type()
-	for _, name := range fieldNames(t) {
+	for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
 		if _, ok := fields[name]; !ok && t.Fields[name].HasDefault && t.Fields[name].Default != nil {
 			fields[name] = t.Fields[name].Default
 			f.Keys = append(f.Keys, name)

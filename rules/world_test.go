@@ -179,3 +179,8 @@ func problems(texts ...string) (all []rules.Problem) {
 	}
 	return all
 }
+
+// bad is a violation of one field.
+func bad(pointer string, value any, keyword, message string) []schema.Violation {
+	return []schema.Violation{{Pointer: pointer, Value: value, Keyword: keyword, Message: message}}
+}
