@@ -50,6 +50,7 @@ func bounds() map[string][]bound {
 			{"a text for the agent", "rules.maxReason", size, "the rest is cut off; the end of the text says so, and ralph reports it"},
 			{"a value of the memory, as JSON", "rules.maxMemoryValue", size, "it is not remembered: the agent may stop, and ralph reports it"},
 			{"verdicts that `unless_repeated` remembers, for each rule", "rules.maxSaid", count, "the oldest is forgotten"},
+			{"texts that a session remembers to have seen", "rules.maxSeen", count, "the oldest is forgotten, and shown again"},
 		},
 		"A policy": {
 			{"one file", "rules/internal/source.MaxSize", size, "error [`too-big`](../checks.md#too-big)"},
