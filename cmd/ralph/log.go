@@ -86,6 +86,7 @@ type logged struct {
 	Success bool         `json:"success"`
 	Bound   string       `json:"bound"`
 	Error   string       `json:"error"`
+	Skipped string       `json:"skipped"`
 	Noted   []string     `json:"noted"`
 	Notes   []string     `json:"notes"`
 	Notices []string     `json:"notices"`
@@ -129,7 +130,7 @@ func (l logged) why() string {
 // said is the reason, or the error, in one line.
 func (l logged) said() string {
 	if l.Rule == "" && l.Command == "" && l.Reason == "" && l.Error == "" {
-		happened := nothingDecided(l.Event, l.Noted, held(l.Trace.Steps))
+		happened := cmp.Or(oneLine(l.Skipped), nothingDecided(l.Event, l.Noted, held(l.Trace.Steps)))
 		if l.Event == host.UserPromptSubmit && len(l.Notes) > 0 { // what the agent got
 			happened += ": " + oneLine(strings.Join(l.Notes, "; "))
 		}
