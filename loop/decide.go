@@ -201,17 +201,11 @@ func (l *Loop) root(ev host.Event) (string, error) {
 
 // options are those of one evaluation.
 func (d *Decision) options() rules.Options {
-	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Policy: commandName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Trace: rules.TraceFull}
+	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Trace: rules.TraceFull}
 	if d.gatherer.loop.private {
 		o.Trace = rules.TraceClear
 	}
 	return d.gatherer.mem.options(o)
-}
-
-// commandName is a policy as commands take it: without the directory of policies and the
-// ending of its file.
-func commandName(policy string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(policy, ".ralph/"), ".yaml")
 }
 
 // interrupted says that the time was up.

@@ -141,7 +141,7 @@ func TestSessionsStepAside(t *testing.T) {
 	dir, state := loopProject(t)
 	tree, _ := loopProject(t)
 	r := loopRun(t, dir, state, sh("true"), run.WithLimits(run.Limits{Iterations: 1}))
-	busy := "stop||[ralph] run " + r.ID() + " continues the loop build; to end it: ralph stop policy"
+	busy := "stop||[ralph] run " + r.ID() + " continues the loop build; to end it: ralph stop policy.yaml"
 	got := map[string]string{}
 	for ev := range r.Run(t.Context()) {
 		if ev.Kind != run.IterationStart {
@@ -181,12 +181,12 @@ func TestLoopOfTheRun(t *testing.T) {
 	}{
 		{
 			name: "no loop", want: []string{"run_start", "verdict stop", "run_end failed"},
-			why: "no loop: state.json is missing; start one with: ralph start policy",
+			why: "no loop: state.json is missing; start one with: ralph start policy.yaml",
 		},
 		{
 			name: "no loop, and a prompt", opts: []run.Option{run.WithPrompt("begin")},
 			want: []string{"run_start", "iteration_start 1", "iteration_end 1 ok", "verdict 1 stop", "run_end failed"},
-			why:  "no loop: state.json is missing; start one with: ralph start policy",
+			why:  "no loop: state.json is missing; start one with: ralph start policy.yaml",
 		},
 		{
 			name: "a prompt that makes the loop", opts: []run.Option{run.WithPrompt("begin")}, script: `echo '{"step": 6}' >state.json`,
@@ -200,11 +200,11 @@ func TestLoopOfTheRun(t *testing.T) {
 		},
 		{
 			name: "stopped", state: `{"step": 1}`, stopped: true, want: []string{"run_start", "verdict stop", "run_end failed"},
-			why: "the loop build was stopped; to continue it: ralph start policy",
+			why: "the loop build was stopped; to continue it: ralph start policy.yaml",
 		},
 		{
 			name: "stopped, and a prompt", state: `{"step": 1}`, stopped: true, opts: []run.Option{run.WithPrompt("begin")}, want: []string{"run_start", "run_end failed"},
-			why: "the loop build was stopped; to continue it: ralph start policy",
+			why: "the loop build was stopped; to continue it: ralph start policy.yaml",
 		},
 		{
 			name: "removed, and done", state: `{"step": 1}`, script: "rm state.json; echo ALL_DONE",

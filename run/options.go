@@ -33,6 +33,12 @@ func WithArgs(args ...string) Option {
 	return func(r *Runner) error { r.plan.Args = args; return nil }
 }
 
+// WithName sets the name under which the policy is known, see [loop.WithName]. Hooks of the policy step aside for the run if
+// they have the same. Without it that is the program's file name.
+func WithName(name string) Option {
+	return func(r *Runner) error { r.name = name; return nil }
+}
+
 // WithDir sets the project, in which the agent is started. Without it, that is the working directory.
 func WithDir(dir string) Option {
 	return func(r *Runner) error { r.plan.Root = dir; return nil }

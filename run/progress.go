@@ -149,7 +149,7 @@ func (r *Runner) keep() error {
 }
 
 // recall reads the run to resume. It is read again under the run's lock: until then another process may have run it.
-func (r *Runner) recall(p *rules.Program) error {
+func (r *Runner) recall() error {
 	if r.disk == nil {
 		return errors.New("a run is resumed from where it was kept: add WithState")
 	}
@@ -159,8 +159,8 @@ func (r *Runner) recall(p *rules.Program) error {
 		return err
 	}
 	switch {
-	case c.Plan.Policy != p.Name:
-		return fmt.Errorf("run %s is of the policy %s, not of %s", r.resume, c.Plan.Policy, p.Name)
+	case c.Plan.Policy != r.name:
+		return fmt.Errorf("run %s is of the policy %s, not of %s", r.resume, c.Plan.Policy, r.name)
 	case c.Plan.Client != r.adapter.Name():
 		return fmt.Errorf("run %s is of %s, not of %s", r.resume, c.Plan.Client, r.adapter.Name())
 	case c.Progress.End == Success:

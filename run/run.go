@@ -21,6 +21,7 @@ import (
 type Runner struct {
 	adapter Adapter
 	program *rules.Program
+	name    string // of the policy
 	loop    *loop.Loop
 	plan    plan
 	now     func() time.Time
@@ -63,7 +64,7 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 	if p == nil {
 		return nil, errors.New("there is no policy")
 	}
-	r := &Runner{adapter: a, program: p, now: time.Now, project: loop.InMemory(), control: func() Control { return GoOn }, backoff: backoff}
+	r := &Runner{adapter: a, program: p, name: p.Name, now: time.Now, project: loop.InMemory(), control: func() Control { return GoOn }, backoff: backoff}
 	for _, o := range opts {
 		if err := o(r); err != nil {
 			return nil, err
@@ -75,7 +76,7 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 	if err := r.prepare(p); err != nil {
 		return nil, err
 	}
-	l, err := loop.New(p, append(r.loopOptions, loop.WithRoot(r.plan.Root), loop.WithStore(r.memories()), loop.WithFacts(r.facts))...)
+	l, err := loop.New(p, append(r.loopOptions, loop.WithName(r.name), loop.WithRoot(r.plan.Root), loop.WithStore(r.memories()), loop.WithFacts(r.facts))...)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 // prepare completes the plan, or reads that of the run to resume.
 func (r *Runner) prepare(p *rules.Program) error {
 	if r.resume != "" {
-		return r.recall(p)
+		return r.recall()
 	}
 	pl := &r.plan
 	if len(pl.Args) == 0 {
@@ -104,7 +105,7 @@ func (r *Runner) prepare(p *rules.Program) error {
 			return fmt.Errorf("the project cannot be used: %w", err)
 		}
 	}
-	pl.Policy, pl.Client = p.Name, r.adapter.Name()
+	pl.Policy, pl.Client = r.name, r.adapter.Name()
 	pl.Started = r.now()
 	pl.ID = newID(pl.Started)
 	if pl.Iteration == 0 {
@@ -214,7 +215,7 @@ func (r *Runner) begin(ctx context.Context) (release func(), err error) {
 	kind := RunStart
 	if r.resume != "" {
 		kind = RunResume
-		if err := r.recall(r.program); err != nil {
+		if err := r.recall(); err != nil {
 			release()
 			return nil, err
 		}

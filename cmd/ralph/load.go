@@ -35,12 +35,7 @@ type policy struct {
 // shortName is how a user names a policy on the command line.
 func (p policy) shortName() string { return shortPolicy(p.name) }
 
-func shortPolicy(full string) string {
-	if name, ok := strings.CutPrefix(full, ".ralph/"); ok && !strings.Contains(name, "/") {
-		return strings.TrimSuffix(name, ".yaml")
-	}
-	return full
-}
+func shortPolicy(full string) string { return workspace.PolicyName(full) }
 
 // defaultPolicy is the policy of those who name none.
 const defaultPolicy = ".ralph/policy.yaml"

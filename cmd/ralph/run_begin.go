@@ -72,9 +72,10 @@ func (a *app) begin(ctx context.Context, own *store.Store, project string, f run
 // show runs a run and shows its events. It gives the last one.
 func (a *app) show(ctx context.Context, own *store.Store, r aRun, client run.Adapter, limits run.Limits, interrupt <-chan struct{}, view *runView) (last run.Event, err error) {
 	var runner *run.Runner
+	name := cmp.Or(r.policy.name, promptName)
 	runner, err = run.New(r.program, client, append(r.options,
-		run.WithState(own.Dir()), run.WithProject(loop.LocalStore(own.Dir())), run.WithLimits(limits), run.WithInterrupt(interrupt),
-		run.WithControl(a.runControl(own, r.home, r.program.Name, func() string { return runner.ID() })), run.WithLoop(append(a.loopOptions(), loop.WithTrust(r.trust(a)))...),
+		run.WithName(name), run.WithState(own.Dir()), run.WithProject(loop.LocalStore(own.Dir())), run.WithLimits(limits), run.WithInterrupt(interrupt),
+		run.WithControl(a.runControl(own, r.home, name, func() string { return runner.ID() })), run.WithLoop(append(a.loopOptions(), loop.WithTrust(r.trust(a)))...),
 	)...)
 	if err != nil {
 		return last, err

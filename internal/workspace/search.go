@@ -50,6 +50,15 @@ func holds(dir string, files []string) bool {
 	})
 }
 
+// PolicyName returns a policy as commands take it: one of the project's directory of policies without that directory and
+// without the ending of its file.
+func PolicyName(full string) string {
+	if name, ok := strings.CutPrefix(full, ralphDir+"/"); ok && !strings.Contains(name, "/") {
+		return strings.TrimSuffix(name, ".yaml")
+	}
+	return full
+}
+
 // usable reports whether a project may be found at a folder: it is neither the root of the
 // file system nor the home directory, only this user can write to it, and it is this user's.
 // For root it may be another's. Where the system does not say who can write, only folders
