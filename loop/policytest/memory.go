@@ -2,6 +2,7 @@ package policytest
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/ralph-sdk/ralph/loop"
@@ -15,9 +16,9 @@ type memory struct{ session, project rules.Memory }
 
 // memory makes the store of a test. The turn is that of the event, so that it belongs
 // to the streak.
-func (b *bench) memory(p *rules.Program, ev host.Event) loop.Store {
+func (b *bench) memory(p *rules.Program, ev host.Event) *memory {
 	g := b.test.Given
-	m := memory{session: rules.Memory{Turn: ev.Turn}}
+	m := &memory{session: rules.Memory{Turn: ev.Turn}}
 	if l := g.Loop; l != nil {
 		m.session.Streak, m.session.Total = l.Continuations, l.Total
 		m.session.Progress, m.session.Same, m.session.Failures = "=", l.Repeats, l.Failures
@@ -52,7 +53,26 @@ func (b *bench) memory(p *rules.Program, ev host.Event) loop.Store {
 	return m
 }
 
-func (m memory) Load(_ context.Context, keys ...loop.Key) ([]loop.Entry, error) {
+// see lets the session's last decision have had the loop that a decision finds, or misses.
+func (m *memory) see(p *rules.Program, v *rules.Verdict) error {
+	mark := &rules.LoopMark{}
+	if v.Loop != nil {
+		*mark = rules.LoopMark{Name: v.Loop.Name, State: v.Loop.State}
+	} else if l := p.Loop(); l != nil {
+		for _, f := range v.Trace.Facts {
+			if f.Name == l.State.Name {
+				*mark = rules.LoopMark{Name: f.Path, State: f.Path}
+			}
+		}
+	}
+	if mark.State == "" {
+		return errors.New("loop.seen: the policy has no loop whose file is known here")
+	}
+	m.session.Loop = mark
+	return nil
+}
+
+func (m *memory) Load(_ context.Context, keys ...loop.Key) ([]loop.Entry, error) {
 	out := make([]loop.Entry, len(keys))
 	for i, key := range keys {
 		out[i] = loop.Entry{Key: key, Memory: m.session}
@@ -63,4 +83,4 @@ func (m memory) Load(_ context.Context, keys ...loop.Key) ([]loop.Entry, error) 
 	return out, nil
 }
 
-func (memory) Save(context.Context, ...loop.Entry) error { return nil }
+func (*memory) Save(context.Context, ...loop.Entry) error { return nil }

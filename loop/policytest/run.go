@@ -185,10 +185,11 @@ func (b *bench) decide(ctx context.Context, p *rules.Program, name string, verbs
 	if b.world, err = newWorld(b.test.Given, p, b.now); err != nil {
 		return nil, err
 	}
+	memory := b.memory(p, ev)
 	opts := []loop.Option{
 		loop.WithName(name),
 		loop.WithRoot(b.project),
-		loop.WithStore(b.memory(p, ev)),
+		loop.WithStore(memory),
 		loop.WithClock(func() time.Time { return b.now }),
 		loop.WithEnv(b.env),
 		loop.WithRecorder(nil),
@@ -202,6 +203,11 @@ func (b *bench) decide(ctx context.Context, p *rules.Program, name string, verbs
 	l, err := loop.New(p, opts...)
 	if err != nil {
 		return nil, err
+	}
+	if given := b.test.Given.Loop; given != nil && given.Seen {
+		if err := memory.see(p, l.Decide(ctx, ev).Verdict); err != nil {
+			return nil, err
+		}
 	}
 	d := l.Decide(ctx, ev)
 	if d.Err != nil || d.Skipped != "" || b.editsLiterals(d) {

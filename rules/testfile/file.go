@@ -102,6 +102,7 @@ type Message struct {
 type Loop struct {
 	Continuations, Total, Repeats, Failures int
 	Elapsed, Step                           time.Duration
+	Seen                                    bool // the session's last decision had the loop of the policy
 }
 
 // Expect is what a test expects. Whatever it leaves out may be anything.

@@ -180,6 +180,7 @@ func loopKeys() keys {
 		{"failures", count, "Latest continuations that followed a turn that failed."},
 		{"elapsed", span, "Time since the first continuation of the streak, such as 5m."},
 		{"step", span, "Time since the latest continuation."},
+		{"seen", typed("boolean"), "The session's last decision had the loop, so a state that is missing now was removed."},
 	}
 }
 

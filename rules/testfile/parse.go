@@ -357,6 +357,8 @@ func (r *reader) loop(n *source.Node) *Loop {
 			l.Elapsed = r.span(v, what)
 		case "step":
 			l.Step = r.span(v, what)
+		case "seen":
+			l.Seen = r.boolean(v, what)
 		}
 	})
 	if l.Repeats > 0 || l.Failures > 0 || l.Elapsed > 0 || l.Step > 0 {
