@@ -106,6 +106,9 @@ type unguarded struct {
 // unguardedFacts finds them.
 func (a *analysis) unguardedFacts() []unguarded {
 	asked, goOn, ends := map[*Fact]bool{}, map[*Fact]bool{}, map[*Fact]bool{}
+	if l := a.p.loop; l != nil {
+		asked[l.info.State] = true // without it there is no loop, which the engine says
+	}
 	for _, r := range a.p.rules {
 		r.when.walk(func(o *operand) {
 			for _, s := range o.syms {
