@@ -14,117 +14,6 @@ const goal = "\nGoal: make the tests pass\n- Run them\n\n---\nnot: front matter\
 
 func loopAt(fields string) string { return "---\n" + fields + "---\n" + goal }
 
-// The agent is reminded until it states its promise or the count is up.
-func TestStravinsky(t *testing.T) {
-	const fields = "iteration_count: 3\nmax_iterations: 10\ncompletion_promise: \"All tests passing\"\nactive: true\n"
-	counted := func(n string) files {
-		return files{loopFile: strings.Replace(loopAt(fields), "count: 3", "count: "+n, 1)}
-	}
-	goesOn := outcome{
-		Verdict: "continue go-on",
-		Says: []string{
-			"[SYSTEM REMINDER - CONTINUATION LOOP ACTIVE]\n", "this is iteration 4 of 10",
-			"Then, and not before, state “All tests passing” alone on a line", "Goal: make the tests pass\n- Run them",
-		},
-		Changed: counted("4"),
-	}
-	ended := func(was files) files {
-		return files{loopFile: "(removed)", ".ralph/archive/" + loopFile: was[loopFile]}
-	}
-	promised := outcome{Verdict: "stop promise", Notice: "Continuation loop ended, completion promise detected after 3 iterations", Changed: ended(counted("3"))}
-	last := func(text string) event { return event{"last_assistant_message": text} }
-
-	check(t, "stravinsky", files{loopFile: loopAt(fields)}, []situation{
-		{name: "a reminder", want: goesOn},
-		{name: "a reminder, whatever the host has counted", event: event{"stop_hook_active": true}, want: goesOn},
-		{name: "no loop file", files: files{loopFile: absent}, want: outcome{Verdict: "idle"}},
-		{name: "no front matter", files: files{loopFile: "a goal, but no loop\n"}, want: outcome{Verdict: "stop no-loop"}},
-		{
-			name:  "broken front matter",
-			files: files{loopFile: "---\n{iteration_count: 1\n---\n"},
-			want:  outcome{Verdict: "stop unreadable", Notice: "No continuation loop: " + loopFile + " …"},
-		},
-		{
-			name:  "a broken count",
-			files: files{loopFile: loopAt("iteration_count: [1\n")},
-			want:  outcome{Verdict: "stop limit", Notice: "[stravinsky] rule limit: plan/iteration_count at " + loopFile + ":2:18: is \"[1\", expected int; write a whole number such as 3"},
-		},
-		{name: "switched off", files: files{loopFile: loopAt("active: false\n")}, want: outcome{Verdict: "stop inactive"}},
-		{name: "switched off with a capital", files: files{loopFile: loopAt("active: False\n")}, want: outcome{Verdict: "stop inactive"}},
-		{
-			name:  "a subagent still runs",
-			event: event{"background_tasks": []any{event{"id": "b1", "type": "subagent", "status": "running"}}},
-			want:  outcome{Verdict: "stop waiting/background"},
-		},
-
-		// The stop itself is counted before the limit is looked at.
-		{
-			name: "the count reaches the limit", files: counted("9"),
-			want: outcome{Verdict: "stop limit", Notice: "Continuation loop ended, max iterations (10) reached", Changed: ended(counted("9"))},
-		},
-		{name: "one below the limit", files: counted("8"), want: outcome{Verdict: "continue go-on", Changed: counted("9")}},
-		{
-			name: "no iteration is allowed", files: files{loopFile: loopAt("max_iterations: 0\n")},
-			want: outcome{Verdict: "stop no-iterations", Notice: "Continuation loop ended, max iterations (0) allows none; write 1 or more",
-				Changed: ended(files{loopFile: loopAt("max_iterations: 0\n")})},
-		},
-
-		// Whatever is left out has a safe value, and counting adds what it needs.
-		{
-			name: "an empty front matter but for a goal", files: files{loopFile: loopAt("goal: x\n")},
-			want: outcome{Verdict: "continue go-on", Says: []string{"iteration 2 of 10", "state the completion promise\n"},
-				Changed: files{loopFile: loopAt("goal: x\niteration_count: 2\n")}},
-		},
-		{
-			name:  "comments, unknown fields and CRLF survive",
-			files: files{loopFile: "---\r\n# mine\r\niteration_count: 1   # rounds\r\nowner: {name: Ada}\r\n---\r\nGoal\r\n"},
-			want: outcome{Verdict: "continue go-on",
-				Changed: files{loopFile: "---\r\n# mine\r\niteration_count: 2   # rounds\r\nowner: {name: Ada}\r\n---\r\nGoal\r\n"}},
-		},
-
-		// The promise may stand anywhere in the agent's own words, and nowhere else.
-		{name: "promise kept", event: last("Now all tests PASSING, and I am glad."), want: promised},
-		{name: "a part of the promise", event: last("tests passing"), want: goesOn},
-		{
-			name: "promise before a last tool call",
-			event: event{"last_assistant_message": nil, "transcript": session(
-				person("go"), agent("All tests passing"), agent(toolUse("git commit")), toolResult("done"))},
-			want: promised,
-		},
-		{
-			name: "promise asked for by the loop, printed by a tool, given for the last prompt",
-			event: event{"transcript": session(
-				person("fix a"), agent("All tests passing"), person("fix b until all tests passing"), agent(toolUse("echo All tests passing")),
-				toolResult("All tests passing"), feedback("State the promise: All tests passing"), agent("Two still fail."))},
-			want: goesOn,
-		},
-		{name: "no promise is never kept", files: files{loopFile: loopAt("completion_promise: \"\"\n")}, event: last(""), want: outcome{
-			Verdict: "continue go-on", Changed: files{loopFile: loopAt("completion_promise: \"\"\niteration_count: 2\n")}}},
-
-		// Several promises.
-		{
-			name: "one of several", files: files{loopFile: loopAt("completion_promise: \"all green | feature done |\"\n")}, event: last("Feature done."),
-			want: outcome{Verdict: "stop promise", Notice: "Continuation loop ended, completion promise detected after 1 iterations",
-				Changed: ended(files{loopFile: loopAt("completion_promise: \"all green | feature done |\"\n")})},
-		},
-		{
-			name: "none of several", files: files{loopFile: loopAt("completion_promise: \"all green|feature done|\"\n")}, event: last("Some green."),
-			want: outcome{Verdict: "continue go-on", Changed: files{loopFile: loopAt("completion_promise: \"all green|feature done|\"\niteration_count: 2\n")}},
-		},
-
-		// Milestones are reported to the user.
-		{
-			name: "half way", files: counted("4"),
-			want: outcome{Verdict: "continue go-on", Notice: "Continuation loop at iteration 5 of 10", Changed: counted("5")},
-		},
-		{
-			name: "a milestone", files: files{loopFile: loopAt("iteration_count: 6\nmilestones: [3, 7]\n")},
-			want: outcome{Verdict: "continue go-on", Notice: "Continuation loop at iteration 7 of 10",
-				Changed: files{loopFile: loopAt("iteration_count: 7\nmilestones: [3, 7]\n")}},
-		},
-	})
-}
-
 // An agent that repeats the loop's own words, whole or line by line, has not stated the promise.
 func TestRepeatedWordsAreNoPromise(t *testing.T) {
 	promises := []string{
@@ -161,9 +50,9 @@ func TestRepeatedWordsAreNoPromise(t *testing.T) {
 // A whole loop counts every stop and archives its file at the end.
 func TestStravinskyWholeLoop(t *testing.T) {
 	p := newProject(t, "stravinsky", nil, files{loopFile: loopAt("iteration_count: 1\nmax_iterations: 4\n")})
-	expect(t, p.stop(nil), "continue go-on", "iteration 2 of 4")
+	expect(t, p.stop(nil), "continue again", "Iteration 2 of 4")
 	diff(t, files{loopFile: loopAt("iteration_count: 2\nmax_iterations: 4\n")}, p.read())
-	expect(t, p.stop(event{"stop_hook_active": true}), "continue go-on", "iteration 3 of 4")
+	expect(t, p.stop(event{"stop_hook_active": true}), "continue again", "Iteration 3 of 4")
 	expect(t, p.stop(event{"stop_hook_active": true}), "stop limit")
 	diff(t, files{".ralph/archive/" + loopFile: loopAt("iteration_count: 3\nmax_iterations: 4\n")}, p.read())
 	expect(t, p.stop(event{"stop_hook_active": true}), "idle")
@@ -180,24 +69,24 @@ func TestStravinskyTimeLimits(t *testing.T) {
 		return loopAt(text + "started_at: \"" + began.UTC().Format(time.RFC3339) + "\"\n")
 	}
 	began := p.now
-	expect(t, p.stop(active), "continue go-on")
+	expect(t, p.stop(active), "continue again")
 	p.now = p.now.Add(9 * time.Minute)
-	expect(t, p.stop(active), "continue go-on")
+	expect(t, p.stop(active), "continue again")
 	p.now = p.now.Add(11 * time.Minute)
 	d := p.stop(active)
 	expect(t, d, "stop iteration-time")
 	diff(t, outcome{
 		Verdict: "stop iteration-time",
-		Notice:  "Continuation loop paused, the last iteration took 11m0s; set active to true in " + loopFile + " to go on",
+		Notice:  "Continuation loop paused, the last iteration took 11m0s; set active to true in " + loopFile + " to continue",
 		Changed: files{loopFile: after("3", "false", began)},
 	}, told(d, outcome{}, files{loopFile: loopAt(fields)}, p.read()))
-	expect(t, p.stop(active), "stop inactive")
+	expect(t, p.stop(active), "idle")
 
 	// A new prompt begins a new streak, and the loop is as old as before.
 	p = newProject(t, "stravinsky", nil, files{loopFile: loopAt(fields)})
 	began = p.now
 	for prompt := range 3 {
-		expect(t, p.stop(event{"prompt_id": fmt.Sprint("p", prompt)}), "continue go-on")
+		expect(t, p.stop(event{"prompt_id": fmt.Sprint("p", prompt)}), "continue again")
 		p.now = p.now.Add(9 * time.Minute)
 	}
 	d = p.stop(event{"prompt_id": "p3"})
@@ -210,7 +99,7 @@ func TestStravinskyTimeLimits(t *testing.T) {
 func TestStravinskyLongLoop(t *testing.T) {
 	p := newProject(t, "stravinsky", nil, files{loopFile: loopAt("iteration_count: 1\nmax_iterations: 600\n")})
 	for n := 2; n < 600; n++ {
-		expect(t, p.stop(event{"prompt_id": "p1", "stop_hook_active": n > 2}), "continue go-on", fmt.Sprintf("iteration %d of 600", n))
+		expect(t, p.stop(event{"prompt_id": "p1", "stop_hook_active": n > 2}), "continue again", fmt.Sprintf("Iteration %d of 600", n))
 	}
 	expect(t, p.stop(event{"prompt_id": "p1", "stop_hook_active": true}), "stop limit")
 }
@@ -259,16 +148,16 @@ Goal: Fix memory leak in semantic search indexer
 		{leak, "- Profile memory usage", "root cause identified and fixed"},
 	} {
 		p.write(files{loopFile: example.file})
-		expect(t, p.stop(nil), "continue go-on", example.says)
+		expect(t, p.stop(nil), "continue again", example.says)
 		expect(t, p.stop(event{"stop_hook_active": true, "last_assistant_message": example.promise}), "stop promise")
 		expect(t, p.stop(event{"stop_hook_active": true}), "idle")
 	}
 
 	// The limit may be raised while the loop runs.
 	p.write(files{loopFile: loopAt("iteration_count: 8\nmax_iterations: 10\n")})
-	expect(t, p.stop(nil), "continue go-on", "iteration 9 of 10")
+	expect(t, p.stop(nil), "continue again", "Iteration 9 of 10")
 	p.write(files{loopFile: strings.Replace(p.read()[loopFile], "max_iterations: 10", "max_iterations: 20", 1)})
-	expect(t, p.stop(event{"stop_hook_active": true}), "continue go-on", "iteration 10 of 20")
+	expect(t, p.stop(event{"stop_hook_active": true}), "continue again", "Iteration 10 of 20")
 
 	// A prompt of the user is none of its business: the reminder of todos answers it.
 	d := p.stop(event{"hook_event_name": "UserPromptSubmit", "prompt": "Go on"})

@@ -71,55 +71,6 @@ func TestDecideChangesNothing(t *testing.T) {
 	}
 }
 
-// Of several paths the first that is there is read, changed and put away. A file that
-// appears meanwhile has no part in it.
-func TestApplyToTheFirstPath(t *testing.T) {
-	const policy = `
-ralph: 1
-facts:
-  state:
-    json: ["own/${session_id}.json", all.json]
-    default: {}
-    schema: {properties: {n: {type: integer, default: 0}}}
-rules:
-  - {name: enough, when: state.n >= 2, stop: "${path(state)}", then: [{archive: state}]}
-  - {name: go, continue: "${path(state)} has ${state.n}", then: [{set: state.n = state.n + 1}]}
-`
-	p := newProject(t, map[string]string{"own/s1.json": `{"n": 1}`})
-	l := p.loop(policy)
-	event := func(session string) host.Event {
-		ev := p.stop()
-		ev.SessionID = session
-		return ev
-	}
-	for _, tt := range []struct{ session, want string }{
-		{"s2", "all.json has 0"}, // it is made from the default
-		{"s1", "own/s1.json has 1"},
-		{"s2", "all.json has 1"},
-		{"s1", "stop enough"},
-		{"s1", "stop enough"}, // its own is gone, and the other is full
-		{"s2", "all.json has 0"},
-	} {
-		if d := p.run(l, event(tt.session)); said(d) != tt.want || d.Err != nil {
-			t.Errorf("session %s: %q, want %q, error %v", tt.session, said(d), tt.want, d.Err)
-		}
-	}
-	if got := p.read("all.json"); got != "{\n  \"n\": 1\n}\n" {
-		t.Errorf("all.json holds %q", got)
-	}
-
-	p.write("all.json", `{"n": 0}`)
-	d := l.Decide(t.Context(), event("s3"))
-	p.write("own/s3.json", `{"n": 1}`)
-	p.write("all.json", `{"n": 1, "by": "another"}`) // so that it is decided anew
-	if d, err := l.Apply(t.Context(), d); err != nil || said(d) != "own/s3.json has 1" {
-		t.Errorf("%q, error %v", said(d), err)
-	}
-	if got := p.read("own/s3.json") + p.read("all.json"); got != `{"n": 2}{"n": 1, "by": "another"}` {
-		t.Errorf("the files hold %q", got)
-	}
-}
-
 // What changed between Decide and Apply is decided on anew.
 func TestApplyDecidesAgain(t *testing.T) {
 	for _, c := range []struct {

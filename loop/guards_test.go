@@ -196,7 +196,7 @@ func TestTodoReminder(t *testing.T) {
 	ev.Name, ev.Prompt = host.UserPromptSubmit, "And now?"
 	d := p.run(p.shipped("todo-reminder"), ev)
 	told := strings.Join(d.Notes, "\n")
-	if !strings.Contains(told, "2 todos are still open:\n- ship (in_progress)\n- test (pending)") {
+	if !strings.Contains(told, "Open todos (2):\n- ship (in_progress)\n- test (pending)") {
 		t.Errorf("the agent is told %q", told)
 	}
 	for name, empty := range map[string]string{

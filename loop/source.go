@@ -69,15 +69,14 @@ func (q Query) Session(ctx context.Context) *transcript.Session {
 	return q.session(ctx)
 }
 
-// Read reads the file of the project that the arguments name: the first of them at which
-// there is anything, else the last. The Value says how it stands, and lacks only V, which
-// is made from the Doc. Without a project the file is missing.
+// Read reads the file of the project that the argument names. The Value has its state,
+// and lacks only V, which is made from the Doc. Without a project the file is missing.
 func (q Query) Read(ctx context.Context, format state.Format) (state.Doc, rules.Value) {
 	if q.Root == nil {
 		return state.Doc{Status: state.Missing, Quiet: true}, noProject()
 	}
 	doc := q.Root.Read(ctx, state.File{
-		First: q.Args[:len(q.Args)-1], Path: q.Args[len(q.Args)-1], Format: format, Schema: q.Fact.Schema, Settle: q.Fact.Settle, Timeout: q.Fact.Timeout,
+		Path: q.Args[0], Format: format, Schema: q.Fact.Schema, Settle: q.Fact.Settle, Timeout: q.Fact.Timeout,
 		Now: func() time.Time { return q.Now },
 	})
 	v := rules.Value{Problem: doc.Problem, Quiet: doc.Quiet, Path: doc.Path, Version: doc.Version, ModTime: doc.ModTime}

@@ -116,7 +116,7 @@ func TestGlobFormatsAndBounds(t *testing.T) {
 func TestGlobHolesAreLiteral(t *testing.T) {
 	p := newProject(t, map[string]string{"a/x.txt": "a", "b/x.txt": "b"})
 	l := p.loop(shown(`x: {glob: "${env.DIR}/*.txt", parse: text}`, `${missing(x) ? problem(x) : string(len(x))}`))
-	for dir, want := range map[string]string{"a": "1", "*": "0", "{a,b}": "0", "": "is empty", "..": "leaves its folder", "/etc": "is an absolute path"} {
+	for dir, want := range map[string]string{"a": "1", "*": "0", "{a,b}": "0", "": "is empty", "..": "leads out of its directory", "/etc": "is an absolute path"} {
 		p.env["DIR"] = dir
 		if got := said(p.run(l, p.stop())); !strings.Contains(got, want) {
 			t.Errorf("%q: it says %q, want %q", dir, got, want)

@@ -199,11 +199,7 @@ func (t *translator) statusOf(f *Fact) *quantity {
 		otherwise = isOK
 		t.always = append(t.always, solve.Not(solve.In(q.v, isMissing)))
 	}
-	args := f.args
-	if f.Source.hasPaths() { // without the others it reads the last
-		args = args[max(0, len(args)-1):]
-	}
-	for _, a := range args {
+	for _, a := range f.args {
 		for _, s := range a.segs {
 			if s.hole == nil {
 				continue

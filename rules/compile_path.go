@@ -36,29 +36,6 @@ func (p *path) fixed() (string, bool) {
 	return "", false
 }
 
-// ofSession gives the path with the id of a session in its only hole.
-func (p *path) ofSession(id string) (string, bool) {
-	var b strings.Builder
-	holes := 0
-	for _, s := range p.segs {
-		if s.hole == nil {
-			b.WriteString(s.literal)
-			continue
-		}
-		if holes++; !isSessionID(s.hole) {
-			return "", false
-		}
-		b.WriteString(id)
-	}
-	return b.String(), holes == 1
-}
-
-// isSessionID reports whether an expression is ralph's name session_id.
-func isSessionID(c *cond) bool {
-	return c.op == leaf && c.operand.plain != nil && c.operand.plain.sym != nil &&
-		c.operand.plain.sym.kind == nameSymbol && c.operand.plain.sym.name == "session_id"
-}
-
 // globChars gives the characters that mean something in the pattern that these
 // segments make: a comma does between braces, and a dash, ! and ^ between
 // brackets. Elsewhere they must not be escaped, since a folder that a pattern

@@ -180,25 +180,14 @@ func (r *Rule) Changes() []*Fact {
 	return facts
 }
 
-// File gives the path of the file that a fact reads, as the policy writes it: with ""
-// the one for all sessions, which is the last of its paths, if that has no holes; else
-// the one that belongs to the session of this id alone, if one of its paths has
-// ${session_id} as its only hole; with "*" a star stands for the id. Commands that start
-// and end loops need it without an event; ok is false where there is no such path.
+// File returns the path of the file that a fact reads, for session "": ok is false if the
+// fact reads no file, or its path has placeholders.
 func (f *Fact) File(session string) (path string, ok bool) {
-	if !f.Source.hasPaths() || len(f.args) == 0 {
+	if !f.Source.File || f.Source.Glob || len(f.args) != 1 || session != "" {
 		return "", false
 	}
-	if session == "" {
-		path, ok = f.args[len(f.args)-1].fixed()
-		return path, ok && path != ""
-	}
-	for _, a := range f.args {
-		if path, ok := a.ofSession(session); ok {
-			return path, true
-		}
-	}
-	return "", false
+	path, ok = f.args[0].fixed()
+	return path, ok && path != ""
 }
 
 // Inline gives the fact of the policy itself whose fields are names too, or nil.

@@ -9,22 +9,19 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Commands that have no event know the file of a fact if its path has no holes, and that of
-// one session if a path has its id in it and nothing else.
+// Commands that have no event know the file of a fact if its path has no placeholders.
 func TestFactFile(t *testing.T) {
 	fsys := fstest.MapFS{"p.yaml": {Data: []byte(`ralph: 1
 facts:
   run: {frontmatter: .claude/loop.md, inline: true, schema: {properties: {active: {type: boolean, default: true}}}}
   name: {text: .name}
   state: {json: "specs/${name}/state.json"}
-  mine: {json: [".loops/${ session_id }.json", "x/${session_id}/${session_id}", .loops/all.json], schema: {}}
   only: {checklist: "todo/${session_id}.md"}
-  other: {text: ["${name}/${session_id}", .name]}
   many: {glob: "*.json"}
   status: {exec: [git, status]}
 rules:
   - name: on
-    when: active and ok(state) and ok(many) and ok(status) and ok(mine) and ok(only) and ok(other)
+    when: active and ok(state) and ok(many) and ok(status) and ok(only)
     continue: go on
     unless_repeated: {times: 1}
 `)}}
@@ -32,16 +29,11 @@ rules:
 	if p == nil {
 		t.Fatal(diags)
 	}
-	for session, want := range map[string]map[string]string{
-		"":       {"run": ".claude/loop.md", "name": ".name", "mine": ".loops/all.json", "other": ".name"},
-		"6f2c-1": {"mine": ".loops/6f2c-1.json", "only": "todo/6f2c-1.md"},
-		"*":      {"mine": ".loops/*.json", "only": "todo/*.md"},
-	} {
-		for _, f := range p.Facts() {
-			path, ok := f.File(session)
-			if path != want[f.Name] || ok != (want[f.Name] != "") {
-				t.Errorf("%s of session %q: %q, %v", f.Name, session, path, ok)
-			}
+	want := map[string]string{"run": ".claude/loop.md", "name": ".name"}
+	for _, f := range p.Facts() {
+		path, ok := f.File("")
+		if path != want[f.Name] || ok != (want[f.Name] != "") {
+			t.Errorf("%s: %q, %v", f.Name, path, ok)
 		}
 	}
 	if f := p.Inline(); f == nil || f.Name != "run" {

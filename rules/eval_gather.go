@@ -123,17 +123,12 @@ func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem r
 	if f.question != nil {
 		text(f.question)
 	}
-	for i, a := range f.args {
-		before := ev.quoted
+	for _, a := range f.args {
 		text, problem, quiet := ev.argument(a)
-		switch {
-		case problem.full == "":
-			args = append(args, text)
-		case i < len(f.args)-1 && f.Source.hasPaths():
-			ev.quoted = before // the next path may do
-		default:
+		if problem.full != "" {
 			return nil, false, problem, quiet
 		}
+		args = append(args, text)
 	}
 	for _, o := range f.texts {
 		if o.text != nil {

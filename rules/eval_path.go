@@ -40,7 +40,7 @@ func (ev *evaluation) argument(p *path) (value string, problem remark, quiet boo
 	}
 	value = b.String()
 	if (p.kind.Path || p.kind.Glob) && climbs(value, holes) {
-		return "", remarkf("the path leaves its folder: %s", veiled(cut(value, 60), ev.quoted)), false
+		return "", remarkf("the path leads out of its directory: %s", veiled(cut(value, 60), ev.quoted)), false
 	}
 	if (p.kind.Path || p.kind.Glob) && len(holes) > 0 && !ev.program.allowsPath(value) {
 		return "", remarkf("the policy may not use the path %s", veiled(cut(value, 60), ev.quoted)), false
@@ -69,8 +69,6 @@ func unfit(v any, s string) string {
 		return "is an absolute path: " + cut(s, 60)
 	case strings.HasPrefix(s, "~"):
 		return "begins with ~: " + cut(s, 60)
-	case climbs(s, []span{{0, len(s)}}):
-		return "leaves its folder: " + cut(s, 60)
 	}
 	return ""
 }

@@ -93,8 +93,8 @@ func TestLoop(t *testing.T) {
 		loop  *rules.LoopInfo
 	}{
 		{"it runs", worker(busy(nil)), rules.Options{}, "continue next: do 1 of 3, flag off", "", false, loop("")},
-		{"no pointer", &world{}, rules.Options{}, "there is no loop: state ${feature} is unknown: feature is missing: feature.txt there is no file", rules.NoLoop, false, nil},
-		{"no state", &world{facts: map[string]rules.Value{"feature": is("login")}}, rules.Options{}, "there is no loop: state specs/login/state.json there is no file", rules.NoLoop, false, nil},
+		{"no pointer", &world{}, rules.Options{}, "no loop: ${feature} is unknown: feature is missing: feature.txt there is no file; start one with: ralph start tasks", rules.NoLoop, false, nil},
+		{"no state", &world{facts: map[string]rules.Value{"feature": is("login")}}, rules.Options{}, "no loop: specs/login/state.json is missing; start one with: ralph start tasks", rules.NoLoop, false, nil},
 		{"a state that is invalid", &world{facts: map[string]rules.Value{"feature": is("login"), "state": invalid}}, rules.Options{}, "continue bad: repair it: it is not JSON", "", false, loop("")},
 		{"switched off", with1(worker(busy(nil)), "settings", is(object{"enabled": false})), rules.Options{}, "the loop is switched off: settings.enabled", rules.Off, false, nil},
 		{"not known to be on", with1(worker(busy(nil)), "settings", with(is(object{}), "/enabled")), rules.Options{}, "it is not known whether the loop is on: settings.json: settings.enabled expected int, got text", rules.Off, false, nil},
@@ -321,7 +321,7 @@ func TestStart(t *testing.T) {
 			"feature feature.txt: new []\nstate specs/new/state.json: map[done:0 flag:off goal:do it most:4 phase:work session:s1 total:1] [phase total most session goal done flag]"},
 		{"what is not given is left out", nil,
 			"state specs/old/state.json: map[done:0 flag:off most:9 phase:work session: total:1] [phase total done flag most session]"},
-		{"a path that leaves the project", map[string]any{"name": "../x"}, "state has no file to write: ${feature} leaves its folder: ../x"},
+		{"a path that leaves the project", map[string]any{"name": "../x"}, "state has no file to write: the path leads out of its directory: specs/../x/state.json"},
 		{"an empty name", map[string]any{"name": " "}, "feature has no value to write to feature.txt"},
 		{"out of the schema", map[string]any{"max": 0}, "state/most: is 0, expected at least 1"},
 	} {

@@ -129,9 +129,6 @@ func wordsHelp(n *source.Node) string {
 
 // arguments reads what a source is handed.
 func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
-	if k.hasPaths() && n.Kind == source.List {
-		return p.paths(k, n)
-	}
 	if !k.Argv {
 		if t := p.scalar(n, "the argument of "+k.Name); t != nil {
 			if len(k.Words) > 0 {
@@ -158,18 +155,4 @@ func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
 		out = append(out, t)
 	}
 	return out
-}
-
-// paths reads a list of places where a file may be.
-func (p *parser) paths(k SourceKind, n *source.Node) []*source.Node {
-	if len(n.Items) == 0 {
-		p.errorf(n, "syntax", "write a path, or [path, path, …]", "%s takes a path or a list of paths, this is empty", k.Name)
-		return nil
-	}
-	for _, item := range n.Items {
-		if p.scalar(item, "a path of "+k.Name) == nil {
-			return nil
-		}
-	}
-	return n.Items
 }

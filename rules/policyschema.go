@@ -68,7 +68,7 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 		name := scalar()
 		name["pattern"] = namePattern
 		return name
-	case form.Exprs, form.Paths:
+	case form.Exprs:
 		return jsonSchema{"type": []string{"string", "number", "boolean", "array"}, "minItems": 1, "items": scalar()}
 	case form.Bool:
 		return jsonSchema{"type": "boolean"}

@@ -227,7 +227,7 @@ func keyRows(t *testing.T, ks form.Keys) [][]string {
 func shapeWords(t *testing.T, s form.Shape) string {
 	t.Helper()
 	words, ok := map[form.Shape]string{
-		form.Text: "text", form.Name: "name", form.Template: "template", form.Parts: "template or parts", form.Path: "path", form.Paths: "paths", form.Expr: "expression", form.Exprs: "expressions",
+		form.Text: "text", form.Name: "name", form.Template: "template", form.Parts: "template or parts", form.Path: "path", form.Expr: "expression", form.Exprs: "expressions",
 		form.Assignment: "assignment", form.Bool: "`true` or `false`", form.Int: "whole number", form.Count: "count", form.Duration: "duration",
 		form.Version: fmt.Sprintf("`%d`", LanguageVersion), form.Events: "one of " + reference.Code(KnownEvents()...) + ", or a list of them",
 		form.Gate: "one of " + reference.Code(gateWords()...), form.Per: "one of " + reference.Code(perWords()...), form.Word: "word", form.Any: "any value",
@@ -252,7 +252,6 @@ func shapeAbout() map[form.Shape]string {
 		form.Template:   "Text with `${expression}` in it; `$${` is a literal `${`.",
 		form.Parts:      "A template, or a list of [parts](#a-part).",
 		form.Path:       "A path or pattern with slashes, relative to the root of the project, with `${expression}` in it. See [paths](../policy.md#paths).",
-		form.Paths:      "A path, or a list of paths: the first at which there is a file counts, else the last. See [paths](../policy.md#paths).",
 		form.Exprs:      "An expression, or a list of expressions.",
 		form.Assignment: "`fact.field = expression` for `set`, where the field may be nested: `state.specs[0].status`. `name = expression` for `remember`.",
 		form.Int:        "0 or more.",

@@ -148,16 +148,10 @@ func (s SourceKind) schemaKey() string {
 	return "schema"
 }
 
-// hasPaths reports whether the argument can be a list of paths, of which the first that
-// is there counts.
-func (s SourceKind) hasPaths() bool { return s.File && s.Path && !s.Glob && !s.Argv && !s.Text }
-
 func (s SourceKind) argument() form.Shape {
 	switch {
 	case s.Argv:
 		return form.Words
-	case s.hasPaths():
-		return form.Paths
 	case s.Path:
 		return form.Path
 	}

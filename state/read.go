@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -90,10 +89,6 @@ type File struct {
 	Path   string // see [Root] for what is accepted
 	Format Format
 
-	// First are paths to look at before Path, in order: the first at which there is
-	// anything is read in its place, also if that is a link that leads elsewhere.
-	First []string
-
 	// Schema says which fields of LenientFrontMatter are texts: where YAML reads a
 	// list, an alias or a tag, such a field is the text of its line. May be nil.
 	Schema *schema.Schema
@@ -157,9 +152,6 @@ type Doc struct {
 
 // Read reads a file. It never fails: what is wrong is said by the Doc.
 func (r *Root) Read(ctx context.Context, f File) Doc {
-	if i := slices.IndexFunc(f.First, func(p string) bool { return ctx.Err() == nil && r.isEntry(p) }); i >= 0 {
-		f.Path = f.First[i]
-	}
 	loc, err := r.locate(f.Path)
 	if err != nil {
 		doc := Doc{Status: Missing, Path: f.Path, Problem: "cannot be used"}

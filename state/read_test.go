@@ -149,35 +149,6 @@ func TestReadOddFiles(t *testing.T) {
 	}
 }
 
-// Of several paths the first at which there is anything is read, whatever it is.
-func TestReadFirst(t *testing.T) {
-	outside := newProject(t, map[string]string{"secret": "secret"})
-	p := newProject(t, map[string]string{"own": "own", "all": "all", "dir/x": "x"})
-	p.link("out", outside.path("secret"))
-	p.link("out-dir", outside.Dir())
-	p.link("dangling", "nowhere")
-	p.link("to-dir", "dir")
-	for _, test := range []struct {
-		first   []string
-		path    string
-		text    string
-		problem string
-	}{
-		{first: []string{"own"}, path: "own", text: "own"},
-		{first: []string{"absent", "no/folder", "own", "all"}, path: "own", text: "own"},
-		{first: []string{"to-dir/x"}, path: "to-dir/x", text: "x"},
-		{first: []string{"absent", "../own", "", "own/below", strings.Repeat("x", 300), "out-dir/secret"}, path: "all", text: "all"},
-		{first: []string{"out", "own"}, path: "out", problem: "is a link that leads outside the project"},
-		{first: []string{"dangling"}, path: "dangling", problem: "does not exist"},
-		{first: []string{"dir"}, path: "dir", problem: "is a directory, not a file"},
-	} {
-		doc := p.Read(t.Context(), File{First: test.first, Path: "all"})
-		if doc.Path != test.path || doc.Text != test.text || doc.Problem != test.problem {
-			t.Errorf("%q: %+v", test.first, doc)
-		}
-	}
-}
-
 func TestReadWithoutPermission(t *testing.T) {
 	if os.Getuid() <= 0 {
 		t.Skip("permissions do not bind this user")

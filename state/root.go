@@ -132,21 +132,6 @@ func (r *Root) stat(path string) (fs.FileInfo, bool) {
 	})
 }
 
-// isEntry reports whether there is anything at path, if only a link that leads nowhere.
-func (r *Root) isEntry(given string) bool {
-	_, ok := r.look(given, func(loc location) (fs.FileInfo, error) {
-		in := loc
-		in.rel = path.Dir(loc.rel)
-		at, err := r.resolve(in)
-		if err != nil {
-			return nil, err
-		}
-		defer at.close()
-		return at.root.Lstat(path.Join(at.rel, path.Base(loc.rel)))
-	})
-	return ok
-}
-
 // look gives what is known of a path, within the time that there is.
 func (r *Root) look(path string, info func(location) (fs.FileInfo, error)) (fs.FileInfo, bool) {
 	loc, err := r.locate(path)

@@ -105,7 +105,7 @@ func (s *scout) Fact(ctx context.Context, f *rules.Fact, args []string) rules.Va
 	case f.Source.Name == "checklist" && len(args) == 1 && path.Dir(args[0]) == path.Dir(s.path):
 		s.tasks = args[0]
 	case f.Source.Body:
-		if doc := s.root.Read(ctx, state.File{First: args[:len(args)-1], Path: args[len(args)-1], Format: state.FrontMatter}); doc.Status == state.OK {
+		if doc := s.root.Read(ctx, state.File{Path: args[0], Format: state.FrontMatter}); doc.Status == state.OK {
 			return rules.ValueOf(f, doc.Document.Value)
 		}
 	}

@@ -373,7 +373,7 @@ func TestLoadFindings(t *testing.T) {
 		"broken.yaml":        {Data: []byte("ralph: 1\nrules:\n  - name: a\n    when: nosuch\n    stop: x\n")},
 		"broken_test.yaml":   {Data: []byte("tests:\n  - name: a\n    expect: {rule: a}\n")},
 		"alone_test.yaml":    {Data: []byte("tests:\n  - name: a\n    expect: {rule: a}\n")},
-		"shipped_test.yaml":  {Data: []byte("policy: speckit\ntests:\n  - name: a\n    expect: {rule: no-feature}\n")},
+		"shipped_test.yaml":  {Data: []byte("policy: speckit\ntests:\n  - name: a\n    expect: {rule: no-tasks}\n")},
 		"elsewhere/my.yaml":  {Data: []byte("ralph: 1\nrules:\n  - name: a\n    stop: x\n")},
 		"deep/far_test.yaml": {Data: []byte("policy: ../elsewhere/my.yaml\ntests:\n  - name: a\n    expect: {rule: a}\n")},
 	}

@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
@@ -32,8 +31,8 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 	case read.Source != decl.Source.Name:
 		w.miss("the fact %s came from %s then, and comes from %s now", decl.Name, read.Source, decl.Source.Name)
 	case decl.Source.Path && read.Path != "" && len(arguments) > 0 &&
-		!slices.ContainsFunc(arguments, func(p string) bool { return path.Clean(p) == path.Clean(read.Path) }):
-		w.miss("the fact %s was read from %s then, and is read from %s now", decl.Name, read.Path, strings.Join(arguments, " or "))
+		path.Clean(arguments[0]) != path.Clean(read.Path):
+		w.miss("the fact %s was read from %s then, and is read from %s now", decl.Name, read.Path, arguments[0])
 	}
 	v := rules.Value{Status: read.Status, Problem: read.Problem, Path: read.Path, Version: "then", Quiet: true}
 	if age, ok := recorded.Known(w.record, "age("+decl.Name+")"); ok {

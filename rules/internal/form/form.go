@@ -39,7 +39,6 @@ const (
 	Template                // text with ${expr} holes
 	Parts                   // one, or a list of parts
 	Path                    // a path with ${expr} holes
-	Paths                   // one, or a list of them
 	Expr                    // an expr expression
 	Exprs                   // one, or a list of them
 	Assignment              // path = expression
