@@ -19,11 +19,11 @@ const module = "github.com/ralph-sdk/ralph"
 
 // Packages know each other in one direction only:
 //
-//	cmd/ralph ─> run ─> loop ─> rules ─> schema
-//	    │         └───────┤
-//	    │                 ├───> state ─> schema    files of a project
-//	    │                 ├───> internal/store     ralph's own files
-//	    └> rules          └───> loop/{host,transcript}
+//	cmd/ralph ─> project ─> run ─> loop ─> rules ─> schema
+//	    │                    └───────┤
+//	    │                            ├───> state ─> schema    files of a project
+//	    │                            ├───> internal/store     ralph's own files
+//	    └> rules                     └───> loop/{host,transcript}
 //
 // loop/judge is a source of loop that cmd/ralph adds.
 //
@@ -98,6 +98,9 @@ func TestImports(t *testing.T) {
 		"run/runtest":       {"./run", "runtime", "testing"}, // for tests
 		"internal/worktree": {"./internal/gitsafe", "os", "os/exec", "path/filepath"},
 
+		// What a project has, for commands and other programs.
+		"project": {"./internal/store", "./internal/workspace", "./loop", "./loop/host", "./rules", "./run", "./state", "os", "time"},
+
 		// What ships, and the command.
 		"examples":                    nil,
 		"examples/embed/minimal":      {"./loop", "./rules", "log", "os"},
@@ -105,7 +108,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./loop", "./rules", "./schema", "database/sql"},
 		"examples/run/scripted-agent": {"os", "time"},
 		"cmd/ralph": {
-			"./examples", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/manpage", "./internal/nearest", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay",
+			"./examples", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/manpage", "./internal/nearest", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay", "./project",
 			"./rules", "./rules/format", "./rules/testfile", "./run", "./schema", "./state",
 			"bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time",
 		},

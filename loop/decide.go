@@ -196,7 +196,11 @@ func (l *Loop) root(ev host.Event) (string, error) {
 	if l.project == "" && !l.local {
 		return "", nil
 	}
-	return workspace.Find(ev.Cwd, l.project, nil, l.getenv)
+	var files []string
+	if workspace.Named(l.project, l.getenv) == "" {
+		files = l.HeadFiles()
+	}
+	return workspace.Find(ev.Cwd, l.project, files, l.getenv)
 }
 
 // options are those of one evaluation.

@@ -31,6 +31,15 @@ func (l *Loop) Start(ctx context.Context, ev host.Event, given map[string]any) (
 	return files, err
 }
 
+// HeadFiles returns the files by which a project of the policy is known, see
+// [rules.Program.HeadFiles].
+func (l *Loop) HeadFiles() []string {
+	if l.program == nil {
+		return nil
+	}
+	return l.program.HeadFiles()
+}
+
 // outside gives use the world as an event would meet it, where no event is decided.
 func (l *Loop) outside(ctx context.Context, ev host.Event, use func(context.Context, rules.Facts, rules.Options) error) (err error) {
 	if l.broken != nil {
@@ -46,6 +55,9 @@ func (l *Loop) outside(ctx context.Context, ev host.Event, use func(context.Cont
 	d := l.decision(ev)
 	d.Time = l.now()
 	if d.Root, err = l.root(d.Event); err != nil {
+		return err
+	}
+	if d.busy, err = l.liveRun(d.Root, d.Event); err != nil {
 		return err
 	}
 	if err := l.meet(d); err != nil {

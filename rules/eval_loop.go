@@ -23,20 +23,23 @@ func (ev *evaluation) head() bool {
 	case l == nil:
 		return true
 	}
-	v, state := ev.verdict, l.info.State
+	v, state, off := ev.verdict, l.info.State, ""
 	if l.on != nil {
 		v.Trace.On = &Step{}
 		v.Trace.On.Pos, _ = l.on.place()
 		outcome := ev.test(l.on, v.Trace.On)
 		switch gone := ev.slots[state.sym.slot].seen && ev.gotten[state.index].Status == Missing; {
 		case outcome == No:
-			return ev.aside(Off, "the loop is switched off: "+v.Trace.On.Because)
+			off = "the loop is switched off: " + v.Trace.On.Because
 		case outcome != Holds && !gone:
 			if outcome == Broken {
 				ev.report(remarkf("on: %s", ev.why))
 			}
-			return ev.aside(Off, "it is not known whether the loop is on: "+v.Trace.On.Because)
+			off = "it is not known whether the loop is on: " + v.Trace.On.Because
 		}
+	}
+	if off != "" && !ev.looking { // who looks learns of the loop that is off
+		return ev.aside(Off, off)
 	}
 	ev.need(state.sym)
 	g := &ev.gotten[state.index]
@@ -67,6 +70,8 @@ func (ev *evaluation) head() bool {
 	}
 	session, _ := ev.builtin("session_id", false).(string)
 	switch name := v.Loop.Name; {
+	case off != "":
+		return ev.aside(Off, off)
 	case ev.opts.Project.Stopped:
 		return ev.aside(Stopped, fmt.Sprintf("the loop %s was stopped; to continue it: ralph start %s", name, ev.called()))
 	case ev.opts.Busy != "":

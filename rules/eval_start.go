@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -75,6 +76,9 @@ func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
 		file := StartFile{Fact: s.fact, Path: args[0], Value: value}
 		if fields, ok := value.(map[string]any); ok {
 			if err := file.complete(fields, s.value.names); err != nil {
+				if bad := (*StartError)(nil); errors.As(err, &bad) {
+					bad.Given = ev.startNames(&s.value, bad.Violation.Pointer)
+				}
 				return nil, err
 			}
 		} else if strings.TrimSpace(display(value)) == "" {
@@ -124,6 +128,7 @@ func (f *StartFile) complete(fields map[string]any, order []string) error {
 type StartError struct {
 	Fact, Path string
 	Violation  schema.Violation
+	Given      []string // the names behind "start." that made the value
 }
 
 // Error returns a sentence.
@@ -213,14 +218,7 @@ func (ev *evaluation) startText(t *text, given map[string]any) (value any, ok bo
 			b.WriteString(s.literal)
 			continue
 		}
-		missing := false
-		s.hole.walk(func(o *operand) {
-			for _, sym := range o.syms {
-				member, isStart := strings.CutPrefix(sym.name, "start.")
-				_, has := given[member]
-				missing = missing || isStart && sym.kind == nameSymbol && !has
-			}
-		})
+		missing := slices.ContainsFunc(startNamesOf(s.hole), func(name string) bool { _, has := given[name]; return !has })
 		if missing {
 			return nil, false, nil
 		}
@@ -242,4 +240,34 @@ func (ev *evaluation) startText(t *text, given map[string]any) (value any, ok bo
 		b.WriteString(display(v))
 	}
 	return b.String(), true, nil
+}
+
+// startNames lists the names behind "start." that a value reads, or the field of it that a
+// pointer leads to.
+func (ev *evaluation) startNames(v *startValue, pointer string) (names []string) {
+	if v.text != nil {
+		for _, seg := range ev.program.compiled(v.text)[0].segs {
+			if seg.hole != nil {
+				names = append(names, startNamesOf(seg.hole)...)
+			}
+		}
+	}
+	for i := range v.items {
+		if v.names == nil || pointer == "" || schema.PointerOf([]any{v.names[i]}) == pointer {
+			names = append(names, ev.startNames(&v.items[i], "")...)
+		}
+	}
+	return names
+}
+
+// startNamesOf lists the names behind "start." that a placeholder reads.
+func startNamesOf(hole *cond) (names []string) {
+	hole.walk(func(o *operand) {
+		for _, sym := range o.syms {
+			if member, ok := strings.CutPrefix(sym.name, "start."); ok && sym.kind == nameSymbol {
+				names = append(names, member)
+			}
+		}
+	})
+	return names
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,7 @@ func (a *app) complete(root *cobra.Command) {
 	}
 	arguments := map[string]completer{
 		"check": orFiles(policies), "diff": orFiles(policies), "trust": orFiles(policies),
-		"start": policies, "stop": policies, "pause": policies, "resume": policies, "init": policies,
+		"start": a.words(a.startable), "stop": a.words(a.withLoop), "pause": a.words(a.withLoop), "resume": policies, "init": policies,
 		"install": a.words(a.hostNames), "uninstall": a.words(a.hostNames),
 	}
 	for _, c := range root.Commands() {
@@ -78,6 +79,33 @@ func (a *app) sessionIDs(project string) []string {
 func (a *app) hostNames(string) (names []string) {
 	for _, g := range agents(a.homeDir(), a.getenv) {
 		names = append(names, g.host)
+	}
+	return names
+}
+
+// startable lists the policies that say how their loop starts.
+func (a *app) startable(dir string) (names []string) {
+	p, err := a.loopsOf(context.Background(), dir)
+	if err != nil {
+		return nil
+	}
+	defer p.Close()
+	for _, policy := range p.Startable() {
+		names = append(names, policy.Short())
+	}
+	return names
+}
+
+// withLoop lists the policies that have a loop now.
+func (a *app) withLoop(dir string) (names []string) {
+	p, err := a.loopsOf(context.Background(), dir)
+	if err != nil {
+		return nil
+	}
+	defer p.Close()
+	loops, _ := p.Loops(context.Background()) // the command reports what cannot be read
+	for _, l := range loops {
+		names = append(names, shortPolicy(l.Policy))
 	}
 	return names
 }

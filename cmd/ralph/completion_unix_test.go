@@ -49,7 +49,7 @@ _ralph; exit 0`,
 			for line, want := range map[string]string{
 				"ralph inst":                         "install",
 				"ralph install gem":                  "gemini",
-				"ralph stop min":                     "mine",
+				"ralph resume min":                   "mine",
 				"ralph eval --policy spec":           "specum",
 				"ralph help unbounded-c":             "unbounded-continue",
 				"ralph install codex --scope us":     "user",

@@ -76,6 +76,7 @@ type examination struct {
 	settings []hostSettings
 	policies []examined
 	findings []finding
+	reported map[string]bool // problems of states, by their texts
 }
 
 // problem reports a problem with its fix, which may have several steps.
@@ -93,7 +94,7 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 		return err
 	}
 	defer root.Close()
-	x := &examination{app: a, root: root, stale: stale, now: time.Now(), findings: []finding{}}
+	x := &examination{app: a, root: root, stale: stale, now: time.Now(), findings: []finding{}, reported: map[string]bool{}}
 	x.checkStore()
 	x.checkSwitch()
 	x.readSettings(ctx)
@@ -107,8 +108,7 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 	x.checkPlugins(ctx)
 	x.checkBlockCap()
 	x.checkState(ctx)
-	x.checkLoopFiles(ctx)
-	x.checkPointers(ctx)
+	x.checkLoops(ctx)
 
 	if fix {
 		x.repair(ctx)

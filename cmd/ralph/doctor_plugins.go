@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // An original is what a shipped policy replaces, or another loop.
@@ -70,7 +71,7 @@ func (x *examination) checkPlugins(ctx context.Context) {
 			}
 			file, _ := settings.File("")
 			src, _, _ := x.root.ReadBytes(ctx, file) // one that cannot be read is checkState's
-			off := readState(ctx, x.root, settings, file).values[enabledField] == false
+			off := x.switchedOff(ctx, settings, file)
 			ignores := "have ralph ignore that file: " + p.setAdvice("settings=ignore")
 			switch hookOff := hookReadsOff(string(src)); {
 			case off && !hookOff:
@@ -90,6 +91,16 @@ func (x *examination) checkPlugins(ctx context.Context) {
 
 // enabledField is the switch in the settings file of a plugin.
 const enabledField = "enabled"
+
+// switchedOff reports whether a settings file says so, as its policy reads it.
+func (x *examination) switchedOff(ctx context.Context, settings *rules.Fact, file string) bool {
+	doc := x.root.Read(ctx, state.File{Path: file, Format: state.LenientFrontMatter, Schema: settings.Schema})
+	if doc.Status != state.OK || settings.Schema == nil {
+		return false
+	}
+	values, _ := settings.Schema.Check(doc.Document).Value.(map[string]any)
+	return values[enabledField] == false
+}
 
 // hookReadsOff reports whether the hooks of such plugins read their settings as off.
 // They know no YAML: the first line enabled: between lines that are exactly --- counts,

@@ -208,9 +208,41 @@ func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) (loops []*l
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, off := workspace.Off(root, a.getenv); off {
+	named := workspace.Named(f.project, a.getenv) != ""
+	if _, off := workspace.Off(root, a.getenv); off && named {
 		return nil, nil, nil
 	}
+	if loops, notices, err = a.loopsIn(ctx, root, f); err != nil {
+		return nil, nil, err
+	}
+	if !named { // a file that the head of a policy reads may make a nearer directory the project
+		var files []string
+		for _, l := range loops {
+			files = append(files, l.HeadFiles()...)
+		}
+		nearer, err := workspace.Find(ev.Cwd, "", files, a.getenv)
+		if err == nil && nearer != root {
+			root = nearer
+			loops, notices, err = a.loopsIn(ctx, root, f)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, off := workspace.Off(root, a.getenv); off {
+			return nil, nil, nil
+		}
+	}
+	shown := []string{}
+	for _, notice := range notices {
+		if f.dryRun || a.firstInSession(ctx, ev, root+notice) {
+			shown = append(shown, "[ralph] "+notice)
+		}
+	}
+	return loops, shown, nil
+}
+
+// loopsIn makes the loops of all policies in a project.
+func (a *app) loopsIn(ctx context.Context, root string, f evalFlags) (loops []*loop.Loop, notices []string, err error) {
 	for _, name := range orDefault(f.policies) {
 		l, notice, err := a.loop(ctx, root, name, f)
 		if err != nil {
@@ -219,8 +251,8 @@ func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) (loops []*l
 		if l != nil {
 			loops = append(loops, l)
 		}
-		if notice != "" && (f.dryRun || a.firstInSession(ctx, ev, root+notice)) {
-			notices = append(notices, "[ralph] "+notice)
+		if notice != "" {
+			notices = append(notices, notice)
 		}
 	}
 	return loops, notices, nil

@@ -44,9 +44,8 @@ type exit struct {
 func exitTable() []exits {
 	return []exits{
 		{"eval", "the event was answered; on any error the agent may stop, and stderr says why", exit{2, "with --answer exit-code: the agent goes on"}, nil},
-		{"pause", "the loop is paused, or was already", exit{exitFindings, "there is no such loop to pause"}, nil},
-		{"stop", "each loop that was named is ended", exit{exitFindings, "a policy was named that has no loop to end"}, nil},
-		{"resume", "the loop goes on, or did already", exit{exitFindings, "there is no such loop, or RALPH_OFF still switches all loops off"}, nil},
+		{"stop", "each loop that was named is stopped", exit{exitFindings, "a policy or a session was named that has no loop to stop"}, nil},
+		{"resume", "the loop goes on, or did already", exit{exitFindings, "RALPH_OFF still switches all loops off"}, nil},
 		{"hint", "the hint waits, or with --clear was removed", exit{exitFindings, "with --clear: no hint waits"}, nil},
 		{"log", "there are such decisions", exit{exitFindings, "the log holds no such decision"}, nil},
 		{"explain", "the decision is shown", exit{exitFindings, "the log holds no such decision"}, nil},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -110,7 +111,7 @@ func (a *app) explain(ctx context.Context, f explainFlags, which string) error {
 // nothing to decide, and rules that only note or remember leave the decision to others.
 func decidedStop(r loop.Record) bool {
 	return r.Event != host.UserPromptSubmit && !host.Watched(r.Event) &&
-		(r.Rule != "" || r.Error != "" || r.Skipped != "" || r.Reason != "" || len(r.Noted) == 0 && len(held(r.Trace.Steps)) == 0)
+		(r.Rule != "" || r.Error != "" || r.Skipped != "" || r.Reason != "" || len(r.Noted) == 0 && len(project.Held(r.Trace.Steps)) == 0)
 }
 
 // maxPolicies is how many policies that decided an event are compared.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -28,7 +29,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 			verdict += " (" + r.At + ")"
 		}
 	} else if r.Skipped == "" && r.Error == "" && r.Reason == "" {
-		happened := nothingDecided(r.Event, r.Noted, held(r.Trace.Steps))
+		happened := project.NothingDecided(r.Event, r.Noted, r.Trace.Steps)
 		verdict += ": " + happened
 		if r.Event == host.UserPromptSubmit || host.Watched(r.Event) { // it has no verdict
 			verdict = happened

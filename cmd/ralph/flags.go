@@ -126,7 +126,7 @@ func (a *app) findProject(flag string) (dir, other string, err error) {
 	}
 	why := ", as CLAUDE_PROJECT_DIR says"
 	if dir = workspace.Named("", a.getenv); dir == "" {
-		dir, why = workspace.Above(here, nil, a.getenv), ""
+		dir, why = a.above(here), ""
 	}
 	if dir != here {
 		other = dir + why

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/rules/format"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -72,7 +71,7 @@ func (a *app) projectFiles() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := workspace.Above(here, nil, a.getenv)
+	dir := a.above(here)
 	root, err := state.OpenRoot(dir)
 	if err != nil {
 		return nil, err

@@ -106,21 +106,3 @@ func audience(policy, session string) string {
 	}
 	return out
 }
-
-// waitingHint is a hint as status shows it.
-type waitingHint struct {
-	Text    string    `json:"text"`
-	Policy  string    `json:"policy,omitempty"`
-	Session string    `json:"session,omitempty"`
-	At      time.Time `json:"at"`
-}
-
-// waitingHints lists the hints of a project that no agent has seen.
-func waitingHints(own *store.Store, root string) ([]waitingHint, error) {
-	hints, err := own.Hints(root)
-	out := make([]waitingHint, len(hints))
-	for i, h := range hints {
-		out[i] = waitingHint{Text: h.Text, Policy: h.Policy, Session: h.Session, At: h.At}
-	}
-	return out, err
-}

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -138,8 +139,9 @@ func (a *app) adviseNext(ctx context.Context, root *state.Root, template string)
 	name, policyFlag, start := "", "", "write - [ ] items into TODO.md, then start claude"
 	if template != basicTemplate {
 		name, policyFlag, start = template, " --policy "+template, "start claude"
-		if _, ok, _ := a.openLoop(ctx, root.Dir(), template); ok {
-			start = "ralph start " + template + " 'what to do', then start claude"
+		if p, program, err := a.open(ctx, root.Dir(), template, nil); err == nil && program.Loop() != nil && len(program.Loop().Start) > 0 {
+			argument := map[string]string{"prompt": " 'what to do'", "name": " NAME"}[project.Policy{Name: p.name, Program: program}.Argument()]
+			start = "ralph start " + template + argument + ", then start claude"
 		}
 	}
 	steps := []string{"ralph test: what the policy does, in examples"}

@@ -251,43 +251,6 @@ func projectPolicies(project string) []string {
 	return append(own, slices.DeleteFunc(builtins(), func(name string) bool { return slices.Contains(own, name) })...)
 }
 
-// unusablePolicy is a policy of the project that cannot be used.
-type unusablePolicy struct {
-	Policy  string `json:"policy"`
-	Problem string `json:"problem"`
-}
-
-// unusablePolicies lists those of the project that cannot be used. Files that can be used only
-// as a part of others, which include them, are no policies of their own.
-func (a *app) unusablePolicies(ctx context.Context, project string) (broken []unusablePolicy, parts map[string]bool) {
-	included := map[string]bool{}
-	parts = map[string]bool{}
-	for _, name := range ownPolicies(project) {
-		p, err := findPolicy(project, name)
-		if err != nil {
-			continue // it is gone since
-		}
-		program, diags, err := a.load(ctx, p, nil)
-		switch {
-		case err != nil:
-			broken = append(broken, unusablePolicy{p.name, err.Error()})
-		case program == nil:
-			broken = append(broken, unusablePolicy{p.name, firstError(diags)})
-		default:
-			for _, f := range program.Files()[1:] {
-				included[f.Name] = true
-			}
-		}
-	}
-	broken = slices.DeleteFunc(broken, func(u unusablePolicy) bool {
-		if included[u.Policy] {
-			parts[u.Policy] = true
-		}
-		return included[u.Policy]
-	})
-	return broken, parts
-}
-
 // language is what policies are written in: ralph's own, and what the program adds.
 func (a *app) language() rules.Config { return loop.Config(a.sources...) }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
 )
@@ -70,74 +71,7 @@ func (a *app) logCommand() *cobra.Command {
 }
 
 // A logged decision is what one line of the log shows of it.
-type logged struct {
-	ID      string       `json:"id"`
-	Time    time.Time    `json:"time"`
-	Policy  string       `json:"policy"`
-	Root    string       `json:"root"`
-	Host    string       `json:"host"`
-	Event   string       `json:"event"`
-	Session string       `json:"session"`
-	Agent   string       `json:"agent"`
-	Action  rules.Action `json:"action"`
-	Command string       `json:"command"` // that ended the loop, where no event did
-	Rule    string       `json:"rule"`
-	Reason  string       `json:"reason"`
-	Success bool         `json:"success"`
-	Bound   string       `json:"bound"`
-	Error   string       `json:"error"`
-	Skipped string       `json:"skipped"`
-	Noted   []string     `json:"noted"`
-	Notes   []string     `json:"notes"`
-	Notices []string     `json:"notices"`
-
-	Measure *struct {
-		Done  float64 `json:"done"`
-		Total float64 `json:"total"`
-	} `json:"measure"`
-
-	Effects []rules.Effect `json:"effects"`
-
-	Trace struct {
-		Steps []rules.Step `json:"steps"`
-		Facts []struct {
-			Name string `json:"name"`
-			Path string `json:"path"`
-		} `json:"facts"`
-	} `json:"trace"`
-
-	ended bool // the session ended after this decision, as far as the policy sees that
-}
-
-// file is the file that the decision read the fact from, "" if it read none.
-func (l logged) file(fact *rules.Fact) string {
-	for _, f := range l.Trace.Facts {
-		if f.Name == fact.Name {
-			return f.Path
-		}
-	}
-	return ""
-}
-
-// why is the rule, limit or command that decided, or that there was an error.
-func (l logged) why() string {
-	if l.Error != "" {
-		return "error"
-	}
-	return cmp.Or(l.Rule, l.Command, "-")
-}
-
-// said is the reason, or the error, in one line.
-func (l logged) said() string {
-	if l.Rule == "" && l.Command == "" && l.Reason == "" && l.Error == "" {
-		happened := cmp.Or(oneLine(l.Skipped), nothingDecided(l.Event, l.Noted, held(l.Trace.Steps)))
-		if l.Event == host.UserPromptSubmit && len(l.Notes) > 0 { // what the agent got
-			happened += ": " + oneLine(strings.Join(l.Notes, "; "))
-		}
-		return happened
-	}
-	return oneLine(cmp.Or(l.Error, l.Reason))
-}
+type logged struct{ project.Decision }
 
 // done puts in front of a reason that the work is done.
 func done(success bool, reason string) string {
@@ -157,31 +91,6 @@ func (l logged) verdict() string {
 		return "-"
 	}
 	return l.Action.String()
-}
-
-// held names the rules that held: where none decided, those without a verb and notes.
-func held(steps []rules.Step) (names []string) {
-	for _, s := range steps {
-		if s.Outcome == rules.Holds {
-			names = append(names, s.Rule)
-		}
-	}
-	return names
-}
-
-// nothingDecided is what happened where no rule decided.
-func nothingDecided(event string, noted, held []string) string {
-	switch {
-	case len(noted) == 0 && len(held) == 0:
-		return "no rule held"
-	case len(noted) == 0 && (event == host.UserPromptSubmit || host.Watched(event)):
-		return "by " + strings.Join(held, ", ")
-	case len(noted) == 0:
-		return "no rule decided, held: " + strings.Join(held, ", ")
-	case event == host.UserPromptSubmit:
-		return "note by " + strings.Join(noted, ", ")
-	}
-	return "no rule decided, note by " + strings.Join(noted, ", ")
 }
 
 func (a *app) log(ctx context.Context, f logFlags) error {
@@ -212,7 +121,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 			return
 		}
 		if l, ok := columns.fit(number, line); ok {
-			columns.write(a.stdout, paint, number, l, l.goal(ctx), f.all)
+			columns.write(a.stdout, paint, number, l, l.Goal(ctx), f.all)
 		}
 	}
 	listed, found := lister(own, root), []int{}
@@ -319,7 +228,7 @@ func (c *logColumns) fit(number string, line []byte) (l logged, ok bool) {
 	c.number = max(c.number, len(number))
 	c.session = max(c.session, utf8.RuneCountInString(l.Session))
 	c.agent = max(c.agent, utf8.RuneCountInString(agentName(l)))
-	c.policy, c.by = max(c.policy, utf8.RuneCountInString(l.Policy)), max(c.by, utf8.RuneCountInString(l.why()))
+	c.policy, c.by = max(c.policy, utf8.RuneCountInString(l.Policy)), max(c.by, utf8.RuneCountInString(l.By()))
 	return l, true
 }
 
@@ -378,7 +287,7 @@ func (c *logColumns) head(w io.Writer, paint palette, ids bool) {
 func (c *logColumns) write(w io.Writer, paint palette, number string, l logged, goal string, root bool) {
 	verdict := l.verdict()
 	shade := map[string]string{rules.Continue.String(): green, rules.Stop.String(): yellow}[verdict]
-	fmt.Fprint(w, c.line(number, l.Time.Local().Format(time.DateTime), paint.in(shade, fmt.Sprintf("%-8s", verdict)), c.name(l), l.Policy, l.why())+cut(done(l.Success, l.said()), 100))
+	fmt.Fprint(w, c.line(number, l.Time.Local().Format(time.DateTime), paint.in(shade, fmt.Sprintf("%-8s", verdict)), c.name(l), l.Policy, l.By())+cut(done(l.Success, l.Said()), 100))
 	if l.Event != host.Stop && l.Event != "" {
 		fmt.Fprintf(w, "  (%s)", l.Event)
 	}
@@ -496,31 +405,4 @@ func (a *app) records(root string, n int, match func(loop.Record) bool) ([]loop.
 	}, n)
 	slices.Reverse(records) // the log is read from its end
 	return records, err
-}
-
-// sessionsOf gives the latest decision of every session of a project with every
-// policy, the latest first. Where nothing can be decided, as at the end of a session, no
-// decision was made.
-func sessionsOf(own *store.Store, root string) ([]logged, error) {
-	type key struct{ policy, host, session, agent string }
-	seen, ended := map[key]bool{}, map[key]bool{}
-	var latest []logged
-	_, err := own.ReadLog(func(line []byte) bool {
-		var l logged
-		if json.Unmarshal(line, &l) != nil || l.Root != root || l.Event == host.UserPromptSubmit || l.Command != "" {
-			return false
-		}
-		k := key{l.Policy, l.Host, l.Session, l.Agent}
-		switch {
-		case seen[k]:
-		case host.Watched(l.Event): // nothing was decided
-			ended[k] = ended[k] || l.Event == host.SessionEnd
-		default:
-			seen[k], l.ended = true, ended[k]
-			latest = append(latest, l)
-		}
-		return false // nothing has to be kept
-	}, 0)
-	slices.SortStableFunc(latest, func(a, b logged) int { return b.Time.Compare(a.Time) })
-	return latest, err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
 )
@@ -24,7 +25,7 @@ type output struct {
 func outputs() []output {
 	record := reflect.TypeFor[loop.Record]()
 	return []output{
-		{"status", "What ralph status --format json prints.", reflect.TypeFor[projectStatus]()},
+		{"status", "What ralph status --format json prints.", reflect.TypeFor[project.Status]()},
 		{"log", "A line of the decision log, which ralph log --format json prints.", record},
 		{"explain", "What ralph explain --format json prints: decisions, the oldest first.", reflect.SliceOf(record)},
 		{"verdict", "What ralph eval --verdict writes: a decision for each policy.", reflect.SliceOf(record)},

@@ -20,6 +20,7 @@ func TestOutputSchemas(t *testing.T) {
 			"rules:\n  - {name: note, when: n > 0, note: noted, log: logged}\n  - {name: go, when: n < 3, continue: Go on., notice: said, then: [{set: state.n = n + 1}]}\n  - {name: end, when: n >= 3, stop: done, then: [archive: state]}\n",
 		".ralph/policy_test.yaml": "tests:\n  - {name: goes on, given: {facts: {state: {n: 1}}}, expect: {continue: Go on}}\n  - {name: fails, given: {facts: {state: {n: 1}}}, expect: {stop: true}}\n",
 		".ralph/other.yaml":       "ralph: 1\nrules:\n  - {name: go, continue: Go on.}\n  - {name: never, stop: x}\n",
+		".ralph/once.yaml":        oncePolicy,
 		"state.json":              `{"n": 1}`,
 		"event.json":              `{"session_id": "s-1", "prompt_id": "p", "hook_event_name": "Stop", "cwd": "."}`,
 	} {
@@ -57,8 +58,11 @@ func TestOutputSchemas(t *testing.T) {
 		run("eval --input event.json --policy other")
 	}
 	run("pause other")
-	run("start ralph-wiggum work --max 3")
-	run("stop ralph-wiggum")
+	run("start once work --max 3")
+	run("eval --input event.json --policy once")
+	run("stop once")
+	run("start once work")
+	run("eval --input event.json --policy once")
 	for _, o := range outputs() {
 		var text string
 		if line, ok := outputOf[o.name]; ok {

@@ -3,6 +3,8 @@ package main
 import (
 	"io"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/project"
 )
 
 // A palette colours text for a terminal, or leaves it as it is.
@@ -55,9 +57,9 @@ func painted(w io.Writer, write func(io.Writer) error, paint func(string) string
 // stateShade is the colour of the state of a loop.
 func stateShade(state string) string {
 	switch state {
-	case loopRunning:
+	case project.StateRunning, project.StateDone:
 		return green
-	case loopUnreadable:
+	case project.StateUnreadable:
 		return red
 	}
 	return yellow

@@ -27,10 +27,9 @@ func (a *app) pauseCommand() *cobra.Command {
 		Use:   "pause [POLICY]",
 		Short: "Let agents stop until resume",
 		Long: "pause lets agents stop until ralph resume, and keeps all state. It pauses one policy, one\n" +
-			"session, one policy in one session, or with neither all loops of the project. A policy\n" +
-			"whose loop file has a field active is paused there; all loops are paused by the file\n" +
-			".ralph/off; other pauses are in ralph's own directory. Hooks look for a pause before they\n" +
-			"read a fact.",
+			"session, one policy in one session, or with neither all loops of the project. All loops\n" +
+			"are paused by the file .ralph/off; other pauses are in ralph's own directory. Hooks look for\n" +
+			"a pause before they read a fact.",
 		Example: "  ralph pause\n  ralph pause ralph-wiggum\n  ralph pause --session 6f2c",
 		Args:    atMostOne("policy"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,12 +67,6 @@ func (a *app) pauseOne(ctx context.Context, f pauseFlags, names []string, pause 
 			return err
 		}
 		p.Policy = found.name
-		if f.session == "" {
-			l, ok, err := a.openLoop(ctx, root.Dir(), names[0])
-			if name, _ := l.field(activeFields()); err == nil && ok && name != "" {
-				return a.setActive(ctx, root, own, l.all(ctx, root), name, !pause)
-			}
-		}
 	}
 	changed, err := changePause(ctx, own, root.Dir(), p, pause)
 	if err != nil {
@@ -144,50 +137,6 @@ func pausedArgs(p store.Pause) string {
 		args = append(args, "--session", shellQuote(runtime.GOOS, p.Session))
 	}
 	return strings.Join(args, " ")
-}
-
-// setActive pauses the loops of a policy in their files, or resumes them.
-func (a *app) setActive(ctx context.Context, root *state.Root, own *store.Store, files []loopFile, field string, active bool) error {
-	shared := files[0]
-	if active { // it may be older than the files
-		if _, err := changePause(ctx, own, root.Dir(), store.Pause{Policy: shared.policy.name}, false); err != nil {
-			return err
-		}
-	}
-	found, changed := false, false
-	for _, l := range files {
-		r := l.read(ctx, root)
-		switch {
-		case r.doc.Status == state.Missing:
-			continue
-		case r.doc.Status == state.Invalid:
-			return fmt.Errorf("%s %s; repair it, or end the loop with: ralph stop %s", l.path, r.doc.Problem, l.args())
-		}
-		found = true
-		if r.paused() != active {
-			fmt.Fprintf(a.stdout, "%s is already %s\n", l.name(), map[bool]string{true: "running", false: "paused"}[active])
-			continue
-		}
-		err := a.change(ctx, root, &state.Change{Path: l.path, Format: formatOf(l.fact), Version: r.doc.Version, Sets: []state.Set{{Path: []any{field}, Value: active}}})
-		if err != nil {
-			return err
-		}
-		changed = true
-		if active {
-			fmt.Fprintf(a.stdout, "resumed %s%s\n", l.name(), at(r.progress()))
-		} else {
-			fmt.Fprintf(a.stdout, "paused %s%s; resume it with: ralph resume %s\n", l.name(), at(r.progress()), shared.policy.shortName())
-		}
-	}
-	if !found {
-		fmt.Fprintf(a.stdout, "no loop of %s is running: there is no %s\n", shared.policy.shortName(), shared.path)
-		a.status = exitFindings
-		return nil
-	}
-	if active && changed {
-		return a.stillPaused(own, root.Dir(), store.Pause{Policy: shared.policy.name})
-	}
-	return nil
 }
 
 func (a *app) switchOff(ctx context.Context, project string) error {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-sdk/ralph/internal/store"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 // A sessionID is the value of --session. It is never empty: an unset variable of a shell must not name all sessions.
@@ -102,16 +101,14 @@ func (a *app) knownSessions(root string) (ids []string, err error) {
 	for _, h := range hints {
 		add(h.Session)
 	}
-	dir, err := state.OpenRoot(root)
+	p, err := a.loopsOf(context.Background(), root)
 	if err != nil {
 		return ids, nil
 	}
-	defer dir.Close()
-	for _, l := range a.loopFiles(context.Background(), dir) {
-		add(l.session)
-	}
-	for _, t := range a.toolStates(context.Background(), dir) {
-		add(t.session)
+	defer p.Close()
+	loops, _ := p.Loops(context.Background())
+	for _, l := range loops {
+		add(l.Owner)
 	}
 	return ids, nil
 }

@@ -11,11 +11,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ralph-sdk/ralph/internal/workspace"
-
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/schema"
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -38,26 +36,22 @@ func (a *app) startCommand() *cobra.Command {
 	var f startFlags
 	cmd := &cobra.Command{
 		Use:   "start POLICY [PROMPT]...",
-		Short: "Start a loop: write its file",
-		Long: "start writes the file that a policy reads. There are two kinds:\n\n" +
-			"ralph-wiggum and stravinsky repeat a prompt. It is any text: the words after the policy, a\n" +
-			"file, or standard input. Put -- before words that begin with a dash. A template, or the\n" +
-			"open todos of a session of Claude Code, also set the promise and the limit; words after\n" +
-			"the policy then add to the text.\n\n" +
-			"speckit and specum continue the tasks of a tool. The word after the policy is the name of\n" +
-			"the feature or spec; without it the current one counts. start writes the first state of\n" +
-			"its tasks, from its tasks.md.\n\n" +
-			"start does not touch a loop that runs; --force archives it first. A state of a tool is\n" +
-			"kept; --session sets its owner, if the schema of the state has a field session_id.\n\n" +
-			"Several sessions can have a loop of one policy at once. If the loop that runs belongs to\n" +
-			"another session, --session ID starts one that only this session follows, in a file of its\n" +
-			"own; in a session of Claude Code its id is known.\n\nTemplates:\n" + strings.TrimRight(templateList(), "\n"),
+		Short: "Start a loop: write its files",
+		Long: "start writes the files that a policy names under loop.start, or none if one of them cannot be\n" +
+			"made. What the words after the policy are depends on it: the prompt that ralph-wiggum and\n" +
+			"stravinsky repeat, the name of the feature or spec that speckit and specum continue; without\n" +
+			"it these take the current one. A prompt is any text: words, a file, or standard input. Put --\n" +
+			"before words that begin with a dash. A template, or the open todos of a session of Claude\n" +
+			"Code, also set the promise and the limit; words after the policy then add to the text.\n\n" +
+			"start keeps a loop that exists. Without anything else it continues one that ralph stop\n" +
+			"stopped; --session ID alone moves the loop to that session; --force archives it first.\n\nTemplates:\n" + strings.TrimRight(templateList(), "\n"),
 		Example: "  ralph start ralph-wiggum 'Make all tests pass' --max 20 --promise DONE\n" +
 			"  ralph start ralph-wiggum --prompt-file PROMPT.md --max 50\n" +
 			"  git log -1 --format=%B | ralph start stravinsky --prompt-file -\n" +
 			"  ralph start ralph-wiggum --max 5 -- --verbose must be documented\n" +
 			"  ralph start stravinsky --template fix-tests 'Begin with the parser.'\n" +
-			"  ralph start speckit 001-login",
+			"  ralph start speckit 001-login\n" +
+			"  ralph start speckit --session 6f2c",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("name the policy whose loop to start, such as ralph-wiggum")
@@ -78,114 +72,102 @@ func (a *app) startCommand() *cobra.Command {
 	fl.StringVar(&f.promise, "promise", "", "`text` that the agent writes when it is done")
 	fl.StringVar(&f.template, "template", "", "start from the template of this `name`")
 	fl.BoolVar(&f.todos, "from-todos", false, "start from the open todos of a session of Claude Code")
-	fl.StringVar(&f.session, "session", "", "`id` of the session that owns the loop, and whose todos are read (default: the one that runs this command)")
+	sessionVar(fl, &f.session, "session that owns the loop, and whose todos are read (default: the one that runs this command)", mayBeNew)
 	projectFlag(fl, &f.project)
 	fl.BoolVar(&f.force, "force", false, "archive a loop that is running")
 	return cmd
 }
 
-// session is the session that the loop is for, "" if that is not known.
-func (a *app) session(f startFlags) string {
-	return cmp.Or(f.session, a.getenv("CLAUDE_CODE_SESSION_ID"))
-}
-
 func (a *app) start(ctx context.Context, name string, words []string, f startFlags) error {
-	root, err := a.openProject(f.project)
+	p, policy, err := a.openLoop(ctx, f.project, name)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	l, ok, err := a.openLoop(ctx, root.Dir(), name)
+	defer p.Close()
+	r := project.StartRequest{Here: a.getenv("CLAUDE_CODE_SESSION_ID"), Force: f.force}
+	if f.session, err = a.findSession(p.Dir(), f.session, mayBeNew); err != nil {
+		return err
+	}
+	if r.Here = cmp.Or(f.session, r.Here); !f.todos { // with --from-todos the flag also says whose todos they are
+		r.Session = f.session
+	}
+	if f, err = a.filledIn(ctx, p.Dir(), f, r.Here); err != nil {
+		return err
+	}
+	text := f.text != "" || f.promptFile != ""
+	switch {
+	case policy.Argument() == "prompt" && (text || len(words) > 0 || !f.asksNothing()):
+		prompt, err := a.prompt(p.Dir(), words, f)
+		if err != nil {
+			return err
+		}
+		r.Argument = &prompt
+	case text:
+		return fmt.Errorf("%s repeats no prompt: --prompt-file, --template and --from-todos are not for it", name)
+	case len(words) > 0:
+		argument := strings.Join(words, " ")
+		r.Argument = &argument
+	}
+	if f.hasMax {
+		r.Max = &f.max
+	}
+	if f.hasPromise {
+		r.Promise = &f.promise
+	}
+	started, err := p.Start(ctx, policy.Name, r)
 	if err != nil {
-		return err
+		return a.startError(err, policy)
 	}
-	if !ok {
-		return a.startWithoutPrompt(ctx, root, name, words, f)
-	}
-	session := a.session(f)
-	if f, err = a.filledIn(ctx, root, f, session); err != nil {
-		return err
-	}
-	prompt, err := a.prompt(root.Dir(), words, f)
-	if err != nil {
-		return err
-	}
-	src, err := l.compose(prompt, f, session, time.Now())
-	if err != nil {
-		return err
-	}
-	shared := l.path
-	if l, err = a.place(ctx, root, l, session, f.force); err != nil {
-		return err
-	}
-	if err := a.clear(ctx, root, l, session, f.force); err != nil {
-		return err
-	}
-	if err := writeNew(ctx, root, l.path, src); err != nil {
-		return err
-	}
-	r := l.read(ctx, root)
-	fmt.Fprintf(a.stdout, "started %s: %s\n", name, l.path)
-	line := r.progress()
-	if p := r.text(promiseFields()); p != "" {
-		line = strings.TrimPrefix(line+fmt.Sprintf(", until the agent says %q", p), ", ")
-	}
-	if s := r.text(ownerFields()); s != "" {
-		line = strings.TrimPrefix(line+", for session "+s, ", ")
-	}
-	if line != "" {
-		fmt.Fprintf(a.stdout, "  %s\n", line)
-	}
-	if l.session != "" && root.Exists(shared) {
-		fmt.Fprintf(a.stdout, "  beside the loop of %s, which goes on\n", shared)
-	}
-	fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %[1]s\n", l.args())
-	a.adviseStarted(ctx, root, l.policy)
+	a.showStarted(ctx, p.Dir(), started)
 	return nil
 }
 
-// startWithoutPrompt starts the work of a tool, if the policy continues such work.
-func (a *app) startWithoutPrompt(ctx context.Context, root *state.Root, name string, words []string, f startFlags) error {
-	pointed := ""
-	if len(words) > 0 {
-		pointed = strings.TrimRight(words[0], "/")
-	}
-	t, ok, err := a.openTool(ctx, root, name)
-	var s toolState
-	if ok {
-		s, ok, err = a.forStart(ctx, root, t, a.session(f), pointed)
-	}
-	switch {
-	case err != nil:
-		return err
-	case !ok:
-		return fmt.Errorf("%s has no loop file to write: its loop starts at a stop, when a continue rule holds. To see which: ralph explain --policy %s", name, name)
-	case len(words) > 1 || f.promptFile != "" || f.template != "" || f.todos:
-		return fmt.Errorf("%s repeats no prompt: it takes the name of the folder that %s names, or nothing", name, s.pointer)
-	}
-	return a.startTool(ctx, root, s, f)
-}
+// asksNothing reports whether the flags give a start nothing but perhaps a session: it is about a loop that exists.
+func (f startFlags) asksNothing() bool { return !f.hasMax && !f.hasPromise && !f.force }
 
-// adviseStarted says what else keeps a loop that was started from running.
-func (a *app) adviseStarted(ctx context.Context, root *state.Root, p policy) {
-	if why, off := workspace.Off(root.Dir(), a.getenv); off {
-		fmt.Fprintf(a.stdout, "loops are off, because %s; turn them on with: ralph resume\n", why)
-	}
-	if !a.asked(ctx, p) {
-		fmt.Fprintf(a.stdout, "no agent uses this policy yet; install it with: ralph install claude-code --policy %s\n", p.shortName())
-	}
-}
-
-// writeNew writes a file that must not be there yet.
-func writeNew(ctx context.Context, root *state.Root, path string, src []byte) error {
-	err := root.Write(ctx, path, src, "")
-	if errors.Is(err, state.ErrChanged) {
-		return fmt.Errorf("%s appeared just now: another command started a loop at the same time", path)
+// startError says what a user can do about a start that was refused.
+func (a *app) startError(err error, p project.Policy) error {
+	var given *project.GivenError
+	var exists *project.ExistsError
+	var busy *project.BusyError
+	switch short := p.Short(); {
+	case errors.As(err, &given):
+		value := map[string]string{"max": "--max", "promise": "--promise", "session": "--session"}[given.Name]
+		if value == "" {
+			value = "the argument"
+		}
+		if given.Field != "" {
+			return fmt.Errorf("%s: %s of %s %s", value, given.Field, short, given.Problem)
+		}
+		return fmt.Errorf("%s %s", value, given.Problem)
+	case errors.As(err, &exists):
+		return fmt.Errorf("%w; end it with `ralph stop %s`, or archive it with --force", err, short)
+	case errors.As(err, &busy):
+		return fmt.Errorf("%w; end it with: ralph stop %s", err, short)
 	}
 	return err
 }
 
-func noField(policy, flag string) error { return fmt.Errorf("%s has no field for %s", policy, flag) }
+func (a *app) showStarted(ctx context.Context, dir string, s *project.Started) {
+	short := s.Policy.Short()
+	if s.Archived != "" {
+		fmt.Fprintf(a.stdout, "archived the earlier loop: %s\n", s.Archived)
+	}
+	fmt.Fprintf(a.stdout, "started %s: %s\n", short, visible(s.Loop.File))
+	for _, file := range s.Written {
+		if file != s.Loop.File {
+			fmt.Fprintf(a.stdout, "  wrote     %s\n", visible(file))
+		}
+	}
+	a.writeLoop(s.Loop, time.Now(), true)
+	if s.Idle != "" {
+		fmt.Fprintf(a.stdout, "  it does not run: %s\n", visible(s.Idle))
+	}
+	fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %[1]s\n", short)
+	if own, err := findPolicy(dir, s.Policy.Name); err == nil && !a.asked(ctx, own) {
+		fmt.Fprintf(a.stdout, "no agent uses this policy yet; install it with: ralph install claude-code --policy %s\n", short)
+	}
+}
 
 // prompt gives the text that the loop repeats.
 func (a *app) prompt(project string, words []string, f startFlags) (string, error) {
@@ -221,127 +203,4 @@ func (a *app) prompt(project string, words []string, f startFlags) (string, erro
 		return "", errors.New("the prompt is not valid UTF-8")
 	}
 	return text, nil
-}
-
-// compose makes the loop file.
-func (l loopFile) compose(prompt string, f startFlags, session string, now time.Time) ([]byte, error) {
-	var order []string
-	values := map[string]any{}
-	put := func(name string, value any) { order, values[name] = append(order, name), value }
-	// want puts a value that was asked for, or what the schema has in its place.
-	want := func(names []string, asked bool, value any, flag string) error {
-		name, t := l.field(names)
-		switch {
-		case name == "" && asked:
-			return noField(l.policy.name, flag)
-		case name == "":
-		case asked:
-			put(name, value)
-		case t.HasDefault && t.Default != "":
-			put(name, t.Default)
-		}
-		return nil
-	}
-	if name, t := l.field(activeFields()); name != "" && t.Kind == schema.Bool {
-		put(name, true)
-	}
-	if err := want(counterFields(), false, nil, ""); err != nil {
-		return nil, err
-	}
-	if err := want(maximumFields(), f.hasMax, f.max, "--max"); err != nil {
-		return nil, err
-	}
-	if err := want(promiseFields(), f.hasPromise, f.promise, "--promise"); err != nil {
-		return nil, err
-	}
-	// With --from-todos the flag also says whose todos they are.
-	if name, _ := l.field(ownerFields()); f.session != "" && !f.todos || session != "" && name != "" {
-		if err := want(ownerFields(), true, session, "--session"); err != nil {
-			return nil, err
-		}
-	}
-	if name, t := l.field(startedFields()); name != "" && t.Kind == schema.String {
-		put(name, now.UTC().Format(time.RFC3339))
-	}
-	if err := l.check(values); err != nil {
-		return nil, err
-	}
-	return state.NewDocument(state.FrontMatter, order, values, prompt)
-}
-
-// check compares values with the schema of the file.
-func (l loopFile) check(values map[string]any) error {
-	checked := l.fact.Schema.Check(schema.Document{Value: values})
-	for _, bad := range append(checked.Unusable, checked.Warnings...) {
-		return fmt.Errorf("%s of %s %s", fieldName(bad), l.policy.shortName(), bad.Text())
-	}
-	return nil
-}
-
-// place chooses the file of a new loop: the session's own one, if that is there, or if the
-// one that all sessions share is the loop of another session.
-func (a *app) place(ctx context.Context, root *state.Root, shared loopFile, session string, force bool) (loopFile, error) {
-	if session == "" {
-		return shared, nil
-	}
-	own, ok, unfit := shared.ofSession(session)
-	if !ok {
-		return shared, nil
-	}
-	if unfit == nil && !own.absent(root, own.read(ctx, root)) {
-		return own, nil
-	}
-	r := shared.read(ctx, root)
-	if force || r.doc.Status != state.OK {
-		return shared, nil
-	}
-	store, err := a.store()
-	if err != nil {
-		return shared, err
-	}
-	sessions, err := sessionsOf(store, root.Dir())
-	if err != nil {
-		return shared, err
-	}
-	if owner, _ := ownerOf(ctx, store, root, shared, r, sessions); owner == session {
-		return shared, nil
-	}
-	return own, unfit
-}
-
-// clear makes room for a new loop, or says that one runs.
-func (a *app) clear(ctx context.Context, root *state.Root, l loopFile, session string, force bool) error {
-	old := l.read(ctx, root)
-	if l.absent(root, old) {
-		return nil
-	}
-	if force {
-		return a.archive(ctx, root, l, old)
-	}
-	how := "a loop is already running"
-	switch {
-	case old.doc.Status == state.Missing:
-		return fmt.Errorf("%s exists and is no loop: it %s; remove it, or archive it with --force", l.path, old.doc.Problem)
-	case old.doc.Status == state.Invalid:
-		return fmt.Errorf("%s exists and cannot be used: it %s; repair it, or archive it with --force", l.path, old.doc.Problem)
-	case old.paused():
-		how = "there is already a paused loop"
-	}
-	if p := old.progress(); p != "" {
-		how += ", at " + p
-	}
-	beside := ""
-	if _, ok := l.fact.File("*"); ok && session == "" {
-		beside = "; for a loop beside it, name the session: --session ID"
-	}
-	return fmt.Errorf("%s: %s; end it with `ralph stop %s`, or archive it with --force%s", l.path, how, l.args(), beside)
-}
-
-// archive puts away what was there.
-func (a *app) archive(ctx context.Context, root *state.Root, l loopFile, old loopState) error {
-	err := a.putAway(ctx, root, l, old, "ralph start --force", time.Now())
-	if err == nil {
-		fmt.Fprintf(a.stdout, "archived the earlier loop in %s\n", state.ArchiveDir)
-	}
-	return err
 }

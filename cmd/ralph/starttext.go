@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 // A loopTemplate is a loop for a common task.
@@ -64,7 +63,7 @@ func templateList() string {
 
 // filledIn gives the flags with what a template or the todos of the session say. What
 // the user says goes before.
-func (a *app) filledIn(ctx context.Context, root *state.Root, f startFlags, session string) (startFlags, error) {
+func (a *app) filledIn(ctx context.Context, dir string, f startFlags, session string) (startFlags, error) {
 	given := 0
 	for _, is := range []bool{f.promptFile != "", f.template != "", f.todos} {
 		if is {
@@ -77,7 +76,7 @@ func (a *app) filledIn(ctx context.Context, root *state.Root, f startFlags, sess
 	promise := ""
 	switch {
 	case f.todos:
-		text, err := a.openTodos(ctx, root, session)
+		text, err := a.openTodos(ctx, dir, session)
 		if err != nil {
 			return f, err
 		}
@@ -122,19 +121,19 @@ rules:
 
 // openTodos makes a prompt of the todos that a session of Claude Code has not
 // completed.
-func (a *app) openTodos(ctx context.Context, root *state.Root, session string) (string, error) {
+func (a *app) openTodos(ctx context.Context, dir, session string) (string, error) {
 	program, diags := rules.LoadBytes(ctx, "todos.yaml", []byte(todosPolicy), a.language())
 	if err := diags.Err(); err != nil {
 		return "", err
 	}
-	l, err := loop.New(program, loop.WithRoot(root.Dir()), loop.WithEnv(a.getenv))
+	l, err := loop.New(program, loop.WithRoot(dir), loop.WithEnv(a.getenv))
 	if err != nil {
 		return "", err
 	}
 	if session == "" && a.getenv("CLAUDE_CODE_TASK_LIST_ID") == "" {
 		return "", errors.New("whose todos? Run the command in a session of Claude Code, or name one with --session ID")
 	}
-	d := l.Decide(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: session, Cwd: root.Dir()})
+	d := l.Decide(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: session, Cwd: dir})
 	if v := d.Verdict; v.Action != rules.Continue {
 		return "", fmt.Errorf("no open todos to start from: %s", cmp.Or(d.Skipped, v.Reason, problemTexts(v.Problems)))
 	}

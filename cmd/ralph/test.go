@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop/policytest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
@@ -138,7 +137,7 @@ func (a *app) testsHere() []string {
 	if err != nil {
 		return []string{"."}
 	}
-	dir, err := filepath.Rel(here, workspace.Above(here, nil, a.getenv))
+	dir, err := filepath.Rel(here, a.above(here))
 	if err != nil {
 		return []string{"."}
 	}

@@ -1,0 +1,312 @@
+package project
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// StartRequest says what a user gives a loop to start with. A nil pointer is not given.
+type StartRequest struct {
+	Argument *string // start.prompt where the policy uses it, else start.name
+	Promise  *string
+	Max      *int
+	Session  string // ID of the session that owns the loop; "" is not given
+	Here     string // the session that asks for the start, "" if none does; it owns the loop if Session is not given
+	Force    bool   // archive a loop that is in the way
+}
+
+// given are the values of start.NAME that the user gave.
+func (r StartRequest) given(argument string) map[string]any {
+	given := map[string]any{}
+	if r.Argument != nil {
+		given[argument] = *r.Argument
+	}
+	if r.Promise != nil {
+		given["promise"] = *r.Promise
+	}
+	if r.Max != nil {
+		given["max"] = *r.Max
+	}
+	if r.Session != "" {
+		given["session"] = r.Session
+	}
+	return given
+}
+
+// Argument returns what the argument of a start is for a policy: "prompt", "name", or "" if it takes none.
+func (p Policy) Argument() string {
+	for _, name := range []string{"prompt", "name"} {
+		if p.Program != nil && p.Program.Loop() != nil && slices.Contains(p.Program.Loop().Uses, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// GivenError says that a value of a start cannot be used. Name is that of the value behind "start.": name, prompt, promise,
+// max or session; Field says what it would be, "" if the policy uses no such value.
+type GivenError struct{ Name, Field, Problem string }
+
+// Error returns a sentence.
+func (e *GivenError) Error() string {
+	return "start." + e.Name + ": " + strings.TrimPrefix(e.Field+" ", " ") + e.Problem
+}
+
+// ExistsError says that there is a loop already, or a file in its place.
+type ExistsError struct{ File, Problem string }
+
+// Error returns a sentence.
+func (e *ExistsError) Error() string { return e.File + " " + e.Problem }
+
+// BusyError says that a run of the policy is under way.
+type BusyError struct{ Run string }
+
+// Error returns a sentence.
+func (e *BusyError) Error() string { return "run " + e.Run + " of the policy is under way" }
+
+// Started is what a start did.
+type Started struct {
+	Policy   Policy
+	Loop     Loop
+	Written  []string // files, in order; without the state if the loop existed
+	Archived string   // where the loop that was in the way is, "" if there was none
+	Idle     string   // why no session is continued all the same, "" if nothing keeps it
+}
+
+// Start starts the loop of a policy: it writes the files that the policy names under loop.start, or none if one of them
+// cannot be made. Of two starts at once, one writes. A loop that exists stays: a start that gives nothing continues one that
+// was stopped, one that gives only a session makes that its owner, and any other needs Force.
+//
+// The error may be a [*GivenError], [*ExistsError], [*BusyError] or [*ChangedError].
+func (p *Project) Start(ctx context.Context, name string, r StartRequest) (s *Started, err error) {
+	policy, ok := p.policy(name)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("the project has no policy %s", name)
+	case policy.Program == nil:
+		return nil, fmt.Errorf("the policy %s cannot be used: %s", name, policy.Problem)
+	case policy.Program.Loop() == nil:
+		return nil, fmt.Errorf("the policy %s has no loop to start: it has no loop:", name)
+	}
+	given, uses := r.given(cmp.Or(policy.Argument(), "name")), policy.Program.Loop().Uses
+	for name := range given {
+		if !slices.Contains(uses, name) && (name != "session" || policy.Program.Loop().Owner == nil) {
+			return nil, &GivenError{Name: name, Problem: "is not used by " + policy.Short()}
+		}
+	}
+	s = &Started{Policy: policy}
+	err = p.locked(ctx, func(ctx context.Context) error { return p.start(ctx, s, r, given) })
+	if err != nil {
+		return nil, err
+	}
+	return s, p.describe(ctx, s)
+}
+
+func (p *Project) start(ctx context.Context, s *Started, r StartRequest, given map[string]any) error {
+	id, err := run.Live(p.own.Dir(), p.root.Dir(), s.Policy.Name)
+	switch {
+	case err != nil:
+		return err
+	case id != "":
+		return &BusyError{Run: id}
+	}
+	now, err := p.look(ctx, s.Policy, "")
+	if err != nil {
+		return err
+	}
+	_, session := given["session"]
+	switch others := len(given) > 1 || len(given) == 1 && !session; {
+	case others || r.Force || !now.exists():
+		if err := p.write(ctx, s, r, given); err != nil {
+			return err
+		}
+	case session:
+		if err := p.moveTo(ctx, s, now, r.Session); err != nil {
+			return err
+		}
+	case now.verdict.Aside != rules.Stopped:
+		return &ExistsError{File: now.file, Problem: "is a loop of " + s.Policy.Short() + " already"}
+	}
+	return p.mark(ctx, s.Policy.Name, false)
+}
+
+// moveTo makes a session the owner of a loop that exists.
+func (p *Project) moveTo(ctx context.Context, s *Started, now found, session string) error {
+	l := s.Policy.Program.Loop()
+	if l.Owner == nil {
+		return &GivenError{Name: "session", Problem: "cannot be written: the owner of the loop is not one field of " + l.State.Name}
+	}
+	doc := p.read(ctx, l.State, now.file)
+	if doc.Status != state.OK {
+		return &ExistsError{File: now.file, Problem: doc.Problem}
+	}
+	set := state.Set{Path: l.Owner, Value: session}
+	if l.State.Schema != nil {
+		set.Type = l.State.Schema.Type()
+	}
+	s.Written = []string{now.file}
+	return p.apply(ctx, &state.Change{Path: now.file, Format: format(l.State), Version: doc.Version, Sets: []state.Set{set}})
+}
+
+// A newFile is a file of a start as it is to be written.
+type newFile struct {
+	rules.StartFile
+	bytes []byte
+	old   state.Doc
+}
+
+// write renders the files of a loop and writes them, the state last.
+func (p *Project) write(ctx context.Context, s *Started, r StartRequest, given map[string]any) error {
+	if len(s.Policy.Program.Loop().Start) == 0 {
+		return fmt.Errorf("the policy %s does not say how its loop starts: it has no loop.start", s.Policy.Short())
+	}
+	if s.Policy.Argument() == "prompt" && given["prompt"] == nil {
+		return &GivenError{Name: "prompt", Problem: "is missing"}
+	}
+	if r.Session != "" && !slices.Contains(s.Policy.Program.Loop().Uses, "session") {
+		return &GivenError{Name: "session", Problem: "is not used by " + s.Policy.Short() + " where no loop exists"}
+	}
+	if session := cmp.Or(r.Session, r.Here); session != "" {
+		given["session"] = session
+	}
+	l, err := p.loop(s.Policy)
+	if err != nil {
+		return err
+	}
+	rendered, err := l.Start(ctx, p.event(cmp.Or(r.Session, r.Here)), given)
+	if err != nil {
+		return refused(err)
+	}
+	var files []newFile
+	var stateFile *newFile
+	for _, f := range rendered {
+		file := newFile{StartFile: f, old: p.read(ctx, f.Fact, f.Path)}
+		if file.bytes, err = content(f); err != nil {
+			return fmt.Errorf("%s cannot be written: %w", f.Path, err)
+		}
+		switch {
+		case f.Fact == s.Policy.Program.Loop().State:
+			stateFile = &file
+			continue
+		case f.Fact.Source.Name == "text":
+			err = replaceable(file)
+		case p.occupied(file) && !r.Force:
+			err = &ExistsError{File: f.Path, Problem: "exists already"}
+		}
+		if err != nil {
+			return err
+		}
+		files = append(files, file)
+	}
+	if stateFile != nil {
+		if p.occupied(*stateFile) && !r.Force {
+			return &ExistsError{File: stateFile.Path, Problem: "is a loop of " + s.Policy.Short() + " already"}
+		}
+		files = append(files, *stateFile)
+	}
+	for _, file := range files {
+		version := file.old.Version
+		switch {
+		case file.Fact.Source.Name == "text":
+			if file.old.Status == state.OK && file.old.Text == strings.TrimSpace(string(file.bytes)) {
+				continue
+			}
+		case p.occupied(file):
+			at, err := p.archive(ctx, s.Policy, file.Fact, file.old, "ralph start --force")
+			if err != nil {
+				return err
+			}
+			version, s.Archived = "", at
+		}
+		if err := p.root.Write(ctx, file.Path, file.bytes, version); err != nil {
+			return changed(file.Path, err)
+		}
+		s.Written = append(s.Written, file.Path)
+	}
+	return nil
+}
+
+// occupied reports whether anything is in the place of a file.
+func (p *Project) occupied(f newFile) bool { return f.old.Version != "" || p.root.Exists(f.Path) }
+
+// refused says which value of a start does not fit.
+func refused(err error) error {
+	var bad *rules.StartError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	field := strings.Trim(bad.Fact+strings.ReplaceAll(bad.Violation.Pointer, "/", "."), ".")
+	if len(bad.Given) == 0 {
+		return fmt.Errorf("%s would not fit: %s %s", bad.Path, field, bad.Violation.Text())
+	}
+	return &GivenError{Name: bad.Given[0], Field: field, Problem: bad.Violation.Text()}
+}
+
+// content makes the bytes of a file.
+func content(f rules.StartFile) ([]byte, error) {
+	if fields, ok := f.Value.(map[string]any); ok {
+		return state.NewDocument(format(f.Fact), f.Keys, fields, f.Body)
+	}
+	text, _ := f.Value.(string)
+	return []byte(strings.TrimRight(text, "\n") + "\n"), nil
+}
+
+// replaceable reports why a text cannot be replaced: it holds more than one line, and must not be lost.
+func replaceable(f newFile) error {
+	switch old := f.old; {
+	case old.Status == state.Missing && old.Quiet:
+		return nil
+	case old.Status != state.OK:
+		return &ExistsError{File: f.Path, Problem: old.Problem + "; move it away first"}
+	case old.Text != strings.TrimSpace(string(f.bytes)) && strings.ContainsFunc(old.Text, unicode.IsControl):
+		return &ExistsError{File: f.Path, Problem: "holds more than one line; move it away first"}
+	}
+	return nil
+}
+
+// archive moves a file of a loop to the archive, and records that a command ended the loop.
+func (p *Project) archive(ctx context.Context, policy Policy, fact *rules.Fact, old state.Doc, command string) (at string, err error) {
+	c := state.Change{Path: old.Path, Op: state.OpArchive, Version: old.Version, At: p.now()}
+	if err := p.apply(ctx, &c); err != nil {
+		return "", err
+	}
+	return c.Archived, p.record(loop.Record{
+		Policy: policy.Name, Command: command,
+		Effects: []rules.Effect{{Kind: rules.ArchiveEffect, Fact: fact.Name, Source: fact.Source.Name, File: old.Path, To: c.Archived}},
+	})
+}
+
+// describe says what the loop of a start is now, and why it does not run.
+func (p *Project) describe(ctx context.Context, s *Started) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	now, err := p.look(ctx, s.Policy, "")
+	if err != nil {
+		return err
+	}
+	h, err := p.history()
+	if err != nil {
+		return err
+	}
+	if s.Loop, err = p.status(ctx, now, h); err != nil {
+		return err
+	}
+	switch {
+	case s.Loop.State != StateRunning && s.Loop.Why != "":
+		s.Idle = s.Loop.Why
+	case !now.exists():
+		s.Idle = cmp.Or(now.verdict.Reason, "the policy finds no loop")
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package project
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// Stopped is a loop, or a run, that a stop ended.
+type Stopped struct {
+	Policy   Policy
+	Name     string // of the loop
+	File     string // of its state, "" of a run
+	Archived string // where the state is now; "" if it stays, and no session is continued until a start
+	Run      string // ID of a run that ends after its iteration
+	Already  bool   // the loop was stopped before
+}
+
+// NoLoopError says that a policy names no loop, so that none can be stopped.
+type NoLoopError struct{ Policy string }
+
+// Error returns a sentence.
+func (e *NoLoopError) Error() string { return e.Policy + " names no loop" }
+
+// Stop stops the loops of the policies of these names, or with none all of the project, and asks their runs to end. With a
+// session it stops only the loops that this session owns. A state goes to the archive if
+// the policy itself archives it.
+func (p *Project) Stop(ctx context.Context, names []string, session string) (stopped []Stopped, err error) {
+	policies := p.policies
+	if len(names) > 0 {
+		policies = nil
+	}
+	for _, name := range names {
+		policy, ok := p.policy(name)
+		if !ok {
+			return nil, fmt.Errorf("the project has no policy %s", name)
+		}
+		policies = append(policies, policy)
+	}
+	for _, policy := range policies {
+		ended, err := p.endRuns(policy, session)
+		stopped = append(stopped, ended...)
+		if err != nil {
+			return stopped, err
+		}
+		switch {
+		case policy.Program == nil && len(names) > 0 && len(ended) == 0:
+			return stopped, fmt.Errorf("the policy %s cannot be used: %s", policy.Short(), policy.Problem)
+		case policy.Program == nil:
+			continue
+		case policy.Program.Loop() == nil && len(names) > 0 && len(ended) == 0:
+			return stopped, &NoLoopError{policy.Short()}
+		case policy.Program.Loop() == nil:
+			continue
+		}
+		err = p.locked(ctx, func(ctx context.Context) error {
+			one, ok, err := p.stop(ctx, policy, session, "ralph stop")
+			if ok {
+				stopped = append(stopped, one)
+			}
+			return err
+		})
+		if err != nil {
+			return stopped, err
+		}
+	}
+	return stopped, nil
+}
+
+// endRuns asks runs of a policy to end.
+func (p *Project) endRuns(policy Policy, session string) (ended []Stopped, err error) {
+	runs, err := run.List(p.own.Dir(), p.root.Dir())
+	for _, info := range runs {
+		if !info.Running || info.Policy != policy.Name || session != "" && session != run.Session(info.ID) {
+			continue
+		}
+		if err := p.own.EndRun(info.ID, true); err != nil {
+			return ended, err
+		}
+		ended = append(ended, Stopped{Policy: policy, Run: info.ID})
+	}
+	return ended, err
+}
+
+// stop stops the loop of one policy. While its state moves to the archive the loop counts as stopped, so that no hook takes
+// the file for one that the agent removed.
+func (p *Project) stop(ctx context.Context, policy Policy, session, command string) (s Stopped, ok bool, err error) {
+	now, err := p.look(ctx, policy, "")
+	if err != nil || !now.exists() || session != "" && now.verdict.Loop.Owner != session {
+		return s, false, err
+	}
+	l := policy.Program.Loop()
+	s = Stopped{Policy: policy, Name: now.verdict.Loop.Name, File: now.file, Already: now.verdict.Aside == rules.Stopped && !l.Archived}
+	if s.Already {
+		return s, true, nil
+	}
+	if err := p.mark(ctx, policy.Name, true); err != nil {
+		return s, false, err
+	}
+	if !l.Archived {
+		return s, true, p.record(loop.Record{Policy: policy.Name, Session: now.verdict.Loop.Owner, Command: command, Reason: "its state stays: " + now.file, Loop: now.verdict.Loop})
+	}
+	old := p.root.Read(ctx, state.File{Path: now.file})
+	if s.Archived, err = p.archive(ctx, policy, l.State, old, command); err != nil {
+		return s, false, err
+	}
+	return s, true, p.mark(ctx, policy.Name, false)
+}
+
+// record writes to the log that a command ended a loop.
+func (p *Project) record(r loop.Record) error {
+	now := p.now()
+	r.V, r.ID, r.Time, r.Root, r.Action, r.Applied = 1, store.LineID(now), now.UTC(), p.root.Dir(), rules.Stop, true
+	line, err := json.Marshal(r)
+	if err == nil {
+		err = p.own.AppendLog(line)
+	}
+	if err != nil {
+		return fmt.Errorf("the loop has ended, but the log does not say so: %w", err)
+	}
+	return nil
+}
