@@ -46,8 +46,8 @@ func (ev *evaluation) head() bool {
 	if g.Status == Missing && !g.defaulted {
 		if !ev.gone(g) {
 			why := g.sentence()
-			if g.noFile() {
-				why = remarkf("%s is missing", veiled(g.Path, g.veiled))
+			if file := ev.lacks(g); file != nil {
+				why = remarkf("%s is missing", veiled(file.Path, file.veiled))
 			}
 			if why = remarkf("no loop: %s", why); len(l.start) > 0 {
 				why = remarkf("%s; start one with: ralph start %s", why, ev.called())
@@ -108,6 +108,19 @@ func (ev *evaluation) aside(a Aside, why string) bool {
 func (ev *evaluation) gone(g *gathered) bool {
 	last := ev.memory.Loop
 	return last != nil && ev.decides() && !ev.opts.Project.Stopped && g.noFile() && g.Path == last.State
+}
+
+// lacks returns the fact whose file a loop needs to exist: its state, or one that the path of the state reads.
+func (ev *evaluation) lacks(state *gathered) *gathered {
+	if state.noFile() {
+		return state
+	}
+	for _, f := range ev.program.facts {
+		if g := &ev.gotten[f.index]; ev.slots[f.sym.slot].seen && g.Status == Missing && state.Path == "" && g.noFile() {
+			return g
+		}
+	}
+	return nil
 }
 
 // noFile reports whether a fact is missing since its file is.

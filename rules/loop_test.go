@@ -93,7 +93,7 @@ func TestLoop(t *testing.T) {
 		loop  *rules.LoopInfo
 	}{
 		{"it runs", worker(busy(nil)), rules.Options{}, "continue next: do 1 of 3, flag off", "", false, loop("")},
-		{"no pointer", &world{}, rules.Options{}, "no loop: ${feature} is unknown: feature is missing: feature.txt there is no file; start one with: ralph start tasks", rules.NoLoop, false, nil},
+		{"no pointer", &world{}, rules.Options{}, "no loop: feature.txt is missing; start one with: ralph start tasks", rules.NoLoop, false, nil},
 		{"no state", &world{facts: map[string]rules.Value{"feature": is("login")}}, rules.Options{}, "no loop: specs/login/state.json is missing; start one with: ralph start tasks", rules.NoLoop, false, nil},
 		{"a state that is invalid", &world{facts: map[string]rules.Value{"feature": is("login"), "state": invalid}}, rules.Options{}, "continue bad: repair it: it is not JSON", "", false, loop("")},
 		{"switched off", with1(worker(busy(nil)), "settings", is(object{"enabled": false})), rules.Options{}, "the loop is switched off: settings.enabled", rules.Off, false, nil},
