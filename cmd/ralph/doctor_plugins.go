@@ -66,7 +66,7 @@ func (x *examination) checkPlugins(ctx context.Context) {
 					fmt.Sprintf("set %q to false under enabledPlugins in that file", name))
 				continue
 			}
-			if p.host == "" && x.verdict(ctx, p.program).Idle {
+			if p.host == "" && !slices.ContainsFunc(p.program.HeadFiles(), x.root.Exists) {
 				continue // neither is for this project
 			}
 			file, _ := settings.File("")

@@ -50,30 +50,6 @@ rules:
       - set: plan.iteration_count = plan.iteration_count + 1
 `
 
-// Of 16 sessions that stop at once in one project, the loop continues one, which owns it.
-func TestParallelOwners(t *testing.T) {
-	h := newHook(t, map[string]string{stravinskyFile: countedLoop(1, "Work.\n")}, "--policy", "stravinsky")
-	results := make([]result, 16)
-	var wg sync.WaitGroup
-	for i := range results {
-		one := h
-		one.stdin = strings.NewReader(h.event(map[string]any{"session_id": fmt.Sprint("s-", i), "prompt_id": "p"}))
-		wg.Go(func() { results[i] = one.run(t) })
-	}
-	wg.Wait()
-	owners := 0
-	for i, r := range results {
-		if a := r.answer(t); a.Decision == "block" {
-			owners++
-		} else if a.SystemMessage != "" || r.stderr != "" {
-			t.Errorf("session %d stopped with notice %q, stderr %q", i, a.SystemMessage, r.stderr)
-		}
-	}
-	if owners != 1 {
-		t.Errorf("the loop continued %d sessions, want 1", owners)
-	}
-}
-
 // 64 hooks at once on one counter: each goes on and is counted once, whether they
 // are of one session or of 64. Who reads the file while others change it sees all of
 // it, and no older count than was answered.
@@ -119,7 +95,7 @@ func TestParallelHooks(t *testing.T) {
 					continue
 				}
 				n := 0
-				if _, text, ok := strings.Cut(a.Reason, "this is iteration "); ok {
+				if _, text, ok := strings.Cut(strings.ToLower(a.Reason), "iteration "); ok {
 					fmt.Sscanf(text, "%d of 1000", &n)
 				}
 				iterations[n] = true
