@@ -66,32 +66,33 @@ var sayings = func() (out []saying) {
 		{`Path: (\S+) \| Index: (\d+) \| Iteration: \d+/\d+ \| Recovery: \w+(?: \| NativeSync: \w+)?`, func(a *obedient, is []string) {
 			a.list, a.index = is[1]+"/tasks.md", number(is[2])
 		}},
-		{`1\. Read (\S+) and tasks\.md(?:\. The task is item (\d+), counted from 0, or the next open one)?`, func(a *obedient, is []string) {
+		{`1\. Read (\S+) and tasks\.md(?:; the task is item (\d+), counted from 0, or the next open one)?`, func(a *obedient, is []string) {
 			a.state, a.reads = is[1], true
 		}},
 		{`- \[ \] .*|  - .*`, nothing}, // a task that is shown
 
 		// The work.
-		{`2\. Delegate (?:it|the task) via the Task tool to spec-executor \(to qa-engineer if it is marked \[VERIFY\]\)`, func(a *obedient, _ []string) { a.delegates = true }},
+		{`2\. Delegate (?:it|the task via the Task tool) to spec-executor \((?:qa-engineer for|to qa-engineer if it is marked) \[VERIFY\]\)`, func(a *obedient, _ []string) { a.delegates = true }},
 		{`2\. Delegate each task via the Task tool to a spec-executor of its own, all in ONE message, with the progress file \S+, where N is its index, (\d+) to (\d+)`, func(a *obedient, is []string) {
 			a.delegates = true
 			for i := number(is[1]); i <= number(is[2]); i++ {
 				a.tasks = append(a.tasks, i)
 			}
 		}},
-		{`3\. On TASK_COMPLETE \(qa-engineer: VERIFICATION_PASS\) verify and tick it(\. Set taskIndex to the next open item and taskIteration to 1; add 1 to globalIteration)?`, func(a *obedient, is []string) {
-			a.ticks, a.advances = true, a.advances || is[1] != ""
+		{`3\. On TASK_COMPLETE or VERIFICATION_PASS: verify, tick it, set taskIndex to the next open item and taskIteration to 1, add 1 to globalIteration`, func(a *obedient, _ []string) {
+			a.ticks, a.advances = true, true
 		}},
+		{`3\. On TASK_COMPLETE \(qa-engineer: VERIFICATION_PASS\) verify and tick it`, func(a *obedient, _ []string) { a.ticks = true }},
 		{`3\. When all wrote TASK_COMPLETE, verify and tick them, and merge their progress files into \.progress\.md`, func(a *obedient, _ []string) { a.ticks = true }},
 		{`4\. Set taskIndex to the next open task \(\d+ unless you add tasks\) and taskIteration to 1; add 1 to globalIteration`, func(a *obedient, _ []string) { a.advances = true }},
-		{`[45]\. If no (?:item|box) is open, set taskIndex to totalTasks and write (\w+) alone on a line\. Leave the state file to ralph`, func(a *obedient, is []string) { a.marker = is[1] }},
-		{`- Delegate via the Task tool; do NOT implement it yourself`, nothing},
+		{`4\. If no item is open: set taskIndex to totalTasks, leave the state file to ralph, write (\w+) alone on a line|5\. If no box is open, set taskIndex to totalTasks and write (\w+) alone on a line\. Leave the state file to ralph`, func(a *obedient, is []string) { a.marker = is[1] + is[2] }},
+		{`- Delegate via the Task tool; do NOT implement (?:it )?yourself`, nothing},
 		{`- Verify all \d layers before you advance \(see \S+\)`, nothing},
-		{`- If it is marked \[P\], start the open \[P\] items right below it in the same message, up to one marked \[VERIFY\]`, func(a *obedient, _ []string) { a.group = true }},
-		{`- On failure add 1 to taskIteration and globalIteration, and retry(?: what failed)? while taskIteration is at most (\d+)`, func(a *obedient, is []string) {
+		{`- Start open \[P\] items right below a \[P\] item with it, in one message, up to a \[VERIFY\]`, func(a *obedient, _ []string) { a.group = true }},
+		{`- On failure(?:: add 1 to taskIteration and globalIteration,| add 1 to taskIteration and globalIteration, and) retry(?: what failed)? while taskIteration is at most (\d+)`, func(a *obedient, is []string) {
 			a.counts, a.retries = true, number(is[1])
 		}},
-		{"- Before a retry add a fix task below the item: `- \\[ \\] ID\\.N \\[FIX ID\\] Fix: ERROR`, where ID is the item's number\\. Add 1 to totalTasks and to fixTaskMap\\[ID\\]\\.attempts, and run it\\. After (\\d+) of them set taskIteration to (\\d+) instead, and stop", func(a *obedient, is []string) {
+		{"- Before a retry: add a fix task below the item, `- \\[ \\] ID\\.N \\[FIX ID\\] Fix: ERROR`, where ID is the item's number\\. Add 1 to totalTasks and to fixTaskMap\\[ID\\]\\.attempts, and run it\\. After (\\d+) of them set taskIteration to (\\d+) instead, and stop", func(a *obedient, is []string) {
 			a.fixes, a.giveUp = number(is[1]), number(is[2])
 		}},
 		{"- Before a retry add a fix task below the task: `- \\[ \\] ID\\.N \\[FIX ID\\] Fix: ERROR`, where ID is \\S* for the first, with its Files and Verify\\. Add 1 to totalTasks and to fixTaskMap\\[ID\\]\\.attempts, ID\\.N to its fixTaskIds, set lastError, and run it\\. A task gets at most (\\d+); then stop", func(a *obedient, is []string) {
