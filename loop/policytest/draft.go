@@ -134,6 +134,9 @@ func streak(record loop.Record) map[string]any {
 	if r.Total > r.Continuations {
 		out["total"] = r.Total
 	}
+	if record.Loop != nil && record.Loop.Gone {
+		out["seen"] = true
+	}
 	return out
 }
 

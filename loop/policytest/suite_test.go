@@ -522,3 +522,27 @@ rules:
 	// asks for a greeting true
 	// takes a greeting true
 }
+
+// A decision about a loop whose file was removed needs the past of its session.
+func TestDraftOfALoopThatIsGone(t *testing.T) {
+	d := policytest.Draft(loop.Record{Event: "Stop", Rule: "all-done", Loop: &rules.LoopInfo{State: "state.json", Gone: true}})
+	if diff := cmp.Diff(map[string]any{"seen": true}, d.Given["loop"]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A policy without a loop has seen none.
+func TestSeenWithoutALoop(t *testing.T) {
+	fsys := fstest.MapFS{
+		"p.yaml":      {Data: []byte("ralph: 1\nrules:\n  - {name: a, stop: x}\n")},
+		"p_test.yaml": {Data: []byte("tests:\n  - name: a\n    given: {loop: {seen: true}}\n    expect: {rule: a}\n")},
+	}
+	s, findings := policytest.Load(t.Context(), fsys, "p_test.yaml", loop.Config())
+	if s == nil {
+		t.Fatal(findings)
+	}
+	r := s.Run(t.Context(), nil)
+	if len(r) != 1 || len(r[0].Failures) != 1 || !strings.Contains(r[0].Failures[0].Got, "has no loop") {
+		t.Errorf("%+v", r)
+	}
+}
