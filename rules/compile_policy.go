@@ -74,7 +74,6 @@ func (c *compiler) body(doc *document, sc *scope) *Program {
 	for _, fd := range doc.finally {
 		p.finally = append(p.finally, c.finallyEntry(sc, fd))
 	}
-	c.checkEarly()
 	c.checkCycles(sc, doc)
 	if diags.hasErrors() {
 		return nil

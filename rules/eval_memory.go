@@ -61,8 +61,6 @@ func (ev *evaluation) loop(name string) any {
 		return m.Total
 	case "loop.elapsed":
 		return m.elapsed(now)
-	case "loop.continues":
-		return ev.verdict.Action == Continue
 	case "loop.step":
 		return m.step(now)
 	}

@@ -136,7 +136,7 @@ func TestMistakes(t *testing.T) {
 		{`todo?.done`, finding{"this is a list, and its elements have the fields", "write any(todo, .done), all(todo, .done) or todo[0].done"}, `any(todo, .done)`},
 
 		// Names of ralph.
-		{`loop.iterations > 3`, finding{`loop has no "iterations", it has "continuations", "continues", "elapsed", "name", "repeats", "step", "total"`, "write loop.continuations for this streak, loop.total for the session"}, `loop.continuations > 3`},
+		{`loop.iterations > 3`, finding{`loop has no "iterations", it has "continuations", "elapsed", "name", "repeats", "step", "total"`, "write loop.continuations for this streak, loop.total for the session"}, `loop.continuations > 3`},
 		{`transcript.message == ""`, finding{`transcript has no "message", it has "failed", "last", "passed", "passed_since_edit", "tasks", "texts", "tokens", "tools", "total_tokens", "turns"`, "write transcript.last, transcript.texts or mentions(…)"}, `transcript.last == ""`},
 		{`elapsed / duration("5m") > 3`, finding{`unknown name "elapsed"`, "did you mean loop.elapsed or run.elapsed or session.elapsed?"}, `loop.elapsed.Minutes() / 5 > 3`},
 		{`continuations > 3`, finding{`unknown name "continuations"`, "did you mean loop.continuations?"}, `loop.continuations > 3`},

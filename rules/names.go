@@ -114,7 +114,6 @@ func knownNames() []NameInfo {
 		row("loop.step", time.Duration(0), "Time since the latest continuation."),
 
 		row("loop.name", "", "Name of the loop."),
-		row("loop.continues", false, "This verdict sends the agent on. Known in texts, effects and finally, when the rules have decided."),
 
 		young(native(sessionElapsed, time.Duration(0), "Time since the session began; if the session file names no time, since the policy saw its first event.")),
 
