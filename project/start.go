@@ -128,7 +128,7 @@ func (p *Project) start(ctx context.Context, s *Started, r StartRequest, given m
 	_, session := given["session"]
 	switch others := len(given) > 1 || len(given) == 1 && !session; {
 	case others || r.Force || !now.exists():
-		if err := p.write(ctx, s, r, given); err != nil {
+		if err := p.write(ctx, s, now.verdict.Loop, r, given); err != nil {
 			return err
 		}
 	case session:
@@ -166,8 +166,8 @@ type newFile struct {
 	old   state.Doc
 }
 
-// write renders the files of a loop and writes them, the state last.
-func (p *Project) write(ctx context.Context, s *Started, r StartRequest, given map[string]any) error {
+// write renders the files of a loop and writes them, the state last. now is the loop that exists, nil if there is none.
+func (p *Project) write(ctx context.Context, s *Started, now *rules.LoopInfo, r StartRequest, given map[string]any) error {
 	if len(s.Policy.Program.Loop().Start) == 0 {
 		return fmt.Errorf("the policy %s does not say how its loop starts: it has no loop.start", s.Policy.Short())
 	}
@@ -223,7 +223,7 @@ func (p *Project) write(ctx context.Context, s *Started, r StartRequest, given m
 				continue
 			}
 		case p.occupied(file):
-			at, err := p.archive(ctx, s.Policy, file.Fact, file.old, "ralph start --force")
+			at, err := p.archive(ctx, s.Policy, now, file.Fact, file.old, "ralph start --force")
 			if err != nil {
 				return err
 			}
@@ -276,13 +276,16 @@ func replaceable(f newFile) error {
 }
 
 // archive moves a file of a loop to the archive, and records that a command ended the loop.
-func (p *Project) archive(ctx context.Context, policy Policy, fact *rules.Fact, old state.Doc, command string) (at string, err error) {
+func (p *Project) archive(ctx context.Context, policy Policy, l *rules.LoopInfo, fact *rules.Fact, old state.Doc, command string) (at string, err error) {
+	if l != nil && l.State != old.Path { // the file is that of another loop
+		l = nil
+	}
 	c := state.Change{Path: old.Path, Op: state.OpArchive, Version: old.Version, At: p.now()}
 	if err := p.apply(ctx, &c); err != nil {
 		return "", err
 	}
 	return c.Archived, p.record(loop.Record{
-		Policy: policy.Name, Command: command,
+		Policy: policy.Name, Command: command, Loop: l,
 		Effects: []rules.Effect{{Kind: rules.ArchiveEffect, Fact: fact.Name, Source: fact.Source.Name, File: old.Path, To: c.Archived}},
 	})
 }

@@ -107,7 +107,7 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 		return s, true, p.record(loop.Record{Policy: policy.Name, Session: now.verdict.Loop.Owner, Command: command, Reason: "its state stays: " + now.file, Loop: now.verdict.Loop})
 	}
 	old := p.root.Read(ctx, state.File{Path: now.file})
-	if s.Archived, err = p.archive(ctx, policy, l.State, old, command); err != nil {
+	if s.Archived, err = p.archive(ctx, policy, now.verdict.Loop, l.State, old, command); err != nil {
 		return s, false, err
 	}
 	return s, true, p.mark(ctx, policy.Name, false)
