@@ -379,6 +379,25 @@ func TestStopThenStart(t *testing.T) {
 	}
 }
 
+// A session is not caught in the loop of another one, until that is moved to it.
+func TestOwner(t *testing.T) {
+	w := newWorld(t, nil)
+	w.start("again", project.StartRequest{Argument: given("Do it"), Here: "one"})
+	if got := w.stop("again", "two", ""); got != "" {
+		t.Errorf("another session is continued: %q", got)
+	}
+	if got := w.files()["loop.md"]; !strings.Contains(got, "iteration: 1\n") {
+		t.Errorf("it was counted:\n%s", got)
+	}
+	if got := w.stop("again", "one", ""); got != "Do it" {
+		t.Errorf("its owner: %q", got)
+	}
+	w.start("again", project.StartRequest{Session: "two", Here: "three"})
+	if got := w.stop("again", "one", "") + "," + w.stop("again", "two", ""); got != ",Do it" {
+		t.Errorf("after it moved: %q", got)
+	}
+}
+
 // With a session only its loops are stopped.
 func TestStopOfSession(t *testing.T) {
 	w := newWorld(t, map[string]string{login: "- [ ] a\n"})

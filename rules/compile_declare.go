@@ -268,9 +268,6 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 		c.errorf(sc, d.inline, "inline", "write the name of the fact before its fields", "the fields of %q are names already; at most one fact is inline", sc.inline.name)
 	default:
 		sc.inline = f.sym
-		if sc.prefix == "" {
-			c.program.inline = f
-		}
 	}
 	c.engine.declare(f.sym.key, natureOf(certain(typ)))
 	c.program.facts = append(c.program.facts, f)

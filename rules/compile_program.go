@@ -46,7 +46,6 @@ type Program struct {
 	when     *cond // what the policy is for, nil if for everything
 	loop     *loop // nil if the policy names none
 	facts    []*Fact
-	inline   *Fact // the one whose fields are names of the policy
 	table    *table
 	progress []*cond
 	measure  []*text // done and total, or nothing
@@ -152,7 +151,7 @@ func (p *Program) Limits() Limits { return p.whole().limits }
 func (p *Program) extended() *Program {
 	return &Program{
 		Name: p.Name, Description: p.Description, Prefix: p.Prefix, Events: p.Events, Gate: p.Gate, Memory: maps.Clone(p.Memory),
-		limits: p.limits, files: slices.Clone(p.files), when: p.when, loop: p.loop, facts: slices.Clone(p.facts), inline: p.inline,
+		limits: p.limits, files: slices.Clone(p.files), when: p.when, loop: p.loop, facts: slices.Clone(p.facts),
 		table: p.table, includes: slices.Clone(p.includes), mu: p.mu, compiler: p.compiler,
 	}
 }
@@ -180,19 +179,15 @@ func (r *Rule) Changes() []*Fact {
 	return facts
 }
 
-// File returns the path of the file that a fact reads, for session "": ok is false if the
-// fact reads no file, or its path has placeholders.
-func (f *Fact) File(session string) (path string, ok bool) {
-	if !f.Source.File || f.Source.Glob || len(f.args) != 1 || session != "" {
+// File returns the path of the file that a fact reads: ok is false if the fact reads no
+// file, or its path has placeholders.
+func (f *Fact) File() (path string, ok bool) {
+	if !f.Source.File || f.Source.Glob || len(f.args) != 1 {
 		return "", false
 	}
 	path, ok = f.args[0].fixed()
 	return path, ok && path != ""
 }
-
-// Inline gives the fact of the policy itself whose fields are names too, or nil.
-// It is the state that the loop is about.
-func (p *Program) Inline() *Fact { return p.whole().inline }
 
 // repeated is in how many verdicts a rule with unless_repeated has been that an
 // evaluation with these options counts.

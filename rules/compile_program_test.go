@@ -31,13 +31,10 @@ rules:
 	}
 	want := map[string]string{"run": ".claude/loop.md", "name": ".name"}
 	for _, f := range p.Facts() {
-		path, ok := f.File("")
+		path, ok := f.File()
 		if path != want[f.Name] || ok != (want[f.Name] != "") {
 			t.Errorf("%s: %q, %v", f.Name, path, ok)
 		}
-	}
-	if f := p.Inline(); f == nil || f.Name != "run" {
-		t.Errorf("inline is %v", f)
 	}
 }
 

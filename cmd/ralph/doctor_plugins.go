@@ -69,7 +69,7 @@ func (x *examination) checkPlugins(ctx context.Context) {
 			if p.host == "" && !slices.ContainsFunc(p.program.HeadFiles(), x.root.Exists) {
 				continue // neither is for this project
 			}
-			file, _ := settings.File("")
+			file, _ := settings.File()
 			src, _, _ := x.root.ReadBytes(ctx, file) // one that cannot be read is checkState's
 			off := x.switchedOff(ctx, settings, file)
 			ignores := "have ralph ignore that file: " + p.setAdvice("settings=ignore")
@@ -140,7 +140,7 @@ func (x *examination) followerOf(ctx context.Context, plugin string) (p examined
 			}
 		}
 		for _, f := range p.program.Facts() {
-			file, _ := f.File("")
+			file, _ := f.File()
 			if file == path.Join(".claude", plugin+".local.md") && f.Schema != nil && f.Schema.Type().At(enabledField) != nil &&
 				f.Schema.Type().At(enabledField).Kind == schema.Bool {
 				return p, f, true

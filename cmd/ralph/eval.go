@@ -203,7 +203,7 @@ func (a *app) decode(input []byte, name string) (*host.Host, host.Event, error) 
 
 // loops makes the loops of all policies for an event. There are none if loops are
 // switched off. The notices are about policies that do not decide.
-func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) (loops []*loop.Loop, notices []string, err error) {
+func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.Loop, []string, error) {
 	root, err := workspace.Find(ev.Cwd, f.project, nil, a.getenv)
 	if err != nil {
 		return nil, nil, err
@@ -212,18 +212,15 @@ func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) (loops []*l
 	if _, off := workspace.Off(root, a.getenv); off && named {
 		return nil, nil, nil
 	}
-	if loops, notices, err = a.loopsIn(ctx, root, f); err != nil {
+	loops, files, notices, err := a.loopsIn(ctx, root, f)
+	if err != nil {
 		return nil, nil, err
 	}
 	if !named { // a file that the head of a policy reads may make a nearer directory the project
-		var files []string
-		for _, l := range loops {
-			files = append(files, l.HeadFiles()...)
-		}
 		nearer, err := workspace.Find(ev.Cwd, "", files, a.getenv)
 		if err == nil && nearer != root {
 			root = nearer
-			loops, notices, err = a.loopsIn(ctx, root, f)
+			loops, _, notices, err = a.loopsIn(ctx, root, f)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -241,21 +238,25 @@ func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) (loops []*l
 	return loops, shown, nil
 }
 
-// loopsIn makes the loops of all policies in a project.
-func (a *app) loopsIn(ctx context.Context, root string, f evalFlags) (loops []*loop.Loop, notices []string, err error) {
+// loopsIn makes the loops of all policies in a project. files are those by which other projects are known: a policy that is
+// a file of the project is found by .ralph.
+func (a *app) loopsIn(ctx context.Context, root string, f evalFlags) (loops []*loop.Loop, files, notices []string, err error) {
 	for _, name := range orDefault(f.policies) {
 		l, notice, err := a.loop(ctx, root, name, f)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if l != nil {
 			loops = append(loops, l)
+			if p, err := findPolicy(root, name); err == nil && !p.isProjects(name) {
+				files = append(files, l.HeadFiles()...)
+			}
 		}
 		if notice != "" {
 			notices = append(notices, notice)
 		}
 	}
-	return loops, notices, nil
+	return loops, files, notices, nil
 }
 
 // decide decides an event with every policy and applies what they say, on this

@@ -107,23 +107,14 @@ func (a *app) loadPolicy(ctx context.Context, p policy) project.Policy {
 	return out
 }
 
-// above returns the project that a directory belongs to: the files that the heads of the known policies read count.
+// above returns the project that a directory belongs to: the files that the heads of the shipped policies read count. A
+// policy that is a file of a project is found by its .ralph.
 func (a *app) above(dir string) string {
 	var files []string
-	add := func(p policy, v paramValues) {
-		if program, _ := a.loadLazily(context.Background(), p, v); program != nil {
-			files = append(files, program.HeadFiles()...)
-		}
-	}
 	for _, name := range builtins() {
 		p, _ := shippedPolicy("", name)
-		add(p, paramValues{})
-	}
-	project := workspace.Above(dir, files, a.getenv)
-	for _, name := range ownPolicies(project) {
-		if p, err := findPolicy(project, name); err == nil && !p.shipped {
-			v, _ := params(p, nil) // what cannot be read is reported where the policy is used
-			add(p, v)
+		if program, _ := a.loadLazily(context.Background(), p, paramValues{}); program != nil {
+			files = append(files, program.HeadFiles()...)
 		}
 	}
 	return workspace.Above(dir, files, a.getenv)
