@@ -18,7 +18,7 @@ func (ev *evaluation) argument(p *path) (value string, problem remark, quiet boo
 		}
 		v, state := ev.value(s.hole)
 		if state != known {
-			return "", remarkf("${%s} is unknown: %s", s.src, ev.why), state == unknown
+			return "", ev.why, state == unknown
 		}
 		veil := ev.mark != nil
 		ev.quoted = ev.quoted || veil

@@ -293,8 +293,8 @@ rules:
 `
 	v := decide(t, text, &world{})
 	want := []rules.Part{
-		{Rule: "a", Log: "|${pointer} is unknown: pointer is missing: pointer.txt there is no file"},
-		{Rule: "b", Log: "${state.x} is unknown: state is missing: ${pointer} is unknown: pointer is missing: pointer.txt there is no file"},
+		{Rule: "a", Log: "|pointer is missing: pointer.txt there is no file"},
+		{Rule: "b", Log: "state is missing: pointer is missing: pointer.txt there is no file"},
 	}
 	if diff := cmp.Diff(want, v.Parts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
