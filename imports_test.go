@@ -61,7 +61,7 @@ func TestImports(t *testing.T) {
 			"runtime", "runtime/debug", "time",
 		},
 		"rules/format":   {"./rules", "./rules/internal/source"},
-		"rules/testfile": {"./internal/nearest", "./rules", "./rules/internal/form", "./rules/internal/source", "time"},
+		"rules/testfile": {"./internal/nearest", "./rules", "./rules/internal/form", "./rules/internal/source", "./schema", "time"},
 
 		// Files.
 		"internal/syserr":    {"os", "syscall"},

@@ -40,7 +40,7 @@ func TestRun(t *testing.T) {
 			"--- FAIL: TestRunInAProcess/never_again ",
 			"policies/p_test.yaml:6:13: verdict\n          want  stop\n          got   continue by rule go-on\n",
 		},
-		"typo": {"--- FAIL: TestRunInAProcess ", "policies/p_test.yaml:3:5: unknown key \"expext\""},
+		"typo": {"--- FAIL: TestRunInAProcess ", "policies/p_test.yaml:3:5: the key \"expext\" is not a field of this object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run=^TestRunInAProcess$", "-test.v")

@@ -53,30 +53,30 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		}
 		report(at, name, help, problem+" "+quoted([]string{name}))
 	}
+	at := func(n *source.Node) rules.Pos { return rules.Pos{File: f.Name, Line: n.Start.Line, Col: n.Start.Col} }
+	keys := func(in *source.Node, key, problem string, known []string) {
+		for _, f := range fields(in, key) {
+			fail(at(f.Key), problem, f.Key.Value, known)
+		}
+	}
 	for _, t := range f.Tests {
-		if t.eventAt.Line > 0 {
-			fail(t.eventAt, "unknown event", t.Event, events)
+		given, expect := t.Given.node, t.node.Get("expect")
+		if event := t.node.Get("event"); event != nil {
+			fail(at(event), "unknown event", t.Event, events)
 		}
-		for _, v := range t.Expect.verbs {
-			fail(v.at, "the policy has no effect", v.name, effects)
+		for _, key := range []string{"facts", "missing", "invalid", "problem"} {
+			keys(given, key, "the policy has no fact", facts)
 		}
-		g := t.Given
-		for name := range g.Facts {
-			fail(g.at["fact "+name], "the policy has no fact", name, facts)
-		}
-		for _, given := range []map[string]string{g.Missing, g.Invalid, g.Problem} {
-			for name := range given {
-				fail(g.at["fact "+name], "the policy has no fact", name, facts)
-			}
-		}
-		for name := range g.Input {
-			at := g.at["input "+name]
-			if at.Line == 0 || raw {
+		keys(given, "memory", "the policy has no memory", remembered)
+		keys(given, "repeated", "the policy has no rule", names)
+		for _, field := range fields(given, "input") {
+			name, at := field.Key.Value, at(field.Key)
+			if raw {
 				continue
 			}
-			if g.Host == "" {
+			if t.Given.Host == "" {
 				fail(at, "no rule can read the input field", name, inputs)
-				for _, key := range unknownItemKeys(name, g.Input[name]) {
+				for _, key := range unknownItemKeys(name, t.Given.Input[name]) {
 					fail(at, "an item of "+name+" has no field", key, itemKeys(name))
 				}
 			}
@@ -85,31 +85,36 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 				report(at, name, "write event: "+event+" in the test, or leave it out", "only "+event+" has the input field "+name+", and this test is of "+t.Event)
 			}
 		}
-		for name := range g.Memory {
-			fail(g.at["memory "+name], "the policy has no memory", name, remembered)
+		keys(expect, "memory", "the policy has no memory", remembered)
+		for _, key := range []string{"effects", "finally"} {
+			for _, item := range items(expect.Get(key)) {
+				for _, f := range item.Fields {
+					fail(at(f.Key), "the policy has no effect", f.Key.Value, effects)
+				}
+			}
 		}
-		for name, at := range t.Expect.memoryAt {
-			fail(at, "the policy has no memory", name, remembered)
-		}
-		for name := range g.Repeated {
-			fail(g.at["rule "+name], "the policy has no rule", name, names)
-		}
-		for _, list := range []Optional[[]string]{t.Expect.Read, t.Expect.Unread} {
-			for _, name := range list.Value {
-				fail(list.Pos, "the policy has no fact", name, facts)
+		for _, key := range []string{"read", "unread"} {
+			for _, item := range items(expect.Get(key)) {
+				fail(at(item), "the policy has no fact", item.Value, facts)
 			}
 		}
 		if r := t.Expect.Rule; r.Value != "" {
 			fail(r.Pos, "the policy has no rule", r.Value, names)
 		}
 	}
-	slices.SortFunc(out, func(a, b rules.Diagnostic) int {
-		if a.Pos.Line != b.Pos.Line {
-			return a.Pos.Line - b.Pos.Line
-		}
-		return a.Pos.Col - b.Pos.Col
-	})
+	sortByPlace(out)
 	return out
+}
+
+// items are those of a list, or of one item without its list.
+func items(n *source.Node) []*source.Node {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == source.List:
+		return n.Items
+	}
+	return []*source.Node{n}
 }
 
 // eventOf is the one event that has a field of the hook input, "" if several have it.

@@ -2,217 +2,139 @@ package testfile
 
 import (
 	"encoding/json"
+	"reflect"
 	"regexp"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
-func (r *reader) expect(n *source.Node) Expect {
-	var e Expect
-	before, any := len(r.diags), false
-	r.fields(n, "expect", expectKeys(), func(key string, v *source.Node) {
-		any = true
-		at := r.pos(v.Start)
-		switch key {
-		case "continue", "stop":
-			action := rules.Stop
-			if key == "continue" {
-				action = rules.Continue
-			}
-			if e.Action.Given {
-				r.errorf(v, CheckValue, "keep the one that is meant", "a verdict is continue or stop, not both")
-				return
-			}
-			e.Action = Optional[rules.Action]{true, action, at}
-			if b, ok := v.Decode().(bool); ok && b {
-				return
-			}
-			if b, ok := v.Decode().(bool); ok && !b {
-				r.errorf(v, CheckValue, "write the verdict that is expected", "%s is a text or true, not false", key)
-				return
-			}
-			e.Text = r.patterns(v, key)
-		case "rule":
-			e.Rule = Optional[string]{true, r.text(v, key), at}
-		case "success":
-			e.Success = Optional[bool]{true, r.boolean(v, key), at}
-		case "measure":
-			e.Measure = Optional[map[string]float64]{true, r.measure(v), at}
-		case "reason":
-			e.Reason = r.patterns(v, key)
-		case "notice":
-			e.Notice = r.patterns(v, key)
-		case "note":
-			e.Note = r.patterns(v, key)
-		case "log":
-			e.Log = r.patterns(v, key)
-		case "effects":
-			e.Effects = Optional[[]string]{true, r.effects(v, key, &e), at}
-		case "finally":
-			e.Finally = Optional[[]string]{true, r.effects(v, key, &e), at}
-		case "files":
-			e.Files = Optional[map[string]Content]{true, r.results(v), at}
-		case "memory":
-			e.memoryAt = map[string]rules.Pos{}
-			e.Memory.Given, e.Memory.Pos = true, at
-			e.Memory.Value = r.values(v, key, "", e.memoryAt)
-		case "read":
-			e.Read = Optional[[]string]{true, r.texts(v, key), at}
-		case "unread":
-			e.Unread = Optional[[]string]{true, r.texts(v, key), at}
+func (e *Expect) decode(r *reader, n *source.Node) {
+	type plain Expect
+	r.decode(n, reflect.ValueOf((*plain)(e)).Elem())
+	for _, f := range n.Fields {
+		switch key := f.Key.Value; {
+		case isNull(f.Value) && key != "measure":
+			r.errorf(f.Key, CheckValue, "leave it out, or write what is expected", "%s is empty", key)
+		case key == "continue", key == "stop":
+			r.verdict(f, e)
+		case key == "effects":
+			e.Effects = Optional[[]string]{true, r.effects(f.Value), r.pos(f.Value.Start)}
+		case key == "finally":
+			e.Finally = Optional[[]string]{true, r.effects(f.Value), r.pos(f.Value.Start)}
 		}
-	})
-	if !any && len(r.diags) == before {
-		r.errorf(n, CheckNothing, "add for example rule: NAME", "the test expects nothing")
 	}
-	return e
 }
 
-// measure reads the numbers of a measure; null is none.
-func (r *reader) measure(n *source.Node) map[string]float64 {
-	if isNull(n) {
-		return nil
+// verdict reads continue and stop: true, or patterns of the reason.
+func (r *reader) verdict(f source.Field, e *Expect) {
+	if e.Action.Given {
+		r.errorf(f.Value, CheckValue, "keep the one that is meant", "a verdict is continue or stop, not both")
+		return
 	}
-	m := map[string]float64{}
-	r.fields(n, "measure", measureKeys(), func(key string, v *source.Node) {
-		f, err := strconv.ParseFloat(v.Value, 64)
-		if v.Kind != source.Scalar || err != nil {
-			r.errorf(v, CheckValue, "", "%s is a number", key)
-		}
-		m[key] = f
-	})
-	return m
+	e.Action = Optional[rules.Action]{true, rules.Stop, r.pos(f.Value.Start)}
+	if f.Key.Value == "continue" {
+		e.Action.Value = rules.Continue
+	}
+	switch f.Value.Decode() {
+	case true:
+	case false:
+		r.errorf(f.Value, CheckValue, "write the verdict that is expected", "%s is a string or true, not false", f.Key.Value)
+	default:
+		e.Text.decode(r, f.Value)
+	}
 }
 
-// patterns reads one pattern or a list of them. A single empty text means that
-// nothing is expected to be said.
-func (r *reader) patterns(n *source.Node, what string) Texts {
-	out := Texts{Given: true, Pos: r.pos(n.Start)}
-	nodes := []*source.Node{n}
-	if n.Kind == source.List {
-		nodes = n.Items
-	}
-	for _, item := range nodes {
-		text := r.text(item, what)
-		if strings.TrimSpace(text) == "" {
-			if n.Kind == source.List {
-				r.errorf(item, CheckValue, "an empty text occurs in every text", "an item of %s is empty", what)
-			}
-			continue
-		}
-		p := Pattern{Text: text}
-		if body, ok := expression(text); ok {
-			// ^ and $ are those of a line, since most texts have several.
-			re, err := regexp.Compile("(?m)" + body)
-			if err != nil {
-				r.errorf(item, CheckValue, "", "%s is no regular expression: %v", text, err)
-				continue
-			}
-			p.Regexp = re
-		}
-		out.Value = append(out.Value, p)
-	}
-	return out
+func (o *Optional[T]) decode(r *reader, n *source.Node) {
+	o.Given, o.Pos = true, r.pos(n.Start)
+	r.decode(n, reflect.ValueOf(&o.Value).Elem())
 }
 
-// expression takes the regular expression out of /…/.
-func expression(text string) (string, bool) {
-	if len(text) > 2 && text[0] == '/' && text[len(text)-1] == '/' {
-		return text[1 : len(text)-1], true
+func (p *Pattern) decode(r *reader, n *source.Node) {
+	p.Text = n.Value
+	if text := n.Value; len(text) > 2 && text[0] == '/' && text[len(text)-1] == '/' {
+		// ^ and $ are those of a line, since most texts have several.
+		re, err := regexp.Compile("(?m)" + text[1:len(text)-1])
+		if err != nil {
+			r.errorf(n, CheckValue, "", "%s is an invalid regular expression: %v", text, err)
+		}
+		p.Regexp = re
 	}
-	return "", false
 }
 
-func (r *reader) results(n *source.Node) map[string]Content {
-	out := map[string]Content{}
-	if n.Kind == source.Map && len(n.Fields) == 0 {
-		return out
+func (c *Content) decode(r *reader, n *source.Node) {
+	c.Gone, c.Whole = isNull(n), n.Kind == source.Scalar && !isNull(n)
+	if c.Whole {
+		c.Text = n.Value
+	} else {
+		r.decode(n, reflect.ValueOf(&c.Parts).Elem())
 	}
-	r.named(n, "files", func(k, v *source.Node) {
-		switch {
-		case isNull(v):
-			out[k.Value] = Content{Gone: true}
-		case v.Kind == source.List:
-			out[k.Value] = Content{Parts: r.patterns(v, "the content of "+k.Value).Value}
-		default:
-			out[k.Value] = Content{Whole: true, Text: r.text(v, "the content of "+k.Value)}
+}
+
+func (s *Source) decode(r *reader, n *source.Node) {
+	type plain Source
+	s.Age = DefaultAge
+	if n.Kind == source.Scalar {
+		s.Text = n.Value
+	}
+	r.decode(n, reflect.ValueOf((*plain)(s)).Elem())
+}
+
+func (m *Message) decode(_ *reader, n *source.Node) {
+	for _, f := range n.Fields {
+		if !isNull(f.Value) {
+			m.Role, m.Text = Role(f.Key.Value), f.Value.Value
 		}
-	})
-	return out
+	}
 }
 
 // effects reads a list of effects in the form of a policy. A key that the language
-// does not have is a verb of a program's own, which [File.Check] looks up.
-func (r *reader) effects(n *source.Node, what string, e *Expect) []string {
+// does not have is the verb of a program, which [File.Check] looks up.
+func (r *reader) effects(n *source.Node) []string {
 	out := []string{}
-	r.items(n, what, func(item *source.Node) {
-		if item.Kind != source.Map {
-			r.errorf(item, CheckSyntax, "", "an effect is a map with one of the keys %s, this is %s", quoted(effectKeys().names()), item.KindName())
-			return
-		}
+	for _, item := range n.Items {
 		for _, f := range item.Fields {
 			switch key, v := f.Key.Value, f.Value; {
 			case key == "remember":
 				r.errorf(f.Key, CheckValue, "write memory: {name: value} beside effects", "what a rule remembers is no effect on a file")
 			case key == "set":
 				out = append(out, r.set(v))
-			case key == "run" && v.Kind == source.List:
-				out = append(out, "run "+jsonText(r.texts(v, key)))
-			case key == "prune":
-				out = append(out, r.prune(v))
-			case effectKeys().has(key):
-				out = append(out, key+" "+r.text(v, key))
+			case key == "prune" && v.Kind == source.Map:
+				text := "prune "
+				if glob := v.Get("glob"); glob != nil {
+					text += glob.Value
+				}
+				if older := v.Get("older"); older != nil {
+					text += " older than " + span(older).String()
+				}
+				out = append(out, text)
+			case key != "run" && effectKeys().has(key):
+				out = append(out, key+" "+v.Value)
 			default:
-				e.verbs = append(e.verbs, verb{key, r.pos(f.Key.Start)})
 				out = append(out, verbText(key, v.Decode()))
 			}
 		}
-	})
+	}
 	return out
 }
 
 // set reads an assignment and writes it as EffectText does.
 func (r *reader) set(n *source.Node) string {
-	left, right, ok := strings.Cut(r.text(n, "set"), "=")
+	left, right, ok := strings.Cut(n.Value, "=")
 	if !ok {
 		r.errorf(n, CheckValue, "write fact.field = value", "set takes an assignment, not %q", n.Value)
 		return ""
 	}
 	right = strings.TrimSpace(right)
-	if len(right) >= 2 && right[0] == '\'' && right[len(right)-1] == '\'' {
-		right = right[1 : len(right)-1]
-		return "set " + strings.TrimSpace(left) + " = " + jsonText(right)
-	}
 	var v any
-	if err := json.Unmarshal([]byte(right), &v); err != nil {
-		r.errorf(n, CheckValue, "write a number, true, false, null, a text in quotes, a list or an object", "the value %s is not JSON", right)
+	if len(right) >= 2 && right[0] == '\'' && right[len(right)-1] == '\'' {
+		v = right[1 : len(right)-1]
+	} else if err := json.Unmarshal([]byte(right), &v); err != nil {
+		r.errorf(n, CheckValue, "write a number, true, false, null, a string in quotes, a list or an object", "the value %s is not JSON", right)
 		return ""
 	}
 	return "set " + strings.TrimSpace(left) + " = " + jsonText(v)
-}
-
-func (r *reader) prune(n *source.Node) string {
-	if n.Kind != source.Map {
-		return "prune " + r.text(n, "prune")
-	}
-	var glob string
-	var older time.Duration
-	hasOlder := false
-	r.fields(n, "prune", pruneKeys(), func(key string, v *source.Node) {
-		if key == "glob" {
-			glob = r.text(v, key)
-		} else {
-			older, hasOlder = r.span(v, key), true
-		}
-	})
-	if !hasOlder {
-		return "prune " + glob
-	}
-	return "prune " + glob + " older than " + older.String()
 }
 
 // EffectText writes an effect in the one form in which tests compare effects:

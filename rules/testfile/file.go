@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
 // File is one file of tests.
@@ -15,7 +16,6 @@ type File struct {
 	Tests  []Test // with what the file gives to all of them already merged in
 
 	src    []byte
-	common Given
 	policy rules.Pos
 }
 
@@ -24,49 +24,48 @@ func (f *File) PolicyPos() rules.Pos { return f.policy }
 
 // Test is one situation and what is expected of the policy in it.
 type Test struct {
-	Name   string
+	Name   string `key:"name"`
 	Pos    rules.Pos
 	Given  Given
-	Event  string // Stop if the file does not say
-	Expect Expect
+	Event  string `key:"event"` // Stop if the file does not say
+	Expect Expect `key:"expect"`
 
-	eventAt rules.Pos // of the event, if the file says it
+	node *source.Node
 }
 
 // Given is the situation of a test. What it does not name is absent, or has its
 // zero value; nothing is taken from the machine that the test runs on.
 type Given struct {
-	Facts   map[string]any    // literal values, which go through the schemas of their facts
-	Missing map[string]string // facts that are missing, and why; "" is plain absence
-	Invalid map[string]string // facts that are invalid, and why
-	Problem map[string]string // what is wrong with facts that can be used all the same
-	Files   map[string]Source // files of the project, by slash-separated path; a path that ends in / is a folder
+	Facts   map[string]any    `key:"facts"`   // literal values, which go through the schemas of their facts
+	Missing map[string]string `key:"missing"` // facts that are missing, and why; "" is plain absence
+	Invalid map[string]string `key:"invalid"` // facts that are invalid, and why
+	Problem map[string]string `key:"problem"` // what is wrong with facts that can be used all the same
+	Files   map[string]Source `key:"files"`   // files of the project, by slash-separated path; a path that ends in / is a folder
 
-	Transcript []Message      // the session as records, the oldest first
+	Transcript []Message      `key:"transcript"` // the session as records, the oldest first
 	Text       string         // the session as plain text
 	Spoken     bool           // there is a transcript, in either form
-	Input      map[string]any // fields of the hook input, under Claude Code's names
-	Host       string         // which host fires the hook; "" is none that is known
+	Input      map[string]any `key:"input"` // fields of the hook input, under Claude Code's names
+	Host       string         `key:"host"`  // which host fires the hook; "" is none that is known
 
-	Env      map[string]string
-	Now      time.Time // of the event; the zero time leaves it to the runner
-	Exists   []string  // paths for which exists() and anyfile() hold, beside those of Files
-	IsDir    []string  // paths for which isdir() and exists() hold
-	Which    []string  // programs that which() finds
-	Loop     *Loop     // the loop memory; nil is that of a first stop
-	Repeated map[string]int
-	Set      map[string]string // values of params
+	Env      map[string]string `key:"env"`
+	Now      time.Time         `key:"now"`    // of the event; the zero time leaves it to the runner
+	Exists   []string          `key:"exists"` // paths for which exists() and anyfile() hold, beside those of Files
+	IsDir    []string          `key:"isdir"`  // paths for which isdir() and exists() hold
+	Which    []string          `key:"which"`  // programs that which() finds
+	Loop     *Loop             `key:"loop"`   // the loop memory; nil is that of a first stop
+	Repeated map[string]int    `key:"repeated"`
+	Set      map[string]string `key:"set"` // values of params
 	Names    map[string]any    // values of session.NAME and run.NAME
-	Memory   map[string]any    // values of the policy's memory
+	Memory   map[string]any    `key:"memory"` // values of the policy's memory
 
-	at map[string]rules.Pos // where things are given: "fact state", "repeated ask"
+	node *source.Node // what the file and the test give, in one
 }
 
 // Source is a file of the project.
 type Source struct {
-	Text string
-	Age  time.Duration // since it was last changed; the reader puts ten minutes if the test does not say
-	none bool          // the test takes away what the file gives
+	Text string        `key:"text"`
+	Age  time.Duration `key:"age"` // since it was last changed; the default is [DefaultAge]
 }
 
 // DefaultAge is how old the files of a test are unless it says otherwise: old
@@ -100,38 +99,32 @@ type Message struct {
 // Loop is the loop memory as rules see it. Fields that the test leaves out follow
 // from the others: repeats need as many continuations, these as large a total.
 type Loop struct {
-	Continuations, Total, Repeats, Failures int
-	Elapsed, Step                           time.Duration
-	Seen                                    bool // the session's last decision had the loop of the policy
+	Continuations int           `key:"continuations"`
+	Total         int           `key:"total"`
+	Repeats       int           `key:"repeats"`
+	Failures      int           `key:"failures"`
+	Elapsed       time.Duration `key:"elapsed"`
+	Step          time.Duration `key:"step"`
+	Seen          bool          `key:"seen"` // the session's last decision had the loop of the policy
 }
 
 // Expect is what a test expects. Whatever it leaves out may be anything.
 type Expect struct {
 	Action  Optional[rules.Action]
-	Rule    Optional[string] // "" means that no rule decided
-	Success Optional[bool]   // the stop says that the work is done
-	Text    Texts            // of continue or stop: the reason
-	Reason  Texts            // the same, whatever the action
-	Notice  Texts
-	Note    Texts
-	Log     Texts
+	Rule    Optional[string]             `key:"rule"`    // "" means that no rule decided
+	Success Optional[bool]               `key:"success"` // the stop says that the work is done
+	Text    Texts                        // of continue or stop: the reason
+	Reason  Texts                        `key:"reason"` // the same, whatever the action
+	Notice  Texts                        `key:"notice"`
+	Note    Texts                        `key:"note"`
+	Log     Texts                        `key:"log"`
 	Effects Optional[[]string]           // in the form of [EffectText]
 	Finally Optional[[]string]           //
-	Files   Optional[map[string]Content] // all files that the decision changes
-	Memory  Optional[map[string]any]     // values of the policy's memory after it
-	Measure Optional[map[string]float64] // done and total; nil if nothing is measured
-	Read    Optional[[]string]           // facts that must have been read
-	Unread  Optional[[]string]           // facts that must not have been read
-
-	memoryAt map[string]rules.Pos // of the names in Memory
-
-	verbs []verb // in Effects and Finally
-}
-
-// verb is an effect that the language does not have.
-type verb struct {
-	name string
-	at   rules.Pos
+	Files   Optional[map[string]Content] `key:"files"`   // all files that the decision changes
+	Memory  Optional[map[string]any]     `key:"memory"`  // values of the policy's memory after it
+	Measure Optional[map[string]float64] `key:"measure"` // done and total; nil if nothing is measured
+	Read    Optional[[]string]           `key:"read"`    // facts that must have been read
+	Unread  Optional[[]string]           `key:"unread"`  // facts that must not have been read
 }
 
 // Optional is a value that a test may leave out.

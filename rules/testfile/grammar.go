@@ -2,13 +2,14 @@ package testfile
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// key is one key of a test file. The reader and the JSON Schema for editors are
-// made from the same tables.
+// key is one key of a test file. The JSON Schema, by which files are checked, and the
+// reference are made from the tables of keys.
 type key struct {
 	name   string
 	schema map[string]any
@@ -33,9 +34,7 @@ func (ks keys) object() map[string]any {
 	properties := map[string]any{}
 	for _, k := range ks {
 		p := map[string]any{"description": k.doc}
-		for name, v := range k.schema {
-			p[name] = v
-		}
+		maps.Copy(p, k.schema)
 		properties[k.name] = p
 	}
 	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
@@ -56,28 +55,51 @@ func mapOf(value map[string]any) map[string]any {
 	return map[string]any{"type": "object", "additionalProperties": value}
 }
 
-func either(schemas ...any) map[string]any { return map[string]any{"anyOf": schemas} }
+// either takes what one of the schemas takes; they are of different types, so one schema
+// with all their keywords says it, and what is wrong in a value has its own place.
+func either(schemas ...map[string]any) map[string]any {
+	out := map[string]any{}
+	var types []any
+	for _, s := range schemas {
+		maps.Copy(out, s)
+		if several, ok := s["type"].([]any); ok {
+			types = append(types, several...)
+		} else {
+			types = append(types, s["type"])
+		}
+	}
+	out["type"] = types
+	return out
+}
+
+func count() map[string]any { return map[string]any{"type": "integer", "minimum": 0} }
+
+func duration() map[string]any { return map[string]any{"type": "string", "format": "go-duration"} }
+
+func moment() map[string]any { return map[string]any{"type": "string", "format": "date-time"} }
+
+func enum(words ...any) map[string]any { return map[string]any{"type": "string", "enum": words} }
 
 func fileKeys() keys {
+	test := testKeys().object()
+	test["required"] = []any{"name", "expect"}
+	tests := listOf(test)
+	tests["minItems"] = 1
 	return keys{
 		{"policy", typed("string"), "The policy that is tested: a path relative to this file, or the name of a shipped one; NAME.yaml for NAME_test.yaml if absent."},
 		{"given", givenKeys().object(), "What every test starts from; a test's own given goes over it."},
-		{"tests", map[string]any{"type": "array", "minItems": 1, "items": testObject()}, "The tests."},
+		{"tests", tests, "The tests."},
 	}
 }
 
-func testObject() map[string]any {
-	o := testKeys().object()
-	o["required"] = []any{"name", "expect"}
-	return o
-}
-
 func testKeys() keys {
+	expect := expectKeys().object()
+	expect["minProperties"] = 1
 	return keys{
-		{"name", typed("string"), "What the policy does here, as a sentence; unique in the file."},
+		{"name", map[string]any{"type": "string", "minLength": 1}, "What the policy does here, as a sentence; unique in the file."},
 		{"given", givenKeys().object(), "The situation, over that of the file: objects are merged, null takes away."},
-		{"event", either(map[string]any{"enum": events()}, typed("string")), "The event; Stop if absent. A program may have some of its own."},
-		{"expect", expectKeys().object(), "What the policy must say and do."},
+		{"event", map[string]any{"type": "string", "examples": events()}, "The event; Stop if absent. A program may have some of its own."},
+		{"expect", expect, "What the policy must say and do."},
 	}
 }
 
@@ -93,25 +115,29 @@ func givenKeys() keys {
 	text := typed("string")
 	texts := either(text, listOf(text))
 	words := either(listOf(text), mapOf(text))
+	message := messageKeys().object()
+	message["minProperties"], message["maxProperties"] = 1, 1
+	input := inputKeys().object()
+	delete(input, "additionalProperties")
 	return slices.Concat(keys{
 		{"facts", mapOf(map[string]any{}), "Values of facts. They go through their schemas: defaults are filled in, wrong types are unusable."},
 		{"missing", words, "Facts that are missing: a list, or a map from fact to reason."},
 		{"invalid", words, "Facts that are invalid: a map from fact to reason, or a list."},
 		{"problem", mapOf(text), "What is wrong with facts that can be used all the same, such as elements that were left out."},
 		{"files", mapOf(either(typed("string", "null"), sourceKeys().object())), "Files of the project, by path, read by the real sources. A path that ends in / is a folder, one that begins with ~/ lies in the home directory."},
-		{"transcript", either(text, listOf(messageKeys().object())), "The session, the oldest message first, or as plain text."},
+		{"transcript", either(text, listOf(message)), "The session, the oldest message first, or as plain text."},
 		{"env", mapOf(typed("string", "number", "boolean", "null")), "Environment variables; all others are unset."},
-		{"now", text, "Time of the event, such as 2026-01-31T12:00:00Z."},
+		{"now", moment(), "Time of the event, such as 2026-01-31T12:00:00Z."},
 		{"loop", loopKeys().object(), "The loop memory."},
 		{"session", sessionKeys().object(), "What is known of the session."},
 		{"run", runKeys().object(), "How the run stands, as ralph run knows it."},
-		{"repeated", mapOf(map[string]any{"type": "integer", "minimum": 0}), "In how many verdicts rules with unless_repeated have been."},
+		{"repeated", mapOf(count()), "In how many verdicts rules with unless_repeated have been."},
 		{"memory", mapOf(map[string]any{}), "Values of the policy's memory; all others have their defaults."},
 		{"set", mapOf(typed("string", "number", "boolean")), "Values of params."},
 		{"exists", texts, "Paths for which exists() holds, and anyfile() of a pattern that they match, beside the files and the paths of facts."},
 		{"isdir", texts, "Paths for which isdir() holds, beside the files."},
 		{"which", texts, "Programs that which() finds; all others are not there."},
-		{"input", mapOf(map[string]any{}), "Further fields of the hook input."},
+		{"input", input, "Further fields of the hook input."},
 	}, inputKeys())
 }
 
@@ -131,7 +157,7 @@ func inputKeys() keys {
 		{"background_tasks", objects, "Work that still runs."},
 		{"session_crons", objects, "Wake-ups that are set."},
 		{"prompt", text, "Prompt of the user, on UserPromptSubmit."},
-		{"trigger", map[string]any{"enum": []any{"manual", "auto"}}, "Why the context is compacted, on PreCompact."},
+		{"trigger", enum("manual", "auto"), "Why the context is compacted, on PreCompact."},
 		{"custom_instructions", text, "What the user wants of the summary, on PreCompact."},
 		{"reason", text, "Why the session ends, on SessionEnd."},
 		{"error", text, "What failed, on StopFailure, such as rate_limit."},
@@ -145,7 +171,7 @@ func Gives(name string) bool { return inputKeys().has(name) }
 func sourceKeys() keys {
 	return keys{
 		{"text", typed("string"), "Content of the file."},
-		{"age", typed("string"), "How long ago it was changed, such as 5s; 10m if absent."},
+		{"age", duration(), "How long ago it was changed, such as 5s; 10m if absent."},
 	}
 }
 
@@ -159,8 +185,8 @@ func messageKeys() keys {
 		{string(Result), text, "What the tool before gave back."},
 		{string(Failure), text, "The same, where it failed."},
 		{string(Edit), text, "A file that the agent wrote or edited."},
-		{string(Failed), map[string]any{"enum": failures()}, "How the turn failed."},
-		{string(Tokens), map[string]any{"type": "integer", "minimum": 0}, "Size of the context with the last reply."},
+		{string(Failed), enum(failures()...), "How the turn failed."},
+		{string(Tokens), count(), "Size of the context with the last reply."},
 		{string(Continuation), text, "What a Stop hook answered the agent."},
 		{string(Subagent), text, "What an agent of the agent wrote."},
 	}
@@ -172,41 +198,43 @@ func failures() []any {
 }
 
 func loopKeys() keys {
-	count, span := map[string]any{"type": "integer", "minimum": 0}, typed("string")
+	count, duration := count(), duration()
 	return keys{
 		{"continuations", count, "Continuations in this streak."},
 		{"total", count, "Continuations in this session."},
 		{"repeats", count, "Latest continuations with the same progress as now."},
 		{"failures", count, "Latest continuations that followed a turn that failed."},
-		{"elapsed", span, "Time since the first continuation of the streak, such as 5m."},
-		{"step", span, "Time since the latest continuation."},
+		{"elapsed", duration, "Time since the first continuation of the streak, such as 5m."},
+		{"step", duration, "Time since the latest continuation."},
 		{"seen", typed("boolean"), "The session's last decision had the loop, so a state that is missing now was removed."},
 	}
 }
 
 func sessionKeys() keys {
-	return keys{{"elapsed", typed("string"), "Time since the session began, such as 2h."}}
+	return keys{{"elapsed", duration(), "Time since the session began, such as 2h."}}
 }
 
 func runKeys() keys {
-	count, text := map[string]any{"type": "integer", "minimum": 0}, typed("string")
+	count, text := count(), typed("string")
 	return keys{
-		{"outcome", text, "How the latest iteration ended, such as ok or rate_limited."},
+		{"outcome", enum(append(failures(), "ok", "lost")...), "How the latest iteration ended, such as ok or rate_limited."},
 		{"iteration", count, "Number of the latest iteration."},
-		{"elapsed", text, "Time since the run began, such as 5m."},
+		{"elapsed", duration(), "Time since the run began, such as 5m."},
 		{"tokens", count, "Tokens that the run has used."},
 		{"cost", map[string]any{"type": "number", "minimum": 0}, "What the run has cost, in US dollars."},
 		{"exit_code", count, "Exit status of the latest iteration."},
 		{"session_id", text, "Session of the agent in the latest iteration."},
-		{"resets_at", text, "When the rate limit resets, such as 2026-01-31T12:00:00Z."},
+		{"resets_at", moment(), "When the rate limit resets, such as 2026-01-31T12:00:00Z."},
 	}
 }
 
 func expectKeys() keys {
 	text := typed("string")
-	texts := either(text, listOf(text))
-	verdict := either(typed("string", "boolean"), listOf(text))
+	patterns := listOf(map[string]any{"type": "string", "pattern": `\S`})
+	texts := either(text, patterns)
+	verdict := either(typed("string", "boolean"), patterns)
 	effect := effectKeys().object()
+	effect["minProperties"] = 1
 	effect["additionalProperties"] = map[string]any{"description": "Arguments of a verb that a program has of its own."}
 	effects := listOf(effect)
 	return keys{
@@ -214,7 +242,7 @@ func expectKeys() keys {
 		{"stop", verdict, "The agent may stop, for this reason: as continue."},
 		{"rule", text, "The rule that decides, or limits.NAME; an empty text means none."},
 		{"success", typed("boolean"), "Whether the stop says that the work is done."},
-		{"measure", measureKeys().object(), "How far the work is; null if it is not measured."},
+		{"measure", either(measureKeys().object(), typed("null")), "How far the work is; null if it is not measured."},
 		{"reason", texts, "The reason, whatever the verdict."},
 		{"notice", texts, "Notices to the user, notes included; an empty text means none."},
 		{"note", texts, "Notes of note rules; an empty text means none."},
@@ -222,7 +250,7 @@ func expectKeys() keys {
 		{"effects", effects, "All changes that the rules ask for, in order and in the form of a policy, but for those of the memory."},
 		{"finally", effects, "All that is done after the verdict."},
 		{"memory", mapOf(map[string]any{}), "Values of the policy's memory after the verdict; all others may be anything."},
-		{"files", mapOf(either(typed("string", "null"), listOf(text))), "All files that change: path to whole content, to a list of texts in it, or to null for a file that is gone."},
+		{"files", mapOf(either(typed("string", "null"), patterns)), "All files that change: path to whole content, to a list of texts in it, or to null for a file that is gone."},
 		{"read", listOf(text), "Facts that were read."},
 		{"unread", listOf(text), "Facts that were not read."},
 	}
@@ -251,12 +279,11 @@ func pruneKeys() keys {
 	text := typed("string")
 	return keys{
 		{"glob", text, "Which files."},
-		{"older", text, "How long ago they were changed, at least."},
+		{"older", duration(), "How long ago they were changed, at least."},
 	}
 }
 
-// Schema gives the JSON Schema of test files, for editors. It is made from the
-// tables that Parse uses.
+// Schema returns the JSON Schema of test files, for editors. Parse checks files by it.
 func Schema() []byte {
 	o := fileKeys().object()
 	o["required"] = []any{"tests"}

@@ -1,108 +1,60 @@
 package testfile
 
-import "maps"
+import (
+	"slices"
 
-// merged lays the situation of a test over that of its file. Values of facts are
-// merged field by field, so that a test names only what is special about it.
-func merged(base, own Given) Given {
-	g := base
-	g.Facts, g.Missing, g.Invalid = maps.Clone(base.Facts), maps.Clone(base.Missing), maps.Clone(base.Invalid)
-	// However the file gives a fact, the test's own word counts.
-	for name, v := range own.Facts {
-		delete(g.Missing, name)
-		delete(g.Invalid, name)
-		if g.Facts == nil {
-			g.Facts = map[string]any{}
+	"github.com/ralph-sdk/ralph/rules/internal/source"
+)
+
+// situationOf lays the situation of a test over that of its file. However the file gives a
+// fact, the test's own word counts.
+func situationOf(common, own *source.Node) *source.Node {
+	ways := []string{"facts", "missing", "invalid"}
+	base := &source.Node{Kind: source.Map}
+	for _, f := range common.Fields {
+		if slices.Contains(ways, f.Key.Value) {
+			facts := &source.Node{Kind: source.Map}
+			for _, fact := range f.Value.Fields {
+				if !slices.ContainsFunc(ways, func(way string) bool { return way != f.Key.Value && own.Get(way).Get(fact.Key.Value) != nil }) {
+					facts.Fields = append(facts.Fields, fact)
+				}
+			}
+			f.Value = facts
 		}
-		if v == nil {
-			delete(g.Facts, name)
-			continue
-		}
-		g.Facts[name] = over(g.Facts[name], v)
+		base.Fields = append(base.Fields, f)
 	}
-	for name, why := range own.Missing {
-		delete(g.Facts, name)
-		delete(g.Invalid, name)
-		g.Missing = with(g.Missing, name, why)
-	}
-	for name, why := range own.Invalid {
-		delete(g.Facts, name)
-		delete(g.Missing, name)
-		g.Invalid = with(g.Invalid, name, why)
-	}
-	g.Files = maps.Clone(base.Files)
-	for path, s := range own.Files {
-		if s.none {
-			delete(g.Files, path)
-			continue
-		}
-		g.Files = with(g.Files, path, s)
-	}
-	maps.DeleteFunc(g.Files, func(_ string, s Source) bool { return s.none })
-	for name, v := range own.Input {
-		g.Input = with(maps.Clone(g.Input), name, v)
-	}
-	if own.Spoken {
-		g.Spoken, g.Transcript, g.Text = true, own.Transcript, own.Text
-	}
-	if own.Host != "" {
-		g.Host = own.Host
-	}
-	g.Problem = joined(base.Problem, own.Problem)
-	g.Env = joined(base.Env, own.Env)
-	g.Set = joined(base.Set, own.Set)
-	g.Names = joined(base.Names, own.Names)
-	g.Memory = joined(base.Memory, own.Memory)
-	g.Repeated = joined(base.Repeated, own.Repeated)
-	if !own.Now.IsZero() {
-		g.Now = own.Now
-	}
-	if own.Loop != nil {
-		g.Loop = own.Loop
-	}
-	if own.Exists != nil {
-		g.Exists = own.Exists
-	}
-	if own.IsDir != nil {
-		g.IsDir = own.IsDir
-	}
-	if own.Which != nil {
-		g.Which = own.Which
-	}
-	g.at = joined(base.at, own.at)
-	return g
+	return merged(base, own, 0)
 }
 
-// over lays one value over another: objects are joined, all else is replaced.
-func over(base, own any) any {
-	b, ok1 := base.(map[string]any)
-	o, ok2 := own.(map[string]any)
-	if !ok1 || !ok2 {
+// values is the depth below which null is a value, such as that of a field of a fact. Above
+// it null takes away.
+const values = 2
+
+// merged lays one map over another: maps are joined, all else is replaced.
+func merged(base, own *source.Node, depth int) *source.Node {
+	if own.Kind != source.Map {
 		return own
 	}
-	out := maps.Clone(b)
-	for k, v := range o {
-		out[k] = over(out[k], v)
+	out := &source.Node{Kind: source.Map, Tag: own.Tag, Start: own.Start}
+	if base.Kind == source.Map {
+		out.Fields = slices.Clone(base.Fields)
+	}
+	for _, f := range own.Fields {
+		i := index(out, f.Key.Value)
+		taken := isNull(f.Value) && depth < values
+		switch {
+		case i < 0 && !taken:
+			out.Fields = append(out.Fields, source.Field{Key: f.Key, Value: merged(&source.Node{}, f.Value, depth+1)})
+		case taken && i >= 0:
+			out.Fields = slices.Delete(out.Fields, i, i+1)
+		case i >= 0:
+			out.Fields[i] = source.Field{Key: f.Key, Value: merged(out.Fields[i].Value, f.Value, depth+1)}
+		}
 	}
 	return out
 }
 
-func with[V any](m map[string]V, key string, v V) map[string]V {
-	if m == nil {
-		m = map[string]V{}
-	}
-	m[key] = v
-	return m
-}
-
-func joined[V any](base, own map[string]V) map[string]V {
-	if len(own) == 0 {
-		return base
-	}
-	out := maps.Clone(base)
-	if out == nil {
-		out = map[string]V{}
-	}
-	maps.Copy(out, own)
-	return out
+// index is that of a key in a map, or -1.
+func index(n *source.Node, key string) int {
+	return slices.IndexFunc(n.Fields, func(f source.Field) bool { return f.Key.Value == key })
 }

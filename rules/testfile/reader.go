@@ -1,29 +1,32 @@
 package testfile
 
 import (
+	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/schema"
 )
 
 // The checks that diagnostics of this package name, beside those of the YAML
 // reader.
 const (
-	CheckSyntax  = "test-syntax"  // a value of the wrong shape
+	CheckSyntax  = "test-syntax"  // a value of the wrong type
 	CheckKey     = "unknown-key"  // a key that test files do not have
 	CheckValue   = "bad-value"    // a value that is not allowed
 	CheckNothing = "test-nothing" // no tests, or a test that expects nothing
-	CheckName    = "test-name"    // a name that is missing, or there twice
+	CheckName    = "test-name"    // a name that is missing, or used twice
 	CheckUnknown = "unknown-name" // a fact or rule that the policy does not have
 )
 
-// reader turns YAML nodes into a file. It never stops at the first problem.
+// reader turns YAML nodes into a file.
 type reader struct {
 	name  string
 	src   []byte
@@ -51,103 +54,199 @@ func quoted(names []string) string {
 
 func isNull(n *source.Node) bool { return n.Kind == source.Scalar && n.Tag == "!!null" }
 
-// fields calls f for each key of n that the table knows and reports the others.
-func (r *reader) fields(n *source.Node, what string, ks keys, f func(key string, value *source.Node)) {
-	if n.Kind != source.Map {
-		r.errorf(n, CheckSyntax, "", "%s is a map with the keys %s, this is %s", what, quoted(ks.names()), n.KindName())
-		return
-	}
-	for _, fl := range n.Fields {
-		if !ks.has(fl.Key.Value) {
-			r.errorf(fl.Key, CheckKey, nearest.DidYouMean(fl.Key.Value, ks.names()),
-				"unknown key %q in %s, expected one of %s", fl.Key.Value, what, quoted(ks.names()))
-			continue
+// compiled is the schema of test files, which most programs never need.
+var compiled struct {
+	sync.Once
+	*schema.Schema
+}
+
+// helps say what to write at a key, or for a keyword, for which schemas have no help.
+var helps = map[string]string{
+	"tests":  "write a list of tests, each with name, given and expect",
+	"name":   "say in a few words what the policy does here",
+	"expect": "add for example expect: {rule: NAME}",
+
+	"maxProperties": "begin each message with a dash, so that their order is plain",
+}
+
+// validate reports what is not as the schema says.
+func (r *reader) validate(root *source.Node) {
+	compiled.Do(func() {
+		s, err := schema.Compile("test", Schema())
+		if err != nil { // it is made of literals of this package
+			panic(err)
 		}
-		f(fl.Key.Value, fl.Value)
+		compiled.Schema = s
+	})
+	text := func(pointer string) (string, bool) {
+		_, n := find(root, schema.SplitPointer(pointer))
+		return n.Value, n.Kind == source.Scalar && !isNull(n)
+	}
+	result := compiled.Check(schema.Document{Value: root.Decode(), Text: text})
+	found := append(result.Unusable, result.Warnings...)
+	seen := map[string]bool{}
+	misspelt := map[*source.Node]bool{} // maps with an unknown key, which may be the one that is missing
+	for _, v := range found {
+		if path := schema.SplitPointer(v.Pointer); v.Keyword == "additionalProperties" {
+			_, in := find(root, path[:len(path)-1])
+			misspelt[in] = true
+		}
+	}
+	for _, v := range found {
+		path := schema.SplitPointer(v.Pointer)
+		key, value := find(root, path)
+		if seen[v.Pointer+v.Message] || v.Keyword == "required" && misspelt[value] {
+			continue // what is required is unusable, too
+		}
+		seen[v.Pointer+v.Message] = true
+		if len(path) > 2 && path[0] == "tests" {
+			path = path[2:]
+		}
+		what := cmp.Or(strings.Join(path, "."), "the file")
+		check, at, help := CheckValue, value, cmp.Or(v.Help, helps[v.Keyword], helps[what])
+		switch v.Keyword {
+		case "type":
+			check = CheckSyntax
+		case "additionalProperties":
+			check, at, what = CheckKey, key, "the key "+strconv.Quote(what)
+		case "required", "minItems", "minProperties":
+			check = CheckNothing
+			if what == "name" {
+				check = CheckName
+			}
+		}
+		r.errorf(at, check, help, "%s %s", what, v.Message)
 	}
 }
 
-// named walks a map from names to anything.
-func (r *reader) named(n *source.Node, what string, f func(key, value *source.Node)) {
-	if n.Kind != source.Map {
-		r.errorf(n, CheckSyntax, "", "%s is a map from names to values, this is %s", what, n.KindName())
+// find walks to what is at a path, and to its key in a map. Both are the last node that
+// exists on the way.
+func find(n *source.Node, path []string) (key, value *source.Node) {
+	key, value = n, n
+	for _, step := range path {
+		i, err := strconv.Atoi(step)
+		switch at := index(value, step); {
+		case value.Kind == source.List && err == nil && i < len(value.Items):
+			key, value = value.Items[i], value.Items[i]
+		case at >= 0:
+			key, value = value.Fields[at].Key, value.Fields[at].Value
+		default:
+			return value, value
+		}
+	}
+	return key, value
+}
+
+// decoder is what reads itself from a node.
+type decoder interface {
+	decode(r *reader, n *source.Node)
+}
+
+// decode reads a node that the schema allows into v. Fields of structs have the tag key.
+// What takes a list takes one item, too, of which an empty string is none.
+func (r *reader) decode(n *source.Node, v reflect.Value) {
+	if d, ok := v.Addr().Interface().(decoder); ok {
+		d.decode(r, n)
 		return
 	}
-	for _, fl := range n.Fields {
-		f(fl.Key, fl.Value)
-	}
-}
-
-// items walks a list.
-func (r *reader) items(n *source.Node, what string, f func(*source.Node)) {
-	if n.Kind != source.List {
-		r.errorf(n, CheckSyntax, "begin each item with a dash", "%s is a list, this is %s", what, n.KindName())
+	if isNull(n) {
 		return
 	}
-	for _, item := range n.Items {
-		f(item)
+	switch to := v.Addr().Interface().(type) {
+	case *time.Duration:
+		*to = span(n)
+		return
+	case *time.Time:
+		*to = instant(n)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(n.Decode()))
+	case reflect.String:
+		v.SetString(n.Value)
+	case reflect.Bool:
+		v.SetBool(truth(n))
+	case reflect.Int:
+		v.SetInt(int64(number(n)))
+	case reflect.Float64:
+		v.SetFloat(number(n))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		r.decode(n, v.Elem())
+	case reflect.Slice:
+		items := n.Items
+		if n.Kind == source.Scalar && strings.TrimSpace(n.Value) != "" {
+			items = []*source.Node{n}
+		}
+		v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
+		for i, item := range items {
+			r.decode(item, v.Index(i))
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		for _, f := range n.Fields {
+			value := reflect.New(v.Type().Elem()).Elem()
+			r.decode(f.Value, value)
+			v.SetMapIndex(reflect.ValueOf(f.Key.Value), value)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if key := v.Type().Field(i).Tag.Get("key"); key != "" && n.Get(key) != nil {
+				r.decode(n.Get(key), v.Field(i))
+			}
+		}
 	}
 }
 
-func (r *reader) text(n *source.Node, what string) string {
-	if n.Kind != source.Scalar || isNull(n) {
-		r.errorf(n, CheckSyntax, "", "%s is a text, this is %s", what, n.KindName())
-		return ""
+// known reads a value by its entry in a table of keys; a name without entry takes any value.
+func (ks keys) known(name string, n *source.Node) any {
+	i := slices.IndexFunc(ks, func(k key) bool { return k.name == name })
+	if i < 0 {
+		return n.Decode()
 	}
-	return n.Value
+	switch s := ks[i].schema; {
+	case s["format"] == "go-duration":
+		return span(n)
+	case s["format"] == "date-time":
+		return instant(n)
+	case s["type"] == "string":
+		return n.Value
+	case s["type"] == "boolean":
+		return truth(n)
+	case s["type"] == "integer":
+		return int(number(n))
+	case s["type"] == "number":
+		return number(n)
+	}
+	return n.Decode()
 }
 
-// texts reads a text or a list of texts.
-func (r *reader) texts(n *source.Node, what string) []string {
-	if n.Kind != source.List {
-		return []string{r.text(n, what)}
+// A value may spell a boolean or a number as a string; the schema has seen that it does.
+
+func truth(n *source.Node) bool { return strings.EqualFold(n.Value, "true") }
+
+func number(n *source.Node) float64 {
+	switch v := n.Decode().(type) {
+	case int:
+		return float64(v)
+	case float64:
+		return v
 	}
-	out := make([]string, len(n.Items))
-	for i, item := range n.Items {
-		out[i] = r.text(item, what)
-	}
-	return out
+	f, _ := strconv.ParseFloat(n.Value, 64)
+	return f
 }
 
-func (r *reader) boolean(n *source.Node, what string) bool {
-	if b, ok := n.Decode().(bool); ok {
-		return b
-	}
-	r.errorf(n, CheckValue, "", "%s is true or false, not %s", what, valueName(n))
-	return false
-}
-
-func (r *reader) count(n *source.Node, what string) int {
-	if i, ok := n.Decode().(int); ok && i >= 0 {
-		return i
-	}
-	r.errorf(n, CheckValue, "", "%s is a whole number, 0 or more, not %s", what, valueName(n))
-	return 0
-}
-
-func (r *reader) span(n *source.Node, what string) time.Duration {
-	d, err := time.ParseDuration(n.Value)
-	if n.Kind != source.Scalar || err != nil || d < 0 {
-		r.errorf(n, CheckValue, "write a number with its unit: 500ms, 30s, 5m, 24h", "%s is a time such as 30s, not %s", what, valueName(n))
-		return 0
-	}
+func span(n *source.Node) time.Duration {
+	d, _ := time.ParseDuration(n.Value)
 	return d
 }
 
-func valueName(n *source.Node) string {
-	if n.Kind == source.Scalar && !isNull(n) {
-		return strconv.Quote(n.Value)
-	}
-	return n.KindName()
-}
-
-// moment reads a time.
-func (r *reader) moment(n *source.Node, what string) time.Time {
-	for _, layout := range []string{time.RFC3339Nano, time.DateTime, time.DateOnly} {
-		if t, err := time.Parse(layout, n.Value); err == nil && n.Kind == source.Scalar {
+func instant(n *source.Node) time.Time {
+	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly} {
+		if t, err := time.Parse(layout, n.Value); err == nil {
 			return t
 		}
 	}
-	r.errorf(n, CheckValue, "write for example 2026-01-31T12:00:00Z", "%s is a time, not %s", what, valueName(n))
 	return time.Time{}
 }

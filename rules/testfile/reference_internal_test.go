@@ -1,6 +1,7 @@
 package testfile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,44 +39,37 @@ func TestTestKeysPage(t *testing.T) {
 
 // words says what a key takes, from its schema.
 func words(schema map[string]any) string {
-	one := func(name any) string {
-		text := fmt.Sprint(name)
-		return map[string]string{"string": "text", "boolean": "`true` or `false`", "integer": "whole number", "null": "`null`"}[text] + map[string]string{"number": "number", "object": "object"}[text]
+	values, closed := schema["enum"].([]any)
+	if !closed {
+		values, _ = schema["examples"].([]any)
 	}
-	if alternatives, ok := schema["anyOf"].([]any); ok {
-		var out []string
-		for _, s := range alternatives {
-			out = append(out, words(s.(map[string]any)))
-		}
+	var out []string
+	for _, v := range values {
+		out = append(out, reference.Code(fmt.Sprint(v)))
+	}
+	if closed {
 		return join(out)
 	}
-	if values, ok := schema["enum"].([]any); ok {
-		var out []string
-		for _, v := range values {
-			out = append(out, reference.Code(fmt.Sprint(v)))
-		}
-		return join(out)
+	kinds, several := schema["type"].([]any)
+	if !several {
+		kinds = []any{schema["type"]}
 	}
-	switch kind := schema["type"].(type) {
-	case []any:
-		var out []string
-		for _, name := range kind {
-			out = append(out, one(name))
+	for _, kind := range kinds {
+		switch value, _ := schema["additionalProperties"].(map[string]any); {
+		case kind == "array":
+			out = append(out, "list of "+words(schema["items"].(map[string]any)))
+		case kind == "object" && value != nil && schema["properties"] == nil:
+			out = append(out, "name → "+words(value))
+		case kind == "object" && schema["properties"] != nil:
+			out = append(out, "keys")
+		case kind == nil:
+			out = append(out, "any value")
+		default:
+			name := map[any]string{"string": "text", "boolean": "`true` or `false`", "integer": "whole number", "null": "`null`"}[kind]
+			out = append(out, cmp.Or(name, fmt.Sprint(kind)))
 		}
-		return join(out)
-	case string:
-		if items, ok := schema["items"].(map[string]any); ok {
-			return "list of " + words(items)
-		}
-		if value, ok := schema["additionalProperties"].(map[string]any); ok && schema["properties"] == nil {
-			return "name → " + words(value)
-		}
-		if kind == "object" && schema["properties"] != nil {
-			return "keys"
-		}
-		return one(kind)
 	}
-	return "any value"
+	return join(out)
 }
 
 // join lists alternatives, each once.
