@@ -197,39 +197,39 @@ func (b *bench) compareFiles(want testfile.Optional[map[string]testfile.Content]
 	if err != nil {
 		return []Failure{{Pos: want.Pos, What: "files", Got: err.Error()}}
 	}
-	for _, path := range slices.Sorted(maps.Keys(want.Value)) {
-		w := want.Value[path]
-		got, there := after[path]
+	paths := map[string]bool{}
+	for _, files := range []map[string]string{b.before, after} {
+		for path := range files {
+			paths[path] = true
+		}
+	}
+	for path := range want.Value {
+		paths[path] = true
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		w, named := want.Value[path]
+		old, was := b.before[path]
+		got, exists := after[path]
 		switch {
-		case w.Gone && there:
+		case !named && !was && path == state.IgnoreFile: // no rule asks for it
+		case !named && was && !exists:
+			fail(path, "it stays as it is", "it is gone")
+		case !named && got != old:
+			fail(path, "it stays as it is", got)
+		case !named:
+		case w.Gone && exists:
 			fail(path, "no such file", got)
+		case w.Gone && !was:
+			fail(path, "a file that is removed", "it was never there")
 		case w.Gone:
-			if _, was := b.before[path]; !was {
-				fail(path, "a file that is removed", "it was never there")
-			}
-		case !there:
+		case !exists:
 			fail(path, "a file", "there is none")
 		case w.Whole && got != w.Text:
 			fail(path, w.Text, got)
 		}
 		for _, p := range w.Parts {
-			if there && !p.Match(got) {
+			if exists && !p.Match(got) {
 				fail(path, strings.TrimSpace(p.Text), got)
-			}
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(after)) {
-		if _, was := b.before[path]; !was && path == state.IgnoreFile {
-			continue // no rule asks for it
-		}
-		if _, named := want.Value[path]; !named && after[path] != b.before[path] {
-			fail(path, "it stays as it is", after[path])
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(b.before)) {
-		if _, named := want.Value[path]; !named {
-			if _, there := after[path]; !there {
-				fail(path, "it stays as it is", "it is gone")
 			}
 		}
 	}

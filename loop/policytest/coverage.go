@@ -142,12 +142,8 @@ func (c Coverage) Counts() (held, rules, seen, outcomes int) {
 // operands, counted together. A policy without rules is covered.
 func (c Coverage) Percent() float64 {
 	held, all, seen, outcomes := c.Counts()
-	return percent(held+seen, all+outcomes)
-}
-
-func percent(part, all int) float64 {
-	if all == 0 {
+	if all+outcomes == 0 {
 		return 100
 	}
-	return 100 * float64(part) / float64(all)
+	return 100 * float64(held+seen) / float64(all+outcomes)
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,212 +17,167 @@ import (
 // version stands for that of a file that a literal takes the place of.
 const version = "given"
 
-// literal turns what a test writes for a fact into what its source would have
-// given. What the test leaves out is as in an empty document.
+// literal turns what a test writes for a fact into the value that its source would have
+// gathered. What the test leaves out is as in an empty document.
 func literal(decl *rules.Fact, v any) (rules.Value, error) {
-	out := rules.Value{Version: version}
-	kind := decl.Source
+	kind, document := decl.Source, &schema.Type{}
+	t := kind.Value
+	if kind.Around != nil {
+		t = kind.Around(document)
+	}
+	var err error
 	switch {
-	case kind.Glob:
-		return glob(decl, v)
 	case kind.File && kind.Editable:
-		fields, ok := v.(map[string]any)
-		if !ok {
-			return out, errors.New("its value is a map of fields")
+		return ofDocument(decl, v)
+	case kind.Around == nil && decl.Schema != nil:
+		return judged(decl, v), nil
+	case t != nil && t.Kind == schema.String && kind.File:
+		switch v.(type) {
+		case string, bool, int, float64:
+			return rules.Value{Version: version, V: strings.TrimSpace(fmt.Sprint(v))}, nil
 		}
-		return document(decl, fields)
-	case kind.File && kind.Value != nil && kind.Value.Kind == schema.String:
-		s, err := scalar(v)
-		out.V = strings.TrimSpace(s)
-		return out, err
-	case kind.File && kind.Value != nil && kind.Value.Kind == schema.Array:
-		return checklist(kind.Value, v)
-	case kind.Around != nil:
-		return around(decl, v)
+		return rules.Value{}, errors.New("its value is a text")
+	case kind.Glob:
+		v, err = each(v, "its value is a list of files, each a map with path, age and value", file)
+	case t != nil && t.Kind == schema.Array && kind.File:
+		v, err = each(v, "its value is a list of items, each a text or a map with text, done, tags, depth and section; give Markdown under files", item)
+	case kind.Derive != nil:
+		if fields, ok := v.(map[string]any); ok {
+			fields = maps.Clone(fields)
+			kind.Derive(fields)
+			v = fields
+		}
 	}
-	if decl.Schema != nil {
-		r := decl.Schema.Check(schema.Document{Value: v})
-		out.V, out.Unusable, out.Warnings = r.Value, r.Unusable, r.Warnings
-		return out, nil
+	if err != nil {
+		return rules.Value{}, err
 	}
-	full, err := filled(kind.Value, derived(kind, v))
-	out.V = full
+	full, err := filled(t, v)
+	out := rules.Value{Version: version, V: full}
+	if err == nil && kind.Around != nil && decl.Schema != nil {
+		around(decl, t, document, &out)
+	}
 	return out, err
 }
 
-// derived fills in the fields that follow from those that a test gives.
-func derived(kind rules.SourceKind, v any) any {
+// judged is a value as the schema of its fact reads it.
+func judged(decl *rules.Fact, v any) rules.Value {
+	r := decl.Schema.Check(schema.Document{Value: v})
+	return rules.Value{Version: version, V: r.Value, Unusable: r.Unusable, Warnings: r.Warnings}
+}
+
+// ofDocument is an object that goes through the schema of its fact, if there is one.
+func ofDocument(decl *rules.Fact, v any) (rules.Value, error) {
 	fields, ok := v.(map[string]any)
-	if !ok || kind.Derive == nil {
-		return v
+	if !ok {
+		return rules.Value{}, errors.New("its value is a map of fields")
 	}
-	fields = maps.Clone(fields)
-	kind.Derive(fields)
-	return fields
-}
-
-func scalar(v any) (string, error) {
-	switch v := v.(type) {
-	case string:
-		return v, nil
-	case bool, int, float64:
-		return fmt.Sprint(v), nil
-	}
-	return "", errors.New("its value is a text")
-}
-
-// document is an object that goes through the schema of its fact.
-func document(decl *rules.Fact, fields map[string]any) (rules.Value, error) {
-	out := rules.Value{Version: version}
-	body := ""
+	body, _ := fields["body"].(string)
 	if decl.Source.Body {
 		fields = maps.Clone(fields)
-		body, _ = fields["body"].(string)
 		delete(fields, "body")
 	}
-	r, err := checked(decl.Schema, fields)
-	if err != nil {
-		return out, err
+	out := rules.Value{Version: version, V: (&schema.Type{}).Read(fields).Value}
+	if decl.Schema != nil {
+		out = judged(decl, fields)
 	}
-	out.Unusable, out.Warnings = r.Unusable, r.Warnings
-	all, ok := r.Value.(map[string]any)
+	all, ok := out.V.(map[string]any)
 	if !ok {
-		out.Status, out.Problem = rules.Invalid, "it does not fit its schema"
-		return out, nil
+		return rules.Value{Version: version, Unusable: out.Unusable, Warnings: out.Warnings, Status: rules.Invalid, Problem: "it does not fit its schema"}, nil
 	}
 	if decl.Source.Body {
 		all["body"] = body
 	}
-	out.V = all
 	return out, nil
 }
 
-// checked reads a value by a schema; one that has none only has its numbers
-// brought into order.
-func checked(s *schema.Schema, v any) (schema.Result, error) {
-	if s == nil {
-		open, err := schema.FromValue("open", true)
-		if err != nil {
-			return schema.Result{}, err
-		}
-		s = open
+// around checks the documents that a value holds in a field, as what a program printed
+// and the files of a glob do. A file that does not fit the schema is left out.
+func around(decl *rules.Fact, t, document *schema.Type, out *rules.Value) {
+	list, isList := out.V.([]any)
+	if !isList {
+		list = []any{out.V}
+	} else {
+		t = t.Elem
 	}
-	return s.Check(schema.Document{Value: v}), nil
-}
-
-// checklist takes items as maps, or as texts for items that are open.
-func checklist(t *schema.Type, v any) (rules.Value, error) {
-	out := rules.Value{Version: version}
-	items, ok := v.([]any)
-	if !ok {
-		return out, errors.New("its value is a list of items, each a text or a map with text, done, tags, depth and section; give Markdown under files")
-	}
-	list := make([]any, len(items))
-	for i, item := range items {
-		fields, ok := item.(map[string]any)
-		if s, isText := item.(string); isText {
-			fields, ok = map[string]any{"text": s}, true
-		}
-		if !ok {
-			return out, fmt.Errorf("item %d is neither a text nor a map", i+1)
-		}
-		full := map[string]any{"text": "", "done": false, "tags": []any{}, "depth": 0, "section": "", "line": i + 1}
-		for name, v := range fields {
-			if _, known := full[name]; !known && name != "source" {
-				return out, unknownField(name, append(slices.Collect(maps.Keys(full)), "source"))
-			}
-			full[name] = v
-		}
-		if _, given := full["source"]; !given {
-			mark := " "
-			if full["done"] == true {
-				mark = "x"
-			}
-			full["source"] = fmt.Sprintf("- [%s] %v", mark, full["text"])
-		}
-		list[i] = full
-	}
-	whole, err := filled(t, list)
-	out.V = whole
-	return out, err
-}
-
-// glob takes a list of maps with path, age and value, of which value goes through
-// the schema. One that does not fit is left out, as in the real thing.
-func glob(decl *rules.Fact, v any) (rules.Value, error) {
-	out := rules.Value{}
-	files, ok := v.([]any)
-	if !ok {
-		return out, errors.New("its value is a list of files, each a map with path, age and value")
-	}
-	list, bad := []any{}, []string{}
-	for i, f := range files {
-		fields, ok := f.(map[string]any)
-		if !ok {
-			return out, fmt.Errorf("file %d is no map with path, age and value", i+1)
-		}
-		full := map[string]any{"path": "file" + strconv.Itoa(i+1) + ".json", "name": "", "age": time.Duration(0), "value": map[string]any{}}
-		for name, v := range fields {
-			if _, known := full[name]; !known {
-				return out, unknownField(name, slices.Collect(maps.Keys(full)))
-			}
-			full[name] = v
-		}
-		if text, ok := full["age"].(string); ok {
-			age, err := time.ParseDuration(text)
-			if err != nil {
-				return out, fmt.Errorf("the age %q of file %d is no time such as 5m", text, i+1)
-			}
-			full["age"] = age
-		}
-		base := path.Base(fmt.Sprint(full["path"]))
-		if full["name"] == "" {
-			full["name"] = strings.TrimSuffix(base, path.Ext(base))
-		}
-		if _, isText := full["value"].(string); !isText {
-			r, err := checked(decl.Schema, full["value"])
-			if err != nil {
-				return out, err
-			}
-			if len(r.Unusable) > 0 {
-				bad = append(bad, fmt.Sprintf("%s: %s", full["path"], r.Unusable[0]))
+	kept, bad := []any{}, []string{}
+	for _, element := range list {
+		fields, _ := element.(map[string]any)
+		for name, of := range t.Fields {
+			if of != document {
 				continue
 			}
-			full["value"] = r.Value
+			r := judged(decl, fields[name])
+			fields[name] = r.V
+			if isList && len(r.Unusable) > 0 {
+				bad = append(bad, fmt.Sprintf("%s: %s", fields["path"], r.Unusable[0]))
+				continue
+			}
+			for _, u := range r.Unusable {
+				u.Pointer = "/" + name + u.Pointer
+				out.Unusable = append(out.Unusable, u)
+			}
+			kept = append(kept, fields)
 		}
-		list = append(list, full)
 	}
-	out.V, out.Problem = list, strings.Join(bad, "\n")
+	if isList {
+		out.V, out.Problem = kept, strings.Join(bad, "\n")
+	}
+}
+
+// each completes the elements of a list by what follows from their other fields.
+func each(v any, form string, complete func(i int, fields map[string]any) error) (any, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, errors.New(form)
+	}
+	out := make([]any, len(list))
+	for i, element := range list {
+		fields, ok := element.(map[string]any)
+		if text, isText := element.(string); isText {
+			fields, ok = map[string]any{"text": text}, true
+		}
+		if !ok {
+			return nil, fmt.Errorf("element %d: %s", i+1, form)
+		}
+		fields = maps.Clone(fields)
+		if err := complete(i, fields); err != nil {
+			return nil, err
+		}
+		out[i] = fields
+	}
 	return out, nil
 }
 
-// around is a value that holds the document of which the fact has the schema in one
-// of its fields, as what a program printed does.
-func around(decl *rules.Fact, v any) (rules.Value, error) {
-	out := rules.Value{}
-	document := &schema.Type{}
-	t := decl.Source.Around(document)
-	if _, ok := v.(map[string]any); !ok {
-		return out, errors.New("its value is a map with " + names(t))
+func setDefault(fields map[string]any, name string, v any) {
+	if _, given := fields[name]; !given {
+		fields[name] = v
 	}
-	full, err := filled(t, derived(decl.Source, v))
+}
+
+// item completes an item of a checklist.
+func item(i int, fields map[string]any) error {
+	mark := " "
+	if fields["done"] == true {
+		mark = "x"
+	}
+	setDefault(fields, "line", i+1)
+	setDefault(fields, "source", fmt.Sprintf("- [%s] %v", mark, fields["text"]))
+	return nil
+}
+
+// file completes a file of a glob.
+func file(i int, fields map[string]any) error {
+	setDefault(fields, "path", fmt.Sprintf("file%d.json", i+1))
+	setDefault(fields, "age", "0s")
+	setDefault(fields, "value", map[string]any{})
+	base := path.Base(fmt.Sprint(fields["path"]))
+	setDefault(fields, "name", strings.TrimSuffix(base, path.Ext(base)))
+	age, err := time.ParseDuration(fmt.Sprint(fields["age"]))
 	if err != nil {
-		return out, err
+		return fmt.Errorf("the age %q of file %d is no time such as 5m", fields["age"], i+1)
 	}
-	fields, _ := full.(map[string]any)
-	for name, of := range t.Fields {
-		if of != document || decl.Schema == nil {
-			continue
-		}
-		r := decl.Schema.Check(schema.Document{Value: fields[name]})
-		fields[name] = r.Value
-		for _, u := range r.Unusable {
-			u.Pointer = "/" + name + u.Pointer
-			out.Unusable = append(out.Unusable, u)
-		}
-	}
-	out.V = fields
-	return out, nil
+	fields["age"] = age
+	return nil
 }
 
 // filled completes a value by its type with zero values, and refuses fields that

@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/testfile"
@@ -26,9 +25,6 @@ type Suite struct {
 	policy  string // in fsys
 	cfg     rules.Config
 	program *rules.Program // with the values that all tests share
-
-	mu       sync.Mutex
-	programs map[string]*rules.Program // by the values of params
 }
 
 // Load reads the test file name of fsys and loads the policy that it tests, with
@@ -49,7 +45,7 @@ func LoadSource(ctx context.Context, fsys fs.FS, name string, src []byte, cfg ru
 	if file == nil {
 		return nil, diags
 	}
-	s := &Suite{file: file, fsys: fsys, cfg: cfg, programs: map[string]*rules.Program{}}
+	s := &Suite{file: file, fsys: fsys, cfg: cfg}
 	var err error
 	if s.policy, err = s.find(); err != nil {
 		at := file.PolicyPos()
@@ -104,30 +100,13 @@ func (s *Suite) find() (string, error) {
 	return "", errors.New("there is no policy " + beside)
 }
 
-// load gives the program with these values of its params.
+// load returns the program with these values of its params.
 func (s *Suite) load(ctx context.Context, set map[string]string) (*rules.Program, rules.Diagnostics) {
-	var key strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		key.WriteString(name + "\x00" + set[name] + "\x00")
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.programs[key.String()]; p != nil {
-		return p, nil
-	}
 	cfg := s.cfg
-	cfg.Set = maps.Clone(s.cfg.Set)
-	for name, value := range set {
-		if cfg.Set == nil {
-			cfg.Set = map[string]string{}
-		}
-		cfg.Set[name] = value
-	}
-	p, diags := rules.Load(ctx, s.fsys, s.policy, cfg)
-	if p != nil {
-		s.programs[key.String()] = p
-	}
-	return p, diags
+	cfg.Set = map[string]string{}
+	maps.Copy(cfg.Set, s.cfg.Set)
+	maps.Copy(cfg.Set, set)
+	return rules.Load(ctx, s.fsys, s.policy, cfg)
 }
 
 // Name is the name of the test file, as it was loaded.

@@ -70,19 +70,23 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		keys(given, "memory", "the policy has no memory", remembered)
 		keys(given, "repeated", "the policy has no rule", names)
 		for _, field := range fields(given, "input") {
-			name, at := field.Key.Value, at(field.Key)
+			name, place := field.Key.Value, at(field.Key)
 			if raw {
 				continue
 			}
 			if t.Given.Host == "" {
-				fail(at, "no rule can read the input field", name, inputs)
-				for _, key := range unknownItemKeys(name, t.Given.Input[name]) {
-					fail(at, "an item of "+name+" has no field", key, itemKeys(name))
+				fail(place, "no rule can read the input field", name, inputs)
+				if known := itemKeys(name); known != nil {
+					for _, item := range items(field.Value) {
+						for _, f := range item.Fields {
+							fail(at(f.Key), "an item of "+name+" has no field", f.Key.Value, known)
+						}
+					}
 				}
 			}
 			// What the file gives all its tests may be meant for others.
-			if event := eventOf(name); event != "" && event != t.Event && at.Line >= t.Pos.Line && slices.Contains(rules.KnownEvents(), t.Event) {
-				report(at, name, "write event: "+event+" in the test, or leave it out", "only "+event+" has the input field "+name+", and this test is of "+t.Event)
+			if event := eventOf(name); event != "" && event != t.Event && place.Line >= t.Pos.Line && slices.Contains(rules.KnownEvents(), t.Event) {
+				report(place, name, "write event: "+event+" in the test, or leave it out", "only "+event+" has the input field "+name+", and this test is of "+t.Event)
 			}
 		}
 		keys(expect, "memory", "the policy has no memory", remembered)
@@ -151,21 +155,4 @@ func itemKeys(input string) []string {
 		return []string{"id", "prompt", "recurring", "schedule"}
 	}
 	return nil
-}
-
-// unknownItemKeys are the other ones that a test gives.
-func unknownItemKeys(input string, given any) []string {
-	known := itemKeys(input)
-	items, _ := given.([]any)
-	var unknown []string
-	for _, item := range items {
-		fields, _ := item.(map[string]any)
-		for key := range fields {
-			if known != nil && !slices.Contains(known, key) {
-				unknown = append(unknown, key)
-			}
-		}
-	}
-	slices.Sort(unknown)
-	return slices.Compact(unknown)
 }

@@ -105,7 +105,7 @@ func (r *reader) effects(n *source.Node) []string {
 				if glob := v.Get("glob"); glob != nil {
 					text += glob.Value
 				}
-				if older := v.Get("older"); older != nil {
+				if older := v.Get("older"); older != nil && !isNull(older) {
 					text += " older than " + span(older).String()
 				}
 				out = append(out, text)

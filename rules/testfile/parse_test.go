@@ -83,15 +83,20 @@ given:
   files: {a.txt: one, b.txt: two}
   env: {A: "1"}
   stop_hook_active: true
+  input: {session_id: s1}
+  loop: {total: 7}
+  which: [make]
 tests:
   - name: special
     given:
-      facts: {state: {deep: {b: [3]}}, list: [x]}
+      facts: {state: {deep: {b: [3], d: null}}, list: [x]}
       missing: {feature: not there}
       files: {b.txt: null, c.txt: {text: three, age: 5s}}
       env: {B: 2}
       loop: {repeats: 2}
-    expect: {rule: r}
+      session_id: null
+      which: null
+    expect: {rule: r, measure: {done: 1, total: null}}
   - name: plain
     expect: {rule: r}
 `))
@@ -99,16 +104,19 @@ tests:
 		t.Fatal(diags.Format())
 	}
 	want := testfile.Given{
-		Facts:   map[string]any{"state": map[string]any{"a": 1, "deep": map[string]any{"b": []any{3}, "c": "x"}}, "list": []any{"x"}},
+		Facts:   map[string]any{"state": map[string]any{"a": 1, "deep": map[string]any{"b": []any{3}, "c": "x", "d": nil}}, "list": []any{"x"}},
 		Missing: map[string]string{"feature": "not there"},
 		Files:   map[string]testfile.Source{"a.txt": {Text: "one", Age: testfile.DefaultAge}, "c.txt": {Text: "three", Age: 5 * time.Second}},
 		Env:     map[string]string{"A": "1", "B": "2"},
 		Input:   map[string]any{"stop_hook_active": true},
-		Loop:    &testfile.Loop{Continuations: 2, Total: 2, Repeats: 2},
+		Loop:    &testfile.Loop{Continuations: 2, Total: 7, Repeats: 2},
 	}
 	opts := []cmp.Option{cmpopts.IgnoreUnexported(testfile.Given{}, testfile.Source{}), cmpopts.EquateEmpty()}
 	if diff := cmp.Diff(want, f.Tests[0].Given, opts...); diff != "" {
 		t.Errorf("the first test (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]float64{"done": 1}, f.Tests[0].Expect.Measure.Value); diff != "" {
+		t.Errorf("a number that is null (-want +got)\n%s", diff)
 	}
 	// A test leaves no trace in the next one.
 	want = testfile.Given{
@@ -116,7 +124,9 @@ tests:
 		Missing: map[string]string{"list": ""},
 		Files:   map[string]testfile.Source{"a.txt": {Text: "one", Age: testfile.DefaultAge}, "b.txt": {Text: "two", Age: testfile.DefaultAge}},
 		Env:     map[string]string{"A": "1"},
-		Input:   map[string]any{"stop_hook_active": true},
+		Input:   map[string]any{"stop_hook_active": true, "session_id": "s1"},
+		Loop:    &testfile.Loop{Total: 7},
+		Which:   []string{"make"},
 	}
 	if diff := cmp.Diff(want, f.Tests[1].Given, opts...); diff != "" {
 		t.Errorf("the second test (-want +got)\n%s", diff)

@@ -185,7 +185,11 @@ func (r *reader) decode(n *source.Node, v reflect.Value) {
 		}
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
+		kind := v.Type().Elem().Kind()
 		for _, f := range n.Fields {
+			if isNull(f.Value) && kind != reflect.Interface && kind != reflect.Struct {
+				continue // it is no number and no string
+			}
 			value := reflect.New(v.Type().Elem()).Elem()
 			r.decode(f.Value, value)
 			v.SetMapIndex(reflect.ValueOf(f.Key.Value), value)

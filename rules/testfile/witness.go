@@ -100,12 +100,7 @@ func (d *Draft) gives(name string, v any) bool {
 	group, member, grouped := strings.Cut(name, ".")
 	switch {
 	case grouped && (group == "loop" && loopKeys().has(member) || group == "env"):
-		values, ok := d.Given[group].(map[string]any)
-		if !ok {
-			values = map[string]any{}
-			d.Given[group] = values
-		}
-		values[member] = v
+		d.give(v, group, member)
 	case givenKeys().has(name):
 		d.Given[name] = v
 	default:
@@ -114,26 +109,26 @@ func (d *Draft) gives(name string, v any) bool {
 	return true
 }
 
+// give gives a value in maps within one another.
+func (d *Draft) give(v any, path ...string) {
+	at := d.Given
+	for _, step := range path[:len(path)-1] {
+		next, ok := at[step].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			at[step] = next
+		}
+		at = next
+	}
+	at[path[len(path)-1]] = v
+}
+
 // spoil gives fields that are named fact.field a value of a kind that no rule
 // compares anything with.
 func (d *Draft) spoil(v any) {
 	fields, _ := v.([]any)
 	for _, f := range fields {
 		path, _ := f.(string)
-		at, ok := d.Given["facts"].(map[string]any)
-		if !ok {
-			at = map[string]any{}
-			d.Given["facts"] = at
-		}
-		steps := strings.Split(path, ".")
-		for _, step := range steps[:len(steps)-1] {
-			next, ok := at[step].(map[string]any)
-			if !ok {
-				next = map[string]any{}
-				at[step] = next
-			}
-			at = next
-		}
-		at[steps[len(steps)-1]] = map[string]any{"of": "a wrong type"}
+		d.give(map[string]any{"of": "a wrong type"}, append([]string{"facts"}, strings.Split(path, ".")...)...)
 	}
 }
