@@ -128,7 +128,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	o.syms, o.props = r.syms, r.props
 	o.reads = r.accesses(n)
 	o.calls, o.paths = r.calls, constantPaths(n)
-	o.flows = flowsOf(n, o.syms, l.c.table)
+	o.private = readingsOf(n, l.c.table)
 	o.sides = l.sides(n)
 	if plain, ok := termOf(n, l.c.table); ok {
 		o.plain = &plain
@@ -201,10 +201,10 @@ func (c *compiler) parts(o *operand) []part {
 		if _, err := c.engine.check(tree); err != nil {
 			continue
 		}
-		value := flowsOf(tree.Node, r.syms, c.table).value
+		private := readingsOf(tree.Node, c.table)
 		c.engine.meter(&tree.Node)
 		if prog, err := c.engine.compile(tree); err == nil {
-			out = append(out, part{text: src, prog: prog, value: value})
+			out = append(out, part{text: src, prog: prog, private: private})
 		}
 	}
 	return out

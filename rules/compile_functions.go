@@ -134,14 +134,13 @@ func functions() []pureFunction {
 		}, reflect.TypeFor[func(string, string, string) string](), reflect.TypeFor[func(string, string, string, int) string]()),
 
 		function("digest", "32 characters that another text does not have: to remember whether a long text has changed.", func(m *meter, args []any) (any, error) {
-			if s, ok := args[0].(string); ok {
-				m.read(len(s))
-			}
-			d, ok := digestOf(args[0])
+			s, ok := args[0].(string)
 			if !ok {
 				return nil, fmt.Errorf("digest takes a text, not %s", kindOf(args[0]))
 			}
-			return d, nil
+			m.read(len(s))
+			sum := sha256.Sum256([]byte(s))
+			return hex.EncodeToString(sum[:16]), nil
 		}, reflect.TypeFor[func(string) string](), reflect.TypeFor[func(any) string]()),
 
 		function("similar", "How alike two texts are, from 0 to 1: the share of pairs of words that they have in common, ignoring case.", func(m *meter, args []any) (any, error) {
@@ -223,16 +222,4 @@ func bullets(m *meter, items []any, n int) string {
 		b = append(b, '\n')
 	}
 	return strings.TrimRight(string(b), "\n")
-}
-
-// digestOf is the digest of a text, or of what stands for a text of which only that is known.
-func digestOf(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		sum := sha256.Sum256([]byte(v))
-		return hex.EncodeToString(sum[:16]), true
-	case interface{ Digest() string }:
-		return v.Digest(), true
-	}
-	return "", false
 }

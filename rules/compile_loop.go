@@ -127,12 +127,12 @@ func (c *compiler) checkShown(sc *scope, n *source.Node, root *cond, what string
 // readsPrivate reports whether an expression reads something that the log does not show.
 func readsPrivate(root *cond, seen map[*symbol]bool) (found bool) {
 	root.walk(func(o *operand) {
-		for _, f := range slices.Concat(o.flows.value, o.flows.seen, o.flows.asked) {
-			switch s := f.sym; {
+		for _, r := range o.private.paths {
+			switch s := r.sym; {
 			case s.kind == nameSymbol:
 				found = found || s.info.secrecy() != nil
 			case s.kind == factSymbol:
-				found = found || s.fact.private.at(f.path) != nil
+				found = found || r.of(s.fact.private) != nil
 			case s.kind == letSymbol && s.let.root != nil && !seen[s]:
 				seen[s] = true
 				found = found || readsPrivate(s.let.root, seen)

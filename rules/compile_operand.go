@@ -21,7 +21,7 @@ type operand struct {
 	whole    string    // with its not; "" if it has none
 	negated  bool      // whole is false where the operand is true
 	boolean  bool      // its value must be true or false
-	flows    flows     // where the values go that it reads
+	private  readings  // what it reads, of which some may be private
 	syms     []*symbol // all that it names
 	reads    []access
 	props    []string // names of fields that occur anywhere in it
@@ -58,9 +58,9 @@ func (o *operand) shown() string { return cmp.Or(o.whole, o.text) }
 
 // part is a sub-expression whose value Explain shows.
 type part struct {
-	text  string
-	prog  *vm.Program
-	value []flow
+	text    string
+	prog    *vm.Program
+	private readings
 }
 
 // code is the program of expr's machine for an operand. What ralph evaluates

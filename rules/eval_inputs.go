@@ -18,44 +18,26 @@ const (
 // noteInputs notes what an operand reads. Its facts are there and usable.
 func (ev *evaluation) noteInputs(o *operand) {
 	for i := range o.reads {
-		a := &o.reads[i]
-		g := &ev.gotten[a.fact.fact.index]
-		v, mark := g.V, g.mark
-		walked := make([]any, 0, len(a.path))
-		for _, step := range a.path {
-			switch t := v.(type) {
-			case map[string]any:
-				v, mark = t[step], mark.field(step)
-				walked = append(walked, step)
-				continue
-			case []any:
-				if i, err := strconv.Atoi(step); err == nil && i < len(t) {
-					v = t[i]
-					walked = append(walked, i)
-					continue
-				}
-			}
-			break
-		}
-		name, looks := inputName(a.fact.name, walked), ev.looksInto(o, a.fact)
-		switch private := mark != nil && mark.shows == nil && !looks && !ev.clear(); {
-		case private && a.name == "": // the let says by itself how it reads it
-		case private && sumsUp(o, a) && ev.noteDigest(name, v):
-		default:
-			ev.noteInput(name, v, mark, looks)
+		if a := &o.reads[i]; a.name != "" { // else the let says by itself what it reads
+			g := &ev.gotten[a.fact.fact.index]
+			v, mark, walked := at(g.V, g.mark, a.path)
+			ev.noteInput(inputName(a.fact.name, walked), v, mark, ev.looksInto(o, a.fact))
 		}
 	}
 	for _, s := range o.syms {
-		switch v := ev.slots[s.slot].value; {
+		name := s.name
+		switch {
 		case s.kind == factSymbol && !slices.ContainsFunc(o.reads, func(a access) bool { return a.fact == s }):
-			ev.noteInput(inputName(s.name, nil), v, ev.slots[s.slot].mark, ev.looksInto(o, s))
+			name = inputName(name, nil)
 		case s.kind == nameSymbol && !s.info.called() && !s.info.askRow:
-			ev.noteInput(s.name, v, ev.slots[s.slot].mark, ev.looksInto(o, s))
 		case s.kind == memorySymbol:
-			ev.noteInput("memory."+s.name, v, ev.slots[s.slot].mark, ev.looksInto(o, s))
+			name = "memory." + name
 		case s.kind == askSymbol && s.ask == "age":
-			ev.noteInput("age("+s.fact.Name+")", v, nil, false)
+			name = "age(" + s.fact.Name + ")"
+		default:
+			continue
 		}
+		ev.noteInput(name, ev.slots[s.slot].value, ev.slots[s.slot].mark, ev.looksInto(o, s))
 	}
 }
 
@@ -72,15 +54,14 @@ func (ev *evaluation) noteInput(name string, v any, mark *secrecy, looked bool) 
 		return
 	}
 	in := Input{Name: name, Reported: ev.telling}
-	shown, ok := v, true
-	if !ev.clear() {
-		shown, ok = mark.stripped(v)
-	}
 	// What only texts read is for the agent or the user, and no business of a log.
-	if !ok || looked || ev.telling && !ev.clear() {
+	switch {
+	case ev.clear():
+		in.Value, in.Cut = held(v)
+	case looked, ev.telling, mark != nil && mark.shows == nil:
 		in.Cut = true
-	} else {
-		in.Value, in.Cut = held(shown)
+	default:
+		in.Value, in.Cut = held(mark.without(v, func(any) any { return nil }))
 	}
 	if i >= 0 {
 		all[i] = in
@@ -95,25 +76,6 @@ const (
 	maxCalls = 64
 	maxCall  = 200
 )
-
-// sumsUp reports whether an operand makes a digest of what it reads.
-func sumsUp(o *operand, a *access) bool {
-	return slices.ContainsFunc(o.flows.sums, func(f flow) bool { return f.sym == a.fact && slices.Equal(f.path, a.path) })
-}
-
-// noteDigest notes the digest of a private text of which no more was read.
-func (ev *evaluation) noteDigest(name string, v any) bool {
-	t := &ev.verdict.Trace
-	d, ok := digestOf(v)
-	if !ok || len(t.Calls) >= maxCalls {
-		return false
-	}
-	if t.Calls == nil {
-		t.Calls = map[string]any{}
-	}
-	t.Calls["digest("+name+")"] = d
-	return true
-}
 
 // noted is one of ralph's functions that notes what it answers, which a replay needs.
 func (ev *evaluation) noted(name string, v any) any {
@@ -137,7 +99,7 @@ func (ev *evaluation) noted(name string, v any) any {
 // noteCall notes an answer, unless the question or the answer is made of something private.
 func (ev *evaluation) noteCall(name, text string, answer any) {
 	t := &ev.verdict.Trace
-	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.at == nil || !ev.clear() && ev.markOf(ev.at.flows.asked) != nil {
+	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.at == nil || !ev.clear() && ev.hides(&ev.at.private) {
 		return
 	}
 	if t.Calls == nil {

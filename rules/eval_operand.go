@@ -16,8 +16,8 @@ func (ev *evaluation) operand(o *operand) (any, truth) {
 	ev.meter.charge(1, 0)
 	v, state := ev.evaluate(o)
 	ev.at, ev.mark = outer, nil
-	if ev.read && ev.veils(o) {
-		ev.mark = ev.markOf(o.flows.value)
+	if ev.read {
+		ev.mark = ev.markOf(&o.private, v)
 	}
 	return v, state
 }
@@ -84,7 +84,7 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 		}
 	}
 	ev.bad = true
-	ev.why = remarkf("%s: %s: %s", o.snippet.pos(err.from), o.text, veiled(runMessage(err.message), ev.veils(o)))
+	ev.why = remarkf("%s: %s: %s", o.snippet.pos(err.from), o.text, veiled(runMessage(err.message), ev.hides(&o.private)))
 	return nil, broken
 }
 

@@ -1,51 +1,35 @@
 package rules
 
-// veils reports whether an operand reads anything private. What it names is known, or
+import "slices"
+
+// hides reports whether an expression reads anything private. What it names is known, or
 // known to be unknown.
-func (ev *evaluation) veils(o *operand) bool {
-	for _, all := range [...][]flow{o.flows.value, o.flows.seen, o.flows.asked} {
-		for _, f := range all {
-			if f.sym.slot < len(ev.slots) && ev.slots[f.sym.slot].mark.at(f.path) != nil {
-				return true
-			}
-		}
-	}
-	return false
+func (ev *evaluation) hides(r *readings) bool {
+	return slices.ContainsFunc(r.paths, func(p reading) bool {
+		return p.sym.slot < len(ev.slots) && p.of(ev.slots[p.sym.slot].mark) != nil
+	})
 }
 
-// markOf is the secrecy of what flows together.
-func (ev *evaluation) markOf(all []flow) *secrecy {
-	var mark *secrecy
-	for _, f := range all {
-		m := ev.slots[f.sym.slot].mark.at(f.path)
-		switch {
-		case m == nil:
-		case f.made || mark != nil && mark != m:
-			return hidden()
-		default:
-			mark = m
-		}
+// markOf returns the secrecy of the value of an expression. A truth value gives nothing away.
+func (ev *evaluation) markOf(r *readings, v any) *secrecy {
+	if _, answer := v.(bool); answer || r.count || !ev.hides(r) {
+		return nil
 	}
-	return mark
+	if r.plain {
+		return r.paths[0].of(ev.slots[r.paths[0].sym.slot].mark)
+	}
+	return hidden()
 }
 
 // looksInto reports whether an operand reads private parts of a symbol.
 func (ev *evaluation) looksInto(o *operand, s *symbol) bool {
-	mark := ev.slots[s.slot].mark
-	for _, all := range [...][]flow{o.flows.value, o.flows.seen} {
-		for _, f := range all {
-			if f.sym == s && mark.at(f.path) != nil {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.private.paths, func(p reading) bool { return p.sym == s && p.of(ev.slots[s.slot].mark) != nil })
 }
 
 // clear reports whether traces show private values too.
 func (ev *evaluation) clear() bool { return ev.opts.Trace == TraceClear }
 
-// show gives what the trace shows of a remark.
+// show returns what the trace shows of a remark.
 func (ev *evaluation) show(r remark) string {
 	if ev.clear() {
 		return r.full

@@ -42,7 +42,8 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		} else if v.unusable(o, a) != nil {
 			r.State = "unusable"
 		} else {
-			r.Value = ev.shown(at(v.V, v.mark, a.path))
+			found, mark, _ := at(v.V, v.mark, a.path)
+			r.Value = ev.shown(found, mark)
 		}
 		t.Reads = append(t.Reads, r)
 	}
@@ -79,7 +80,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 			ev.names[s.key] = ev.slots[s.slot].value
 		}
 		if v, err := run(&ev.vm, p.prog, ev.names); err == nil {
-			t.Reads = append(t.Reads, Read{Name: p.text, Value: ev.shown(v, ev.markOf(p.value))})
+			t.Reads = append(t.Reads, Read{Name: p.text, Value: ev.shown(v, ev.markOf(&p.private, v))})
 		}
 	}
 }
@@ -93,22 +94,24 @@ func (ev *evaluation) shown(v any, mark *secrecy) any {
 	return short(mark.masked(v))
 }
 
-// at walks a static path as far as it can be walked. mark is the secrecy of v, then of
-// what was found.
-func at(v any, mark *secrecy, path []string) (any, *secrecy) {
+// at walks a static path as far as it leads. mark is the secrecy of v, then of what was
+// found.
+func at(v any, mark *secrecy, path []string) (found any, of *secrecy, walked []any) {
 	for _, step := range path {
 		switch t := v.(type) {
 		case map[string]any:
 			v, mark = t[step], mark.field(step)
+			walked = append(walked, step)
 		case []any:
 			i, err := strconv.Atoi(step)
 			if err != nil || i >= len(t) {
-				return v, mark
+				return v, mark, walked
 			}
 			v = t[i]
+			walked = append(walked, i)
 		default:
-			return nil, nil
+			return v, mark, walked
 		}
 	}
-	return v, mark
+	return v, mark, walked
 }

@@ -168,11 +168,6 @@ func (n *NameInfo) secrecy() *secrecy {
 	return n.shows
 }
 
-// answersYesNo reports whether it is called and gives a truth value.
-func (n *NameInfo) answersYesNo() bool {
-	return n.goType.Kind() == reflect.Func && n.goType.Out(0).Kind() == reflect.Bool
-}
-
 // take brings what the world gave for a name into the type that rules see. Names
 // that are called pay for every call. problem says why it is not of that type.
 func (n *NameInfo) take(v any, m *meter) (taken any, problem string) {

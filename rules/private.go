@@ -80,46 +80,11 @@ func answered(t *schema.Type) *secrecy {
 	return hidden()
 }
 
-// masked is a value without its private parts, of which it says how large they are. An
-// answer gives nothing away.
-func (s *secrecy) masked(v any) any {
-	if s == nil {
-		return v
-	}
-	switch v := v.(type) {
-	case nil, bool:
-		return v
-	case map[string]any:
-		if s.shows == nil {
-			break
-		}
-		out := make(map[string]any, len(v))
-		for name, e := range v {
-			out[name] = s.field(name).masked(e)
-		}
-		return out
-	case []any:
-		if s.shows == nil {
-			return fmt.Sprintf("(%d items)", len(v))
-		}
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = s.masked(e)
-		}
-		return out
-	case []string:
-		return fmt.Sprintf("(%d items)", len(v))
-	case string:
-		return sizeOnly(v)
-	}
-	return "(hidden)"
-}
-
-// stripped is a value of objects and lists without its private fields. ok is false if
-// the value is private itself.
-func (s *secrecy) stripped(v any) (_ any, ok bool) {
+// without returns a value with something instead of its private parts, which are left out
+// where that is nil.
+func (s *secrecy) without(v any, instead func(any) any) any {
 	if s == nil || v == nil {
-		return v, true
+		return v
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -128,25 +93,40 @@ func (s *secrecy) stripped(v any) (_ any, ok bool) {
 		}
 		out := make(map[string]any, len(v))
 		for name, e := range v {
-			if shown, ok := s.field(name).stripped(e); ok && shown != nil {
+			if shown := s.field(name).without(e, instead); shown != nil {
 				out[name] = shown
 			}
 		}
-		return out, true
+		return out
 	case []any:
-		if s.shows == nil && len(v) > 0 {
+		if s.shows == nil {
 			break
 		}
 		out := make([]any, len(v))
 		for i, e := range v {
-			var ok bool
-			if out[i], ok = s.stripped(e); !ok {
-				return nil, false
-			}
+			out[i] = s.without(e, instead)
 		}
-		return out, true
+		return out
 	}
-	return nil, false
+	return instead(v)
+}
+
+// masked is a value without its private parts, of which it says how large they are. An
+// answer gives nothing away.
+func (s *secrecy) masked(v any) any {
+	return s.without(v, func(v any) any {
+		switch v := v.(type) {
+		case bool:
+			return v
+		case []any:
+			return fmt.Sprintf("(%d items)", len(v))
+		case []string:
+			return fmt.Sprintf("(%d items)", len(v))
+		case string:
+			return sizeOnly(v)
+		}
+		return "(hidden)"
+	})
 }
 
 // sizeOnly says how much there is of a text, without showing it.

@@ -45,20 +45,9 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 	}
 	if v.Status == rules.OK {
 		v.V = value(decl, recorded.Document(w.record, decl.Name))
-		if fields, ok := v.V.(map[string]any); ok && decl.Source.Body {
-			if d, ok := w.record.Calls["digest("+decl.Name+"#/body)"].(string); ok && fields["body"] == nil {
-				fields["body"] = digested(d)
-			}
-		}
 	}
 	return v
 }
-
-// digested stands for a text of which the record holds only the digest.
-type digested string
-
-// Digest is what digest(text) gives.
-func (d digested) Digest() string { return string(d) }
 
 // value brings what a record holds into the types that rules expect.
 func value(decl *rules.Fact, doc any) any {
