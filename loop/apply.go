@@ -198,14 +198,14 @@ func (l *Loop) finish(ctx context.Context, d *Decision) {
 					said := len(d.Notices)
 					d.notice(fmt.Sprintf("rule %s: %s was not carried out: %s", part.Rule, e.Verb, err))
 					if e.Private {
-						d.hide(d.Notices[said:]...)
+						d.private = append(d.private, d.Notices[said:]...)
 					}
 				}
 			case rules.RunEffect:
 				if err := l.start(ctx, d.gatherer, part.Rule, e); err != nil {
 					said := len(d.Notices)
 					d.notice(fmt.Sprintf("rule %s: %s", part.Rule, err))
-					d.hide(d.Notices[said:]...) // it may quote what the program printed
+					d.private = append(d.private, d.Notices[said:]...) // it may quote what the program printed
 				}
 			case rules.PruneEffect:
 				effects = append(effects, e)
@@ -230,7 +230,7 @@ func (l *Loop) finish(ctx context.Context, d *Decision) {
 			logged := len(d.Log)
 			d.logLines(e.Text)
 			if e.Private {
-				d.hide(d.Log[logged:]...)
+				d.private = append(d.private, d.Log[logged:]...)
 			}
 		}
 	}

@@ -34,10 +34,10 @@ type Decision struct {
 	Err     error          // the policy could not be followed; the verdict then is a stop
 	Took    time.Duration  // of deciding
 
-	id       string            // of its record, once there is one
-	busy     string            // the run of the policy that is under way, another than that of the event
-	prefix   string            // of log lines, without brackets
-	masked   map[string]string // what the log keeps of notices, notes and lines that show something private
+	id       string   // of its record, once there is one
+	busy     string   // the run of the policy that is under way, another than that of the event
+	prefix   string   // of log lines, without brackets
+	private  []string // notices, notes and lines that show something private: the log keeps their sizes
 	gatherer *gatherer
 	spent    bool // it was applied
 }
@@ -232,7 +232,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 	if lines := g.missed(ctx); len(lines) > 0 && d.Verdict.Action == rules.Continue {
 		d.Verdict.Reason = strings.TrimLeft(d.Verdict.Reason+"\n\n"+strings.Join(lines, "\n"), "\n")
 	}
-	d.Notices, d.Known, d.Notes, d.Log, d.masked, d.Skipped = nil, nil, nil, nil, nil, ""
+	d.Notices, d.Known, d.Notes, d.Log, d.private, d.Skipped = nil, nil, nil, nil, nil, ""
 	if v := d.Verdict; v.Idle {
 		d.Skipped, v.Reason = v.Reason, ""
 		switch {
@@ -260,7 +260,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 		}
 		d.logLines(part.Log)
 		if part.Private {
-			d.hide(append([]string{part.Notice, part.Note}, d.Log[logged:]...)...)
+			d.private = append(append(d.private, part.Notice, part.Note), d.Log[logged:]...)
 		}
 	}
 	for _, p := range d.Verdict.Problems {
@@ -270,7 +270,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 			d.notice(p.Text)
 		}
 		if p.Private {
-			d.mask("["+d.prefix+"] "+p.Text, "["+d.prefix+"] "+p.Masked())
+			d.private = append(d.private, "["+d.prefix+"] "+p.Text)
 		}
 	}
 	if g.budget.Late() {
@@ -306,21 +306,6 @@ func (d *Decision) known(message string) {
 	d.Known = append(d.Known, "["+d.prefix+"] "+message)
 }
 
-// mask says what the log keeps of a text.
-func (d *Decision) mask(text, as string) {
-	if d.masked == nil {
-		d.masked = map[string]string{}
-	}
-	d.masked[text] = as
-}
-
-// hide lets the log keep only the size of texts.
-func (d *Decision) hide(texts ...string) {
-	for _, t := range texts {
-		d.mask(t, hidden(t))
-	}
-}
-
 // privateError is an error that may quote something private.
 type privateError struct{ error }
 
@@ -335,6 +320,6 @@ func (d *Decision) fail(err error) {
 	t := host.Trouble(d.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
 	d.Notices, d.Known, d.Notes, d.Log = []string{t.Notice}, nil, nil, t.Log
 	if quotes {
-		d.hide(append(t.Log, t.Notice)...)
+		d.private = append(append(d.private, t.Notice), t.Log...)
 	}
 }

@@ -77,7 +77,7 @@ type Record struct {
 	Trace   rules.Trace    `json:"trace"`
 
 	// Calls holds what functions answered, by name and quoted argument, as in
-	// said("DONE"): true or false, or a path. digest(FACT#/body) is the digest of a private text.
+	// said("DONE"): true or false, or a path.
 	Calls map[string]any `json:"calls,omitempty"`
 	// Repeated is in how many verdicts the rules with unless_repeated that were
 	// tried had been.
@@ -234,13 +234,10 @@ func short(v any) any {
 
 // discreet are texts as the log keeps them.
 func (d *Decision) discreet(texts []string) []string {
-	if len(d.masked) == 0 {
-		return texts
-	}
 	texts = slices.Clone(texts)
 	for i, t := range texts {
-		if masked, ok := d.masked[t]; ok {
-			texts[i] = masked
+		if slices.Contains(d.private, t) {
+			texts[i] = hidden(t)
 		}
 	}
 	return texts

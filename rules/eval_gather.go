@@ -85,11 +85,8 @@ func (ev *evaluation) traceFact(f *Fact, start time.Duration) {
 		Name: f.Name, Source: f.Source.Name, Status: g.Status, Path: ev.show(veiled(g.Path, g.veiled)), Problem: ev.show(g.problem),
 		Defaulted: g.Status == Missing && f.HasDefault, Start: start, Took: time.Since(ev.start) - start, Meta: g.Meta,
 	}
-	if g.Meta != nil && g.veiled && !ev.clear() {
-		r.Meta = make(map[string]any, len(g.Meta))
-		for name, v := range g.Meta {
-			r.Meta[name] = hidden().masked(v)
-		}
+	if g.veiled && !ev.clear() {
+		r.Meta = nil
 	}
 	ev.verdict.Trace.Facts = append(ev.verdict.Trace.Facts, r)
 }
@@ -212,12 +209,6 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 // asked answers missing(f) and its like.
 func (ev *evaluation) asked(s *symbol) (any, *secrecy) {
 	v := ev.fact(s.fact)
-	marked := func(text string, private bool) (any, *secrecy) {
-		if private {
-			return text, hidden()
-		}
-		return text, nil
-	}
 	switch s.ask {
 	case "missing":
 		return v.Status == Missing, nil
@@ -226,9 +217,9 @@ func (ev *evaluation) asked(s *symbol) (any, *secrecy) {
 	case "ok":
 		return v.Status == OK, nil
 	case "problem":
-		return marked(v.Problem, v.problem.private())
+		return v.Problem, secret(v.problem.private())
 	case "path":
-		return marked(v.Path, v.veiled)
+		return v.Path, secret(v.veiled)
 	}
 	if v.ModTime.IsZero() {
 		return time.Duration(0), nil

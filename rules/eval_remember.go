@@ -25,10 +25,7 @@ func (ev *evaluation) recall(s *symbol) (any, *secrecy) {
 		ev.report(remarkf("what was remembered as %s does not fit its schema, so its default counts: %s", s.name, veiled(problem, private)))
 		return s.value, nil
 	}
-	if private {
-		return r.Value, hidden()
-	}
-	return r.Value, nil
+	return r.Value, secret(private)
 }
 
 // toRemember makes the effect that changes a value of the memory.
@@ -55,10 +52,8 @@ func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken remark) {
 		return out, skip, remarkf("%s: %s", e.src, veiled(problem, ev.quoted))
 	}
 	ev.need(s)
-	if at := &ev.slots[s.slot]; at.mark == nil || ev.clear() {
-		out.Old = at.value
-	} else {
-		out.Old = at.mark.masked(at.value)
+	if out.Old = ev.slots[s.slot].value; !ev.clear() {
+		out.Old = ev.slots[s.slot].mark.masked(out.Old)
 	}
 	return out, skip, broken
 }

@@ -18,6 +18,14 @@ type secrecy struct {
 // hidden shows nothing.
 func hidden() *secrecy { return &secrecy{} }
 
+// secret is the secrecy of a value that is private as a whole or not at all.
+func secret(private bool) *secrecy {
+	if private {
+		return hidden()
+	}
+	return nil
+}
+
 // showing shows these fields of an object, and nothing else.
 func showing(fields ...string) *secrecy {
 	s := &secrecy{shows: make(map[string]*secrecy, len(fields))}

@@ -191,8 +191,7 @@ type Trace struct {
 
 	// Calls holds what functions that ask the world answered, by name and quoted
 	// argument, as in said("DONE"): true or false, or a text. Questions that are long or
-	// private are left out. digest(FACT#/body) is the digest of a private text of which
-	// no more was read.
+	// private are left out.
 	Calls map[string]any `json:"-"`
 }
 
