@@ -50,7 +50,7 @@ func TestImports(t *testing.T) {
 		"internal/nearest":      nil,
 		"internal/reference":    {"flag", "os", "path/filepath", "testing", "time"}, // for tests
 		"internal/regexpsize":   nil,
-		"schema":                {"./internal/nearest", "./internal/regexpsize", "encoding/binary", "hash/maphash", "math/big", "time"},
+		"schema":                {"./internal/nearest", "./internal/regexpsize", "time"},
 		"rules/internal/form":   nil,
 		"rules/internal/solve":  nil,
 		"rules/internal/source": nil,

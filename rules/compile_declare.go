@@ -283,7 +283,7 @@ func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Type) 
 		if len(r.Unusable) > 0 {
 			c.errorf(sc, d.deflt, "default", "", "the default does not fit the schema: %s%s", pointerAt(r.Unusable[0].Pointer), r.Unusable[0].Text())
 		}
-		f.Default = f.Schema.Complete(f.Default)
+		f.Default = r.Value
 	}
 	if d.kind.Editable && f.Schema == nil && typ == nil {
 		typ = &schema.Type{Kind: schema.Object}

@@ -34,63 +34,34 @@ type Result struct {
 // A document, or a value in it, that is deeper than MaxDepth is unusable as a whole, and so is one that is too large for
 // its schema. A document that would take too long to judge has a warning that says so.
 func (s *Schema) Check(doc Document) Result {
-	c := conformer{text: doc.Text}
 	if doc.Value == nil && s.typ.HasDefault {
-		return Result{Value: c.clone(s.typ.Default)}
+		return Result{Value: (&conformer{}).clone(s.typ.Default)}
 	}
-	v, ok := c.conform(s.typ, doc.Value)
+	return s.typ.read(doc, func(c *conformer, v any) []Violation { return c.judge(s, v) })
+}
+
+// Read reads a value by the type alone, without judging more than kinds: what is unusable is left out and listed, missing
+// and null fields have their defaults. Its warnings are numbers that were saturated. The zero Type takes anything.
+func (t *Type) Read(v any) Result {
+	return t.read(Document{Value: v}, func(*conformer, any) []Violation { return nil })
+}
+
+func (t *Type) read(doc Document, judge func(*conformer, any) []Violation) Result {
+	c := conformer{text: doc.Text}
+	v, ok := c.conform(t, doc.Value)
 	var warnings []Violation
 	if c.refused == "" && ok {
-		warnings = append(c.inexact, c.judge(s, v)...)
-		v = c.fill(s.typ, v)
+		warnings = append(c.inexact, judge(&c, v)...)
+		v = c.fill(t, v) // the judge sees the value without defaults
+	}
+	if c.refused != "" {
+		c.unusable = []Violation{{Message: c.refused}}
 	}
 	if c.refused != "" || !ok {
-		return Result{Unusable: doc.locate(c.wrong(), c.size)}
+		return Result{Unusable: doc.locate(c.unusable, c.size)}
 	}
 	dig(c.holes)
 	return Result{Value: v, Unusable: doc.locate(c.unusable, c.size), Warnings: doc.locate(warnings, c.size)}
-}
-
-// Complete returns a copy of v as Check makes it, for values that need no judgement, such as those that a policy states:
-// numbers normalised, defaults filled in, what is unusable left out. nil becomes the schema's default, and nil if it has
-// none; v itself is not changed.
-func (s *Schema) Complete(v any) any {
-	c := conformer{}
-	if v == nil && s.typ.HasDefault {
-		return c.clone(s.typ.Default)
-	}
-	v, ok := c.conform(s.typ, v)
-	if !ok {
-		return nil
-	}
-	if v = c.fill(s.typ, v); c.refused != "" {
-		return nil
-	}
-	dig(c.holes)
-	return v
-}
-
-// Read reads a value by the type alone, without judging more than kinds: what is unusable is left out and listed, absent
-// and null fields have their defaults. Its warnings are numbers that were saturated. The zero Type takes anything.
-func (t *Type) Read(v any) Result {
-	c, read := conformer{}, Document{Value: v}
-	v, ok := c.conform(t, v)
-	if ok {
-		v = c.fill(t, v)
-	}
-	if c.refused != "" || !ok {
-		return Result{Unusable: read.locate(c.wrong(), c.size)}
-	}
-	dig(c.holes)
-	return Result{Value: v, Unusable: read.locate(c.unusable, c.size), Warnings: read.locate(c.inexact, c.size)}
-}
-
-// wrong is why there is no value.
-func (c *conformer) wrong() []Violation {
-	if c.refused != "" {
-		return []Violation{{Message: c.refused}}
-	}
-	return c.unusable
 }
 
 // judge returns what is wrong with the conformed value beyond its kinds, without positions.

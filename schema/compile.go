@@ -17,15 +17,17 @@ import (
 	"github.com/ralph-sdk/ralph/internal/regexpsize"
 )
 
-// Limits of a schema's inside. Whoever exceeds them has generated the schema, or has set a trap.
+// Limits of what a schema is made of. They bound what it takes to compile it, here and in the library, which looks at all
+// schemas for each of them, and at all around a place for each error there.
 const (
-	maxErrors    = 100    // errors that are collected before the first is chosen
-	maxChain     = 64     // schemas that judge the same value one inside another
-	maxPerValue  = 10_000 // schemas that judge the same value in all
-	maxPerSchema = 50_000 // values that a schema given as a value is made of
-
-	maxPointers     = 16 << 20 // bytes of the JSON pointers of all schemas inside
-	maxInstructions = 100_000  // of all patterns
+	maxErrors       = 100     // errors that are collected before the first is chosen
+	maxChain        = 64      // schemas that judge the same value one inside another
+	maxPerValue     = 10_000  // schemas that judge the same value in all
+	maxValues       = 50_000  // values that the document is made of
+	maxLevels       = 128     // of the document
+	maxNodes        = 4000    // schemas inside
+	maxPointers     = 200_000 // bytes of the JSON pointers of all schemas inside
+	maxInstructions = 100_000 // of all patterns
 )
 
 // compiler turns a decoded schema into nodes.
@@ -34,23 +36,13 @@ type compiler struct {
 	draft   draft
 	root    any
 	nodes   map[string]*node
-	pending []reference
-	ids     []string // pointers of the nodes that have a nested $id
+	pending []*node // nodes whose $ref is not resolved yet
 	unknown []Violation
 	errs    []*CompileError
-	size    int
 
-	depth        int // schemas around the one at hand
+	size         int // values
 	pointers     int // bytes of all pointers
-	effort       int // what the library has to do, see maxEffort
-	strays       int // targets of references that no keyword takes for schemas
 	instructions int // of all patterns
-}
-
-// reference is a keyword of a node that is not resolved yet.
-type reference struct {
-	from    *node
-	keyword string
 }
 
 func build(name string, v any, position func(string) (int, int)) (*Schema, error) {
@@ -65,7 +57,7 @@ func build(name string, v any, position func(string) (int, int)) (*Schema, error
 		c.weigh()
 	}
 	if len(c.errs) == 0 {
-		d := &deriver{compiler: c, memo: make(map[*node]*Type), opaque: make(map[*Type]bool)}
+		d := &deriver{compiler: c, memo: make(map[*node]*Type)}
 		s.typ = d.typeOf(s.root)
 		s.widened = d.widenings()
 	}
@@ -79,7 +71,6 @@ func build(name string, v any, position func(string) (int, int)) (*Schema, error
 	s.nodes, s.unknown = c.nodes, c.unknown
 	s.values, s.instructions = c.size, c.instructions
 	s.covered = covers(s.root, make(map[*node]bool))
-	s.tooLarge = len(s.nodes) > maxLibrarySchemas || c.effort > maxEffort || c.strays > maxStrays
 	return s, nil
 }
 
@@ -115,9 +106,9 @@ func (c *compiler) first(position func(string) (int, int)) error {
 
 // canonical copies a decoded schema with numbers as int or float64, the only two forms that the rest knows.
 func (c *compiler) canonical(v any, path []any) any {
-	if c.size++; len(path) > MaxDepth || c.size > maxPerSchema {
+	if c.size++; len(path) > maxLevels || c.size > maxValues {
 		if len(c.errs) == 0 {
-			c.fail(PointerOf(path), "the schema is too big: at most %d values, %d levels deep, are read", maxPerSchema, MaxDepth)
+			c.fail("", "the schema is too big: at most %d values, %d levels deep, are read", maxValues, maxLevels)
 		}
 		return nil
 	}
@@ -164,8 +155,8 @@ func (c *compiler) readDraft() {
 	m, _ := c.root.(map[string]any)
 	if address, ok := m["$schema"].(string); ok {
 		if c.draft, ok = draftOf(address); !ok {
-			c.fail("/$schema", "unknown draft %s, expected such as %q or %q", show(address),
-				"https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#")
+			c.fail("/$schema", "expected %q, %q or %q, got %s", "https://json-schema.org/draft/2020-12/schema",
+				"https://json-schema.org/draft/2019-09/schema", "http://json-schema.org/draft-07/schema#", show(address))
 			c.draft = draft2020
 		}
 	}
@@ -173,22 +164,15 @@ func (c *compiler) readDraft() {
 
 // node compiles the schema at a place in the document.
 func (c *compiler) node(doc any, at string) *node {
-	if c.pointers += len(at); c.pointers > maxPointers {
-		if c.pointers-len(at) <= maxPointers {
-			c.fail(at, "the schema is too big: the JSON pointers to all schemas inside it have more than %d bytes", maxPointers)
-		}
-		return &node{}
+	n := &node{at: at, covered: true}
+	if c.pointers += len(at); len(c.nodes) == maxNodes || c.pointers > maxPointers {
+		c.fail("", "the schema is too big: it has more than %d schemas inside, or their JSON pointers have more than %d bytes", maxNodes, maxPointers)
+		c.pointers = maxPointers + 1 // what follows is too much as well
+		return n
 	}
-	n := &node{at: at, covered: c.draft >= draft6}
-	c.depth++
-	defer func() { c.depth-- }()
-	c.effort += c.depth * len(at)
 	c.nodes[at] = n
 	switch doc := doc.(type) {
 	case bool:
-		if c.draft < draft6 {
-			c.fail(at, "expected a schema, which is an object in draft 4, got %v", doc)
-		}
 		n.always = &doc
 		return n
 	case map[string]any:
@@ -201,31 +185,21 @@ func (c *compiler) node(doc any, at string) *node {
 	n.refOnly = n.refOnly && c.draft < draft2019
 	for name, value := range n.keywords {
 		kw, ok := keywordOf(name)
-		if !ok || (name == "id" && c.draft > draft4) {
+		if !ok {
 			c.reportUnknown(name, at)
 			continue
 		}
 		n.covered = n.covered && kw.covered
 		c.keyword(n, kw, value, child(at, name))
 	}
-	if list, ok := n.keywords["enum"].([]any); ok {
-		for _, v := range list {
-			n.listed.add(v)
-		}
-	}
-	if v, ok := n.keywords["const"]; ok {
-		n.listed.add(v)
-	}
 	if n.closed {
 		n.known = slices.Sorted(maps.Keys(n.fields))
 	}
 	if n.refOnly {
-		*n = node{at: at, keywords: n.keywords, refOnly: true, covered: c.draft >= draft6}
+		*n = node{at: at, keywords: n.keywords, refOnly: true, covered: true}
 	}
-	for _, keyword := range [...]string{"$ref", "$recursiveRef", "$dynamicRef"} {
-		if _, ok := n.keywords[keyword].(string); ok && n.has(keyword) {
-			c.pending = append(c.pending, reference{n, keyword})
-		}
+	if _, ok := n.keywords["$ref"].(string); ok {
+		c.pending = append(c.pending, n)
 	}
 	return n
 }
@@ -256,27 +230,31 @@ func (c *compiler) keyword(n *node, kw keyword, value any, at string) {
 		if _, ok := value.(bool); !ok {
 			c.fail(at, "expected true or false, got %s", show(value))
 		}
-	case aNumber, aLimit, aPositive, aCount:
+	case aNumber, aPositive, aCount:
 		c.numberKeyword(n, kw, value, at)
 	case aList, aValueSet:
 		c.list(n, kw, value, at)
 	case anything:
 		if kw.name == "const" {
 			n.values = []any{value}
+			n.load += weightOf(value)
 		}
 	case typeNames:
 		c.typeKeyword(n, value, at)
 	case names:
 		n.required = c.names(value, at)
+		n.load += weightOf(value)
 	case namesMap:
 		for key, v := range c.object(value, at) {
-			c.names(v, child(at, key))
+			n.load += visitSteps * len(c.names(v, child(at, key)))
 		}
-	case anObject:
-		c.object(value, at)
+	case ignored:
+		delete(n.keywords, kw.name)
+	case refused:
+		c.fail(at, "%s is not supported: remove it, and refer to schemas by $ref", kw.name)
 	case aPattern:
 		if c.text(value, at) {
-			n.pattern = c.pattern(value.(string), at)
+			n.pattern = c.pattern(n, value.(string), at)
 		}
 	default:
 		c.schemas(n, kw, value, at)
@@ -285,15 +263,19 @@ func (c *compiler) keyword(n *node, kw keyword, value any, at string) {
 
 func (c *compiler) textKeyword(n *node, name, value, at string) {
 	switch name {
-	case "$id", "id":
+	case "$id":
 		// References are local, so nothing is called by this name; the library would resolve them against it.
 		delete(n.keywords, name)
 		if n.at != "" {
-			c.ids = append(c.ids, n.at)
+			c.fail(at, "a nested $id is not supported, remove it: references are resolved from the root")
 		}
 	case "format":
 		n.format = formats[value]
 		n.covered = n.covered && n.format != nil
+		n.load, n.scan = n.load+1, n.scan+2
+		if value == "regex" {
+			n.scan += 800 // the library compiles the text
+		}
 		if n.format == nil && !knowsFormat(value) && len(c.unknown) < maxErrors {
 			c.unknown = append(c.unknown, Violation{
 				Pointer: at,
@@ -305,13 +287,6 @@ func (c *compiler) textKeyword(n *node, name, value, at string) {
 }
 
 func (c *compiler) numberKeyword(n *node, kw keyword, value any, at string) {
-	if _, flag := value.(bool); flag && kw.shape == aLimit && c.draft == draft4 {
-		limited := map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[kw.name]
-		if !n.has(limited) {
-			c.fail(at, "expected %s beside it, as draft 4 demands", limited)
-		}
-		return
-	}
 	var bound float64
 	switch v := value.(type) {
 	case int:
@@ -327,8 +302,13 @@ func (c *compiler) numberKeyword(n *node, kw keyword, value any, at string) {
 		c.fail(at, "expected a whole number from 0, got %s", show(value))
 	case kw.shape == aPositive && bound <= 0:
 		c.fail(at, "expected a number greater than 0, got %s", show(value))
-	case kw.shape == aLimit && c.draft == draft4:
-		c.fail(at, "expected true or false, as draft 4 demands, got %s", show(value))
+	}
+	n.load++
+	switch kw.shape {
+	case aCount:
+		n.scan++
+	case aPositive:
+		n.load += 2 * numberSteps
 	}
 	n.limits = append(n.limits, limit{kw.name, bound})
 }
@@ -354,6 +334,7 @@ func (c *compiler) list(n *node, kw keyword, value any, at string) {
 			seen[identity(v)] = true
 		}
 	}
+	n.load += weightOf(list)
 	if n.values == nil { // const says more
 		n.values = list
 	}
@@ -412,27 +393,27 @@ func (c *compiler) schemas(n *node, kw keyword, value any, at string) {
 	case schemaMap, patternMap, schemaOrNames:
 		m := c.object(value, at)
 		nodes := make(map[string]*node, len(m))
+		n.load += len(m) / 2
 		for key, v := range m {
-			var p *pattern
+			if c.pointers > maxPointers {
+				return
+			}
 			if kw.shape == patternMap {
-				p = c.pattern(key, child(at, key))
+				c.pattern(n, key, child(at, key))
 			}
 			if _, list := v.([]any); list && kw.shape == schemaOrNames {
-				c.names(v, child(at, key))
+				n.load += visitSteps * len(c.names(v, child(at, key)))
 				continue
 			}
 			nodes[key] = c.node(v, child(at, key))
-			if p != nil {
-				n.matching = append(n.matching, matching{p, nodes[key]})
-			}
 		}
 		switch kw.name {
 		case "properties":
 			n.fields = nodes
+		case "patternProperties":
+			n.parts = slices.AppendSeq(n.parts, maps.Values(nodes))
 		case "dependentSchemas", "dependencies":
-			for _, key := range slices.Sorted(maps.Keys(nodes)) {
-				n.branches = append(n.branches, nodes[key])
-			}
+			n.branches = slices.AppendSeq(n.branches, maps.Values(nodes))
 		}
 	case schemaList:
 		nodes := c.schemaList(value, at)
@@ -442,36 +423,31 @@ func (c *compiler) schemas(n *node, kw keyword, value any, at string) {
 		case "anyOf", "oneOf":
 			n.branches = append(n.branches, nodes...)
 		case "prefixItems":
-			n.prefix = nodes
+			n.parts = append(n.parts, nodes...)
 		}
 	case schemaOrList:
 		if _, list := value.([]any); list && c.draft < draft2020 {
-			n.prefix = c.schemaList(value, at)
+			n.parts = append(n.parts, c.schemaList(value, at)...)
 			n.covered = false
 			return
 		}
 		n.items = c.node(value, at)
 	case aSchema:
 		if flag, ok := value.(bool); ok && (kw.name == "additionalProperties" || kw.name == "additionalItems") {
-			n.closed = n.closed || (!flag && kw.name == "additionalProperties")
+			if !flag && kw.name == "additionalProperties" {
+				n.closed = true
+				n.scan++
+			}
 			return
 		}
 		sub := c.node(value, at)
 		switch kw.name {
 		case "additionalProperties":
 			n.extra = sub
-		case "if", "then", "else":
+		case "if", "then", "else", "not":
 			n.branches = append(n.branches, sub)
-		case "not":
-			n.not = sub
-		case "contentSchema":
-			n.decoded = c.draft < draft2019
-		case "propertyNames":
-			n.names = sub
-		case "additionalItems", "contains", "unevaluatedItems":
-			n.elements = append(n.elements, sub)
-		case "unevaluatedProperties":
-			n.others = sub
+		default:
+			n.parts = append(n.parts, sub)
 		}
 	}
 }
@@ -511,9 +487,6 @@ func (c *compiler) names(value any, at string) []string {
 		c.fail(at, "expected a list of names, got %s", show(value))
 		return nil
 	}
-	if c.draft == draft4 && len(list) == 0 {
-		c.fail(at, "expected at least one name, as draft 4 demands")
-	}
 	seen := make(map[string]bool, len(list))
 	all := make([]string, 0, len(list))
 	for i, v := range list {
@@ -531,43 +504,31 @@ func (c *compiler) names(value any, at string) []string {
 	return all
 }
 
-// pattern reads a regular expression. Compiling it is left for the first text that it
-// is held against: most texts of most documents are not there.
-func (c *compiler) pattern(expr, at string) *pattern {
-	p := &pattern{length: len(expr), compiled: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+// pattern reads a regular expression of n. Compiling it is left for the first text that it is compared with: most texts of
+// most documents are missing.
+func (c *compiler) pattern(n *node, expr, at string) func() *regexp.Regexp {
 	// A counted repetition stands for many instructions, and parsing alone may take long.
 	if c.instructions += regexpsize.Parsing(expr); c.instructions <= maxInstructions {
 		tree, err := syntax.Parse(expr, syntax.Perl)
 		if err != nil {
 			c.fail(at, "expected a regular expression in RE2 syntax, without lookarounds and backreferences: %s",
 				strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-			return p
+			return nil
 		}
-		p.instructions = regexpsize.Of(tree)
-		c.instructions += min(p.instructions, maxInstructions+1)
+		size := regexpsize.Of(tree)
+		n.load, n.scan = n.load+weightOf(expr), n.scan+min(size, maxInstructions)
+		c.instructions += min(size, maxInstructions+1)
 	}
 	if c.instructions > maxInstructions {
 		c.fail(at, "the patterns of the schema are too large: at most %d instructions, in all, are compiled", maxInstructions)
 	}
-	return p
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// resolve finds the targets of all references. A target that is no schema by its place becomes a node then and there, and
-// may hold references of its own.
+// resolve finds the targets of all references.
 func (c *compiler) resolve() {
-	for len(c.pending) > 0 && len(c.errs) < maxErrors {
-		n, keyword := c.pending[0].from, c.pending[0].keyword
-		c.pending = c.pending[1:]
-		ref, at := n.text(keyword), child(n.at, keyword)
-		if _, ok := draftOf(ref); ok && keyword == "$ref" {
-			n.covered, n.meta = false, true
-			continue
-		}
-		for _, id := range c.ids {
-			if within(n.at, id) {
-				c.fail(at, "a %s beneath a nested $id is not supported, remove the $id at %s", keyword, id)
-			}
-		}
+	for _, n := range c.pending {
+		ref, at := n.text("$ref"), child(n.at, "$ref")
 		target, err := url.PathUnescape(strings.TrimPrefix(ref, "#"))
 		switch {
 		case !strings.HasPrefix(ref, "#"):
@@ -578,37 +539,11 @@ func (c *compiler) resolve() {
 			if target == "/" { // the library takes "#/" for "#"
 				target = ""
 			}
-			to := c.target(SplitPointer(target))
-			switch {
-			case to == nil:
-				c.fail(at, "there is no %s in this document", show(ref))
-			case keyword == "$recursiveRef" && target != "":
-				c.fail(at, "expected \"#\", got %s", show(ref))
-			case keyword == "$ref":
-				n.ref = to
-			default:
-				n.branches = append(n.branches, to)
+			if n.ref = c.nodes[pointerTo(SplitPointer(target))]; n.ref == nil {
+				c.fail(at, "there is no schema at %s in this document", show(ref))
 			}
 		}
 	}
-}
-
-func (c *compiler) target(path []string) *node {
-	at := ""
-	for _, segment := range path {
-		at = child(at, segment)
-	}
-	if n, ok := c.nodes[at]; ok {
-		return n
-	}
-	v, ok := valueAt(c.root, path)
-	if !ok {
-		return nil
-	}
-	c.strays++
-	c.depth = len(path)
-	defer func() { c.depth = 0 }()
-	return c.node(v, at)
 }
 
 // valueAt returns what lies at path in a decoded document.

@@ -88,26 +88,22 @@ func (c *conformer) conform(t *Type, v any) (any, bool) {
 		v = n
 	}
 	unusable, holes, inexact := len(c.unusable), len(c.holes), len(c.inexact)
-	switch container := v.(type) {
-	case map[string]any:
-		if t.allows(Object) {
-			if out, ok := c.object(t, container); ok {
-				return out, true
-			}
-			c.unusable, c.holes = c.unusable[:unusable], c.holes[:holes]
-			c.reject("type", "has more than %d fields and elements that are unusable", maxUnusable)
-			return c.normalise(v), false
+	switch kind := kindOf(v); {
+	case (kind == Object || kind == Array) && t.allows(kind):
+		var out any
+		var ok bool
+		if kind == Object {
+			out, ok = c.object(t, v.(map[string]any))
+		} else {
+			out, ok = c.list(t, v.([]any))
 		}
-	case []any:
-		if t.allows(Array) {
-			if out, ok := c.list(t, container); ok {
-				return out, true
-			}
-			c.unusable, c.holes = c.unusable[:unusable], c.holes[:holes]
-			c.reject("type", "has more than %d fields and elements that are unusable", maxUnusable)
-			return c.normalise(v), false
+		if ok {
+			return out, true
 		}
-	default:
+		c.unusable, c.holes = c.unusable[:unusable], c.holes[:holes]
+		c.reject("type", "has more than %d fields and elements that are unusable", maxUnusable)
+		return c.normalise(v), false
+	case kind != Object && kind != Array:
 		if v, ok := c.scalar(t, v); ok {
 			return v, true
 		}

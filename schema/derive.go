@@ -2,28 +2,23 @@ package schema
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
 	"math"
 	"reflect"
 	"slices"
 )
 
-// Limits of what is derived from a schema.
-const (
-	maxDefault = 10_000  // values in one completed default
-	maxMerges  = 100_000 // pairs of types that are merged, or sixteen parts of theirs that are copied
-)
+// maxDefault is how many values one completed default may have.
+const maxDefault = 10_000
 
 // deriver turns nodes into types. All keywords of a schema hold together, so a type may be derived from some of them and
-// is still right, only wider. It must not be narrower, and an object must not lack a field that the schema speaks of,
-// for reading that field would be taken for a typo.
+// is still right, only wider. It must not be narrower, and an object must not lack a field that the schema declares, for
+// reading that field would be reported as a typo.
 type deriver struct {
 	*compiler
-	memo   map[*node]*Type // nil while the node is being derived
-	opaque map[*Type]bool  // types that were widened: what they are merged with is as unknown as they are
-	wide   []Widening
-	merges int
+	memo  map[*node]*Type // nil while the node is being derived
+	wide  []Widening
+	steps int // that all defaults took
+	looks int // at schemas that other schemas are combined with
 }
 
 func (d *deriver) widen(n *node, keyword, why string) {
@@ -41,55 +36,109 @@ func (d *deriver) widenings() []Widening {
 	return slices.Compact(d.wide)
 }
 
-// typeOf is the type of the values that satisfy n.
+// typeOf returns the type of the values that satisfy n.
 func (d *deriver) typeOf(n *node) *Type {
 	if t, ok := d.memo[n]; ok {
 		if t == nil {
 			d.widen(n, "", "the schema contains itself, so from the second level on its type is not followed")
 			t = &Type{}
-			d.opaque[t] = true
 		}
 		return t
 	}
 	d.memo[n] = nil
-	t := d.derive(n)
+	t := *d.derive(n)
 	if doc := n.text("description"); doc != "" {
 		t.Doc = doc
 	}
 	// A default beside a $ref is an annotation and counts in every draft.
 	if value, ok := n.keywords["default"]; ok && value != nil {
-		d.setDefault(child(n.at, "default"), t, value)
+		d.setDefault(child(n.at, "default"), &t, value)
 	}
-	d.memo[n] = t
-	return t
+	d.memo[n] = &t
+	return &t
 }
 
-// derive is typeOf without memory; the type is the caller's to change.
+// derive returns the type that the keywords of n make, without the annotations.
 func (d *deriver) derive(n *node) *Type {
 	t := d.own(n)
+	if n.has("patternProperties") && (t.Kind == Object || t.unknown()) {
+		d.widen(n, "patternProperties", "fields whose names match a pattern are not typed")
+		if len(t.Fields) == 0 {
+			return unknownLike(t)
+		}
+	}
 	parts := n.allOf
 	if n.ref != nil {
 		parts = append([]*node{n.ref}, parts...)
-	} else if n.has("$ref") {
-		d.widen(n, "$ref", "metaschemas are not typed")
-		return d.unknownLike(t)
 	}
-	for _, keyword := range []string{"$dynamicRef", "$recursiveRef"} {
+	parts = slices.DeleteFunc(slices.Clone(parts), func(part *node) bool { return !part.declares() })
+	if t.unknown() && len(parts) == 1 {
+		t, parts = d.typeOf(parts[0]), nil
+	} else if some, ok := d.nullable(n); ok && t.unknown() && len(parts) == 0 {
+		nullable := *some
+		nullable.Nullable = true
+		return &nullable
+	}
+	others := append(parts, n.branches...)
+	if len(others) == 0 || !t.unknown() && !slices.ContainsFunc(others, func(other *node) bool { return d.exceeds(other, t) }) {
+		return t
+	}
+	for _, keyword := range []string{"anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "allOf", "$ref"} {
 		if n.has(keyword) {
-			d.widen(n, keyword, keyword+" is not followed")
-			return d.unknownLike(t)
+			d.widen(n, keyword, keyword+" allows different types")
+			return unknownLike(t)
 		}
 	}
-	for _, part := range parts {
-		t = d.merge(n, t, d.typeOf(part))
-	}
-	if len(parts) > 0 {
-		t = copyOf(t, d.opaque)
-	}
-	return d.alternatives(n, t)
+	return t
 }
 
-// own is the type that the keywords of n itself make.
+// declares reports whether n makes a type of its values, or has a default for them.
+func (n *node) declares() bool {
+	return n.kinds != 0 || n.values != nil || n.fields != nil || n.extra != nil || n.closed || n.required != nil || n.items != nil ||
+		len(n.parts) > 0 || len(n.branches) > 0 || n.has("default") || (n.ref != nil && n.ref.declares()) ||
+		slices.ContainsFunc(n.allOf, (*node).declares)
+}
+
+// exceeds reports whether n, which is combined with t, declares a field that an object of type t lacks, or a default.
+func (d *deriver) exceeds(n *node, t *Type) bool {
+	const most = 1_000_000
+	if d.looks++; d.looks > most {
+		d.fail("", "the schema is too big: it combines too many schemas")
+		return true
+	}
+	if n.has("default") {
+		return true
+	}
+	for name, sub := range n.fields {
+		if field := t.Fields[name]; t.Kind == Object && (field == nil || d.exceeds(sub, field)) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.inPlace(), func(sub *node) bool { return d.exceeds(sub, t) })
+}
+
+// nullable recognises the long form of "this or null": two alternatives, one of which is null.
+func (d *deriver) nullable(n *node) (*Type, bool) {
+	if len(n.branches) != 2 || !n.has("anyOf") && !n.has("oneOf") {
+		return nil, false
+	}
+	some, none := d.typeOf(n.branches[0]), d.typeOf(n.branches[1])
+	if some.Kind == Null {
+		some, none = none, some
+	}
+	return some, none.Kind == Null && some.Kind != Null && !some.unknown()
+}
+
+// unknownLike returns anything, but of the kinds of t.
+func unknownLike(t *Type) *Type {
+	wide := &Type{Kinds: t.Kinds, Nullable: t.Nullable, Doc: t.Doc, Default: t.Default, HasDefault: t.HasDefault}
+	if t.Kind != Any {
+		wide.Kinds = []Kind{t.Kind}
+	}
+	return wide
+}
+
+// own returns the type that the keywords of n itself make.
 func (d *deriver) own(n *node) *Type {
 	t := &Type{}
 	if n.always != nil {
@@ -155,9 +204,9 @@ func (t *Type) setKinds(kinds kindSet) {
 func (d *deriver) object(n *node, t *Type) {
 	t.Fields = make(map[string]*Type, len(n.fields))
 	for name, sub := range n.fields {
-		field := copyOf(d.typeOf(sub), d.opaque)
+		field := *d.typeOf(sub)
 		field.Optional = !field.HasDefault
-		t.Fields[name] = field
+		t.Fields[name] = &field
 	}
 	t.Open = !n.closed
 	if n.extra != nil {
@@ -167,7 +216,7 @@ func (d *deriver) object(n *node, t *Type) {
 		if field := t.Fields[name]; field != nil {
 			field.Optional = false
 		} else if t.Extra != nil {
-			t.Fields[name] = copyOf(t.Extra, d.opaque)
+			t.Fields[name] = t.Extra
 		} else {
 			t.Fields[name] = &Type{}
 		}
@@ -176,245 +225,28 @@ func (d *deriver) object(n *node, t *Type) {
 
 func (d *deriver) bounds(n *node, t *Type) {
 	for _, l := range n.limits {
-		// Just beyond an exclusive bound lies the next integer.
-		switch bound := l.bound; l.keyword {
-		case "exclusiveMinimum":
-			if t.Kind == Int {
-				bound = math.Floor(bound) + 1
-			}
-			t.Min = tighter(t.Min, &bound, math.Max)
-		case "minimum":
+		bound := l.bound
+		switch l.keyword {
+		case "minimum", "exclusiveMinimum":
 			if t.Kind == Int {
 				bound = math.Ceil(bound)
 			}
-			t.Min = tighter(t.Min, &bound, math.Max)
-		case "exclusiveMaximum":
-			if t.Kind == Int {
-				bound = math.Ceil(bound) - 1
+			if t.Kind == Int && bound == l.bound && l.keyword == "exclusiveMinimum" {
+				bound++
 			}
-			t.Max = tighter(t.Max, &bound, math.Min)
-		case "maximum":
+			if t.Min == nil || bound > *t.Min {
+				t.Min = &bound
+			}
+		case "maximum", "exclusiveMaximum":
 			if t.Kind == Int {
 				bound = math.Floor(bound)
 			}
-			t.Max = tighter(t.Max, &bound, math.Min)
-		}
-	}
-}
-
-func tighter(a, b *float64, pick func(a, b float64) float64) *float64 {
-	if a == nil || b == nil {
-		if a == nil {
-			return b
-		}
-		return a
-	}
-	bound := pick(*a, *b)
-	return &bound
-}
-
-// alternatives looks at the keywords under which a value may have different types.
-func (d *deriver) alternatives(n *node, t *Type) *Type {
-	if n.has("patternProperties") && (t.Kind == Object || t.Kind == Any) {
-		d.widen(n, "patternProperties", "fields whose names match a pattern are not typed")
-		if len(t.Fields) == 0 {
-			return d.unknownLike(t)
-		}
-	}
-	if len(n.branches) == 0 {
-		return t
-	}
-	if t.unknown() {
-		if some, ok := d.nullable(n); ok {
-			t = copyOf(some, d.opaque)
-			t.Nullable = true
-			return t
-		}
-		for _, keyword := range []string{"anyOf", "oneOf", "if", "dependentSchemas", "dependencies"} {
-			if n.has(keyword) {
-				d.widen(n, keyword, keyword+" allows different types")
-				return d.unknownLike(t)
+			if t.Kind == Int && bound == l.bound && l.keyword == "exclusiveMaximum" {
+				bound--
 			}
-		}
-	}
-	if t.Kind == Object {
-		for _, branch := range n.branches {
-			d.addFields(t, branch)
-		}
-	}
-	return t
-}
-
-// addFields gives the object t the fields that a node speaks of which holds for some of its values only. They are
-// anything: a field that is there under a condition must not be taken for a typo.
-func (d *deriver) addFields(t *Type, n *node) {
-	if !d.spend(n, len(n.fields)) {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(n.fields)) {
-		switch field := t.Fields[name]; {
-		case field == nil:
-			d.widen(n, "", fmt.Sprintf("the field %s is declared in some alternatives only", show(name)))
-			t.Fields[name] = &Type{Optional: true}
-		case field.Kind == Object:
-			if !d.spend(n, len(field.Fields)) {
-				return
+			if t.Max == nil || bound < *t.Max {
+				t.Max = &bound
 			}
-			deeper := copyOf(field, d.opaque)
-			deeper.Optional = field.Optional
-			d.addFields(deeper, n.fields[name])
-			t.Fields[name] = deeper
-		}
-	}
-	for _, sub := range n.inPlace() {
-		d.addFields(t, sub)
-	}
-}
-
-// nullable recognises the long form of "this or null": two alternatives, one of which is null.
-func (d *deriver) nullable(n *node) (*Type, bool) {
-	if len(n.branches) != 2 || n.has("if") || n.has("dependentSchemas") || n.has("dependencies") {
-		return nil, false
-	}
-	some, none := d.typeOf(n.branches[0]), d.typeOf(n.branches[1])
-	if some.Kind == Null {
-		some, none = none, some
-	}
-	return some, none.Kind == Null && some.Kind != Null && !some.unknown()
-}
-
-// unknownLike is anything, but of the kinds of t.
-func (d *deriver) unknownLike(t *Type) *Type {
-	wide := &Type{Kinds: t.Kinds, Nullable: t.Nullable, Doc: t.Doc, Default: t.Default, HasDefault: t.HasDefault}
-	if t.Kind != Any {
-		wide.Kinds = []Kind{t.Kind}
-	}
-	d.opaque[wide] = true
-	return wide
-}
-
-// copyOf is a copy of the type itself, which shares what it holds, and is as opaque. Optional is the field's own affair
-// and not copied.
-func copyOf(t *Type, opaque map[*Type]bool) *Type {
-	c := *t
-	c.Optional = false
-	c.Fields = maps.Clone(t.Fields)
-	if opaque[t] {
-		opaque[&c] = true
-	}
-	return &c
-}
-
-// merge is the type of the values that satisfy both a and b, as far as it is known; b's annotations count if a has none.
-func (d *deriver) merge(n *node, a, b *Type) *Type {
-	if a == b {
-		return a
-	}
-	if !d.spend(n, len(a.Fields)+len(b.Fields)+len(a.Enum)+len(b.Enum)) {
-		return a
-	}
-	t := d.mergeKinds(n, a, b)
-	if t.Doc = a.Doc; t.Doc == "" {
-		t.Doc = b.Doc
-	}
-	t.Optional = a.Optional && b.Optional
-	if t.Default, t.HasDefault = a.Default, a.HasDefault; !t.HasDefault {
-		t.Default, t.HasDefault = b.Default, b.HasDefault
-	}
-	if t.HasDefault {
-		// The type has grown narrower, or has more fields.
-		if !d.spend(n, countValues(t.Default, maxDefault)) {
-			return a
-		}
-		d.setDefault(n.at, t, t.Default)
-	}
-	return t
-}
-
-// spend counts merges, one and one for each sixteen parts. It is false if there have been too many.
-func (d *deriver) spend(n *node, parts int) bool {
-	if d.merges > maxMerges {
-		return false
-	}
-	if d.merges += 1 + parts/16; d.merges > maxMerges {
-		d.fail(n.at, "the schema is too big: more than %d types are to be merged", maxMerges)
-	}
-	return d.merges <= maxMerges
-}
-
-func (d *deriver) mergeKinds(n *node, a, b *Type) *Type {
-	t := &Type{Nullable: a.allows(Null) && b.allows(Null)}
-	var kinds kindSet
-	for k := Bool; k <= Object; k++ {
-		if a.allows(k) && b.allows(k) {
-			kinds.add(k)
-		}
-	}
-	both := func(k Kind) bool { return a.allows(k) && b.allows(k) }
-	switch list := kinds.list(); {
-	case a.unknown() && b.unknown():
-		t.Nullable = false
-	case len(list) == 1:
-		t.Kind = list[0]
-	case len(list) == 0 && both(Null):
-		t.Kind, t.Nullable = Null, false
-	case len(list) == 0:
-		d.widen(n, "", "the parts of the schema allow no common type")
-		d.opaque[t] = true
-		return t
-	default:
-		t.Kinds = list
-	}
-	if d.opaque[a] || d.opaque[b] {
-		return d.unknownLike(t)
-	}
-	switch {
-	case a.Enum != nil && b.Enum != nil:
-		both := make(map[any]bool, len(b.Enum))
-		for _, v := range b.Enum {
-			both[identity(v)] = true
-		}
-		for _, v := range a.Enum {
-			if both[identity(v)] {
-				t.Enum = append(t.Enum, v)
-			}
-		}
-	case a.Enum != nil:
-		t.Enum = a.Enum
-	default:
-		t.Enum = b.Enum
-	}
-	switch t.Kind {
-	case Int, Number:
-		t.Min, t.Max = tighter(a.Min, b.Min, math.Max), tighter(a.Max, b.Max, math.Min)
-	case Array:
-		t.Elem = d.mergeParts(n, a.Elem, b.Elem)
-	case Object:
-		d.mergeObjects(n, t, a, b)
-	}
-	return t
-}
-
-func (d *deriver) mergeParts(n *node, a, b *Type) *Type {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	}
-	return d.merge(n, a, b)
-}
-
-func (d *deriver) mergeObjects(n *node, t, a, b *Type) {
-	t.Open = (a.Open || a.Kind != Object) && (b.Open || b.Kind != Object)
-	t.Extra = d.mergeParts(n, a.Extra, b.Extra)
-	t.Fields = make(map[string]*Type, len(a.Fields)+len(b.Fields))
-	maps.Copy(t.Fields, a.Fields)
-	for _, name := range slices.Sorted(maps.Keys(b.Fields)) {
-		if field := t.Fields[name]; field != nil {
-			t.Fields[name] = d.merge(n, field, b.Fields[name])
-		} else {
-			t.Fields[name] = b.Fields[name]
 		}
 	}
 }
@@ -422,8 +254,15 @@ func (d *deriver) mergeObjects(n *node, t, a, b *Type) {
 // setDefault gives t a default, complete in itself, which the schema states at a place. A default of a wrong type is an error: it would stand for a
 // value that rules rely on. One that breaks enum or pattern is fine: it says that there is no value.
 func (d *deriver) setDefault(at string, t *Type, value any) {
-	c := conformer{}
+	c := conformer{steps: d.steps}
 	value, ok := c.conform(t, value)
+	if ok {
+		value = c.fill(t, value)
+	}
+	if d.steps = c.steps; c.refused != "" {
+		d.fail(at, "the default %s", c.refused)
+		return
+	}
 	for _, v := range c.unusable {
 		subject := "the default"
 		if v.Pointer != "" {
@@ -431,13 +270,7 @@ func (d *deriver) setDefault(at string, t *Type, value any) {
 		}
 		d.fail(at+v.Pointer, "%s %s", subject, v.Message)
 	}
-	if ok {
-		value = c.fill(t, value)
-	}
-	if c.refused != "" {
-		d.fail(at, "the default %s", c.refused)
-	}
-	if !ok || c.refused != "" {
+	if !ok {
 		return
 	}
 	if countValues(value, maxDefault) > maxDefault {

@@ -11,13 +11,14 @@
 //   - Safety. No input makes it panic: size and depth are capped before anything is parsed. Nothing is ever fetched, neither
 //     over the network nor from a file.
 //
-// It leaves out reading files, YAML, and anything about policies. Remote references, anchors and bundled schemas (a $ref
-// beneath a nested $id) are refused when the schema is compiled.
+// It leaves out reading files, YAML, and anything about policies. Remote and dynamic references, anchors and bundled schemas
+// (a nested $id) are refused when the schema is compiled.
 //
-// The schemas of drafts 4, 6, 7, 2019-09 and 2020-12 are understood, and github.com/santhosh-tekuri/jsonschema/v5 has the
-// last word on what satisfies them, except for the formats date-time and go-duration, which ralph checks. Schemas that
-// keep to the everyday keywords are checked by a small checker of our own, which spares the process that library's
-// compilation; tests hold the two equal.
+// The drafts are 2020-12, 2019-09 and 7, and github.com/santhosh-tekuri/jsonschema/v5 has the last word on what satisfies
+// them, except for the formats date-time and go-duration, which ralph checks, and for the content keywords, which are
+// annotations. Schemas that keep to the everyday keywords are checked by a small checker of our own, which spares the
+// process that library's compilation; tests hold the two equal. The library sees a document only if a count of what it
+// would compare stays below a limit.
 //
 // Start with [Compile], then call [Schema.Check] with [JSON.Document]:
 //

@@ -178,8 +178,8 @@ func FuzzCheck(f *testing.F) {
 		if diff := cmp.Diff(result.Value, again.Value); diff != "" {
 			t.Fatalf("%s\nreads %s, and of that (-first +again):\n%s", src, doc, diff)
 		}
-		if diff := cmp.Diff(result.Value, s.Complete(j.Document().Value)); diff != "" {
-			t.Fatalf("%s\nreads %s, but completes it to (-read +completed):\n%s", src, doc, diff)
+		if diff := cmp.Diff(result.Value, s.Type().Read(j.Document().Value).Value); diff != "" && doc != "null" {
+			t.Fatalf("%s\nreads %s, but by its type it is (-schema +type):\n%s", src, doc, diff)
 		}
 	})
 }
@@ -260,7 +260,7 @@ func FuzzCompile(f *testing.F) {
 			t.Fatalf("%s: no type", src)
 		}
 		_ = s.Type().String()
-		if strings.Contains(src, "$vocabulary") || strings.Contains(src, "nchor") {
+		if strings.Contains(src, "nchor") {
 			return // whose rules are the library's business: nothing here depends on them
 		}
 		if err := s.Verify(); err != nil {

@@ -124,37 +124,37 @@ func tooDeep(src []byte) (at int, deep bool) {
 }
 
 // locate returns the offset of the value at path in src, which is valid JSON. Of duplicate keys the last counts, as in
-// the decoded value. Each byte is looked at once, and the recursion is as deep as the path.
+// the decoded value. The recursion is as deep as the path.
 func locate(src []byte, path []string) (at int, ok bool) {
-	at, _, ok = locateFrom(src, skipSpace(src, 0), path)
-	return at, ok
+	return locateNext(json.NewDecoder(bytes.NewReader(src)), src, path)
 }
 
-// locateFrom is locate in the value that starts at start; end is the offset after that value.
-func locateFrom(src []byte, start int, path []string) (at, end int, ok bool) {
-	if len(path) == 0 || start >= len(src) || (src[start] != '{' && src[start] != '[') {
-		return start, skipValue(src, start), len(path) == 0 && start < len(src)
+// locateNext is locate in the value that dec reads next.
+func locateNext(dec *json.Decoder, src []byte, path []string) (at int, ok bool) {
+	at = int(dec.InputOffset())
+	for at < len(src) && strings.IndexByte(" \t\r\n,:", src[at]) >= 0 {
+		at++
 	}
-	object, wanted := src[start] == '{', elementIndex(path[0])
-	i := skipSpace(src, start+1)
-	for n := 0; i < len(src) && src[i] != '}' && src[i] != ']'; n++ {
-		match := n == wanted
-		if object {
-			key := i
-			i = skipString(src, i)
-			match = keyIs(src[key:i], path[0])
-			i = skipSpace(src, skipSpace(src, i)+1) // the colon
+	var skipped json.RawMessage
+	if len(path) == 0 || (src[at] != '{' && src[at] != '[') {
+		return at, dec.Decode(&skipped) == nil && len(path) == 0
+	}
+	// What was valid when it was decoded gives no errors.
+	open, _ := dec.Token()
+	for n := 0; dec.More(); n++ {
+		match := n == elementIndex(path[0])
+		if open == json.Delim('{') {
+			key, _ := dec.Token()
+			match = key == path[0]
 		}
 		if match {
-			at, i, ok = locateFrom(src, i, path[1:])
+			at, ok = locateNext(dec, src, path[1:])
 		} else {
-			i = skipValue(src, i)
-		}
-		if i = skipSpace(src, i); i < len(src) && src[i] == ',' {
-			i = skipSpace(src, i+1)
+			_ = dec.Decode(&skipped)
 		}
 	}
-	return at, min(i+1, len(src)), ok
+	_, _ = dec.Token()
+	return at, ok
 }
 
 // elementIndex is the index that a pointer's segment means, or -1.
@@ -163,47 +163,6 @@ func elementIndex(segment string) int {
 		return i
 	}
 	return -1
-}
-
-func keyIs(quoted []byte, key string) bool {
-	if bytes.IndexByte(quoted, '\\') < 0 && utf8.Valid(quoted) {
-		return len(quoted) >= 2 && string(quoted[1:len(quoted)-1]) == key
-	}
-	var s string
-	return json.Unmarshal(quoted, &s) == nil && s == key
-}
-
-// skipValue returns the offset after the value that starts at i.
-func skipValue(src []byte, i int) int {
-	for depth := 0; i < len(src); {
-		switch src[i] {
-		case '"':
-			i = skipString(src, i)
-		case '{', '[':
-			depth++
-			i++
-			continue
-		case '}', ']':
-			depth--
-			i++
-		case ',', ':', ' ', '\t', '\r', '\n': // between the items of a container
-			i++
-			continue
-		default:
-			for i < len(src) && !ends(src[i]) {
-				i++
-			}
-		}
-		if depth == 0 {
-			return i
-		}
-	}
-	return len(src)
-}
-
-// ends says whether c ends a number or a word.
-func ends(c byte) bool {
-	return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\n' || c == '\r' || c == '\t'
 }
 
 // skipString returns the offset after the string whose opening quote is at i.

@@ -18,7 +18,6 @@ const (
 	aText               // text
 	aFlag               // true or false
 	aNumber             // a number
-	aLimit              // a number; in draft 4 a flag
 	aPositive           // a number greater than 0
 	aCount              // an integer from 0
 	aList               // a list
@@ -26,10 +25,11 @@ const (
 	typeNames           // the name of a type, or a list of distinct ones
 	names               // a list of distinct texts
 	namesMap            // an object of lists of distinct texts
-	anObject            // an object
 	aPattern            // text that is a regular expression
 	patternMap          // an object of schemas whose keys are regular expressions
-	aReference          // text that refers to a schema in this document, or to a metaschema
+	aReference          // text that refers to a schema in this document
+	ignored             // an annotation that the library may check, depending on the draft; it is not checked
+	refused             // what has no effect in one document alone
 )
 
 // keyword is one word of JSON Schema's vocabulary.
@@ -45,23 +45,23 @@ var keywords = [...]keyword{
 	{"$anchor", aText, true},
 	{"$comment", aText, true},
 	{"$defs", schemaMap, true},
-	{"$dynamicAnchor", aText, false},
-	{"$dynamicRef", aReference, false},
+	{"$dynamicAnchor", refused, false},
+	{"$dynamicRef", refused, false},
 	{"$id", aText, true},
-	{"$recursiveAnchor", aFlag, false},
-	{"$recursiveRef", aReference, false},
+	{"$recursiveAnchor", refused, false},
+	{"$recursiveRef", refused, false},
 	{"$ref", aReference, true},
 	{"$schema", aText, true},
-	{"$vocabulary", anObject, false},
+	{"$vocabulary", refused, false},
 	{"additionalItems", aSchema, false},
 	{"additionalProperties", aSchema, true},
 	{"allOf", schemaList, true},
 	{"anyOf", schemaList, false},
 	{"const", anything, true},
 	{"contains", aSchema, false},
-	{"contentEncoding", aText, false},
-	{"contentMediaType", aText, false},
-	{"contentSchema", aSchema, false},
+	{"contentEncoding", ignored, true},
+	{"contentMediaType", ignored, true},
+	{"contentSchema", ignored, true},
 	{"default", anything, true},
 	{"definitions", schemaMap, true},
 	{"dependencies", schemaOrNames, false},
@@ -72,10 +72,9 @@ var keywords = [...]keyword{
 	{"else", aSchema, false},
 	{"enum", aValueSet, true},
 	{"examples", aList, true},
-	{"exclusiveMaximum", aLimit, true},
-	{"exclusiveMinimum", aLimit, true},
+	{"exclusiveMaximum", aNumber, true},
+	{"exclusiveMinimum", aNumber, true},
 	{"format", aText, true},
-	{"id", aText, false},
 	{"if", aSchema, false},
 	{"items", schemaOrList, true},
 	{"maxContains", aCount, false},
@@ -119,8 +118,6 @@ func keywordOf(name string) (keyword, bool) {
 type draft int
 
 const (
-	draft4    draft = 4
-	draft6    draft = 6
 	draft7    draft = 7
 	draft2019 draft = 2019
 	draft2020 draft = 2020
@@ -131,18 +128,13 @@ func draftOf(address string) (draft, bool) {
 	if http, ok := strings.CutPrefix(address, "http://"); ok {
 		address = "https://" + http
 	}
-	address = strings.TrimSuffix(strings.TrimSuffix(address, "#/"), "#")
-	switch address {
+	switch strings.TrimSuffix(strings.TrimSuffix(address, "#/"), "#") {
 	case "https://json-schema.org/schema", "https://json-schema.org/draft/2020-12/schema":
 		return draft2020, true
 	case "https://json-schema.org/draft/2019-09/schema":
 		return draft2019, true
 	case "https://json-schema.org/draft-07/schema":
 		return draft7, true
-	case "https://json-schema.org/draft-06/schema":
-		return draft6, true
-	case "https://json-schema.org/draft-04/schema":
-		return draft4, true
 	}
 	return 0, false
 }

@@ -1,6 +1,9 @@
 package schema
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 // node is one schema within a schema document: its keywords, and the nodes that they hold or refer to.
 type node struct {
@@ -10,55 +13,32 @@ type node struct {
 	covered  bool           // the own checker knows all keywords of this node (it says nothing about its children)
 	refOnly  bool           // everything beside $ref is to be ignored, as before draft 2019-09
 
-	kinds    kindSet          // type
-	values   []any            // enum, const
-	listed   listed           // how much they are
-	limits   []limit          // minimum, maxLength, …
-	pattern  *pattern         // pattern
-	format   *format          // format, if it is one of ralph's own
-	required []string         // required
-	fields   map[string]*node // properties
-	extra    *node            // additionalProperties, if it is a schema
-	closed   bool             // additionalProperties is false
-	known    []string         // the names of fields, sorted, if it is closed
-	items    *node            // items, if it holds for each element
+	kinds    kindSet               // type
+	values   []any                 // enum, const
+	limits   []limit               // minimum, maxLength, …
+	pattern  func() *regexp.Regexp // pattern, compiled when a text is first held against it
+	format   *format               // format, if it is one of ralph's own
+	required []string              // required
+	fields   map[string]*node      // properties
+	extra    *node                 // additionalProperties, if it is a schema
+	closed   bool                  // additionalProperties is false
+	known    []string              // the names of fields, sorted, if it is closed
+	items    *node                 // items, if it holds for each element
+	ref      *node                 // $ref
+	allOf    []*node               // what must hold too
 
-	ref      *node   // $ref, if it is local
-	allOf    []*node // what must hold too
-	branches []*node // what may hold: anyOf, oneOf, if, then, else, dependentSchemas, $dynamicRef
-	not      *node   // what must not hold
-	meta     bool    // $ref names a metaschema
+	// What the library alone looks at.
+	branches []*node // other schemas of the same value: anyOf, oneOf, not, if, then, else, dependentSchemas
+	parts    []*node // other schemas of its fields, their names or its elements: contains, patternProperties, prefixItems, …
 
-	// What else the library holds parts of a value against.
-	prefix   []*node    // elements by index: prefixItems, a list of items
-	elements []*node    // additionalItems, contains, unevaluatedItems
-	matching []matching // patternProperties
-	others   *node      // unevaluatedProperties
-	names    *node      // propertyNames
-	decoded  bool       // contentSchema, where it is more than an annotation
-}
-
-// pattern is a regular expression, which is compiled when a text is first held against it.
-type pattern struct {
-	length, instructions int
-	compiled             func() *regexp.Regexp
-}
-
-// matching is one of patternProperties.
-type matching struct {
-	name *pattern
-	node *node
+	load, scan int // steps that the keywords take for a value, and for each scanBytes of a text or of names of fields
 }
 
 // inPlace lists the nodes that judge the same value as n, not a part of it.
 func (n *node) inPlace() []*node {
-	all := append([]*node{}, n.allOf...)
-	all = append(all, n.branches...)
+	all := slices.Concat(n.allOf, n.branches)
 	if n.ref != nil {
 		all = append(all, n.ref)
-	}
-	if n.not != nil {
-		all = append(all, n.not)
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -64,9 +65,12 @@ func whole(f float64) (any, bool, bool) {
 }
 
 // decimal reads a number as people and JSON write it: "10", "-2.5", "1e1", and "08", which is eight. Unlike strconv it
-// knows no hexadecimal, no underscores, no infinity.
+// knows no hexadecimal, no underscores, no infinity, and no point without digits on both sides.
 func decimal(s string) (any, bool, bool) {
-	if !isDecimal(s) {
+	const digits = "0123456789"
+	before, after, point := strings.Cut(s, ".")
+	if strings.Trim(s, digits+"+-.eE") != "" ||
+		point && (strings.TrimRight(before, digits) == before || strings.TrimLeft(after, digits) == after) {
 		return nil, false, false
 	}
 	if len(s) <= 15 {
@@ -75,41 +79,11 @@ func decimal(s string) (any, bool, bool) {
 		}
 	}
 	// Out of range is ±Inf, which whole saturates.
-	f, _ := strconv.ParseFloat(s, 64)
+	f, err := strconv.ParseFloat(s, 64)
+	if errors.Is(err, strconv.ErrSyntax) {
+		return nil, false, false
+	}
 	return whole(f)
-}
-
-// isDecimal matches ^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$.
-func isDecimal(s string) bool {
-	digits := func() bool {
-		n := 0
-		for n < len(s) && '0' <= s[n] && s[n] <= '9' {
-			n++
-		}
-		s = s[n:]
-		return n > 0
-	}
-	sign := func() {
-		if s != "" && (s[0] == '+' || s[0] == '-') {
-			s = s[1:]
-		}
-	}
-	sign()
-	if !digits() {
-		return false
-	}
-	if s != "" && s[0] == '.' {
-		if s = s[1:]; !digits() {
-			return false
-		}
-	}
-	if s != "" && (s[0] == 'e' || s[0] == 'E') {
-		s = s[1:]
-		if sign(); !digits() {
-			return false
-		}
-	}
-	return s == ""
 }
 
 // spelledNumber reads text that spells a number, white space around it allowed.

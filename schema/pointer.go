@@ -57,21 +57,10 @@ func parent(pointer string) string {
 	return pointer[:max(strings.LastIndexByte(pointer, '/'), 0)]
 }
 
-// within says whether pointer is outer or lies beneath it.
-func within(pointer, outer string) bool {
-	return strings.HasPrefix(pointer, outer) && (len(pointer) == len(outer) || pointer[len(outer)] == '/')
-}
-
 func escape(segment string) string {
-	if !strings.ContainsAny(segment, "~/") {
-		return segment
-	}
 	return strings.ReplaceAll(strings.ReplaceAll(segment, "~", "~0"), "/", "~1")
 }
 
 func unescape(segment string) string {
-	if !strings.Contains(segment, "~") {
-		return segment
-	}
 	return strings.ReplaceAll(strings.ReplaceAll(segment, "~1", "/"), "~0", "~")
 }

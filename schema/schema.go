@@ -12,11 +12,9 @@ type Schema struct {
 	root    *node
 	nodes   map[string]*node // by pointer
 	covered bool             // the own checker is enough
-	// tooLarge says that the library would take too long to compile it.
-	tooLarge bool
-	typ      *Type
-	widened  []Widening
-	unknown  []Violation
+	typ     *Type
+	widened []Widening
+	unknown []Violation
 
 	values       int // that the schema is made of
 	instructions int // of all its patterns
@@ -34,10 +32,10 @@ type Widening struct {
 	Why     string // a clause, such as "anyOf allows different types"
 }
 
-// Compile compiles a schema document. The name stands in errors. Without $schema the draft is 2020-12. A $ref is either
-// local, "#" or "#/…", or the address of a metaschema; whatever else it names is refused, and nothing is ever loaded.
-// Documents of more than MaxSchemaSize bytes or MaxDepth levels are refused. Every error is a *CompileError, the first in
-// the document.
+// Compile compiles a schema document. Errors contain the name. The draft is that of $schema, 2020-12, 2019-09 or 7, and
+// defaults to 2020-12. A $ref names a schema of the document, as "#" or "#/…"; nothing is ever loaded. Schemas of more than
+// MaxSchemaSize bytes, 128 levels or 4000 schemas inside are refused. Every error is a *CompileError, the first in the
+// document.
 //
 // Unknown keywords and formats are no errors, see [Schema.Unknown].
 func Compile(name string, src []byte) (*Schema, error) {

@@ -1,7 +1,10 @@
 package schema
 
 import (
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -22,20 +25,9 @@ func covers(n *node, seen map[*node]bool) bool {
 	if n.always == nil && !n.covered {
 		return false
 	}
-	if !covers(n.ref, seen) || !covers(n.extra, seen) || !covers(n.items, seen) {
-		return false
-	}
-	for _, sub := range n.allOf {
-		if !covers(sub, seen) {
-			return false
-		}
-	}
-	for _, sub := range n.fields {
-		if !covers(sub, seen) {
-			return false
-		}
-	}
-	return true
+	reached := append([]*node{n.ref, n.extra, n.items}, n.allOf...)
+	reached = slices.AppendSeq(reached, maps.Values(n.fields))
+	return !slices.ContainsFunc(reached, func(sub *node) bool { return !covers(sub, seen) })
 }
 
 func (c *checker) find(n *node, keyword string, v any) {
@@ -73,7 +65,7 @@ func (c *checker) check(n *node, v any) {
 	}
 	switch v := v.(type) {
 	case string:
-		if n.pattern != nil && !n.pattern.compiled().MatchString(v) {
+		if n.pattern != nil && !n.pattern().MatchString(v) {
 			c.find(n, "pattern", v)
 		}
 		if n.format != nil && !n.format.accepts(v) {
@@ -132,50 +124,35 @@ func (n *node) lists(keyword string, v any) bool {
 	return contains(list, v)
 }
 
-// broken says whether v breaks the limit. Values of other kinds than the limit is meant for never do.
+// broken reports whether v breaks the limit. Values of other kinds than the limit is meant for never do.
 func (l limit) broken(v any) bool {
 	var size float64
+	meant := "imum"
 	switch v := v.(type) {
 	case int:
 		size = float64(v)
 	case float64:
 		size = v
 	case string:
-		switch l.keyword {
-		case "minLength":
-			return float64(utf8.RuneCountInString(v)) < l.bound
-		case "maxLength":
-			return float64(utf8.RuneCountInString(v)) > l.bound
+		if meant = "Length"; strings.HasSuffix(l.keyword, meant) {
+			size = float64(utf8.RuneCountInString(v))
 		}
-		return false
 	case []any:
-		switch l.keyword {
-		case "minItems":
-			return float64(len(v)) < l.bound
-		case "maxItems":
-			return float64(len(v)) > l.bound
-		}
-		return false
+		size, meant = float64(len(v)), "Items"
 	case map[string]any:
-		switch l.keyword {
-		case "minProperties":
-			return float64(len(v)) < l.bound
-		case "maxProperties":
-			return float64(len(v)) > l.bound
-		}
-		return false
+		size, meant = float64(len(v)), "Properties"
 	default:
 		return false
 	}
-	switch l.keyword {
-	case "minimum":
-		return size < l.bound
-	case "maximum":
-		return size > l.bound
-	case "exclusiveMinimum":
+	switch {
+	case !strings.HasSuffix(l.keyword, meant):
+		return false
+	case l.keyword == "exclusiveMinimum":
 		return size <= l.bound
-	case "exclusiveMaximum":
+	case l.keyword == "exclusiveMaximum":
 		return size >= l.bound
+	case strings.HasPrefix(l.keyword, "min"):
+		return size < l.bound
 	}
-	return false
+	return size > l.bound
 }

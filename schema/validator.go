@@ -20,10 +20,6 @@ const address = "mem:///schema.json"
 // lib returns the schema as the library compiles it, which it does once.
 func (s *Schema) lib() (*jsonschema.Schema, *CompileError) {
 	s.library.Do(func() {
-		if s.tooLarge {
-			s.failed = s.failure("", "the schema is too large for the validator: too many schemas lie in it, too deep")
-			return
-		}
 		defer func() {
 			if r := recover(); r != nil {
 				s.failed = s.failure("", fmt.Sprintf("the validator cannot use this schema: %v", r))
@@ -79,15 +75,8 @@ func (s *Schema) compile() (*jsonschema.Schema, *CompileError) {
 	return nil, s.failure("", strings.TrimPrefix(err.Error(), "jsonschema: "))
 }
 
-// maxConsulted is how many values a document may have that the library is asked about. It keeps whatever it finds until
-// it is done, a kilobyte apiece.
-const maxConsulted = 50_000
-
 // consult asks the library about a normalised value. Violations have no positions.
 func (s *Schema) consult(v any) (found []Violation) {
-	if countValues(v, maxConsulted) > maxConsulted {
-		return []Violation{{Message: fmt.Sprintf("cannot be checked: it has more than %d values", maxConsulted)}}
-	}
 	if !s.affordable(v) {
 		return uncheckable()
 	}
