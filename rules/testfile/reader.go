@@ -60,15 +60,6 @@ var compiled struct {
 	*schema.Schema
 }
 
-// helps say what to write at a key, or for a keyword, for which schemas have no help.
-var helps = map[string]string{
-	"tests":  "write a list of tests, each with name, given and expect",
-	"name":   "say in a few words what the policy does here",
-	"expect": "add for example expect: {rule: NAME}",
-
-	"maxProperties": "begin each message with a dash, so that their order is plain",
-}
-
 // validate reports what is not as the schema says.
 func (r *reader) validate(root *source.Node) {
 	compiled.Do(func() {
@@ -78,6 +69,12 @@ func (r *reader) validate(root *source.Node) {
 		}
 		compiled.Schema = s
 	})
+	helps := map[string]string{ // at a key, or for a keyword, for which schemas have no help
+		"tests":         "write a list of tests, each with name, given and expect",
+		"name":          "say in a few words what the policy does here",
+		"expect":        "add for example expect: {rule: NAME}",
+		"maxProperties": "begin each message with a dash, so that their order is plain",
+	}
 	text := func(pointer string) (string, bool) {
 		_, n := find(root, schema.SplitPointer(pointer))
 		return n.Value, n.Kind == source.Scalar && !isNull(n)
