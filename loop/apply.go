@@ -165,9 +165,7 @@ func (d *Decision) write(ctx context.Context) error {
 		if i > 0 {
 			err = fmt.Errorf("some were made, and the %s could not be changed: %v", s.name, err)
 		}
-		if slices.ContainsFunc(s.effects, func(e rules.Effect) bool { return e.Private }) {
-			err = privateError{err}
-		}
+		d.quotes = slices.ContainsFunc(s.effects, func(e rules.Effect) bool { return e.Private })
 		return err
 	}
 	return nil

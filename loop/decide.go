@@ -38,6 +38,7 @@ type Decision struct {
 	busy     string   // the run of the policy that is under way, another than that of the event
 	prefix   string   // of log lines, without brackets
 	private  []string // notices, notes and lines that show something private: the log keeps their sizes
+	quotes   bool     // the error of an effect may quote something private
 	gatherer *gatherer
 	spent    bool // it was applied
 }
@@ -232,7 +233,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 	if lines := g.missed(ctx); len(lines) > 0 && d.Verdict.Action == rules.Continue {
 		d.Verdict.Reason = strings.TrimLeft(d.Verdict.Reason+"\n\n"+strings.Join(lines, "\n"), "\n")
 	}
-	d.Notices, d.Known, d.Notes, d.Log, d.private, d.Skipped = nil, nil, nil, nil, nil, ""
+	d.Notices, d.Known, d.Notes, d.Log, d.private, d.quotes, d.Skipped = nil, nil, nil, nil, nil, false, ""
 	if v := d.Verdict; v.Idle {
 		d.Skipped, v.Reason = v.Reason, ""
 		switch {
@@ -306,20 +307,13 @@ func (d *Decision) known(message string) {
 	d.Known = append(d.Known, "["+d.prefix+"] "+message)
 }
 
-// privateError is an error that may quote something private.
-type privateError struct{ error }
-
-func (e privateError) Unwrap() error { return e.error }
-
 // fail lets the agent stop and keeps the reason.
 func (d *Decision) fail(err error) {
 	d.Err = err
-	var private privateError
-	quotes := errors.As(err, &private)
-	d.Verdict = &rules.Verdict{Failed: true, Fault: d.Verdict.Fault, Reason: err.Error(), Private: quotes, Trace: d.Verdict.Trace, Cost: d.Verdict.Cost}
+	d.Verdict = &rules.Verdict{Failed: true, Fault: d.Verdict.Fault, Reason: err.Error(), Private: d.quotes, Trace: d.Verdict.Trace, Cost: d.Verdict.Cost}
 	t := host.Trouble(d.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
 	d.Notices, d.Known, d.Notes, d.Log = []string{t.Notice}, nil, nil, t.Log
-	if quotes {
+	if d.quotes {
 		d.private = append(append(d.private, t.Notice), t.Log...)
 	}
 }

@@ -71,6 +71,12 @@ func entrances() []entrance {
 		{name: "background_tasks", value: "background_tasks[0].description", event: func(ev *host.Event) {
 			ev.BackgroundTasks = []map[string]any{{"id": "b1", "description": canary}}
 		}},
+		{name: "an element that is found", value: "find(background_tasks, .id == `b1`).description", event: func(ev *host.Event) {
+			ev.BackgroundTasks = []map[string]any{{"id": "b1", "description": canary}}
+		}},
+		{name: "an element of a list that is filtered", value: "map(filter(background_tasks, len(.id) > 0), .description)[0]", event: func(ev *host.Event) {
+			ev.BackgroundTasks = []map[string]any{{"id": "b1", "description": canary}}
+		}},
 		{name: "a field that is not declared", value: "get(background_tasks[0], `command`)", event: func(ev *host.Event) {
 			ev.BackgroundTasks = []map[string]any{{"id": "b1", "command": canary}}
 		}},

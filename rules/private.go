@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/ralph-sdk/ralph/schema"
@@ -126,10 +127,8 @@ func (s *secrecy) masked(v any) any {
 		switch v := v.(type) {
 		case bool:
 			return v
-		case []any:
-			return fmt.Sprintf("(%d items)", len(v))
-		case []string:
-			return fmt.Sprintf("(%d items)", len(v))
+		case []any, []string:
+			return fmt.Sprintf("(%d items)", reflect.ValueOf(v).Len())
 		case string:
 			return sizeOnly(v)
 		}
