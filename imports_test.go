@@ -46,7 +46,6 @@ func TestImports(t *testing.T) {
 		"internal/fatal":        {"unsafe"},
 		"internal/hosttest":     nil, // its tests have everything
 		"internal/jsonedit":     {"./schema"},
-		"internal/manpage":      {"path/filepath"}, // for releases
 		"internal/nearest":      nil,
 		"internal/reference":    {"flag", "os", "path/filepath", "testing", "time"}, // for tests
 		"internal/regexpsize":   nil,
@@ -108,7 +107,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./loop", "./rules", "./schema", "database/sql"},
 		"examples/run/scripted-agent": {"os", "time"},
 		"cmd/ralph": {
-			"./examples", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/manpage", "./internal/nearest", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay", "./project",
+			"./examples", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/nearest", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay", "./project",
 			"./rules", "./rules/format", "./rules/testfile", "./run", "./schema", "./state",
 			"bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time",
 		},
@@ -186,8 +185,8 @@ func TestDependencies(t *testing.T) {
 		"github.com/gofrs/flock":                {"internal/store"},
 		"github.com/mattn/go-isatty":            {"cmd/ralph"},
 		"github.com/santhosh-tekuri/jsonschema": {"schema"},
-		"github.com/spf13/cobra":                {"cmd/ralph", "internal/manpage"},
-		"github.com/spf13/pflag":                {"cmd/ralph", "internal/manpage"},
+		"github.com/spf13/cobra":                {"cmd/ralph"},
+		"github.com/spf13/pflag":                {"cmd/ralph"},
 		"go.yaml.in/yaml/v3":                    {"cmd/ralph", "rules/internal/source", "state"},
 		"golang.org/x/sys":                      {"internal/process"},
 		"golang.org/x/term":                     {"cmd/ralph"},

@@ -1,5 +1,3 @@
-//go:build !man
-
 // Command ralph decides, as the Stop hook of a coding agent, whether the agent may
 // stop. What it decides by are policy files, see package rules.
 //

@@ -115,7 +115,7 @@ func TestGoreleaser(t *testing.T) {
 			t.Errorf("the time of %s in archives is %q, not that of the commit", what, mtime)
 		}
 	}
-	if want := []string{"LICENSE", "README.md", "CHANGELOG.md", ".release/completions/*", ".release/man/man1/*"}; !cmp.Equal(want, sources) {
+	if want := []string{"LICENSE", "README.md", "CHANGELOG.md", ".release/completions/*"}; !cmp.Equal(want, sources) {
 		t.Errorf("files of an archive (-want +got)\n%s", cmp.Diff(want, sources))
 	}
 	if c.Sboms[0].Artifacts != "archive" || c.Checksum.NameTemplate == "" {
@@ -228,39 +228,29 @@ func copySource(t *testing.T, dir string) {
 	}
 }
 
-// The manual has a page for each command, which man shows without a warning, and the completions of four shells.
-func TestManual(t *testing.T) {
+// The hooks of a release write the completions of four shells.
+func TestCompletions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it links ralph")
 	}
-	dir := t.TempDir()
-	cmd := exec.Command("go", "run", "-tags", "man", "./cmd/ralph", dir, "v1.2.3")
-	cmd.Dir = root(t)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
+	sh, err := exec.LookPath("sh")
 	if err != nil {
-		t.Fatal(err)
+		t.Skip("there is no sh")
 	}
-	for _, command := range []string{"", "-eval", "-install", "-completion-bash", "-help"} {
-		if !slices.Contains(files, filepath.Join(dir, "man", "man1", "ralph"+command+".1")) {
-			t.Errorf("there is no page ralph%s(1) among %q", command, files)
+	var c goreleaser
+	readYAML(t, ".goreleaser.yaml", &c)
+	dir := t.TempDir()
+	copySource(t, dir)
+	for _, hook := range c.Before.Hooks {
+		cmd := exec.Command(sh, "-c", hook)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", hook, err, out)
 		}
 	}
 	for shell, text := range map[string]string{"ralph.bash": "complete ", "_ralph": "#compdef ralph", "ralph.fish": "complete -c ralph", "ralph.ps1": "Register-ArgumentCompleter"} {
-		if src, err := os.ReadFile(filepath.Join(dir, "completions", shell)); err != nil || !strings.Contains(string(src), text) {
+		if src, err := os.ReadFile(filepath.Join(dir, ".release", "completions", shell)); err != nil || !strings.Contains(string(src), text) {
 			t.Errorf("the completion %s lacks %q, %v", shell, text, err)
-		}
-	}
-	groff, err := exec.LookPath("groff")
-	if err != nil {
-		t.Skip("groff, which shows the pages, is not here")
-	}
-	for _, page := range files {
-		out, err := exec.Command(groff, "-man", "-Tutf8", "-ww", "-z", page).CombinedOutput()
-		if err != nil || len(out) > 0 {
-			t.Errorf("%s: %v\n%s", filepath.Base(page), err, out)
 		}
 	}
 }
