@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,10 +33,9 @@ func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [TEMPLATE]",
 		Short: "Write a policy to start from, with its tests",
-		Long: "init writes a policy, its tests, and JSON Schemas with which editors complete and check\n" +
-			"both. The template basic writes .ralph/policy.yaml, a loop over the checklist TODO.md that\n" +
-			"works at once. The name of a shipped policy writes a copy, .ralph/NAME.yaml, which is then\n" +
-			"used in its place: " + strings.Join(builtins(), ", ") + ".\n" +
+		Long: "init writes a policy and its tests. The template basic writes .ralph/policy.yaml, a loop over\n" +
+			"the checklist TODO.md that works at once. The name of a shipped policy writes a copy,\n" +
+			".ralph/NAME.yaml, which is then used in its place: " + strings.Join(builtins(), ", ") + ".\n" +
 			"Existing files stay, unless you give --force.",
 		Example: "  ralph init\n  ralph init speckit",
 		Args:    atMostOne("template"),
@@ -60,7 +57,6 @@ type newFile struct {
 	path    string
 	data    []byte
 	version string // of what is there; "" if nothing is
-	schema  bool   // made from the program, for editors only
 }
 
 func (a *app) init(ctx context.Context, project, template string, force bool) error {
@@ -69,7 +65,7 @@ func (a *app) init(ctx context.Context, project, template string, force bool) er
 		return err
 	}
 	defer root.Close()
-	files, err := a.fromTemplate(template)
+	files, err := fromTemplate(template)
 	if err != nil {
 		return err
 	}
@@ -84,9 +80,6 @@ func (a *app) init(ctx context.Context, project, template string, force bool) er
 		case version == "":
 		case bytes.Equal(old, f.data):
 			f.data = nil // it is so already
-		case f.schema && !force:
-			f.data = nil
-			fmt.Fprintf(a.stderr, "ralph: %s was written by another version of ralph; --force updates it\n", f.path)
 		default:
 			f.version = version
 			inTheWay = append(inTheWay, f.path)
@@ -168,60 +161,35 @@ func (a *app) adviseNext(ctx context.Context, root *state.Root, template string)
 	}
 }
 
-// fromTemplate gives the files of a template.
-func (a *app) fromTemplate(name string) ([]newFile, error) {
-	base, policySrc, testSrc, err := templateSources(name)
-	if err != nil {
-		return nil, err
-	}
-	// Editors find the schema by the first line.
-	modeline := func(schema string, src []byte) []byte {
-		return append([]byte("# yaml-language-server: $schema="+schema+"\n"), src...)
-	}
-	const policySchema, testSchema = "policy.schema.json", "test.schema.json"
-	files := []newFile{{path: base + ".yaml", data: modeline(policySchema, policySrc)}}
-	if testSrc != nil {
-		files = append(files, newFile{path: base + "_test.yaml", data: modeline(testSchema, testSrc)})
-	}
-	for schemaName, file := range map[string]string{"policy": policySchema, "test": testSchema} {
-		src, err := a.schemaSource(schemaName)
+// fromTemplate returns the files of a template: its policy, and its tests if it has any.
+func fromTemplate(name string) ([]newFile, error) {
+	base := ".ralph/" + name
+	if name == basicTemplate {
+		policySrc, err := templates.ReadFile("template/basic.yaml")
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, newFile{path: file, data: src, schema: true})
-	}
-	slices.SortStableFunc(files[1:], func(a, b newFile) int { return strings.Compare(a.path, b.path) })
-	for i := range files {
-		files[i].path = path.Join(".ralph", files[i].path)
-	}
-	return files, nil
-}
-
-// templateSources gives the policy of a template, its tests if it has any, and the
-// base of their names.
-func templateSources(name string) (base string, policySrc, testSrc []byte, err error) {
-	if name == basicTemplate {
-		if policySrc, err = templates.ReadFile("template/basic.yaml"); err == nil {
-			testSrc, err = templates.ReadFile("template/basic_test.yaml")
-		}
-		return "policy", policySrc, testSrc, err
+		testSrc, err := templates.ReadFile("template/basic_test.yaml")
+		return []newFile{{path: defaultPolicy, data: policySrc}, {path: ".ralph/policy_test.yaml", data: testSrc}}, err
 	}
 	if !isBuiltin(name) {
 		all := append([]string{basicTemplate}, builtins()...)
-		err = fmt.Errorf("there is no template %q, expected one of %s", name, strings.Join(all, ", "))
+		err := fmt.Errorf("there is no template %q, expected one of %s", name, strings.Join(all, ", "))
 		if meant := nearest.DidYouMean(name, all); meant != "" {
 			err = fmt.Errorf("%w; %s", err, meant)
 		}
-		return "", nil, nil, err
+		return nil, err
 	}
-	if policySrc, err = examples.FS.ReadFile(name + "/" + name + ".yaml"); err != nil {
-		return "", nil, nil, err
+	policySrc, err := examples.FS.ReadFile(name + "/" + name + ".yaml")
+	if err != nil {
+		return nil, err
 	}
-	testSrc, err = examples.Tests.ReadFile(name + "/" + name + "_test.yaml")
+	files := []newFile{{path: base + ".yaml", data: policySrc}}
+	testSrc, err := examples.Tests.ReadFile(name + "/" + name + "_test.yaml")
 	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+		return files, nil
 	}
 	// Here they stand beside the policy, where ralph test finds them.
 	testSrc = bytes.Replace(testSrc, []byte("ralph test examples/"+name), []byte("ralph test"), 1)
-	return name, policySrc, testSrc, err
+	return append(files, newFile{path: base + "_test.yaml", data: testSrc}), err
 }

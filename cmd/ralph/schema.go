@@ -21,7 +21,8 @@ func (a *app) schemaCommand() *cobra.Command {
 			"tests beside them (test), one of the schemas of state files that ship with ralph, or that of\n" +
 			"what a command prints with --format json:\n" +
 			wrapped(schemaNames()) + ".\n" +
-			"Editors complete and check policies with it: see the first line of what ralph init writes.\n" +
+			"Editors with the YAML language server complete and check a policy that begins with\n" +
+			"# yaml-language-server: $schema=policy.schema.json\n" +
 			"What commands print may get more fields; none is renamed.",
 		Example:   "  ralph schema > .ralph/policy.schema.json\n  ralph schema speckit-state\n  ralph schema status",
 		ValidArgs: schemaNames(),
