@@ -3,6 +3,7 @@ module github.com/ralph-sdk/ralph
 go 1.25.0
 
 require (
+	github.com/aymanbagabas/go-udiff v0.3.1
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/expr-lang/expr v1.17.8
 	github.com/gofrs/flock v0.13.1

@@ -180,6 +180,7 @@ func TestDependencies(t *testing.T) {
 		slices.Sort(pkgs)
 	}
 	want := map[string][]string{
+		"github.com/aymanbagabas/go-udiff":      {"cmd/ralph"},
 		"github.com/bmatcuk/doublestar":         {"state"},
 		"github.com/expr-lang/expr":             {"rules"},
 		"github.com/gofrs/flock":                {"internal/store"},

@@ -137,7 +137,6 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{stateFile("pauseDir") + "/", "read and write", "What `ralph pause` paused, at each event; `ralph pause` and `ralph resume` write it."},
 		{stateFile("trustDir") + "/", "read and write", "Approvals; `ralph trust` and `ralph init` write them."},
 		{stateFile("hintDir") + "/", "read and write", "Hints that wait; `ralph hint` writes them, and a continuation takes them."},
-		{stateFile("settingsDir") + "/", "read and write", "Which parts of a host's settings `ralph install` made, so that `ralph uninstall` removes no others."},
 		{stateFile("logName") + ", " + stateFile("logRotated"), "read and write", "The decision log."},
 		{stateFile("cleanStamp"), "write", "When old memory was last removed."},
 		{"ralph-test-* in the directory for temporary files", "write", "`ralph test`, removed at the end."},

@@ -157,9 +157,9 @@ func bounds() map[string][]bound {
 // inner are bounds that users do not meet: shapes of messages, effort, and what another bound implies.
 func inner() map[string][]string {
 	return map[string][]string{
-		"cmd/ralph":             {"maxDiffCells", "maxEvent", "maxPolicies", "maxPolicySize", "maxStack", "maxStdinPolicy"},
+		"cmd/ralph":             {"maxEvent", "maxPolicies", "maxPolicySize", "maxStack", "maxStdinPolicy"},
 		"internal/nearest":      {"maxCandidates", "maxWord"},
-		"internal/store":        {"maxMemoryHistory", "maxRunSize", "maxSettingsSize", "maxTempAge", "usualMemory"},
+		"internal/store":        {"maxMemoryHistory", "maxRunSize", "maxTempAge", "usualMemory"},
 		"internal/workspace":    {"maxLink"},
 		"internal/worktree":     {"maxList", "maxMessage"},
 		"run":                   {"maxProblem", "maxReset", "maxSession", "maxShort", "maxStderr"},

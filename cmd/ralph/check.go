@@ -16,11 +16,11 @@ import (
 
 // checkOptions are the flags of check.
 type checkOptions struct {
-	project, format, color, failOn string
-	set                            []string
-	deadline                       time.Duration
-	anyHook                        bool // the deadline is that of the hook that asks the policy, if one does
-	list                           bool
+	project, format, failOn string
+	set                     []string
+	deadline                time.Duration
+	anyHook                 bool // the deadline is that of the hook that asks the policy, if one does
+	list                    bool
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -44,11 +44,9 @@ func (a *app) checkCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	formatFlag(cmd, &o.format, "the findings", "text", "json", "sarif", "github")
+	formatFlag(cmd, &o.format, "the findings", "text", "json", "github")
 	f.StringVar(&o.failOn, "fail-on", "warning", "least severity that makes the exit status 1: error, warning or info")
 	restrict(cmd, "fail-on", &o.failOn, "error", "warning", "info")
-	f.StringVar(&o.color, "color", "auto", "colors: auto (on a terminal or with CLICOLOR_FORCE, unless NO_COLOR is set), always or never")
-	restrict(cmd, "color", &o.color, "auto", "always", "never")
 	projectFlag(f, &o.project)
 	setFlag(f, &o.set)
 	f.DurationVar(&o.deadline, "deadline", loop.DefaultDeadline, "time limit of the hook, for facts that may take longer; that of an installed hook, if there is one")
@@ -91,14 +89,12 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 	switch o.format {
 	case "json":
 		return a.encodeJSON(all)
-	case "sarif":
-		return a.encodeJSON(sarifLog(all))
 	case "github":
 		_, err = io.WriteString(a.stdout, githubCommands(all))
 		return err
 	}
 	text := all.Format()
-	if a.colors(o.color) {
+	if a.colors() {
 		text = colored(all)
 	}
 	_, err = io.WriteString(a.stdout, text)

@@ -1,22 +1,16 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// checksPage is where each check has a section, named by its id.
-const checksPage = "https://github.com/ralph-sdk/ralph/blob/main/docs/checks.md#"
-
 // colors reports whether text on stdout is to be coloured.
-func (a *app) colors(when string) bool {
-	on := when == "always"
-	if when == "auto" && a.getenv("NO_COLOR") == "" {
+func (a *app) colors() bool {
+	on := false
+	if a.getenv("NO_COLOR") == "" {
 		force := a.getenv("CLICOLOR_FORCE")
 		_, on = a.terminal(a.stdout)
 		on = on || force != "" && force != "0"
@@ -110,109 +104,4 @@ func wholeMessage(d rules.Diagnostic) []string {
 		lines = append(lines, fmt.Sprintf("note: %s (%s)", r.Message, r.Pos))
 	}
 	return lines
-}
-
-// The part of SARIF 2.1.0 that findings need.
-type (
-	sarif struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct {
-		Tool       sarifTool     `json:"tool"`
-		ColumnKind string        `json:"columnKind"`
-		Results    []sarifResult `json:"results"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct {
-		Name  string      `json:"name"`
-		Rules []sarifRule `json:"rules"`
-	}
-	sarifRule struct {
-		ID               string       `json:"id"`
-		ShortDescription sarifMessage `json:"shortDescription"`
-		HelpURI          string       `json:"helpUri"`
-		Configuration    sarifLevel   `json:"defaultConfiguration"`
-	}
-	sarifLevel struct {
-		Level string `json:"level"`
-	}
-	sarifMessage struct {
-		Text string `json:"text"`
-	}
-	sarifResult struct {
-		RuleID     string           `json:"ruleId"`
-		RuleIndex  int              `json:"ruleIndex"`
-		Level      string           `json:"level"`
-		Message    sarifMessage     `json:"message"`
-		Locations  []sarifLocation  `json:"locations"`
-		Related    []sarifLocation  `json:"relatedLocations,omitempty"`
-		Properties *sarifProperties `json:"properties,omitempty"`
-	}
-	sarifProperties struct {
-		Witness json.RawMessage `json:"witness"`
-	}
-	sarifLocation struct {
-		Physical sarifPhysical `json:"physicalLocation"`
-		Message  *sarifMessage `json:"message,omitempty"`
-	}
-	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   *sarifRegion  `json:"region,omitempty"`
-	}
-	sarifArtifact struct {
-		URI string `json:"uri"`
-	}
-	sarifRegion struct {
-		StartLine   int `json:"startLine"`
-		StartColumn int `json:"startColumn"`
-		EndLine     int `json:"endLine,omitempty"`
-		EndColumn   int `json:"endColumn,omitempty"`
-	}
-)
-
-// sarifLog is the findings in the form that code scanning services read.
-func sarifLog(diags rules.Diagnostics) sarif {
-	level := map[rules.Severity]string{rules.Error: "error", rules.Warning: "warning", rules.Info: "note"}
-	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
-	run.Tool.Driver.Name = "ralph"
-	for _, c := range rules.Checks() {
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
-			ID: c.ID, ShortDescription: sarifMessage{c.Doc}, HelpURI: checksPage + c.ID,
-			Configuration: sarifLevel{level[c.Severity]},
-		})
-	}
-	for _, d := range diags {
-		text := d.Message
-		if d.Help != "" {
-			text += "\n" + d.Help
-		}
-		r := sarifResult{
-			RuleID: d.Check, Level: level[d.Severity], Message: sarifMessage{text},
-			RuleIndex: slices.IndexFunc(run.Tool.Driver.Rules, func(x sarifRule) bool { return x.ID == d.Check }),
-			Locations: []sarifLocation{sarifAt(d.Pos, d.End)},
-		}
-		for _, rel := range d.Related {
-			l := sarifAt(rel.Pos, rules.Pos{})
-			l.Message = &sarifMessage{rel.Message}
-			r.Related = append(r.Related, l)
-		}
-		if d.Witness != nil {
-			r.Properties = &sarifProperties{d.Witness}
-		}
-		run.Results = append(run.Results, r)
-	}
-	return sarif{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
-}
-
-// sarifAt is a place in a file.
-func sarifAt(from, to rules.Pos) sarifLocation {
-	l := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{(&url.URL{Path: from.File}).String()}}}
-	if from.Line > 0 {
-		l.Physical.Region = &sarifRegion{StartLine: from.Line, StartColumn: from.Col, EndLine: to.Line, EndColumn: to.Col}
-	}
-	return l
 }

@@ -50,30 +50,3 @@ func TestGithubCommands(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
-
-// Each result of SARIF names its rule, and its place as an URI.
-func TestSarifLog(t *testing.T) {
-	log := sarifLog(findings())
-	run := log.Runs[0]
-	type result struct{ rule, level, uri, text string }
-	var got []result
-	for _, r := range run.Results {
-		if r.RuleIndex < 0 || run.Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID {
-			t.Errorf("the result %s has the rule index %d", r.RuleID, r.RuleIndex)
-		}
-		got = append(got, result{r.RuleID, r.Level, r.Locations[0].Physical.Artifact.URI, r.Message.Text})
-	}
-	const uri = "./a%20b,c:d.yaml"
-	want := []result{
-		{"read", "error", "gone.yaml", "there is no file gone.yaml"},
-		{"enum", "error", uri, "100% wrong: \"a\" | \"b\"\nwrite = or: |"},
-		{"shadowed-rule", "warning", uri, "warning: told twice"},
-		{"unguarded-fact", "note", uri, "not so bad"},
-	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(result{})); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if region := run.Results[0].Locations[0].Physical.Region; region != nil {
-		t.Errorf("a finding without a place has the region %v", region)
-	}
-}

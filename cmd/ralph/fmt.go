@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +17,7 @@ import (
 // maxPolicySize bounds what fmt reads from stdin, in bytes; a policy is far smaller.
 const maxPolicySize = 1 << 20
 
-type fmtFlags struct{ list, diff, write bool }
+type fmtFlags struct{ list, write bool }
 
 func (a *app) fmtCommand() *cobra.Command {
 	var f fmtFlags
@@ -32,13 +31,12 @@ func (a *app) fmtCommand() *cobra.Command {
 			"files the policies and tests in .ralph are meant, and - is standard input.",
 		Example: "  ralph fmt -w                       # all of .ralph\n" +
 			"  ralph fmt -l policies/*.yaml       # for CI\n" +
-			"  ralph fmt -d .ralph/policy.yaml\n" +
+			"  ralph fmt .ralph/policy.yaml | diff .ralph/policy.yaml -\n" +
 			"  ralph fmt - < policy.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.fmt(cmd.Context(), args, f) },
 	}
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.list, "list", "l", false, "list the files whose layout would change")
-	fl.BoolVarP(&f.diff, "diff", "d", false, "show what would change")
 	fl.BoolVarP(&f.write, "write", "w", false, "change the files")
 	return cmd
 }
@@ -143,7 +141,7 @@ func (a *app) fmtSource(name string, src []byte, f fmtFlags, write func([]byte) 
 	if err != nil {
 		return err
 	}
-	if !f.list && !f.diff && !f.write {
+	if !f.list && !f.write {
 		_, err := a.fileOut().Write(out)
 		return err
 	}
@@ -155,9 +153,6 @@ func (a *app) fmtSource(name string, src []byte, f fmtFlags, write func([]byte) 
 		if !f.write && a.status == exitOK {
 			a.status = exitFindings
 		}
-	}
-	if f.diff {
-		fmt.Fprint(a.stdout, strings.ReplaceAll(unifiedDiff(name, string(src), string(out)), "\r\n", "\n"))
 	}
 	if f.write {
 		return write(out)

@@ -10,6 +10,9 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
+// checksPage is where each check has a section, named by its id.
+const checksPage = "https://github.com/ralph-sdk/ralph/blob/main/docs/checks.md#"
+
 // doctorPage has the checks of doctor.
 const doctorPage = "https://github.com/ralph-sdk/ralph/blob/main/docs/reference/doctor.md"
 

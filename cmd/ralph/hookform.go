@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
@@ -104,26 +105,6 @@ func (f hookForm) hooksOf(event string, list []any) (entries []hookEntry, odd st
 	return entries, ""
 }
 
-// bare reports whether settings hold nothing but what ralph makes for a file of its own: a version, and no hooks.
-func (s settingsFile) bare(src []byte) bool {
-	values, err := s.with(src).decode()
-	if err != nil {
-		return false
-	}
-	if hooks, ok := values["hooks"].(map[string]any); ok {
-		for event, v := range hooks {
-			if list, ok := v.([]any); ok && len(list) == 0 {
-				delete(hooks, event)
-			}
-		}
-		if len(hooks) == 0 {
-			delete(values, "hooks")
-		}
-	}
-	delete(values, "version")
-	return len(values) == 0
-}
-
 // besideFiles reads the files that the host needs beside the settings of a scope, and gives the text of each.
 func (g agent) besideFiles(ctx context.Context, project, home, scope string) (map[string]settingsFile, error) {
 	all := map[string]settingsFile{}
@@ -153,28 +134,28 @@ func (g agent) writeBeside(ctx context.Context, project, home, scope string) err
 	return nil
 }
 
-// removeBeside removes those files if they are as they were made, and their folders if they are empty then.
-func (g agent) removeBeside(ctx context.Context, project, home, scope string, settings settingsFile) error {
+// removeBeside removes those files if they are as they were made.
+func (g agent) removeBeside(ctx context.Context, project, home, scope string) error {
 	files, err := g.besideFiles(ctx, project, home, scope)
 	if err != nil {
 		return err
 	}
 	for text, s := range files {
-		if string(s.src) != text {
-			continue
+		if string(s.src) == text {
+			if err := s.write(ctx, nil); err != nil {
+				return err
+			}
 		}
-		if err := s.write(ctx, nil); err != nil {
-			return err
-		}
-		removeEmpty(filepath.Dir(settings.place()))
-		removeEmpty(filepath.Dir(s.place()))
 	}
 	return nil
 }
 
-// removeEmpty removes a folder that is empty. A link stays.
-func removeEmpty(dir string) {
-	if info, err := os.Lstat(dir); err == nil && info.IsDir() {
-		_ = os.Remove(dir) // fails unless it is empty
+// removeEmpty removes a directory and those above it, as long as they are empty. A link stays.
+func removeEmpty(dir string, below ...string) {
+	for !slices.ContainsFunc(below, func(top string) bool { return sameFile(dir, top) }) {
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || os.Remove(dir) != nil { // which fails unless it is empty
+			return
+		}
+		dir = filepath.Dir(dir)
 	}
 }

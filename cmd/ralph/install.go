@@ -168,8 +168,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if f.deadline > 0 {
 		words = append(words, "--deadline", f.deadline.String())
 	}
-	made := a.made(s)
-	after, err := g.with(s, names, f.policies, words, made)
+	after, err := g.with(s, names, f.policies, words)
 	if err != nil {
 		return err
 	}
@@ -189,7 +188,6 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
-	a.keepMade(s, after, made)
 	gates := a.gates(ctx, g, project, f.scope, s.with(after))
 	use := cmp.Or(g.after, "New sessions use it.")
 	if len(gates) > 0 {

@@ -11,7 +11,7 @@ import (
 type palette bool
 
 // palette is that of stdout.
-func (a *app) palette() palette { return palette(a.colors("auto")) }
+func (a *app) palette() palette { return palette(a.colors()) }
 
 // in gives a text in a shade.
 func (p palette) in(shade, text string) string {

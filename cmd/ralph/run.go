@@ -17,7 +17,7 @@ import (
 type runFlags struct {
 	policy, prompt, until string
 	client                string
-	fresh, goOn           bool
+	goOn                  bool
 	max                   int
 	cost, tokens          string
 	elapsed, iteration    time.Duration
@@ -97,8 +97,7 @@ func (a *app) runCommand() *cobra.Command {
 	fl.StringVar(&f.prompt, "prompt", "", "first prompt: a `file`, a text, or - for stdin; without a policy, the prompt of every iteration")
 	fl.StringVar(&f.until, "until", "", "end by success once the agent's last message has this `text`, such as '<promise>DONE</promise>'")
 	fl.StringVar(&f.client, "client", "", "`name` of the client whose output is read (default: by the program): "+strings.Join(clientNames(), ", "))
-	fl.BoolVar(&f.fresh, "fresh", true, "begin each iteration with a fresh context")
-	fl.BoolVar(&f.goOn, "continue", false, "go on with the client's session in each iteration")
+	fl.BoolVar(&f.goOn, "continue", false, "go on with the client's session in each iteration, instead of a fresh context")
 	fl.IntVar(&f.max, "max", 0, "at most so many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")
 	fl.StringVar(&f.cost, "budget", "", "at most so much `money`, such as 5usd, if the client reports it")
 	fl.StringVar(&f.tokens, "tokens", "", "at most so many `tokens`, such as 500k or 2M, if the client reports them")
@@ -123,11 +122,9 @@ func whole(d time.Duration) string { return strings.TrimSuffix(d.String(), "0m0s
 
 // exclusive refuses flags that exclude each other, and blank ones that would mean that the flag was not given.
 func (f runFlags) exclusive() error {
-	for _, group := range [][]string{{"fresh", "continue"}, {"list", "attach", "resume"}} {
-		group = slices.DeleteFunc(group, func(name string) bool { return !f.changed(name) })
-		if len(group) > 1 {
-			return fmt.Errorf("--%s and --%s exclude each other", group[0], group[1])
-		}
+	ways := slices.DeleteFunc([]string{"list", "attach", "resume"}, func(name string) bool { return !f.changed(name) })
+	if len(ways) > 1 {
+		return fmt.Errorf("--%s and --%s exclude each other", ways[0], ways[1])
 	}
 	for _, text := range []struct{ flag, value string }{
 		{"prompt", f.prompt}, {"policy", f.policy}, {"until", f.until}, {"budget", f.cost}, {"tokens", f.tokens}, {"notify", f.notify},

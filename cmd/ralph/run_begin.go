@@ -148,12 +148,12 @@ const agentOfPolicy = "agent of the policy"
 
 // defaults takes what the user's flags leave to the policy, and reports whether that is the agent too.
 func (r *aRun) defaults() (agent bool, err error) {
-	iteration, fresh := r.flags.iteration, r.flags.fresh && !r.flags.goOn
+	iteration, fresh := r.flags.iteration, !r.flags.goOn
 	if d := r.program.Run; d != nil {
 		if !r.flags.changed("iteration") {
 			iteration = d.Iteration
 		}
-		if !r.flags.changed("fresh") && !r.flags.changed("continue") {
+		if !r.flags.changed("continue") {
 			fresh = d.Fresh
 		}
 		if agent = len(r.args) == 0 && d.Agent != nil; agent {

@@ -16,7 +16,7 @@ import (
 
 // resumed prepares to go on with a run.
 func (a *app) resumed(ctx context.Context, own *store.Store, project string, f runFlags, args []string) (r aRun, err error) {
-	if len(args) > 0 || f.policy != "" || f.prompt != "" || f.until != "" || f.worktree || f.merge || f.goOn || f.client != "" || len(f.set) > 0 || f.changed("fresh") || f.changed("iteration") {
+	if len(args) > 0 || f.policy != "" || f.prompt != "" || f.until != "" || f.worktree || f.merge || f.changed("continue") || f.client != "" || len(f.set) > 0 || f.changed("iteration") {
 		return r, errors.New("a run is resumed as it was started; give limits only")
 	}
 	info, err := a.runToResume(own, project, f.resume)

@@ -22,7 +22,6 @@ type settingsFile struct {
 	path    string // relative to root
 	src     []byte // nil if there is no file
 	version string
-	absent  []string // folders of its path that were not there, the outermost first
 	form    hookForm
 }
 
@@ -70,15 +69,6 @@ func openSettings(ctx context.Context, project, home, file string) (settingsFile
 	defer root.Close()
 	if link, to := danglingLink(s.root, s.path); link != "" {
 		return s, fmt.Errorf("%s: %s a link to %s, which does not exist; remove the link, or make what it leads to", s.shown, link, to)
-	}
-	for i, c := range s.path {
-		if c != '/' {
-			continue
-		}
-		dir := filepath.Join(s.root, filepath.FromSlash(s.path[:i]))
-		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-			s.absent = append(s.absent, dir)
-		}
 	}
 	s.src, s.version, err = root.ReadBytes(ctx, s.path)
 	var refused *state.EditError

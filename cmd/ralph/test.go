@@ -45,7 +45,6 @@ func (a *app) testCommand() *cobra.Command {
 		Example: "  ralph test\n" +
 			"  ralph test .ralph/policy.yaml --coverage --threshold 100\n" +
 			"  ralph test --run 'corrupt|limit' -v\n" +
-			"  ralph test --format junit > report.xml\n" +
 			"  ralph test --write .ralph/policy_test.yaml --from-log",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.write.file != "" {
@@ -62,7 +61,7 @@ func (a *app) testCommand() *cobra.Command {
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show every test, not only those that fail")
 	fl.BoolVar(&f.coverage, "coverage", false, "show which rules and operands the tests reach")
 	fl.Float64Var(&f.threshold, "threshold", 0, "fail if less than this `percent` of rules and operands is covered (implies --coverage)")
-	formatFlag(cmd, &f.format, "the report", "text", "json", "junit")
+	formatFlag(cmd, &f.format, "the report", "text", "json")
 	fl.BoolVar(&f.watch, "watch", false, "run again when a file changes, until ctrl-c")
 	f.write.add(fl)
 	return cmd
@@ -263,12 +262,8 @@ func (a *app) judgeTests(r testReport, f testFlags) {
 }
 
 func (a *app) printTests(r testReport, f testFlags) error {
-	switch f.format {
-	case "json":
+	if f.format == "json" {
 		return a.encodeJSON(r)
-	case "junit":
-		_, err := fmt.Fprint(a.stdout, junit(r))
-		return err
 	}
 	shades := map[string]string{"FAIL": red, "ok": green, "----": yellow}
 	write := func(w io.Writer) error { return writeTests(w, r, f) }

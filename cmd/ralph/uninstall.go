@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -14,8 +16,8 @@ func (a *app) uninstallCommand() *cobra.Command {
 		Use:   "uninstall HOST",
 		Short: "Remove ralph from a coding agent's settings",
 		Long: "uninstall removes what install added to the settings file of a host: its entries, and the lists,\n" +
-			"the file and the folders that install made and that are empty then. Every other byte of the file\n" +
-			"stays. Without --policy it removes all entries of ralph in that file.",
+			"the file and the directories that are empty then. Every other byte of the file stays. Without\n" +
+			"--policy it removes all entries of ralph in that file.",
 		Example: "  ralph uninstall claude-code\n  ralph uninstall codex --policy ralph-wiggum --scope user",
 		Args:    oneHost,
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.uninstall(cmd.Context(), args[0], f) },
@@ -63,24 +65,22 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 		}
 		return nil
 	}
-	made := a.made(s)
-	after, err := s.without(ours, made)
+	after, err := s.without(ours)
 	if err != nil {
 		return err
 	}
-	if (g.own || slices.Contains(made, filePart)) && s.bare(after) {
-		after = nil // the file was made for ralph
+	if bytes.Equal(after, s.form.empty()) {
+		after = nil // a file as install makes it, without hooks
 	}
 	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
 	if after == nil {
-		if err := g.removeBeside(ctx, project, a.homeDir(), f.scope, s); err != nil {
+		if err := g.removeBeside(ctx, project, a.homeDir(), f.scope); err != nil {
 			return err
 		}
-		removeMade(made)
+		removeEmpty(filepath.Dir(s.place()), project, a.homeDir())
 	}
-	a.keepMade(s, after, made)
 	fmt.Fprintf(a.stdout, "Removed %s from %s.\n", what, s.shown)
 	return nil
 }
