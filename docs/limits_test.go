@@ -87,7 +87,6 @@ func bounds() map[string][]bound {
 			{"files of a glob", "loop.maxGlob", count, "the others are left out, and `problem(fact)` says so; `max` sets another number"},
 			{"files and folders that a glob looks at", "state.maxEntries", count, "the fact is missing"},
 			{"a pattern", "state.maxPattern", size, "the fact is missing"},
-			{"steps of comparing names with a pattern", "state.maxMatching", count, "the fact is missing"},
 			{"alternatives in braces of a pattern", "state.maxAlternatives", count, "the fact is missing"},
 		},
 		"Programs and git": {

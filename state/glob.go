@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -21,11 +17,10 @@ import (
 // What was made is sorted by path. Of more than limit matches the first are
 // read, and more says how many there are beside them; limit 0 means no limit.
 // f.Timeout bounds the reading of all, not of each: when it, or ctx, ends, the
-// error says so and nothing is given; likewise when the walk would look at more than
-// 100,000 files and folders, when matching their names takes too long, and when the files
-// do not fit into the [Budget]. A disk of this machine is not watched, so
-// the file at hand is finished first. use is called from several goroutines, and
-// may still be when the time was over.
+// error says so and nothing is returned; also when the walk would look at more than
+// 100,000 files and directories, and when the files do not fit into the [Budget]. A disk of
+// this machine is not watched, so the file at hand is finished first. On another disk use
+// may still be called when the time was over.
 //
 // In the pattern, * and ? stay within a name, ** goes through directories,
 // {a,b} and [abc] choose, and \ makes the next character literal. With "~/" in
@@ -115,7 +110,7 @@ func (r *Root) AnyFile(pattern string) bool {
 	ctx, done := r.budget.within(context.Background(), 0)
 	defer done()
 	look := func() (found bool) {
-		_ = base.find(ctx, pattern, func(match) error { // what cannot be read has no files
+		_ = base.find(ctx, pattern, func(string) error { // what cannot be read has no files
 			found = true
 			return fs.SkipAll
 		})
@@ -149,89 +144,49 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, format For
 		more = len(names) - limit
 		names = names[:limit]
 	}
-	workers := min(runtime.GOMAXPROCS(0), len(names)/filesPerWorker+1)
-	parts := make([][]T, workers)
-	panics := make([]any, workers)
-	var spent atomic.Pointer[string] // what did not fit
-	work := func(w int) {
-		defer func() { panics[w] = recover() }()
-		// Neighbours lie in one directory, which is then opened once.
-		share := names[len(names)*w/workers : len(names)*(w+1)/workers]
-		in := directory{root: r}
-		defer in.close()
-		part := make([]T, 0, len(share))
-		for _, m := range share {
-			if ctx.Err() != nil || spent.Load() != nil {
-				return
-			}
-			doc, fits := in.read(m, format)
-			if !fits {
-				spent.Store(&doc.Problem)
-			} else if doc.Path != "" {
-				part = append(part, use(doc))
+	var all []T
+	dir, real := "", "" // neighbors are in one directory, whose links are resolved once
+	for _, name := range names {
+		if ctx.Err() != nil {
+			break
+		}
+		if parent := path.Dir(name); parent != dir {
+			dir = parent
+			if real, err = follow(r.dir, dir); err != nil {
+				real = dir
 			}
 		}
-		parts[w] = part
-	}
-	var wg sync.WaitGroup
-	for w := 1; w < workers; w++ {
-		wg.Go(func() { work(w) })
-	}
-	work(0)
-	wg.Wait()
-	for _, p := range panics {
-		if p != nil {
-			return nil, 0, fmt.Errorf("cannot be read: %v", p)
+		doc, fits := r.readMatch(name, path.Join(real, path.Base(name)), format)
+		if !fits {
+			return nil, 0, errors.New(doc.Problem)
+		}
+		if doc.Path != "" {
+			all = append(all, use(doc))
 		}
 	}
-	if why := spent.Load(); why != nil {
-		return nil, 0, errors.New(*why)
-	}
-	return slices.Concat(parts...), more, nil
+	return all, more, nil
 }
-
-// filesPerWorker is how many files are worth a goroutine of their own.
-const filesPerWorker = 32
 
 // matches lists what a pattern matches, without directories, sorted.
-func (r *Root) matches(ctx context.Context, pattern string) ([]match, error) {
-	var names []match
-	err := r.find(ctx, pattern, func(m match) error {
-		names = append(names, m)
+func (r *Root) matches(ctx context.Context, pattern string) ([]string, error) {
+	var names []string
+	err := r.find(ctx, pattern, func(name string) error {
+		names = append(names, name)
 		return nil
 	})
-	slices.SortFunc(names, func(a, b match) int { return strings.Compare(a.name, b.name) })
-	return slices.CompactFunc(names, func(a, b match) bool { return a.name == b.name }), err
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
 
-// directory reads files that lie beside one another without walking to each of
-// them from the root.
-type directory struct {
-	root *Root
-	name string
-	dir  *os.Root // nil if name cannot be opened, or was not yet
-}
-
-func (d *directory) close() {
-	if d.dir != nil {
-		d.dir.Close()
-		d.dir = nil
-	}
-}
-
-// read gives the document at name; its Path is "" if there is none any more, or
+// readMatch returns the document of a match at a place; its Path is "" if there is none any more, or
 // if it is a directory. It reports whether the file fits into the budget.
-func (d *directory) read(m match, format Format) (_ Doc, fits bool) {
-	var got raw
-	ok := false
-	if m.regular {
-		got, ok = d.fetch(m.name)
+func (r *Root) readMatch(name, at string, format Format) (_ Doc, fits bool) {
+	got := fetchAt(place{root: r.root, rel: at, id: at}, r.budget)
+	if got.problem == notAFile(fs.ModeSymlink) {
+		got = r.fetch(location{shown: name, rel: name}, r.budget)
 	}
-	if !ok { // a link, or nothing that can simply be opened
-		got = d.root.fetch(location{shown: m.name, rel: m.name}, d.root.budget)
-	}
-	doc, _ := got.decode(File{Format: format}, m.name, d.root.budget)
-	doc.Path = m.name
+	doc, _ := got.decode(File{Format: format}, name, r.budget)
+	doc.Path = name
 	if got.spent {
 		return doc, false
 	}
@@ -239,26 +194,4 @@ func (d *directory) read(m match, format Format) (_ Doc, fits bool) {
 		return Doc{}, true
 	}
 	return doc, true
-}
-
-// fetch reads a regular file of the directory that was opened.
-func (d *directory) fetch(name string) (raw, bool) {
-	parent := path.Dir(name)
-	if d.dir == nil || parent != d.name {
-		d.close()
-		dir, err := d.root.root.OpenRoot(parent + asDir)
-		if err != nil || d.root.throughLink(name) {
-			if err == nil {
-				dir.Close()
-			}
-			return raw{}, false
-		}
-		d.name, d.dir = parent, dir
-	}
-	f, err := d.dir.OpenFile(path.Base(name), os.O_RDONLY|openNonblocking, 0)
-	if err != nil {
-		return raw{}, false
-	}
-	defer f.Close()
-	return readRegular(f, place{root: d.root.root, rel: name, id: name}, d.root.budget), true
 }

@@ -21,8 +21,8 @@ import (
 // {a,b} and [abc] choose, and \ makes the next character literal. Links are
 // neither removed nor followed. A file that vanishes meanwhile is no error;
 // one that cannot be removed is an error, after the others were tried. A walk
-// that would look at more than 100,000 files and folders, or whose matching takes too
-// long, is one too, after what it found was removed.
+// that would look at more than 100,000 files and directories is one too, after what it
+// found was removed.
 // A pattern that is not one, or leaves the root, is a [*PathError].
 func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now time.Time) (removed []string, err error) {
 	if err := checkGlob(glob); err != nil {
@@ -38,22 +38,22 @@ func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now 
 		walkErr = context.Cause(ctx)
 	}
 	var failed error
-	for _, m := range found {
+	for _, name := range found {
 		if ctx.Err() != nil {
 			return removed, errors.Join(context.Cause(ctx), failed)
 		}
-		if r.throughLink(m.name) {
+		if r.throughLink(name) {
 			continue
 		}
-		info, err := r.root.Lstat(m.name)
+		info, err := r.root.Lstat(name)
 		if err != nil || !info.Mode().IsRegular() || now.Sub(info.ModTime()) <= older {
 			continue
 		}
-		switch err := r.root.Remove(m.name); {
+		switch err := r.root.Remove(name); {
 		case err == nil:
-			removed = append(removed, m.name)
+			removed = append(removed, name)
 		case !errors.Is(err, fs.ErrNotExist):
-			failed = errors.Join(failed, &writeError{path: m.name, op: "prune", err: err})
+			failed = errors.Join(failed, &writeError{path: name, op: "prune", err: err})
 		}
 	}
 	return removed, errors.Join(walkErr, failed)

@@ -253,7 +253,11 @@ func (r *Root) fetch(loc location, b *Budget) raw {
 		return missing("cannot be read: " + reason(err))
 	}
 	defer at.close()
+	return fetchAt(at, b)
+}
 
+// fetchAt reads the file at a place without links.
+func fetchAt(at place, b *Budget) raw {
 	// Looking before opening: opening a device may already do something.
 	info, err := at.root.Lstat(at.rel)
 	if err == nil && info.Mode().IsRegular() {
