@@ -304,6 +304,9 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 	if len(e.steps) == 0 {
 		return fail(id, "assignment", "write "+id.Value+".FIELD = expression", "set changes one field, not the whole of %q", id.Value)
 	}
+	if len(e.steps) > 1 && sym.fact.Source.Body {
+		return fail(n, "assignment", "keep such state in a json fact", "set changes whole fields of front matter, not what is inside them")
+	}
 	e.fact, e.typ = sym, typ
 	return true
 }

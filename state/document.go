@@ -43,7 +43,7 @@ func NewDocument(f Format, keys []string, values map[string]any, body string) ([
 		}
 		if key = cleanText(key); f != JSON {
 			want[key] = flowValue(value)
-			b.WriteString(renderYAML(key, 0, false) + ": " + renderYAML(value, 0, false) + "\n")
+			b.WriteString(renderKey(key) + ": " + renderYAML(value, 0) + "\n")
 			continue
 		}
 		if want[key], err = jsonValue(value); err != nil {

@@ -16,7 +16,7 @@ import (
 type Set struct {
 	// Path leads to the value: strings name fields, ints count elements from
 	// 0. All of it but the last field must exist already, or have a
-	// default in Type.
+	// default in Type. In front matter it is the name of one field.
 	Path []any
 
 	// Value is nil, a bool, an int, a float64, a string, or a []any or
@@ -92,7 +92,12 @@ func decodeEditable(src []byte, f Format) (editable, error) {
 // with gives the document with one value set. What the text became is not
 // believed before it was decoded and compared with what was asked for.
 func (e editable) with(set Set) (editable, error) {
-	set, err := cleanSet(set.outOf(e.value))
+	if e.matter == nil {
+		set = set.outOf(e.value)
+	} else if len(set.Path) > 1 {
+		return editable{}, errNested
+	}
+	set, err := cleanSet(set)
 	if err != nil {
 		return editable{}, err
 	}
@@ -111,7 +116,8 @@ func (e editable) with(set Set) (editable, error) {
 	if e.format == JSON {
 		edited, err = jsonedit.Set(e.src, set.Path, jsonedit.Encode(set.Value))
 	} else {
-		edited, err = spliceFrontMatter(e.src, e.matter, set)
+		name, _ := set.Path[0].(string) // assign took it
+		edited, err = spliceFrontMatter(e.src, e.matter, e.format, name, set.Value)
 	}
 	if err != nil {
 		return editable{}, err
@@ -170,6 +176,9 @@ func typeIn(t *schema.Type, step any) *schema.Type {
 
 // errByHand is for spots that an edit would harm.
 var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; repair it by hand")
+
+// errNested is for what front matter is not meant for.
+var errNested = errors.New("set changes whole fields of front matter, not what is inside them; keep such state in a JSON file")
 
 // jsonValue is v as it will be decoded from JSON.
 func jsonValue(v any) (any, error) {

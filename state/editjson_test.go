@@ -228,10 +228,6 @@ func TestEditWithDefaults(t *testing.T) {
 			t.Errorf("%s: %s, error %v", c.name, got, err)
 		}
 	}
-	got, err := Edit([]byte("---\na: 1 # note\n---\nbody\n"), FrontMatter, []Set{{Path: []any{"o", "x"}, Value: 7, Type: s.Type()}})
-	if want := "---\na: 1 # note\no: {\"in\":{},\"x\":7,\"y\":1}\n---\nbody\n"; string(got) != want || err != nil {
-		t.Errorf("front matter: %s, error %v", got, err)
-	}
 	if want := map[string]any{"in": map[string]any{}, "y": 1}; !reflect.DeepEqual(s.Type().At("o").Default, want) {
 		t.Errorf("the default of the schema is %v now", s.Type().At("o").Default)
 	}

@@ -40,7 +40,6 @@ type matter struct {
 	// What only a lenient reader meets.
 	remarks  []remark
 	unusable []schema.Violation
-	spans    map[*yaml.Node][2]int // where texts stand in yaml that are no YAML there
 }
 
 // splitFrontMatter finds the fences: a first line of three dashes, behind a

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,9 +84,9 @@ func splitLenient(src []byte) (*matter, error) {
 	return m, nil
 }
 
-// remark notes what was read in an unusual way, with its line in the file.
+// remark notes what was read in an unusual way, with its line in the block.
 func (m *matter) remark(line int, format string, args ...any) {
-	m.remarks = append(m.remarks, remark{line, fmt.Sprintf(format, args...)})
+	m.remarks = append(m.remarks, remark{m.line + line, fmt.Sprintf(format, args...)})
 }
 
 type remark struct {
@@ -120,50 +119,82 @@ type rawField struct {
 	rest   []byte // the lines below
 }
 
+// value is what follows the colon on its line.
+func (e *rawField) value() []byte { return e.first[e.colon+1:] }
+
+// goesOn reports whether the value goes on below its line.
+func (e *rawField) goesOn() bool {
+	block := len(e.value()) > 0 && bytes.IndexAny(bytes.TrimLeft(e.value(), " \t"), "|>") == 0
+	for rest := e.rest; len(rest) > 0; {
+		line, size := cutYAMLLine(rest)
+		if line = bytes.TrimSpace(line); len(line) > 0 && (block || line[0] != '#') {
+			return true
+		}
+		rest = rest[size:]
+	}
+	return false
+}
+
 // decodeFields reads the block one field at a time. Of fields with the same name the
 // first counts.
 func (m *matter) decodeFields() error {
-	fields, err := m.rawFields()
-	if err != nil {
-		return err
+	fields, strays := rawFields(m.yaml)
+	switch {
+	case len(fields) > maxFields:
+		return fmt.Errorf("has front matter of more than %d fields", maxFields)
+	case len(fields) == 0:
+		return errors.New("has front matter in which no line is a field (name: value)")
+	case len(strays) == 1:
+		m.remark(strays[0].line, "%q is no field (name: value); it is ignored", strays[0].message)
+	case len(strays) > 1:
+		m.remark(strays[0].line, "%q is no field (name: value); all %d such lines are ignored", strays[0].message, len(strays))
 	}
 	m.fields, m.value = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}, map[string]any{}
 	reader := yamlReader{left: maxYAMLNodes, open: map[*yaml.Node]bool{}}
 	seen := map[string]bool{}
 	for _, e := range fields {
 		if seen[e.key] {
-			m.remark(m.line+e.line, "there is a field %s above, which counts; this one is ignored", e.key)
+			m.remark(e.line, "there is a field %s above, which counts; this one is ignored", e.key)
 			continue
 		}
 		seen[e.key] = true
-		key, value := e.parse()
+		value := e.parse()
 		v, err := any(nil), error(nil)
 		if value != nil {
 			v, err = reader.value(value, 0)
 		}
 		if value == nil || err != nil {
-			if key, value = e.text(m); value == nil {
-				m.remark(m.line+e.line, "%s has a quote that is not closed; it is not read", e.key)
+			text, start, end := plainText(e.value())
+			// Nothing says where a text ends whose quote is not closed.
+			if raw := plain(e.value()[start:end]); text == raw && strings.HasPrefix(text, `"`) || text == raw && strings.HasPrefix(text, "'") {
+				m.refuse(e, start, "has a quote that is not closed: ", text)
+				m.remark(e.line, "%s has a quote that is not closed; it is not read", e.key)
 				continue
 			}
-			v = value.Value
-			m.remark(m.line+e.line, "%s is not valid YAML; it is read as the text %q", e.key, shorten(value.Value))
-		} else if flaw := e.flaw(); flaw != "" {
-			m.remark(m.line+e.line, "%s is not valid YAML, since %s; it is read all the same", e.key, flaw)
+			v, value = text, e.textNode(text, start)
+			m.remark(e.line, "%s is not valid YAML; it is read as the text %q", e.key, shorten(text))
+		} else if after := e.value(); strings.Contains(e.indent, "\t") || len(after) > 0 && !isBlank(after[0]) && after[0] != '\r' {
+			m.remark(e.line, "%s is not valid YAML; it is read all the same", e.key)
 		}
-		m.fields.Content = append(m.fields.Content, key, value)
+		m.fields.Content = append(m.fields.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: e.key, Line: e.line, Column: len(e.indent) + 1}, value)
 		m.value[e.key] = v
 	}
 	return nil
 }
 
-// rawFields cuts the block into its fields.
-func (m *matter) rawFields() ([]rawField, error) {
-	var found []rawField
+// refuse makes a field unusable because of a text.
+func (m *matter) refuse(e rawField, start int, message, text string) {
+	m.unusable = append(m.unusable, schema.Violation{
+		Pointer: schema.PointerOf([]any{e.key}), Line: m.line + e.line, Col: e.textNode(text, start).Column,
+		Message: message + strconv.Quote(shorten(text)), Value: text,
+	})
+}
+
+// rawFields cuts a block into its fields. Strays are lines that belong to none.
+func rawFields(src []byte) (found []rawField, strays []remark) {
 	inside, base, line := false, -1, 0
-	strays, stray, first := 0, 0, "" // lines that are no fields, and the first of them
-	for at := 0; at < len(m.yaml); {
-		text, size := cutYAMLLine(m.yaml[at:])
+	for at := 0; at < len(src); {
+		text, size := cutYAMLLine(src[at:])
 		line++
 		begin := at
 		at += size
@@ -174,7 +205,7 @@ func (m *matter) rawFields() ([]rawField, error) {
 		case len(trimmed) == 0, inside && (indent > base || trimmed[0] == '-' && (len(trimmed) == 1 || isBlank(trimmed[1]))):
 			if inside {
 				last := &found[len(found)-1]
-				last.rest = m.yaml[last.at+len(last.first) : at]
+				last.rest = src[last.at+len(last.first) : at]
 			}
 			continue
 		case trimmed[0] == '#':
@@ -182,34 +213,21 @@ func (m *matter) rawFields() ([]rawField, error) {
 		}
 		key, colon := keyOf(trimmed)
 		if inside = key != ""; !inside {
-			if strays++; strays == 1 {
-				stray, first = m.line+line, shorten(plain(trimmed))
-			}
+			strays = append(strays, remark{line, shorten(plain(trimmed))})
 			continue
 		}
 		if base < 0 {
 			base = indent
 		}
-		if len(found) == maxFields {
-			return nil, fmt.Errorf("has front matter of more than %d fields", maxFields)
-		}
 		found = append(found, rawField{key: key, indent: string(blank[:indent]), line: line, at: begin, colon: indent + colon, first: text})
 	}
-	switch {
-	case len(found) == 0:
-		return nil, fmt.Errorf("has front matter in which no line is a field (name: value)")
-	case strays == 1:
-		m.remark(stray, "%q is no field (name: value); it is ignored", first)
-	case strays > 1:
-		m.remark(stray, "%q is no field (name: value); all %d such lines are ignored", first, strays)
-	}
-	return found, nil
+	return found, strays
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// keyOf gives the name that a line begins with, in quotes or not, and where the colon
-// behind it stands. The name is "" if the line is no field.
+// keyOf returns the name that a line begins with, in quotes or not, and where the colon
+// behind it is. The name is "" if the line is no field.
 func keyOf(line []byte) (name string, colon int) {
 	end := 0
 	if line[0] == '"' || line[0] == '\'' {
@@ -231,20 +249,19 @@ func keyOf(line []byte) (name string, colon int) {
 }
 
 func isNameByte(c byte) bool {
-	return c == '_' || c == '-' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	return c == '_' || c == '-' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
 }
 
-// parse gives the nodes of the field if it is YAML when it stands alone, with their
-// places in the block; nil if not.
-func (e rawField) parse() (key, value *yaml.Node) {
+// parse returns the node of the value if the field is YAML when it stands alone, with
+// its place in the block; nil if not.
+func (e *rawField) parse() *yaml.Node {
 	// A tab is allowed here, and so is a value right behind the colon.
-	after := e.first[e.colon+1:]
-	text := bytes.TrimLeft(after, " \t")
-	blanks, added := len(after)-len(text), 0
+	text := bytes.TrimLeft(e.value(), " \t")
+	blanks, added := len(e.value())-len(text), 0
 	switch {
 	case blanks > 0 || len(text) == 0:
 	case text[0] == '#':
-		return nil, nil // the blank would make it a comment
+		return nil // the blank would make it a comment
 	default:
 		blanks, added = 1, 1
 	}
@@ -255,30 +272,17 @@ func (e rawField) parse() (key, value *yaml.Node) {
 	b.Write(text)
 	b.Write(e.rest)
 	if legible(b.Bytes()) != nil {
-		return nil, nil
+		return nil
 	}
 	n, err := parseYAML(b.Bytes())
 	if err != nil || n == nil || n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle != 0 || len(n.Content) != 2 {
-		return nil, nil
+		return nil
 	}
-	key, value = n.Content[0], n.Content[1]
-	if name, ok := keyText(key); !ok || name != e.key || isMerge(key) {
-		return nil, nil
+	if name, ok := keyText(n.Content[0]); !ok || name != e.key || isMerge(n.Content[0]) {
+		return nil
 	}
-	shift(key, e.line-1, 0)
-	shift(value, e.line-1, added)
-	return key, value
-}
-
-// flaw says what parse overlooks: what is not YAML in a field that is read nonetheless.
-func (e rawField) flaw() string {
-	switch after := e.first[e.colon+1:]; {
-	case strings.Contains(e.indent, "\t"):
-		return "a tab stands before it"
-	case len(after) > 0 && !isBlank(after[0]) && after[0] != '\r':
-		return "no blank follows its colon"
-	}
-	return ""
+	shift(n.Content[1], e.line-1, added)
+	return n.Content[1]
 }
 
 // shift moves nodes down, and those on the first line to the left.
@@ -292,30 +296,10 @@ func shift(n *yaml.Node, lines, columns int) {
 	}
 }
 
-// text makes the rest of the key's line the value. Where a quote begins it that is not
-// closed, nothing says where the value ends: it is nil, and the field unusable.
-func (e rawField) text(m *matter) (key, value *yaml.Node) {
-	text, start, end := plainText(e.first[e.colon+1:])
-	at := e.at + e.colon + 1
-	if raw := e.first[at-e.at:][start:end]; text == plain(raw) && (strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "'")) {
-		m.unusable = append(m.unusable, schema.Violation{
-			Pointer: schema.PointerOf([]any{e.key}), Line: m.line + e.line, Col: e.colon + 2 + start,
-			Message: "has a quote that is not closed: " + strconv.Quote(shorten(text)), Value: text,
-		})
-		return nil, nil
-	}
-	key = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: e.key, Line: e.line, Column: len(e.indent) + 1}
-	return key, m.textNode(text, e.line, e.colon+2+start, [2]int{at + start, at + end})
-}
-
-// textNode is a text whose bytes in the block are not those of YAML.
-func (m *matter) textNode(text string, line, column int, span [2]int) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: text, Line: line, Column: column}
-	if m.spans == nil {
-		m.spans = map[*yaml.Node][2]int{}
-	}
-	m.spans[n] = span
-	return n
+// textNode is a text that begins so far behind the colon.
+func (e *rawField) textNode(text string, start int) *yaml.Node {
+	column := utf8.RuneCount(e.first[:e.colon+1+start]) + 1
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: text, Line: e.line, Column: column}
 }
 
 // plainText reads what stands behind a colon as a line parser would: without one pair
@@ -346,12 +330,26 @@ func plain(b []byte) string { return strings.ReplaceAll(cleanText(string(b)), "\
 // YAML reads something else: a list, an alias, a tag. A value that YAML takes for a
 // comment is unusable: nothing says whether it is one.
 func (m *matter) readTexts(t *schema.Type) {
-	for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
-		if t.Fields[name].Kind != schema.String {
+	fields, _ := rawFields(m.yaml)
+	for i := 0; i+1 < len(m.fields.Content); i += 2 {
+		key, value := m.fields.Content[i], m.fields.Content[i+1]
+		at := slices.IndexFunc(fields, func(e rawField) bool { return e.line == key.Line && e.key == key.Value })
+		if at < 0 || isText(value) || fields[at].goesOn() {
 			continue
 		}
-		if key, value := ownField(m.fields, name); value != nil && !isText(value) {
-			m.readText(name, key, value)
+		e := fields[at]
+		if field := t.Fields[e.key]; field == nil || field.Kind != schema.String {
+			continue
+		}
+		text, start, _ := plainText(e.value())
+		switch comment := strings.HasPrefix(text, "#"); {
+		case value.Kind == yaml.ScalarNode && comment && len(text) > 1 && !isBlank(text[1]):
+			delete(m.value, e.key)
+			m.refuse(e, start, "# begins a comment; put it in quotes: ", text)
+		case value.Kind == yaml.ScalarNode && (comment || value.Anchor == "" && value.Style == 0):
+			// There is nothing.
+		default:
+			m.fields.Content[i+1], m.value[e.key] = e.textNode(text, start), text
 		}
 	}
 }
@@ -360,46 +358,6 @@ func (m *matter) readTexts(t *schema.Type) {
 func isText(n *yaml.Node) bool {
 	ownTag := n.Style&yaml.TaggedStyle != 0 && !strings.HasPrefix(n.Tag, "!!")
 	return n.Kind == yaml.ScalarNode && n.Anchor == "" && !ownTag && (n.Style != 0 || n.Value != "")
-}
-
-// readText is readTexts for one field.
-func (m *matter) readText(name string, key, value *yaml.Node) {
-	begin, at, err := yamlEdit{src: m.yaml}.behind(key)
-	if err != nil {
-		return
-	}
-	rest, _ := cutYAMLLine(m.yaml[at:])
-	text, start, end := plainText(rest)
-	column := key.Column + utf8.RuneCount(m.yaml[begin:at+start])
-	switch value.Kind {
-	case yaml.ScalarNode:
-		if strings.HasPrefix(text, "#") && len(text) > 1 && !isBlank(text[1]) {
-			delete(m.value, name)
-			m.unusable = append(m.unusable, schema.Violation{
-				Pointer: schema.PointerOf([]any{name}), Line: m.line + key.Line, Col: column,
-				Message: "# begins a comment; put it in quotes: " + strconv.Quote(shorten(text)), Value: text,
-			})
-			return
-		}
-		if value.Anchor == "" && value.Style == 0 || strings.HasPrefix(text, "#") {
-			return // there is nothing
-		}
-	case yaml.SequenceNode, yaml.MappingNode:
-		open := max(bytes.IndexAny(rest, "[{"), 0)
-		size := flowSize(rest[open:])
-		if value.Style&yaml.FlowStyle == 0 || size == 0 {
-			return // it goes over several lines
-		}
-		end = open + size
-		text = plain(rest[start:end])
-	}
-	node := m.textNode(text, key.Line, column, [2]int{at + start, at + end})
-	for i := range m.fields.Content {
-		if m.fields.Content[i] == value {
-			m.fields.Content[i] = node
-		}
-	}
-	m.value[name] = text
 }
 
 func shorten(text string) string {

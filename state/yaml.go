@@ -2,7 +2,6 @@ package state
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -155,76 +154,25 @@ func coreValue(text string) any {
 	case "false", "False", "FALSE":
 		return false
 	}
-	if base, digits := intDigits(text); digits != "" {
-		if i, err := strconv.ParseInt(digits, base, strconv.IntSize); err == nil {
-			return int(i)
+	if i, err := strconv.Atoi(text); err == nil {
+		return i
+	}
+	for prefix, base := range map[string]int{"0x": 16, "0o": 8} {
+		if digits, ok := strings.CutPrefix(text, prefix); ok {
+			if i, err := strconv.ParseUint(digits, base, strconv.IntSize-1); err == nil {
+				return int(i)
+			}
 		}
 	}
-	if isFloat(text) {
-		if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(f, 0) {
+	if strings.Trim(text, decimals+"+-.eE") == "" { // strconv reads more than YAML, such as inf and 0x1p4
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
 			return f
 		}
 	}
 	return text
 }
 
-// intDigits gives the digits of an integer (with sign if decimal) and their
-// base, or no digits if the text is none.
-func intDigits(text string) (base int, digits string) {
-	if d, ok := strings.CutPrefix(text, "0x"); ok {
-		return 16, only(d, "0123456789abcdefABCDEF")
-	}
-	if d, ok := strings.CutPrefix(text, "0o"); ok {
-		return 8, only(d, "01234567")
-	}
-	d := strings.TrimLeft(text, "+-")
-	if len(text)-len(d) > 1 || only(d, decimals) == "" {
-		return 10, ""
-	}
-	return 10, text
-}
-
 const decimals = "0123456789"
-
-// only gives s if it consists of the characters of set.
-func only(s, set string) string {
-	if strings.Trim(s, set) != "" {
-		return ""
-	}
-	return s
-}
-
-// isFloat checks the shape [-+]? ( digits [. digits?]? | . digits ) ( [eE] [-+]? digits )?
-// because strconv accepts more.
-func isFloat(text string) bool {
-	digits := func(s string) string { return strings.TrimLeft(s, decimals) }
-	s := text
-	if s != "" && (s[0] == '+' || s[0] == '-') {
-		s = s[1:]
-	}
-	rest := digits(s)
-	whole := len(s) - len(rest)
-	fraction := 0
-	if strings.HasPrefix(rest, ".") {
-		s = rest[1:]
-		rest = digits(s)
-		fraction = len(s) - len(rest)
-	}
-	if whole+fraction == 0 {
-		return false
-	}
-	if rest != "" && (rest[0] == 'e' || rest[0] == 'E') {
-		s = rest[1:]
-		if s != "" && (s[0] == '+' || s[0] == '-') {
-			s = s[1:]
-		}
-		rest = digits(s)
-		if len(s) == len(rest) {
-			return false
-		}
-	}
-	return rest == ""
-}
 
 // nodeAt finds the node that a JSON pointer means, through aliases and merges,
 // as readYAML does: of duplicate keys the last counts.
