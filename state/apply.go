@@ -43,10 +43,6 @@ type Change struct {
 	// on the way to it; nil refuses to set values then. Only with an empty Version.
 	Create map[string]any
 
-	// Expect may look at the new bytes of the file before anything is written
-	// and refuse them with an error.
-	Expect func([]byte) error
-
 	// At names the folder of an archived file; the zero time is now.
 	At time.Time
 
@@ -62,7 +58,7 @@ type Change struct {
 //
 // The error is [ErrChanged] if a file is not as it was read, an [*EditError] if a
 // change would harm the file, a [*PathError] if the path cannot be used, that of
-// ctx or of Expect, or wraps that of the system. It says so if a change was made
+// ctx, or wraps that of the system. It says so if a change was made
 // and could not be taken back.
 //
 // A replaced file keeps its permissions. If the path is a link, the file that
@@ -275,9 +271,6 @@ func (t *target) add(c Change) error {
 		t.end, t.at = c.Op, c.At
 	default:
 		return t.refuse(fmt.Sprintf("there is no operation %d", c.Op))
-	}
-	if c.Expect != nil && c.Op == OpSet {
-		return c.Expect(t.edited)
 	}
 	return nil
 }

@@ -94,14 +94,6 @@ func TestApplyAllOrNone(t *testing.T) {
 		{"no format to edit", func(p project) Change {
 			return Change{Path: "b.json", Format: Text, Version: p.version("b.json"), Sets: []Set{set(2, "n")}}
 		}, "b.json: a value inside text cannot be set, only inside JSON and front matter", nil},
-		{"refused by the caller", func(p project) Change {
-			return Change{Path: "b.json", Format: JSON, Version: p.version("b.json"), Sets: []Set{set(2, "n")}, Expect: func(b []byte) error {
-				if string(b) != `{"n": 2}` {
-					t.Errorf("Expect saw %q", b)
-				}
-				return errors.New("no")
-			}}
-		}, "no", nil},
 		{"absent", func(p project) Change {
 			return Change{Path: "absent.json", Format: JSON, Sets: []Set{set(2, "n")}}
 		}, "absent.json: it does not exist", nil},

@@ -157,10 +157,13 @@ func tooLate(ctx context.Context) string {
 	return "was not read: out of time"
 }
 
-// await gives what read gives, unless ctx ends before: a network disk may hang, and no
+// await returns what read returns, unless ctx ends before: a network disk may hang, and no
 // read of it can be stopped. The goroutine is then left behind until the system lets
-// it go.
-func await[T any](ctx context.Context, read func() T) (got T, ok bool) {
+// it go. A local disk needs none, and a hook saves the switch to another thread.
+func await[T any](ctx context.Context, local bool, read func() T) (got T, ok bool) {
+	if local {
+		return read(), true
+	}
 	done := make(chan T, 1)
 	go func() { done <- read() }()
 	select {

@@ -101,11 +101,11 @@ func (e editable) with(set Set) (editable, error) {
 	if err != nil {
 		return editable{}, err
 	}
-	want, body := any(nil), []byte(nil)
-	if e.matter != nil {
-		want, body = flowValue(set.Value), e.matter.body
-	} else if want, err = jsonValue(set.Value); err != nil {
-		return editable{}, err
+	want := flowValue(set.Value)
+	if e.matter == nil {
+		if want, err = jsonValue(set.Value); err != nil {
+			return editable{}, err
+		}
 	}
 	model, err := assign(e.value, set.Path, want)
 	if err != nil {
@@ -127,7 +127,7 @@ func (e editable) with(set Set) (editable, error) {
 	if err != nil || !reflect.DeepEqual(any(after.value), model) {
 		return editable{}, errByHand
 	}
-	if after.matter != nil && !bytes.Equal(after.matter.body, body) {
+	if after.matter != nil && !bytes.Equal(after.matter.body, e.matter.body) {
 		return editable{}, errByHand
 	}
 	return after, nil

@@ -3,9 +3,9 @@ package state
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -160,30 +160,20 @@ func jsonForYAML(text string) string {
 	}
 	var b strings.Builder
 	for _, r := range text {
-		switch {
-		case printableRune(r):
+		if strconv.IsPrint(r) {
 			b.WriteRune(r)
-		case r <= 0xffff:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
 		}
 	}
 	return b.String()
 }
 
+// printable reports whether all characters may be in YAML as themselves. It is stricter
+// than YAML: what cannot be seen is better escaped.
 func printable(text string) bool {
-	for _, r := range text {
-		if !printableRune(r) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) })
 }
-
-// printableRune reports whether a character may stand in YAML as itself. It is
-// stricter than YAML: what cannot be seen is better escaped.
-func printableRune(r rune) bool { return r == ' ' || unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
 // plainIsSafe reports whether text can stand without quotes and mean itself to
 // every reader of YAML, also to those that follow the older version.

@@ -109,9 +109,6 @@ func (m *matter) decode() (err error) {
 	if len(m.yaml) > maxMatterSize {
 		return fmt.Errorf("has front matter that is too big: more than %d KiB", maxMatterSize>>10)
 	}
-	if err := legible(m.yaml); err != nil {
-		return err
-	}
 	if m.fields, err = parseYAML(m.yaml); err != nil {
 		return err
 	}
@@ -152,24 +149,6 @@ func (m *matter) document() schema.Document {
 	}
 }
 
-// legible refuses bytes that no YAML may contain, in words that name them.
-func legible(src []byte) error {
-	line := 2 // the fence is the first
-	for len(src) > 0 {
-		r, size := utf8.DecodeRune(src)
-		switch {
-		case r == 0:
-			return &syntaxError{fmt.Sprintf("has a NUL byte in its front matter, in line %d", line)}
-		case r == utf8.RuneError && size == 1:
-			return &syntaxError{fmt.Sprintf("has bytes that are not UTF-8 in its front matter, in line %d", line)}
-		case r == '\n':
-			line++
-		}
-		src = src[size:]
-	}
-	return nil
-}
-
 // parseYAML gives the value of the one document in src, or nil if there is
 // nothing but comments.
 func parseYAML(src []byte) (n *yaml.Node, err error) {
@@ -178,6 +157,9 @@ func parseYAML(src []byte) (n *yaml.Node, err error) {
 			n, err = nil, &syntaxError{fmt.Sprintf("has front matter that is not valid YAML: %v", p)}
 		}
 	}()
+	if !utf8.Valid(src) { // the library would try UTF-16
+		return nil, &syntaxError{"has bytes that are not UTF-8 in its front matter"}
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(src))
 	var doc yaml.Node
 	switch err := dec.Decode(&doc); {

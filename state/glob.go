@@ -61,11 +61,7 @@ func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Do
 		}
 		return got
 	}
-	if base.local {
-		got := read()
-		return got.all, got.more, got.err
-	}
-	got, ok := await(ctx, read)
+	got, ok := await(ctx, base.local, read)
 	if !ok {
 		got = found{err: errors.New(tooLate(ctx))}
 	}
@@ -109,18 +105,14 @@ func (r *Root) AnyFile(pattern string) bool {
 	}
 	ctx, done := r.budget.within(context.Background(), 0)
 	defer done()
-	look := func() (found bool) {
+	any, _ := await(ctx, base.local, func() (found bool) {
 		_ = base.find(ctx, pattern, func(string) error { // what cannot be read has no files
 			found = true
 			return fs.SkipAll
 		})
 		return found
-	}
-	if base.local {
-		return look()
-	}
-	found, _ := await(ctx, look)
-	return found
+	})
+	return any
 }
 
 // Match reports whether a pattern, as [ReadAll] takes it, matches this path.

@@ -150,7 +150,7 @@ func (m *matter) decodeFields() error {
 		m.remark(strays[0].line, "%q is no field (name: value); all %d such lines are ignored", strays[0].message, len(strays))
 	}
 	m.fields, m.value = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}, map[string]any{}
-	reader := yamlReader{left: maxYAMLNodes, open: map[*yaml.Node]bool{}}
+	reader := yamlReader{left: maxYAMLNodes}
 	seen := map[string]bool{}
 	for _, e := range fields {
 		if seen[e.key] {
@@ -271,14 +271,11 @@ func (e *rawField) parse() *yaml.Node {
 	b.WriteString(strings.Repeat(" ", blanks))
 	b.Write(text)
 	b.Write(e.rest)
-	if legible(b.Bytes()) != nil {
-		return nil
-	}
 	n, err := parseYAML(b.Bytes())
 	if err != nil || n == nil || n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle != 0 || len(n.Content) != 2 {
 		return nil
 	}
-	if name, ok := keyText(n.Content[0]); !ok || name != e.key || isMerge(n.Content[0]) {
+	if name, ok := keyText(n.Content[0]); !ok || name != e.key {
 		return nil
 	}
 	shift(n.Content[1], e.line-1, added)

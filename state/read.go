@@ -207,19 +207,18 @@ func absent() raw {
 
 func missing(problem string) raw { return raw{status: Missing, problem: problem} }
 
-// fetchWithin reads the file, but gives up after the timeout. Reading from a disk of
-// this machine needs no goroutine to be left behind, and a hook saves the switch to
-// another thread.
+// fetchWithin reads the file, but gives up after the timeout.
 func (r *Root) fetchWithin(ctx context.Context, loc location, timeout time.Duration, b *Budget) raw {
 	if ctx.Err() != nil {
 		return missing("was not read: out of time")
 	}
+	read := func() raw { return r.fetchSafely(loc, b) }
 	if r.local && !loc.home {
-		return r.fetchSafely(loc, b)
+		return read() // the time for all is not for what answers at once
 	}
 	ctx, done := r.budget.within(ctx, timeout)
 	defer done()
-	got, ok := await(ctx, func() raw { return r.fetchSafely(loc, b) })
+	got, ok := await(ctx, false, read)
 	if !ok {
 		return missing(tooLate(ctx))
 	}

@@ -121,38 +121,24 @@ func (r *Root) Target(path string) (string, error) {
 	return filepath.Join(base, filepath.FromSlash(rel)), nil
 }
 
+// stat describes what a path leads to, within the time that there is.
 func (r *Root) stat(path string) (fs.FileInfo, bool) {
-	return r.look(path, func(loc location) (fs.FileInfo, error) {
-		at, err := r.resolve(loc)
-		if err != nil {
-			return nil, err
-		}
-		defer at.close()
-		return at.root.Lstat(at.rel)
-	})
-}
-
-// look gives what is known of a path, within the time that there is.
-func (r *Root) look(path string, info func(location) (fs.FileInfo, error)) (fs.FileInfo, bool) {
 	loc, err := r.locate(path)
 	if err != nil {
 		return nil, false
 	}
-	if r.local && !loc.home {
-		found, err := info(loc)
-		return found, err == nil
-	}
-	type answer struct {
-		info fs.FileInfo
-		err  error
-	}
 	ctx, done := r.budget.within(context.Background(), 0)
 	defer done()
-	got, ok := await(ctx, func() answer {
-		found, err := info(loc)
-		return answer{found, err}
+	info, _ := await(ctx, r.local && !loc.home, func() fs.FileInfo {
+		at, err := r.resolve(loc)
+		if err != nil {
+			return nil
+		}
+		defer at.close()
+		info, _ := at.root.Lstat(at.rel) // nil if there is nothing
+		return info
 	})
-	return got.info, ok && got.err == nil
+	return info, info != nil
 }
 
 // A place is where a location leads once all links are resolved.

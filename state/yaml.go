@@ -15,14 +15,13 @@ const maxYAMLNodes = 100_000
 
 // A yamlReader turns nodes into JSON-like values. Working on nodes and not on
 // the library's own decoding keeps the last of duplicate keys, keys that are
-// not text, and the words yes and no as they are.
+// not text, and the words yes and no as they are. As in YAML 1.2, << is a name like others.
 type yamlReader struct {
 	left int // nodes that may still be read
-	open map[*yaml.Node]bool
 }
 
 func readYAML(n *yaml.Node) (any, error) {
-	r := yamlReader{left: maxYAMLNodes, open: map[*yaml.Node]bool{}}
+	r := yamlReader{left: maxYAMLNodes}
 	return r.value(n, 0)
 }
 
@@ -32,14 +31,6 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (any, error) {
 	}
 	if depth > schema.MaxDepth {
 		return nil, yamlProblem(n, fmt.Sprintf("is nested deeper than %d levels", schema.MaxDepth))
-	}
-	switch n.Kind {
-	case yaml.AliasNode, yaml.MappingNode, yaml.SequenceNode:
-		if r.open[n] {
-			return nil, yamlProblem(n, "an alias stands inside what it refers to")
-		}
-		r.open[n] = true
-		defer delete(r.open, n)
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
@@ -64,13 +55,8 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (any, error) {
 
 func (r *yamlReader) mapping(n *yaml.Node, depth int) (any, error) {
 	object := make(map[string]any, len(n.Content)/2)
-	var merges []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		if isMerge(key) {
-			merges = append(merges, value)
-			continue
-		}
 		name, ok := keyText(key)
 		if !ok {
 			return nil, yamlProblem(key, "a key must be a word or text")
@@ -81,37 +67,11 @@ func (r *yamlReader) mapping(n *yaml.Node, depth int) (any, error) {
 		}
 		object[name] = v
 	}
-	// What is merged never replaces a field, and an earlier merge counts more.
-	for _, merge := range merges {
-		v, err := r.value(merge, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		sources, ok := v.([]any)
-		if !ok {
-			sources = []any{v}
-		}
-		for _, source := range sources {
-			fields, ok := source.(map[string]any)
-			if !ok {
-				return nil, yamlProblem(merge, "<< must name an object, or a list of them")
-			}
-			for name, v := range fields {
-				if _, taken := object[name]; !taken {
-					object[name] = v
-				}
-			}
-		}
-	}
 	return object, nil
 }
 
 func yamlProblem(n *yaml.Node, message string) error {
 	return fmt.Errorf("has front matter that cannot be used: %d:%d: %s", n.Line+1, n.Column, message)
-}
-
-func isMerge(key *yaml.Node) bool {
-	return key.Kind == yaml.ScalarNode && key.Style == 0 && key.Value == "<<"
 }
 
 // keyText is the name of a field: the text of its key as it is written.
@@ -174,63 +134,37 @@ func coreValue(text string) any {
 
 const decimals = "0123456789"
 
-// nodeAt finds the node that a JSON pointer means, through aliases and merges,
-// as readYAML does: of duplicate keys the last counts.
+// nodeAt finds the node that a JSON pointer means, through aliases, as readYAML does: of
+// duplicate keys the last counts.
 func nodeAt(n *yaml.Node, pointer string) (*yaml.Node, bool) {
-	for _, token := range schema.SplitPointer(pointer) {
-		var ok bool
-		if n, ok = childOf(n, token, 0); !ok {
-			return nil, false
-		}
-	}
 	if n == nil {
 		return nil, false
 	}
-	return dealias(n), true
-}
-
-func childOf(n *yaml.Node, token string, depth int) (*yaml.Node, bool) {
-	if n == nil || depth > schema.MaxDepth {
-		return nil, false
-	}
 	n = dealias(n)
-	switch n.Kind {
-	case yaml.SequenceNode:
-		i, err := strconv.Atoi(token)
-		if err != nil || i < 0 || i >= len(n.Content) {
+	for _, token := range schema.SplitPointer(pointer) {
+		ok := false
+		switch n.Kind {
+		case yaml.SequenceNode:
+			if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(n.Content) {
+				n, ok = n.Content[i], true
+			}
+		case yaml.MappingNode:
+			n, ok = fieldOf(n, token)
+		}
+		if !ok {
 			return nil, false
 		}
-		return n.Content[i], true
-	case yaml.MappingNode:
-		if value, ok := fieldOf(n, token); ok {
-			return value, true
-		}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if !isMerge(n.Content[i]) {
-				continue
-			}
-			sources := []*yaml.Node{n.Content[i+1]}
-			if list := dealias(n.Content[i+1]); list.Kind == yaml.SequenceNode {
-				sources = list.Content
-			}
-			for _, source := range sources {
-				if value, ok := childOf(source, token, depth+1); ok {
-					return value, true
-				}
-			}
-		}
+		n = dealias(n)
 	}
-	return nil, false
+	return n, true
 }
 
 // fieldOf gives the value of the last field called name that stands in the
 // mapping itself.
 func fieldOf(mapping *yaml.Node, name string) (*yaml.Node, bool) {
 	for i := len(mapping.Content) - 2; i >= 0; i -= 2 {
-		if key := mapping.Content[i]; !isMerge(key) {
-			if text, ok := keyText(key); ok && text == name {
-				return mapping.Content[i+1], true
-			}
+		if text, ok := keyText(mapping.Content[i]); ok && text == name {
+			return mapping.Content[i+1], true
 		}
 	}
 	return nil, false
