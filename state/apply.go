@@ -295,7 +295,7 @@ func (t *target) prepare(archives *archiver) error {
 	}
 	root := t.root.root
 	if t.edited != nil && t.end != OpDelete {
-		temp, err := writeTemp(root, t.was.place, t.edited, t.was.mode.Perm())
+		temp, err := writeTemp(root, path.Dir(t.was.place), t.edited, &t.was)
 		if err != nil {
 			return t.failed(err)
 		}
@@ -414,7 +414,7 @@ func (t *target) restore() error {
 	if t.was.status != OK {
 		return fs.ErrInvalid // they are not all of the file
 	}
-	temp, err := writeTemp(root, t.was.place, t.was.data, t.was.mode.Perm())
+	temp, err := writeTemp(root, path.Dir(t.was.place), t.was.data, &t.was)
 	if err != nil {
 		return err
 	}

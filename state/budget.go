@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -66,21 +65,8 @@ func (b *Budget) takeValues(n int) bool {
 	return false
 }
 
-// takeJSON is takeValues for JSON that is not decoded yet. The number of values is that of
-// the commas and brackets; it is counted without those in texts if it matters.
-func (b *Budget) takeJSON(src []byte) (n int, ok bool) {
-	if b == nil {
-		return 0, true
-	}
-	for _, c := range []byte(",[{") {
-		n += bytes.Count(src, []byte{c})
-	}
-	if int64(n) > b.values.Load() {
-		n = jsonValues(src)
-	}
-	return n, b.takeValues(n)
-}
-
+// jsonValues is the number of values of JSON that is not decoded yet: that of the commas
+// and brackets outside of strings.
 func jsonValues(src []byte) (n int) {
 	for i := 0; i < len(src); i++ {
 		switch src[i] {

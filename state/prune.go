@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -42,8 +43,8 @@ func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now 
 		if ctx.Err() != nil {
 			return removed, errors.Join(context.Cause(ctx), failed)
 		}
-		if r.throughLink(name) {
-			continue
+		if dir, err := follow(r.dir, path.Dir(name)); err != nil || dir != path.Dir(name) {
+			continue // it was reached through a link
 		}
 		info, err := r.root.Lstat(name)
 		if err != nil || !info.Mode().IsRegular() || now.Sub(info.ModTime()) <= older {
@@ -57,20 +58,6 @@ func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now 
 		}
 	}
 	return removed, errors.Join(walkErr, failed)
-}
-
-// throughLink reports whether a directory on the way to name is a link.
-func (r *Root) throughLink(name string) bool {
-	for i := range len(name) {
-		if name[i] != '/' {
-			continue
-		}
-		info, err := r.root.Lstat(name[:i])
-		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 func checkGlob(glob string) error {

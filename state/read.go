@@ -359,8 +359,8 @@ func (r *raw) decode(f File, path string, b *Budget) (doc Doc, parsed bool) {
 		}
 		return doc, true
 	case JSON:
-		n, fits := b.takeJSON(r.data)
-		if !fits {
+		n := jsonValues(r.data)
+		if !b.takeValues(n) {
 			return refuse()
 		}
 		object, err := jsonedit.Decode(r.data)

@@ -19,11 +19,17 @@ const ArchiveDir = ".ralph/archive"
 // archiveTime is how those folders are named.
 const archiveTime = "20060102T150405Z"
 
-// writeTemp writes data beside the file it is meant to replace, so that a
-// rename puts it there in one step. It is on the disk when writeTemp returns,
-// and gone if it fails.
-func writeTemp(root *os.Root, place string, data []byte, mode fs.FileMode) (name string, err error) {
-	f, name, err := createTemp(root, path.Dir(place))
+// writeTemp writes data into a directory beside the file it is meant to replace, so that
+// a rename puts it there in one step. The permissions are those of old, or those that the
+// user gives to new files if it is nil. It is on the disk when writeTemp returns, and gone
+// if it fails.
+func writeTemp(root *os.Root, dir string, data []byte, old *raw) (name string, err error) {
+	mode := fs.FileMode(0o666)
+	if old != nil {
+		mode = 0o600 // until it has those of the old one
+	}
+	name = path.Join(dir, tempPrefix+strconv.FormatUint(rand.Uint64(), 36)+tempSuffix)
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return "", err
 	}
@@ -33,8 +39,8 @@ func writeTemp(root *os.Root, place string, data []byte, mode fs.FileMode) (name
 		}
 	}()
 	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(mode)
+	if err == nil && old != nil {
+		err = f.Chmod(old.mode.Perm())
 	}
 	if err == nil {
 		err = f.Sync()
@@ -66,17 +72,6 @@ func sweepTemps(root *os.Root, dir string) {
 			root.Remove(path.Join(dir, name))
 		}
 	}
-}
-
-func createTemp(root *os.Root, dir string) (*os.File, string, error) {
-	for range 100 {
-		name := path.Join(dir, tempPrefix+strconv.FormatUint(rand.Uint64(), 36)+tempSuffix)
-		f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, name, err
-		}
-	}
-	return nil, "", fs.ErrExist
 }
 
 // syncDir makes a rename durable. That it may fail on some file systems is no

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
-	"os"
 	"path"
-	"strconv"
 )
 
 // Write puts a whole file in place, in one step: a reader meanwhile sees
@@ -44,7 +41,7 @@ func (r *Root) Write(ctx context.Context, name string, data []byte, version stri
 		return t.create()
 	}
 	defer t.cleanUp()
-	if t.temp, err = writeTemp(r.root, was.place, data, was.mode.Perm()); err != nil {
+	if t.temp, err = writeTemp(r.root, path.Dir(was.place), data, &was); err != nil {
 		return t.failed(err)
 	}
 	return t.commit()
@@ -64,7 +61,7 @@ func (t *target) create() error {
 		// It appeared just now, or it is a link that leads nowhere.
 		return changed(t.loc.shown)
 	}
-	temp, err := newTemp(root, path.Dir(place), t.edited)
+	temp, err := writeTemp(root, path.Dir(place), t.edited, nil)
 	if err != nil {
 		return t.failed(err)
 	}
@@ -81,25 +78,6 @@ func (t *target) create() error {
 	}
 	syncDir(root, path.Dir(place))
 	return nil
-}
-
-// newTemp writes a temporary file with the permissions that the user gives to new
-// files. It is on the disk when newTemp returns, and gone if it fails.
-func newTemp(root *os.Root, dir string, data []byte) (name string, err error) {
-	name = path.Join(dir, tempPrefix+strconv.FormatUint(rand.Uint64(), 36)+tempSuffix)
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		root.Remove(name)
-		return "", err
-	}
-	return name, nil
 }
 
 // ReadBytes gives a file as it is, to be changed with [Root.Write], and
