@@ -34,52 +34,48 @@ func NewDocument(f Format, keys []string, values map[string]any, body string) ([
 		}
 	}
 	want := make(map[string]any, len(values))
-	var b bytes.Buffer
-	b.WriteString(map[bool]string{true: "{", false: "---\n"}[f == JSON])
+	for _, key := range order {
+		want[cleanText(key)] = nil
+	}
+	if len(want) < len(order) {
+		return nil, &EditError{Message: "two names become one without the bytes that are not UTF-8"}
+	}
+	if f != JSON {
+		if body != "" {
+			body = "\n" + strings.TrimSuffix(body, "\n") + "\n"
+		}
+		sets := make([]Set, len(order))
+		for i, key := range order {
+			sets[i] = Set{Path: []any{key}, Value: values[key]}
+		}
+		return Edit([]byte("---\n---\n"+body), f, sets)
+	}
+	b := []byte("{")
 	for i, key := range order {
 		value, err := cleanValue(values[key], 0)
+		if err == nil {
+			key = cleanText(key)
+			want[key], err = jsonValue(value)
+		}
 		if err != nil {
 			return nil, &EditError{Pointer: schema.PointerOf([]any{key}), Message: err.Error()}
 		}
-		if key = cleanText(key); f != JSON {
-			want[key] = flowValue(value)
-			b.WriteString(renderKey(key) + ": " + renderYAML(value, 0) + "\n")
-			continue
-		}
-		if want[key], err = jsonValue(value); err != nil {
-			return nil, &EditError{Pointer: schema.PointerOf([]any{key}), Message: err.Error()}
-		}
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
-		b.WriteString("\n  ")
-		b.Write(jsonedit.Encode(key))
-		b.WriteString(": ")
-		_ = json.Indent(&b, jsonedit.Encode(value), "  ", "  ") // it is valid JSON
+		b = slices.Concat(b, jsonedit.Encode(key), []byte(":"), jsonedit.Encode(value))
 	}
-	switch {
-	case f != JSON:
-		b.WriteString("---\n")
-		if body != "" {
-			b.WriteString("\n" + body)
-		}
-		if body != "" && !strings.HasSuffix(body, "\n") {
-			b.WriteByte('\n')
-		}
-	case len(order) > 0:
-		b.WriteString("\n}\n")
-	default:
-		b.WriteString("}\n")
-	}
-	if b.Len() > MaxFileSize {
+	var indented bytes.Buffer
+	_ = json.Indent(&indented, append(b, "}\n"...), "", "  ") // it is valid JSON
+	if indented.Len() > MaxFileSize {
 		return nil, &EditError{Message: "would become too big: more than 8 MiB"}
 	}
-	got, err := decodeEditable(b.Bytes(), f)
+	got, err := decodeEditable(indented.Bytes(), f)
 	if err != nil {
 		return nil, &EditError{Message: "the new file " + err.Error()}
 	}
-	if len(want) < len(order) || !reflect.DeepEqual(got.value, want) {
+	if !reflect.DeepEqual(got.value, want) {
 		return nil, &EditError{Message: "the values cannot be written so that they are read as they are"}
 	}
-	return b.Bytes(), nil
+	return indented.Bytes(), nil
 }

@@ -64,8 +64,8 @@ Do it.
 		{"another format", Checklist, nil, nil, "", "", "a new checklist cannot be written, only JSON and front matter"},
 		{"no number", JSON, nil, map[string]any{"n": math.NaN()}, "", "", "cannot set /n: NaN is not a number that a file can hold"},
 		{"no value of a document", FrontMatter, nil, map[string]any{"n": t}, "", "", "cannot set /n: a value of type *testing.T cannot be written"},
-		{"two names that become one", FrontMatter, nil, map[string]any{"\xff": 1, "\xfe": 2}, "", "", "the values cannot be written so that they are read as they are"},
-		{"too much", FrontMatter, nil, map[string]any{"a": strings.Repeat("x", maxMatterSize)}, "", "", "the new file has front matter that is too big: more than 256 KiB"},
+		{"two names that become one", FrontMatter, nil, map[string]any{"\xff": 1, "\xfe": 2}, "", "", "two names become one without the bytes that are not UTF-8"},
+		{"too much", FrontMatter, nil, map[string]any{"a": strings.Repeat("x", maxMatterSize)}, "", "", "cannot set /a: has front matter that is too big: more than 256 KiB"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := NewDocument(tt.format, tt.keys, tt.values, tt.body)

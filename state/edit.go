@@ -76,13 +76,7 @@ func decodeEditable(src []byte, f Format) (editable, error) {
 		}
 		return editable{src: src, format: f, value: doc.Value.(map[string]any)}, nil
 	}
-	var m *matter
-	var err error
-	if f == LenientFrontMatter {
-		m, _, err = decodeLenient(src, nil)
-	} else {
-		m, err = decodeFrontMatter(src)
-	}
+	m, _, err := decodeMatter(src, f, nil)
 	if err != nil {
 		return editable{}, err
 	}
@@ -124,6 +118,9 @@ func (e editable) with(set Set) (editable, error) {
 	}
 
 	after, err := decodeEditable(edited, e.format)
+	if err == errMatterSize {
+		return editable{}, err
+	}
 	if err != nil || !reflect.DeepEqual(any(after.value), model) {
 		return editable{}, errByHand
 	}

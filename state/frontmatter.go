@@ -19,7 +19,10 @@ import (
 // fields; the body behind it may be as large as any file.
 const maxMatterSize = 256 << 10
 
-var errNoFrontMatter = errors.New("has no front matter: its first line is not ---")
+var (
+	errNoFrontMatter = errors.New("has no front matter: its first line is not ---")
+	errMatterSize    = fmt.Errorf("has front matter that is too big: more than %d KiB", maxMatterSize>>10)
+)
 
 // errUnclosed is for a first fence, in a line, without a second one.
 func errUnclosed(line int) error {
@@ -91,6 +94,15 @@ type syntaxError struct{ message string }
 
 func (e *syntaxError) Error() string { return e.message }
 
+// decodeMatter understands front matter of both formats. whole is false if the writer may not be done yet.
+func decodeMatter(src []byte, f Format, s *schema.Schema) (m *matter, whole bool, err error) {
+	if f == LenientFrontMatter {
+		return decodeLenient(src, s)
+	}
+	m, err = decodeFrontMatter(src)
+	return m, !errors.As(err, new(*syntaxError)), err
+}
+
 // decodeFrontMatter splits and understands. It fails with errNoFrontMatter if
 // there is none, and with a *syntaxError if it never closes or its YAML is broken.
 func decodeFrontMatter(src []byte) (*matter, error) {
@@ -107,7 +119,7 @@ func decodeFrontMatter(src []byte) (*matter, error) {
 // decode understands the block as YAML.
 func (m *matter) decode() (err error) {
 	if len(m.yaml) > maxMatterSize {
-		return fmt.Errorf("has front matter that is too big: more than %d KiB", maxMatterSize>>10)
+		return errMatterSize
 	}
 	if m.fields, err = parseYAML(m.yaml); err != nil {
 		return err

@@ -371,24 +371,8 @@ func (r *raw) decode(f File, path string, b *Budget) (doc Doc, parsed bool) {
 		}
 		doc.Document = object
 		return doc, true
-	case FrontMatter:
-		matter, err := decodeFrontMatter(r.data)
-		switch {
-		case errors.Is(err, errNoFrontMatter):
-			doc.Status, doc.Quiet, doc.Problem = Missing, true, err.Error()
-			return doc, len(r.data) > 0
-		case err != nil:
-			doc.Status, doc.Problem = Invalid, err.Error()
-			return doc, !errors.As(err, new(*syntaxError))
-		}
-		doc.Document = matter.document()
-		doc.Body = string(matter.body)
-		if !b.takeValues(valuesIn(doc.Document.Value)) {
-			return refuse()
-		}
-		return doc, true
-	case LenientFrontMatter:
-		matter, whole, err := decodeLenient(r.data, f.Schema)
+	case FrontMatter, LenientFrontMatter:
+		matter, whole, err := decodeMatter(r.data, f.Format, f.Schema)
 		switch {
 		case errors.Is(err, errNoFrontMatter):
 			doc.Status, doc.Quiet, doc.Problem = Missing, true, err.Error()
