@@ -112,12 +112,7 @@ func (d Document) locate(all []Violation, size int) []Violation {
 	}
 	most := max(min(maxLocated, maxWalked/max(size, 1)), 1)
 	for i := range all[:min(len(all), most)] {
-		// What is absent is not there: its place is that of what should hold it.
-		for at := all[i].Pointer; ; at = parent(at) {
-			if all[i].Line, all[i].Col = d.Position(at); all[i].Line > 0 || at == "" {
-				break
-			}
-		}
+		all[i].place(d.Position)
 	}
 	slices.SortFunc(all, compareViolations)
 	return all

@@ -38,7 +38,7 @@ type compiler struct {
 	nodes   map[string]*node
 	pending []*node // nodes whose $ref is not resolved yet
 	unknown []Violation
-	errs    []*CompileError
+	errs    []Violation
 
 	size         int // values
 	pointers     int // bytes of all pointers
@@ -75,33 +75,25 @@ func build(name string, v any, position func(string) (int, int)) (*Schema, error
 }
 
 func (c *compiler) fail(at, format string, args ...any) {
-	c.report(&CompileError{Pointer: at, Message: fmt.Sprintf(format, args...)})
+	c.report(Violation{Pointer: at, Message: fmt.Sprintf(format, args...)})
 }
 
-func (c *compiler) report(e *CompileError) {
-	if e.Name = c.name; len(c.errs) < maxErrors {
-		c.errs = append(c.errs, e)
+func (c *compiler) report(v Violation) {
+	if len(c.errs) < maxErrors {
+		c.errs = append(c.errs, v)
 	}
 }
 
-// first is the error that stands first in the document. Maps are walked in random order, so there is a choice.
+// first returns the error that is first in the document. Maps are walked in random order, so there is a choice.
 func (c *compiler) first(position func(string) (int, int)) error {
 	if len(c.errs) == 0 {
 		return nil
 	}
-	for _, e := range c.errs {
-		for at := e.Pointer; ; at = parent(at) {
-			if e.Line, e.Col = position(at); e.Line > 0 || at == "" {
-				break
-			}
-		}
+	for i := range c.errs {
+		c.errs[i].place(position)
 	}
-	return slices.MinFunc(c.errs, func(a, b *CompileError) int {
-		place := func(e *CompileError) Violation {
-			return Violation{Pointer: e.Pointer, Line: e.Line, Col: e.Col, Message: e.Message}
-		}
-		return compareViolations(place(a), place(b))
-	})
+	v := slices.MinFunc(c.errs, compareViolations)
+	return &CompileError{Name: c.name, Line: v.Line, Col: v.Col, Pointer: v.Pointer, Message: v.Message, Help: v.Help}
 }
 
 // canonical copies a decoded schema with numbers as int or float64, the only two forms that the rest knows.
@@ -223,13 +215,11 @@ func (c *compiler) reportUnknown(name, at string) {
 func (c *compiler) keyword(n *node, kw keyword, value any, at string) {
 	switch kw.shape {
 	case aText, aReference:
-		if c.text(value, at) {
-			c.textKeyword(n, kw.name, value.(string), at)
+		if text, ok := expect[string](c, value, at, "text"); ok {
+			c.textKeyword(n, kw.name, text, at)
 		}
 	case aFlag:
-		if _, ok := value.(bool); !ok {
-			c.fail(at, "expected true or false, got %s", show(value))
-		}
+		expect[bool](c, value, at, "true or false")
 	case aNumber, aPositive, aCount:
 		c.numberKeyword(n, kw, value, at)
 	case aList, aValueSet:
@@ -253,8 +243,8 @@ func (c *compiler) keyword(n *node, kw keyword, value any, at string) {
 	case refused:
 		c.fail(at, "%s is not supported: remove it, and refer to schemas by $ref", kw.name)
 	case aPattern:
-		if c.text(value, at) {
-			n.pattern = c.pattern(n, value.(string), at)
+		if expr, ok := expect[string](c, value, at, "text"); ok {
+			n.pattern = c.pattern(n, expr, at)
 		}
 	default:
 		c.schemas(n, kw, value, at)
@@ -314,12 +304,8 @@ func (c *compiler) numberKeyword(n *node, kw keyword, value any, at string) {
 }
 
 func (c *compiler) list(n *node, kw keyword, value any, at string) {
-	list, ok := value.([]any)
-	if !ok {
-		c.fail(at, "expected a list, got %s", show(value))
-		return
-	}
-	if kw.shape != aValueSet {
+	list, ok := expect[[]any](c, value, at, "a list")
+	if !ok || kw.shape != aValueSet {
 		return
 	}
 	if len(list) == 0 {
@@ -355,7 +341,7 @@ func (c *compiler) typeKeyword(n *node, value any, at string) {
 		name, _ := v.(string)
 		switch k := kindNamed(name); {
 		case k == Any:
-			c.report(&CompileError{
+			c.report(Violation{
 				Pointer: place,
 				Message: "expected a type: array, boolean, integer, null, number, object or string; got " + show(v),
 				Help:    meantType(name),
@@ -465,28 +451,22 @@ func (c *compiler) schemaList(value any, at string) []*node {
 	return nodes
 }
 
-func (c *compiler) text(value any, at string) bool {
-	_, ok := value.(string)
+// expect returns value as a T, which what names.
+func expect[T any](c *compiler, value any, at, what string) (T, bool) {
+	v, ok := value.(T)
 	if !ok {
-		c.fail(at, "expected text, got %s", show(value))
+		c.fail(at, "expected %s, got %s", what, show(value))
 	}
-	return ok
+	return v, ok
 }
 
 func (c *compiler) object(value any, at string) map[string]any {
-	m, ok := value.(map[string]any)
-	if !ok {
-		c.fail(at, "expected an object, got %s", show(value))
-	}
+	m, _ := expect[map[string]any](c, value, at, "an object")
 	return m
 }
 
 func (c *compiler) names(value any, at string) []string {
-	list, ok := value.([]any)
-	if !ok {
-		c.fail(at, "expected a list of names, got %s", show(value))
-		return nil
-	}
+	list, _ := expect[[]any](c, value, at, "a list of names")
 	seen := make(map[string]bool, len(list))
 	all := make([]string, 0, len(list))
 	for i, v := range list {

@@ -1,10 +1,12 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // maxDefault is how many values one completed default may have.
@@ -31,7 +33,7 @@ func (d *deriver) widen(n *node, keyword, why string) {
 
 func (d *deriver) widenings() []Widening {
 	slices.SortFunc(d.wide, func(a, b Widening) int {
-		return compareViolations(Violation{Pointer: a.Pointer, Message: a.Why}, Violation{Pointer: b.Pointer, Message: b.Why})
+		return cmp.Or(comparePointers(a.Pointer, b.Pointer), strings.Compare(a.Why, b.Why))
 	})
 	return slices.Compact(d.wide)
 }
@@ -309,11 +311,6 @@ func identity(v any) any {
 		return container(src)
 	}
 	return v
-}
-
-// contains says whether list holds a value equal to v; both are normalised.
-func contains(list []any, v any) bool {
-	return slices.ContainsFunc(list, func(item any) bool { return equal(item, v) })
 }
 
 // equal compares normalised values. An int is never equal to a float64, for integral numbers are int.

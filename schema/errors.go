@@ -77,3 +77,12 @@ func (v Violation) String() string {
 	}
 	return b.String() + v.Text()
 }
+
+// place looks up the position of v. That of a missing value is the position of what should hold it.
+func (v *Violation) place(position func(pointer string) (line, col int)) {
+	for at := v.Pointer; ; at = parent(at) {
+		if v.Line, v.Col = position(at); v.Line > 0 || at == "" {
+			return
+		}
+	}
+}

@@ -44,24 +44,19 @@ func (n *node) findings(keyword, at string, v any) []Violation {
 	case "additionalProperties":
 		return n.surplus(at, v)
 	}
+	words := map[string]string{
+		"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than", "exclusiveMaximum": "less than", "multipleOf": "a multiple of",
+		"minLength": "at least", "minItems": "at least", "minProperties": "at least",
+		"maxLength": "at most", "maxItems": "at most", "maxProperties": "at most",
+	}[keyword]
 	bound := show(n.keywords[keyword])
-	switch keyword {
-	case "minimum":
-		return one("is %s, expected at least %s", show(v), bound)
-	case "maximum":
-		return one("is %s, expected at most %s", show(v), bound)
-	case "exclusiveMinimum":
-		return one("is %s, expected more than %s", show(v), bound)
-	case "exclusiveMaximum":
-		return one("is %s, expected less than %s", show(v), bound)
-	case "multipleOf":
-		return one("is %s, expected a multiple of %s", show(v), bound)
-	case "minLength", "minItems", "minProperties":
-		return one("has %s, expected at least %s", size(v), bound)
-	case "maxLength", "maxItems", "maxProperties":
-		return one("has %s, expected at most %s", size(v), bound)
+	switch _, count := v.(string); {
+	case words == "":
+		return nil
+	case count || kindOf(v) == Array || kindOf(v) == Object:
+		return one("has %s, expected %s %s", size(v), words, bound)
 	}
-	return nil
+	return one("is %s, expected %s %s", show(v), words, bound)
 }
 
 func (n *node) missing(at string, v any) []Violation {

@@ -83,23 +83,5 @@ func (s kindSet) list() []Kind {
 	return kinds
 }
 
-// kindNamed is the kind that JSON Schema calls by this name; Any if there is none.
-func kindNamed(name string) Kind {
-	switch name {
-	case "null":
-		return Null
-	case "boolean":
-		return Bool
-	case "integer":
-		return Int
-	case "number":
-		return Number
-	case "string":
-		return String
-	case "array":
-		return Array
-	case "object":
-		return Object
-	}
-	return Any
-}
+// kindNamed returns the kind that JSON Schema calls by this name; Any if there is none.
+func kindNamed(name string) Kind { return Kind(max(slices.Index(schemaKinds[:], name), 0)) }

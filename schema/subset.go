@@ -121,7 +121,7 @@ func (n *node) lists(keyword string, v any) bool {
 		return equal(n.keywords[keyword], v)
 	}
 	list, _ := n.keywords[keyword].([]any)
-	return contains(list, v)
+	return slices.ContainsFunc(list, func(item any) bool { return equal(item, v) })
 }
 
 // broken reports whether v breaks the limit. Values of other kinds than the limit is meant for never do.

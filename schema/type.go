@@ -22,26 +22,14 @@ const (
 	Object             // map[string]any
 )
 
-// String is the name of the kind in messages: "anything", "null", "bool", "int", "number", "text", "list", "object".
-func (k Kind) String() string {
-	switch k {
-	case Null:
-		return "null"
-	case Bool:
-		return "bool"
-	case Int:
-		return "int"
-	case Number:
-		return "number"
-	case String:
-		return "text"
-	case Array:
-		return "list"
-	case Object:
-		return "object"
-	}
-	return "anything"
-}
+// kindWords are the names of the kinds in messages, and schemaKinds those in schemas.
+var (
+	kindWords   = [...]string{"anything", "null", "bool", "int", "number", "text", "list", "object"}
+	schemaKinds = [...]string{"", "null", "boolean", "integer", "number", "string", "array", "object"}
+)
+
+// String returns the name of the kind in messages: "anything", "null", "bool", "int", "number", "text", "list", "object".
+func (k Kind) String() string { return kindWords[min(int(k), len(kindWords)-1)] }
 
 // Type is what is known about a value before it is read. The zero Type is anything. Types are shared and must not be
 // changed.
