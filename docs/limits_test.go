@@ -69,6 +69,8 @@ func bounds() map[string][]bound {
 		},
 		"Schemas and values": {
 			{"a schema", "schema.MaxSchemaSize", size, "error [`schema`](../checks.md#schema)"},
+			{"levels of a schema", "schema.maxLevels", count, "error `schema`"},
+			{"schemas inside a schema", "schema.maxNodes", count, "error `schema`"},
 			{"instructions of the patterns of a schema", "schema.maxInstructions", count, "error `schema`"},
 			{"a JSON document", "schema.MaxDocumentSize", size, "the fact is invalid"},
 			{"lists and objects inside one another, in a document", "schema.MaxDepth", count, "the fact is invalid"},
@@ -170,9 +172,9 @@ func inner() map[string][]string {
 		"rules/internal/solve":  {"MaxConstant"},
 		"rules/internal/source": {"maxProblems"},
 		"schema": {
-			"defaultSteps", "maxCandidates", "maxChain", "maxConformSteps", "maxConsulted", "maxDefault", "maxEffort", "maxErrors", "maxFormatted", "maxLibrarySchemas",
-			"maxLocated", "maxMerges", "maxPath", "maxPerSchema", "maxPerValue", "maxPointers", "maxShownText", "maxShownValues", "maxSteps", "maxStrays",
-			"maxWalked", "maxWarnings",
+			"defaultSteps", "maxCandidates", "maxConformSteps", "maxDefault", "maxErrors", "maxFormatted",
+			"maxLocated", "maxPath", "maxPerValue", "maxPointers", "maxShownText", "maxShownValues", "maxSteps",
+			"maxValues", "maxWalked", "maxWarnings",
 		},
 		"state": {"maxIgnore", "maxRemarks", "maxShown", "maxTempAge"},
 	}

@@ -21,7 +21,6 @@ import (
 // schemas for each of them, and at all around a place for each error there.
 const (
 	maxErrors       = 100     // errors that are collected before the first is chosen
-	maxChain        = 64      // schemas that judge the same value one inside another
 	maxPerValue     = 10_000  // schemas that judge the same value in all
 	maxValues       = 50_000  // values that the document is made of
 	maxLevels       = 128     // of the document
@@ -266,7 +265,7 @@ func (c *compiler) textKeyword(n *node, name, value, at string) {
 		if value == "regex" {
 			n.scan += 800 // the library compiles the text
 		}
-		if n.format == nil && !knowsFormat(value) && len(c.unknown) < maxErrors {
+		if n.format == nil && !slices.Contains(formatNames(), value) && len(c.unknown) < maxErrors {
 			c.unknown = append(c.unknown, Violation{
 				Pointer: at,
 				Message: fmt.Sprintf("unknown format %s, it is not checked", show(value)),
@@ -356,21 +355,14 @@ func (c *compiler) typeKeyword(n *node, value any, at string) {
 
 // meantType asks for the type that another language calls name, else for the nearest one.
 func meantType(name string) string {
-	switch name {
-	case "int", "int64", "uint":
-		return `did you mean "integer"?`
-	case "float", "float64", "double":
-		return `did you mean "number"?`
-	case "bool":
-		return `did you mean "boolean"?`
-	case "str", "text":
-		return `did you mean "string"?`
-	case "list":
-		return `did you mean "array"?`
-	case "map", "dict":
-		return `did you mean "object"?`
+	meant := map[string]string{
+		"int": "integer", "int64": "integer", "uint": "integer", "float": "number", "float64": "number", "double": "number",
+		"bool": "boolean", "str": "string", "text": "string", "list": "array", "map": "object", "dict": "object",
+	}[name]
+	if meant != "" {
+		return fmt.Sprintf("did you mean %q?", meant)
 	}
-	return nearest.DidYouMean(name, []string{"array", "boolean", "integer", "null", "number", "object", "string"})
+	return nearest.DidYouMean(name, schemaKinds[1:])
 }
 
 // schemas compiles the schemas that a keyword holds.
@@ -549,40 +541,32 @@ func valueAt(v any, path []string) (any, bool) {
 	return v, true
 }
 
-// weight is what it takes to judge one value by a node, not counting the parts of the value.
-type weight struct {
-	busy         bool
-	chain, total int
-}
-
 // weigh refuses nodes that refer to themselves without going deeper into the value, which would never end, and nodes that
 // would judge one value again and again: twenty definitions, each of which refers twice to the next, judge it a million
 // times.
 func (c *compiler) weigh() {
-	seen := make(map[*node]weight, len(c.nodes))
+	judges := make(map[*node]int, len(c.nodes))
 	for _, at := range slices.Sorted(maps.Keys(c.nodes)) {
-		c.weighOne(c.nodes[at], seen)
+		c.judges(c.nodes[at], judges)
 	}
 }
 
-func (c *compiler) weighOne(n *node, seen map[*node]weight) weight {
-	if w, ok := seen[n]; ok {
-		if w.busy {
+// judges returns how many schemas judge a value that n judges, and notes it. 0 is noted while n is looked at.
+func (c *compiler) judges(n *node, noted map[*node]int) int {
+	if known, ok := noted[n]; ok {
+		if known == 0 {
 			c.fail(n.at, "the schema refers to itself without end")
 		}
-		return w
+		return known
 	}
-	seen[n] = weight{busy: true}
-	w := weight{total: 1}
+	noted[n] = 0
+	total := 1
 	for _, sub := range n.inPlace() {
-		s := c.weighOne(sub, seen)
-		w.chain = max(w.chain, s.chain)
-		w.total = min(w.total+s.total, maxPerValue+1)
+		total = min(total+c.judges(sub, noted), maxPerValue+1)
 	}
-	w.chain++
-	if w.chain == maxChain+1 || (w.chain <= maxChain && w.total > maxPerValue) {
-		c.fail(n.at, "too many schemas judge the same value here: at most %d, %d inside one another", maxPerValue, maxChain)
+	if total > maxPerValue {
+		c.fail(n.at, "too many schemas judge the same value here: at most %d", maxPerValue)
 	}
-	seen[n] = w
-	return w
+	noted[n] = total
+	return total
 }

@@ -110,23 +110,21 @@ func oneOf(values any) string {
 	return strings.Join(words, "")
 }
 
-// size is how many characters, elements or fields a value has.
+// size returns how many characters, elements or fields a value has.
 func size(v any) string {
-	count := func(n int, one, many string) string {
-		if n == 1 {
-			return "1 " + one
-		}
-		return strconv.Itoa(n) + " " + many
-	}
+	count, unit := 0, ""
 	switch v := v.(type) {
 	case string:
-		return count(utf8.RuneCountInString(v), "character", "characters")
+		count, unit = utf8.RuneCountInString(v), "character"
 	case []any:
-		return count(len(v), "element", "elements")
+		count, unit = len(v), "element"
 	case map[string]any:
-		return count(len(v), "field", "fields")
+		count, unit = len(v), "field"
 	}
-	return show(v)
+	if count != 1 {
+		unit += "s"
+	}
+	return strconv.Itoa(count) + " " + unit
 }
 
 // compareViolations orders by position, what has none last, then by pointer, then by message. Pointers are compared by

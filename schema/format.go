@@ -44,12 +44,6 @@ func isDuration(text string) bool {
 	return err == nil && d >= 0
 }
 
-// knowsFormat reports whether the library checks the format.
-func knowsFormat(name string) bool {
-	_, ok := jsonschema.Formats[name]
-	return ok
-}
-
 // formatNames returns the formats that are checked, sorted.
 func formatNames() []string {
 	all := maps.Clone(jsonschema.Formats)

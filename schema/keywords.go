@@ -128,13 +128,11 @@ func draftOf(address string) (draft, bool) {
 	if http, ok := strings.CutPrefix(address, "http://"); ok {
 		address = "https://" + http
 	}
-	switch strings.TrimSuffix(strings.TrimSuffix(address, "#/"), "#") {
-	case "https://json-schema.org/schema", "https://json-schema.org/draft/2020-12/schema":
-		return draft2020, true
-	case "https://json-schema.org/draft/2019-09/schema":
-		return draft2019, true
-	case "https://json-schema.org/draft-07/schema":
-		return draft7, true
-	}
-	return 0, false
+	d, ok := map[string]draft{
+		"https://json-schema.org/schema":               draft2020,
+		"https://json-schema.org/draft/2020-12/schema": draft2020,
+		"https://json-schema.org/draft/2019-09/schema": draft2019,
+		"https://json-schema.org/draft-07/schema":      draft7,
+	}[strings.TrimSuffix(strings.TrimSuffix(address, "#/"), "#")]
+	return d, ok
 }

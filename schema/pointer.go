@@ -11,14 +11,7 @@ import (
 func PointerOf(path []any) string {
 	pointer := ""
 	for _, segment := range path {
-		switch s := segment.(type) {
-		case string:
-			pointer = child(pointer, s)
-		case int:
-			pointer = element(pointer, s)
-		default:
-			pointer = child(pointer, fmt.Sprint(s))
-		}
+		pointer = child(pointer, fmt.Sprint(segment))
 	}
 	return pointer
 }
