@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/workspace"
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -95,7 +93,8 @@ func (x *examination) asking(f func(in hostSettings, e hookEntry, policies []str
 	}
 }
 
-// hookTime is the time that installed hooks give to a policy: the shortest, 0 if none asks it.
+// hookTime is the time that installed hooks give to a policy: the shortest, 0 if none asks it. Settings that cannot be
+// read are left out: doctor reports them.
 func (a *app) hookTime(ctx context.Context, project string, p policy) (shortest time.Duration) {
 	root, err := state.OpenRoot(project)
 	if err != nil {
@@ -105,13 +104,8 @@ func (a *app) hookTime(ctx context.Context, project string, p policy) (shortest 
 	x := &examination{app: a, root: root}
 	x.readSettings(ctx)
 	x.asking(func(_ hostSettings, e hookEntry, policies []string) {
-		for _, name := range policies {
-			if asked, err := findPolicy(root.Dir(), name); err != nil || asked.name != p.name {
-				continue
-			}
-			if d := cmp.Or(e.deadline(), loop.DefaultDeadline); shortest == 0 || d < shortest {
-				shortest = d
-			}
+		if d := e.deadline(); hasPolicy(root.Dir(), policies, p) && (shortest == 0 || d < shortest) {
+			shortest = d
 		}
 	})
 	return shortest

@@ -27,15 +27,9 @@ func setFlag(fl *pflag.FlagSet, values *[]string) *pflag.Flag {
 	return fl.Lookup("set")
 }
 
-// formatFlag declares --format, or -o: the form of what a command prints, text or another of
-// words. -f, which it was called once, still means it where that does not mean follow.
+// formatFlag declares --format, or -o: the form of what a command prints, text or another of words.
 func formatFlag(cmd *cobra.Command, format *string, of string, words ...string) {
-	fl := cmd.Flags()
-	fl.StringVarP(format, "format", "o", "text", "form of "+of+": "+alternatives(words))
-	if fl.ShorthandLookup("f") == nil {
-		fl.StringVarP(format, "form", "f", "text", "")
-		fl.Lookup("form").Hidden = true
-	}
+	cmd.Flags().StringVarP(format, "format", "o", "text", "form of "+of+": "+alternatives(words))
 	restrict(cmd, "format", format, words...)
 }
 

@@ -205,27 +205,5 @@ func (s settingsFile) hookEntries() ([]hookEntry, error) {
 	return entries, nil
 }
 
-// asked reports whether some host is set up to ask a policy. Settings that cannot be
-// read are left out: doctor reports them.
-func (a *app) asked(ctx context.Context, p policy) bool {
-	home := a.homeDir()
-	for _, g := range agents(home, a.getenv) {
-		for _, scope := range g.scopes() {
-			s, err := g.open(ctx, p.project, home, scope)
-			if err != nil {
-				continue
-			}
-			entries, _ := s.hookEntries()
-			for _, e := range entries {
-				names, ok := e.ralph()
-				if ok && slices.ContainsFunc(orDefault(names), func(name string) bool {
-					other, err := findPolicy(p.project, name)
-					return err == nil && other.name == p.name
-				}) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
+// asked reports whether some host is set up to ask a policy.
+func (a *app) asked(ctx context.Context, p policy) bool { return a.hookTime(ctx, p.project, p) > 0 }
