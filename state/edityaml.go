@@ -116,25 +116,6 @@ func cutYAMLLine(src []byte) (line []byte, size int) {
 	return src, len(src)
 }
 
-// quotedSize is the size of the quoted text that line begins with, or 0 if it
-// does not end on the line.
-func quotedSize(line []byte, quote byte) int {
-	if len(line) == 0 || line[0] != quote {
-		return 0
-	}
-	for i := 1; i < len(line); i++ {
-		switch {
-		case quote == '"' && line[i] == '\\':
-			i++
-		case line[i] == quote && quote == '\'' && i+1 < len(line) && line[i+1] == quote:
-			i++
-		case line[i] == quote:
-			return i + 1
-		}
-	}
-	return 0
-}
-
 // renderYAML writes a value in the style of the one that it replaces: text
 // stays plain if it is safe, and keeps single quotes; all else is in double
 // quotes. Lists and objects are written as JSON, which is YAML.

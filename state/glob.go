@@ -46,7 +46,7 @@ func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Do
 		more int
 		err  error
 	}
-	read := func() (got found) {
+	got, ok := await(ctx, base.local, func() (got found) {
 		defer func() {
 			if p := recover(); p != nil {
 				got = found{err: fmt.Errorf("cannot be read: %v", p)}
@@ -56,14 +56,10 @@ func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Do
 			d.Path = prefix + d.Path
 			return use(d)
 		})
-		if ctx.Err() != nil {
-			got = found{err: errors.New(tooLate(ctx))}
-		}
 		return got
-	}
-	got, ok := await(ctx, base.local, read)
-	if !ok {
-		got = found{err: errors.New(tooLate(ctx))}
+	})
+	if !ok || ctx.Err() != nil {
+		return nil, 0, errors.New(tooLate(ctx))
 	}
 	return got.all, got.more, got.err
 }

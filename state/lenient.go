@@ -231,10 +231,8 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 func keyOf(line []byte) (name string, colon int) {
 	end := 0
 	if line[0] == '"' || line[0] == '\'' {
-		if end = quotedSize(line, line[0]); end < 3 {
-			return "", 0
-		}
-		name = string(line[1 : end-1])
+		end = bytes.IndexByte(line[1:], line[0]) + 2
+		name = string(line[1:max(end-1, 1)]) // "" if it is not closed
 	} else {
 		for end < len(line) && isNameByte(line[end]) {
 			end++
