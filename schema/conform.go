@@ -123,15 +123,11 @@ func (c *conformer) conform(t *Type, v any) (any, bool) {
 
 // example says what a value of the kind looks like, or nothing where the kind's name says it.
 func example(k Kind) string {
-	switch k {
-	case Bool:
-		return "write true or false"
-	case Int:
-		return "write a whole number such as 3"
-	case Number:
-		return "write a number such as 2.5"
-	}
-	return ""
+	return map[Kind]string{
+		Bool:   "write true or false",
+		Int:    "write a whole number such as 3",
+		Number: "write a number such as 2.5",
+	}[k]
 }
 
 // scalar reads v, whose numbers are normalised, as a value of t.

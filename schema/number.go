@@ -53,15 +53,10 @@ func saturate(i int64) (any, bool, bool) {
 
 // whole turns an integral float, of any size, into an int.
 func whole(f float64) (any, bool, bool) {
-	switch {
-	case f > maxInt:
-		return maxInt, false, true
-	case f < -maxInt:
-		return -maxInt, false, true
-	case f == math.Trunc(f):
-		return int(f), true, true
+	if f != math.Trunc(f) {
+		return f, true, true
 	}
-	return f, true, true
+	return saturate(int64(min(max(f, -maxInt-1), maxInt+1)))
 }
 
 // decimal reads a number as people and JSON write it: "10", "-2.5", "1e1", and "08", which is eight. Unlike strconv it

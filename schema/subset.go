@@ -115,12 +115,12 @@ func (c *checker) object(n *node, m map[string]any) {
 	}
 }
 
-// lists says whether v is among the values that enum or const allow.
+// lists reports whether v is among the values that enum or const allow.
 func (n *node) lists(keyword string, v any) bool {
+	list, _ := n.keywords["enum"].([]any)
 	if keyword == "const" {
-		return equal(n.keywords[keyword], v)
+		list = []any{n.keywords[keyword]}
 	}
-	list, _ := n.keywords[keyword].([]any)
 	return slices.ContainsFunc(list, func(item any) bool { return equal(item, v) })
 }
 

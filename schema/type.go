@@ -223,15 +223,5 @@ func (t *Type) Zero() any {
 	if t == nil {
 		return nil
 	}
-	switch t.Kind {
-	case String:
-		return ""
-	case Bool:
-		return false
-	case Int:
-		return 0
-	case Array:
-		return []any{}
-	}
-	return nil
+	return map[Kind]any{String: "", Bool: false, Int: 0, Array: []any{}}[t.Kind]
 }
