@@ -72,7 +72,7 @@ func TestImports(t *testing.T) {
 		"internal/store":     {"./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
 			"./internal/home", "./internal/jsonedit", "./internal/syserr", "./schema",
-			"math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time",
+			"math/rand/v2", "os", "path/filepath", "syscall", "time",
 		},
 
 		// Events in, facts gathered, verdicts applied.

@@ -153,7 +153,7 @@ func TestBrokenSettings(t *testing.T) {
 	}{
 		"a star":                   {"---\nenabled: false\nglob: *.md\n---\n", true, ":3: glob is not valid YAML"},
 		"a tab":                    {"---\nenabled:\tfalse\n---\n", true, ""},
-		"no blank":                 {"---\nenabled:false\n---\n", true, ":2: enabled is not valid YAML, since no blank follows its colon"},
+		"no blank":                 {"---\nenabled:false\n---\n", true, ":2: enabled is not valid YAML"},
 		"twice":                    {"---\nenabled: false\nenabled: true\n---\n", true, ":3: there is a field enabled above"},
 		"twice, on first":          {"---\nenabled: true\nenabled: false\n---\n", false, ":3: there is a field enabled above"},
 		"never closed":             {"---\nenabled: false\n", true, "no second --- closes"},
