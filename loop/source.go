@@ -182,6 +182,11 @@ func (l *Loop) fits(p *rules.Program) error {
 		}
 	}
 	for _, r := range p.Rules() {
+		for _, v := range r.Verbs() {
+			if l.verbs[v.Name] == nil {
+				return fmt.Errorf("%s: nothing carries out %s: pass its Writer with loop.WithVerb", v.Pos, v.Name)
+			}
+		}
 		first := ""
 		for _, f := range r.Changes() {
 			name, w := writerOf(l.source(f.Source, nil))
@@ -193,15 +198,6 @@ func (l *Loop) fits(p *rules.Program) error {
 			case first != name:
 				return fmt.Errorf("%s: the rule %s changes the %s and the %s, which cannot be done at once: write two rules", r.Pos, r.Name, first, name)
 			}
-		}
-	}
-	for _, u := range p.Uses().Effects {
-		switch rules.EffectKind(u.Name) {
-		case rules.SetEffect, rules.DeleteEffect, rules.ArchiveEffect, rules.PruneEffect, rules.RunEffect:
-			continue
-		}
-		if l.verbs[u.Name] == nil {
-			return fmt.Errorf("%s: nothing carries out %s: pass its Writer with loop.WithVerb", u.Pos, u.Name)
 		}
 	}
 	return nil

@@ -179,6 +179,17 @@ func (r *Rule) Changes() []*Fact {
 	return facts
 }
 
+// Verbs lists the effects of the rule that the embedding program carries out, with their places.
+func (r *Rule) Verbs() []Use {
+	var verbs []Use
+	for _, e := range r.then {
+		if e.kind == VerbEffect {
+			verbs = append(verbs, Use{e.verb, e.pos})
+		}
+	}
+	return verbs
+}
+
 // File returns the path of the file that a fact reads: ok is false if the fact reads no
 // file, or its path has placeholders.
 func (f *Fact) File() (path string, ok bool) {

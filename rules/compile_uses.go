@@ -25,7 +25,7 @@ func (u *Uses) note(root *cond) {
 		at := o.pos()
 		for _, s := range o.syms {
 			switch {
-			case s.kind != nameSymbol || s.info.askRow || s.name == "now":
+			case s.kind != nameSymbol || s.info.askRow || s.name == "now" || strings.HasPrefix(s.name, "start."): // no fact of the world
 			case s.info.called():
 				u.Functions = append(u.Functions, Use{s.name, at})
 			default:
@@ -54,6 +54,13 @@ func (u *Uses) noteText(p *Program, t *text) {
 				u.note(s.hole)
 			}
 		}
+	}
+}
+
+func (u *Uses) noteStart(p *Program, v *startValue) {
+	u.noteText(p, v.text)
+	for i := range v.items {
+		u.noteStart(p, &v.items[i])
 	}
 }
 
@@ -96,6 +103,14 @@ func (u *Uses) noteEffect(p *Program, e *effect) {
 func (p *Program) findUses() Uses {
 	var u Uses
 	u.note(p.when)
+	if l := p.loop; l != nil {
+		u.note(l.on)
+		u.note(l.owner)
+		u.noteText(p, l.name)
+		for _, s := range l.start {
+			u.noteStart(p, &s.value)
+		}
+	}
 	for _, f := range p.facts {
 		u.Sources = append(u.Sources, Use{f.Source.Name, f.Pos})
 		u.noteText(p, f.question)
