@@ -9,7 +9,7 @@ import (
 )
 
 // Look returns what an event would find of the loop that the policy names, see
-// [rules.Program.Look]. It asks nobody whether loops are paused or switched off, and
+// [rules.Program.Look]. It does not look whether loops are paused or switched off, and
 // changes nothing.
 func (l *Loop) Look(ctx context.Context, ev host.Event) (v *rules.Verdict, err error) {
 	err = l.outside(ctx, ev, func(ctx context.Context, f rules.Facts, o rules.Options) error {

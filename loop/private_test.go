@@ -329,7 +329,7 @@ func TestPrivateStaysPrivate(t *testing.T) {
 	}
 }
 
-// Of a file with front matter only the text below it is private: fields, what is set and errors stand in the record.
+// Of a file with front matter only the text below it is private: fields, what is set and errors are in the record.
 func TestFieldsOfFrontMatterAreNotPrivate(t *testing.T) {
 	p := newProject(t, map[string]string{"loop.md": "---\nround: 3\nspan: 45 min\n---\n" + canary})
 	l := p.loop(`

@@ -26,8 +26,8 @@ func (ev *evaluation) reportProblem(p Problem, of *Fact) {
 	}
 }
 
-// settle gives the verdict its problems: but for those that a text for the agent or the
-// user has, and with a mark on those that the session saw before.
+// settle adds the problems to the verdict, without those that a text for the agent or the
+// user contains, and marks those that the session saw before.
 func (ev *evaluation) settle() {
 	ev.reportFacts()
 	for _, p := range ev.problems {

@@ -67,7 +67,7 @@ func rescue(f *file, p **Program, diags *Diagnostics) {
 	}
 }
 
-// finished gives the program, or the findings that are why there is none.
+// finished returns the program, or the findings that are why there is none.
 func (c *compiler) finished(p *Program) (*Program, Diagnostics) {
 	diags := c.diags
 	c.diags = nil

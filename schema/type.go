@@ -52,7 +52,7 @@ type Type struct {
 	// Enum is the closed set of values: string, int, float64, bool, nil, lists and objects; nil is no such set. A default
 	// need not be in it.
 	Enum []any
-	// Default stands in for an absent or null value if HasDefault is set; it is complete in itself: the defaults inside it are filled in.
+	// Default is the value of a missing or null one if HasDefault is set; it is complete in itself: the defaults inside it are filled in.
 	Default    any
 	HasDefault bool
 	// Min and Max are the bounds of an Int or a Number, both inclusive; exclusive bounds of an Int are moved by one, those

@@ -48,7 +48,7 @@ func TestHoldRun(t *testing.T) {
 	}
 }
 
-// What a killed run left does not count, whoever looks at once, and is removed.
+// What a killed run left does not count, even where several look at once, and is removed.
 func TestKilledRunIsNotLive(t *testing.T) {
 	dir := t.TempDir()
 	s := store.Open(dir)

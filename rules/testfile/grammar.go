@@ -98,7 +98,7 @@ func testKeys() keys {
 	return keys{
 		{"name", map[string]any{"type": "string", "minLength": 1}, "What the policy does here, as a sentence; unique in the file."},
 		{"given", givenKeys().object(), "The situation, over that of the file: objects are merged, null takes away."},
-		{"event", map[string]any{"type": "string", "examples": events()}, "The event; Stop if absent. A program may have some of its own."},
+		{"event", map[string]any{"type": "string", "examples": events()}, "The event; defaults to Stop. A program may have some of its own."},
 		{"expect", expect, "What the policy must say and do."},
 	}
 }
@@ -171,7 +171,7 @@ func Gives(name string) bool { return inputKeys().has(name) }
 func sourceKeys() keys {
 	return keys{
 		{"text", typed("string"), "Content of the file."},
-		{"age", duration(), "How long ago it was changed, such as 5s; 10m if absent."},
+		{"age", duration(), "How long ago it was changed, such as 5s; defaults to 10m."},
 	}
 }
 
