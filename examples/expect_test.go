@@ -31,16 +31,6 @@ func expect(t testing.TB, d *loop.Decision, want string, says ...string) {
 	}
 }
 
-// expectNot looks for texts that may not be in the reason of a decision.
-func expectNot(t testing.TB, d *loop.Decision, says ...string) {
-	t.Helper()
-	for _, s := range says {
-		if strings.Contains(d.Verdict.Reason, s) {
-			t.Errorf("the reason has %q:\n%s", s, d.Verdict.Reason)
-		}
-	}
-}
-
 func diff(t testing.TB, want, got any) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {

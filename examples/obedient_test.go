@@ -42,7 +42,6 @@ type obedient struct {
 	fixes        int    // how many fix tasks a task gets
 	giveUp       int    // what taskIteration is set to when they are used up; 0 if nothing is said
 	counts       bool   // failures in the state
-	promises     []string
 	keeps        string // what it writes once all is done
 	works, reads bool
 	said         []string
@@ -385,7 +384,6 @@ type obedience struct {
 	files   files
 	fails   map[string]int
 	work    int
-	env     map[string]string
 	givesUp string // the rule that ends the loop, if it is not done at the end
 	after   files  // what some files are then; "" for one that is gone
 }

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/host"
@@ -146,46 +144,6 @@ type outcome struct {
 	Log     []string
 	Changed files // files whose content changed; "(removed)" for those that are gone
 }
-
-// situation is a row of a decision table.
-type situation struct {
-	name  string
-	set   map[string]string
-	files files // over those of the table
-	event event // over the first stop of a prompt
-	want  outcome
-}
-
-// check makes the project of each situation, lets the agent stop in it once, and
-// compares.
-func check(t *testing.T, policy string, base files, table []situation) {
-	t.Helper()
-	for _, s := range table {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			all := maps.Clone(base)
-			maps.Copy(all, s.files)
-			maps.DeleteFunc(all, func(_, text string) bool { return text == absent })
-			p := newProject(t, policy, s.set, all)
-			if session, ok := s.event["transcript"].(string); ok {
-				path := filepath.Join(t.TempDir(), "session.jsonl")
-				if err := os.WriteFile(path, []byte(session), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				s.event = maps.Clone(s.event)
-				delete(s.event, "transcript")
-				s.event["transcript_path"] = path
-			}
-			d := p.stop(s.event)
-			if diff := cmp.Diff(s.want, told(d, s.want, all, p.read())); diff != "" {
-				t.Errorf("(-want +got)\n%s\nthe whole reason:\n%s", diff, d.Verdict.Reason)
-			}
-		})
-	}
-}
-
-// absent stands for a file that the base of a table has and a situation has not.
-const absent = "\x00absent"
 
 // told writes a decision as an outcome. Of reason and notice it keeps what is
 // asked for.

@@ -97,7 +97,7 @@ func (p *Project) Start(ctx context.Context, name string, r StartRequest) (s *St
 	case policy.Program == nil:
 		return nil, fmt.Errorf("the policy %s cannot be used: %s", name, policy.Problem)
 	case policy.Program.Loop() == nil:
-		return nil, fmt.Errorf("the policy %s has no loop to start: it has no loop:", name)
+		return nil, fmt.Errorf("the policy %s has no loop to start, since nothing in it names one", name)
 	}
 	given, uses := r.given(cmp.Or(policy.Argument(), "name")), policy.Program.Loop().Uses
 	for name := range given {
