@@ -136,6 +136,9 @@ func (a *app) startError(err error, p project.Policy) error {
 		if value == "" {
 			value = "the argument"
 		}
+		if given.Name == "prompt" && given.Field == "" {
+			value = "the prompt (write it after the policy, or name its file with --prompt-file)"
+		}
 		if given.Field != "" {
 			return fmt.Errorf("%s: %s of %s %s", value, given.Field, short, given.Problem)
 		}
