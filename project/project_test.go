@@ -452,7 +452,8 @@ func TestStatus(t *testing.T) {
 		},
 		{
 			name: "a field that cannot be used", files: map[string]string{"loop.md": "---\niteration: -4\n---\nDo it\n"},
-			want: project.Loop{Policy: ".ralph/again.yaml", Name: "loop.md", State: project.StateRunning, File: "loop.md", Goal: "Do it"},
+			want: project.Loop{Policy: ".ralph/again.yaml", Name: "loop.md", State: project.StateRunning, File: "loop.md", Goal: "Do it",
+				Problems: []string{"loop.md:2:12: run.iteration is -4, expected at least 0"}},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -220,7 +220,7 @@ func (p *Project) status(ctx context.Context, f found, h history) (l Loop, err e
 	if f.file != "" {
 		doc := p.read(ctx, program.Loop().State, f.file)
 		l.Changed, l.Goal = doc.ModTime, firstLine(doc.Body)
-		l.Problems = append(l.Problems, unusable(program.Loop().State, f.file, doc, l.Problems)...)
+		l.Problems = append(l.Problems, harmful(program.Loop().State, f.file, doc, l.Problems)...)
 	}
 	if err := p.remember(ctx, &l, h); err != nil {
 		l.Problems = append(l.Problems, err.Error())
@@ -246,12 +246,16 @@ func (p *Project) status(ctx context.Context, f found, h history) (l Loop, err e
 	return l, nil
 }
 
-// unusable says which fields of a state have no value for rules, but for those that are known.
-func unusable(fact *rules.Fact, file string, doc state.Doc, known []string) (texts []string) {
+// harmful says which values of a state do not fit its schema so that users are to know of it, but for those that are known.
+func harmful(fact *rules.Fact, file string, doc state.Doc, known []string) (texts []string) {
 	if doc.Status != state.OK || fact.Schema == nil {
 		return nil
 	}
-	for _, bad := range append(fact.Schema.Check(doc.Document).Unusable, doc.Unusable...) {
+	checked := fact.Schema.Check(doc.Document)
+	for _, bad := range slices.Concat(checked.Unusable, checked.Warnings, doc.Unusable) {
+		if !bad.Harms() {
+			continue
+		}
 		text := fmt.Sprintf("%s:%d:%d: %s %s", file, bad.Line, bad.Col, fact.Name+strings.ReplaceAll(bad.Pointer, "/", "."), bad.Text())
 		if !slices.Contains(known, text) {
 			texts = append(texts, text)

@@ -49,14 +49,9 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		ev.traceFact(f, start)
 	}
 	for _, w := range v.Warnings {
-		switch w.Keyword {
-		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "format":
+		if w.Harms() {
 			g.outside = append(g.outside, w)
-		default:
-			if w.Clamped {
-				g.outside = append(g.outside, w)
-				continue
-			}
+		} else {
 			ev.warn(g.violation(f, w))
 		}
 	}

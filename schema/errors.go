@@ -56,6 +56,16 @@ type Violation struct {
 	Value     any    // what the document has there, as decoded; nil if nothing, and for the document itself. It must not be changed
 }
 
+// Harms reports whether users are to know of it where the value is read: a wrong type, a number out of its range or beyond
+// ±(2^53-1), a string that breaks its format. Anything else, such as a broken enum, files in the field have without harm.
+func (v Violation) Harms() bool {
+	switch v.Keyword {
+	case "type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "format":
+		return true
+	}
+	return v.Clamped
+}
+
 // Text is the message and the help.
 func (v Violation) Text() string { return withHelp(v.Message, v.Help) }
 
