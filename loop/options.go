@@ -30,9 +30,9 @@ func WithRoot(dir string) Option {
 }
 
 // Local is for hooks on a user's machine. Unless [WithRoot] sets the root, it is
-// CLAUDE_PROJECT_DIR where that is a directory, else the nearest folder with .ralph, else the
-// nearest with .git, from the directory of the event upwards, else that directory. Local is
-// [WithState] in RALPH_STATE_DIR, else in the user's state directory, unless that names another.
+// CLAUDE_PROJECT_DIR where that is a directory, else the nearest directory, from that of the
+// event upwards, that has .ralph or one of the policy's [rules.Program.HeadFiles], else the
+// nearest with .git, else the directory of the event. Local is [WithState] in RALPH_STATE_DIR, else in the user's state directory, unless that names another.
 func Local() Option {
 	return func(l *Loop) error {
 		l.local = true
