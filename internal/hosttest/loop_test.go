@@ -123,6 +123,7 @@ func TestIdle(t *testing.T) {
 		t.Run(c.host, func(t *testing.T) {
 			s := newScene(t, c)
 			s.ralph("init")
+			s.write("TODO.md", "- [x] one\n")
 			s.ralph("install", c.host)
 			s.trust()
 			r := s.run("Say hello.", func(request) reply { return reply{text: "Hello there."} })
@@ -130,7 +131,7 @@ func TestIdle(t *testing.T) {
 			if strings.Contains(r.out, "TODO.md") || strings.Contains(r.out, "[ralph]") {
 				t.Errorf("the user sees\n%s", r.out)
 			}
-			if log := s.ralph("log"); !strings.Contains(log, "no-list") {
+			if log := s.ralph("log"); !strings.Contains(log, "all-done") {
 				t.Errorf("the hook did not run; the log is\n%s", log)
 			}
 		})
