@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/vm"
@@ -90,18 +91,10 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 
 // asWritten is what a text shows of a field that rules cannot use: what is in the file.
 func (ev *evaluation) asWritten(o *operand, u *schema.Violation) (v any, ok bool) {
-	if !ev.telling || o.plain == nil || schema.PointerOf(anys(o.plain.path)) != u.Pointer {
+	if !ev.telling || o.plain == nil || !slices.Equal(o.plain.path, schema.SplitPointer(u.Pointer)) {
 		return nil, false
 	}
 	return u.Value, u.Value != nil
-}
-
-func anys(names []string) []any {
-	out := make([]any, len(names))
-	for i, name := range names {
-		out[i] = name
-	}
-	return out
 }
 
 // blame notes the reason of the first symbol of o whose state is this one.
