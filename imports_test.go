@@ -43,24 +43,21 @@ func TestImports(t *testing.T) {
 	}
 	want := map[string][]string{
 		// Words, numbers and places in texts.
-		"internal/fatal":        {"unsafe"},
-		"internal/hosttest":     nil, // its tests have everything
-		"internal/jsonedit":     {"./schema"},
-		"internal/nearest":      nil,
-		"internal/reference":    {"flag", "os", "path/filepath", "testing", "time"}, // for tests
-		"internal/regexpsize":   nil,
-		"schema":                {"./internal/nearest", "./internal/regexpsize", "time"},
-		"rules/internal/form":   nil,
-		"rules/internal/solve":  nil,
-		"rules/internal/source": nil,
+		"internal/fatal":       {"unsafe"},
+		"internal/hosttest":    nil, // its tests have everything
+		"internal/jsonedit":    {"./schema"},
+		"internal/nearest":     nil,
+		"internal/reference":   {"flag", "os", "path/filepath", "testing", "time"}, // for tests
+		"internal/regexpsize":  nil,
+		"schema":               {"./internal/nearest", "./internal/regexpsize", "time"},
+		"internal/form":        nil,
+		"rules/internal/solve": nil,
+		"internal/source":      nil,
 
 		// The language and the decision.
-		"rules": {
-			"./internal/nearest", "./internal/regexpsize", "./rules/internal/form", "./rules/internal/solve", "./rules/internal/source", "./schema",
-			"runtime", "runtime/debug", "time",
-		},
-		"rules/format":   {"./rules", "./rules/internal/source"},
-		"rules/testfile": {"./internal/nearest", "./rules", "./rules/internal/form", "./rules/internal/source", "./schema", "time"},
+		"rules":          {"./internal/form", "./internal/nearest", "./internal/regexpsize", "./internal/source", "./rules/internal/solve", "./schema", "runtime", "runtime/debug", "time"},
+		"rules/format":   {"./internal/source", "./rules"},
+		"rules/testfile": {"./internal/form", "./internal/nearest", "./internal/source", "./rules", "./schema", "time"},
 
 		// Files.
 		"internal/syserr":    {"os", "syscall"},
@@ -82,11 +79,11 @@ func TestImports(t *testing.T) {
 			"./examples", "./internal/approval", "./internal/batch", "./internal/gitsafe", "./internal/home", "./internal/store", "./internal/workspace", "./loop/host", "./loop/transcript", "./rules", "./schema", "./state",
 			"log/slog", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time",
 		},
-		"loop/internal/recorded": {"./loop", "./rules", "./schema"},
-		"loop/judge":             {"./loop", "./rules", "./schema", "net", "net/http", "time"},
-		"loop/looptest":          {"./loop", "./rules", "testing", "time"}, // for tests
-		"loop/policytest":        {"./internal/home", "./internal/nearest", "./loop", "./loop/host", "./loop/internal/recorded", "./rules", "./rules/testfile", "./schema", "./state", "os", "path/filepath", "testing", "time"},
-		"loop/replay":            {"./loop", "./loop/internal/recorded", "./rules", "./schema", "time"},
+		"internal/recorded": {"./loop", "./rules", "./schema"},
+		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
+		"loop/looptest":     {"./loop", "./rules", "testing", "time"}, // for tests
+		"loop/policytest":   {"./internal/home", "./internal/nearest", "./internal/recorded", "./loop", "./loop/host", "./rules", "./rules/testfile", "./schema", "./state", "os", "path/filepath", "testing", "time"},
+		"loop/replay":       {"./internal/recorded", "./loop", "./rules", "./schema", "time"},
 
 		// Runs of an agent.
 		"internal/process": {"os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
@@ -188,7 +185,7 @@ func TestDependencies(t *testing.T) {
 		"github.com/santhosh-tekuri/jsonschema": {"schema"},
 		"github.com/spf13/cobra":                {"cmd/ralph"},
 		"github.com/spf13/pflag":                {"cmd/ralph"},
-		"go.yaml.in/yaml/v3":                    {"cmd/ralph", "rules/internal/source", "state"},
+		"go.yaml.in/yaml/v3":                    {"cmd/ralph", "internal/source", "state"},
 		"golang.org/x/sys":                      {"internal/process"},
 		"golang.org/x/term":                     {"cmd/ralph"},
 	}

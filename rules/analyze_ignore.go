@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 // ignore is one comment `# ralph:ignore CHECK because REASON`.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/schema"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/expr-lang/expr/builtin"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/schema"
 )
 

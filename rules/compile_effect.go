@@ -13,7 +13,7 @@ import (
 	exprparser "github.com/expr-lang/expr/parser"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/schema"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 // maxIncludeDepth bounds includes inside one another; the policy itself is none.

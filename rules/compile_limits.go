@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/schema"
 )
 

@@ -3,7 +3,7 @@ package rules
 import (
 	"strings"
 
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 // path is a template whose holes are taken literally: a value from a state file

@@ -3,7 +3,7 @@ package rules
 import (
 	"fmt"
 
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 func (c *compiler) place(f *file, at source.Pos) Pos {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 // pendingRule is a rule with the scope in which its expressions are read.

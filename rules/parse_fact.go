@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 func (p *parser) fact(name, n *source.Node) (factDecl, bool) {

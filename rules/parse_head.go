@@ -3,7 +3,7 @@ package rules
 import (
 	"bytes"
 
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 // behindHead reports whether a key begins what only an event with a loop needs.

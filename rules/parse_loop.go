@@ -1,8 +1,8 @@
 package rules
 
 import (
-	"github.com/ralph-sdk/ralph/rules/internal/form"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/form"
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 // loopDecl is what a policy says of its loop.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/rules/internal/form"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/form"
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {

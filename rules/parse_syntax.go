@@ -3,7 +3,7 @@ package rules
 import (
 	"time"
 
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 // The syntax tree of one policy or guard file: what the parser saw, before names

@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/rules/internal/form"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 func (p *parser) text(n *source.Node, what string) (string, bool) {

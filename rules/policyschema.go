@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/ralph-sdk/ralph/rules/internal/form"
+	"github.com/ralph-sdk/ralph/internal/form"
 )
 
 // jsonSchema is a JSON Schema that is being made.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/expr-lang/expr/builtin"
 
+	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/reference"
-	"github.com/ralph-sdk/ralph/rules/internal/form"
 	"github.com/ralph-sdk/ralph/schema"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/rules/internal/form"
+	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/schema"
 )
 

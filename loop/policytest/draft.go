@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/recorded"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/internal/recorded"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/testfile"
 )

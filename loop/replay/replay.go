@@ -19,8 +19,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/recorded"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/internal/recorded"
 	"github.com/ralph-sdk/ralph/rules"
 )
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
 // An Error says that a file cannot be laid out anew without changing what it says.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-sdk/ralph/rules/internal/form"
+	"github.com/ralph-sdk/ralph/internal/form"
 )
 
 // The house style has a place for every key that there is.

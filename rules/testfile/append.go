@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 // Draft is a test that is still to be written down: its parts are as in the file,

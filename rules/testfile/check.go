@@ -4,10 +4,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/internal/form"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
 // Check compares the names in the tests with those of the policy: events, facts that

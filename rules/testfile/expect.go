@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
 func (e *Expect) decode(r *reader, n *source.Node) {

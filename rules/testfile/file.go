@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
 // File is one file of tests.

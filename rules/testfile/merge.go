@@ -3,7 +3,7 @@ package testfile
 import (
 	"slices"
 
-	"github.com/ralph-sdk/ralph/rules/internal/source"
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 // situationOf lays the situation of a test over that of its file. However the file gives a

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
 )
 
 // Parse reads the tests in src. name is what diagnostics show. The file is nil if

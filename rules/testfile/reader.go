@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/internal/source"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
