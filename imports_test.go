@@ -23,7 +23,7 @@ const module = "github.com/ralph-sdk/ralph"
 //	    │                    └───────┤
 //	    │                            ├───> state ─> schema    files of a project
 //	    │                            ├───> internal/store     ralph's own files
-//	    └> rules                     └───> loop/{host,transcript}
+//	    └> rules                     └───> host
 //
 // loop/judge is a source of loop that cmd/ralph adds.
 //
@@ -73,29 +73,22 @@ func TestImports(t *testing.T) {
 		},
 
 		// Events in, facts gathered, verdicts applied.
-		"loop/host":       nil,
-		"loop/transcript": {"os", "path/filepath", "syscall", "time"},
-		"loop": {
-			"./examples", "./internal/approval", "./internal/batch", "./internal/gitsafe", "./internal/home", "./internal/store", "./internal/workspace", "./loop/host", "./loop/transcript", "./rules", "./schema", "./state",
-			"log/slog", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time",
-		},
+		"host":              {"os", "path/filepath", "syscall", "time"},
+		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/gitsafe", "./internal/home", "./internal/store", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./loop", "./rules", "testing", "time"}, // for tests
-		"loop/policytest":   {"./internal/home", "./internal/nearest", "./internal/recorded", "./loop", "./loop/host", "./rules", "./rules/testfile", "./schema", "./state", "os", "path/filepath", "testing", "time"},
+		"loop/policytest":   {"./host", "./internal/home", "./internal/nearest", "./internal/recorded", "./loop", "./rules", "./rules/testfile", "./schema", "./state", "os", "path/filepath", "testing", "time"},
 		"loop/replay":       {"./internal/recorded", "./loop", "./rules", "./schema", "time"},
 
 		// Runs of an agent.
-		"internal/process": {"os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
-		"run": {
-			"./internal/batch", "./internal/home", "./internal/process", "./internal/store", "./loop", "./loop/host", "./loop/transcript", "./rules", "./state",
-			"bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time",
-		},
+		"internal/process":  {"os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
+		"run":               {"./host", "./internal/batch", "./internal/home", "./internal/process", "./internal/store", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},
 		"run/runtest":       {"./run", "runtime", "testing"}, // for tests
 		"internal/worktree": {"./internal/gitsafe", "os", "os/exec", "path/filepath"},
 
 		// What a project has, for commands and other programs.
-		"project": {"./internal/store", "./internal/workspace", "./loop", "./loop/host", "./rules", "./run", "./state", "os", "time"},
+		"project": {"./host", "./internal/store", "./internal/workspace", "./loop", "./rules", "./run", "./state", "os", "time"},
 
 		// What ships, and the command.
 		"examples":                    nil,
@@ -103,11 +96,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/source":       {"./loop", "./rules", "./schema", "./state", "log", "os"},
 		"examples/embed/database":     {"./loop", "./rules", "./schema", "database/sql"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph": {
-			"./examples", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/nearest", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/host", "./loop/judge", "./loop/policytest", "./loop/replay", "./project",
-			"./rules", "./rules/format", "./rules/testfile", "./run", "./schema", "./state",
-			"bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time",
-		},
+		"cmd/ralph":                   {"./examples", "./host", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/nearest", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/judge", "./loop/policytest", "./loop/replay", "./project", "./rules", "./rules/format", "./rules/testfile", "./run", "./schema", "./state", "bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-sdk/ralph/examples"
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/schema"
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 

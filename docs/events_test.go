@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/reference"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -19,7 +19,7 @@ func TestEventsPage(t *testing.T) {
 	type sender struct{ host, name string }
 	senders := map[string][]sender{}
 	for _, known := range host.Names() {
-		inputs, err := filepath.Glob(filepath.Join(root(t), "loop", "host", "testdata", known, "*.txtar"))
+		inputs, err := filepath.Glob(filepath.Join(root(t), "host", "testdata", known, "*.txtar"))
 		if err != nil || len(inputs) == 0 {
 			t.Fatalf("there are no inputs of %s: %v", known, err)
 		}

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/loop/judge"
 	"github.com/ralph-sdk/ralph/rules"
 )

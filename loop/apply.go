@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 

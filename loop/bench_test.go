@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 

@@ -11,7 +11,7 @@
 // in them. Without options nothing is on a disk; [Local] is for hooks.
 //
 // It leaves out the language (package rules), the files (package state) and the
-// protocols (package loop/host); it knows neither flags nor terminals.
+// protocols (package host); it knows neither flags nor terminals.
 //
 // The one call to start with is [Loop.Hook]; [Loop.Decide] and [Loop.Apply] are
 // its two halves, and Decide alone changes nothing.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing/fstest"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 

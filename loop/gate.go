@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/workspace"
-	"github.com/ralph-sdk/ralph/loop/host"
 )
 
 // Gate is several policies that answer one hook. Each has its own memory, bounds

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/loop/host"
-	"github.com/ralph-sdk/ralph/loop/transcript"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
@@ -30,11 +29,11 @@ type gatherer struct {
 
 	budget *state.Budget // of the latest evaluation
 
-	session  *transcript.Session
+	session  *host.Session
 	read     bool
 	problem  string // why there is no session
 	gathered map[*rules.Fact]rules.Value
-	did      []transcript.Action // in this turn, once didRead
+	did      []host.Action // in this turn, once didRead
 	didRead  bool
 	asked    []question // of the latest evaluation, in order
 }
@@ -146,7 +145,7 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 // transcript reads the end of the session file, at the first need of it. A
 // subagent has a file of its own where the host names it; the other is its
 // parent's.
-func (g *gatherer) transcript(ctx context.Context) *transcript.Session {
+func (g *gatherer) transcript(ctx context.Context) *host.Session {
 	if g.read {
 		return g.session
 	}
@@ -155,7 +154,7 @@ func (g *gatherer) transcript(ctx context.Context) *transcript.Session {
 		return nil
 	}
 	path := g.ev.TranscriptPath
-	o := transcript.Options{LastMessage: g.ev.LastAssistantMessage}
+	o := host.SessionOptions{LastMessage: g.ev.LastAssistantMessage}
 	if g.ev.Name == host.SubagentStop && g.ev.AgentTranscriptPath != "" {
 		path, o.Subagent = g.ev.AgentTranscriptPath, true
 	}
@@ -168,7 +167,7 @@ func (g *gatherer) transcript(ctx context.Context) *transcript.Session {
 	if path == "" {
 		return nil
 	}
-	s, err := transcript.Read(ctx, path, o)
+	s, err := host.ReadSession(ctx, path, o)
 	if err != nil {
 		g.problem = err.Error()
 		return nil
@@ -182,12 +181,12 @@ func (g *gatherer) transcript(ctx context.Context) *transcript.Session {
 
 // words are the agent's own words since the last prompt or continuation.
 func (g *gatherer) words(ctx context.Context) []string {
-	return transcript.Words(g.transcript(ctx), g.ev.LastAssistantMessage)
+	return host.Words(g.transcript(ctx), g.ev.LastAssistantMessage)
 }
 
 // question is a marker that a rule waited for and that did not count.
 type question struct {
-	form transcript.Form
+	form host.Form
 	text string
 }
 
@@ -199,7 +198,7 @@ const (
 
 // marker asks for a marker in the agent's words. What the hook input holds is
 // looked at first: where it decides, the session file is not read.
-func (g *gatherer) marker(ctx context.Context, form transcript.Form) func(string) bool {
+func (g *gatherer) marker(ctx context.Context, form host.Form) func(string) bool {
 	return func(text string) bool {
 		if last := g.ev.LastAssistantMessage; last != "" && form.In([]string{last}, text) {
 			return true
@@ -288,11 +287,11 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 	case "project":
 		return g.dir
 	case "said":
-		return g.marker(ctx, transcript.Said)
+		return g.marker(ctx, host.Said)
 	case "promised":
-		return g.marker(ctx, transcript.Promised)
+		return g.marker(ctx, host.Promised)
 	case "mentions":
-		return g.marker(ctx, transcript.Mentions)
+		return g.marker(ctx, host.Mentions)
 	case "exists":
 		return g.inProject((*state.Root).Exists)
 	case "isdir":
@@ -336,19 +335,19 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 		return texts(s.Tools())
 	case "passed":
 		return func(command string) bool {
-			return s != nil && transcript.Passed(g.actions(ctx, s), command)
+			return s != nil && host.Passed(g.actions(ctx, s), command)
 		}
 	case "passed_since_edit":
 		return func(command string) bool {
-			return s != nil && transcript.PassedSinceEdit(g.actions(ctx, s), command)
+			return s != nil && host.PassedSinceEdit(g.actions(ctx, s), command)
 		}
 	case "failed":
-		var f *transcript.Failure
+		var f *host.Failure
 		if s != nil {
 			f = s.Failed()
 		}
 		if f == nil && g.ev.Name == host.StopFailure { // its file may lag, or say nothing
-			f = transcript.FailureOf(g.ev.Error, cmp.Or(g.ev.ErrorDetails, g.ev.LastAssistantMessage))
+			f = host.FailureOf(g.ev.Error, cmp.Or(g.ev.ErrorDetails, g.ev.LastAssistantMessage))
 		}
 		if f == nil {
 			return nil
@@ -375,7 +374,7 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 }
 
 // actions are what the agent did in this turn, read once.
-func (g *gatherer) actions(ctx context.Context, s *transcript.Session) []transcript.Action {
+func (g *gatherer) actions(ctx context.Context, s *host.Session) []host.Action {
 	if !g.didRead {
 		g.did, g.didRead = s.Actions(ctx), true
 	}

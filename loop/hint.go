@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 

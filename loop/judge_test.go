@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/recorded"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 

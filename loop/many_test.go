@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 )
 
 // manyPolicy uses what a decision may hold on to: a fact, a text, counts and progress.

@@ -19,8 +19,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/loop/judge"
 	"github.com/ralph-sdk/ralph/loop/replay"
 	"github.com/ralph-sdk/ralph/rules"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/loop/looptest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
-	"github.com/ralph-sdk/ralph/loop/transcript"
 )
 
 // shows is a policy that says what an expression gives.
@@ -53,7 +52,7 @@ func TestNamesOfTheSession(t *testing.T) {
 // Policies know every kind of failure.
 func TestKindsOfFailures(t *testing.T) {
 	p := newProject(t, nil)
-	for _, kind := range transcript.Kinds() {
+	for _, kind := range host.FailureKinds() {
 		l := p.loop(shows(`transcript.failed.kind == "`+kind+`"`), loop.WithValues(map[string]any{"transcript.failed": map[string]any{"kind": kind}}))
 		if got := said(p.run(l, p.stop())); got != "true" {
 			t.Errorf("%s: %s", kind, got)

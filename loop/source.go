@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/examples"
-	"github.com/ralph-sdk/ralph/loop/host"
-	"github.com/ralph-sdk/ralph/loop/transcript"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
@@ -56,13 +55,13 @@ type Query struct {
 	Env     func(string) string
 	Now     time.Time // of the event
 
-	session func(context.Context) *transcript.Session
+	session func(context.Context) *host.Session
 	budget  *state.Budget // of all files
 }
 
 // Session gives the session file of the event, which is opened at the first need of
 // it; nil if there is none.
-func (q Query) Session(ctx context.Context) *transcript.Session {
+func (q Query) Session(ctx context.Context) *host.Session {
 	if q.session == nil {
 		return nil
 	}

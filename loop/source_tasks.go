@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ralph-sdk/ralph/loop/transcript"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
@@ -157,7 +157,7 @@ func plainText(v any) (string, bool) {
 }
 
 // toldTasks are the tasks of a session file.
-func toldTasks(list []transcript.Task) []any {
+func toldTasks(list []host.Task) []any {
 	out := make([]any, len(list))
 	for i, t := range list {
 		out[i] = map[string]any{

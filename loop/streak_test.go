@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/host"
 )
 
 // streakPolicy goes on for ever and says what it knows of its streak.

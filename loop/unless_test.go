@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/host"
 )
 
 // After so many verdicts a rule steps aside: per prompt, session or project, for

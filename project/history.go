@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 

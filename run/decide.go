@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
-	"github.com/ralph-sdk/ralph/loop/transcript"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -45,10 +44,10 @@ func (r *Runner) decide(ctx context.Context) error {
 func promised(text, until string) bool {
 	if inner, ok := strings.CutPrefix(until, "<promise>"); ok {
 		if inner, ok = strings.CutSuffix(inner, "</promise>"); ok {
-			return transcript.Promised.In([]string{text}, inner)
+			return host.Promised.In([]string{text}, inner)
 		}
 	}
-	return transcript.Mentions.In([]string{text}, until)
+	return host.Mentions.In([]string{text}, until)
 }
 
 // event is the end of an iteration as the policy sees it. The run is the session, and its iterations are one turn; a run

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/home"
-	"github.com/ralph-sdk/ralph/loop/transcript"
 )
 
 // getenv reads the environment of the process. The last value counts.
@@ -62,7 +62,7 @@ func used(path string) int {
 	if path == "" {
 		return 0
 	}
-	s, err := transcript.Read(context.Background(), path, transcript.Options{})
+	s, err := host.ReadSession(context.Background(), path, host.SessionOptions{})
 	if err != nil {
 		return 0
 	}

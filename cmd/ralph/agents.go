@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/home"
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/loop/host"
 )
 
 // The scopes of a host's settings.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/host"
 )
 
 // What install writes is a line that the shells of the system read alike.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/host"
 )
 
 // The forms of an answer.

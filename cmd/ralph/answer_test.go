@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/host"
 )
 
 // However many want to answer at once, such as the loop and the watchdog, one of

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/internal/store"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 )

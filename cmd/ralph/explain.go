@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 )

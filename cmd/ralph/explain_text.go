@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 )
 
 // A hookEntry is one command that a settings file has a host run at an event.

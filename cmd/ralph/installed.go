@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/host"
 )
 
 // installedSet gives the values of params that the entries for these policies state.

@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/internal/reference"
-	"github.com/ralph-sdk/ralph/loop/host"
 )
 
 // Package reference asks for it.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/ralph-sdk/ralph/loop/transcript"
+	"github.com/ralph-sdk/ralph/host"
 )
 
 // A teller says where a client keeps the file of a session, and how it runs commands and writes files.
@@ -48,13 +48,13 @@ func tellers() map[string]teller {
 }
 
 // session reads the one session file that the client wrote.
-func (s *scene) session(files string) *transcript.Session {
+func (s *scene) session(files string) *host.Session {
 	s.t.Helper()
 	found, err := filepath.Glob(filepath.Join(s.home, files))
 	if err != nil || len(found) != 1 {
 		s.t.Fatalf("there are %d session files: %q %v", len(found), found, err)
 	}
-	session, err := transcript.Read(s.t.Context(), found[0], transcript.Options{})
+	session, err := host.Read(s.t.Context(), found[0], host.Options{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -80,8 +80,8 @@ func TestSessionFile(t *testing.T) {
 				return reply{text: "Done."}
 			}, tell.args...)
 			session := s.session(tell.files)
-			want := []transcript.Action{{Command: "true passes", OK: true}, {Command: "false fails"}, {Edits: []string{file}, OK: true}}
-			if diff := cmp.Diff(want, session.Actions(t.Context()), cmpopts.IgnoreUnexported(transcript.Action{})); diff != "" {
+			want := []host.Action{{Command: "true passes", OK: true}, {Command: "false fails"}, {Edits: []string{file}, OK: true}}
+			if diff := cmp.Diff(want, session.Actions(t.Context()), cmpopts.IgnoreUnexported(host.Action{})); diff != "" {
 				t.Errorf("actions (-want +got):\n%s\nstatus %d\n%s", diff, r.status, r.out)
 			}
 			if got := session.TotalTokens(t.Context()); got != 4*15 {
@@ -102,7 +102,7 @@ func TestSessionFileOfAFailure(t *testing.T) {
 			s.env = append(s.env, "GEMINI_CLI_TRUST_WORKSPACE=true")
 			r := s.run("Do it.", func(request) reply { return reply{fails: 400} }, tell.args...)
 			f := s.session(tell.files).Failed()
-			if (f != nil) != tell.tellsFailed || f != nil && f.Kind != transcript.Crashed {
+			if (f != nil) != tell.tellsFailed || f != nil && f.Kind != host.Crashed {
 				t.Errorf("Failed = %+v, status %d\n%s", f, r.status, r.out)
 			}
 		})

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/home"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/testfile"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/loop/host"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/rules/testfile"
 	"github.com/ralph-sdk/ralph/state"

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/ralph-sdk/ralph/examples/embed/database"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/host"
 	"github.com/ralph-sdk/ralph/rules"
 )
 

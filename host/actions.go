@@ -1,0 +1,258 @@
+package host
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// maxActions bounds how many actions of a turn are looked at.
+const maxActions = 1000
+
+// Action is a shell command that the agent ran, or an edit of files.
+type Action struct {
+	Command string
+	Edits   []string // the files that a tool of the host wrote or edited, as the agent named them
+	// OK says that it came to its end, a command with status 0, as far as the host says. One whose result is not in the
+	// file, that runs on in the background, or was interrupted, is not.
+	OK bool
+
+	failed bool // the host says that it did not succeed
+}
+
+// Actions lists the shell commands that the agent ran and the files that it edited with the tools of its host in the
+// current turn, oldest first. It reads the turn once more, within ctx and the byte budget.
+func (s *Session) Actions(ctx context.Context) []Action {
+	if s.lags() {
+		return nil
+	}
+	var all []Action
+	ended := map[string]bool{} // the call's id to whether it went well
+	seen := newest{}
+	for line := range s.lines(ctx.Err) {
+		e := parseRecord(line, s.options.Subagent)
+		if e.kind == opening || len(all) >= maxActions {
+			break
+		}
+		if e.kind != result && len(e.tools) == 0 || seen.has(e) {
+			continue
+		}
+		var r record
+		for c := value(clean(line)).members(); c.next(); {
+			r.set(c.key, c.value)
+		}
+		if e.kind == result {
+			r.ends(ended)
+			continue
+		}
+		for _, call := range slices.Backward(r.calls()) {
+			ok, known := ended[call.id]
+			if call.ended != nil {
+				ok, known = *call.ended, true
+			}
+			if edits := call.edits(); len(edits) > 0 {
+				all = append(all, Action{Edits: edits, OK: ok, failed: known && !ok && !call.lenient})
+			} else if text := call.command(); text != "" {
+				all = append(all, Action{Command: text, OK: ok})
+			}
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// call is one use of a tool.
+type call struct {
+	id, name string
+	input    value
+	ended    *bool // how it ended, where the same record says it
+	lenient  bool  // how it ended does not say whether it failed
+}
+
+// calls lists the uses of tools that a record of the agent holds.
+func (r *record) calls() []call {
+	var all []call
+	add := func(id, name, input value) {
+		if s, ok := input.decode(); ok && strings.HasPrefix(s, "{") {
+			input = value(s)
+		}
+		all = append(all, call{id: id.text(), name: name.text(), input: input})
+	}
+	switch {
+	case r.payload != nil:
+		input := member(r.payload, "arguments")
+		for _, other := range []string{"input", "action"} {
+			if input == nil {
+				input = member(r.payload, other)
+			}
+		}
+		add(member(r.payload, "call_id"), member(r.payload, "name"), input)
+		all[0].lenient = true
+	case r.data != nil:
+		for c := member(r.data, "toolRequests").elements(); c.next(); {
+			add(member(c.value, "toolCallId"), member(c.value, "name"), member(c.value, "arguments"))
+		}
+	case r.toolCalls != nil:
+		for c := r.toolCalls.elements(); c.next(); {
+			add(member(c.value, "id"), member(c.value, "name"), member(c.value, "args"))
+			ok := member(c.value, "status").text() == "success" && printedOK(c.value)
+			all[len(all)-1].ended = &ok
+		}
+	default:
+		content := member(r.message, "content")
+		if content == nil {
+			content = member(r.message, "parts")
+		}
+		for c := content.elements(); c.next(); {
+			if use := member(c.value, "functionCall"); use.there() {
+				add(member(use, "id"), member(use, "name"), member(use, "args"))
+			} else if member(c.value, "name").there() {
+				add(member(c.value, "id"), member(c.value, "name"), member(c.value, "input"))
+			}
+		}
+	}
+	return all
+}
+
+// ends notes how the calls ended whose results a record holds.
+func (r *record) ends(ended map[string]bool) {
+	switch {
+	case r.payload != nil:
+		ended[member(r.payload, "call_id").text()] = codexOK(member(r.payload, "output"))
+		return
+	case r.data != nil:
+		ok := member(r.data, "success").isTrue()
+		if code := member(member(r.data, "shellExecution"), "exitCode"); code.there() {
+			ok = ok && string(code) == "0"
+		}
+		if status, known := statusBehind(member(member(r.data, "result"), "content").text(), " with exit code "); known {
+			ok = ok && status == "0"
+		}
+		ended[member(r.data, "toolCallId").text()] = ok
+		return
+	}
+	interrupted := member(r.toolUseResult, "interrupted").isTrue()
+	for c := member(r.message, "content").elements(); c.next(); {
+		if id := member(c.value, "tool_use_id").text(); id != "" {
+			ended[id] = !interrupted && !member(c.value, "is_error").isTrue()
+		}
+	}
+	for c := member(r.message, "parts").elements(); c.next(); {
+		response := member(c.value, "functionResponse")
+		if id := member(response, "id").text(); id != "" {
+			status := member(r.toolCallResult, "status").text()
+			ended[id] = (status == "" || status == "success") && !member(member(response, "response"), "error").there() && printedOK(response)
+		}
+	}
+}
+
+// printedOK reports whether what a shell tool gave back names no status but 0.
+func printedOK(v value) bool {
+	if len(v) == 0 {
+		return false
+	}
+	status, known := statusBehind(string(v), "Exit Code: ")
+	return !known || status == "0"
+}
+
+// statusBehind is the number behind the last occurrence of a text.
+func statusBehind(s, before string) (status string, ok bool) {
+	i := strings.LastIndex(s, before)
+	if i < 0 {
+		return "", false
+	}
+	s = s[i+len(before):]
+	n := 0
+	for n < len(s) && (s[n] >= '0' && s[n] <= '9' || s[n] == '-') {
+		n++
+	}
+	return s[:n], n > 0
+}
+
+// command is the shell command of a call, "" if it runs none or leaves it running: the words of an argument list, or one
+// line.
+func (c call) command() string {
+	if c.name == "str_replace_editor" || member(c.input, "run_in_background").isTrue() || member(c.input, "is_background").isTrue() || member(c.input, "mode").text() == "async" {
+		return ""
+	}
+	for _, name := range []string{"command", "cmd"} {
+		v := member(c.input, name)
+		if s := v.text(); s != "" {
+			return s
+		}
+		words := textsOf(v)
+		if len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
+			return words[2] // bash -lc LINE
+		}
+		if len(words) > 0 {
+			return strings.Join(words, " ")
+		}
+	}
+	return ""
+}
+
+// edits lists the files that a call writes or edits.
+func (c call) edits() []string {
+	switch c.name {
+	case "Write", "Edit", "MultiEdit", "NotebookEdit", // Claude Code, Droid, Cursor
+		"write_file", "replace", "edit", // Gemini CLI, Qwen Code, Copilot CLI
+		"create", "str_replace", "insert", "Create", "ApplyPatch", "StrReplace", "notebook_edit":
+		for _, name := range []string{"file_path", "notebook_path", "path", "absolute_path"} {
+			if file := member(c.input, name).text(); file != "" {
+				return []string{file}
+			}
+		}
+	case "str_replace_editor":
+		if file := member(c.input, "path").text(); file != "" && member(c.input, "command").text() != "view" {
+			return []string{file}
+		}
+	}
+	if c.name == "apply_patch" || strings.HasPrefix(strings.TrimSpace(c.command()), "apply_patch") {
+		return patched(c.patch())
+	}
+	return nil
+}
+
+// patch is the text of a patch, in whichever argument it stands.
+func (c call) patch() string {
+	if s, ok := c.input.decode(); ok {
+		return s
+	}
+	for _, name := range []string{"input", "patch"} {
+		if s := member(c.input, name).text(); s != "" {
+			return s
+		}
+	}
+	return c.command()
+}
+
+// patched lists the files of a patch in the form of Codex.
+func patched(patch string) []string {
+	var files []string
+	for line := range strings.SplitSeq(patch, "\n") {
+		for _, begin := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
+			if file, ok := strings.CutPrefix(strings.TrimSpace(line), begin); ok {
+				files = append(files, strings.TrimSpace(file))
+			}
+		}
+	}
+	return files
+}
+
+// PassedSinceEdit reports whether a command passed, as [Passed] has it, and the agent edited no file since it ran.
+func PassedSinceEdit(actions []Action, name string) bool {
+	name = oneLine(name)
+	if name == "" {
+		return false
+	}
+	for _, a := range slices.Backward(actions) {
+		if len(a.Edits) > 0 {
+			if !a.failed {
+				return false
+			}
+		} else if ran, seen := runs(a.Command, name); ran {
+			return seen && a.OK
+		}
+	}
+	return false
+}

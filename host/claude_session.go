@@ -1,0 +1,119 @@
+package host
+
+import "strings"
+
+// feedback begins the message in which Claude Code gives the agent the reason to go on.
+const feedback = "Stop hook feedback:"
+
+// claude reads a record of Claude Code, and of the hosts that took over its form. It writes one record a content block;
+// those of one message share its id. Nearly everything that is not the agent's is a user record: prompts, results of
+// tools, what hooks and commands say, notifications, and the summary of a conversation that grew too long.
+func (r *record) claude(role string, subagent bool) entry {
+	e := entry{kind: noise, turn: r.promptID}
+	if r.sidechain && !subagent {
+		return entry{kind: noise} // older versions wrote subagents into the main file
+	}
+	if role == "tool_result" || r.toolUseResult.there() || role == "user" && r.message.hasToken(`"tool_result"`) {
+		e.kind = result // without a further look at what may be megabytes
+		return e
+	}
+	m := readMessage(r.message)
+	if role == "" {
+		role = m.role
+	}
+	switch role {
+	case "assistant":
+		if r.apiError || m.model == "<synthetic>" {
+			if r.apiError {
+				e.failed = FailureOf(r.code, firstText(m.texts))
+			}
+			return e
+		}
+		e.kind, e.id = assistant, m.id
+		e.texts, e.tools = m.texts, m.tools
+		e.tokens, e.open = max(m.tokens, member(r.usageMetadata, "totalTokenCount").int()), m.stopReason == "tool_use"
+	case "user":
+		e.texts = m.texts
+		first := ""
+		if len(m.texts) > 0 {
+			first = strings.TrimSpace(m.texts[0])
+		}
+		switch {
+		case m.result:
+			e.kind = result
+		case interruption(first):
+			e.failed = &Failure{Kind: Interrupted, Text: first}
+		case r.compact:
+		case r.meta && strings.HasPrefix(first, feedback):
+			e.kind = opening
+		case r.meta, first == "" && !m.media, foreign(r.origin):
+		case hasAnyPrefix(first, "<local-command-", "<task-notification>", "<bash-stdout>", "<bash-stderr>"):
+			// what the host reports; a <command-name>, however, is what the user typed
+		default:
+			e.kind = opening
+		}
+	}
+	return e
+}
+
+// foreign reports whether a message does not come from the user.
+func foreign(origin value) bool {
+	kind := member(origin, "kind").text()
+	return kind != "" && kind != "human"
+}
+
+type message struct {
+	blocks
+	id, role, model, stopReason string
+	tokens                      int
+}
+
+func readMessage(v value) message {
+	var m message
+	var content, usage value
+	for c := v.members(); c.next(); {
+		switch string(c.key) {
+		case "id":
+			m.id = c.value.text()
+		case "role":
+			m.role = c.value.text()
+		case "model":
+			m.model = c.value.text()
+		case "stop_reason":
+			m.stopReason = c.value.text()
+		case "content", "parts": // Qwen Code has parts
+			content = c.value
+		case "usage":
+			usage = c.value
+		}
+	}
+	m.blocks = readBlocks(content)
+	for c := usage.members(); c.next(); {
+		switch string(c.key) {
+		case "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens":
+			m.tokens = plus(m.tokens, c.value.int())
+		}
+	}
+	return m
+}
+
+// attached reads an attachment: the reason to go on also comes as one, where a hook gave it as additional context.
+func (r *record) attached() entry {
+	e := entry{kind: noise}
+	var typ, event string
+	var content value
+	for c := r.attachment.members(); c.next(); {
+		switch string(c.key) {
+		case "type":
+			typ = c.value.text()
+		case "hookEvent":
+			event = c.value.text()
+		case "content":
+			content = c.value
+		}
+	}
+	if typ == "hook_additional_context" && (event == "Stop" || event == "SubagentStop") && !r.sidechain {
+		e.kind, e.texts = opening, readBlocks(content).texts
+	}
+	return e
+}

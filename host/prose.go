@@ -1,0 +1,227 @@
+package host
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// lineKind is what a line of a text is to a promise.
+type lineKind uint8
+
+const (
+	inProse lineKind = iota
+	inCode           // of a fenced or an indented block
+	inQuote          // it begins with >
+)
+
+// span is a part of a text.
+type span struct{ start, end int }
+
+// line is a line of a text, with its line end.
+type line struct {
+	span
+	kind lineKind
+}
+
+// textLines lists the textLines of a text, in order. It reads as much of Markdown as agents write:
+//
+//   - A fence is three or more ` or ~, after any indentation and list signs. It ends with such a line of at least as
+//     many, or with the text.
+//   - A line that is indented by four columns or more is code after a blank line and after code. In a list, the text
+//     of the item begins the count.
+//   - A line that begins with > is a quote, after list signs too. Unlike in Markdown, the next line is none.
+func textLines(text string) iter.Seq[line] {
+	return func(yield func(line) bool) {
+		fence := ""       // that opened the block, "" outside of one
+		blank := true     // the line before was blank
+		indented := false // the latest line that was not blank was indented code
+		list := 0         // the column at which the text of the item begins that goes on, 0 outside of a list
+		for start := 0; start < len(text); {
+			end, next := lineAt(text, start)
+			l := line{span: span{start, next}}
+			indent, rest := indentation(text[start:end])
+			inner := pastListSigns(rest)
+			item := len(inner) < len(rest)
+			switch {
+			case fence != "":
+				l.kind, item = inCode, false
+				if closes(rest, fence) {
+					fence = ""
+				}
+			case rest == "":
+			case opens(inner) != "":
+				l.kind, fence, indented = inCode, opens(inner), false
+			case strings.HasPrefix(inner, ">"):
+				l.kind, indented = inQuote, false
+			case indent >= list+4 && (blank || indented):
+				l.kind, indented, item = inCode, true, false
+			default:
+				indented = false
+				if !item && blank {
+					list = min(list, indent)
+				}
+			}
+			if item {
+				list = indent + len(rest) - len(inner)
+			}
+			if !yield(l) {
+				return
+			}
+			blank, start = rest == "", next
+		}
+	}
+}
+
+// lineAt is the end of the line that begins at start, and the beginning of the next.
+func lineAt(text string, start int) (end, next int) {
+	n := strings.IndexAny(text[start:], "\r\n")
+	if n < 0 {
+		return len(text), len(text)
+	}
+	end = start + n
+	if strings.HasPrefix(text[end:], "\r\n") {
+		return end, end + 2
+	}
+	return end, end + 1
+}
+
+// indentation counts the columns of white space before a line, and gives what follows them, without white space at its
+// end.
+func indentation(line string) (columns int, rest string) {
+	for i, r := range line {
+		switch {
+		case r == '\t':
+			columns += 4 - columns%4
+		case unicode.IsSpace(r):
+			columns++
+		default:
+			return columns, strings.TrimRightFunc(line[i:], unicode.IsSpace)
+		}
+	}
+	return columns, ""
+}
+
+// pastListSigns gives what stands behind the signs of an item, which may be the item of an item. Without such signs that
+// is all of it.
+func pastListSigns(rest string) string {
+	for {
+		n := 0
+		switch {
+		case strings.HasPrefix(rest, "-"), strings.HasPrefix(rest, "*"), strings.HasPrefix(rest, "+"):
+			n = 1
+		default:
+			n = listNumber(rest)
+		}
+		if n == 0 || n == len(rest) || rest[n] != ' ' && rest[n] != '\t' {
+			return rest
+		}
+		rest = strings.TrimLeft(rest[n:], " \t")
+	}
+}
+
+// opens gives the fence with which a line opens a block of code, "" if it opens none.
+func opens(rest string) string {
+	for _, sign := range []string{"`", "~"} {
+		n := len(rest) - len(strings.TrimLeft(rest, sign))
+		if n >= 3 && (sign == "~" || !strings.Contains(rest[n:], "`")) {
+			return rest[:n]
+		}
+	}
+	return ""
+}
+
+// closes reports whether a line ends the block of code that fence opened.
+func closes(rest, fence string) bool {
+	return len(rest) >= len(fence) && strings.Trim(rest, fence[:1]) == ""
+}
+
+// codeSpans lists what is between runs of equally many backticks on a line, without them.
+func codeSpans(line string) (spans []span) {
+	var runs []span
+	for i := 0; ; {
+		n := strings.IndexByte(line[i:], '`')
+		if n < 0 {
+			break
+		}
+		start := i + n
+		i = start + len(line[start:]) - len(strings.TrimLeft(line[start:], "`"))
+		runs = append(runs, span{start, i})
+	}
+	// The next run of the same length, looked up from the end so that this takes one pass.
+	next, seen := make([]int, len(runs)), map[int]int{}
+	for k, run := range slices.Backward(runs) {
+		next[k] = seen[run.end-run.start]
+		seen[run.end-run.start] = k
+	}
+	for k := 0; k < len(runs); k++ {
+		if to := next[k]; to > 0 {
+			spans = append(spans, span{runs[k].end, runs[to].start})
+			k = to
+		}
+	}
+	return spans
+}
+
+// ornamentBefore is the length of the ornament at the beginning of a line.
+func ornamentBefore(line string) int {
+	i := 0
+	for i < len(line) {
+		if n := listNumber(line[i:]); n > 0 {
+			i += n
+			continue
+		}
+		if hasAnyPrefix(line[i:], "[x]", "[X]") {
+			i += 3
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(line[i:])
+		if !ornament(r) || strings.HasPrefix(line[i:], "[ ]") {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// ornamentAfter is the index from which on a line is ornament.
+func ornamentAfter(line string) int {
+	i := len(line)
+	for i > 0 {
+		r, size := utf8.DecodeLastRuneInString(line[:i])
+		if !ornament(r) {
+			break
+		}
+		i -= size
+	}
+	return i
+}
+
+// listNumber is the length of a number with its point or bracket, 0 if there is none. A list has few digits' worth of
+// items, so this stays cheap on a line of digits.
+func listNumber(s string) int {
+	i := 0
+	for i < len(s) && i < 9 && '0' <= s[i] && s[i] <= '9' {
+		i++
+	}
+	if i > 0 && i < len(s) && (s[i] == '.' || s[i] == ')') {
+		return i + 1
+	}
+	return 0
+}
+
+func ornament(r rune) bool {
+	switch r {
+	case '?', '¿', '？', '/', '\\', '@', '%', '&':
+		return false // a question, a path, a variable
+	case '❌', '✖', '✗', '✘', '❎', '🚫', '⛔':
+		return false // the opposite
+	case '`', '>', '|', '+', '\ufe0f', '\u200d', '\ufeff':
+		return true
+	case utf8.RuneError:
+		return false
+	}
+	return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.Is(unicode.So, r)
+}

@@ -1,0 +1,60 @@
+package host
+
+import "strings"
+
+// Words are the texts in which said, promised and mentions look for something: the agent's own words in the current
+// turn. s may be nil where there is no transcript; last is the agent's final text as the hook input has it, "" where it
+// did not.
+//
+// The file may lag behind the input, so the two must be brought together without taking the words of an earlier turn
+// for those of this one:
+//
+//  1. Without last, they are the words of the file.
+//  2. If the file's current turn holds last, the file is up to date: they are the words of the file.
+//  3. If the file's current turn is still open there (it begins with the prompt and says nothing yet, or its end is a
+//     tool call, a tool's result, or a message whose text has not come), then last is what follows: they are the words
+//     of the file, then last.
+//  4. Otherwise the file ends with a final text that is not last, so it ends in an earlier turn: last alone counts.
+//     Likewise for plain text, in which turns cannot be distinguished.
+func Words(s *Session, last string) []string {
+	blank := strings.TrimSpace(last) == ""
+	switch {
+	case s == nil && blank:
+		return nil
+	case s == nil:
+		return []string{last}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := s.own()
+	switch {
+	case blank, holds(own, last):
+		return own
+	case !s.plain && s.open():
+		return append(own, last)
+	}
+	return []string{last}
+}
+
+func holds(texts []string, last string) bool {
+	last = strings.TrimSpace(last)
+	for i := len(texts) - 1; i >= 0; i-- {
+		if strings.TrimSpace(texts[i]) == last {
+			return true
+		}
+	}
+	return false
+}
+
+// open reports whether the agent had not finished its current turn when the file was written.
+func (s *Session) open() bool {
+	for _, e := range s.current() {
+		switch e.kind {
+		case assistant:
+			return e.open || len(e.tools) > 0 || len(e.texts) == 0
+		case result:
+			return true
+		}
+	}
+	return true
+}
