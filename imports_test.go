@@ -55,9 +55,8 @@ func TestImports(t *testing.T) {
 		"internal/source":      nil,
 
 		// The language and the decision.
-		"rules":          {"./internal/form", "./internal/nearest", "./internal/regexpsize", "./internal/source", "./rules/internal/solve", "./schema", "runtime", "runtime/debug", "time"},
-		"rules/format":   {"./internal/source", "./rules"},
-		"rules/testfile": {"./internal/form", "./internal/nearest", "./internal/source", "./rules", "./schema", "time"},
+		"rules":        {"./internal/form", "./internal/nearest", "./internal/regexpsize", "./internal/source", "./rules/internal/solve", "./schema", "runtime", "runtime/debug", "time"},
+		"rules/format": {"./internal/source", "./rules"},
 
 		// Files.
 		"internal/syserr":    {"os", "syscall"},
@@ -78,7 +77,7 @@ func TestImports(t *testing.T) {
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./loop", "./rules", "testing", "time"}, // for tests
-		"loop/policytest":   {"./host", "./internal/home", "./internal/nearest", "./internal/recorded", "./loop", "./rules", "./rules/testfile", "./schema", "./state", "os", "path/filepath", "testing", "time"},
+		"policytest":        {"./host", "./internal/form", "./internal/home", "./internal/nearest", "./internal/recorded", "./internal/source", "./loop", "./rules", "./schema", "./state", "os", "path/filepath", "testing", "time"},
 		"loop/replay":       {"./internal/recorded", "./loop", "./rules", "./schema", "time"},
 
 		// Runs of an agent.
@@ -96,7 +95,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/source":       {"./loop", "./rules", "./schema", "./state", "log", "os"},
 		"examples/embed/database":     {"./loop", "./rules", "./schema", "database/sql"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./examples", "./host", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/nearest", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/judge", "./loop/policytest", "./loop/replay", "./project", "./rules", "./rules/format", "./rules/testfile", "./run", "./schema", "./state", "bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./examples", "./host", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/nearest", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./rules/format", "./run", "./schema", "./state", "bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {

@@ -150,7 +150,7 @@ func bounds() map[string][]bound {
 		},
 		"Trying a policy": {
 			{"differences that `ralph diff` shows", "rules.maxDifferences", count, "further ones are not shown"},
-			{"age of a file in a test, if the test does not say", "rules/testfile.DefaultAge", span, "`age` sets another one"},
+			{"age of a file in a test, if the test does not say", "policytest.DefaultAge", span, "`age` sets another one"},
 		},
 	}
 }

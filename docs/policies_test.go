@@ -14,8 +14,8 @@ import (
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/policytest"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/testfile"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -156,7 +156,7 @@ func policyTests(t *testing.T, name string) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests, findings := testfile.Parse(file, src)
+	tests, findings := policytest.Parse(file, src)
 	if tests == nil {
 		t.Fatal(findings)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/policytest"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/testfile"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -53,7 +53,7 @@ func (a *app) schemaSource(name string) ([]byte, error) {
 	case "policy":
 		return rules.PolicySchema(append(rules.Sources(), a.language().Sources...)), nil
 	case "test":
-		return testfile.Schema(), nil
+		return policytest.Schema(), nil
 	}
 	if src, ok := schema.Shipped(strings.TrimPrefix(name, "ralph:")); ok {
 		return src, nil

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/loop/policytest"
+	"github.com/ralph-sdk/ralph/policytest"
 )
 
 // writeTests writes the results as text: one line a file, each failure with

@@ -13,8 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/policytest"
-	"github.com/ralph-sdk/ralph/rules/testfile"
+	"github.com/ralph-sdk/ralph/policytest"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -63,7 +62,7 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.file, err)
 	}
-	var draft testfile.Draft
+	var draft policytest.Draft
 	if f.fromLog {
 		draft, err = a.draftFromLog(f, src)
 	} else {
@@ -80,7 +79,7 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 			return err
 		}
 	}
-	after, err := testfile.Append(f.file, src, draft)
+	after, err := policytest.Append(f.file, src, draft)
 	if err != nil {
 		return err
 	}
@@ -92,34 +91,34 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 }
 
 // draftFromLog takes the last decision that the policy of the tests made in the project.
-func (a *app) draftFromLog(f writeFlags, src []byte) (testfile.Draft, error) {
+func (a *app) draftFromLog(f writeFlags, src []byte) (policytest.Draft, error) {
 	name, err := testedPolicy(f.file, src)
 	if err != nil {
-		return testfile.Draft{}, err
+		return policytest.Draft{}, err
 	}
 	root, err := a.projectDir(f.project)
 	if err != nil {
-		return testfile.Draft{}, err
+		return policytest.Draft{}, err
 	}
 	records, err := a.latest(root, []string{name}, f.session, 1, func(r loop.Record) bool { return r.Error == "" || len(r.Trace.Steps) > 0 }) // some rule was tried
 	if err != nil {
-		return testfile.Draft{}, err
+		return policytest.Draft{}, err
 	}
 	if len(records) == 0 {
 		of := ""
 		if f.session != "" {
 			of = " of session " + f.session
 		}
-		return testfile.Draft{}, fmt.Errorf("the decision log has no decision%s of this project by %s, which these tests are about", of, name)
+		return policytest.Draft{}, fmt.Errorf("the decision log has no decision%s of this project by %s, which these tests are about", of, name)
 	}
-	return policytest.Draft(records[0]), nil
+	return policytest.FromRecord(records[0]), nil
 }
 
 // testedPolicy names the policy that a test file is about, as the command line does.
 func testedPolicy(file string, src []byte) (string, error) {
 	beside := strings.TrimSuffix(file, policytest.Suffix) + ".yaml"
 	if len(bytes.TrimSpace(src)) > 0 {
-		tests, broken := testfile.Parse(filepath.ToSlash(file), src)
+		tests, broken := policytest.Parse(filepath.ToSlash(file), src)
 		if tests == nil {
 			return "", errors.New(strings.TrimSpace(broken.Format()))
 		}
@@ -141,26 +140,26 @@ func testedPolicy(file string, src []byte) (string, error) {
 }
 
 // draftFromWitness reads a situation as JSON.
-func (a *app) draftFromWitness(f writeFlags) (testfile.Draft, error) {
+func (a *app) draftFromWitness(f writeFlags) (policytest.Draft, error) {
 	input, err := a.readInput(f.witness)
 	if err != nil {
-		return testfile.Draft{}, err
+		return policytest.Draft{}, err
 	}
 	if len(bytes.TrimSpace(input)) == 0 {
-		return testfile.Draft{}, errors.New(`there is no situation: give one as JSON on stdin, such as {"missing": ["todo"]}, or write --from-log`)
+		return policytest.Draft{}, errors.New(`there is no situation: give one as JSON on stdin, such as {"missing": ["todo"]}, or write --from-log`)
 	}
 	var witness map[string]any
 	if err := json.Unmarshal(input, &witness); err != nil {
-		return testfile.Draft{}, fmt.Errorf("the witness is not a JSON object: %w", err)
+		return policytest.Draft{}, fmt.Errorf("the witness is not a JSON object: %w", err)
 	}
-	return testfile.FromWitness(witness)
+	return policytest.FromWitness(witness)
 }
 
 // expectNow runs the draft and takes what the policy decides for what is expected.
-func (a *app) expectNow(ctx context.Context, file string, src []byte, d testfile.Draft) (testfile.Draft, error) {
+func (a *app) expectNow(ctx context.Context, file string, src []byte, d policytest.Draft) (policytest.Draft, error) {
 	probe := d
 	probe.Expect = map[string]any{"reason": []any{"/^/"}}
-	text, err := testfile.Append(file, src, probe)
+	text, err := policytest.Append(file, src, probe)
 	if err != nil {
 		return d, err
 	}

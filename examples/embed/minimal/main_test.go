@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/policytest"
+	"github.com/ralph-sdk/ralph/policytest"
 )
 
 func TestPolicy(t *testing.T) {

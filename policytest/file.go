@@ -1,4 +1,4 @@
-package testfile
+package policytest
 
 import (
 	"regexp"
@@ -77,17 +77,17 @@ type Role string
 
 // The roles, which are the keys of a transcript's items.
 const (
-	User         Role = "user"         // what the user wrote
-	Assistant    Role = "assistant"    // what the agent wrote
-	Tool         Role = "tool"         // the name of a tool that the agent used
-	Command      Role = "command"      // a shell command that the agent ran
-	Result       Role = "result"       // what the tool before gave back
-	Failure      Role = "failure"      // the same, where it failed
-	Edit         Role = "edit"         // a file that the agent wrote or edited
-	Failed       Role = "failed"       // how the turn failed, a kind of transcript.failed
-	Tokens       Role = "tokens"       // the size of the context, with a reply that has no text
-	Continuation Role = "continuation" // what a Stop hook answered the agent
-	Subagent     Role = "subagent"     // what an agent of the agent wrote
+	RoleUser         Role = "user"         // what the user wrote
+	RoleAssistant    Role = "assistant"    // what the agent wrote
+	RoleTool         Role = "tool"         // the name of a tool that the agent used
+	RoleCommand      Role = "command"      // a shell command that the agent ran
+	RoleResult       Role = "result"       // what the tool before gave back
+	RoleFailure      Role = "failure"      // the same, where it failed
+	RoleEdit         Role = "edit"         // a file that the agent wrote or edited
+	RoleFailed       Role = "failed"       // how the turn failed, a kind of transcript.failed
+	RoleTokens       Role = "tokens"       // the size of the context, with a reply that has no text
+	RoleContinuation Role = "continuation" // what a Stop hook answered the agent
+	RoleSubagent     Role = "subagent"     // what an agent of the agent wrote
 )
 
 // Message is one contribution to the session.

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/testfile"
 )
 
 // Suffix is what the name of a test file ends in: NAME_test.yaml stands beside
@@ -20,7 +19,7 @@ const Suffix = "_test.yaml"
 // Suite is a file of tests together with the policy that they test. It is safe
 // for concurrent use.
 type Suite struct {
-	file    *testfile.File
+	file    *File
 	fsys    fs.FS  // that the policy is loaded from
 	policy  string // in fsys
 	cfg     rules.Config
@@ -41,7 +40,7 @@ func Load(ctx context.Context, fsys fs.FS, name string, cfg rules.Config) (*Suit
 
 // LoadSource is Load for tests that are at hand, as if they stood in the file name.
 func LoadSource(ctx context.Context, fsys fs.FS, name string, src []byte, cfg rules.Config) (*Suite, rules.Diagnostics) {
-	file, diags := testfile.Parse(name, src)
+	file, diags := Parse(name, src)
 	if file == nil {
 		return nil, diags
 	}

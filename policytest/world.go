@@ -10,7 +10,6 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/testfile"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -18,14 +17,14 @@ import (
 // the real files of its project for the rest.
 type world struct {
 	rules.Facts
-	given    testfile.Given
+	given    Given
 	literals map[string]rules.Value
 	exists   []string        // paths for which exists() and anyfile() hold, beside those of the real project
 	listed   int             // tasks that the test gives
 	asked    map[string]bool // facts that were asked for, that is whose arguments could be evaluated
 }
 
-func newWorld(g testfile.Given, p *rules.Program, now time.Time) (*world, error) {
+func newWorld(g Given, p *rules.Program, now time.Time) (*world, error) {
 	w := &world{given: g, literals: map[string]rules.Value{}, exists: slices.Clone(g.Exists), asked: map[string]bool{}}
 	for _, decl := range p.Facts() {
 		v, ok := g.Facts[decl.Name]
@@ -112,17 +111,17 @@ func (w *world) Name(ctx context.Context, name string) any {
 	v := w.Facts.Name(ctx, name)
 	switch name {
 	case "transcript.failed": // a session file cannot say each kind
-		if all := w.given.Transcript; v != nil && len(all) > 0 && all[len(all)-1].Role == testfile.Failed {
+		if all := w.given.Transcript; v != nil && len(all) > 0 && all[len(all)-1].Role == RoleFailed {
 			return map[string]any{"kind": all[len(all)-1].Text, "text": "API Error"}
 		}
 	case "exists":
-		return either(v, slices.Concat(w.exists, w.given.IsDir))
+		return eitherPath(v, slices.Concat(w.exists, w.given.IsDir))
 	case "isdir":
-		return either(v, w.given.IsDir)
+		return eitherPath(v, w.given.IsDir)
 	case "anyfile":
 		return func(pattern string) bool {
 			return slices.ContainsFunc(w.exists, func(path string) bool { return path == pattern || state.Match(pattern, path) }) ||
-				either(v, nil)(pattern)
+				eitherPath(v, nil)(pattern)
 		}
 	case "transcript_path":
 		if path, ok := w.given.Input[name]; ok {
@@ -143,8 +142,8 @@ func (w *world) Name(ctx context.Context, name string) any {
 	return v
 }
 
-// either asks the real project beside the paths of the test.
-func either(real any, paths []string) func(string) bool {
+// eitherPath asks the real project beside the paths of the test.
+func eitherPath(real any, paths []string) func(string) bool {
 	return func(path string) bool {
 		if slices.Contains(paths, path) || slices.Contains(paths, slashpath.Clean(path)) {
 			return true

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/policytest"
+	"github.com/ralph-sdk/ralph/policytest"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -525,7 +525,7 @@ rules:
 
 // A decision about a loop whose file was removed needs the past of its session.
 func TestDraftOfALoopThatIsGone(t *testing.T) {
-	d := policytest.Draft(loop.Record{Event: "Stop", Rule: "all-done", Loop: &rules.LoopInfo{State: "state.json", Gone: true}})
+	d := policytest.FromRecord(loop.Record{Event: "Stop", Rule: "all-done", Loop: &rules.LoopInfo{State: "state.json", Gone: true}})
 	if diff := cmp.Diff(map[string]any{"seen": true}, d.Given["loop"]); diff != "" {
 		t.Error(diff)
 	}

@@ -8,13 +8,13 @@ import (
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/policytest"
+	"github.com/ralph-sdk/ralph/policytest"
 )
 
 // Every policy that ships has tests beside it. They pass, every rule holds in one
 // of them, and every operand is seen true and seen false.
 func TestShippedPolicies(t *testing.T) {
-	shipped := os.DirFS("../../examples")
+	shipped := os.DirFS("../examples")
 	policies, err := fs.Glob(shipped, "*/*.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/ralph-sdk/ralph/rules/testfile"
 )
 
 // transcript writes the session file, outside of the project: plain text as it
@@ -22,7 +20,7 @@ func (b *bench) transcript() (string, error) {
 	enc := json.NewEncoder(&out)
 	call := 0
 	for _, m := range g.Transcript {
-		if m.Role == testfile.Tool || m.Role == testfile.Command || m.Role == testfile.Edit {
+		if m.Role == RoleTool || m.Role == RoleCommand || m.Role == RoleEdit {
 			call++
 		}
 		if err := enc.Encode(record(m, "call"+strconv.Itoa(call))); err != nil {
@@ -34,39 +32,39 @@ func (b *bench) transcript() (string, error) {
 }
 
 // record is one line of a session file. call is the id of the latest use of a tool.
-func record(m testfile.Message, call string) map[string]any {
+func record(m Message, call string) map[string]any {
 	line := func(role string, content any) map[string]any {
 		return map[string]any{"type": role, "isSidechain": false, "message": map[string]any{"role": role, "content": content}}
 	}
 	block := func(kind, key string) []any { return []any{map[string]any{"type": kind, key: m.Text}} }
 	switch m.Role {
-	case testfile.Assistant:
+	case RoleAssistant:
 		return line("assistant", block("text", "text"))
-	case testfile.Tool:
+	case RoleTool:
 		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": m.Text, "input": map[string]any{}}})
-	case testfile.Command:
+	case RoleCommand:
 		input := map[string]any{"command": m.Text}
 		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": "Bash", "input": input}})
-	case testfile.Edit:
+	case RoleEdit:
 		input := map[string]any{"file_path": m.Text}
 		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": "Edit", "input": input}})
-	case testfile.Failed:
+	case RoleFailed:
 		r := line("assistant", []any{map[string]any{"type": "text", "text": "API Error"}})
 		r["isApiErrorMessage"], r["error"] = true, m.Text
 		return r
-	case testfile.Result, testfile.Failure:
-		failed := m.Role == testfile.Failure
+	case RoleResult, RoleFailure:
+		failed := m.Role == RoleFailure
 		return line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": m.Text, "is_error": failed}})
-	case testfile.Tokens:
+	case RoleTokens:
 		n, _ := strconv.Atoi(m.Text) // the reader saw to it
 		r := line("assistant", []any{})
 		r["message"].(map[string]any)["usage"] = map[string]any{"input_tokens": n}
 		return r
-	case testfile.Continuation:
+	case RoleContinuation:
 		r := line("user", "Stop hook feedback:\n"+m.Text)
 		r["isMeta"] = true
 		return r
-	case testfile.Subagent:
+	case RoleSubagent:
 		r := line("assistant", block("text", "text"))
 		r["isSidechain"] = true
 		return r
@@ -76,8 +74,8 @@ func record(m testfile.Message, call string) map[string]any {
 
 // lastWords is the agent's final text, as hosts tell it with the hook input: only
 // where the session ends in it.
-func lastWords(session []testfile.Message) string {
-	if len(session) == 0 || session[len(session)-1].Role != testfile.Assistant {
+func lastWords(session []Message) string {
+	if len(session) == 0 || session[len(session)-1].Role != RoleAssistant {
 		return ""
 	}
 	return session[len(session)-1].Text

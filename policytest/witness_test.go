@@ -1,4 +1,4 @@
-package testfile_test
+package policytest_test
 
 import (
 	"encoding/json"
@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-sdk/ralph/policytest"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/testfile"
 )
 
 // The witness of a finding, as check prints it, becomes the situation of a test.
@@ -29,11 +29,11 @@ func TestFromWitness(t *testing.T) {
 	if err := json.Unmarshal(text, &witness); err != nil {
 		t.Fatal(err)
 	}
-	d, err := testfile.FromWitness(witness)
+	d, err := policytest.FromWitness(witness)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := testfile.Draft{
+	want := policytest.Draft{
 		Name: "a situation from a witness",
 		Given: map[string]any{
 			"facts":            map[string]any{"state": map[string]any{"phase": "work", "total": map[string]any{"of": "a wrong type"}}},
@@ -51,21 +51,21 @@ func TestFromWitness(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	d.Expect = map[string]any{"rule": "x"}
-	if _, err := testfile.Append("x_test.yaml", nil, d); err != nil {
+	if _, err := policytest.Append("x_test.yaml", nil, d); err != nil {
 		t.Error(err)
 	}
 }
 
 // A situation may also come with a name and with what is expected.
 func TestFromWitnessWhole(t *testing.T) {
-	d, err := testfile.FromWitness(map[string]any{
+	d, err := policytest.FromWitness(map[string]any{
 		"name": "a test", "event": "UserPromptSubmit", "note": "why",
 		"given": map[string]any{"facts": map[string]any{"a": 1}}, "expect": map[string]any{"rule": "r"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := testfile.Draft{
+	want := policytest.Draft{
 		Name: "a test", Event: "UserPromptSubmit", Note: "why",
 		Given: map[string]any{"facts": map[string]any{"a": 1}}, Expect: map[string]any{"rule": "r"},
 	}
@@ -87,7 +87,7 @@ func TestFromWitnessUnknownKey(t *testing.T) {
 			if err := json.Unmarshal([]byte(c.witness), &witness); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := testfile.FromWitness(witness); err == nil || err.Error() != c.want {
+			if _, err := policytest.FromWitness(witness); err == nil || err.Error() != c.want {
 				t.Errorf("the error is %v, want %s", err, c.want)
 			}
 		})

@@ -16,14 +16,13 @@ import (
 	"github.com/ralph-sdk/ralph/internal/home"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/testfile"
 )
 
 // defaultNow is the time of an event whose test does not care.
 func defaultNow() time.Time { return time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC) }
 
 // run runs one test in a project of its own.
-func (s *Suite) run(ctx context.Context, t testfile.Test) (r Result) {
+func (s *Suite) run(ctx context.Context, t Test) (r Result) {
 	start := time.Now()
 	r = Result{Name: t.Name, Pos: t.Pos}
 	defer func() { r.Took = time.Since(start) }()
@@ -55,7 +54,7 @@ func (s *Suite) run(ctx context.Context, t testfile.Test) (r Result) {
 
 // bench is the world of one test: a project, a session, a store.
 type bench struct {
-	test    testfile.Test
+	test    Test
 	dir     string // of everything
 	project string
 	home    string // of the user, empty but for what the test gives
@@ -67,7 +66,7 @@ type bench struct {
 	program *rules.Program
 }
 
-func newBench(t testfile.Test) (*bench, error) {
+func newBench(t Test) (*bench, error) {
 	dir, err := os.MkdirTemp("", "ralph-test-")
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package testfile
+package policytest
 
 import (
 	"encoding/json"
@@ -178,17 +178,17 @@ func sourceKeys() keys {
 func messageKeys() keys {
 	text := typed("string")
 	return keys{
-		{string(User), text, "What the user wrote."},
-		{string(Assistant), text, "What the agent wrote."},
-		{string(Tool), text, "Name of a tool that the agent used."},
-		{string(Command), text, "A shell command that the agent ran."},
-		{string(Result), text, "What the tool before gave back."},
-		{string(Failure), text, "The same, where it failed."},
-		{string(Edit), text, "A file that the agent wrote or edited."},
-		{string(Failed), enum(failures()...), "How the turn failed."},
-		{string(Tokens), count(), "Size of the context with the last reply."},
-		{string(Continuation), text, "What a Stop hook answered the agent."},
-		{string(Subagent), text, "What an agent of the agent wrote."},
+		{string(RoleUser), text, "What the user wrote."},
+		{string(RoleAssistant), text, "What the agent wrote."},
+		{string(RoleTool), text, "Name of a tool that the agent used."},
+		{string(RoleCommand), text, "A shell command that the agent ran."},
+		{string(RoleResult), text, "What the tool before gave back."},
+		{string(RoleFailure), text, "The same, where it failed."},
+		{string(RoleEdit), text, "A file that the agent wrote or edited."},
+		{string(RoleFailed), enum(failures()...), "How the turn failed."},
+		{string(RoleTokens), count(), "Size of the context with the last reply."},
+		{string(RoleContinuation), text, "What a Stop hook answered the agent."},
+		{string(RoleSubagent), text, "What an agent of the agent wrote."},
 	}
 }
 

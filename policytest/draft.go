@@ -10,18 +10,17 @@ import (
 	"github.com/ralph-sdk/ralph/internal/recorded"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/testfile"
 )
 
-// Draft makes a test of a recorded decision: it gives what the record holds of
+// FromRecord makes a test of a recorded decision: it gives what the record holds of
 // the situation, and expects what was decided. What the record does not hold,
 // such as long texts, is named in the note.
-func Draft(r loop.Record) testfile.Draft {
+func FromRecord(r loop.Record) Draft {
 	verdict := r.Action.String()
 	if r.Rule != "" {
 		verdict += " by " + r.Rule
 	}
-	d := testfile.Draft{
+	d := Draft{
 		Name:   verdict + " on " + r.Time.UTC().Format("2006-01-02 at 15:04:05"),
 		Event:  r.Event,
 		Given:  map[string]any{},
@@ -68,13 +67,13 @@ func Draft(r loop.Record) testfile.Draft {
 		case name == "transcript.failed":
 			v, _ := recorded.Known(&r, in.Name)
 			if failed, ok := v.(map[string]any); ok {
-				d.Given["transcript"] = []any{map[string]any{string(testfile.Failed): failed["kind"]}}
+				d.Given["transcript"] = []any{map[string]any{string(RoleFailed): failed["kind"]}}
 			}
 		case strings.HasPrefix(name, "memory."):
 			if v, ok := recorded.Known(&r, in.Name); ok {
 				memory[strings.TrimPrefix(name, "memory.")] = v
 			}
-		case testfile.Gives(name):
+		case Gives(name):
 			if v, ok := recorded.Known(&r, in.Name); ok && !isZero(v) {
 				d.Given[name] = v
 			}

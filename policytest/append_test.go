@@ -1,4 +1,4 @@
-package testfile_test
+package policytest_test
 
 import (
 	"bytes"
@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-sdk/ralph/rules/testfile"
+	"github.com/ralph-sdk/ralph/policytest"
 )
 
 // A test is added at the end of the list, in the file's own indentation and line
 // ends, and every byte that was there stays.
 func TestAppend(t *testing.T) {
-	draft := testfile.Draft{
+	draft := policytest.Draft{
 		Name:   "a witness",
 		Given:  map[string]any{"facts": map[string]any{"state": map[string]any{"n": 3, "on": true, "text": "a: b"}}, "stop_hook_active": true},
 		Expect: map[string]any{"rule": "", "stop": true},
@@ -39,7 +39,7 @@ func TestAppend(t *testing.T) {
 		{"a name that is taken", "tests:\n  - name: a witness\n    expect: {rule: r}\n", "tests:\n  - name: a witness\n    expect: {rule: r}\n\n" + strings.Replace(item, "a witness", `"a witness (2)"`, 1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := testfile.Append("x_test.yaml", []byte(c.src), draft)
+			got, err := policytest.Append("x_test.yaml", []byte(c.src), draft)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,8 +49,8 @@ func TestAppend(t *testing.T) {
 		})
 	}
 	for _, src := range []string{"tests: [{name: a, expect: {rule: r}}]\n", "tests:\n  - nam: a\n", "ralph: 1\n"} {
-		var refused *testfile.AppendError
-		if _, err := testfile.Append("x_test.yaml", []byte(src), draft); !errors.As(err, &refused) {
+		var refused *policytest.AppendError
+		if _, err := policytest.Append("x_test.yaml", []byte(src), draft); !errors.As(err, &refused) {
 			t.Errorf("a test was added to %q: %v", src, err)
 		}
 	}
@@ -65,15 +65,15 @@ func FuzzAppend(f *testing.F) {
 	f.Add([]byte("\ufeffgiven: {}\ntests:\r\n  -\r\n    name: x\r\n    expect: {rule: r}\r\n..."), "\x00\u2028é")
 	f.Fuzz(func(t *testing.T, src []byte, text string) {
 		before := 0
-		if file, _ := testfile.Parse("x_test.yaml", src); file != nil {
+		if file, _ := policytest.Parse("x_test.yaml", src); file != nil {
 			before = len(file.Tests)
 		}
-		d := testfile.Draft{Name: "added", Given: map[string]any{"last_assistant_message": text}, Expect: map[string]any{"reason": []any{"x" + text}}}
-		out, err := testfile.Append("x_test.yaml", src, d)
+		d := policytest.Draft{Name: "added", Given: map[string]any{"last_assistant_message": text}, Expect: map[string]any{"reason": []any{"x" + text}}}
+		out, err := policytest.Append("x_test.yaml", src, d)
 		if err != nil {
 			return
 		}
-		file, diags := testfile.Parse("x_test.yaml", out)
+		file, diags := policytest.Parse("x_test.yaml", out)
 		if file == nil || len(file.Tests) != before+1 {
 			t.Fatalf("%q became %q: %v", src, out, diags)
 		}
@@ -94,7 +94,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("tests: [{name: a, expect: {effects: [{set: 'a.b = 1'}]}}]"))
 	f.Add([]byte("given: 3\ntests: {}"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		file, diags := testfile.Parse("x_test.yaml", src)
+		file, diags := policytest.Parse("x_test.yaml", src)
 		if (file == nil) != (len(diags) > 0) {
 			t.Fatalf("%q: file %v, findings %v", src, file, diags)
 		}
@@ -108,12 +108,12 @@ func FuzzParse(f *testing.F) {
 }
 
 func ExampleFromWitness() {
-	d, _ := testfile.FromWitness(map[string]any{
+	d, _ := policytest.FromWitness(map[string]any{
 		"facts": map[string]any{"state": map[string]any{"phase": "execution", "taskIndex": 5, "totalTasks": 5}},
 		"names": map[string]any{"stop_hook_active": false},
 	})
 	d.Name, d.Expect = "stops behind the last task", map[string]any{"rule": "nothing-left", "stop": true}
-	out, err := testfile.Append("speckit_test.yaml", nil, d)
+	out, err := policytest.Append("speckit_test.yaml", nil, d)
 	fmt.Print(string(out), err)
 	// Output:
 	// # Tests of speckit.yaml. Run them with: ralph test
