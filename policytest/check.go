@@ -33,7 +33,7 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 	inputs := append(inputKeys().names(), "transcript_path")
 	var out rules.Diagnostics
 	report := func(at rules.Pos, name, help, message string) {
-		d := rules.Diagnostic{Pos: at, End: at, Check: CheckUnknown, Help: help, Message: message, Line: source.Line(f.src, at.Line)}
+		d := rules.Diagnostic{Pos: at, End: at, Check: checkUnknown, Help: help, Message: message, Line: source.Line(f.src, at.Line)}
 		d.End.Col += len([]rune(name))
 		if !slices.ContainsFunc(out, func(o rules.Diagnostic) bool { return o.Pos == at && o.Message == d.Message }) {
 			out = append(out, d)

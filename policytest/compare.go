@@ -53,7 +53,7 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 	if e.Measure.Given {
 		compareMeasure(v, e.Measure, fail)
 	}
-	texts := func(what string, want Texts, got string) {
+	texts := func(what string, want texts, got string) {
 		if !want.Given {
 			return
 		}
@@ -73,8 +73,8 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 	texts("notice", e.Notice, strings.Join(slices.Concat(d.Notices, d.Notes), "\n"))
 	texts("note", e.Note, notes(v))
 	texts("log", e.Log, strings.Join(d.Log, "\n"))
-	effects := func(what string, want Optional[[]string], got []rules.Effect) {
-		if want.Given && !slices.EqualFunc(want.Value, got, SameEffect) {
+	effects := func(what string, want optional[[]string], got []rules.Effect) {
+		if want.Given && !slices.EqualFunc(want.Value, got, sameEffect) {
 			fail(want.Pos, what, orNothing(strings.Join(want.Value, "\n")), orNothing(effectLines(got)))
 		}
 	}
@@ -120,7 +120,7 @@ func skippedWords(d *loop.Decision) string {
 }
 
 // compareMeasure compares the numbers that the test names.
-func compareMeasure(v *rules.Verdict, want Optional[map[string]float64], fail func(at rules.Pos, what, want, got string)) {
+func compareMeasure(v *rules.Verdict, want optional[map[string]float64], fail func(at rules.Pos, what, want, got string)) {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	switch {
 	case v.Measure == nil && want.Value != nil:
@@ -169,13 +169,13 @@ func orNothing(s string) string {
 func effectLines(effects []rules.Effect) string {
 	lines := make([]string, len(effects))
 	for i, e := range effects {
-		lines[i] = EffectText(e)
+		lines[i] = effectText(e)
 	}
 	return strings.Join(lines, "\n")
 }
 
 // compareFiles compares the files that changed with those that are expected to.
-func (b *bench) compareFiles(want Optional[map[string]Content]) []Failure {
+func (b *bench) compareFiles(want optional[map[string]content]) []Failure {
 	var out []Failure
 	fail := func(path, want_, got string) {
 		out = append(out, Failure{Pos: want.Pos, What: "file " + path, Want: want_, Got: got})

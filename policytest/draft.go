@@ -67,13 +67,13 @@ func FromRecord(r loop.Record) Draft {
 		case name == "transcript.failed":
 			v, _ := recorded.Known(&r, in.Name)
 			if failed, ok := v.(map[string]any); ok {
-				d.Given["transcript"] = []any{map[string]any{string(RoleFailed): failed["kind"]}}
+				d.Given["transcript"] = []any{map[string]any{string(byFailed): failed["kind"]}}
 			}
 		case strings.HasPrefix(name, "memory."):
 			if v, ok := recorded.Known(&r, in.Name); ok {
 				memory[strings.TrimPrefix(name, "memory.")] = v
 			}
-		case Gives(name):
+		case gives(name):
 			if v, ok := recorded.Known(&r, in.Name); ok && !isZero(v) {
 				d.Given[name] = v
 			}

@@ -10,60 +10,60 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-func (e *Expect) decode(r *reader, n *source.Node) {
-	type plain Expect
+func (e *expectation) decode(r *reader, n *source.Node) {
+	type plain expectation
 	r.decode(n, reflect.ValueOf((*plain)(e)).Elem())
 	for _, f := range n.Fields {
 		switch key := f.Key.Value; {
 		case isNull(f.Value) && key != "measure":
-			r.errorf(f.Key, CheckValue, "leave it out, or write what is expected", "%s is empty", key)
+			r.errorf(f.Key, checkValue, "leave it out, or write what is expected", "%s is empty", key)
 		case key == "continue", key == "stop":
 			r.verdict(f, e)
 		case key == "effects":
-			e.Effects = Optional[[]string]{true, r.effects(f.Value), r.pos(f.Value.Start)}
+			e.Effects = optional[[]string]{true, r.effects(f.Value), r.pos(f.Value.Start)}
 		case key == "finally":
-			e.Finally = Optional[[]string]{true, r.effects(f.Value), r.pos(f.Value.Start)}
+			e.Finally = optional[[]string]{true, r.effects(f.Value), r.pos(f.Value.Start)}
 		}
 	}
 }
 
 // verdict reads continue and stop: true, or patterns of the reason.
-func (r *reader) verdict(f source.Field, e *Expect) {
+func (r *reader) verdict(f source.Field, e *expectation) {
 	if e.Action.Given {
-		r.errorf(f.Value, CheckValue, "keep the one that is meant", "a verdict is continue or stop, not both")
+		r.errorf(f.Value, checkValue, "keep the one that is meant", "a verdict is continue or stop, not both")
 		return
 	}
-	e.Action = Optional[rules.Action]{true, rules.Stop, r.pos(f.Value.Start)}
+	e.Action = optional[rules.Action]{true, rules.Stop, r.pos(f.Value.Start)}
 	if f.Key.Value == "continue" {
 		e.Action.Value = rules.Continue
 	}
 	switch f.Value.Decode() {
 	case true:
 	case false:
-		r.errorf(f.Value, CheckValue, "write the verdict that is expected", "%s is a string or true, not false", f.Key.Value)
+		r.errorf(f.Value, checkValue, "write the verdict that is expected", "%s is a string or true, not false", f.Key.Value)
 	default:
 		e.Text.decode(r, f.Value)
 	}
 }
 
-func (o *Optional[T]) decode(r *reader, n *source.Node) {
+func (o *optional[T]) decode(r *reader, n *source.Node) {
 	o.Given, o.Pos = true, r.pos(n.Start)
 	r.decode(n, reflect.ValueOf(&o.Value).Elem())
 }
 
-func (p *Pattern) decode(r *reader, n *source.Node) {
+func (p *pattern) decode(r *reader, n *source.Node) {
 	p.Text = n.Value
 	if text := n.Value; len(text) > 2 && text[0] == '/' && text[len(text)-1] == '/' {
 		// ^ and $ are those of a line, since most texts have several.
 		re, err := regexp.Compile("(?m)" + text[1:len(text)-1])
 		if err != nil {
-			r.errorf(n, CheckValue, "", "%s is an invalid regular expression: %v", text, err)
+			r.errorf(n, checkValue, "", "%s is an invalid regular expression: %v", text, err)
 		}
 		p.Regexp = re
 	}
 }
 
-func (c *Content) decode(r *reader, n *source.Node) {
+func (c *content) decode(r *reader, n *source.Node) {
 	c.Gone, c.Whole = isNull(n), n.Kind == source.Scalar && !isNull(n)
 	if c.Whole {
 		c.Text = n.Value
@@ -72,8 +72,8 @@ func (c *Content) decode(r *reader, n *source.Node) {
 	}
 }
 
-func (s *Source) decode(r *reader, n *source.Node) {
-	type plain Source
+func (s *givenFile) decode(r *reader, n *source.Node) {
+	type plain givenFile
 	s.Age = DefaultAge
 	if n.Kind == source.Scalar {
 		s.Text = n.Value
@@ -81,10 +81,10 @@ func (s *Source) decode(r *reader, n *source.Node) {
 	r.decode(n, reflect.ValueOf((*plain)(s)).Elem())
 }
 
-func (m *Message) decode(_ *reader, n *source.Node) {
+func (m *message) decode(_ *reader, n *source.Node) {
 	for _, f := range n.Fields {
 		if !isNull(f.Value) {
-			m.Role, m.Text = Role(f.Key.Value), f.Value.Value
+			m.Role, m.Text = role(f.Key.Value), f.Value.Value
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (r *reader) effects(n *source.Node) []string {
 		for _, f := range item.Fields {
 			switch key, v := f.Key.Value, f.Value; {
 			case key == "remember":
-				r.errorf(f.Key, CheckValue, "write memory: {name: value} beside effects", "what a rule remembers is no effect on a file")
+				r.errorf(f.Key, checkValue, "write memory: {name: value} beside effects", "what a rule remembers is no effect on a file")
 			case key == "set":
 				out = append(out, r.set(v))
 			case key == "prune" && v.Kind == source.Map:
@@ -119,11 +119,11 @@ func (r *reader) effects(n *source.Node) []string {
 	return out
 }
 
-// set reads an assignment and writes it as EffectText does.
+// set reads an assignment and writes it as effectText does.
 func (r *reader) set(n *source.Node) string {
 	left, right, ok := strings.Cut(n.Value, "=")
 	if !ok {
-		r.errorf(n, CheckValue, "write fact.field = value", "set takes an assignment, not %q", n.Value)
+		r.errorf(n, checkValue, "write fact.field = value", "set takes an assignment, not %q", n.Value)
 		return ""
 	}
 	right = strings.TrimSpace(right)
@@ -131,13 +131,13 @@ func (r *reader) set(n *source.Node) string {
 	if len(right) >= 2 && right[0] == '\'' && right[len(right)-1] == '\'' {
 		v = right[1 : len(right)-1]
 	} else if err := json.Unmarshal([]byte(right), &v); err != nil {
-		r.errorf(n, CheckValue, "write a number, true, false, null, a string in quotes, a list or an object", "the value %s is not JSON", right)
+		r.errorf(n, checkValue, "write a number, true, false, null, a string in quotes, a list or an object", "the value %s is not JSON", right)
 		return ""
 	}
 	return "set " + strings.TrimSpace(left) + " = " + jsonText(v)
 }
 
-// EffectText writes an effect in the one form in which tests compare effects:
+// effectText writes an effect in the one form in which tests compare effects:
 //
 //	set epic.specs[1].status = "completed"
 //	delete plan
@@ -148,7 +148,7 @@ func (r *reader) set(n *source.Node) string {
 //	page {"who":"ops"}
 //
 // The last is a verb of a program's own with its arguments.
-func EffectText(e rules.Effect) string {
+func effectText(e rules.Effect) string {
 	switch e.Kind {
 	case rules.SetEffect:
 		return "set " + e.Fact + pathText(e.Path) + " = " + jsonText(e.Value)
@@ -166,10 +166,10 @@ func EffectText(e rules.Effect) string {
 
 func verbText(name string, args any) string { return name + " " + jsonText(args) }
 
-// SameEffect reports whether an effect is the one that a test asks for. A prune
+// sameEffect reports whether an effect is the one that a test asks for. A prune
 // that the test gives no age matches any age.
-func SameEffect(want string, got rules.Effect) bool {
-	text := EffectText(got)
+func sameEffect(want string, got rules.Effect) bool {
+	text := effectText(got)
 	if want == text {
 		return true
 	}

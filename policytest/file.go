@@ -19,30 +19,30 @@ type File struct {
 	policy rules.Pos
 }
 
-// PolicyPos is where the file names its policy; its beginning if it does not.
-func (f *File) PolicyPos() rules.Pos { return f.policy }
+// policyPos is where the file names its policy; its beginning if it does not.
+func (f *File) policyPos() rules.Pos { return f.policy }
 
 // Test is one situation and what is expected of the policy in it.
 type Test struct {
 	Name   string `key:"name"`
 	Pos    rules.Pos
-	Given  Given
-	Event  string `key:"event"` // Stop if the file does not say
-	Expect Expect `key:"expect"`
+	Given  situation
+	Event  string      `key:"event"` // Stop if the file does not say
+	Expect expectation `key:"expect"`
 
 	node *source.Node
 }
 
-// Given is the situation of a test. What it does not name is absent, or has its
+// situation is the situation of a test. What it does not name is absent, or has its
 // zero value; nothing is taken from the machine that the test runs on.
-type Given struct {
-	Facts   map[string]any    `key:"facts"`   // literal values, which go through the schemas of their facts
-	Missing map[string]string `key:"missing"` // facts that are missing, and why; "" is plain absence
-	Invalid map[string]string `key:"invalid"` // facts that are invalid, and why
-	Problem map[string]string `key:"problem"` // what is wrong with facts that can be used all the same
-	Files   map[string]Source `key:"files"`   // files of the project, by slash-separated path; a path that ends in / is a folder
+type situation struct {
+	Facts   map[string]any       `key:"facts"`   // literal values, which go through the schemas of their facts
+	Missing map[string]string    `key:"missing"` // facts that are missing, and why; "" is plain absence
+	Invalid map[string]string    `key:"invalid"` // facts that are invalid, and why
+	Problem map[string]string    `key:"problem"` // what is wrong with facts that can be used all the same
+	Files   map[string]givenFile `key:"files"`   // files of the project, by slash-separated path; a path that ends in / is a folder
 
-	Transcript []Message      `key:"transcript"` // the session as records, the oldest first
+	Transcript []message      `key:"transcript"` // the session as records, the oldest first
 	Text       string         // the session as plain text
 	Spoken     bool           // there is a transcript, in either form
 	Input      map[string]any `key:"input"` // fields of the hook input, under Claude Code's names
@@ -53,7 +53,7 @@ type Given struct {
 	Exists   []string          `key:"exists"` // paths for which exists() and anyfile() hold, beside those of Files
 	IsDir    []string          `key:"isdir"`  // paths for which isdir() and exists() hold
 	Which    []string          `key:"which"`  // programs that which() finds
-	Loop     *Loop             `key:"loop"`   // the loop memory; nil is that of a first stop
+	Loop     *givenLoop        `key:"loop"`   // the loop memory; nil is that of a first stop
 	Repeated map[string]int    `key:"repeated"`
 	Set      map[string]string `key:"set"` // values of params
 	Names    map[string]any    // values of session.NAME and run.NAME
@@ -62,8 +62,8 @@ type Given struct {
 	node *source.Node // what the file and the test give, in one
 }
 
-// Source is a file of the project.
-type Source struct {
+// givenFile is a file of the project.
+type givenFile struct {
 	Text string        `key:"text"`
 	Age  time.Duration `key:"age"` // since it was last changed; the default is [DefaultAge]
 }
@@ -72,33 +72,33 @@ type Source struct {
 // enough that they do not look half written.
 const DefaultAge = 10 * time.Minute
 
-// Role is who contributed a message to the session.
-type Role string
+// role is who contributed a message to the session.
+type role string
 
 // The roles, which are the keys of a transcript's items.
 const (
-	RoleUser         Role = "user"         // what the user wrote
-	RoleAssistant    Role = "assistant"    // what the agent wrote
-	RoleTool         Role = "tool"         // the name of a tool that the agent used
-	RoleCommand      Role = "command"      // a shell command that the agent ran
-	RoleResult       Role = "result"       // what the tool before gave back
-	RoleFailure      Role = "failure"      // the same, where it failed
-	RoleEdit         Role = "edit"         // a file that the agent wrote or edited
-	RoleFailed       Role = "failed"       // how the turn failed, a kind of transcript.failed
-	RoleTokens       Role = "tokens"       // the size of the context, with a reply that has no text
-	RoleContinuation Role = "continuation" // what a Stop hook answered the agent
-	RoleSubagent     Role = "subagent"     // what an agent of the agent wrote
+	byUser         role = "user"         // what the user wrote
+	byAssistant    role = "assistant"    // what the agent wrote
+	byTool         role = "tool"         // the name of a tool that the agent used
+	byCommand      role = "command"      // a shell command that the agent ran
+	byResult       role = "result"       // what the tool before gave back
+	byFailure      role = "failure"      // the same, where it failed
+	byEdit         role = "edit"         // a file that the agent wrote or edited
+	byFailed       role = "failed"       // how the turn failed, a kind of transcript.failed
+	byTokens       role = "tokens"       // the size of the context, with a reply that has no text
+	byContinuation role = "continuation" // what a Stop hook answered the agent
+	bySubagent     role = "subagent"     // what an agent of the agent wrote
 )
 
-// Message is one contribution to the session.
-type Message struct {
-	Role Role
+// message is one contribution to the session.
+type message struct {
+	Role role
 	Text string
 }
 
-// Loop is the loop memory as rules see it. Fields that the test leaves out follow
+// givenLoop is the loop memory as rules see it. Fields that the test leaves out follow
 // from the others: repeats need as many continuations, these as large a total.
-type Loop struct {
+type givenLoop struct {
 	Continuations int           `key:"continuations"`
 	Total         int           `key:"total"`
 	Repeats       int           `key:"repeats"`
@@ -108,56 +108,56 @@ type Loop struct {
 	Seen          bool          `key:"seen"` // the session's last decision had the loop of the policy
 }
 
-// Expect is what a test expects. Whatever it leaves out may be anything.
-type Expect struct {
-	Action  Optional[rules.Action]
-	Rule    Optional[string]             `key:"rule"`    // "" means that no rule decided
-	Success Optional[bool]               `key:"success"` // the stop says that the work is done
-	Text    Texts                        // of continue or stop: the reason
-	Reason  Texts                        `key:"reason"` // the same, whatever the action
-	Notice  Texts                        `key:"notice"`
-	Note    Texts                        `key:"note"`
-	Log     Texts                        `key:"log"`
-	Effects Optional[[]string]           // in the form of [EffectText]
-	Finally Optional[[]string]           //
-	Files   Optional[map[string]Content] `key:"files"`   // all files that the decision changes
-	Memory  Optional[map[string]any]     `key:"memory"`  // values of the policy's memory after it
-	Measure Optional[map[string]float64] `key:"measure"` // done and total; nil if nothing is measured
-	Read    Optional[[]string]           `key:"read"`    // facts that must have been read
-	Unread  Optional[[]string]           `key:"unread"`  // facts that must not have been read
+// expectation is what a test expects. Whatever it leaves out may be anything.
+type expectation struct {
+	Action  optional[rules.Action]
+	Rule    optional[string]             `key:"rule"`    // "" means that no rule decided
+	Success optional[bool]               `key:"success"` // the stop says that the work is done
+	Text    texts                        // of continue or stop: the reason
+	Reason  texts                        `key:"reason"` // the same, whatever the action
+	Notice  texts                        `key:"notice"`
+	Note    texts                        `key:"note"`
+	Log     texts                        `key:"log"`
+	Effects optional[[]string]           // in the form of effectText
+	Finally optional[[]string]           //
+	Files   optional[map[string]content] `key:"files"`   // all files that the decision changes
+	Memory  optional[map[string]any]     `key:"memory"`  // values of the policy's memory after it
+	Measure optional[map[string]float64] `key:"measure"` // done and total; nil if nothing is measured
+	Read    optional[[]string]           `key:"read"`    // facts that must have been read
+	Unread  optional[[]string]           `key:"unread"`  // facts that must not have been read
 }
 
-// Optional is a value that a test may leave out.
-type Optional[T any] struct {
+// optional is a value that a test may leave out.
+type optional[T any] struct {
 	Given bool
 	Value T
 	Pos   rules.Pos
 }
 
-// Texts are patterns that a text must match, all of them. An empty list that is
+// texts are patterns that a text must match, all of them. An empty list that is
 // given means that there must be no text.
-type Texts = Optional[[]Pattern]
+type texts = optional[[]pattern]
 
-// Pattern is a text that must occur in another, or a regular expression that must
+// pattern is a text that must occur in another, or a regular expression that must
 // match somewhere in it, where ^ and $ are the ends of lines.
-type Pattern struct {
+type pattern struct {
 	Text   string         // as it was written
 	Regexp *regexp.Regexp // nil for a plain text
 }
 
 // Match reports whether the pattern occurs in s. A plain text is looked for as it
 // is, white space at its ends aside.
-func (p Pattern) Match(s string) bool {
+func (p pattern) Match(s string) bool {
 	if p.Regexp != nil {
 		return p.Regexp.MatchString(s)
 	}
 	return strings.Contains(s, strings.TrimSpace(p.Text))
 }
 
-// Content is what a file must be after the decision was applied.
-type Content struct {
+// content is what a file must be after the decision was applied.
+type content struct {
 	Gone  bool      // it does not exist any more
 	Whole bool      // Text is its whole content
 	Text  string    //
-	Parts []Pattern // texts that must occur in it
+	Parts []pattern // texts that must occur in it
 }

@@ -165,8 +165,8 @@ func inputKeys() keys {
 	}
 }
 
-// Gives reports whether a test can give this name of the hook input.
-func Gives(name string) bool { return inputKeys().has(name) }
+// gives reports whether a test can give this name of the hook input.
+func gives(name string) bool { return inputKeys().has(name) }
 
 func sourceKeys() keys {
 	return keys{
@@ -178,17 +178,17 @@ func sourceKeys() keys {
 func messageKeys() keys {
 	text := typed("string")
 	return keys{
-		{string(RoleUser), text, "What the user wrote."},
-		{string(RoleAssistant), text, "What the agent wrote."},
-		{string(RoleTool), text, "Name of a tool that the agent used."},
-		{string(RoleCommand), text, "A shell command that the agent ran."},
-		{string(RoleResult), text, "What the tool before gave back."},
-		{string(RoleFailure), text, "The same, where it failed."},
-		{string(RoleEdit), text, "A file that the agent wrote or edited."},
-		{string(RoleFailed), enum(failures()...), "How the turn failed."},
-		{string(RoleTokens), count(), "Size of the context with the last reply."},
-		{string(RoleContinuation), text, "What a Stop hook answered the agent."},
-		{string(RoleSubagent), text, "What an agent of the agent wrote."},
+		{string(byUser), text, "What the user wrote."},
+		{string(byAssistant), text, "What the agent wrote."},
+		{string(byTool), text, "Name of a tool that the agent used."},
+		{string(byCommand), text, "A shell command that the agent ran."},
+		{string(byResult), text, "What the tool before gave back."},
+		{string(byFailure), text, "The same, where it failed."},
+		{string(byEdit), text, "A file that the agent wrote or edited."},
+		{string(byFailed), enum(failures()...), "How the turn failed."},
+		{string(byTokens), count(), "Size of the context with the last reply."},
+		{string(byContinuation), text, "What a Stop hook answered the agent."},
+		{string(bySubagent), text, "What an agent of the agent wrote."},
 	}
 }
 

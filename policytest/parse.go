@@ -51,7 +51,7 @@ func (r *reader) file(f *File, root *source.Node) {
 		t := Test{Event: "Stop", Pos: r.pos(n.Start), node: n}
 		r.decode(n, reflect.ValueOf(&t).Elem())
 		if seen[t.Name] {
-			r.errorf(n.Get("name"), CheckName, "each test needs its own name, also for -run", "there are two tests named %q", t.Name)
+			r.errorf(n.Get("name"), checkName, "each test needs its own name, also for -run", "there are two tests named %q", t.Name)
 		}
 		seen[t.Name] = true
 		t.Given.node = situationOf(common, r.situation(n.Get("given")))
@@ -62,7 +62,7 @@ func (r *reader) file(f *File, root *source.Node) {
 }
 
 // complete fills in what a situation has in other forms than its file.
-func (g *Given) complete() {
+func (g *situation) complete() {
 	if spoken := g.node.Get("transcript"); spoken != nil && spoken.Kind == source.Scalar {
 		g.Text, g.Transcript = spoken.Value, nil
 	}
@@ -105,7 +105,7 @@ func (r *reader) situation(n *source.Node) *source.Node {
 			for _, f := range f.Value.Fields {
 				r.input(input, f)
 			}
-		case key != "host" && Gives(key):
+		case key != "host" && gives(key):
 			r.input(input, f)
 		case f.Value.Kind == source.List && slices.Contains([]string{"missing", "invalid"}, key):
 			facts := &source.Node{Kind: source.Map}
@@ -121,7 +121,7 @@ func (r *reader) situation(n *source.Node) *source.Node {
 	for _, what := range []string{"missing", "invalid"} {
 		for _, f := range fields(out, what) {
 			if value := out.Get("facts").Get(f.Key.Value); value != nil && !isNull(value) {
-				r.errorf(f.Key, CheckValue, "leave one of them out", "the fact %q has a value and is %s", f.Key.Value, what)
+				r.errorf(f.Key, checkValue, "leave one of them out", "the fact %q has a value and is %s", f.Key.Value, what)
 			}
 		}
 	}
@@ -132,9 +132,9 @@ func (r *reader) situation(n *source.Node) *source.Node {
 func (r *reader) input(to *source.Node, f source.Field) {
 	switch name := f.Key.Value; {
 	case name == "hook_event_name":
-		r.errorf(f.Key, CheckValue, "write event: NAME in the test", "the event of a test is not a field of its input")
+		r.errorf(f.Key, checkValue, "write event: NAME in the test", "the event of a test is not a field of its input")
 	case to.Get(name) != nil:
-		r.errorf(f.Key, CheckValue, "keep the one that is meant", "%s is given twice, under input and by itself", name)
+		r.errorf(f.Key, checkValue, "keep the one that is meant", "%s is given twice, under input and by itself", name)
 	}
 	to.Fields = append(to.Fields, f)
 }

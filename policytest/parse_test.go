@@ -1,4 +1,4 @@
-package policytest_test
+package policytest
 
 import (
 	"flag"
@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/ralph-sdk/ralph/policytest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -31,7 +30,7 @@ func TestBroken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, diags := policytest.Parse(filepath.Base(file), src)
+			f, diags := Parse(filepath.Base(file), src)
 			if f != nil {
 				diags = f.Check(policy(t))
 			}
@@ -76,7 +75,7 @@ rules:
 // What the file gives to all tests is there in each, under what the test gives
 // itself: objects are joined, all else is replaced, null takes away.
 func TestGivenIsMerged(t *testing.T) {
-	f, diags := policytest.Parse("x_test.yaml", []byte(`
+	f, diags := Parse("x_test.yaml", []byte(`
 given:
   facts: {state: {a: 1, deep: {b: [1, 2], c: x}}, feature: auth}
   missing: [list]
@@ -103,15 +102,15 @@ tests:
 	if f == nil {
 		t.Fatal(diags.Format())
 	}
-	want := policytest.Given{
+	want := situation{
 		Facts:   map[string]any{"state": map[string]any{"a": 1, "deep": map[string]any{"b": []any{3}, "c": "x", "d": nil}}, "list": []any{"x"}},
 		Missing: map[string]string{"feature": "not there"},
-		Files:   map[string]policytest.Source{"a.txt": {Text: "one", Age: policytest.DefaultAge}, "c.txt": {Text: "three", Age: 5 * time.Second}},
+		Files:   map[string]givenFile{"a.txt": {Text: "one", Age: DefaultAge}, "c.txt": {Text: "three", Age: 5 * time.Second}},
 		Env:     map[string]string{"A": "1", "B": "2"},
 		Input:   map[string]any{"stop_hook_active": true},
-		Loop:    &policytest.Loop{Continuations: 2, Total: 7, Repeats: 2},
+		Loop:    &givenLoop{Continuations: 2, Total: 7, Repeats: 2},
 	}
-	opts := []cmp.Option{cmpopts.IgnoreUnexported(policytest.Given{}, policytest.Source{}), cmpopts.EquateEmpty()}
+	opts := []cmp.Option{cmpopts.IgnoreUnexported(situation{}, givenFile{}), cmpopts.EquateEmpty()}
 	if diff := cmp.Diff(want, f.Tests[0].Given, opts...); diff != "" {
 		t.Errorf("the first test (-want +got)\n%s", diff)
 	}
@@ -119,13 +118,13 @@ tests:
 		t.Errorf("a number that is null (-want +got)\n%s", diff)
 	}
 	// A test leaves no trace in the next one.
-	want = policytest.Given{
+	want = situation{
 		Facts:   map[string]any{"state": map[string]any{"a": 1, "deep": map[string]any{"b": []any{1, 2}, "c": "x"}}, "feature": "auth"},
 		Missing: map[string]string{"list": ""},
-		Files:   map[string]policytest.Source{"a.txt": {Text: "one", Age: policytest.DefaultAge}, "b.txt": {Text: "two", Age: policytest.DefaultAge}},
+		Files:   map[string]givenFile{"a.txt": {Text: "one", Age: DefaultAge}, "b.txt": {Text: "two", Age: DefaultAge}},
 		Env:     map[string]string{"A": "1"},
 		Input:   map[string]any{"stop_hook_active": true, "session_id": "s1"},
-		Loop:    &policytest.Loop{Total: 7},
+		Loop:    &givenLoop{Total: 7},
 		Which:   []string{"make"},
 	}
 	if diff := cmp.Diff(want, f.Tests[1].Given, opts...); diff != "" {
@@ -135,7 +134,7 @@ tests:
 
 // An effect in a test and the effect of a decision meet in one text.
 func TestEffects(t *testing.T) {
-	f, diags := policytest.Parse("x_test.yaml", []byte(`
+	f, diags := Parse("x_test.yaml", []byte(`
 tests:
   - name: effects
     expect:
@@ -161,18 +160,18 @@ tests:
 		prune, prune,
 	}
 	for i, e := range effects {
-		if want := f.Tests[0].Expect.Effects.Value[i]; !policytest.SameEffect(want, e) {
-			t.Errorf("%q is not the effect %q", want, policytest.EffectText(e))
+		if want := f.Tests[0].Expect.Effects.Value[i]; !sameEffect(want, e) {
+			t.Errorf("%q is not the effect %q", want, effectText(e))
 		}
 	}
 	other := rules.Effect{Kind: rules.SetEffect, Fact: "plan", Path: []any{"active"}, Value: true}
-	if policytest.SameEffect(f.Tests[0].Expect.Effects.Value[1], other) {
+	if sameEffect(f.Tests[0].Expect.Effects.Value[1], other) {
 		t.Error("two values of one field are taken for the same")
 	}
 }
 
 func TestPatterns(t *testing.T) {
-	f, diags := policytest.Parse("x_test.yaml", []byte(`
+	f, diags := Parse("x_test.yaml", []byte(`
 tests:
   - name: patterns
     expect: {reason: ["Task 3/5", "/^Task \\d+\\/5$/"], notice: ""}
@@ -194,7 +193,7 @@ tests:
 // The schema for editors knows what Parse knows: it accepts the tests that ship,
 // and it is a schema.
 func TestSchema(t *testing.T) {
-	s, err := schema.Compile("test", policytest.Schema())
+	s, err := schema.Compile("test", Schema())
 	if err != nil {
 		t.Fatal(err)
 	}

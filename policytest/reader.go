@@ -18,12 +18,12 @@ import (
 // The checks that diagnostics of this package name, beside those of the YAML
 // reader.
 const (
-	CheckSyntax  = "test-syntax"  // a value of the wrong type
-	CheckKey     = "unknown-key"  // a key that test files do not have
-	CheckValue   = "bad-value"    // a value that is not allowed
-	CheckNothing = "test-nothing" // no tests, or a test that expects nothing
-	CheckName    = "test-name"    // a name that is missing, or used twice
-	CheckUnknown = "unknown-name" // a fact or rule that the policy does not have
+	checkSyntax  = "test-syntax"  // a value of the wrong type
+	checkKey     = "unknown-key"  // a key that test files do not have
+	checkValue   = "bad-value"    // a value that is not allowed
+	checkNothing = "test-nothing" // no tests, or a test that expects nothing
+	checkName    = "test-name"    // a name that is missing, or used twice
+	checkUnknown = "unknown-name" // a fact or rule that the policy does not have
 )
 
 // reader turns YAML nodes into a file.
@@ -100,16 +100,16 @@ func (r *reader) validate(root *source.Node) {
 			path = path[2:]
 		}
 		what := cmp.Or(strings.Join(path, "."), "the file")
-		check, at, help := CheckValue, value, cmp.Or(v.Help, helps[v.Keyword], helps[what])
+		check, at, help := checkValue, value, cmp.Or(v.Help, helps[v.Keyword], helps[what])
 		switch v.Keyword {
 		case "type":
-			check = CheckSyntax
+			check = checkSyntax
 		case "additionalProperties":
-			check, at, what = CheckKey, key, "the key "+strconv.Quote(what)
+			check, at, what = checkKey, key, "the key "+strconv.Quote(what)
 		case "required", "minItems", "minProperties":
-			check = CheckNothing
+			check = checkNothing
 			if what == "name" {
-				check = CheckName
+				check = checkName
 			}
 		}
 		r.errorf(at, check, help, "%s %s", what, v.Message)

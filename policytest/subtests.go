@@ -15,7 +15,7 @@ import (
 // the policy.
 //
 //	func TestPolicy(t *testing.T) {
-//		Run(t, os.DirFS("."), "policy.yaml", loop.Config())
+//		policytest.Run(t, os.DirFS("."), "policy.yaml", loop.Config())
 //	}
 func Run(t *testing.T, fsys fs.FS, name string, cfg rules.Config) {
 	t.Helper()

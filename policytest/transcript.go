@@ -20,7 +20,7 @@ func (b *bench) transcript() (string, error) {
 	enc := json.NewEncoder(&out)
 	call := 0
 	for _, m := range g.Transcript {
-		if m.Role == RoleTool || m.Role == RoleCommand || m.Role == RoleEdit {
+		if m.Role == byTool || m.Role == byCommand || m.Role == byEdit {
 			call++
 		}
 		if err := enc.Encode(record(m, "call"+strconv.Itoa(call))); err != nil {
@@ -32,39 +32,39 @@ func (b *bench) transcript() (string, error) {
 }
 
 // record is one line of a session file. call is the id of the latest use of a tool.
-func record(m Message, call string) map[string]any {
+func record(m message, call string) map[string]any {
 	line := func(role string, content any) map[string]any {
 		return map[string]any{"type": role, "isSidechain": false, "message": map[string]any{"role": role, "content": content}}
 	}
 	block := func(kind, key string) []any { return []any{map[string]any{"type": kind, key: m.Text}} }
 	switch m.Role {
-	case RoleAssistant:
+	case byAssistant:
 		return line("assistant", block("text", "text"))
-	case RoleTool:
+	case byTool:
 		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": m.Text, "input": map[string]any{}}})
-	case RoleCommand:
+	case byCommand:
 		input := map[string]any{"command": m.Text}
 		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": "Bash", "input": input}})
-	case RoleEdit:
+	case byEdit:
 		input := map[string]any{"file_path": m.Text}
 		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": "Edit", "input": input}})
-	case RoleFailed:
+	case byFailed:
 		r := line("assistant", []any{map[string]any{"type": "text", "text": "API Error"}})
 		r["isApiErrorMessage"], r["error"] = true, m.Text
 		return r
-	case RoleResult, RoleFailure:
-		failed := m.Role == RoleFailure
+	case byResult, byFailure:
+		failed := m.Role == byFailure
 		return line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": m.Text, "is_error": failed}})
-	case RoleTokens:
+	case byTokens:
 		n, _ := strconv.Atoi(m.Text) // the reader saw to it
 		r := line("assistant", []any{})
 		r["message"].(map[string]any)["usage"] = map[string]any{"input_tokens": n}
 		return r
-	case RoleContinuation:
+	case byContinuation:
 		r := line("user", "Stop hook feedback:\n"+m.Text)
 		r["isMeta"] = true
 		return r
-	case RoleSubagent:
+	case bySubagent:
 		r := line("assistant", block("text", "text"))
 		r["isSidechain"] = true
 		return r
@@ -74,8 +74,8 @@ func record(m Message, call string) map[string]any {
 
 // lastWords is the agent's final text, as hosts tell it with the hook input: only
 // where the session ends in it.
-func lastWords(session []Message) string {
-	if len(session) == 0 || session[len(session)-1].Role != RoleAssistant {
+func lastWords(session []message) string {
+	if len(session) == 0 || session[len(session)-1].Role != byAssistant {
 		return ""
 	}
 	return session[len(session)-1].Text

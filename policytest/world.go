@@ -17,14 +17,14 @@ import (
 // the real files of its project for the rest.
 type world struct {
 	rules.Facts
-	given    Given
+	given    situation
 	literals map[string]rules.Value
 	exists   []string        // paths for which exists() and anyfile() hold, beside those of the real project
 	listed   int             // tasks that the test gives
 	asked    map[string]bool // facts that were asked for, that is whose arguments could be evaluated
 }
 
-func newWorld(g Given, p *rules.Program, now time.Time) (*world, error) {
+func newWorld(g situation, p *rules.Program, now time.Time) (*world, error) {
 	w := &world{given: g, literals: map[string]rules.Value{}, exists: slices.Clone(g.Exists), asked: map[string]bool{}}
 	for _, decl := range p.Facts() {
 		v, ok := g.Facts[decl.Name]
@@ -111,7 +111,7 @@ func (w *world) Name(ctx context.Context, name string) any {
 	v := w.Facts.Name(ctx, name)
 	switch name {
 	case "transcript.failed": // a session file cannot say each kind
-		if all := w.given.Transcript; v != nil && len(all) > 0 && all[len(all)-1].Role == RoleFailed {
+		if all := w.given.Transcript; v != nil && len(all) > 0 && all[len(all)-1].Role == byFailed {
 			return map[string]any{"kind": all[len(all)-1].Text, "text": "API Error"}
 		}
 	case "exists":
