@@ -183,7 +183,7 @@ func (l *Loop) liveRun(root string, ev host.Event) (id string, err error) {
 // unusable reports whether the policy was for the event and the rest of it, which
 // [rules.Config.Lazy] had put off, could not be loaded.
 func unusable(v *rules.Verdict) bool {
-	return v.Fault == "rule" && len(v.Trace.Steps) == 0 && (v.Trace.When == nil || v.Trace.When.Outcome == rules.Holds)
+	return v.Fault == rules.FaultRule && len(v.Trace.Steps) == 0 && (v.Trace.When == nil || v.Trace.When.Outcome == rules.Holds)
 }
 
 // noteworthy reports whether a decision that tried no rule is kept in the log: there is a
@@ -310,7 +310,7 @@ func (d *Decision) known(message string) {
 // fail lets the agent stop and keeps the reason.
 func (d *Decision) fail(err error) {
 	d.Err = err
-	d.Verdict = &rules.Verdict{Failed: true, Fault: d.Verdict.Fault, Reason: err.Error(), Private: d.quotes, Trace: d.Verdict.Trace, Cost: d.Verdict.Cost}
+	d.Verdict = &rules.Verdict{Fault: d.Verdict.Fault, Reason: err.Error(), Private: d.quotes, Trace: d.Verdict.Trace, Cost: d.Verdict.Cost}
 	t := host.Trouble(d.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
 	d.Notices, d.Known, d.Notes, d.Log = []string{t.Notice}, nil, nil, t.Log
 	if d.quotes {

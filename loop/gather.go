@@ -106,6 +106,9 @@ func (g *gatherer) Fact(ctx context.Context, decl *rules.Fact, args []string) ru
 // gather asks the source of a fact, if it may be asked.
 func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) (v rules.Value) {
 	kind := decl.Source
+	if kind.Given { // and no value was given
+		return absent("is not given")
+	}
 	if kind.Trust != "" {
 		if err := g.loop.untrusted(decl, g.dir); err != nil {
 			return missing(err.Error())

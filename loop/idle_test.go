@@ -99,11 +99,11 @@ func TestRestThatFails(t *testing.T) {
 	ev := p.stop()
 	ev.SessionID = "mine-1"
 	for range 2 {
-		if d := p.run(l, ev); d.Continue() || !d.Verdict.Failed || !strings.Contains(strings.Join(d.Notices, ""), `unknown name "its"`) {
+		if d := p.run(l, ev); d.Continue() || d.Verdict.Fault != rules.FaultRule || !strings.Contains(strings.Join(d.Notices, ""), `unknown name "its"`) {
 			t.Errorf("it says %q, reported %q", said(d), d.Notices)
 		}
 	}
-	if d := p.run(l, p.stop()); d.Verdict.Failed || len(d.Notices) > 0 {
+	if d := p.run(l, p.stop()); d.Verdict.Fault != "" || len(d.Notices) > 0 {
 		t.Errorf("another session: %v, reported %q", d.Err, d.Notices)
 	}
 }

@@ -39,7 +39,7 @@ type Record struct {
 	Reason  string          `json:"reason,omitempty"`
 	Success bool            `json:"success,omitempty"` // the rule that let the agent stop says that the work is done
 	Bound   string          `json:"bound,omitempty"`
-	Fault   string          `json:"fault,omitempty"`
+	Fault   rules.Fault     `json:"fault,omitempty"`
 	Skipped string          `json:"skipped,omitempty"` // why no rule was tried
 	Loop    *rules.LoopInfo `json:"loop,omitempty"`    // the loop that the event found
 	Error   string          `json:"error,omitempty"`

@@ -299,7 +299,7 @@ func TestRecordFaults(t *testing.T) {
 		defer cancel()
 		l := alone(t, "ralph: 1\nrules: [{name: no, when: '"+c.when+"', stop: no}, {name: go, continue: on}]", c.opt)
 		d, _ := l.Apply(ctx, l.Decide(ctx, host.Event{SessionID: "x"}))
-		if r := d.Record(false); d.Continue() || r.Fault != want || r.Reason == "" || len(r.Notices) == 0 {
+		if r := d.Record(false); d.Continue() || string(r.Fault) != want || r.Reason == "" || len(r.Notices) == 0 {
 			t.Errorf("%s: it says %q, fault %q, reason %q, notices %q", c.when, said(d), r.Fault, r.Reason, r.Notices)
 		}
 	}

@@ -145,7 +145,7 @@ func (p *Project) look(ctx context.Context, policy Policy, session string) (foun
 	if f.verdict, err = l.Look(ctx, p.event(session)); err != nil {
 		return f, err
 	}
-	if f.verdict.Failed {
+	if f.verdict.Fault != "" && !f.verdict.Idle {
 		return f, errors.New(f.verdict.Reason)
 	}
 	for _, read := range f.verdict.Trace.Facts {

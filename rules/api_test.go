@@ -550,13 +550,13 @@ func (a angry) Name(context.Context, string) any {
 func TestNothingPanics(t *testing.T) {
 	for name, p := range map[string]*rules.Program{"nil": nil, "zero": new(rules.Program)} {
 		v := p.Eval(t.Context(), nil, rules.Options{Memory: rules.Memory{Streak: 2}})
-		if v.Action != rules.Stop || !v.Failed || v.Fault != "rule" || len(v.Problems) != 1 || v.Memory.Streak != 2 {
+		if v.Action != rules.Stop || v.Fault != rules.FaultRule || len(v.Problems) != 1 || v.Memory.Streak != 2 {
 			t.Errorf("the %s program: %+v", name, v)
 		}
 	}
 	p := load(t, policy("facts: {f: {text: f.txt}}\nrules:\n  - {name: a, when: len(cwd) > 99, log: x}\n  - {name: c, when: ok(f), continue: x}\n"))
 	var nothing context.Context
-	if v := p.Eval(nothing, nil, rules.Options{}); v.Failed || v.Action != rules.Stop || v.Problems != nil {
+	if v := p.Eval(nothing, nil, rules.Options{}); v.Fault != "" || v.Action != rules.Stop || v.Problems != nil {
 		t.Errorf("nil context and facts: %+v", v)
 	}
 	for at, want := range map[string]string{

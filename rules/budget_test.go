@@ -167,8 +167,8 @@ func checkSpent(t testing.TB, v *rules.Verdict, budget rules.Budget) {
 		}
 		return
 	}
-	if v.Action != rules.Stop || !v.Failed || v.Parts != nil || v.Finally != nil || v.Rule != "" || v.Bound != "" {
-		t.Errorf("a spent budget leaves %s %q, failed %t, parts %v, finally %v", v.Action, v.Rule, v.Failed, v.Parts, v.Finally)
+	if v.Action != rules.Stop || v.Fault != rules.FaultBudget || v.Parts != nil || v.Finally != nil || v.Rule != "" || v.Bound != "" {
+		t.Errorf("a spent budget leaves %s %q, fault %q, parts %v, finally %v", v.Action, v.Rule, v.Fault, v.Parts, v.Finally)
 	}
 	if len(v.Problems) != 1 || !placed.MatchString(v.Problems[0].Text) || v.Pos.Line == 0 {
 		t.Errorf("a spent budget has the problems %q at %s", v.Problems, v.Pos)

@@ -113,9 +113,11 @@ func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
 
 // arguments compiles what a fact's source is handed.
 func (c *compiler) arguments(sc *scope, f *Fact, d factDecl) {
-	if f.Source.Text {
+	switch {
+	case f.Source.Given:
+	case f.Source.Text:
 		f.question = c.newText(sc, d.args[0])
-	} else {
+	default:
 		for _, n := range d.args {
 			f.args = append(f.args, c.newPath(sc, n, f.Source))
 		}
@@ -244,6 +246,9 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	if d.schema != nil {
 		if f.Schema = c.schemaOf(sc, d.schema); f.Schema != nil {
 			typ = f.Schema.Type()
+		}
+		if d.kind.Given && typ != nil && typ.HasDefault {
+			c.errorf(sc, keyAt(d.schema, "/default"), "default", "remove it; a value that is not given is reported", "%q is given by the program, so it has no default", d.name)
 		}
 	}
 	if d.kind.Body || d.options["parse"] == "frontmatter" {

@@ -66,7 +66,7 @@ rules: [{name: change, continue: on, then: [set: state.n = state.n + 1]}]`
 		c.change(&v)
 		got := decide(t, policy, &world{facts: map[string]rules.Value{"state": v}})
 		if c.stop {
-			if !got.Failed || !strings.Contains(got.Reason, "state is missing, so there is nothing to change") {
+			if got.Fault != rules.FaultRule || !strings.Contains(got.Reason, "state is missing, so there is nothing to change") {
 				t.Errorf("%s: %s %q", name, got.Action, got.Reason)
 			}
 			continue
@@ -132,7 +132,7 @@ func TestSet(t *testing.T) {
 			if tt.stop != "" {
 				problem := "set: " + strings.TrimSpace(tt.set) + ": " + tt.stop
 				want := &rules.Verdict{
-					Rule: "change", Failed: true, Fault: "rule", Reason: "its effects could not be evaluated: " + problem,
+					Rule: "change", Fault: "rule", Reason: "its effects could not be evaluated: " + problem,
 					Problems: problems("rule change: " + problem),
 				}
 				if strings.HasPrefix(tt.set, "bad") { // no rule asks about it, so it is told too

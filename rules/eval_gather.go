@@ -33,6 +33,9 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	g := &ev.gotten[f.index]
 	if problem.full == "" {
 		*v = ev.facts.Fact(ev.ctx, f, args)
+		if f.Source.Given && v.Quiet { // no value is ordinary that the program forgot
+			v.Quiet, v.Problem = false, "is not given by the program"
+		}
 		ev.meter.look = 0 // it may have taken long
 		ev.meter.charge(1, 0)
 		problem = veiled(v.Problem, veil || v.Private || f.Source.Private)

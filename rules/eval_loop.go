@@ -35,7 +35,7 @@ func (ev *evaluation) head() bool {
 			if outcome == Broken {
 				ev.report(remarkf("on: %s", ev.why))
 			}
-			off = "it is not known whether the loop is on: " + v.Trace.On.Because
+			off, v.Fault = "it is not known whether the loop is on: "+v.Trace.On.Because, ev.fault(outcome)
 		}
 	}
 	if off != "" && !ev.looking { // who looks learns of the loop that is off
@@ -51,6 +51,9 @@ func (ev *evaluation) head() bool {
 			}
 			if why = remarkf("no loop: %s", why); len(l.start) > 0 {
 				why = remarkf("%s; start one with: ralph start %s", why, ev.called())
+			}
+			if !g.Quiet {
+				v.Fault = FaultFact
 			}
 			v.Private = why.private()
 			return ev.aside(NoLoop, why.full)
@@ -137,7 +140,7 @@ func (ev *evaluation) missed(f *Fact) bool {
 // keepLoop notes in the next memory which loop the session was in.
 func (ev *evaluation) keepLoop(m *Memory) (changed bool) {
 	v := ev.verdict
-	if ev.program.loop == nil || !ev.decides() || v.Idle && v.Aside != NoLoop || v.Failed {
+	if ev.program.loop == nil || !ev.decides() || v.Idle && v.Aside != NoLoop || v.Fault != "" && v.Loop == nil {
 		return false
 	}
 	var now *LoopMark

@@ -26,7 +26,7 @@ func (ev *evaluation) remember() {
 	case v.Action == Continue:
 		session.continued(v.Progress, ev.failed != "", now)
 		v.Changed = true
-	case v.Bound != "" || v.Failed || v.Idle || ev.compacts():
+	case v.Bound != "" || v.Fault != "" || v.Idle || ev.compacts():
 		// The streak goes on: a user who raises the limit goes on with it, and what
 		// the policy is not for is none of its business.
 	case session.Streak > 0:

@@ -18,7 +18,7 @@ func (ev *evaluation) reportParts(prompt bool) {
 		if !prompt {
 			var broken remark
 			if part.Effects, broken = ev.effects(r); broken.full != "" {
-				v.Action, v.Failed, v.Fault, v.Parts, v.Bound, v.Success = Stop, true, faultRule, nil, "", false
+				v.Action, v.Fault, v.Parts, v.Bound, v.Success = Stop, FaultRule, nil, "", false
 				v.Rule, v.Pos = r.Name, r.Pos
 				why := remarkf("its effects could not be evaluated: %s", broken)
 				v.Reason, v.Private = why.full, why.private()

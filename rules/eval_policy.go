@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -79,7 +80,7 @@ type slot struct {
 func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
 	if p == nil || p.table == nil {
 		return &Verdict{
-			Failed: true, Fault: faultRule, Reason: "there is no policy: get a Program from Load",
+			Fault: FaultRule, Reason: "there is no policy: get a Program from Load",
 			Problems: []Problem{{Text: "there is no policy: get a Program from Load"}}, Memory: o.Memory, Project: o.Project,
 		}
 	}
@@ -135,15 +136,15 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 			return
 		}
 		v := ev.verdict
-		*v = Verdict{Failed: true, Fault: faultPanic, Pos: ev.place(), Trace: v.Trace}
+		*v = Verdict{Fault: FaultPanic, Pos: ev.place(), Trace: v.Trace}
 		switch {
 		case ev.meter.over == nil:
 			v.Reason, v.Private = fmt.Sprintf("internal error: %v", r), ev.read
 			ev.warn(public(string(debug.Stack())))
 		case ev.ctx.Err() != nil:
-			v.Fault, v.Reason = faultContext, "the evaluation was interrupted: "+ev.meter.over.Error()
+			v.Fault, v.Reason = FaultContext, "the evaluation was interrupted: "+ev.meter.over.Error()
 		default:
-			v.Fault, v.Reason = faultBudget, ev.meter.over.Error()
+			v.Fault, v.Reason = FaultBudget, ev.meter.over.Error()
 			if v.Pos.Line == 0 {
 				v.Pos = Pos{File: ev.program.Name, Line: 1, Col: 1}
 			}
@@ -279,19 +280,26 @@ func (ev *evaluation) decide() {
 	prompt, mute, watches := ev.prompt(), ev.mute(), ev.watches()
 	var chosen *Rule // the first rule that continues
 	var more []string
+	var undecided Fault // of the first rule that might have decided
+	var because remark
 rules:
 	for _, r := range p.rules {
 		if mute && r.decides() || watches && r.Verb == VerbNote || chosen != nil && r.judged {
 			continue
 		}
 		outcome := ev.try(r)
-		ev.doubt = ev.doubt || r.Verb == VerbContinue && (outcome == Broken || outcome == Unknown && ev.bad)
+		if fault := ev.fault(outcome); fault != "" && r.decides() {
+			ev.doubt = ev.doubt || r.Verb == VerbContinue
+			if undecided == "" {
+				undecided, because = fault, remarkf("the rule %s is undecided: %s", r.Name, ev.why)
+			}
+		}
 		switch {
 		case outcome == Broken && r.Verb == VerbStop:
 			// It may be that the loop should end. With gate: all a stop only ends
 			// the reading, so one that cannot be evaluated does no more.
 			if chosen == nil {
-				v.Rule, v.Pos, v.Failed, v.Fault = r.Name, r.Pos, true, faultRule
+				v.Rule, v.Pos, v.Fault = r.Name, r.Pos, FaultRule
 				why := remarkf("its condition could not be evaluated: %s", ev.why)
 				v.Reason, v.Private = why.full, why.private()
 			}
@@ -337,9 +345,25 @@ rules:
 	}
 	ev.reportParts(prompt)
 	v.Success = v.Success && !ev.doubt // else a rule above it might have continued
-	if !v.Failed && !prompt {
+	if v.Fault == "" && !prompt {
 		ev.finish()
 	}
+	if chosen == nil && v.Rule == "" {
+		v.Fault = undecided
+		v.Reason, v.Private = cmp.Or(v.Reason, because.full), v.Private || because.private()
+	}
+}
+
+// fault is why a condition could not be judged, given its outcome; an ordinary missing
+// fact is no fault.
+func (ev *evaluation) fault(o Outcome) Fault {
+	switch {
+	case o == Broken:
+		return FaultRule
+	case o == Unknown && ev.bad:
+		return FaultFact
+	}
+	return ""
 }
 
 // decides reports whether the rule says whether the agent may stop.
@@ -353,11 +377,13 @@ func (ev *evaluation) isFor() bool {
 	}
 	from, _ := when.place()
 	v.Trace.When = &Step{Pos: from}
-	switch ev.test(when, v.Trace.When) {
+	outcome := ev.test(when, v.Trace.When)
+	v.Fault = ev.fault(outcome)
+	switch outcome {
 	case Holds:
 		return true
 	case Broken:
-		v.Pos, v.Failed, v.Fault = from, true, faultRule
+		v.Pos = from
 		why := remarkf("the policy's own when could not be evaluated: %s", ev.why)
 		v.Reason, v.Private = why.full, why.private()
 		ev.report(why)
@@ -458,9 +484,9 @@ func (ev *evaluation) complete() bool {
 		return true
 	}
 	v := ev.verdict
-	v.Failed, v.Fault, v.Reason = true, faultRule, "the policy cannot be used"
+	v.Fault, v.Reason = FaultRule, "the policy cannot be used"
 	if ev.ctx.Err() != nil {
-		v.Fault, v.Reason = faultContext, "the policy could not be loaded in time"
+		v.Fault, v.Reason = FaultContext, "the policy could not be loaded in time"
 	}
 	lines := strings.Split(diags.Err().Error(), "\n")
 	problem := "the policy cannot be used: " + lines[0]

@@ -35,7 +35,7 @@ func (p *Program) Start(ctx context.Context, f Facts, o Options, given map[strin
 	switch {
 	case err != nil:
 		return nil, err
-	case v.Failed:
+	case v.Fault != "" && !v.Idle:
 		return nil, fmt.Errorf("%s", v.Reason)
 	}
 	return files, nil

@@ -288,7 +288,7 @@ finally:
   - log: never
 `,
 			want: &rules.Verdict{
-				Rule: "limit", Failed: true, Fault: "rule", Reason: "its condition could not be evaluated: " + failed("9", "list[9] > 3"),
+				Rule: "limit", Fault: "rule", Reason: "its condition could not be evaluated: " + failed("9", "list[9] > 3"),
 				Parts:    []rules.Part{{Rule: "note", Log: "noted"}},
 				Problems: problems("rule limit: " + failed("9", "list[9] > 3")),
 			},
@@ -302,7 +302,10 @@ rules:
   - {name: c, when: n > 5, continue: never}
   - {name: d, when: n + len("") > 5, continue: never}
 `,
-			want: &rules.Verdict{Problems: problems("state.json: state.n expected int, got text")},
+			want: &rules.Verdict{
+				Fault: rules.FaultFact, Reason: "the rule b is undecided: state.json: state.n expected int, got text",
+				Problems: problems("state.json: state.n expected int, got text"),
+			},
 		},
 		{
 			name: "a merely missing fact is no error",
@@ -330,7 +333,7 @@ rules:
   - {name: a, when: "int('x') == m", stop: never}
 `,
 			want: &rules.Verdict{
-				Rule: "a", Failed: true, Fault: "rule", Reason: `its condition could not be evaluated: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`,
+				Rule: "a", Fault: "rule", Reason: `its condition could not be evaluated: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`,
 				Problems: problems(`rule a: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`),
 			},
 		},

@@ -126,7 +126,7 @@ func TestLazy(t *testing.T) {
 			if len(lines) > 1 {
 				problem += fmt.Sprintf(" (and %d more)", len(lines)-1)
 			}
-			broken := &rules.Verdict{Failed: true, Fault: "rule", Reason: "the policy cannot be used", Problems: problems(problem)}
+			broken := &rules.Verdict{Fault: "rule", Reason: "the policy cannot be used", Problems: problems(problem)}
 			if diff := cmp.Diff(broken, v); diff != "" {
 				t.Errorf("it decides (-want +got)\n%s", diff)
 			}

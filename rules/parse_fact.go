@@ -40,6 +40,9 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 		return f, false
 	}
 	what := "a " + f.kind.Name + " fact"
+	if strings.Contains("aeiou", f.kind.Name[:1]) {
+		what = "an" + what[1:]
+	}
 	p.fields(n, what, f.kind.keys(), func(k, v *source.Node) {
 		if o, ok := f.kind.option(k.Value); ok {
 			p.option(&f, o, v)
@@ -76,7 +79,7 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 			p.warnf(name, "fact-option", "add "+o.Needs[word]+": NAME", "the fact %q needs %s: %s: %s has none of its own", name.Value, o.Needs[word], o.Name, word)
 		}
 	}
-	return f, len(f.args) > 0
+	return f, f.kind.Given || len(f.args) > 0
 }
 
 // option reads an option that only this kind of source takes.
@@ -129,7 +132,10 @@ func wordsHelp(n *source.Node) string {
 
 // arguments reads what a source is handed.
 func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
-	if !k.Argv {
+	switch {
+	case k.Given: // its schema
+		return nil
+	case !k.Argv:
 		if t := p.scalar(n, "the argument of "+k.Name); t != nil {
 			if len(k.Words) > 0 {
 				p.word(t, k.Name, k.Words)

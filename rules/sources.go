@@ -17,6 +17,10 @@ type SourceKind struct {
 	Name string // the key, such as json
 	Doc  string // one sentence, for the schema of policies
 
+	// Given says that nothing gathers the value: a program gives it by name, with [Values]
+	// or loop.WithValues, and its argument is the schema of the value. One that is not given
+	// is missing, and that is reported.
+	Given bool
 	// Argv says that the argument is a list of words (exec) and not one text.
 	Argv bool
 	// Path says that the argument is a path: holes are literal and must stay
@@ -142,7 +146,10 @@ func (s SourceKind) option(name string) (SourceOption, bool) {
 
 // schemaKey is the key under which the source takes its schema.
 func (s SourceKind) schemaKey() string {
-	if s.Returns {
+	switch {
+	case s.Given:
+		return s.Name
+	case s.Returns:
 		return "returns"
 	}
 	return "schema"
@@ -150,6 +157,8 @@ func (s SourceKind) schemaKey() string {
 
 func (s SourceKind) argument() form.Shape {
 	switch {
+	case s.Given:
+		return form.Schema
 	case s.Argv:
 		return form.Words
 	case s.Path:
@@ -214,6 +223,7 @@ func Sources() []SourceKind {
 	})
 	task.Extra = anything
 	return []SourceKind{
+		{Name: "input", Doc: "A value that the program gives by name; this is its JSON Schema: a file next to the policy, ralph:NAME, or inline.", Given: true},
 		{Name: "text", Doc: "A text file, trimmed.", Path: true, Settle: true, File: true, Value: text},
 		{Name: "json", Doc: "A JSON file that holds an object.", Path: true, Schema: true, Settle: true, Editable: true, File: true},
 		{Name: "frontmatter", Doc: "The YAML front matter of a file; .body is the text below it.", Path: true, Schema: true, Settle: true, Editable: true, File: true, Body: true},
@@ -292,7 +302,11 @@ func findSource(kinds []SourceKind, name string) (SourceKind, bool) {
 
 // keys are the keys of a fact with this source.
 func (s SourceKind) keys() form.Keys {
-	return slices.Concat(form.Keys{{Name: s.Name, Shape: s.argument(), Doc: s.Doc}}, s.options(), form.FactOptionKeys())
+	own := form.Keys{{Name: s.Name, Shape: s.argument(), Doc: s.Doc}}
+	if s.Given { // it takes no time, and has no silent default
+		return own
+	}
+	return slices.Concat(own, s.options(), form.FactOptionKeys())
 }
 
 // deriveStatus completes the status of a repository.

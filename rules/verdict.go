@@ -55,8 +55,7 @@ type Verdict struct {
 	Private  bool      `json:"private,omitempty"`  // of a stop: the reason shows what traces do not. The reason of a continue is for the agent, so it always counts as private
 	Success  bool      `json:"success,omitempty"`  // of a stop: its rule says that the work is done, and nothing that could not be used kept a rule above it from continuing
 	Bound    string    `json:"bound,omitempty"`    // name of the limit that turned a continue into a stop, "" if none
-	Failed   bool      `json:"failed,omitempty"`   // the policy could not be evaluated, so the agent may stop
-	Fault    string    `json:"fault,omitempty"`    // why it failed: "", "budget", "context", "panic" or "rule"; Problems has the words
+	Fault    Fault     `json:"fault,omitempty"`    // why it could not judge, so the agent may stop; "" if it could. Problems has the words
 	Idle     bool      `json:"idle,omitempty"`     // the policy is not for this event: no rule was tried, and Reason says why
 	Aside    Aside     `json:"aside,omitempty"`    // of an idle verdict: why the loop of the policy is not for the event
 	Show     bool      `json:"show,omitempty"`     // of an idle verdict: the session is to see Reason, for the first time
@@ -159,12 +158,17 @@ func (e *Effect) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// The faults of a verdict that failed.
+// Fault is why a verdict could not judge. The agent may stop then, whatever the policy
+// means. "" is no fault.
+type Fault string
+
+// The faults.
 const (
-	faultBudget  = "budget"  // the evaluation took more steps or bytes than it may
-	faultContext = "context" // the context was done
-	faultPanic   = "panic"   // a bug, or a Facts that panics
-	faultRule    = "rule"    // a rule, the policy's own when, or what Config.Lazy put off cannot be used
+	FaultBudget  Fault = "budget"  // the evaluation takes more steps or bytes than its Budget
+	FaultContext Fault = "context" // the context is done
+	FaultPanic   Fault = "panic"   // a bug, or a Facts that panics
+	FaultRule    Fault = "rule"    // a rule, the policy's own when, or what Config.Lazy put off cannot be evaluated, and no other rule decides
+	FaultFact    Fault = "fact"    // a rule, the policy's own when or its loop is undecided because a fact cannot be used, and no rule decides
 )
 
 // Outcome is what became of one rule that was reached, as explain shows it.
