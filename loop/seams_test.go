@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -188,6 +189,26 @@ func TestRecorderThatHangs(t *testing.T) {
 	d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
 	if err != nil || !d.Continue() || !strings.Contains(strings.Join(d.Notices, "\n"), "the decision is not in the log") {
 		t.Errorf("error %v, %q, notices %q", err, said(d), d.Notices)
+	}
+}
+
+// A fact that the program gives has its value by name. Without one it is missing, and
+// the user sees that.
+func TestInput(t *testing.T) {
+	const policy = "ralph: 1\nfacts: {failing: {input: {type: integer}}}\nrules: [{name: go, when: failing > 0, continue: '${failing} fail'}]\n"
+	for want, opts := range map[string][]loop.Option{
+		`continue: 2 fail`: {loop.WithValues(map[string]any{"failing": 2})},
+		`stop fact: the rule go is undecided: failing is missing: is not given by the program [failing: is not given by the program]`: nil,
+		`stop fact: the rule go is undecided: failing is invalid: is "two", expected int [failing: is "two", expected int]`:           {loop.WithValues(map[string]any{"failing": "two"})},
+	} {
+		d := alone(t, policy, opts...).Decide(t.Context(), host.Event{})
+		got := strings.TrimSpace(fmt.Sprintf("%s %s", d.Verdict.Action, d.Verdict.Fault)) + ": " + d.Verdict.Reason
+		for _, p := range d.Verdict.Problems {
+			got += " [" + p.Text + "]"
+		}
+		if got != want {
+			t.Errorf("it says %s\nwant %s", got, want)
+		}
 	}
 }
 

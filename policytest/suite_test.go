@@ -236,7 +236,12 @@ facts:
   items: {checklist: t.md}
   found: {glob: "*.json", schema: {properties: {n: {type: integer, default: 0}}}}
   doc: {frontmatter: d.md, schema: {properties: {n: {type: integer, default: 5}}}}
+  left: {input: {type: integer}}
 rules:
+  - name: forgotten
+    when: missing(left)
+    stop: nothing is given
+    notice: ${problem(left)}
   - name: all
     when:
       - run.stdout == "a\nb\n" and len(run.lines) == 2 and run.code == 0 and run.json.k == 7
@@ -244,7 +249,7 @@ rules:
       - items[0].text == "one" and not items[0].done and items[1].done and items[1].source == "- [x] two"
       - len(found) == 1 and found[0].name == "a" and found[0].value.n == 3 and found[0].age == duration("5m")
       - problem(found) contains "b.json"
-      - doc.n == 5 and doc.body == "text"
+      - doc.n == 5 and doc.body == "text" and left == 3
     stop: ok
 `, `
 tests:
@@ -256,7 +261,10 @@ tests:
         items: [one, {text: two, done: true}]
         found: [{path: x/a.json, age: 5m, value: {n: 3}}, {path: b.json, value: {n: no}}]
         doc: {body: text}
+        left: 3
     expect: {rule: all}
+  - name: what a program does not give
+    expect: {rule: forgotten, notice: is not given by the program}
   - name: a field that a source does not have
     given: {facts: {repo: {brnch: main}}}
     expect: {rule: all}
@@ -264,7 +272,7 @@ tests:
     given: {facts: {items: "- [ ] one"}}
     expect: {rule: all}
   - name: the wrong type
-    given: {facts: {items: [{text: one, done: "no"}]}}
+    given: {facts: {items: [{text: one, done: "no"}], left: 3}}
     expect: {rule: ""}
 `)
 	got := failures(s.Run(t.Context(), nil))

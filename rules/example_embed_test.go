@@ -26,14 +26,19 @@ func ExampleValues() {
 		nil,
 	} {
 		v := program.Eval(ctx, rules.Values(map[string]any{"build": value}), rules.Options{})
-		fmt.Printf("%s %q %q\n", v.Action, v.Reason, v.Problems)
+		fmt.Println(v.Action, v.Fault, v.Reason)
+		for _, p := range v.Problems {
+			fmt.Println("  problem:", p)
+		}
 	}
 	// Output:
-	// continue "2 targets are left." []
-	// continue "Repair lint, docs." []
-	// continue "1 targets are left." []
-	// stop "" ["build.left is \"many\", expected int; write a whole number such as 3"]
-	// stop "" []
+	// continue  2 targets are left.
+	// continue  Repair lint, docs.
+	// continue  1 targets are left.
+	// stop fact the rule left is undecided: build.left is "many", expected int; write a whole number such as 3
+	//   problem: build.left is "many", expected int; write a whole number such as 3
+	// stop fact the rule broken is undecided: build is missing: is not given by the program
+	//   problem: build: is not given by the program
 }
 
 // A policy gets words of your own: a function, an event and an effect.

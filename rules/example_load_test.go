@@ -11,8 +11,7 @@ import (
 const buildPolicy = `ralph: 1
 facts:
   build:
-    json: build.json
-    schema:
+    input:
       properties:
         left: {type: integer, default: 0}
         broken: {type: array, items: {type: string}, default: []}

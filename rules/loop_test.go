@@ -269,7 +269,7 @@ func TestProblemsOfFields(t *testing.T) {
 		want  []string
 	}{
 		{"only a text reads it", flag, []string{"continue next: do 1 of 3, flag auto", "specs/login/state.json: state.flag is a list of 1, expected text"}},
-		{"a condition reads it", total, []string{"stop", `specs/login/state.json: state.total is "five", expected int; write a whole number such as 3`}},
+		{"a condition reads it", total, []string{`stop: the rule next is undecided: specs/login/state.json: state.total is "five", expected int; write a whole number such as 3`, `specs/login/state.json: state.total is "five", expected int; write a whole number such as 3`}},
 		{"out of range", low, []string{"continue next: do -1 of 3, flag", "specs/login/state.json: state.done is -1, expected at least 0"}},
 		{"another word", other, []string{"stop idle: phase constitution"}},
 		{"a text has the problem", invalid, []string{"continue bad: repair it: it is not JSON"}},

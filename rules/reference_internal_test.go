@@ -80,7 +80,7 @@ func TestSourcesPage(t *testing.T) {
 	p := reference.New(t, "sources", "Sources of facts")
 	p.Text("Each fact has one source. The first key names it and holds its argument; the other keys are options. "+
 		"[Facts and sources](../policy.md#facts-and-sources) explains how facts are read; how large they may be is in [limits](limits.md). "+
-		"Every fact also takes %s; see [every fact](policy-keys.md#every-fact).", reference.Code(form.FactOptionKeys().Names()...))
+		"Every other fact than an `input` also takes %s; see [every fact](policy-keys.md#every-fact).", reference.Code(form.FactOptionKeys().Names()...))
 	for _, s := range Sources() {
 		p.Section(2, s.Name)
 		p.Text("%s", s.Doc+" "+strings.Join(traits(s), " "))
@@ -319,6 +319,8 @@ func fieldDocs() map[string]map[string]string {
 
 func argumentDoc(s SourceKind) string {
 	switch {
+	case s.Given:
+		return "JSON Schema of the value, without a default at its root."
 	case s.Argv:
 		return "Program and arguments."
 	case s.Glob:

@@ -223,7 +223,7 @@ func Sources() []SourceKind {
 	})
 	task.Extra = anything
 	return []SourceKind{
-		{Name: "input", Doc: "A value that the program gives by name; this is its JSON Schema: a file next to the policy, ralph:NAME, or inline.", Given: true},
+		{Name: "input", Doc: "A value that a program gives by name. One that is missing is reported.", Given: true},
 		{Name: "text", Doc: "A text file, trimmed.", Path: true, Settle: true, File: true, Value: text},
 		{Name: "json", Doc: "A JSON file that holds an object.", Path: true, Schema: true, Settle: true, Editable: true, File: true},
 		{Name: "frontmatter", Doc: "The YAML front matter of a file; .body is the text below it.", Path: true, Schema: true, Settle: true, Editable: true, File: true, Body: true},

@@ -27,6 +27,7 @@ func doctorChecks() []doctorCheck {
 		{"competing-hook", "another hook or plugin that answers stops too, or the hook that an installed policy replaces"},
 		{"policy", "a policy that cannot be found or used, or that has findings"},
 		{"untrusted", "a policy that runs programs or asks models, or that hooks of your own settings ask, and is not approved as it is now"},
+		{"input", "a fact that a program gives, in a policy that a hook asks"},
 		{"shadow", "a file of the project that is used in the place of a shipped policy"},
 		{"reentry", "a policy that continues once for each prompt"},
 		{"block-cap", "a limit of the host that ends loops before the policy does"},

@@ -114,7 +114,21 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 		x.problem("untrusted", "", fmt.Sprintf("%s runs programs or asks models (%s), %s. Until you approve it, those facts are missing", e.name, strings.Join(names, ", "), whyNot(why)),
 			"read it, then: ralph trust "+e.name)
 	}
+	if names := inputs(e.program); len(names) > 0 && e.host != "" {
+		x.problem("input", where, fmt.Sprintf("%s has facts that a program gives (%s), and a hook gives none, so they are missing", e.name, strings.Join(names, ", ")),
+			"give them another source, or ask the policy with the Go packages")
+	}
 	x.checkShadow(e, where)
+}
+
+// inputs are the names of the facts that a program gives.
+func inputs(p *rules.Program) (names []string) {
+	for _, f := range p.Facts() {
+		if f.Source.Given {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // whyNot says why a policy is not approved, without the way out, which is the fix.

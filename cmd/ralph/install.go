@@ -324,6 +324,9 @@ func (a *app) adviseInstalled(ctx context.Context, project, hostName string, f i
 		if what, fix := e.reentryAdvice(); what != "" {
 			fmt.Fprintf(a.stdout, "%s %s. To run through all tasks: %s\n", name, what, fix)
 		}
+		if names := inputs(program); len(names) > 0 {
+			fmt.Fprintf(a.stdout, "%s has facts that a program gives, and a hook gives none: %s\n", name, strings.Join(names, ", "))
+		}
 		if a.needsTrust(e) != nil {
 			fmt.Fprintf(a.stdout, "%s runs programs or asks a model. Read it, then approve it: ralph trust %s\n", name, name)
 		}
