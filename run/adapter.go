@@ -99,9 +99,6 @@ const (
 	Lost            Outcome = "lost"             // it died with the runner
 )
 
-// counted reports whether an iteration that ended so counts: that which did not come to work costs none.
-func (o Outcome) counted() bool { return o != RateLimited && o != Lost }
-
 func exitOf(e process.Exit, stderr []byte, dir string, env []string, start time.Time) Process {
 	return Process{Exit: e.Code, Signal: e.Signal, Stderr: stderr, Dir: dir, Env: env, Start: start}
 }

@@ -65,7 +65,7 @@ func TestForgedRecords(t *testing.T) {
 		{"a cost that overflows", result(`"model_usage_since_last_result":{"a":{"costUSD":1e308},"b":{"costUSD":1e308}}`), run.Limits{Cost: 5}, run.AtLimit, 1},
 		{"a cost below nothing", result(`"model_usage_since_last_result":{"a":{"costUSD":-1e308}}`), run.Limits{Cost: 5, Iterations: 3}, run.AtLimit, 3},
 		{"a reset after all times", `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1e17}}` + "\n" +
-			`{"type":"result","subtype":"success","is_error":true,"api_error_status":429}`, run.Limits{}, run.NoReset, 0},
+			`{"type":"result","subtype":"success","is_error":true,"api_error_status":429}`, run.Limits{}, run.NoReset, 1},
 		{"a problem without end", `{"type":"result","is_error":true,"result":"` + strings.Repeat("x", 3<<20) + `"}`, run.Limits{Iterations: 1}, run.AtLimit, 1},
 		{"a session that is a flag", strings.ReplaceAll(result(`"usage":{}`), "0199c0de-0000", "--dangerously-skip-permissions"), run.Limits{Iterations: 2}, run.AtLimit, 2},
 		{"deep", strings.Repeat("[", 1<<20), run.Limits{Iterations: 1}, run.AtLimit, 1},

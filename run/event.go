@@ -25,7 +25,7 @@ type Event struct {
 	Time time.Time `json:"time"`
 	Run  string    `json:"run"`
 
-	Iteration int `json:"iteration,omitempty"` // from 1; one that did not count gives its number to the next
+	Iteration int `json:"iteration,omitempty"` // from 1: each start of the agent has its own
 
 	Policy string   `json:"policy,omitempty"` // run_start, run_resume
 	Client string   `json:"client,omitempty"`
@@ -35,7 +35,6 @@ type Event struct {
 	Shown  string `json:"shown,omitempty"`        // output
 
 	Outcome Outcome    `json:"outcome,omitempty"` // iteration_end
-	Counted *bool      `json:"counted,omitempty"` // iteration_end: only where it does not count
 	Problem string     `json:"problem,omitempty"` // iteration_end: what went wrong, in the client's words
 	Session string     `json:"session,omitempty"` // iteration_end: the client's session
 	Exit    *int       `json:"exit,omitempty"`    // iteration_end: status of the process

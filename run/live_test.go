@@ -163,7 +163,7 @@ func TestSessionsStepAside(t *testing.T) {
 	want := map[string]string{
 		"first": busy, "again": "stop|", "another": busy, "own": "stop|", "elsewhere": "continue|step 1",
 		"run":           "run " + r.ID() + " of policy.yaml works in " + dir + "; wait for it, stop it, or give this one a worktree of its own",
-		"run elsewhere": "1 of 1 iterations are done", "after": "continue|step 1",
+		"run elsewhere": "1 of 1 iterations were started", "after": "continue|step 1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("answers (-want +got)\n%s", diff)

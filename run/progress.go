@@ -30,7 +30,7 @@ type progress struct {
 	Phase      phase           `json:"phase"`
 	End        End             `json:"end,omitempty"`
 	Resumed    int             `json:"resumed,omitempty"` // how often it went on after its end
-	Iterations int             `json:"iterations"`        // that count
+	Iterations int             `json:"iterations"`        // that were started
 	Prompt     string          `json:"prompt,omitempty"`
 	Agent      process.ID      `json:"agent,omitzero"` // that runs
 	Tokens     int             `json:"tokens,omitempty"`
@@ -41,7 +41,7 @@ type progress struct {
 	Crashes    int             `json:"crashes,omitempty"` // in a row
 	Limited    int             `json:"limited,omitempty"` // rate limits in a row
 
-	// Of the latest iteration that counts, for the policy.
+	// Of the latest iteration that the policy is asked about.
 	Outcome    Outcome   `json:"outcome,omitempty"`
 	Text       string    `json:"text,omitempty"`
 	Exit       int       `json:"exit,omitempty"`
@@ -75,7 +75,6 @@ func (p *progress) after(res Result, exit int) {
 		return
 	}
 	p.Phase, p.Limited = deciding, 0
-	p.Iterations++
 	if p.Crashes++; res.Outcome != Crashed {
 		p.Crashes = 0
 	}

@@ -268,20 +268,21 @@ func (r *Runner) iterate(ctx context.Context) error {
 		}
 	}
 	n := p.Iterations + 1
-	p.Phase = iterating
 	inv := Invocation{Args: r.plan.Args, Prompt: p.Prompt, Dir: r.plan.Root}
 	if r.plan.Continue {
 		inv.Session = p.Session
 	}
 	cmd, err := r.adapter.Command(inv)
 	if err != nil {
-		return endf(Failed, "the command line of iteration %d cannot be made: %v", n, err)
+		return endf(Failed, "iteration %d is not started: %v", n, err)
 	}
+	p.Phase, p.Iterations = iterating, n // a start counts whatever becomes of it, also if this process is killed now
 	if err := r.say(Event{Kind: IterationStart, Iteration: n, Prompt: len(p.Prompt)}); err != nil {
 		return err
 	}
 	res, exit, err := r.runAgent(ctx, n, cmd)
 	if err != nil {
+		p.Iterations--
 		return endf(Failed, "the agent cannot be started: %v", err)
 	}
 	p.after(res, exit.Exit)
@@ -291,9 +292,6 @@ func (r *Runner) iterate(ctx context.Context) error {
 	}
 	if !res.ResetsAt.IsZero() {
 		ev.Resets = &res.ResetsAt
-	}
-	if !res.Outcome.counted() {
-		ev.Counted = new(bool)
 	}
 	if err := r.say(ev); err != nil {
 		return err
@@ -323,12 +321,12 @@ func (r *Runner) consequence(res Result) error {
 // maxCrashes is how often in a row the client may fail.
 const maxCrashes = 3
 
-// lost says that the iteration died with the runner. Its number is used again.
+// lost says that the iteration died with the runner.
 func (r *Runner) lost() error {
 	r.progress.Phase = ready
 	r.progress.Agent = process.ID{}
 	r.progress.count(Lost)
-	return r.say(Event{Kind: IterationEnd, Iteration: r.progress.Iterations + 1, Outcome: Lost, Counted: new(bool), Totals: r.totals()})
+	return r.say(Event{Kind: IterationEnd, Iteration: r.progress.Iterations, Outcome: Lost, Totals: r.totals()})
 }
 
 // ready waits while the run is paused, and ends the run at its limits.
@@ -342,7 +340,7 @@ func (r *Runner) ready(ctx context.Context) error {
 	t, l := r.totals(), r.plan.Limits
 	switch {
 	case t.Iterations >= l.Iterations:
-		return endf(AtLimit, "%d of %d iterations are done", t.Iterations, l.Iterations)
+		return endf(AtLimit, "%d of %d iterations were started", t.Iterations, l.Iterations)
 	case t.Elapsed >= l.Elapsed:
 		return endf(AtLimit, "the run has taken %s of %s", t.Elapsed.Round(time.Second), l.Elapsed)
 	case l.Tokens > 0 && t.Tokens >= l.Tokens:

@@ -29,6 +29,9 @@ rules:
     continue: "do step ${run.iteration + 1} after ${run.outcome}"
 `
 
+// endless continues for ever, as far as the run lets it.
+const endless = "ralph: 1\nlimits: {continuations: 10000, total: 100000}\nrules: [{name: again, continue: 'step ${loop.continuations + 1}'}]\n"
+
 func load(t *testing.T, text string) *rules.Program {
 	t.Helper()
 	p, diags := rules.LoadBytes(t.Context(), "policy.yaml", []byte(text), rules.Config{})
@@ -72,9 +75,6 @@ func inWords(ev run.Event) string {
 		if w != "" {
 			words = append(words, w)
 		}
-	}
-	if ev.Counted != nil {
-		words = append(words, "counted: "+strconv.FormatBool(*ev.Counted))
 	}
 	return strings.Join(words, " ")
 }
@@ -404,7 +404,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// A rate limit costs no iteration, and a client that cannot sign in is not asked again.
+// After a rate limit the policy is not asked, and a client that cannot sign in is not started again.
 func TestOutcomes(t *testing.T) {
 	dir, _ := project(t)
 	for _, c := range []struct {
@@ -412,15 +412,12 @@ func TestOutcomes(t *testing.T) {
 		want     []string
 		ended    run.End
 	}{
-		{[]run.Outcome{run.RateLimited, run.RateLimited, run.OK}, []string{"1 rate_limited counted: false", "1 rate_limited counted: false", "1 ok"}, run.Stopped},
+		{[]run.Outcome{run.RateLimited, run.RateLimited, run.OK}, []string{"1 rate_limited", "2 rate_limited", "3 ok"}, run.Stopped},
 		{[]run.Outcome{run.Auth}, []string{"1 auth"}, run.NoAccess},
 		{[]run.Outcome{run.Billing}, []string{"1 billing"}, run.NoAccess},
 		{[]run.Outcome{run.Crashed, run.OK, run.Crashed, run.Crashed, run.TurnLimit}, []string{"1 crashed", "2 ok", "3 crashed", "4 crashed", "5 turn_limit"}, run.Stopped},
 	} {
 		n := len(c.want)
-		if c.outcomes[0] == run.RateLimited {
-			n = 1
-		}
 		text := "ralph: 1\nlimits: {continuations: 1000}\nrules:\n  - {name: done, when: run.iteration >= " + strconv.Itoa(n) + ", stop: done}\n  - {name: again, continue: go on}\n"
 		r, err := run.New(load(t, text), &scripted{outcomes: c.outcomes}, run.WithDir(dir), sh("true"), run.Hasty())
 		if err != nil {
@@ -439,10 +436,49 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// A start is a start: whatever the agent reports of itself, it is not started more often than the run may.
+func TestStartsAreBounded(t *testing.T) {
+	dir, _ := project(t)
+	for _, o := range []run.Outcome{run.OK, run.RateLimited, run.TurnLimit, run.ContextOverflow, run.OverBudget, run.Crashed, run.Lost, run.Timeout, "", "odd"} {
+		for _, resets := range []time.Duration{0, time.Second, -time.Second} {
+			client := &scripted{outcomes: slices.Repeat([]run.Outcome{o}, 10), resets: resets}
+			r, err := run.New(load(t, endless), client, run.WithDir(dir), run.WithLimits(run.Limits{Iterations: 2}), sh("true"), run.Hasty())
+			if err != nil {
+				t.Fatal(err)
+			}
+			events, lines := all(t, t.Context(), r)
+			if last := events[len(events)-1]; last.Ended != run.AtLimit || len(client.outcomes) != 8 {
+				t.Errorf("%q: the agent was started %d times\n%s", o, 10-len(client.outcomes), strings.Join(lines, "\n"))
+			}
+		}
+	}
+}
+
+// The wait before the next start is ralph's own, or longer where the client says so.
+func TestLeastWait(t *testing.T) {
+	dir, _ := project(t)
+	now := time.Now()
+	for resets, want := range map[time.Duration]time.Duration{0: 10 * time.Second, -time.Hour: 10 * time.Second, time.Second: 10 * time.Second, time.Hour: time.Hour} {
+		r, err := run.New(load(t, endless), &scripted{outcomes: []run.Outcome{run.RateLimited}, resets: resets}, run.WithDir(dir), sh("true"), run.At(now))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ev := range r.Run(t.Context()) {
+			if ev.Kind == run.Waiting {
+				if got := ev.Until.Sub(now); got < want || got > want+want/10 {
+					t.Errorf("a reset after %s: it waits %s, want %s", resets, got, want)
+				}
+				break
+			}
+		}
+	}
+}
+
 // scripted reports outcomes in turn.
 type scripted struct {
 	run.Adapter
 	outcomes []run.Outcome
+	resets   time.Duration // from now, 0 where the client does not say
 }
 
 func (s *scripted) Name() string         { return "scripted" }
@@ -455,15 +491,22 @@ func (s *scripted) Command(i run.Invocation) (run.Command, error) {
 func (s *scripted) Output() run.Output {
 	o := s.outcomes[0]
 	s.outcomes = s.outcomes[1:]
-	return output(o)
+	return output{o, s.resets}
 }
 
-type output run.Outcome
+type output struct {
+	outcome run.Outcome
+	resets  time.Duration
+}
 
 func (output) Line([]byte) (string, run.Outcome) { return "", "" }
 func (o output) Result(run.Process) run.Result {
 	cost := 0.25
-	return run.Result{Outcome: run.Outcome(o), Tokens: 100, Cost: &cost}
+	res := run.Result{Outcome: o.outcome, Tokens: 100, Cost: &cost}
+	if o.resets != 0 {
+		res.ResetsAt = time.Now().Add(o.resets)
+	}
+	return res
 }
 
 // Tokens and cost are known after an iteration.

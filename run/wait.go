@@ -60,8 +60,8 @@ func (r *Runner) waitAfterFailure(ctx context.Context) error {
 	if at.After(last) {
 		return endf(NoReset, "the rate limit resets at %s, when the time of the run is over", at.Local().Format(time.DateTime))
 	}
-	if !at.After(r.now()) {
-		at = r.now().Add(r.backoff(p.Limited))
+	if least := r.now().Add(r.backoff(p.Limited)); at.Before(least) { // whatever the client says
+		at = least
 	}
 	return r.wait(ctx, at, "the rate limit of the client is reached")
 }

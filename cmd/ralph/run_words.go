@@ -46,9 +46,6 @@ func outcomeWords(ev run.Event) string {
 	if words == "" {
 		words = string(ev.Outcome)
 	}
-	if ev.Counted != nil && !*ev.Counted {
-		words += " and does not count"
-	}
 	return words
 }
 
