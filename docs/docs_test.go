@@ -273,7 +273,7 @@ func reason(t *testing.T, p *rules.Program, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := l.Decide(t.Context(), ev)
+	d := l.Preview(t.Context(), ev)
 	return strings.ReplaceAll(strings.TrimPrefix(d.Verdict.Reason, "="), "\n", "⏎")
 }
 

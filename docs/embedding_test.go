@@ -166,7 +166,7 @@ func Example_gate() {
 		}
 		loops = append(loops, l)
 	}
-	answer := loop.NewGate(loops...).Hook(ctx, nil, []byte(`{"hook_event_name": "Stop", "session_id": "s1"}`))
+	answer := loops[0].Hook(ctx, nil, []byte(`{"hook_event_name": "Stop", "session_id": "s1"}`), loops[1:]...)
 	fmt.Printf("%sstatus %d\n", answer.Stdout, answer.Status)
 	// Output:
 	// {"decision":"block","reason":"[todo.yaml]\nDo the next item of TODO.md."}
@@ -245,7 +245,7 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{SessionID: "s1", Turn: "t1"})); err != nil {
+	if _, err := l.Run(t.Context(), host.Event{SessionID: "s1", Turn: "t1"}); err != nil {
 		t.Fatal(err)
 	}
 	same(t, shown[2], records.All()[0])
@@ -270,7 +270,7 @@ func same[T any](t *testing.T, shown string, got *T) {
 	}
 	if diff := cmp.Diff(want, back,
 		cmpopts.IgnoreTypes(rules.Budget{}),
-		cmpopts.IgnoreFields(loop.Record{}, "ID", "Digest", "TookNS"),
+		cmpopts.IgnoreFields(loop.Record{}, "ID", "Digest", "Took"),
 		cmpopts.IgnoreFields(rules.Step{}, "Start", "Took"),
 		cmpopts.IgnoreFields(rules.FactRead{}, "Start", "Took"),
 	); diff != "" {

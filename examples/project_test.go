@@ -129,7 +129,7 @@ func (p *project) stop(more event) *loop.Decision {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	d, err := p.loop.Apply(p.t.Context(), p.loop.Decide(p.t.Context(), ev))
+	d, err := p.loop.Run(p.t.Context(), ev)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ type Event struct {
 	Host string // the name of the host that decoded it; "" is the portable host
 	Name string // the event; an input that names none is a Stop
 
+	ID             string // the caller's own name for the decision on the event, which becomes that of its record; "" for a hook
 	Run            string // the run of ralph run that the event is of; "" for a hook
 	SessionID      string
 	TurnID         string // the host's own id of the turn: prompt_id of Claude Code and Qwen, turn_id of Codex

@@ -12,48 +12,63 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-var errSpent = errors.New("the decision was applied before; an event is decided anew with Decide")
-
-// Apply makes a decision true: memory, effects, decision log, in this order. If the
-// memory or what it changes was changed since the decision was made, it is made again,
-// until it can be applied or ctx is done. So the result may differ: answer the decision
-// that Apply returns, which is d. An error means that the policy could not be
-// followed; the decision then lets the agent stop and says why.
+// Apply makes a decision of [Loop.Preview] true, as [Loop.Run] does. If the memory or
+// what it changes was changed since the decision was made, it is made again. So the result may
+// differ: answer the decision that Apply returns, which is d.
 //
-// When ctx is done, nothing is changed any more, except that a count of a continuation
-// that is not to be is taken back. Apply can be called once. It never
-// panics.
+// Apply refuses a decision that is nil, zero, of another loop or applied before. It then returns
+// another decision, which lets the agent stop, and changes nothing.
 func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
-	ctx, cancel := l.within(ctx)
-	defer cancel()
-	l.apply(ctx, d)
-	l.keep(ctx, d)
+	if err := l.owns(d); err != nil {
+		refused := l.decision(host.Event{})
+		if d != nil {
+			refused.Event = d.Event
+		}
+		refused.fail(err)
+		return refused, err
+	}
+	d.observed(ctx, func(ctx context.Context) {
+		d.apply(ctx)
+		d.keep(ctx)
+	})
 	return d, d.Err
 }
 
-// apply is Apply but for the decision log.
-func (l *Loop) apply(ctx context.Context, d *Decision) {
-	defer d.close()
-	defer d.rescue()
-	if d.gatherer == nil || d.Err != nil {
-		return
+// owns returns why a decision cannot be applied by the loop.
+func (l *Loop) owns(d *Decision) error {
+	switch {
+	case d == nil || d.loop == nil:
+		return errors.New("there is no decision: Preview makes one")
+	case l.usable() != nil:
+		return l.usable()
+	case d.loop != l:
+		return fmt.Errorf("the decision is of another loop, of the policy %s", d.Policy)
+	case d.spent:
+		return errors.New("the decision was applied before; Preview makes another")
 	}
-	if d.spent {
-		d.fail(errSpent)
+	return nil
+}
+
+// apply is Apply but for the decision log.
+func (d *Decision) apply(ctx context.Context) {
+	defer d.rescue()
+	defer d.close()
+	if d.gatherer == nil || d.Err != nil {
 		return
 	}
 	d.spent = true
 	err := d.gatherer.open()
 	if err == nil {
-		err = l.commit(ctx, d)
+		err = d.commit(ctx)
 	}
 	if err != nil {
 		d.fail(err)
 		return
 	}
 	d.Applied = true
-	l.hint(ctx, d)
-	l.finish(ctx, d)
+	d.free() // what follows may make another decision of the session
+	d.loop.hint(ctx, d)
+	d.finish(ctx)
 }
 
 // rescue turns a panic into a decision that lets the agent stop.
@@ -64,7 +79,7 @@ func (d *Decision) rescue() {
 }
 
 // commit saves the memory and makes the effects, deciding again where that is needed.
-func (l *Loop) commit(ctx context.Context, d *Decision) error {
+func (d *Decision) commit(ctx context.Context) error {
 	m := &d.gatherer.mem
 	if ctx.Err() != nil {
 		return interrupted(ctx)
@@ -72,48 +87,63 @@ func (l *Loop) commit(ctx context.Context, d *Decision) error {
 	if !d.Verdict.Changed && len(d.effects()) == 0 {
 		return nil
 	}
+	if err := d.enter(ctx); err != nil {
+		return err
+	}
 	unlock, err := m.lock(ctx)
 	if err != nil {
 		return fmt.Errorf("ralph's own directory cannot be used, so the loop cannot be counted: %w", err)
 	}
 	defer unlock()
 	defer d.gatherer.files.release()
-	for again := false; ; again = true {
-		switch {
-		case ctx.Err() == nil:
-		case again:
-			return fmt.Errorf("what it changes is changed by others faster than can be decided: %w", interrupted(ctx))
-		default:
-			return interrupted(ctx)
+	for {
+		err := d.save(ctx)
+		if err == nil || !errors.Is(err, ErrConflict) && (d.Retries == 0 || ctx.Err() == nil) {
+			return err
 		}
-		saved := m.after(d.Verdict)
-		if len(saved) > 0 {
-			switch err := m.store.Save(ctx, saved...); {
-			case errors.Is(err, ErrConflict): // another event was counted meanwhile
-				if err := m.load(ctx); err != nil {
-					return err
-				}
-				d.evaluate(ctx)
-				continue
-			case err != nil:
-				return fmt.Errorf("the loop cannot be counted, so it ends: %w", err)
-			}
+		d.Retries++
+		pause(ctx, d.Retries)
+		err = m.load(ctx)
+		if ctx.Err() != nil {
+			return fmt.Errorf("the memory of the loop or a fact %w, again and again: %w", ErrConflict, interrupted(ctx))
 		}
-		err := d.write(ctx)
-		if err == nil {
-			return nil
-		}
-		// What was counted for a verdict that is not to be is taken back. If that
-		// fails, the loop ends one continuation early.
-		back := m.takeBack(ctx, saved)
-		if !errors.Is(err, ErrConflict) {
-			return fmt.Errorf("the changes of this verdict cannot be made, so the loop ends: %w", err)
-		}
-		if back != nil {
-			return fmt.Errorf("the loop cannot be counted, so it ends: %w", back)
+		if err != nil {
+			return err
 		}
 		d.evaluate(ctx)
 	}
+}
+
+// save saves the memory and makes the effects once. The error is an [ErrConflict] if
+// something changed since it was read; then nothing was changed.
+func (d *Decision) save(ctx context.Context) error {
+	m := &d.gatherer.mem
+	if ctx.Err() != nil {
+		return interrupted(ctx)
+	}
+	saved := m.after(d.Verdict)
+	if len(saved) > 0 {
+		switch err := m.store.Save(ctx, saved...); {
+		case errors.Is(err, ErrConflict): // another event was counted meanwhile
+			return err
+		case err != nil:
+			return fmt.Errorf("the loop cannot be counted, so it ends: %w", err)
+		}
+	}
+	err := d.write(ctx)
+	if err == nil {
+		return nil
+	}
+	// What was counted for a verdict that does not happen is taken back. If that
+	// fails, the loop ends one continuation early.
+	back := m.takeBack(ctx, saved)
+	switch {
+	case !errors.Is(err, ErrConflict):
+		return fmt.Errorf("the changes of this verdict cannot be made, so the loop ends: %w", err)
+	case back != nil:
+		return fmt.Errorf("the loop cannot be counted, so it ends: %v", back)
+	}
+	return err
 }
 
 // share is what one Writer has to do.
@@ -138,7 +168,7 @@ func (d *Decision) effects() (shares []share) {
 				continue
 			}
 			var s share
-			for _, f := range g.loop.program.Facts() {
+			for _, f := range d.program.Facts() {
 				if f.Name == e.Fact {
 					s.name, s.to = writerOf(g.loop.source(f.Source, &g.files))
 				}
@@ -186,7 +216,8 @@ func (s share) write(ctx context.Context) (err error) {
 // finish does what follows a decision that was applied: verbs of the embedding
 // program, programs that are run, prunes of rules and of finally. It is best effort: a file that cannot be
 // removed today is removed tomorrow.
-func (l *Loop) finish(ctx context.Context, d *Decision) {
+func (d *Decision) finish(ctx context.Context) {
+	l := d.loop
 	var effects []rules.Effect
 	for _, part := range d.Verdict.Parts {
 		for _, e := range part.Effects {
@@ -200,7 +231,7 @@ func (l *Loop) finish(ctx context.Context, d *Decision) {
 					}
 				}
 			case rules.RunEffect:
-				if err := l.start(ctx, d.gatherer, part.Rule, e); err != nil {
+				if err := d.start(ctx, part.Rule, e); err != nil {
 					said := len(d.Notices)
 					d.notice(fmt.Sprintf("rule %s: %s", part.Rule, err))
 					d.private = append(d.private, d.Notices[said:]...) // it may quote what the program printed
@@ -244,11 +275,11 @@ func (l *Loop) carryOut(ctx context.Context, e rules.Effect) (err error) {
 			err = fmt.Errorf("it panicked: %v", r)
 		}
 	}()
-	w := l.verbs[e.Verb]
-	if w == nil {
+	v, ok := l.verbs[e.Verb]
+	if !ok {
 		return errors.New("this program has no such verb")
 	}
-	return w.Write(ctx, []rules.Effect{e})
+	return v.do(ctx, e)
 }
 
 // memoryAge is how long the memory of a session is kept after it was last used.

@@ -61,7 +61,7 @@ func TestDecideChangesNothing(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": `{"n": 4}`})
 	l := p.loop(counterPolicy)
 	for range 3 {
-		d := l.Decide(t.Context(), p.stop())
+		d := l.Preview(t.Context(), p.stop())
 		if want := "n is 4, streak 0"; said(d) != want {
 			t.Errorf("%q, want %q", said(d), want)
 		}
@@ -88,7 +88,7 @@ func TestApplyDecidesAgain(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
 			l := p.loop(counterPolicy)
-			d := l.Decide(t.Context(), p.stop())
+			d := l.Preview(t.Context(), p.stop())
 			c.change(p, l)
 			d, err := l.Apply(t.Context(), d)
 			if err != nil || said(d) != c.want {
@@ -152,13 +152,13 @@ func TestApplyAgainstOtherWriters(t *testing.T) {
 					if ticks++; ticks <= c.writes {
 						p.write("state.json", fmt.Sprintf(`{"n":%d}`, 10+ticks%80))
 					}
-					if ticks == 50 {
+					if ticks == 8 {
 						cancel()
 					}
 				}
 				return ""
 			}))
-			d, _ := l.Apply(ctx, l.Decide(ctx, p.turn("a"))) // the error is in d
+			d, _ := l.Run(ctx, p.turn("a")) // the error is in d
 			if said(d) != c.want {
 				t.Errorf("%q, want %q, after %d evaluations: %v", said(d), c.want, ticks, d.Err)
 			}
@@ -166,7 +166,7 @@ func TestApplyAgainstOtherWriters(t *testing.T) {
 				t.Errorf("the source was asked %d times", asked)
 			}
 			if c.file == "" {
-				if d.Err == nil || len(d.Notices) != 1 || !strings.Contains(d.Notices[0], "changed by others faster") || !errors.Is(d.Err, context.Canceled) {
+				if d.Err == nil || len(d.Notices) != 1 || !strings.Contains(d.Notices[0], "changed since it was read, again and again") || !errors.Is(d.Err, loop.ErrConflict) || !errors.Is(d.Err, context.Canceled) {
 					t.Errorf("error %v, notices %q", d.Err, d.Notices)
 				}
 				// What did not happen was not counted, so the rule has not stepped aside.
@@ -321,7 +321,7 @@ func TestDamagedMemory(t *testing.T) {
 func TestApplyOnce(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
 	l := p.loop(counterPolicy)
-	d := l.Decide(t.Context(), p.stop())
+	d := l.Preview(t.Context(), p.stop())
 	if _, err := l.Apply(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
@@ -338,12 +338,12 @@ func TestApplyInTime(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
 	l := p.loop(counterPolicy)
 	ctx, cancel := context.WithCancel(t.Context())
-	d := l.Decide(ctx, p.stop())
+	d := l.Preview(ctx, p.stop())
 	cancel()
 	if d, err := l.Apply(ctx, d); !errors.Is(err, context.Canceled) || d.Continue() {
 		t.Errorf("%q, error %v", said(d), err)
 	}
-	if d := l.Decide(ctx, p.stop()); !errors.Is(d.Err, context.Canceled) || d.Continue() {
+	if d := l.Preview(ctx, p.stop()); !errors.Is(d.Err, context.Canceled) || d.Continue() {
 		t.Errorf("decided after the end: %q, error %v", said(d), d.Err)
 	}
 	if p.read("state.json") != `{"n": 1}` || len(entries(t, filepath.Join(p.store, "memory"))) > 0 {

@@ -84,7 +84,7 @@ rules:
 			for b.Loop() {
 				ev := host.Event{SessionID: strconv.Itoa(n / 400)} // below the limits
 				n++
-				if d, err := l.Apply(b.Context(), l.Decide(b.Context(), ev)); err != nil || !d.Continue() {
+				if d, err := l.Run(b.Context(), ev); err != nil || !d.Continue() {
 					b.Fatal(d.Verdict.Reason, err)
 				}
 			}
@@ -98,7 +98,7 @@ func BenchmarkDecide(b *testing.B) {
 	ev := p.stop()
 	b.ReportAllocs()
 	for b.Loop() {
-		d := l.Decide(b.Context(), ev)
+		d := l.Preview(b.Context(), ev)
 		if !d.Continue() {
 			b.Fatal(d.Err)
 		}
@@ -139,7 +139,7 @@ func BenchmarkDecideTranscript(b *testing.B) {
 			ev.Host, ev.TranscriptPath = host.ClaudeCode, sessionFile(b, c.size)
 			b.ReportAllocs()
 			for b.Loop() {
-				d := l.Decide(b.Context(), ev)
+				d := l.Preview(b.Context(), ev)
 				if !d.Continue() {
 					b.Fatal(d.Err)
 				}
@@ -165,7 +165,7 @@ rules:
 		ev := p.stop()
 		ev.Host, ev.TranscriptPath = host.ClaudeCode, sessionFile(t, size)
 		allocated = append(allocated, testing.AllocsPerRun(5, func() {
-			d := l.Decide(t.Context(), ev)
+			d := l.Preview(t.Context(), ev)
 			if !d.Continue() {
 				t.Errorf("%d bytes: %q, warnings %q", size, said(d), d.Verdict.Trace.Warnings)
 			}

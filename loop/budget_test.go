@@ -68,7 +68,7 @@ func TestFilesOfADecisionMadeAgain(t *testing.T) {
 	}
 	l := p.loop("ralph: 1\nfacts:\n  a: {glob: a/*.json, parse: text}\n  s: {json: state.json, schema: {properties: {n: {type: integer}}}}\n" +
 		"rules:\n  - name: go\n    when: len(a) == 5 and s.n < 9\n    continue: on ${s.n}\n    then: [{set: s.n = s.n + 1}]\n")
-	d := l.Decide(t.Context(), p.stop())
+	d := l.Preview(t.Context(), p.stop())
 	p.write("state.json", `{"n": 5}`)
 	if d, err := l.Apply(t.Context(), d); err != nil || said(d) != "on 5" || p.read("state.json") != `{"n": 6}` {
 		t.Errorf("it says %q, %v; the file is %s", said(d), err, p.read("state.json"))

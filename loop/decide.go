@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Decision is what a loop says to one event. Get one from [Loop.Decide]. It is
-// not safe for concurrent use.
+// Decision is what a loop says to one event. [Loop.Run] and [Loop.Preview] return one. It
+// is not safe for concurrent use.
 type Decision struct {
 	Policy  string // name of the policy
 	Event   host.Event
@@ -25,14 +25,19 @@ type Decision struct {
 	Root    string         // project root, "" if there is none
 	Verdict *rules.Verdict // never nil
 	Skipped string         // why the rules were not tried: loops are off, the event is not listed, the policy is not for it
-	Notices []string       // for the user, in order; Apply adds to them
+	Notices []string       // for the user, in order; applying adds to them
 	Known   []string       // notices that the session saw before: for the log alone
 	Notes   []string       // for the agent beside the prompt, on UserPromptSubmit only
-	Log     []string       // finished lines for stderr; Apply adds to them
-	Hint    string         // of the user, at the end of the verdict's reason; Apply adds it
+	Log     []string       // finished lines for stderr; applying adds to them
+	Hint    string         // of the user, at the end of the verdict's reason; applying adds it
 	Applied bool           // memory was saved and the effects on facts were made
+	Retries int            // how often it was made again, since something changed meanwhile
 	Err     error          // the policy could not be followed; the verdict then is a stop
 	Took    time.Duration  // of deciding
+
+	loop    *Loop          // that made it
+	program *rules.Program // of the loop when the decision began, nil if there is none
+	leave   func()         // the session is free for other decisions then; nil if it is
 
 	id       string   // of its record, once there is one
 	busy     string   // the run of the policy that is under way, another than that of the event
@@ -43,25 +48,72 @@ type Decision struct {
 	spent    bool // it was applied
 }
 
-// Decide decides an event and changes nothing. An event without a
-// name is a Stop. Decide never fails and never panics: what keeps the policy from
-// being followed is in the decision's Err, which lets the agent stop. That ctx is done
-// or the deadline over before the decision is made is such an error.
-func (l *Loop) Decide(ctx context.Context, ev host.Event) *Decision {
-	ctx, cancel := l.within(ctx)
-	defer cancel()
-	d := l.decided(ctx, ev)
-	d.close()
+// Run decides an event, makes the decision true and records it: memory, effects, verbs, log,
+// in this order. An event without a name is a Stop. The decisions of one session are
+// made one after the other; what other loops and processes change meanwhile makes Run decide
+// again, at growing intervals.
+//
+// Run never panics, and the Decision is never nil. The error is its Err: the policy could not be
+// followed, so the agent may stop. At the deadline, or when ctx is done, nothing more is
+// changed, except that a count of a continuation that does not happen is taken back. If
+// something changed again and again until then, the error is [ErrConflict] too.
+func (l *Loop) Run(ctx context.Context, ev host.Event) (*Decision, error) {
+	d := l.run(ctx, ev, func() bool { return true })
+	return d, d.Err
+}
+
+// run is Run; a decision that is not claimed is not recorded.
+func (l *Loop) run(ctx context.Context, ev host.Event, claim func() bool) *Decision {
+	d := l.decision(ev)
+	d.observed(ctx, func(ctx context.Context) {
+		d.decide(ctx, true)
+		d.apply(ctx)
+		if claim() {
+			d.keep(ctx)
+		}
+	})
 	return d
 }
 
-// decided is Decide, with the project left open.
-func (l *Loop) decided(ctx context.Context, ev host.Event) *Decision {
+// Preview returns what Run would decide, and changes and counts nothing: no limit holds,
+// and no effect is made. [Loop.Apply] makes it true.
+func (l *Loop) Preview(ctx context.Context, ev host.Event) *Decision {
 	d := l.decision(ev)
-	start := time.Now()
-	l.decide(ctx, d)
-	d.Took = time.Since(start)
+	d.observed(ctx, func(ctx context.Context) {
+		d.decide(ctx, false)
+		d.close()
+	})
 	return d
+}
+
+// observed calls do with the context of the observer, bounded by the deadline.
+func (d *Decision) observed(ctx context.Context, do func(context.Context)) {
+	l := d.loop
+	defer d.rescue()
+	switch {
+	case l.usable() != nil:
+		return
+	case ctx == nil:
+		d.fail(errNoContext)
+		return
+	case l.begin != nil:
+		seen, end := d.observe(ctx)
+		if seen != nil {
+			ctx = seen
+		}
+		if end != nil {
+			defer end(d)
+		}
+	}
+	ctx, cancel := l.within(ctx)
+	defer cancel()
+	do(ctx)
+}
+
+// observe calls the observer. If it panics, the decision has failed.
+func (d *Decision) observe(ctx context.Context) (seen context.Context, end func(*Decision)) {
+	defer d.rescue()
+	return d.loop.begin(ctx, d.Event)
 }
 
 // within bounds ctx by the deadline.
@@ -69,30 +121,44 @@ func (l *Loop) within(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeoutCause(ctx, l.deadline, lateError(l.deadline))
 }
 
+// close closes the project, and the session is free.
 func (d *Decision) close() {
 	if d.gatherer != nil {
 		d.gatherer.close()
 	}
+	d.free()
 }
 
 // decision is one that lets the agent stop.
 func (l *Loop) decision(ev host.Event) *Decision {
 	ev.Name = cmp.Or(ev.Name, host.Stop)
-	d := &Decision{Policy: l.name, Event: ev, Verdict: &rules.Verdict{}, prefix: "ralph"}
-	if l.program != nil {
-		d.prefix = l.program.Prefix
+	d := &Decision{Event: ev, Verdict: &rules.Verdict{}, loop: l, prefix: "ralph"}
+	if err := l.usable(); err != nil {
+		d.fail(err)
+		return d
+	}
+	d.Policy = l.name
+	if d.program = l.program.Load(); d.program != nil {
+		d.prefix = d.program.Prefix
 	}
 	return d
 }
 
-func (l *Loop) decide(ctx context.Context, d *Decision) {
+// decide makes the decision. With alone, other decisions of the session wait for it.
+func (d *Decision) decide(ctx context.Context, alone bool) {
+	if d.Err != nil {
+		return
+	}
+	l := d.loop
+	start := time.Now()
+	defer func() { d.Took = time.Since(start) }()
 	defer d.rescue()
 	d.Time = l.now()
 	if why, off := workspace.Off("", l.getenv); off {
 		d.Skipped = why
 		return
 	}
-	if l.broken == nil && !l.program.Handles(d.Event.Name) {
+	if d.program != nil && !d.program.Handles(d.Event.Name) {
 		d.Skipped = "the policy does not decide " + d.Event.Name
 		return
 	}
@@ -100,7 +166,7 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 		d.Skipped = "the host names no type of the agent that ends, so it is no subagent"
 		return
 	}
-	dir, err := l.root(d.Event)
+	dir, err := d.root()
 	if err != nil {
 		d.fail(err)
 		return
@@ -128,19 +194,22 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 	default:
 		d.busy = run
 	}
-	if l.broken != nil {
+	if d.program == nil {
 		d.fail(l.broken)
 		return
 	}
-	if err := l.meet(d); err != nil {
-		d.fail(err)
-		return
+	if err = d.meet(); err == nil && alone {
+		err = d.enter(ctx)
 	}
-	err = d.gatherer.mem.load(ctx)
+	if err == nil {
+		err = d.gatherer.mem.load(ctx)
+	}
 	if err == nil {
 		d.evaluate(ctx)
 	}
 	switch {
+	case errors.Is(err, ErrConflict):
+		d.fail(err)
 	case ctx.Err() != nil:
 		d.fail(interrupted(ctx))
 	case err != nil:
@@ -154,8 +223,9 @@ func (l *Loop) decide(ctx context.Context, d *Decision) {
 }
 
 // meet opens the project of a decision.
-func (l *Loop) meet(d *Decision) error {
-	g := &gatherer{loop: l, ev: d.Event, now: d.Time, dir: d.Root, mem: memoryOf(l.store, d.Event, d.Root, l.name)}
+func (d *Decision) meet() error {
+	l := d.loop
+	g := &gatherer{loop: l, program: d.program, ev: d.Event, now: d.Time, dir: d.Root, mem: memoryOf(l.store, d.Event, d.Root, l.name)}
 	g.files.world, d.gatherer = g, g
 	return g.open()
 }
@@ -192,23 +262,27 @@ func (d *Decision) noteworthy() bool {
 	return d.Verdict.Aside.Exists() || len(d.Verdict.Problems) > 0
 }
 
-// root gives the project root of an event, "" if the loop has none.
-func (l *Loop) root(ev host.Event) (string, error) {
+// root returns the project root of the event, "" if the loop has none.
+func (d *Decision) root() (string, error) {
+	l := d.loop
 	if l.project == "" && !l.local {
 		return "", nil
 	}
 	var files []string
-	if workspace.Named(l.project, l.getenv) == "" {
-		files = l.HeadFiles()
+	if d.program != nil && workspace.Named(l.project, l.getenv) == "" {
+		files = d.program.HeadFiles()
 	}
-	return workspace.Find(ev.Cwd, l.project, files, l.getenv)
+	return workspace.Find(d.Event.Cwd, l.project, files, l.getenv)
 }
 
 // options are those of one evaluation.
 func (d *Decision) options() rules.Options {
-	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Trace: rules.TraceFull}
-	if d.gatherer.loop.private {
+	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Budget: d.loop.budget}
+	switch {
+	case d.loop.private:
 		o.Trace = rules.TraceClear
+	case d.loop.recorder != nil:
+		o.Trace = rules.TraceFull
 	}
 	return d.gatherer.mem.options(o)
 }
@@ -226,7 +300,7 @@ func interrupted(ctx context.Context) error {
 func (d *Decision) evaluate(ctx context.Context) {
 	g := d.gatherer
 	g.begin()
-	d.Verdict = g.loop.program.Eval(ctx, g.facts(), d.options())
+	d.Verdict = d.program.Eval(ctx, g.facts(), d.options())
 	if g.problem != "" {
 		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "transcript: "+g.problem)
 	}
@@ -279,11 +353,6 @@ func (d *Decision) evaluate(ctx context.Context) {
 	}
 	if g.mem.problem != "" {
 		d.notice(g.mem.problem)
-	}
-	if !d.Verdict.Idle {
-		for _, name := range g.loop.stray() {
-			d.notice(fmt.Sprintf("the value %q is neither a fact of the policy nor one of ralph's names", name))
-		}
 	}
 }
 

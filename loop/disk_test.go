@@ -102,7 +102,7 @@ func TestMemoryInProcess(t *testing.T) {
 		go func() {
 			for range each {
 				// Two sessions change one file.
-				d, _ := l.Apply(context.Background(), l.Decide(context.Background(), host.Event{SessionID: string(rune('a' + i%2))}))
+				d, _ := l.Run(context.Background(), host.Event{SessionID: string(rune('a' + i%2))})
 				reasons <- said(d)
 			}
 		}()
@@ -133,7 +133,7 @@ func TestDecisionsHoldNoFiles(t *testing.T) {
 	before := open()
 	kept := make([]*loop.Decision, 2000)
 	for i := range kept {
-		if kept[i] = l.Decide(t.Context(), p.stop()); !kept[i].Continue() {
+		if kept[i] = l.Preview(t.Context(), p.stop()); !kept[i].Continue() {
 			t.Fatal(kept[i].Err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestDeadlineOfHalves(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &slow{table{name: "table", rows: map[string]int{"a": 1, "b": 1}}, c.gathers, c.writes}
 				l := p.named("policy.yaml", tablePolicy, []loop.Source{s}, loop.WithDeadline(time.Minute))
-				d := l.Decide(context.Background(), p.stop())
+				d := l.Preview(context.Background(), p.stop())
 				if c.writes {
 					d, _ = l.Apply(context.Background(), d)
 				}
@@ -208,7 +208,7 @@ finally: [{prune: {glob: "*", older: 1s}}]
 `, []loop.Source{hangs}, loop.WithRecorder(nil))
 		start := time.Now()
 		out := decoded(t, l.Hook(context.Background(), nil, p.input(nil)))
-		if out.Decision != "" || !strings.Contains(out.SystemMessage, "no decision within 25s") || time.Since(start) != loop.DefaultDeadline {
+		if out.Decision != "" || !strings.Contains(out.SystemMessage, "no decision within 25s") || time.Since(start) != 25*time.Second {
 			t.Errorf("after %s it says %+v", time.Since(start), out)
 		}
 		time.Sleep(2 * time.Hour)

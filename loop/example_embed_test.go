@@ -34,7 +34,7 @@ rules:
 		return
 	}
 	for range 3 {
-		d, err := l.Apply(ctx, l.Decide(ctx, host.Event{}))
+		d, err := l.Run(ctx, host.Event{})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -51,7 +51,7 @@ rules:
 func TestTracker(t *testing.T) {
 	tickets := &tracker{tickets: map[string]ticket{"T-7": {Title: "Fix the login", State: "open"}}}
 	program, diags := rules.LoadBytes(t.Context(), "ticket.yaml",
-		[]byte("ralph: 1\nfacts: {job: {ticket: T-7}}\nrules: [{name: tried, when: job.tries > 1, stop: tried}]\n"), loop.Config(tickets))
+		[]byte("ralph: 1\nfacts: {job: {ticket: T-7}}\nrules: [{name: tried, when: job.tries > 1, stop: tried}]\n"), loop.Config(loop.WithSource(tickets)))
 	if program == nil {
 		t.Fatal(diags.Err())
 	}

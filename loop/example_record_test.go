@@ -31,7 +31,7 @@ rules:
 		fmt.Println(err)
 		return
 	}
-	if _, err := l.Apply(ctx, l.Decide(ctx, host.Event{SessionID: "s1"})); err != nil {
+	if _, err := l.Run(ctx, host.Event{SessionID: "s1"}); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -97,7 +97,7 @@ rules:
     continue: ${job.title}
     then:
       - set: job.tries = job.tries + 1
-`), loop.Config(tickets))
+`), loop.Config(loop.WithSource(tickets)))
 	if program == nil {
 		fmt.Println(diags.Err())
 		return
@@ -108,7 +108,7 @@ rules:
 		return
 	}
 	for range 3 {
-		d, err := l.Apply(ctx, l.Decide(ctx, host.Event{SessionID: "T-7"}))
+		d, err := l.Run(ctx, host.Event{SessionID: "T-7"})
 		if err != nil {
 			fmt.Println(err)
 			return

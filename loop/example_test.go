@@ -49,8 +49,8 @@ rules:
 	// status 0:
 }
 
-// Decide says what would be done and changes nothing; Apply does it.
-func ExampleLoop_Decide() {
+// Preview shows what would be done and changes nothing; Apply does it.
+func ExampleLoop_Preview() {
 	project, _ := os.MkdirTemp("", "example")
 	defer os.RemoveAll(project)
 	state := filepath.Join(project, "state.json")
@@ -85,7 +85,7 @@ rules:
 		fmt.Printf("%s by rule %s: %s; the file has %s\n", d.Verdict.Action, d.Verdict.Rule, d.Verdict.Reason, content)
 	}
 	ctx := context.Background()
-	d := l.Decide(ctx, host.Event{Name: host.Stop, SessionID: "1", Cwd: project})
+	d := l.Preview(ctx, host.Event{Name: host.Stop, SessionID: "1", Cwd: project})
 	show(d)
 	if d, err = l.Apply(ctx, d); err != nil {
 		fmt.Println(err)
@@ -124,13 +124,13 @@ rules:
 	}
 	ctx := context.Background()
 	for range 2 {
-		if _, err := l.Apply(ctx, l.Decide(ctx, host.Event{SessionID: "1"})); err != nil {
+		if _, err := l.Run(ctx, host.Event{SessionID: "1"}); err != nil {
 			fmt.Println(err)
 		}
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	l.Apply(cancelled, l.Decide(cancelled, host.Event{SessionID: "1"}))
+	l.Run(cancelled, host.Event{SessionID: "1"})
 	// Output:
 	// level=INFO msg=decision policy=nightly.yaml event=Stop action=continue rule=go-on streak=0 session=1 reason="(6 bytes)"
 	// level=INFO msg=decision policy=nightly.yaml event=Stop action=stop rule=limits.continuations streak=1 session=1 reason="the limit of 1 continuations in a streak is reached" bound=continuations
@@ -158,7 +158,7 @@ rules:
 			fmt.Println(err)
 			return
 		}
-		d, err := l.Apply(ctx, l.Decide(ctx, host.Event{SessionID: "1"}))
+		d, err := l.Run(ctx, host.Event{SessionID: "1"})
 		fmt.Println(d.Verdict.Reason, err)
 	}
 	// Output:

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -18,16 +17,12 @@ func LocalLog(dir string) Recorder { return localLog{store.Open(dir)} }
 func OwnSource(kind string, root *state.Root) (Source, Writer) {
 	kinds := rules.Sources()
 	i := slices.IndexFunc(kinds, func(k rules.SourceKind) bool { return k.Name == kind })
-	open, err := schema.FromValue("open", true)
-	if err != nil {
-		panic(err)
-	}
-	f := &files{world: &gatherer{loop: &Loop{program: new(rules.Program), writing: make(chan struct{}, 1)}, now: time.Unix(0, 0), root: root}}
-	return ownSource(kinds[i], f, open), f
+	f := &files{world: &gatherer{loop: &Loop{writing: make(chan struct{}, 1)}, program: new(rules.Program), now: time.Unix(0, 0), root: root}}
+	return ownSource(kinds[i], f), f
 }
 
 // Program is the policy that the loop runs.
-func (l *Loop) Program() *rules.Program { return l.program }
+func (l *Loop) Program() *rules.Program { return l.program.Load() }
 
 // Continue reports whether the agent goes on.
 func (d *Decision) Continue() bool { return d.Verdict.Action == rules.Continue }

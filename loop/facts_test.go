@@ -28,7 +28,7 @@ func TestWithFacts(t *testing.T) {
 	asked := 0
 	l := alone(t, "ralph: 1\nrules: [{name: on, continue: '${permission_mode} in ${session_id}'}]",
 		loop.WithFacts(func(_ host.Event, world rules.Facts) rules.Facts { asked++; return standIn{world} }))
-	d := l.Decide(t.Context(), host.Event{SessionID: "s", PermissionMode: "default"})
+	d := l.Preview(t.Context(), host.Event{SessionID: "s", PermissionMode: "default"})
 	if said(d) != "plan in s" || asked != 1 {
 		t.Errorf("it says %q after %d askings", said(d), asked)
 	}

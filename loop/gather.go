@@ -11,7 +11,6 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -19,13 +18,14 @@ import (
 // at a time. Facts are gathered anew for each evaluation, but for those of sources
 // that are asked once: a decision that is made again must not ask a model twice.
 type gatherer struct {
-	loop  *Loop
-	ev    host.Event
-	now   time.Time
-	dir   string      // of the project, "" if there is none
-	root  *state.Root // nil without a project, and while nothing is decided or applied
-	files files
-	mem   memory
+	loop    *Loop
+	program *rules.Program
+	ev      host.Event
+	now     time.Time
+	dir     string      // of the project, "" if there is none
+	root    *state.Root // nil without a project, and while nothing is decided or applied
+	files   files
+	mem     memory
 
 	budget *state.Budget // of the latest evaluation
 
@@ -110,7 +110,7 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 		return absent("is not given")
 	}
 	if kind.Trust != "" {
-		if err := g.loop.untrusted(decl, g.dir); err != nil {
+		if err := g.untrusted(decl); err != nil {
 			return missing(err.Error())
 		}
 	}
@@ -136,12 +136,8 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 		ctx, cancel = context.WithTimeout(ctx, decl.Timeout)
 		defer cancel()
 	}
-	v = s.Gather(ctx, q)
-	v.Private = v.Private || s.Kind().Private // it may stand in for a source of ralph's own
-	if v.Status == rules.OK && decl.Schema != nil && kind.Around == nil {
-		r := decl.Schema.Check(schema.Document{Value: v.V})
-		v.V, v.Unusable, v.Warnings = r.Value, r.Unusable, r.Warnings
-	}
+	v = rules.ValueOf(decl, s.Gather(ctx, q))
+	v.Private = v.Private || s.Kind().Private // it may replace a source of ralph's own
 	return v
 }
 

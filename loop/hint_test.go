@@ -25,7 +25,7 @@ func TestHintOnce(t *testing.T) {
 		ev := p.stop()
 		ev.SessionID += strings.Repeat("x", i)
 		wg.Go(func() {
-			d, err := l.Apply(t.Context(), l.Decide(t.Context(), ev))
+			d, err := l.Run(t.Context(), ev)
 			if err != nil {
 				t.Error(err)
 			}

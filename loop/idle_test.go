@@ -18,7 +18,7 @@ const ownWhen = "ralph: 1\nprefix: own\nwhen: session_id startsWith \"mine\"\nfa
 // lazy makes a loop of a policy of which only its own when was read.
 func (p *project) lazy(policy string, asked *int) *loop.Loop {
 	p.t.Helper()
-	cfg := loop.Config(counting{asked})
+	cfg := loop.Config(loop.WithSource(counting{asked}))
 	cfg.Lazy = true
 	program, diags := rules.LoadBytes(p.t.Context(), "p.yaml", []byte(policy), cfg)
 	if program == nil {
@@ -83,7 +83,7 @@ func TestRest(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if d := l.Decide(t.Context(), ev); said(d) != "on" {
+			if d := l.Preview(t.Context(), ev); said(d) != "on" {
 				t.Errorf("it says %q", said(d))
 			}
 		})

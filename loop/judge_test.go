@@ -278,7 +278,7 @@ func TestJudgeIsAskedOnce(t *testing.T) {
 	policy := strings.Replace(judged, "facts:\n", "facts:\n  turns: {json: count.json, schema: {properties: {n: {type: integer, default: 0}}}}\n", 1) +
 		"    then:\n      - set: turns.n = turns.n + 1\n"
 	l := p.loop(policy, trusted())
-	d := l.Decide(t.Context(), p.talk(human("go"), agent("Done.")))
+	d := l.Preview(t.Context(), p.talk(human("go"), agent("Done.")))
 	p.write("count.json", `{"n": 41}`) // somebody else, meanwhile
 	if _, err := l.Apply(t.Context(), d); err != nil {
 		t.Fatal(err)

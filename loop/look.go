@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
@@ -12,8 +11,8 @@ import (
 // [rules.Program.Look]. It does not look whether loops are paused or switched off, and
 // changes nothing.
 func (l *Loop) Look(ctx context.Context, ev host.Event) (v *rules.Verdict, err error) {
-	err = l.outside(ctx, ev, func(ctx context.Context, f rules.Facts, o rules.Options) error {
-		v = l.program.Look(ctx, f, o)
+	err = l.outside(ctx, ev, func(ctx context.Context, p *rules.Program, f rules.Facts, o rules.Options) error {
+		v = p.Look(ctx, f, o)
 		return nil
 	})
 	return v, err
@@ -23,9 +22,9 @@ func (l *Loop) Look(ctx context.Context, ev host.Event) (v *rules.Verdict, err e
 // [rules.Program.Start]. The event names the session and directory of the command that
 // starts it. Start writes nothing.
 func (l *Loop) Start(ctx context.Context, ev host.Event, given map[string]any) (files []rules.StartFile, err error) {
-	err = l.outside(ctx, ev, func(ctx context.Context, f rules.Facts, o rules.Options) error {
+	err = l.outside(ctx, ev, func(ctx context.Context, p *rules.Program, f rules.Facts, o rules.Options) error {
 		var err error
-		files, err = l.program.Start(ctx, f, o, given)
+		files, err = p.Start(ctx, f, o, given)
 		return err
 	})
 	return files, err
@@ -34,33 +33,36 @@ func (l *Loop) Start(ctx context.Context, ev host.Event, given map[string]any) (
 // HeadFiles returns the files by which a project of the policy is known, see
 // [rules.Program.HeadFiles].
 func (l *Loop) HeadFiles() []string {
-	if l.program == nil {
+	if l.usable() != nil || l.program.Load() == nil {
 		return nil
 	}
-	return l.program.HeadFiles()
+	return l.program.Load().HeadFiles()
 }
 
-// outside gives use the world as an event would meet it, where no event is decided.
-func (l *Loop) outside(ctx context.Context, ev host.Event, use func(context.Context, rules.Facts, rules.Options) error) (err error) {
-	if l.broken != nil {
+// outside hands use the world as an event would meet it, where no event is decided.
+func (l *Loop) outside(ctx context.Context, ev host.Event, use func(context.Context, *rules.Program, rules.Facts, rules.Options) error) error {
+	d := l.decision(ev)
+	d.observed(ctx, func(ctx context.Context) {
+		if err := d.look(ctx, use); err != nil {
+			d.fail(err)
+		}
+	})
+	return d.Err
+}
+
+func (d *Decision) look(ctx context.Context, use func(context.Context, *rules.Program, rules.Facts, rules.Options) error) (err error) {
+	l := d.loop
+	if d.program == nil {
 		return l.broken
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("internal error: %v", r)
-		}
-	}()
-	ctx, cancel := l.within(ctx)
-	defer cancel()
-	d := l.decision(ev)
 	d.Time = l.now()
-	if d.Root, err = l.root(d.Event); err != nil {
+	if d.Root, err = d.root(); err != nil {
 		return err
 	}
 	if d.busy, err = l.liveRun(d.Root, d.Event); err != nil {
 		return err
 	}
-	if err := l.meet(d); err != nil {
+	if err := d.meet(); err != nil {
 		return err
 	}
 	defer d.close()
@@ -69,7 +71,9 @@ func (l *Loop) outside(ctx context.Context, ev host.Event, use func(context.Cont
 		return err
 	}
 	g.begin()
-	if err := use(ctx, g.facts(), d.options()); err != nil {
+	o := d.options()
+	o.Trace = max(o.Trace, rules.TraceFull)
+	if err := use(ctx, d.program, g.facts(), o); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {

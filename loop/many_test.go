@@ -50,7 +50,7 @@ func TestManyDecisions(t *testing.T) {
 	decide := func(n int) {
 		for i := range n {
 			ev := host.Event{SessionID: fmt.Sprint(i % 100), Turn: fmt.Sprint(i / 1000), LastAssistantMessage: "still at it"}
-			if d, err := l.Apply(t.Context(), l.Decide(t.Context(), ev)); err != nil || !d.Continue() {
+			if d, err := l.Run(t.Context(), ev); err != nil || !d.Continue() {
 				t.Fatalf("event %d: it says %q: %s, error %v", i, said(d), d.Verdict.Reason, err)
 			}
 		}
@@ -75,7 +75,7 @@ func TestManySessions(t *testing.T) {
 	s := loop.InMemory()
 	l := alone(t, "ralph: 1\nrules: [{name: go, continue: '${loop.total}'}]", loop.WithStore(s))
 	run := func(session int) string {
-		d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{SessionID: fmt.Sprint(session)}))
+		d, err := l.Run(t.Context(), host.Event{SessionID: fmt.Sprint(session)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func thousand(t *testing.T, goroutines int, opts func(i int) []loop.Option) {
 		}
 	}
 	for n := range 3 {
-		all(func(i int) { decisions[i] = loops[i].Decide(t.Context(), host.Event{SessionID: fmt.Sprint(i)}) })
+		all(func(i int) { decisions[i] = loops[i].Preview(t.Context(), host.Event{SessionID: fmt.Sprint(i)}) })
 		all(func(i int) {
 			d, err := loops[i].Apply(t.Context(), decisions[i])
 			if want := fmt.Sprint(i, " ", n); err != nil || said(d) != want {

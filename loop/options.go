@@ -1,19 +1,24 @@
 package loop
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
+	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// DefaultDeadline bounds one decision with all that it gathers and writes. It
-// lies below the shortest time that a host gives its hooks.
-const DefaultDeadline = 25 * time.Second
+// defaultDeadline bounds one decision with all that it gathers and writes. It
+// is below the shortest time that a host gives its hooks.
+const defaultDeadline = 25 * time.Second
 
 // Option changes how a [Loop] meets the world.
 type Option func(*Loop) error
@@ -21,8 +26,10 @@ type Option func(*Loop) error
 // WithRoot sets the project root, the directory that files of facts lie beneath.
 func WithRoot(dir string) Option {
 	return func(l *Loop) error {
-		if dir == "" {
-			return errors.New("the project root is empty")
+		if info, err := os.Stat(dir); err != nil {
+			return fmt.Errorf("the project root cannot be used: %w", err)
+		} else if !info.IsDir() {
+			return fmt.Errorf("the project root %s is not a directory", dir)
 		}
 		l.project = dir
 		return nil
@@ -44,6 +51,9 @@ func Local() Option {
 // takes the approvals from there. [WithStore] and [WithRecorder] go before it.
 func WithState(dir string) Option {
 	return func(l *Loop) error {
+		if dir == "" {
+			return errors.New("the state directory is empty")
+		}
 		l.disk = store.Open(dir)
 		return nil
 	}
@@ -52,8 +62,8 @@ func WithState(dir string) Option {
 // WithStore sets where memories are kept. Without it they are kept in the process.
 func WithStore(s Store) Option {
 	return func(l *Loop) error {
-		if s == nil {
-			return errors.New("there is no store")
+		if local, ok := s.(localStore); s == nil || ok && local.dir.Dir() == "" {
+			return errors.New("there is no store, or it has no directory")
 		}
 		l.store = s
 		return nil
@@ -69,19 +79,59 @@ func WithRecorder(r Recorder) Option {
 	}
 }
 
-// WithVerb sets who carries out an effect of your own, see [rules.EffectDecl]. Each is
-// handed over by itself, after the memory was saved and the facts were written, in the
-// order of the rules, once. An error is reported and changes no verdict. A Writer for
-// "run" gets the programs that effects run, in [rules.Effect.Args], and none is started.
-func WithVerb(name string, w Writer) Option {
+// WithVerb adds an effect of your own to the policy language, and what carries it out.
+// do is called once for each effect, after the memory was saved and the facts were
+// written, in the order of the rules; it must be safe for concurrent use. An error is
+// reported and changes no verdict. do for the verb "run" gets the programs that effects run,
+// in [rules.Effect.Args], and none is started.
+func WithVerb(d rules.EffectDecl, do func(ctx context.Context, e rules.Effect) error) Option {
 	return func(l *Loop) error {
-		if w == nil {
-			return fmt.Errorf("there is no Writer for %s", name)
+		if d.Name == "" || do == nil {
+			return fmt.Errorf("the verb %q needs a name and a function", d.Name)
+		}
+		if _, twice := l.verbs[d.Name]; twice {
+			return fmt.Errorf("the verb %s is given twice", d.Name)
 		}
 		if l.verbs == nil {
-			l.verbs = map[string]Writer{}
+			l.verbs = map[string]verb{}
 		}
-		l.verbs[name] = w
+		l.verbs[d.Name] = verb{d, do}
+		return nil
+	}
+}
+
+// WithConfig sets what else the policy language of [Load] and [Config] has: functions,
+// events, params, what a policy may touch, how large it may be. It replaces the configuration of
+// an earlier WithConfig; sources and verbs of other options are added to it.
+func WithConfig(base rules.Config) Option {
+	return func(l *Loop) error {
+		l.config = base
+		return nil
+	}
+}
+
+// WithBudget bounds what one evaluation may spend. Zero fields are the defaults of
+// [rules.Budget].
+func WithBudget(b rules.Budget) Option {
+	return func(l *Loop) error {
+		if b.Steps < 0 || b.Bytes < 0 {
+			return errors.New("the budget must not be negative")
+		}
+		l.budget = b
+		return nil
+	}
+}
+
+// observer begins to observe a call, see [WithObserver].
+type observer func(context.Context, host.Event) (context.Context, func(*Decision))
+
+// WithObserver calls begin at the start of each Run, Preview, Apply and of each policy that
+// [Loop.Hook] evaluates. Sources, stores, verbs and the [Recorder] get its context, such as that of a span.
+// The function that it returns is called with the decision at the end; it may be nil. Where
+// one of them panics, the agent may stop.
+func WithObserver(begin func(context.Context, host.Event) (context.Context, func(*Decision))) Option {
+	return func(l *Loop) error {
+		l.begin = begin
 		return nil
 	}
 }
@@ -122,20 +172,20 @@ func WithPrivate() Option {
 	}
 }
 
-// WithDeadline bounds each Decide, Apply and Hook. Without it that is
-// [DefaultDeadline].
+// WithDeadline bounds each Run, Preview, Apply and Hook. Without it that is 25 seconds,
+// which is below the shortest time that a host gives its hooks.
 func WithDeadline(d time.Duration) Option {
 	return func(l *Loop) error {
 		if d <= 0 {
-			return errors.New("the deadline must be more than nothing")
+			return errors.New("the deadline must be positive")
 		}
 		l.deadline = d
 		return nil
 	}
 }
 
-// WithSource adds a fact source, or puts another in the place of one of ralph's own.
-// The program must have been loaded with its kind, see [Config]. One whose kind is
+// WithSource adds a fact source to the policy language, or replaces one of ralph's own.
+// A program for [New] must have been loaded with its kind, see [Config]. One whose kind is
 // Editable must be a [Writer].
 func WithSource(s Source) Option {
 	return func(l *Loop) error {
@@ -169,9 +219,54 @@ func WithFacts(around func(ev host.Event, world rules.Facts) rules.Facts) Option
 	}
 }
 
+// Config returns the configuration with which [Load] loads a policy: what ships with ralph,
+// and the sources and verbs of the options. It ignores options that [New] refuses.
+func Config(opts ...Option) rules.Config {
+	l, _ := configured(opts) // New returns the error
+	return l.language()
+}
+
+// language is the configuration of the programs that the loop can run.
+func (l *Loop) language() rules.Config {
+	c := l.config
+	if c.Shipped == nil {
+		c.Shipped = examples.FS
+	}
+	if c.Hosts == nil {
+		c.Hosts = host.Names()
+	}
+	c.Deadline = cmp.Or(c.Deadline, l.deadline)
+	c.Sources, c.Effects = slices.Clip(c.Sources), slices.Clip(c.Effects)
+	known := c.Sources
+	if len(l.sources) > 0 {
+		known = slices.Concat(known, rules.Sources())
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.sources)) {
+		if !slices.ContainsFunc(known, func(k rules.SourceKind) bool { return k.Name == name }) {
+			c.Sources = append(c.Sources, l.sources[name].Kind())
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.verbs)) {
+		if !slices.ContainsFunc(c.Effects, func(d rules.EffectDecl) bool { return d.Name == name }) && name != string(rules.RunEffect) {
+			c.Effects = append(c.Effects, l.verbs[name].decl)
+		}
+	}
+	return c
+}
+
+// checkConfig returns what the language refuses of sources, verbs, events and functions.
+func (l *Loop) checkConfig() error {
+	c := l.language()
+	if len(c.Sources)+len(c.Effects)+len(c.Events)+len(c.Functions) == 0 {
+		return nil
+	}
+	c.Set, c.Allow, c.Limits, c.Lazy = nil, nil, rules.LoadLimits{}, false // of the policy
+	_, found := rules.LoadBytes(context.Background(), "config", []byte("ralph: 1\nrules: [{name: none, stop: none}]\n"), c)
+	return found.Err()
+}
+
 // defaults fills in what no option set.
 func (l *Loop) defaults() {
-	l.writing = make(chan struct{}, 1)
 	if l.now == nil {
 		l.now = time.Now
 	}
@@ -179,7 +274,7 @@ func (l *Loop) defaults() {
 		l.getenv = os.Getenv
 	}
 	if l.deadline == 0 {
-		l.deadline = DefaultDeadline
+		l.deadline = defaultDeadline
 	}
 	if l.disk == nil && l.local {
 		dir, err := store.DefaultDir(l.getenv)

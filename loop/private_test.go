@@ -187,9 +187,7 @@ func (w way) loop(t *testing.T, p *project, logged *bytes.Buffer, opts ...loop.O
 		vault{rules.SourceKind{Name: "broken", Private: true}, rules.Value{Status: rules.Missing, Problem: canary}},
 		vault{rules.SourceKind{Name: "marked"}, rules.Value{V: map[string]any{"key": canary}, Private: true}},
 	}
-	cfg := loop.Config(kinds...)
-	cfg.Effects = []rules.EffectDecl{{Name: "page", Doc: "Pages."}}
-	cfg.Functions = []rules.Function{{Name: "check", Doc: "Fails.", Func: func(s string) (string, error) { return "", os.NewSyscallError(s, fs.ErrInvalid) }}}
+	functions := []rules.Function{{Name: "check", Doc: "Fails.", Func: func(s string) (string, error) { return "", os.NewSyscallError(s, fs.ErrInvalid) }}}
 	value := strings.ReplaceAll(w.value, "VALUE", w.in.value)
 	policy := "ralph: 1\n" + w.out.policy
 	if facts := w.in.facts + w.out.facts; facts != "" {
@@ -197,12 +195,9 @@ func (w way) loop(t *testing.T, p *project, logged *bytes.Buffer, opts ...loop.O
 		policy = policy[:at] + "facts:\n" + facts + policy[at:]
 	}
 	policy = strings.ReplaceAll(policy, "VALUE", value)
-	program, diags := rules.Load(t.Context(), fstest.MapFS{
+	files := fstest.MapFS{
 		"policy.yaml": {Data: []byte(policy)},
 		"part.yaml":   {Data: []byte("ralph: 1\nparams: {given: {type: string}}\nrules:\n  - {name: a, when: int(given) > 3, notice: x}\n  - {name: b, when: given == \"x\", stop: x}\n  - {name: c, continue: '${given}'}\n")},
-	}, "policy.yaml", cfg)
-	if program == nil {
-		t.Fatalf("%s with %s:\n%s\n%s", w.out.name, w.in.name, diags.Format(), policy)
 	}
 	secret := vault{rules.SourceKind{Name: "exec", Private: true}, rules.Value{V: map[string]any{"code": 0, "stdout": canary, "lines": []any{canary}}}}
 	slogs := loop.SlogRecorder(slog.New(slog.NewJSONHandler(logged, nil)))
@@ -213,19 +208,18 @@ func (w way) loop(t *testing.T, p *project, logged *bytes.Buffer, opts ...loop.O
 			_ = slogs.Record(t.Context(), r)
 			return p.record(r)
 		})),
-		loop.WithVerb("page", writer(func(_ context.Context, effects []rules.Effect) error {
-			return os.NewSyscallError(effects[0].Value.(map[string]any)["who"].(string), fs.ErrInvalid)
-		})),
+		loop.WithConfig(rules.Config{Functions: functions}),
+		verb("page", func(_ context.Context, e rules.Effect) error {
+			return os.NewSyscallError(e.Value.(map[string]any)["who"].(string), fs.ErrInvalid)
+		}),
 	}
-	for _, s := range kinds {
-		all = append(all, loop.WithSource(s))
-	}
+	all = append(all, sourced(kinds)...)
 	if strings.Contains(w.in.facts, "exec:") {
 		all = append(all, loop.WithSource(secret))
 	}
-	l, err := loop.New(program, append(all, opts...)...)
-	if err != nil {
-		t.Fatal(err)
+	l, diags := loop.Load(t.Context(), files, "policy.yaml", append(all, opts...)...)
+	if l == nil {
+		t.Fatalf("%s with %s:\n%s\n%s", w.out.name, w.in.name, diags.Format(), policy)
 	}
 	return l
 }

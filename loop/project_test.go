@@ -20,7 +20,6 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/judge"
-	"github.com/ralph-sdk/ralph/rules"
 )
 
 // project is a project in a temporary folder. Its clock stands still until it is
@@ -80,10 +79,6 @@ func (p *project) loop(policy string, opts ...loop.Option) *loop.Loop {
 
 func (p *project) named(name, policy string, sources []loop.Source, opts ...loop.Option) *loop.Loop {
 	p.t.Helper()
-	program, diags := rules.Load(p.t.Context(), fstest.MapFS{name: {Data: []byte(policy)}}, name, loop.Config(sources...))
-	if program == nil {
-		p.t.Fatalf("%s", diags.Format())
-	}
 	all := []loop.Option{
 		loop.Local(),
 		loop.WithState(p.store),
@@ -92,12 +87,10 @@ func (p *project) named(name, policy string, sources []loop.Source, opts ...loop
 		loop.WithEnv(func(name string) string { return p.env[name] }),
 		loop.WithRecorder(recorder(p.record)),
 	}
-	for _, s := range sources {
-		all = append(all, loop.WithSource(s))
-	}
-	l, err := loop.New(program, append(all, opts...)...)
-	if err != nil {
-		p.t.Fatal(err)
+	all = append(append(all, sourced(sources)...), opts...)
+	l, diags := loop.Load(p.t.Context(), fstest.MapFS{name: {Data: []byte(policy)}}, name, all...)
+	if l == nil {
+		p.t.Fatalf("%s", diags.Format())
 	}
 	return l
 }
@@ -117,7 +110,7 @@ func (p *project) turn(name string) host.Event {
 // run decides an event and applies what was decided.
 func (p *project) run(l *loop.Loop, ev host.Event) *loop.Decision {
 	p.t.Helper()
-	d, err := l.Apply(p.t.Context(), l.Decide(p.t.Context(), ev))
+	d, err := l.Run(p.t.Context(), ev)
 	if (err != nil) != (d.Err != nil) {
 		p.t.Errorf("Apply gives the error %v, the decision has %v", err, d.Err)
 	}

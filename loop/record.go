@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,7 +22,7 @@ import (
 // under names that end with _ns; it reads back. Another V than 1 is another form.
 type Record struct {
 	V       int             `json:"v"`  // 1
-	ID      string          `json:"id"` // of this decision; later ones sort behind earlier ones
+	ID      string          `json:"id"` // of this decision: that of the event, else one that sorts after earlier ones
 	Time    time.Time       `json:"time"`
 	Policy  string          `json:"policy"`
 	Shadows string          `json:"shadows,omitempty"` // the shipped policy in whose place the project's file of that name stands
@@ -83,22 +84,23 @@ type Record struct {
 	// tried had been.
 	Repeated map[string]int `json:"repeated,omitempty"`
 
-	TookNS int64 `json:"took_ns"`
+	Retries int           `json:"retries,omitempty"` // how often it was made again, since something changed meanwhile
+	Took    time.Duration `json:"took_ns"`           // of deciding
 }
 
-// Record gives the decision as the log keeps it. Unless private, what is private and
+// Record returns the decision as the log keeps it. Unless private, what is private and
 // texts for the agent stand there by their sizes. The trace is that of the loop: only
 // one that was made with [WithPrivate] has private values.
 func (d *Decision) Record(private bool) Record {
 	v := d.Verdict
 	if d.id == "" {
-		d.id = store.LineID(d.Time)
+		d.id = cmp.Or(d.Event.ID, store.LineID(d.Time))
 	}
 	r := Record{
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Shadows: shadowed(d.Policy), Root: d.Root, Host: d.Event.Host, Event: d.Event.Name,
 		Session: d.Event.SessionID, Agent: d.Event.AgentID, Turn: d.Event.Turn,
 		Action: v.Action, Rule: v.Rule, At: v.Pos.String(), Reason: v.Reason, Success: v.Success, Bound: v.Bound, Measure: v.Measure, Fault: v.Fault,
-		Skipped: d.Skipped, Loop: v.Loop, Applied: d.Applied, Notices: slices.Concat(d.Notices, d.Known), Notes: d.Notes, Log: d.Log, Cost: v.Cost, Trace: v.Trace, Calls: v.Trace.Calls, TookNS: int64(d.Took),
+		Skipped: d.Skipped, Loop: v.Loop, Applied: d.Applied, Notices: slices.Concat(d.Notices, d.Known), Notes: d.Notes, Log: d.Log, Cost: v.Cost, Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries, Took: d.Took,
 	}
 	if d.Err != nil {
 		r.Error = d.Err.Error()
@@ -117,7 +119,7 @@ func (d *Decision) Record(private bool) Record {
 	}
 	if d.gatherer != nil {
 		d.recordMemory(&r)
-		r.Digest = approval.Key(d.gatherer.loop.program.Files())
+		r.Digest = approval.Key(d.program.Files())
 		if s := d.gatherer.session; s != nil {
 			r.Tokens = s.Tokens()
 		}
@@ -157,7 +159,7 @@ func (d *Decision) recordMemory(r *Record) {
 		r.Streak.Before, r.Streak.Same, r.Streak.Failed = shownProgress(m.Progress), m.Same, m.Failures
 		r.Streak.Elapsed, r.Streak.Step = max(0, now.Sub(m.Since)), max(0, now.Sub(m.Latest))
 	}
-	for _, rule := range d.gatherer.loop.program.Rules() {
+	for _, rule := range d.program.Rules() {
 		if rule.Unless == nil {
 			continue
 		}
@@ -252,7 +254,8 @@ const recordTime = time.Second
 // keep appends the decision to the log. Skipped decisions, where loops are off or the
 // event is not the policy's, are not kept, unless a loop exists or something could not be used. A log that cannot be
 // written is reported, and does no harm.
-func (l *Loop) keep(ctx context.Context, d *Decision) {
+func (d *Decision) keep(ctx context.Context) {
+	l := d.loop
 	if l.recorder == nil || d.Skipped != "" && !d.noteworthy() {
 		return
 	}
@@ -264,7 +267,7 @@ func (l *Loop) keep(ctx context.Context, d *Decision) {
 	r := d.Record(l.private)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()
-	if err := l.recorder.Record(ctx, &r); err != nil {
+	if err := record(ctx, l.recorder, &r); err != nil {
 		d.notice("the decision is not in the log: " + err.Error())
 	}
 }

@@ -46,7 +46,7 @@ func TestRecord(t *testing.T) {
 		Finally: []rules.Effect{{Kind: rules.PruneEffect, Glob: "*.tmp", Older: time.Hour}},
 	}
 	want.Streak.Continuations, want.Streak.Total, want.Streak.Same = 1, 1, 1
-	if diff := cmp.Diff(want, got[1], cmpopts.IgnoreFields(loop.Record{}, "ID", "Trace", "Cost", "TookNS"), cmpopts.IgnoreFields(rules.Effect{}, "Version")); diff != "" {
+	if diff := cmp.Diff(want, got[1], cmpopts.IgnoreFields(loop.Record{}, "ID", "Trace", "Cost", "Took"), cmpopts.IgnoreFields(rules.Effect{}, "Version")); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
 	if n := len(got[1].Trace.Steps); n != 2 {
@@ -233,7 +233,7 @@ func TestRecordWithoutProject(t *testing.T) {
 	ev := p.stop()
 	ev.Cwd = filepath.Join(p.dir, "gone")
 	l := p.loop("ralph: 1\nrules: [{name: go, continue: on}]")
-	d, err := l.Apply(context.Background(), l.Decide(context.Background(), ev))
+	d, err := l.Run(context.Background(), ev)
 	var root *workspace.Error
 	if !errors.As(err, &root) || d.Continue() {
 		t.Errorf("%q, error %v", said(d), err)
@@ -298,7 +298,7 @@ func TestRecordFaults(t *testing.T) {
 		ctx, cancel = context.WithCancel(t.Context())
 		defer cancel()
 		l := alone(t, "ralph: 1\nrules: [{name: no, when: '"+c.when+"', stop: no}, {name: go, continue: on}]", c.opt)
-		d, _ := l.Apply(ctx, l.Decide(ctx, host.Event{SessionID: "x"}))
+		d, _ := l.Run(ctx, host.Event{SessionID: "x"})
 		if r := d.Record(false); d.Continue() || string(r.Fault) != want || r.Reason == "" || len(r.Notices) == 0 {
 			t.Errorf("%s: it says %q, fault %q, reason %q, notices %q", c.when, said(d), r.Fault, r.Reason, r.Notices)
 		}

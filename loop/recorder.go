@@ -3,7 +3,9 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/store"
 )
@@ -14,6 +16,32 @@ import (
 // done; a Recorder that ignores it delays the answer.
 type Recorder interface {
 	Record(ctx context.Context, r *Record) error
+}
+
+// Recorders returns a recorder that hands each decision to all of these, in this order. One that
+// fails or panics does not keep it from the others.
+func Recorders(rs ...Recorder) Recorder {
+	return recorders(slices.DeleteFunc(slices.Clone(rs), func(r Recorder) bool { return r == nil }))
+}
+
+type recorders []Recorder
+
+func (rs recorders) Record(ctx context.Context, r *Record) error {
+	var all []error
+	for _, one := range rs {
+		all = append(all, record(ctx, one, r))
+	}
+	return errors.Join(all...)
+}
+
+// record hands a record to a recorder, and returns a panic as an error.
+func record(ctx context.Context, to Recorder, r *Record) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the recorder panicked: %v", p)
+		}
+	}()
+	return to.Record(ctx, r)
 }
 
 // SlogRecorder gives each decision to a logger: one message "decision" at the level
@@ -34,7 +62,7 @@ func (s slogRecorder) Record(ctx context.Context, r *Record) error {
 	attrs := []slog.Attr{
 		slog.String("id", r.ID), slog.String("policy", r.Policy), slog.String("event", r.Event),
 		slog.String("action", r.Action.String()), slog.String("rule", r.Rule),
-		slog.Int("streak", r.Streak.Continuations), slog.Int64("took_ns", r.TookNS),
+		slog.Int("streak", r.Streak.Continuations), slog.Int64("took_ns", int64(r.Took)),
 	}
 	for _, a := range []slog.Attr{
 		slog.String("session", r.Session), slog.String("reason", r.Reason), slog.String("bound", r.Bound), slog.String("error", r.Error),

@@ -11,8 +11,9 @@ import (
 
 // start runs the program of an effect to its end. What goes wrong is for the user, and
 // changes no verdict.
-func (l *Loop) start(ctx context.Context, g *gatherer, rule string, e rules.Effect) error {
-	if l.verbs[string(e.Kind)] != nil {
+func (d *Decision) start(ctx context.Context, rule string, e rules.Effect) error {
+	l, g := d.loop, d.gatherer
+	if _, ok := l.verbs[string(e.Kind)]; ok {
 		e.Verb = string(e.Kind)
 		return l.carryOut(ctx, e)
 	}
@@ -20,11 +21,11 @@ func (l *Loop) start(ctx context.Context, g *gatherer, rule string, e rules.Effe
 	if g.root == nil {
 		return fmt.Errorf("%s is not run: there is no project", program)
 	}
-	f := l.runs(rule, e.Fact)
+	f := d.runs(rule, e.Fact)
 	if f == nil {
 		return fmt.Errorf("%s is not run: the policy does not name it", program)
 	}
-	if err := l.untrusted(f, g.dir); err != nil {
+	if err := g.untrusted(f); err != nil {
 		return fmt.Errorf("%s is not run: %w", program, err)
 	}
 	timeout := timeoutOf(f)
@@ -48,9 +49,9 @@ func (l *Loop) start(ctx context.Context, g *gatherer, rule string, e rules.Effe
 	return errors.New(failed)
 }
 
-// runs gives a program that a rule runs, as a fact that needs an approval.
-func (l *Loop) runs(rule, name string) *rules.Fact {
-	for _, r := range l.program.Rules() {
+// runs returns a program that a rule runs, as a fact that needs an approval.
+func (d *Decision) runs(rule, name string) *rules.Fact {
+	for _, r := range d.program.Rules() {
 		if r.Name != rule {
 			continue
 		}

@@ -80,7 +80,7 @@ func TestRunNeedsApproval(t *testing.T) {
 	if diff := cmp.Diff([]string{"run 1 of on: runs a program: sh -c echo x > ran"}, asked); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	p.loop(policy, trusted()).Decide(t.Context(), p.stop())
+	p.loop(policy, trusted()).Preview(t.Context(), p.stop())
 	if _, err := os.Stat(p.path("ran")); err == nil {
 		t.Error("it ran")
 	}
@@ -90,10 +90,10 @@ func TestRunNeedsApproval(t *testing.T) {
 func TestRunOfTheProgram(t *testing.T) {
 	p := newProject(t, nil)
 	var got []rules.Effect
-	taking := loop.WithVerb("run", writer(func(_ context.Context, effects []rules.Effect) error {
-		got = append(got, effects...)
+	taking := verb("run", func(_ context.Context, e rules.Effect) error {
+		got = append(got, e)
 		return nil
-	}))
+	})
 	p.run(p.loop(runPolicy(`run: [notify, "${session_id}"]`), taking), p.stop())
 	want := []rules.Effect{{Kind: rules.RunEffect, Fact: "run 1 of on", Args: []string{"notify", "s"}, Verb: "run"}}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -72,7 +72,7 @@ func TestOwnSources(t *testing.T) {
 // A source and a writer of one's own are tested in the same way.
 func TestTable(t *testing.T) {
 	src := &table{name: "table", rows: map[string]int{"a": 1, "b": 2}}
-	program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte("ralph: 1\nfacts: {a: {table: a}, b: {table: b}}\nrules: []"), loop.Config(src))
+	program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte("ralph: 1\nfacts: {a: {table: a}, b: {table: b}}\nrules: []"), loop.Config(loop.WithSource(src)))
 	if program == nil {
 		t.Fatal(diags.Format())
 	}
@@ -186,7 +186,7 @@ func TestRecorderThatHangs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
+	d, err := l.Run(t.Context(), host.Event{})
 	if err != nil || !d.Continue() || !strings.Contains(strings.Join(d.Notices, "\n"), "the decision is not in the log") {
 		t.Errorf("error %v, %q, notices %q", err, said(d), d.Notices)
 	}

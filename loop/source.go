@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"sync"
 	"time"
 
-	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
@@ -29,10 +28,9 @@ type Source interface {
 	Gather(ctx context.Context, q Query) rules.Value
 }
 
-// Writer carries out effects. It must be safe for concurrent use. For a verb see
-// [WithVerb]. A [Source] that is one also changes its facts: Write makes all effects or
+// Writer is a [Source] that also changes its facts: Write makes all effects or
 // none, those of one decision on facts of its kind, in order. Each has the Version that
-// the source gave with the value. If something is no longer of that version, Write
+// the source returned with the value. A Writer must be safe for concurrent use. If something is no longer of that version, Write
 // changes nothing and returns [ErrConflict]; the loop then decides again. Any other
 // error, such as that of a context that is done, lets the agent stop, and nothing is
 // changed either.
@@ -74,6 +72,9 @@ func (q Query) Read(ctx context.Context, format state.Format) (state.Doc, rules.
 	if q.Root == nil {
 		return state.Doc{Status: state.Missing, Quiet: true}, noProject()
 	}
+	if len(q.Args) == 0 {
+		return state.Doc{Status: state.Missing}, missing("the query has no argument that names a file")
+	}
 	doc := q.Root.Read(ctx, state.File{
 		Path: q.Args[0], Format: format, Schema: q.Fact.Schema, Settle: q.Fact.Settle, Timeout: q.Fact.Timeout,
 		Now: func() time.Time { return q.Now },
@@ -88,38 +89,30 @@ func (q Query) Read(ctx context.Context, format state.Format) (state.Doc, rules.
 	return doc, v
 }
 
-// Config is the configuration with which programs for a loop are loaded: the
-// shipped guards, and the kinds of these sources beside those that rules knows.
-func Config(sources ...Source) rules.Config {
-	c := rules.Config{Shipped: examples.FS, Hosts: host.Names(), Deadline: DefaultDeadline}
-	if len(sources) == 0 {
-		return c
+// openSchema is the schema of documents that have none: it only normalises numbers.
+var openSchema = sync.OnceValue(func() *schema.Schema {
+	s, err := schema.FromValue("open", true)
+	if err != nil {
+		panic(err)
 	}
-	known := rules.Sources()
-	for _, s := range sources {
-		k := s.Kind()
-		if !slices.ContainsFunc(known, func(o rules.SourceKind) bool { return o.Name == k.Name }) {
-			c.Sources = append(c.Sources, k)
-		}
-	}
-	return c
-}
+	return s
+})
 
-// ownSource is the table of ralph's own sources: it makes that of a kind, or gives
-// nil if ralph has none. open is the schema of documents that have none.
-func ownSource(kind rules.SourceKind, f *files, open *schema.Schema) Source {
+// ownSource is the table of ralph's own sources: it returns that of a kind, nil if ralph
+// has none.
+func ownSource(kind rules.SourceKind, f *files) Source {
 	if format, ok := fileFormat(kind.Name); ok {
-		return fileSource{kind, format, f, open}
+		return fileSource{kind, format, f}
 	}
 	switch kind.Name {
 	case "glob":
-		return globSource{kind, open}
+		return globSource{kind}
 	case "git":
 		return gitSource{kind}
 	case "exec":
-		return execSource{kind, open}
+		return execSource{kind}
 	case "tasks":
-		return tasksSource{kind, open}
+		return tasksSource{kind}
 	}
 	return nil
 }
@@ -152,7 +145,7 @@ func (l *Loop) source(kind rules.SourceKind, f *files) Source {
 	if s := l.sources[kind.Name]; s != nil {
 		return s
 	}
-	return ownSource(kind, f, l.open)
+	return ownSource(kind, f)
 }
 
 // writerOf gives the Writer of a source, nil if it has none, and its name. All file
@@ -182,8 +175,8 @@ func (l *Loop) fits(p *rules.Program) error {
 	}
 	for _, r := range p.Rules() {
 		for _, v := range r.Verbs() {
-			if l.verbs[v.Name] == nil {
-				return fmt.Errorf("%s: nothing carries out %s: pass its Writer with loop.WithVerb", v.Pos, v.Name)
+			if _, ok := l.verbs[v.Name]; !ok {
+				return fmt.Errorf("%s: nothing carries out %s: pass what does with loop.WithVerb", v.Pos, v.Name)
 			}
 		}
 		first := ""

@@ -13,7 +13,6 @@ import (
 // rule asks for its code.
 type execSource struct {
 	kind rules.SourceKind
-	open *schema.Schema
 }
 
 func (s execSource) Kind() rules.SourceKind { return s.kind }
@@ -39,7 +38,7 @@ func (s execSource) Gather(ctx context.Context, q Query) rules.Value {
 	document, problem := any(nil), ""
 	if q.Fact.Schema == nil {
 		if doc, err := schema.ParseJSON(f.stdout.kept); err == nil {
-			document = inJSON(s.open.Check(doc.Document()), &v)
+			document = inJSON(openSchema().Check(doc.Document()), &v)
 		}
 	} else {
 		document, problem = printed(q.Fact.Schema, f, &v)

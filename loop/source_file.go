@@ -13,7 +13,6 @@ type fileSource struct {
 	kind   rules.SourceKind
 	format state.Format
 	files  *files // changes it
-	open   *schema.Schema
 }
 
 func (s fileSource) Kind() rules.SourceKind { return s.kind }
@@ -33,7 +32,7 @@ func (s fileSource) Gather(ctx context.Context, q Query) rules.Value {
 	}
 	by := q.Fact.Schema
 	if by == nil {
-		by = s.open
+		by = openSchema()
 	}
 	r := by.Check(doc.Document)
 	v.Unusable, v.Warnings = r.Unusable, r.Warnings

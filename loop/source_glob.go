@@ -20,7 +20,6 @@ const maxGlob = 1000
 // and named by the problem of the fact: it must not take the others with it.
 type globSource struct {
 	kind rules.SourceKind
-	open *schema.Schema
 }
 
 func (s globSource) Kind() rules.SourceKind { return s.kind }
@@ -39,7 +38,7 @@ func (s globSource) Gather(ctx context.Context, q Query) rules.Value {
 	}
 	by := q.Fact.Schema
 	if by == nil {
-		by = s.open
+		by = openSchema()
 	}
 	found, more, err := state.ReadAll(ctx, q.Root, state.File{Path: q.Args[0], Format: format, Timeout: q.Fact.Timeout}, limit,
 		func(doc state.Doc) element { return elementOf(by, format, doc) })

@@ -13,7 +13,6 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -25,7 +24,6 @@ const maxTasks = 1000
 // is nothing to conclude from the absence of tasks.
 type tasksSource struct {
 	kind rules.SourceKind
-	open *schema.Schema
 }
 
 func (s tasksSource) Kind() rules.SourceKind { return s.kind }
@@ -77,7 +75,7 @@ func (s tasksSource) files(ctx context.Context, q Query, folder, name string) ru
 	defer root.Close()
 	root.SetBudget(q.budget)
 	found, more, err := state.ReadAll(ctx, root, state.File{Path: "*.json", Format: state.JSON, Timeout: q.Fact.Timeout}, maxTasks,
-		func(doc state.Doc) element { return elementOf(s.open, state.JSON, doc) })
+		func(doc state.Doc) element { return elementOf(openSchema(), state.JSON, doc) })
 	if err != nil {
 		return cannot(err)
 	}

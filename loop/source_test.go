@@ -285,10 +285,12 @@ rules:
 	if reported := strings.Join(d.Notices, "\n"); d.Continue() || !strings.Contains(reported, "a chan int cannot be the value of a fact") {
 		t.Errorf("it says %q, reported %q", said(d), reported)
 	}
-	d = p.run(alone(t, "ralph: 1\nfacts: {n: {text: n.txt}}\nrules: [{name: go, continue: on}]",
-		loop.WithValues(map[string]any{"n": "x", "N": "x", "env.HOME": "x", "transcript.last": "x"})), p.stop())
-	if diff := cmp.Diff([]string{`[ralph] the value "N" is neither a fact of the policy nor one of ralph's names`}, d.Notices); diff != "" {
-		t.Errorf("notices (-want +got)\n%s", diff)
+	for name, ok := range map[string]bool{"n": true, "env.HOME": true, "transcript.last": true, "N": false, "transcript.lst": false} {
+		l, diags := loop.Load(t.Context(), fstest.MapFS{"p.yaml": {Data: []byte("ralph: 1\nfacts: {n: {text: n.txt}}\nrules: [{name: go, continue: on}]")}}, "p.yaml",
+			loop.WithValues(map[string]any{name: "x"}))
+		if (l != nil) != ok || ok != (diags.Err() == nil) {
+			t.Errorf("the value %s: %v", name, diags)
+		}
 	}
 }
 
@@ -307,7 +309,6 @@ func TestOptionsOfNothing(t *testing.T) {
 		{"a nil recorder", goOn, []loop.Option{loop.WithRecorder((*looptest.Records)(nil))}, "on"},
 		{"a nil logger", goOn, []loop.Option{loop.WithRecorder(loop.SlogRecorder(nil))}, "on"},
 		{"a nil store", goOn, []loop.Option{loop.WithStore((*rows)(nil))}, "stop"},
-		{"a nil verb", "ralph: 1\nrules: [{name: go, continue: on, then: [{page: x}]}]", []loop.Option{loop.WithVerb("page", writer(nil))}, "on"},
 		{"a value of nothing", "ralph: 1\nfacts: {f: {text: f}}\nrules: [{name: go, when: missing(f), continue: on}]", []loop.Option{loop.WithValues(map[string]any{"f": nil})}, "on"},
 		{"a value of a nil pointer", "ralph: 1\nfacts: {f: {text: f}}\nrules: [{name: go, when: missing(f), continue: on}]", []loop.Option{loop.WithValues(map[string]any{"f": (*string)(nil)})}, "on"},
 		{"a name of a wrong type", "ralph: 1\nrules: [{name: go, when: said(\"x\"), continue: on}]", []loop.Option{loop.WithValues(map[string]any{"said": 7})}, "stop"},
@@ -317,7 +318,7 @@ func TestOptionsOfNothing(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
+		d, err := l.Run(t.Context(), host.Event{})
 		if said(d) != c.want || d.Event.Name != host.Stop || (err != nil) != (d.Err != nil) {
 			t.Errorf("%s: it says %q to %q, want %q; error %v", c.name, said(d), d.Event.Name, c.want, err)
 		}
@@ -327,7 +328,7 @@ func TestOptionsOfNothing(t *testing.T) {
 	if err != nil {
 		return
 	}
-	if d, _ := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{})); d.Continue() {
+	if d, _ := l.Run(t.Context(), host.Event{}); d.Continue() {
 		t.Error("a program that Load did not make goes on")
 	}
 }

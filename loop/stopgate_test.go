@@ -512,7 +512,7 @@ func BenchmarkForeignPromises(b *testing.B) {
 			p, l := gate(b, "worker-1", files)
 			ev := p.stop()
 			for b.Loop() {
-				d := l.Decide(b.Context(), ev)
+				d := l.Preview(b.Context(), ev)
 				if d.Continue() || d.Err != nil {
 					b.Fatal(said(d), d.Err)
 				}

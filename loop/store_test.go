@@ -149,7 +149,7 @@ func TestLimitsInStores(t *testing.T) {
 			got := 0
 			for range 10 {
 				l := alone(t, policy, store)
-				d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{SessionID: "s"}))
+				d, err := l.Run(t.Context(), host.Event{SessionID: "s"})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -186,7 +186,7 @@ func TestEventsWithoutSession(t *testing.T) {
 		{"another project", disk(other, "p"), "0"}, {"another policy", disk(project, "q"), "0"},
 		{"no project", alone(t, policy, loop.WithState(state)), "0"}, {"the same", alone(t, policy, loop.WithState(state)), "1"},
 	} {
-		d, err := c.loop.Apply(t.Context(), c.loop.Decide(t.Context(), host.Event{}))
+		d, err := c.loop.Run(t.Context(), host.Event{})
 		if err != nil || said(d) != c.want {
 			t.Errorf("%s: it says %q, want %q; error %v", c.name, said(d), c.want, err)
 		}
@@ -211,7 +211,7 @@ func TestStoreFails(t *testing.T) {
 			c.store.kept = map[loop.Key]row{}
 			var records looptest.Records
 			l := alone(t, "ralph: 1\nrules: [{name: go, continue: on, notice: never}]", loop.WithStore(c.store), loop.WithRecorder(&records))
-			d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
+			d, err := l.Run(t.Context(), host.Event{})
 			if d.Continue() || err == nil || err != d.Err || !strings.Contains(err.Error(), c.want) || d.Applied {
 				t.Errorf("it says %q, error %v, want %q", said(d), err, c.want)
 			}
@@ -235,7 +235,7 @@ func TestStoreIsDamaged(t *testing.T) {
 		return make([]loop.Entry, 2), errors.New("a row was damaged and starts anew")
 	}
 	l := alone(t, "ralph: 1\nrules: [{name: go, continue: '${loop.total}'}]", loop.WithStore(s))
-	d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
+	d, err := l.Run(t.Context(), host.Event{})
 	if err != nil || said(d) != "0" {
 		t.Errorf("it says %q, error %v", said(d), err)
 	}
@@ -263,7 +263,7 @@ func TestStoreConflicts(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			l := alone(t, policy, loop.WithStore(s))
-			if _, err := l.Apply(ctx, l.Decide(ctx, host.Event{})); err != nil {
+			if _, err := l.Run(ctx, host.Event{}); err != nil {
 				t.Fatal(err)
 			}
 			s.saves = 0
@@ -277,7 +277,7 @@ func TestStoreConflicts(t *testing.T) {
 				s.count(c.others)
 				return fmt.Errorf("somebody was faster: %w", loop.ErrConflict)
 			}
-			d, err := l.Apply(ctx, l.Decide(ctx, host.Event{}))
+			d, err := l.Run(ctx, host.Event{})
 			if said(d) != c.want || s.total(t) != c.total {
 				t.Errorf("it says %q, total %d, want %q, %d; error %v", said(d), s.total(t), c.want, c.total, err)
 			}
@@ -313,7 +313,7 @@ func TestWriterConflictIsNotCounted(t *testing.T) {
 					s.count(c.others)
 				}
 			}
-			program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(tablePolicy), loop.Config(src))
+			program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(tablePolicy), loop.Config(loop.WithSource(src)))
 			if program == nil {
 				t.Fatal(diags.Format())
 			}
@@ -321,7 +321,7 @@ func TestWriterConflictIsNotCounted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
+			d, err := l.Run(t.Context(), host.Event{})
 			if n := s.total(t); said(d) != c.want || n < c.min || n > c.max || (err != nil) != (c.fails != nil) {
 				t.Errorf("it says %q, the total is %d, want %q and %d to %d; error %v", said(d), n, c.want, c.min, c.max, err)
 			}
@@ -335,7 +335,7 @@ func TestLateWriterIsNotCounted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	src := &table{name: "table", rows: map[string]int{"a": 1, "b": 0}, before: func(*table) { cancel() }, fails: context.Canceled}
-	program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(tablePolicy), loop.Config(src))
+	program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(tablePolicy), loop.Config(loop.WithSource(src)))
 	if program == nil {
 		t.Fatal(diags.Format())
 	}
@@ -343,7 +343,7 @@ func TestLateWriterIsNotCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := l.Apply(ctx, l.Decide(ctx, host.Event{}))
+	d, err := l.Run(ctx, host.Event{})
 	if d.Continue() || err == nil || s.total(t) != 0 {
 		t.Errorf("it says %q, error %v, the total is %d", said(d), err, s.total(t))
 	}
@@ -364,7 +364,7 @@ func TestDoneContexts(t *testing.T) {
 				}
 				return rules.Value{V: 1}
 			}}
-			program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(policy), loop.Config(src))
+			program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(policy), loop.Config(loop.WithSource(src)))
 			if program == nil {
 				t.Fatal(diags.Format())
 			}
@@ -382,7 +382,7 @@ func TestDoneContexts(t *testing.T) {
 			if at == "begin" {
 				cancel()
 			}
-			d := l.Decide(ctx, host.Event{})
+			d := l.Preview(ctx, host.Event{})
 			if at == "apply" {
 				cancel()
 				d, _ = l.Apply(ctx, d)
@@ -391,10 +391,8 @@ func TestDoneContexts(t *testing.T) {
 				t.Errorf("%s, done %s: it says %q, error %v", name, when, said(d), d.Err)
 			}
 			if at == "begin" {
-				for _, d := range loop.NewGate(l).Run(ctx, host.Event{}) {
-					if d.Continue() {
-						t.Errorf("%s: the gate goes on", name)
-					}
+				if d, err := l.Run(ctx, host.Event{}); d.Continue() || err != d.Err {
+					t.Errorf("%s: Run continues, error %v", name, err)
 				}
 				if a := decoded(t, l.Hook(ctx, nil, []byte("{}"))); a.Decision != "" {
 					t.Errorf("%s: the hook says %+v", name, a)

@@ -117,7 +117,7 @@ func TestStreakKeys(t *testing.T) {
 	} {
 		ev := p.turn("t")
 		c.change(&ev)
-		d := l.Decide(t.Context(), ev)
+		d := l.Preview(t.Context(), ev)
 		if got := said(d); len(got) < len(c.want) || got[:len(c.want)] != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

@@ -25,14 +25,14 @@ func WithTrust(trusted func(f *rules.Fact, files []rules.File) error) Option {
 }
 
 // untrusted says why a fact may not be gathered, nil if it may.
-func (l *Loop) untrusted(f *rules.Fact, root string) error {
-	files := l.program.Files()
+func (g *gatherer) untrusted(f *rules.Fact) error {
+	l, files := g.loop, g.program.Files()
 	var err error
 	switch {
 	case l.trusts != nil:
 		err = l.trusts(f, files)
 	case !shipped(files):
-		err = approval.Policy{Root: root, Name: l.name, Files: files}.Check(l.disk, f)
+		err = approval.Policy{Root: g.dir, Name: l.name, Files: files}.Check(l.disk, f)
 	}
 	if err != nil {
 		return fmt.Errorf("it %s, %w", f.Source.Trust, err)

@@ -11,9 +11,9 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// WithValues gives values to facts and to ralph's own names, by name: "state",
+// WithValues sets the values of facts and of ralph's own names, by name: "state",
 // "transcript.last". They are asked first; what has a value is not gathered. Values
-// convert as in [rules.ValueOf]. A name that the policy does not know is reported.
+// convert as in [rules.ValueOf]. [New] refuses a name that the policy does not know.
 func WithValues(values map[string]any) Option {
 	return func(l *Loop) error {
 		if l.values == nil {
@@ -34,23 +34,36 @@ func WithValues(values map[string]any) Option {
 	}
 }
 
-// stray lists the values that nothing asks for: their names are misspelt.
-func (l *Loop) stray() []string {
-	if len(l.values) == 0 {
+// unused returns why an option is of no use to a program: a value is of no name that it has,
+// or no rule has a verb. With [WithFacts] nothing is checked, and of a lazy program nothing
+// is known yet.
+func (l *Loop) unused(p *rules.Program) error {
+	if l.around != nil || len(p.Rules()) == 0 {
 		return nil
 	}
-	l.namesOnce.Do(func() {
-		names := rules.Names()
-		for _, name := range slices.Sorted(maps.Keys(l.values)) {
-			if !strings.HasPrefix(name, "env.") && !slices.ContainsFunc(names, func(n rules.NameInfo) bool { return n.Name == name }) {
-				l.notNames = append(l.notNames, name)
-			}
+	for name := range l.verbs {
+		if name != string(rules.RunEffect) && !slices.ContainsFunc(p.Rules(), func(r *rules.Rule) bool {
+			return slices.ContainsFunc(r.Verbs(), func(v rules.Use) bool { return v.Name == name })
+		}) {
+			return fmt.Errorf("the verb %s is in no rule of the policy %s", name, p.Name)
 		}
-	})
-	facts := l.program.Facts()
-	return slices.DeleteFunc(slices.Clone(l.notNames), func(name string) bool {
-		return slices.ContainsFunc(facts, func(f *rules.Fact) bool { return f.Name == name })
-	})
+	}
+	return l.strayValue(p)
+}
+
+// strayValue returns an error for a value whose name is misspelt.
+func (l *Loop) strayValue(p *rules.Program) error {
+	if len(l.values) == 0 || len(p.Rules()) == 0 {
+		return nil
+	}
+	names := rules.Names()
+	for _, name := range slices.Sorted(maps.Keys(l.values)) {
+		if !strings.HasPrefix(name, "env.") && !slices.ContainsFunc(names, func(n rules.NameInfo) bool { return n.Name == name }) &&
+			!slices.ContainsFunc(p.Facts(), func(f *rules.Fact) bool { return f.Name == name }) {
+			return fmt.Errorf("the value %q is neither a fact of the policy %s nor one of ralph's names", name, p.Name)
+		}
+	}
+	return nil
 }
 
 // given answers by values before it asks the world.

@@ -14,15 +14,23 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// writer is a Writer made of a function.
-type writer func(context.Context, []rules.Effect) error
+// sourced are the options of sources.
+func sourced(sources []loop.Source) (opts []loop.Option) {
+	for _, s := range sources {
+		opts = append(opts, loop.WithSource(s))
+	}
+	return opts
+}
 
-func (w writer) Write(ctx context.Context, effects []rules.Effect) error { return w(ctx, effects) }
+// verb is an effect of the program.
+func verb(name string, do func(context.Context, rules.Effect) error) loop.Option {
+	return loop.WithVerb(rules.EffectDecl{Name: name, Doc: "Does " + name + "."}, do)
+}
 
 // verbs is a program with verbs of its own.
 func verbs(t *testing.T, policy string, sources ...loop.Source) *rules.Program {
 	t.Helper()
-	cfg := loop.Config(sources...)
+	cfg := loop.Config(sourced(sources)...)
 	cfg.Effects = []rules.EffectDecl{{Name: "page", Doc: "Pages."}, {Name: "post", Doc: "Posts."}}
 	program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(policy), cfg)
 	if program == nil {
@@ -78,23 +86,21 @@ func TestVerbs(t *testing.T) {
 				}
 			}}
 			var done []string
-			carryOut := func(_ context.Context, effects []rules.Effect) error {
-				for _, e := range effects {
-					done = append(done, fmt.Sprintf("%s %v, a is %d, total %d", e.Verb, e.Value, src.rows["a"], s.total(t)))
-				}
+			carryOut := func(_ context.Context, e rules.Effect) error {
+				done = append(done, fmt.Sprintf("%s %v, a is %d, total %d", e.Verb, e.Value, src.rows["a"], s.total(t)))
 				switch {
-				case effects[0].Verb != "page":
+				case e.Verb != "page":
 					return nil
 				case c.panic:
 					panic("boom")
 				}
 				return c.page
 			}
-			l, err := loop.New(verbs(t, verbPolicy, src), loop.WithSource(src), loop.WithStore(s), loop.WithVerb("page", writer(carryOut)), loop.WithVerb("post", writer(carryOut)))
+			l, err := loop.New(verbs(t, verbPolicy, src), loop.WithSource(src), loop.WithStore(s), verb("page", carryOut), verb("post", carryOut))
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{}))
+			d, err := l.Run(t.Context(), host.Event{})
 			if err != nil || said(d) != "a is 21" || !d.Applied {
 				t.Errorf("it says %q, error %v", said(d), err)
 			}
@@ -122,30 +128,30 @@ func TestVerbs(t *testing.T) {
 func TestVerbsOfNoVerdict(t *testing.T) {
 	src := &table{name: "table", rows: map[string]int{"a": 1}, fails: errors.New("the disk is full")}
 	done := 0
-	count := writer(func(context.Context, []rules.Effect) error { done++; return nil })
-	l, err := loop.New(verbs(t, verbPolicy, src), loop.WithSource(src), loop.WithVerb("page", count), loop.WithVerb("post", count))
+	count := func(context.Context, rules.Effect) error { done++; return nil }
+	l, err := loop.New(verbs(t, verbPolicy, src), loop.WithSource(src), verb("page", count), verb("post", count))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := l.Decide(t.Context(), host.Event{})
+	d := l.Preview(t.Context(), host.Event{})
 	if done > 0 {
-		t.Error("Decide carries out")
+		t.Error("Preview carries out")
 	}
 	if d, err := l.Apply(t.Context(), d); err == nil || d.Continue() || done > 0 {
 		t.Errorf("it says %q, error %v, %d verbs were carried out", said(d), err, done)
 	}
 }
 
-// New reports a verb without a Writer, and where the policy has it.
+// New reports a verb that nothing carries out, and where the policy has it.
 func TestNewNamesMissingVerbs(t *testing.T) {
 	src := &table{name: "table"}
 	program := verbs(t, verbPolicy, src)
-	none := writer(func(context.Context, []rules.Effect) error { return nil })
-	_, err := loop.New(program, loop.WithSource(src), loop.WithVerb("page", none))
-	if err == nil || !strings.Contains(err.Error(), "p.yaml:12:9: nothing carries out post: pass its Writer with loop.WithVerb") {
+	none := func(context.Context, rules.Effect) error { return nil }
+	_, err := loop.New(program, loop.WithSource(src), verb("page", none))
+	if err == nil || !strings.Contains(err.Error(), "p.yaml:12:9: nothing carries out post: pass what does with loop.WithVerb") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := loop.New(program, loop.WithSource(src), loop.WithVerb("page", none), loop.WithVerb("post", nil)); err == nil || !strings.Contains(err.Error(), "there is no Writer for post") {
+	if _, err := loop.New(program, loop.WithSource(src), verb("page", none), verb("post", nil)); err == nil || !strings.Contains(err.Error(), `the verb "post" needs a name and a function`) {
 		t.Errorf("error %v", err)
 	}
 }

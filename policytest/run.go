@@ -168,9 +168,7 @@ func (b *bench) env(name string) string {
 }
 
 // nothing carries out verbs of a program's own, and runs no program: a test is about what a policy asks for.
-type nothing struct{}
-
-func (nothing) Write(context.Context, []rules.Effect) error { return nil }
+func nothing(context.Context, rules.Effect) error { return nil }
 
 // decide makes the decision and, where the effects are those of real files,
 // applies it.
@@ -195,20 +193,19 @@ func (b *bench) decide(ctx context.Context, p *rules.Program, name string, verbs
 		loop.WithPrivate(),
 		loop.WithFacts(b.world.around),
 	}
-	opts = append(opts, loop.WithVerb("run", nothing{}))
-	for _, v := range verbs {
-		opts = append(opts, loop.WithVerb(v.Name, nothing{}))
+	for _, v := range append(verbs, rules.EffectDecl{Name: string(rules.RunEffect)}) {
+		opts = append(opts, loop.WithVerb(v, nothing))
 	}
 	l, err := loop.New(p, opts...)
 	if err != nil {
 		return nil, err
 	}
 	if given := b.test.Given.Loop; given != nil && given.Seen {
-		if err := memory.see(p, l.Decide(ctx, ev).Verdict); err != nil {
+		if err := memory.see(p, l.Preview(ctx, ev).Verdict); err != nil {
 			return nil, err
 		}
 	}
-	d := l.Decide(ctx, ev)
+	d := l.Preview(ctx, ev)
 	if d.Err != nil || d.Skipped != "" || b.editsLiterals(d) {
 		return d, nil
 	}

@@ -167,7 +167,7 @@ func (w *world) stop(policy, session, says string) string {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		d, err := l.Apply(w.t.Context(), l.Decide(w.t.Context(), host.Event{Name: host.Stop, SessionID: session, Turn: "t", LastAssistantMessage: says}))
+		d, err := l.Run(w.t.Context(), host.Event{Name: host.Stop, SessionID: session, Turn: "t", LastAssistantMessage: says})
 		if err != nil {
 			w.t.Fatal(err)
 		}

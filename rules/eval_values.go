@@ -34,12 +34,22 @@ func (m values) Name(_ context.Context, name string) any { return m[name] }
 // present, read by its schema. It takes nil (the fact is missing), truth values, any
 // kind of integer and float, texts, []byte and whatever marshals itself to text or
 // JSON, slices, arrays, maps with texts as keys (nil ones are empty), structs by
-// their json tags, and pointers to all of them. A [Value] is taken as it is.
+// their json tags, and pointers to all of them. Of a [Value] that is OK the V converts, unless
+// ValueOf made it; the rest stays.
 //
 // A field of a wrong type is unusable, alone: rules that read it report that. What
 // cannot be converted at all makes the fact invalid, with the reason as its problem.
 func ValueOf(f *Fact, v any) Value {
 	if given, ok := v.(Value); ok {
+		if given.read || given.Status != OK {
+			return given
+		}
+		of := ValueOf(f, given.V)
+		given.Unusable, given.Warnings = append(of.Unusable, given.Unusable...), append(of.Warnings, given.Warnings...)
+		if given.V, given.Status = of.V, of.Status; of.Status != OK {
+			given.Problem, given.Quiet = of.Problem, of.Quiet
+		}
+		given.read = true
 		return given
 	}
 	plain, err := plainOf(reflect.ValueOf(v), 0)
@@ -66,7 +76,7 @@ func ValueOf(f *Fact, v any) Value {
 	default:
 		r = (&schema.Type{}).Read(plain)
 	}
-	out := Value{V: r.Value, Unusable: r.Unusable, Warnings: r.Warnings}
+	out := Value{V: r.Value, Unusable: r.Unusable, Warnings: r.Warnings, read: true}
 	if r.Value == nil && len(r.Unusable) > 0 {
 		u := r.Unusable[0]
 		return Value{Status: Invalid, Problem: strings.TrimPrefix(u.Pointer+" "+u.Message, " ")}

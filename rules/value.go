@@ -63,6 +63,8 @@ type Value struct {
 	// only what JSON knows.
 	Meta map[string]any
 
+	read bool // ValueOf made it
+
 	Unusable []schema.Violation // fields whose type is wrong: reading one is an error
 	Warnings []schema.Violation // values outside their schema: only the trace shows them, but a number that is Clamped is reported where a rule reads it
 }

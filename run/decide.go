@@ -62,7 +62,7 @@ func Session(id string) string { return "run:" + id }
 
 // ask asks the policy, and takes its text as the next prompt or ends the run.
 func (r *Runner) ask(ctx context.Context, ev host.Event) error {
-	d := r.loop.Decide(ctx, ev)
+	d := r.loop.Preview(ctx, ev)
 	d, err := r.loop.Apply(ctx, d)
 	if ctx.Err() != nil {
 		return r.interrupted(ctx) // it is asked again when the run is resumed

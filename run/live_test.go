@@ -77,7 +77,7 @@ func hook(t *testing.T, dir, state, session, inRun string) string {
 		t.Fatal(err)
 	}
 	ev := host.Event{Name: host.Stop, SessionID: session, Cwd: dir}
-	d, err := l.Apply(t.Context(), l.Decide(t.Context(), ev))
+	d, err := l.Run(t.Context(), ev)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -49,7 +48,7 @@ func (a *app) checkCommand() *cobra.Command {
 	restrict(cmd, "fail-on", &o.failOn, "error", "warning", "info")
 	projectFlag(f, &o.project)
 	setFlag(f, &o.set)
-	f.DurationVar(&o.deadline, "deadline", loop.DefaultDeadline, "time limit of the hook, for facts that may take longer; that of an installed hook, if there is one")
+	f.DurationVar(&o.deadline, "deadline", defaultDeadline(), "time limit of the hook, for facts that may take longer; that of an installed hook, if there is one")
 	f.BoolVar(&o.list, "list", false, "list all checks and exit")
 	return cmd
 }

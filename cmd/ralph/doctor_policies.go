@@ -189,7 +189,7 @@ func (x *examination) verdict(ctx context.Context, program *rules.Program) *rule
 	if err != nil {
 		return &rules.Verdict{}
 	}
-	return l.Decide(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: "ralph-doctor", Cwd: x.root.Dir(), Run: "ralph-doctor"}).Verdict
+	return l.Preview(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: "ralph-doctor", Cwd: x.root.Dir(), Run: "ralph-doctor"}).Verdict
 }
 
 // checkLoops looks for loops that were left over, and for policies that no agent uses.

@@ -75,7 +75,7 @@ func (a *app) evalCommand() *cobra.Command {
 	fl.StringVar(&f.verdict, "verdict", "", "write the full verdict as JSON to `file`, - for stderr")
 	fl.BoolVar(&f.private, "log-private", false, "also keep prompts, transcript texts and environment values in log and verdict")
 	fl.StringVar(&f.scope, "scope", scopeProject, "settings that the hook stands in: project, or user, where a policy of the project is used once you approved it")
-	fl.DurationVar(&f.deadline, "deadline", loop.DefaultDeadline, "time limit for everything; after it the agent may stop")
+	fl.DurationVar(&f.deadline, "deadline", defaultDeadline(), "time limit for everything; after it the agent may stop")
 	return cmd
 }
 
@@ -264,7 +264,7 @@ func (a *app) loopsIn(ctx context.Context, root string, f evalFlags) (loops []*l
 func decide(ctx context.Context, ev host.Event, loops []*loop.Loop) []*loop.Decision {
 	var decisions []*loop.Decision
 	for _, l := range loops {
-		d, _ := l.Apply(ctx, l.Decide(ctx, ev)) // the error is in the decision
+		d, _ := l.Run(ctx, ev) // the error is in the decision
 		decisions = append(decisions, d)
 	}
 	return decisions
@@ -274,14 +274,21 @@ func decide(ctx context.Context, ev host.Event, loops []*loop.Loop) []*loop.Deci
 func rehearse(ctx context.Context, ev host.Event, loops []*loop.Loop) []*loop.Decision {
 	var decisions []*loop.Decision
 	for _, l := range loops {
-		decisions = append(decisions, l.Decide(ctx, ev))
+		decisions = append(decisions, l.Preview(ctx, ev))
 	}
 	return decisions
 }
 
 // loopOptions are those of every loop: it is the user's own, and can ask models.
 func (a *app) loopOptions() []loop.Option {
-	opts := []loop.Option{loop.Local(), loop.WithEnv(a.getenv), loop.WithSource(judge.Source())}
+	return append(a.sourceOptions(), loop.Local(), loop.WithEnv(a.getenv), loop.WithSource(judge.Source()))
+}
+
+// defaultDeadline is that of a hook that names none.
+func defaultDeadline() time.Duration { return loop.Config().Deadline }
+
+// sourceOptions are the sources of the program that the command is part of.
+func (a *app) sourceOptions() (opts []loop.Option) {
 	for _, s := range a.sources {
 		opts = append(opts, loop.WithSource(s))
 	}

@@ -189,7 +189,7 @@ func (a *app) chosen(root, which string) ([]loop.Record, error) {
 
 // decideNow decides the event of --input and changes nothing.
 func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error) {
-	f.deadline = loop.DefaultDeadline
+	f.deadline = defaultDeadline()
 	input, err := a.readInput(f.input)
 	if err != nil {
 		return nil, err

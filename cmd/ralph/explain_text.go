@@ -112,7 +112,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	for _, warning := range r.Trace.Warnings {
 		fmt.Fprintf(&b, "\nwarning: %s\n", warning)
 	}
-	fmt.Fprintf(&b, "\ndecided in %s\n", took(time.Duration(r.TookNS)))
+	fmt.Fprintf(&b, "\ndecided in %s\n", took(r.Took))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/loop"
 )
 
 // A hookEntry is one command that a settings file has a host run at an event.
@@ -100,7 +99,7 @@ func deadlineOf(flags []string) time.Duration {
 			return d
 		}
 	}
-	return loop.DefaultDeadline
+	return defaultDeadline()
 }
 
 // deadline is when ralph gives up, as the entry starts it.

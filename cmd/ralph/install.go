@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/loop"
 )
 
 // hookTimeout is what the host gives one answer, in seconds. ralph answers sooner:
@@ -69,7 +68,7 @@ func (a *app) installCommand() *cobra.Command {
 	}
 	f.add(cmd)
 	setFlag(cmd.Flags(), &f.set)
-	cmd.Flags().DurationVar(&f.deadline, "deadline", 0, "time limit of the hook, for policies that run slow programs (default "+loop.DefaultDeadline.String()+")")
+	cmd.Flags().DurationVar(&f.deadline, "deadline", 0, "time limit of the hook, for policies that run slow programs (default "+defaultDeadline().String()+")")
 	return cmd
 }
 
@@ -314,7 +313,7 @@ func (a *app) adviseInstalled(ctx context.Context, project, hostName string, f i
 		}
 		e := examined{name: name, policy: p, program: program, host: hostName, scope: f.scope, entry: f.policies, set: f.set}
 		e.values, _ = params(p, f.set) // open has read them
-		deadline := cmp.Or(a.hookTime(ctx, project, p), f.deadline, loop.DefaultDeadline)
+		deadline := cmp.Or(a.hookTime(ctx, project, p), f.deadline, defaultDeadline())
 		for _, fact := range program.Facts() {
 			if fact.Timeout >= deadline {
 				fmt.Fprintf(a.stdout, "The fact %q of %s may take %s, and the hook ends after %s. To give it more time: ralph install %s%s --scope %s --deadline %s\n",

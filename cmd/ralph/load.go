@@ -252,7 +252,7 @@ func projectPolicies(project string) []string {
 }
 
 // language is what policies are written in: ralph's own, and what the program adds.
-func (a *app) language() rules.Config { return loop.Config(a.sources...) }
+func (a *app) language() rules.Config { return loop.Config(a.sourceOptions()...) }
 
 func (a *app) config(p policy, v paramValues) rules.Config {
 	cfg := a.language()

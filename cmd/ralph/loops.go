@@ -98,12 +98,9 @@ func (a *app) loadPolicy(ctx context.Context, p policy) project.Policy {
 	if out.Program, diags = a.loadWith(ctx, p, v); out.Program == nil {
 		out.Problem = firstError(diags)
 	}
-	out.Options = []loop.Option{loop.WithSource(judge.Source()), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
+	out.Options = append(a.sourceOptions(), loop.WithSource(judge.Source()), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
 		return a.unapproved(p, v, files, fact)
-	})}
-	for _, s := range a.sources {
-		out.Options = append(out.Options, loop.WithSource(s))
-	}
+	}))
 	return out
 }
 

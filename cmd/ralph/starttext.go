@@ -133,7 +133,7 @@ func (a *app) openTodos(ctx context.Context, dir, session string) (string, error
 	if session == "" && a.getenv("CLAUDE_CODE_TASK_LIST_ID") == "" {
 		return "", errors.New("whose todos? Run the command in a session of Claude Code, or name one with --session ID")
 	}
-	d := l.Decide(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: session, Cwd: dir})
+	d := l.Preview(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: session, Cwd: dir})
 	if v := d.Verdict; v.Action != rules.Continue {
 		return "", fmt.Errorf("no open todos to start from: %s", cmp.Or(d.Skipped, v.Reason, problemTexts(v.Problems)))
 	}

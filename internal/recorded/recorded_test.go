@@ -50,7 +50,7 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := l.Decide(t.Context(), host.Event{Name: host.Stop, LastAssistantMessage: "my own words"})
+	d := l.Preview(t.Context(), host.Event{Name: host.Stop, LastAssistantMessage: "my own words"})
 	line, err := json.Marshal(d.Record(false))
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ limits: {repeats: 3}
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := l.Decide(t.Context(), host.Event{Name: host.Stop})
+			d := l.Preview(t.Context(), host.Event{Name: host.Stop})
 			if got := d.Verdict.Trace.Facts[0].Problem; got != test.want {
 				t.Errorf("it says %q, want %q", got, test.want)
 			}

@@ -60,7 +60,7 @@ func recorded(t *testing.T, policy string) loop.Record {
 		t.Fatal(err)
 	}
 	ev := host.Event{Name: host.Stop, SessionID: "s1", Cwd: dir, LastAssistantMessage: "On it."}
-	if _, err := l.Apply(t.Context(), l.Decide(t.Context(), ev)); err != nil {
+	if _, err := l.Run(t.Context(), ev); err != nil {
 		t.Fatal(err)
 	}
 	var r loop.Record

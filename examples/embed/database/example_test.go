@@ -57,7 +57,7 @@ func Example() {
 	}
 
 	src := database.Rows{DB: db}
-	program, diags := rules.LoadBytes(ctx, "tickets.yaml", []byte(policy), loop.Config(src))
+	program, diags := rules.LoadBytes(ctx, "tickets.yaml", []byte(policy), loop.Config(loop.WithSource(src)))
 	if program == nil {
 		log.Fatal(diags.Err())
 	}
@@ -70,7 +70,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		d, err := l.Apply(ctx, l.Decide(ctx, host.Event{SessionID: "s1"}))
+		d, err := l.Run(ctx, host.Event{SessionID: "s1"})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func TestRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			src := database.Rows{DB: db}
-			program, diags := rules.LoadBytes(t.Context(), "tickets.yaml", []byte(policy), loop.Config(src))
+			program, diags := rules.LoadBytes(t.Context(), "tickets.yaml", []byte(policy), loop.Config(loop.WithSource(src)))
 			if program == nil {
 				t.Fatal(diags.Err())
 			}
@@ -38,7 +38,7 @@ func TestRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := l.Decide(t.Context(), host.Event{SessionID: test.session})
+			d := l.Preview(t.Context(), host.Event{SessionID: test.session})
 			if d.Verdict.Reason != test.reason {
 				t.Errorf("the reason is %q, want %q", d.Verdict.Reason, test.reason)
 			}

@@ -68,7 +68,7 @@ func TestStoreLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		all.Go(func() {
-			d, err := l.Apply(t.Context(), l.Decide(t.Context(), host.Event{SessionID: "s1"}))
+			d, err := l.Run(t.Context(), host.Event{SessionID: "s1"})
 			if err != nil {
 				t.Error(err)
 			}

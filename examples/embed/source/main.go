@@ -18,7 +18,7 @@ var policies embed.FS
 
 func main() {
 	src := coverage{}
-	program, findings := rules.Load(context.Background(), policies, "policy.yaml", loop.Config(src))
+	program, findings := rules.Load(context.Background(), policies, "policy.yaml", loop.Config(loop.WithSource(src)))
 	if program == nil {
 		log.Fatal(findings.Err())
 	}

@@ -12,16 +12,6 @@ import (
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
-// Gate is several policies that answer one hook. Each has its own memory, bounds
-// and effects; the agent goes on if any of them says so. A policy that fails
-// stops only itself. A Gate is safe for concurrent use.
-type Gate struct {
-	loops []*Loop
-}
-
-// NewGate makes a gate of loops, which answer in this order.
-func NewGate(loops ...*Loop) *Gate { return &Gate{loops: slices.Clone(loops)} }
-
 // lateError says that a policy did not decide within its deadline. It is a
 // [context.DeadlineExceeded].
 type lateError time.Duration
@@ -32,8 +22,16 @@ func (e lateError) Error() string {
 
 func (e lateError) Unwrap() error { return context.DeadlineExceeded }
 
-// Hook answers one call of a hook, see [Loop.Hook].
-func (g *Gate) Hook(ctx context.Context, h *host.Host, stdin []byte) (answer host.Answer) {
+// Hook answers one call of a hook: it decodes stdin, runs the loop and the others in this order,
+// and encodes the answer in the host's dialect. h may be nil; the input then shows which host it
+// is. Each loop has its own memory, limits and effects; the agent continues if any of them says
+// so, and one that fails stops only itself.
+//
+// Hook never panics and never continues on an error. It answers when all loops are done or at the longest
+// of their deadlines, and up to a second later where a [Recorder] takes its time. A loop that is
+// late by then lets the agent stop, and changes nothing later; a source that ignores its context then
+// continues in a goroutine that ends when the source returns.
+func (l *Loop) Hook(ctx context.Context, h *host.Host, stdin []byte, others ...*Loop) (answer host.Answer) {
 	defer func() {
 		if r := recover(); r != nil {
 			answer = (&host.Host{}).Encode(host.Trouble("ralph", "", fmt.Errorf("internal error: %v\n%s", r, debug.Stack())))
@@ -42,18 +40,31 @@ func (g *Gate) Hook(ctx context.Context, h *host.Host, stdin []byte) (answer hos
 	if h == nil {
 		h = host.Detect(stdin)
 	}
+	loops := slices.Concat([]*Loop{l}, others)
+	for _, l := range loops {
+		if err := l.usable(); err != nil {
+			return h.Encode(host.Trouble("ralph", "", err))
+		}
+	}
+	if ctx == nil {
+		return h.Encode(host.Trouble("ralph", "", errNoContext))
+	}
 	ev, err := h.Decode(stdin)
-	if err != nil && g.off() {
+	if err != nil && off(loops) {
 		return host.Answer{}
 	} else if err != nil {
 		return h.Encode(host.Trouble("ralph", "", err))
 	}
-	return h.Encode(Reply(ev, g.Run(ctx, ev)))
+	ctx, cancel := within(ctx, loops)
+	defer cancel()
+	r := newRound(loops, ev)
+	go r.decide(ctx)
+	return h.Encode(Reply(ev, r.collect(ctx)))
 }
 
 // off reports whether all loops are switched off, as far as that is known without an event.
-func (g *Gate) off() bool {
-	return len(g.loops) > 0 && !slices.ContainsFunc(g.loops, func(l *Loop) bool {
+func off(loops []*Loop) bool {
+	return !slices.ContainsFunc(loops, func(l *Loop) bool {
 		if l.project != "" || l.local {
 			return !workspace.OffEarly(l.project, l.getenv)
 		}
@@ -62,31 +73,16 @@ func (g *Gate) off() bool {
 	})
 }
 
-// Run decides an event with every policy, applies what they say and keeps it in
-// their decision logs. It returns when all are done or when the longest of their
-// deadlines is over; policies that are late by then let the agent stop, and
-// change nothing later.
-func (g *Gate) Run(ctx context.Context, ev host.Event) []*Decision {
-	ctx, cancel := g.within(ctx)
-	defer cancel()
-	r := newRound(g.loops, ev)
-	go r.decide(ctx)
-	return r.collect(ctx)
-}
-
 // within bounds ctx by the longest of the deadlines.
-func (g *Gate) within(ctx context.Context) (context.Context, context.CancelFunc) {
+func within(ctx context.Context, loops []*Loop) (context.Context, context.CancelFunc) {
 	var deadline time.Duration
-	for _, l := range g.loops {
+	for _, l := range loops {
 		deadline = max(deadline, l.deadline)
-	}
-	if deadline == 0 { // there is no policy that could be late
-		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, deadline, lateError(deadline))
 }
 
-// A round is one event that goes through the policies of a gate. A decision is
+// A round is one event that goes through the policies of a hook. A decision is
 // kept and answered by the first that claims it: its policy in decide, or collect
 // on its behalf when the time is up.
 type round struct {
@@ -106,16 +102,19 @@ func newRound(loops []*Loop, ev host.Event) *round {
 // decide asks one policy after another, until one comes back too late.
 func (r *round) decide(ctx context.Context) {
 	for i, l := range r.loops {
-		d := l.run(ctx, r.ev)
-		if !r.claimed[i].CompareAndSwap(false, true) {
+		mine := false
+		d := l.run(ctx, r.ev, func() bool {
+			mine = r.claimed[i].CompareAndSwap(false, true)
+			return mine
+		})
+		if !mine {
 			return
 		}
-		l.keep(ctx, d)
 		r.done <- d
 	}
 }
 
-// collect gives the decisions of all policies, once they are there or ctx is done.
+// collect returns the decisions of all policies, once they are made or ctx is done.
 func (r *round) collect(ctx context.Context) []*Decision {
 	out := make([]*Decision, 0, len(r.loops))
 	for i, l := range r.loops {
@@ -132,17 +131,8 @@ func (r *round) collect(ctx context.Context) []*Decision {
 		d := l.decision(r.ev)
 		d.Time = l.now()
 		d.fail(interrupted(ctx))
-		l.keep(ctx, d)
+		d.keep(ctx)
 		out = append(out, d)
 	}
 	return out
-}
-
-// run is Decide and Apply but for the decision log.
-func (l *Loop) run(ctx context.Context, ev host.Event) *Decision {
-	ctx, cancel := l.within(ctx)
-	defer cancel()
-	d := l.decided(ctx, ev)
-	l.apply(ctx, d)
-	return d
 }

@@ -35,21 +35,21 @@ func asking(name string) string {
 
 // Several policies answer one hook: each has its own memory, any of them may say
 // that the agent goes on, and one that fails stops only itself.
-func TestGate(t *testing.T) {
+func TestHookOfSeveral(t *testing.T) {
 	p := newProject(t, map[string]string{"n.json": `{"n": 1}`})
 	panicking := source{"boom", func(context.Context, loop.Query) rules.Value { panic("boom") }}
 	broken, err := loop.Broken("broken", errors.New("no such policy"), loop.Local(), loop.WithState(p.store), loop.WithEnv(func(string) string { return "" }))
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := loop.NewGate(
+	loops := []*loop.Loop{
 		p.named("stops.yaml", "ralph: 1\nrules: [{name: s, stop: enough, notice: same, log: stopping}]", nil),
 		p.named("first.yaml", "ralph: 1\nprefix: one\nrules: [{name: go, continue: 'streak ${loop.continuations}', notice: same, log: going}]", nil),
 		broken,
 		p.named("panics.yaml", asking("boom"), []loop.Source{panicking}),
 		p.named("second.yaml", "ralph: 1\nlimits: {continuations: 1}\nrules: [{name: go, continue: 'its streak ${loop.continuations}'}]", nil),
-	)
-	first := g.Hook(t.Context(), nil, p.input(map[string]any{"prompt_id": "a"}))
+	}
+	first := loops[0].Hook(t.Context(), nil, p.input(map[string]any{"prompt_id": "a"}), loops[1:]...)
 	got := decoded(t, first)
 	if want := "[first.yaml]\nstreak 0\n\n[second.yaml]\nits streak 0"; got.Decision != "block" || got.Reason != want {
 		t.Errorf("%s %q", got.Decision, got.Reason)
@@ -63,21 +63,18 @@ func TestGate(t *testing.T) {
 			t.Errorf("no %q in stderr: %s", line, first.Stderr)
 		}
 	}
-	got = decoded(t, g.Hook(t.Context(), nil, p.input(map[string]any{"prompt_id": "a"})))
+	got = decoded(t, loops[0].Hook(t.Context(), nil, p.input(map[string]any{"prompt_id": "a"}), loops[1:]...))
 	if want := "[first.yaml]\nstreak 1"; got.Reason != want {
 		t.Errorf("the second time %q, want %q", got.Reason, want)
 	}
 }
 
 // Where one policy answers, its reason stands alone.
-func TestGateOfOne(t *testing.T) {
+func TestHookOfOne(t *testing.T) {
 	p := newProject(t, nil)
 	got := decoded(t, p.loop("ralph: 1\nrules: [{name: go, continue: on}]").Hook(t.Context(), nil, p.input(nil)))
 	if diff := cmp.Diff(answer{Decision: "block", Reason: "on"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if all := loop.NewGate().Run(t.Context(), host.Event{}); len(all) > 0 {
-		t.Errorf("a gate of no policies decides %v", all)
 	}
 }
 
@@ -94,13 +91,13 @@ func TestDeadline(t *testing.T) {
 	}}
 	quick := loop.WithDeadline(50 * time.Millisecond)
 	log := loop.WithRecorder(&lines)
-	g := loop.NewGate(
+	loops := []*loop.Loop{
 		p.named("first.yaml", "ralph: 1\nrules: [{name: go, continue: on}]", nil, quick, log),
 		p.named("hangs.yaml", strings.Replace(asking("hang"), "facts: {", "facts: {state: {json: state.json}, ", 1)+
 			"\n", []loop.Source{hanging}, quick, log),
 		p.named("counter.yaml", counterPolicy, nil, quick, log),
-	)
-	got := decoded(t, g.Hook(t.Context(), nil, p.input(nil)))
+	}
+	got := decoded(t, loops[0].Hook(t.Context(), nil, p.input(nil), loops[1:]...))
 	if want := "[first.yaml]\non"; got.Reason != want {
 		t.Errorf("reason %q, want %q", got.Reason, want)
 	}
@@ -336,7 +333,7 @@ func TestNewRefuses(t *testing.T) {
 		"no deadline": loop.WithDeadline(0),
 		"no source":   loop.WithSource(nil),
 		"no store":    loop.WithStore(nil),
-		"no verb":     loop.WithVerb("page", nil),
+		"no verb":     verb("page", nil),
 		"no name":     loop.WithValues(map[string]any{"": 1}),
 	} {
 		if l, err := loop.New(program, o); err == nil || l != nil {
