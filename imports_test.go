@@ -73,7 +73,7 @@ func TestImports(t *testing.T) {
 
 		// Events in, facts gathered, verdicts applied.
 		"host":              {"os", "path/filepath", "syscall", "time"},
-		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/gitsafe", "./internal/home", "./internal/store", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
+		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/gitsafe", "./internal/home", "./internal/store", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./loop", "./rules", "testing", "time"}, // for tests
@@ -91,7 +91,7 @@ func TestImports(t *testing.T) {
 
 		// What ships, and the command.
 		"examples":                    nil,
-		"examples/embed/minimal":      {"./loop", "./rules", "log", "os"},
+		"examples/embed/minimal":      {"./loop", "log", "os"},
 		"examples/embed/source":       {"./loop", "./rules", "./schema", "./state", "log", "os"},
 		"examples/embed/database":     {"./loop", "./rules", "./schema", "database/sql"},
 		"examples/run/scripted-agent": {"os", "time"},

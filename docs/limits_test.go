@@ -164,7 +164,7 @@ func inner() map[string][]string {
 		"internal/workspace":   {"maxLink"},
 		"internal/worktree":    {"maxList", "maxMessage"},
 		"run":                  {"maxProblem", "maxReset", "maxSession", "maxShort", "maxStderr"},
-		"loop":                 {"maxBad", "maxCutText", "maxCutTexts", "maxInMemory", "maxQuestions", "maxTraced"},
+		"loop":                 {"maxBad", "maxCutText", "maxCutTexts", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
 		"host":                 {"MaxInput", "maxExchange"},
 		"loop/judge":           {"maxBraces"},
 		"rules":                {"maxCall", "maxCalls", "maxCover", "maxEnum", "maxFormula", "maxInputJSON", "maxInputText", "maxMistaken"},

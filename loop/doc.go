@@ -7,12 +7,12 @@
 // something overtook is made again. When in doubt it lets the agent stop and says why.
 //
 // Where memory, facts, effects and records go is up to a program: [Store], [Source],
-// [Writer] and [Recorder] are the seams, and package loop/looptest tests what stands
-// in them. Without options nothing is on a disk; [Local] is for hooks.
+// [Writer] and [Recorder] are the seams, and package loop/looptest tests
+// implementations. Without options nothing is on a disk; [Local] is for hooks.
 //
 // It leaves out the language (package rules), the files (package state) and the
 // protocols (package host); it knows neither flags nor terminals.
 //
-// The one call to start with is [Loop.Hook]; [Loop.Decide] and [Loop.Apply] are
-// its two halves, and Decide alone changes nothing.
+// Start with [Load] and [Loop.Run], or with [Loop.Hook] for a host's hook. [Loop.Preview]
+// only looks.
 package loop

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/fstest"
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
@@ -11,26 +12,22 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Without options a loop touches no disk: it knows what you give it and keeps its
-// memory in the process. The zero event is a Stop.
-func ExampleNew() {
+// A loop keeps its memory in the process and touches no disk, unless options say
+// otherwise. The zero event is a Stop.
+func ExampleLoad() {
 	ctx := context.Background()
-	program, diags := rules.LoadBytes(ctx, "build.yaml", []byte(`ralph: 1
+	policies := fstest.MapFS{"build.yaml": {Data: []byte(`ralph: 1
 facts:
-  build: {json: build.json, schema: {properties: {left: {type: integer}}}}
+  left: {input: {type: integer}}
 limits: {continuations: 2}
 rules:
   - name: left
-    when: build.left > 0
-    continue: ${build.left} targets are left.
-`), loop.Config())
-	if program == nil {
+    when: left > 0
+    continue: ${left} targets are left.
+`)}}
+	l, diags := loop.Load(ctx, policies, "build.yaml", loop.WithValues(map[string]any{"left": 2}))
+	if l == nil {
 		fmt.Println(diags.Err())
-		return
-	}
-	l, err := loop.New(program, loop.WithValues(map[string]any{"build": map[string]any{"left": 2}}))
-	if err != nil {
-		fmt.Println(err)
 		return
 	}
 	for range 3 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"testing/fstest"
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
@@ -83,7 +84,7 @@ func (t *tracker) Write(ctx context.Context, effects []rules.Effect) error {
 func ExampleWithSource() {
 	tickets := &tracker{tickets: map[string]ticket{"T-7": {Title: "Fix the login", State: "open"}}}
 	ctx := context.Background()
-	program, diags := rules.LoadBytes(ctx, "ticket.yaml", []byte(`ralph: 1
+	policies := fstest.MapFS{"ticket.yaml": {Data: []byte(`ralph: 1
 facts:
   job: {ticket: "${session_id}"}
 rules:
@@ -97,14 +98,10 @@ rules:
     continue: ${job.title}
     then:
       - set: job.tries = job.tries + 1
-`), loop.Config(loop.WithSource(tickets)))
-	if program == nil {
+`)}}
+	l, diags := loop.Load(ctx, policies, "ticket.yaml", loop.WithSource(tickets))
+	if l == nil {
 		fmt.Println(diags.Err())
-		return
-	}
-	l, err := loop.New(program, loop.WithSource(tickets))
-	if err != nil {
-		fmt.Println(err)
 		return
 	}
 	for range 3 {

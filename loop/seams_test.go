@@ -201,7 +201,7 @@ func TestInput(t *testing.T) {
 		`stop fact: the rule go is undecided: failing is missing: is not given by the program [failing: is not given by the program]`: nil,
 		`stop fact: the rule go is undecided: failing is invalid: is "two", expected int [failing: is "two", expected int]`:           {loop.WithValues(map[string]any{"failing": "two"})},
 	} {
-		d := alone(t, policy, opts...).Decide(t.Context(), host.Event{})
+		d := alone(t, policy, opts...).Preview(t.Context(), host.Event{})
 		got := strings.TrimSpace(fmt.Sprintf("%s %s", d.Verdict.Action, d.Verdict.Fault)) + ": " + d.Verdict.Reason
 		for _, p := range d.Verdict.Problems {
 			got += " [" + p.Text + "]"

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/recorded"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/looptest"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -46,7 +47,7 @@ rules:
 	if err := os.WriteFile(filepath.Join(dir, "state.json"), src, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	l, err := loop.New(p, loop.WithRoot(dir), loop.WithState(t.TempDir()), loop.WithRecorder(nil), loop.WithEnv(func(string) string { return "" }))
+	l, err := loop.New(p, loop.WithRoot(dir), loop.WithState(t.TempDir()), loop.WithRecorder(new(looptest.Records)), loop.WithEnv(func(string) string { return "" }))
 	if err != nil {
 		t.Fatal(err)
 	}

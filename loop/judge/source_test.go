@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/judge"
+	"github.com/ralph-sdk/ralph/loop/looptest"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -40,7 +41,8 @@ limits: {repeats: 3}
 				}
 				return ""
 			}
-			l, err := loop.New(program, loop.WithSource(judge.Source()), loop.WithEnv(env), loop.WithTrust(func(*rules.Fact, []rules.File) error { return nil }))
+			l, err := loop.New(program, loop.WithSource(judge.Source()), loop.WithEnv(env), loop.WithTrust(func(*rules.Fact, []rules.File) error { return nil }),
+				loop.WithRecorder(new(looptest.Records)))
 			if err != nil {
 				t.Fatal(err)
 			}

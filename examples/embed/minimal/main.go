@@ -9,20 +9,15 @@ import (
 	"os"
 
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/rules"
 )
 
 //go:embed policy.yaml
 var policies embed.FS
 
 func main() {
-	program, findings := rules.Load(context.Background(), policies, "policy.yaml", loop.Config())
-	if program == nil {
+	l, findings := loop.Load(context.Background(), policies, "policy.yaml", loop.Local())
+	if l == nil {
 		log.Fatal(findings.Err())
-	}
-	l, err := loop.New(program, loop.Local())
-	if err != nil {
-		log.Fatal(err)
 	}
 	input, err := io.ReadAll(os.Stdin)
 	if err != nil {

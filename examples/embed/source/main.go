@@ -10,21 +10,15 @@ import (
 	"os"
 
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/rules"
 )
 
 //go:embed policy.yaml
 var policies embed.FS
 
 func main() {
-	src := coverage{}
-	program, findings := rules.Load(context.Background(), policies, "policy.yaml", loop.Config(loop.WithSource(src)))
-	if program == nil {
+	l, findings := loop.Load(context.Background(), policies, "policy.yaml", loop.Local(), loop.WithSource(coverage{}))
+	if l == nil {
 		log.Fatal(findings.Err())
-	}
-	l, err := loop.New(program, loop.Local(), loop.WithSource(src))
-	if err != nil {
-		log.Fatal(err)
 	}
 	input, err := io.ReadAll(os.Stdin)
 	if err != nil {
