@@ -2,11 +2,12 @@
 //
 // Killing a process group is not enough for coding agents: most start their shell tools in groups or sessions of their
 // own, which outlive them. So the program gets a session of its own, what it leaves behind is found by its parents, its
-// sessions and a mark in its environment, and is ended too. It also ends if this process dies.
+// sessions, a mark in its environment and, on Linux, a brand that it cannot take off, and is ended too. It also ends if this
+// process dies.
 //
 // What is left out: on systems other than Linux and Windows, a process that left its parent, its group and its session
 // before the program ended is not found; if this process is killed, only the program itself ends with it, and only on Linux.
-// [Leftovers] finds those later.
+// [Leftovers] finds those later. On Linux, root can take the brand off.
 //
 // Start with [Command.Run].
 package process
@@ -19,6 +20,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -43,6 +45,7 @@ type Command struct {
 type ID struct {
 	Pid   int    `json:"pid"`
 	Start string `json:"start,omitempty"` // when it started, as the system counts; "" if it does not say
+	Brand uint64 `json:"brand,omitempty"` // that it and all that it starts have; 0 if there is none
 }
 
 // Exit is how a program ended.
@@ -62,6 +65,8 @@ func (c Command) Run(ctx context.Context) (exit Exit, err error) {
 	if len(c.Args) == 0 {
 		return exit, errors.New("there is no program to run")
 	}
+	active.Add(1)
+	defer active.Add(-1)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -74,6 +79,9 @@ func (c Command) Run(ctx context.Context) (exit Exit, err error) {
 	<-done
 	return exit, err
 }
+
+// active is how many commands this process runs.
+var active atomic.Int32
 
 func (c Command) run(ctx context.Context) (Exit, error) {
 	if err := ctx.Err(); err != nil {
@@ -112,7 +120,7 @@ func (c Command) run(ctx context.Context) (Exit, error) {
 	if feed != nil {
 		cmd.Stdin = feed.end
 	}
-	if err := cmd.Start(); err != nil {
+	if err := tree.start(cmd); err != nil {
 		closeAll(copies)
 		feed.close()
 		return Exit{}, err
@@ -122,11 +130,8 @@ func (c Command) run(ctx context.Context) (Exit, error) {
 		cp.end.Close()
 		go cp.copy()
 	}
-	if err := tree.started(cmd.Process); err != nil {
-		_ = cmd.Process.Kill() // it could not be bounded, so it must not run
-	}
 	if c.Started != nil {
-		c.Started(identify(cmd.Process.Pid))
+		c.Started(tree.id(cmd.Process.Pid))
 	}
 	ended := make(chan struct{})
 	go func() {

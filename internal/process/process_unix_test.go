@@ -86,16 +86,22 @@ func TestLeftBehind(t *testing.T) {
 		{"a child", `sleep 300 & echo $!`, false},
 		{"a child that ignores a request", `sh -c 'trap "" TERM; echo $$; while :; do sleep 1; done' & read x <&3 || sleep 0.2`, false},
 		{"a group of its own", `set -m; sleep 300 & echo $!`, false},
-		{"a session of its own", `setsid sh -c 'echo $$; exec sleep 300' & sleep 0.2`, true},
-		{"a daemon", `(setsid sh -c 'sh -c "echo \$\$; exec sleep 300" &' &); sleep 0.2`, true},
-		{"no environment", `env -i sh -c 'echo $$; exec sleep 300' & sleep 0.2`, false},
+		{"a session of its own", `setsid sh -c 'echo $$ >pid; exec sleep 300' &`, true},
+		{"a daemon", `(setsid sh -c 'sh -c "echo \$\$ >pid; exec sleep 300" &' &)`, true},
+		{"a daemon without the mark", `(setsid env -u RALPH_TEST_MARK sh -c 'sh -c "echo \$\$ >pid; exec sleep 300" &' &)`, true},
+		{"a daemon without an environment", `(setsid env -i sh -c 'setsid sh -c "echo \$\$ >pid; exec sleep 300" &' &)`, true},
+		{"a daemon that lowers its brand", `(setsid env -i prlimit --locks=5 sh -c 'sh -c "echo \$\$ >pid; exec sleep 300" &' &)`, true},
+		{"no environment", `env -i sh -c 'echo $$ >pid; exec sleep 300' &`, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := exec.LookPath("setsid"); c.linux && err != nil {
 				t.Skip("setsid is not there")
 			}
 			cmd := shell(c.script)
-			cmd.Grace = 50 * time.Millisecond
+			if strings.Contains(c.script, ">pid") {
+				cmd = shell(c.script + "\nuntil test -s pid; do sleep 0.01; done; cat pid")
+			}
+			cmd.Grace, cmd.Dir = 50*time.Millisecond, t.TempDir()
 			var out bytes.Buffer
 			cmd.Stdout = &out
 			exit, err := cmd.Run(t.Context())
@@ -207,6 +213,16 @@ func TestSideBySide(t *testing.T) {
 		}
 	})
 	<-out.c
+	// An orphan of the program's own, in a session of its own. This process adopts it.
+	orphan := &started{c: make(chan struct{})}
+	daemon := exec.Command("sh", "-c", `(setsid sh -c 'echo $$; exec sleep 300' 2>&- &)`)
+	daemon.Stdout, daemon.WaitDelay = orphan, time.Millisecond
+	if err := daemon.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-orphan.c
+	_ = daemon.Wait() // the orphan holds the output open
+	defer syscall.Kill(pids(t, orphan.String())[0], syscall.SIGKILL)
 	for range 3 {
 		if _, err := shell(`sleep 300 & setsid sleep 300 & exit`).Run(t.Context()); err != nil {
 			t.Error(err)
@@ -215,11 +231,13 @@ func TestSideBySide(t *testing.T) {
 	if pid := pids(t, out.String())[0]; !alive(pid) {
 		t.Error("the other command's process has ended")
 	}
-	if !alive(bystander.Process.Pid) {
-		t.Error("the program's own process has ended")
-	}
 	cancel()
 	wg.Wait()
+	for _, pid := range append(pids(t, orphan.String()), bystander.Process.Pid) {
+		if !alive(pid) {
+			t.Errorf("%d, which the program itself started, has ended", pid)
+		}
+	}
 }
 
 // A program that writes without end does not stand still because its output is refused.

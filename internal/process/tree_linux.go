@@ -2,10 +2,13 @@ package process
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -63,6 +66,44 @@ func marked(pid int, mark string) bool {
 func identify(pid int) ID {
 	e, _ := read(pid)
 	return ID{Pid: pid, Start: e.start}
+}
+
+// What a process starts inherits its limits, and only root can raise a hard limit: neither another session nor another
+// environment nor another parent takes one off. The limit of file locks has had no effect since Linux 2.4, so it can be a brand.
+
+// branding is held while this process has the brand of a program that it starts.
+var branding sync.Mutex
+
+// startBranded starts a program with a brand that no other command has: below the limit of this process by chance. A process
+// inherits the soft limit, which this process can raise again, so a program is branded before it can start another. 0 is that
+// there is none.
+func startBranded(cmd *exec.Cmd) (brand uint64, err error) {
+	branding.Lock()
+	defer branding.Unlock()
+	own := limitOf(0)
+	if own.Max < 2 {
+		return 0, cmd.Start()
+	}
+	brand = own.Max - 1 - rand.Uint64N(own.Max/2)
+	if unix.Prlimit(0, unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: brand, Max: own.Max}, nil) == nil {
+		defer unix.Prlimit(0, unix.RLIMIT_LOCKS, &own, nil)
+	}
+	if err = cmd.Start(); err == nil {
+		_ = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: brand, Max: brand}, nil)
+	}
+	return brand, err
+}
+
+// limitOf is the limit of a process, zero if it cannot be known.
+func limitOf(pid int) (l unix.Rlimit) {
+	_ = unix.Prlimit(pid, unix.RLIMIT_LOCKS, nil, &l)
+	return l
+}
+
+// branded reports whether a process has a brand, and whether it has another one than this process, which it inherited or gave itself.
+func branded(pid int, brand uint64) (has, other bool) {
+	l := limitOf(pid)
+	return brand != 0 && (l.Cur == brand || l.Max == brand), l.Max != 0 && l.Max < limitOf(0).Max
 }
 
 // older reports whether a process that started at a is older than one that started at b. Both are clock ticks.

@@ -14,6 +14,7 @@ import (
 type tree struct {
 	mark     string
 	since    string // when the program started: what is older does not belong to it, "" if that is not known
+	brand    uint64 // 0 if there is none
 	root     int    // the program itself, which is waited for; 0 for none
 	sessions []int  // that belong to it
 	groups   []int
@@ -24,10 +25,22 @@ func newTree(cmd *exec.Cmd, mark string) (*tree, error) {
 	return &tree{mark: mark}, adopt()
 }
 
-func (t *tree) started(p *os.Process) error {
-	t.root, t.since = p.Pid, identify(p.Pid).Start
-	t.sessions, t.groups = []int{p.Pid}, []int{p.Pid}
-	return nil
+func (t *tree) start(cmd *exec.Cmd) (err error) {
+	if t.brand, err = startBranded(cmd); err == nil {
+		t.runs(identify(cmd.Process.Pid))
+	}
+	return err
+}
+
+func (t *tree) runs(id ID) {
+	t.root, t.since = id.Pid, id.Start
+	t.sessions, t.groups = []int{id.Pid}, []int{id.Pid}
+}
+
+func (t *tree) id(pid int) ID {
+	id := identify(pid)
+	id.Brand = t.brand
+	return id
 }
 
 func (t *tree) close() {}
@@ -113,12 +126,8 @@ func (t *tree) look() []entry {
 		more = false
 		for _, p := range all {
 			if p.pid > 1 && !in[p.pid] && !never[p.pid] && t.has(p, self, in) {
-				known := t.knows(p, in)
 				in[p.pid], more = true, true
 				found = append(found, p)
-				if p.dead && !known {
-					continue // an orphan to reap, maybe of another command, whose session and group it has
-				}
 				if p.session > 1 && p.session != self.session && !slices.Contains(t.sessions, p.session) {
 					t.sessions = append(t.sessions, p.session)
 				}
@@ -140,10 +149,14 @@ func (t *tree) has(p, self entry, in map[int]bool) bool {
 		return false
 	case t.knows(p, in):
 		return true
-	case p.dead: // its environment is gone. One that leads its session may be the program of another command
-		return p.parent == self.pid && p.session != self.session && p.pid != p.session
 	}
-	return marked(p.pid, t.mark)
+	switch has, other := branded(p.pid, t.brand); {
+	case has:
+		return p.session != self.session
+	case other && p.parent == self.pid: // an orphan with the brand of a run within the run, or with one that it gave itself
+		return t.brand != 0 && active.Load() == 1
+	}
+	return !p.dead && marked(p.pid, t.mark)
 }
 
 // knows reports whether a process belongs to the tree by its parent, its session or its group.
@@ -171,9 +184,9 @@ func exitOf(s *os.ProcessState) Exit {
 // Leftovers ends what processes with this mark an earlier process of this program left behind, which was killed, together with the
 // program that it had started as id. It gives how many there were.
 func Leftovers(id ID, mark string, grace time.Duration) int {
-	t := &tree{mark: mark}
-	if id.Pid > 1 && identify(id.Pid) == id && id.Start != "" {
-		_ = t.started(&os.Process{Pid: id.Pid})
+	t := &tree{mark: mark, brand: id.Brand}
+	if id.Pid > 1 && t.id(id.Pid) == id && id.Start != "" {
+		t.runs(id)
 		_ = syscall.Kill(-id.Pid, syscall.SIGTERM)
 		_ = syscall.Kill(id.Pid, syscall.SIGTERM)
 	}

@@ -28,14 +28,20 @@ func newTree(*exec.Cmd, string) (*tree, error) {
 	return &tree{job}, nil
 }
 
-// started puts the program into the job. What it starts before that is outside: it runs for some microseconds then.
-func (t *tree) started(p *os.Process) error {
-	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(p.Pid))
-	if err != nil {
+// start starts the program and puts it into the job. What it starts before that is outside: it runs for some microseconds then.
+func (t *tree) start(cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
 		return err
 	}
-	defer windows.CloseHandle(h)
-	return windows.AssignProcessToJobObject(t.job, h)
+	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(cmd.Process.Pid))
+	if err == nil {
+		defer windows.CloseHandle(h)
+		err = windows.AssignProcessToJobObject(t.job, h)
+	}
+	if err != nil {
+		_ = cmd.Process.Kill() // it could not be bounded, so it must not run
+	}
+	return nil
 }
 
 // ask does nothing: a program without a console of its own cannot be asked to end.
@@ -50,6 +56,8 @@ func (t *tree) sweep(time.Duration) int {
 }
 
 func (t *tree) close() { windows.CloseHandle(t.job) }
+
+func (t *tree) id(pid int) ID { return identify(pid) }
 
 func exitOf(s *os.ProcessState) Exit { return Exit{Code: s.ExitCode()} }
 
