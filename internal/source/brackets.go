@@ -2,12 +2,18 @@ package source
 
 import "strings"
 
-// open is the bracket or quote that text leaves open, the outermost, or 0. An
-// apostrophe within or behind a word is no quote.
-func open(text string) byte {
+// walk goes through an expression, without its quotes, up to the index at which stop holds; depth is that of the brackets
+// around it. It returns where it ended, and the outermost bracket or the quote that is open there, or 0. An apostrophe
+// within or behind a word is no quote.
+func walk(text string, stop func(i, depth int) bool) (at int, open byte) {
 	var stack []byte
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
+	quote := byte(0)
+	for ; at < len(text); at++ {
+		c := text[at]
+		if stop(at, len(stack)) {
+			break
+		}
+		switch c {
 		case '(', '[', '{':
 			stack = append(stack, c)
 		case ')', ']', '}':
@@ -15,20 +21,26 @@ func open(text string) byte {
 				stack = stack[:n]
 			}
 		case '"', '\'', '`':
-			if c == '\'' && i > 0 && isWord(text[i-1]) {
+			if c == '\'' && at > 0 && isWord(text[at-1]) {
 				continue
 			}
-			n := closing(text[i+1:], c)
-			if n < 0 {
-				return c
+			if n := closing(text[at+1:], c); n >= 0 {
+				at += n + 1
+			} else if quote == 0 {
+				quote = c
 			}
-			i += n + 1
 		}
 	}
-	if len(stack) > 0 {
-		return stack[0]
+	if quote == 0 && len(stack) > 0 {
+		quote = stack[0]
 	}
-	return 0
+	return at, quote
+}
+
+// open is the quote that text leaves open, or the outermost bracket, or 0.
+func open(text string) byte {
+	_, c := walk(text, func(int, int) bool { return false })
+	return c
 }
 
 // torn reports whether a ` #` between text and comment was within an expression:
@@ -44,7 +56,7 @@ func torn(text, comment string) bool {
 	}
 }
 
-// closing is the index of the quote that ends the text, or -1.
+// closing is the index of the quote that ends a text of an expression, or -1.
 func closing(text string, quote byte) int {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -73,22 +85,17 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// closedOnLine reports whether the quoted scalar that text begins with is closed
-// before its first line ends.
-func closedOnLine(text string) bool {
+// quotedEnd is the offset behind the quoted scalar that text begins with, or -1 if it is not closed.
+func quotedEnd(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch c := text[i]; {
-		case c == '\n':
-			return false
 		case c == '\\' && text[0] == '"':
-			if i++; i < len(text) && (text[i] == '\n' || text[i] == '\r') {
-				return false
-			}
+			i++
 		case c == text[0] && c == '\'' && i+1 < len(text) && text[i+1] == c:
 			i++
 		case c == text[0]:
-			return true
+			return i + 1
 		}
 	}
-	return false
+	return -1
 }

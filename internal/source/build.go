@@ -344,7 +344,7 @@ func (b *builder) split(n *Node) {
 // stands.
 func (b *builder) swallowed(n *Node) {
 	text := b.file.text
-	if closedOnLine(text[n.offset:]) {
+	if quotedEnd(text[n.offset:b.file.lineEnd(n.offset)]) > 0 {
 		return
 	}
 	first, end := b.file.lineAt(n.offset), n.end()

@@ -15,14 +15,14 @@ func (f *file) explain(cause error, problems []Problem) (*Node, []Problem) {
 	d.read()
 	problems = append(problems, d.problems...)
 	if len(d.problems) == 0 {
-		return nil, append(problems, d.unexplained(cause))
+		return nil, append(problems, f.unexplained(cause))
 	}
 	if d.broken {
 		return nil, problems
 	}
 	doc, err := decode(f.mask(d.raw))
 	if err != nil {
-		return nil, append(problems, d.unexplained(err))
+		return nil, append(problems, f.unexplained(err))
 	}
 	b := builder{file: f, problems: problems, raw: make(map[int]int, len(d.raw))}
 	for _, r := range d.raw {
@@ -31,12 +31,29 @@ func (f *file) explain(cause error, problems []Problem) (*Node, []Problem) {
 	return b.document(doc), b.problems
 }
 
+// reads reports whether the library reads a text, and none of it as something else than was meant.
+func reads(text string) bool {
+	f, _ := newFile([]byte(text))
+	if f == nil {
+		return false
+	}
+	doc, err := decode(f.text)
+	if err != nil {
+		return false
+	}
+	b := builder{file: f}
+	return b.document(doc) != nil && !b.torn
+}
+
 // unexplained is what the library says, at the line that it names, or what comes
 // to mind: an error on a line that looks empty.
-func (d *diagnosis) unexplained(err error) Problem {
-	f := d.file
-	if len(d.tabs) > 0 {
-		return f.problem(d.tabs[0].start, d.tabs[0].end, CheckSyntax, "a tab in the indentation, on a line without a value", "remove it")
+func (f *file) unexplained(err error) Problem {
+	for n := range f.lines {
+		first, _ := f.line(n)
+		start, end, col := f.content(n)
+		if tab := first + col; (start == end || f.text[start] == '#') && tab < end && f.text[tab] == '\t' {
+			return f.problem(tab, start, CheckSyntax, "a tab in the indentation, on a line without a value", "remove it")
+		}
 	}
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	n := 0
@@ -47,15 +64,11 @@ func (d *diagnosis) unexplained(err error) Problem {
 			}
 		}
 	}
-	for n > 0 {
-		if start, end := f.line(n); strings.TrimSpace(f.text[start:end]) != "" {
-			break
-		}
+	start, end, _ := f.content(n)
+	for n > 0 && start == end {
 		n--
+		start, end, _ = f.content(n)
 	}
-	start, end := f.line(n)
-	line := f.text[start:end]
-	start += len(line) - len(strings.TrimLeft(line, " \t"))
 	return f.problem(start, end, CheckSyntax, "this is not YAML: "+message,
 		"look at this line and those around it; a value with signs of YAML in it must be quoted")
 }

@@ -11,10 +11,10 @@ import (
 func key(line string) (length, at int) {
 	switch line[0] {
 	case '"', '\'':
-		if !closedOnLine(line) {
+		end := quotedEnd(line)
+		if end < 0 {
 			return 0, -1
 		}
-		end := 1 + quotedLength(line[1:], line[0])
 		rest := strings.TrimLeft(line[end:], " \t")
 		if rest == "" || rest[0] != ':' || len(rest) > 1 && !isSpace(rest[1]) {
 			return 0, -1
@@ -32,22 +32,6 @@ func key(line string) (length, at int) {
 		return 0, -1
 	}
 	return len(strings.TrimRight(line[:at], " \t")), at
-}
-
-// quotedLength is the length of a quoted text behind its opening quote, closing
-// quote included.
-func quotedLength(text string, quote byte) int {
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\\' && quote == '"':
-			i++
-		case c == quote && quote == '\'' && i+1 < len(text) && text[i+1] == quote:
-			i++
-		case c == quote:
-			return i + 1
-		}
-	}
-	return len(text)
 }
 
 // colon is the index of the first `:` in the text that ends a key for YAML, or -1.

@@ -18,21 +18,18 @@ const (
 	messageComma = "the `,` ends the value here, before its `(` is closed"
 )
 
-// A diagnosis reads text that the library could not, line by line, to find the
-// places where it breaks the rules of YAML. It knows the forms in which policies
-// are written (block maps and lists, scalars in every style, { } and [ ]) and
-// reports only what is certainly wrong.
+// A diagnosis finds out where a text that the library could not read breaks the rules of YAML. It reads no more of YAML
+// than which keys and dashes there are and where their values end: the library reads each value alone, and only of
+// a value that it refuses the reason is looked for. So nothing is said about a text that is right.
 type diagnosis struct {
 	file     *file
 	problems []Problem
 	raw      []span // values that become readable when they are taken as they stand
 	broken   bool   // something else is wrong: there is no tree to build
 
-	tabs   []span  // on lines without text: wrong in some places
 	levels []level // the open block maps and lists, outermost first
 	wants  bool    // the entry before has no value yet: one may follow, deeper
 	seen   bool    // something was read
-	strict bool    // a bracket was not closed: the others must be, before the next entry
 }
 
 // A level is an open block map or list.
@@ -45,21 +42,14 @@ type level struct {
 func (d *diagnosis) read() {
 	f := d.file
 	for n := 0; n < len(f.lines) && len(d.problems) < maxProblems; {
-		start, end := f.line(n)
-		if start >= len(f.text) {
-			return
-		}
-		line := f.text[start:end]
-		text := strings.TrimLeft(line, " ")
-		col := len(line) - len(text)
-		rest := strings.TrimLeft(text, "\t ")
+		at, end, col := f.content(n)
+		text, before := f.text[at:end], int(f.lines[n])+col
 		switch {
-		case rest == "" || rest[0] == '#':
-			d.blank(n)
+		case text == "" || text[0] == '#':
 			n++
 			continue
-		case text[0] == '\t':
-			d.tab(start+col, end-len(rest))
+		case before < at:
+			d.tab(before, at)
 			return // no column below can be trusted
 		case col == 0 && marker(text, "---"):
 			if strings.TrimSpace(text[3:]) != "" {
@@ -68,49 +58,51 @@ func (d *diagnosis) read() {
 			n++
 			continue
 		case col == 0 && text[0] == '%' && !d.seen:
-			d.report(start, end, "a `%` directive", "remove this line")
-			d.broken = true
+			d.breaks(at, end, "a `%` directive", "remove this line")
 			n++
 			continue
 		case text == "?" || strings.HasPrefix(text, "? "):
 			return // a key in its long form: that is not written by accident
 		}
-		n = d.entry(n, start+col, end)
+		n = d.entry(n, at, end)
 		d.seen = true
 	}
+}
+
+// content is line n (from 0) without its indentation, and the column where its spaces end. Start is end if it is empty.
+func (f *file) content(n int) (start, end, col int) {
+	start, end = f.line(n)
+	line := f.text[start:end]
+	col = len(line) - len(strings.TrimLeft(line, " "))
+	return end - len(strings.TrimLeft(line, " \t")), end, col
 }
 
 func (d *diagnosis) report(start, end int, message, help string) {
 	d.problems = append(d.problems, d.file.problem(start, end, CheckSyntax, message, help))
 }
 
-// mend reports a value that should have been quoted: what is wrong stands from
+// breaks reports what leaves no tree to build.
+func (d *diagnosis) breaks(start, end int, message, help string) {
+	d.broken = true
+	d.report(start, end, message, help)
+}
+
+// quote reports a value that should have been quoted: what is wrong stands from
 // start to end, the value is the span.
-func (d *diagnosis) mend(start, end int, value span, message, help string) {
+func (d *diagnosis) quote(start, end int, value span, message, help string) {
 	d.report(start, end, message, help)
 	d.raw = append(d.raw, value)
 }
 
-// blank notes the tabs of a line that holds nothing, or only a comment.
-func (d *diagnosis) blank(n int) {
-	start, end := d.file.line(n)
-	if i := strings.IndexByte(d.file.text[start:end], '\t'); i >= 0 && len(d.tabs) < maxProblems {
-		if text, _, _ := d.lineAt(n); start+i < text || text == end {
-			d.tabs = append(d.tabs, span{start + i, max(text, start+i+1)})
-		}
-	}
-}
-
 func (d *diagnosis) tab(start, end int) {
-	d.report(start, end, "a tab in the indentation", "indent with spaces")
-	d.broken = true
+	d.breaks(start, end, "a tab in the indentation", "indent with spaces")
 }
 
 // entry reads a line that begins a list item, a map entry or a scalar, and
 // returns the number of the line behind what it read.
 func (d *diagnosis) entry(n, at, end int) int {
 	f := d.file
-	lineStart, _ := f.line(n)
+	lineStart := int(f.lines[n])
 	parent := -1 // column of the key or dash that a value here belongs to
 	if len(d.levels) > 0 && d.wants {
 		parent = d.levels[len(d.levels)-1].col
@@ -118,9 +110,7 @@ func (d *diagnosis) entry(n, at, end int) int {
 	dash := false
 	for f.text[at] == '-' && (at+1 == end || isSpace(f.text[at+1])) {
 		dashAt := at
-		if !d.place(at, at-lineStart, true, dash) {
-			d.broken = true
-		}
+		d.place(at, at-lineStart, true, dash)
 		parent, dash = at-lineStart, true
 		for at++; at < end && (f.text[at] == ' ' || f.text[at] == '\t'); at++ {
 		}
@@ -129,8 +119,7 @@ func (d *diagnosis) entry(n, at, end int) int {
 			return n + 1
 		}
 		if i := strings.IndexByte(f.text[dashAt:at], '\t'); i >= 0 {
-			d.broken = true
-			d.report(dashAt+i, at, "a tab behind the `-`", "write a space")
+			d.breaks(dashAt+i, at, "a tab behind the `-`", "write a space")
 		}
 	}
 	col := at - lineStart
@@ -140,9 +129,7 @@ func (d *diagnosis) entry(n, at, end int) int {
 			d.problems = append(d.problems, f.problem(at, at+1, CheckKey, "a key is missing before the `:`",
 				"write a name as the key, or quote the whole value"))
 		}
-		if !d.place(at, col, false, dash) {
-			d.broken = true
-		}
+		d.place(at, col, false, dash)
 		return d.value(n, at+colon+1, end, col)
 	}
 	if dash || (d.wants || !d.seen) && col > parent {
@@ -155,20 +142,19 @@ func (d *diagnosis) entry(n, at, end int) int {
 
 // stray reports a line that is neither an entry nor part of the value above.
 func (d *diagnosis) stray(at, end int) {
-	d.broken = true
 	text := d.file.text[at:end]
 	if name, value, ok := strings.Cut(text, ":"); ok && value != "" && isName(name) {
-		d.report(at, at+len(name)+1, fmt.Sprintf("a space is missing behind `%s:`", name),
+		d.breaks(at, at+len(name)+1, fmt.Sprintf("a space is missing behind `%s:`", name),
 			fmt.Sprintf("write `%s: %s`", name, clip(value)))
 		return
 	}
-	d.report(at, end, fmt.Sprintf("`%s` is neither a key with a value nor part of the text above", clip(text)),
+	d.breaks(at, end, fmt.Sprintf("`%s` is neither a key with a value nor part of the text above", clip(text)),
 		"write `key: value`; if it belongs to the text above, indent it deeper than the key of that text")
 }
 
 // place puts an entry at its level. It reports an indentation that fits none.
 // Inline says that the entry stands behind a dash on the same line.
-func (d *diagnosis) place(at, col int, list, inline bool) bool {
+func (d *diagnosis) place(at, col int, list, inline bool) {
 	wants := d.wants || inline
 	d.wants = false
 	top, deeper := len(d.levels)-1, -1 // deeper is the column of the outermost level that ends here
@@ -178,27 +164,22 @@ func (d *diagnosis) place(at, col int, list, inline bool) bool {
 	d.levels = d.levels[:top+1]
 	switch {
 	case top < 0 && deeper < 0 && !d.seen, top < 0 && inline:
-		d.levels = append(d.levels, level{col, list})
-		return true
 	case top >= 0 && d.levels[top].col == col && d.levels[top].list == list:
-		return true
+		return
 	case top >= 0 && d.levels[top].col == col && list:
 		if wants { // a list may stand at the column of its key
-			d.levels = append(d.levels, level{col, list})
-			return true
+			break
 		}
 		d.misplaced(at, "a `-` where a key should be", "indent a list below its key, which has no other value, and a text deeper than its key")
 	case top >= 0 && d.levels[top].col == col:
 		if top > 0 && d.levels[top-1].col == col { // the end of such a list
 			d.levels = d.levels[:top]
-			return true
+			return
 		}
 		d.misplaced(at, "a key at the column of the list's `-`",
 			"indent it like the other keys of its item, or begin a new item with `- `")
-		return false
+		return
 	case wants && deeper < 0:
-		d.levels = append(d.levels, level{col, list})
-		return true
 	case deeper >= 0:
 		where := fmt.Sprintf("column %d", deeper+1)
 		if top >= 0 {
@@ -212,7 +193,6 @@ func (d *diagnosis) place(at, col int, list, inline bool) bool {
 			fmt.Sprintf("begin it at column %d", d.levels[top].col+1))
 	}
 	d.levels = append(d.levels, level{col, list})
-	return false
 }
 
 func (d *diagnosis) misplaced(at int, message, help string) {
@@ -220,5 +200,5 @@ func (d *diagnosis) misplaced(at int, message, help string) {
 	for end < len(d.file.text) && !isSpace(d.file.text[end]) {
 		end++
 	}
-	d.report(at, end, message, help)
+	d.breaks(at, end, message, help)
 }
