@@ -49,6 +49,7 @@ func TestImports(t *testing.T) {
 		"internal/nearest":     nil,
 		"internal/reference":   {"flag", "os", "path/filepath", "testing", "time"}, // for tests
 		"internal/regexpsize":  nil,
+		"internal/room":        nil,
 		"schema":               {"./internal/nearest", "./internal/regexpsize", "time"},
 		"internal/form":        nil,
 		"rules/internal/solve": nil,
@@ -95,7 +96,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/source":       {"./loop", "./rules", "./schema", "./state", "log", "os"},
 		"examples/embed/database":     {"./loop", "./rules", "./schema", "database/sql"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./examples", "./host", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/nearest", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./rules/format", "./run", "./schema", "./state", "bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./examples", "./host", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/nearest", "./internal/room", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./rules/format", "./run", "./schema", "./state", "bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {

@@ -12,10 +12,10 @@ import (
 	"runtime/debug"
 
 	_ "github.com/ralph-sdk/ralph/internal/fatal" // a crash ends by a signal
+	_ "github.com/ralph-sdk/ralph/internal/room"  // for the stack
 )
 
 func main() {
-	makeRoom(len(os.Args))
 	protect()
 	debug.SetGCPercent(gcPercent)
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
