@@ -61,12 +61,12 @@ func TestImports(t *testing.T) {
 
 		// Files.
 		"internal/syserr":    {"os", "syscall"},
-		"internal/home":      {"os", "runtime"},
+		"internal/home":      {"os", "runtime", "syscall"},
 		"internal/approval":  {"./internal/store", "./rules", "os", "os/exec", "path/filepath"},
-		"internal/workspace": {"./internal/home", "os", "path/filepath", "syscall"},
+		"internal/workspace": {"./internal/home", "os", "path/filepath"},
 		"internal/batch":     {"path/filepath", "runtime"},
 		"internal/gitsafe":   {"os", "os/exec", "path/filepath"},
-		"internal/store":     {"./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
+		"internal/store":     {"./internal/home", "./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
 			"./internal/home", "./internal/jsonedit", "./internal/syserr", "./schema",
 			"math/rand/v2", "os", "path/filepath", "syscall", "time",

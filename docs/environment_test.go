@@ -124,7 +124,7 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{"~/.claude/projects/*/SESSION.jsonl", "read", "The session file, if the hook input names none and the host is Claude Code or unknown. With `CLAUDE_CONFIG_DIR`, below that folder, as are the other files of `~/.claude`; with `CODEX_HOME` likewise for `~/.codex`."},
 		{"~/.claude/tasks/LIST/*.json", "read", "`tasks` facts."},
 		{"~/…", "read", "Facts whose path begins with `~/` in the policy itself."},
-		{"your own settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall` with `--scope user`; `ralph doctor` reads them, and `ralph` without arguments, for its [scope](../security.md#policies-that-a-project-brings)."},
+		{"your own settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall` with `--scope user`; `ralph doctor` reads them, and `ralph` without arguments, for its [scope](../security.md#hooks-for-all-projects)."},
 		{"~/.gemini/trustedFolders.json, ~/.qwen/trustedFolders.json, ~/.copilot/config.json", "read", "`ralph install` and `ralph doctor`: whether these hosts trust the folder. For Codex they ask `codex app-server`, if codex is on the PATH."},
 		{"/etc/claude-code/managed-settings.json", "read", "`ralph doctor`, and `ralph` without arguments: settings of the administrator. On macOS `/Library/Application Support/ClaudeCode/managed-settings.json`, on Windows `C:\\Program Files\\ClaudeCode\\managed-settings.json`."},
 		{stateFile("runDir") + "/", "read and write", "How far runs are; `ralph run`, `status` and `stop`. Which of them is under way, for hooks."},

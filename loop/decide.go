@@ -278,6 +278,11 @@ func (d *Decision) root() (string, error) {
 // options are those of one evaluation.
 func (d *Decision) options() rules.Options {
 	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Budget: d.loop.budget}
+	if l := d.loop; l.trusted != nil && d.Root != "" {
+		if err := l.trusted(d.Root); err != nil {
+			o.Untrusted = err.Error()
+		}
+	}
 	switch {
 	case d.loop.private:
 		o.Trace = rules.TraceClear

@@ -17,7 +17,9 @@ import (
 // hear comes out.
 func ExampleLoop_Hook() {
 	project, _ := os.MkdirTemp("", "example")
+	own, _ := os.MkdirTemp("", "state")
 	defer os.RemoveAll(project)
+	defer os.RemoveAll(own)
 
 	policy := fstest.MapFS{"policy.yaml": {Data: []byte(`
 ralph: 1
@@ -33,7 +35,7 @@ rules:
 		fmt.Print(findings.Format())
 		return
 	}
-	l, err := loop.New(program, loop.WithRoot(project), loop.WithState(filepath.Join(project, "state")))
+	l, err := loop.New(program, loop.WithRoot(project), loop.WithState(own))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -52,7 +54,9 @@ rules:
 // Preview shows what would be done and changes nothing; Apply does it.
 func ExampleLoop_Preview() {
 	project, _ := os.MkdirTemp("", "example")
+	own, _ := os.MkdirTemp("", "state")
 	defer os.RemoveAll(project)
+	defer os.RemoveAll(own)
 	state := filepath.Join(project, "state.json")
 	os.WriteFile(state, []byte(`{"n": 1}`), 0o644)
 
@@ -75,7 +79,7 @@ rules:
 		fmt.Print(findings.Format())
 		return
 	}
-	l, err := loop.New(program, loop.Local(), loop.WithState(filepath.Join(project, "state")))
+	l, err := loop.New(program, loop.Local(), loop.WithState(own))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -38,7 +38,8 @@ type Loop struct {
 	around   func(host.Event, rules.Facts) rules.Facts // nil: nothing is between rules and world
 	begin    observer                                  // nil: no call is observed
 
-	trusts func(*rules.Fact, []rules.File) error // nil: what ships with ralph, and what was approved
+	trusts  func(*rules.Fact, []rules.File) error // nil: what ships with ralph, and what was approved
+	trusted func(root string) error               // nil: what every project brings counts
 }
 
 // verb is an effect of the embedding program, and what carries it out.

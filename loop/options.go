@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -142,6 +143,19 @@ func WithObserver(begin func(context.Context, host.Event) (context.Context, func
 func WithName(name string) Option {
 	return func(l *Loop) error {
 		l.name = name
+		return nil
+	}
+}
+
+// WithUserScope is for a hook that a user installed for all projects. What a project brings counts only
+// where trusted returns nil: until then a loop there is reported once a session and not continued, and to a
+// policy that names no loop the files of the project are missing. The error says why, and what to do.
+// With nil the projects count that the user trusted, see [Local] and [WithState].
+func WithUserScope(trusted func(root string) error) Option {
+	return func(l *Loop) error {
+		if l.trusted = trusted; trusted == nil {
+			l.trusted = func(root string) error { return approval.Project(l.disk, root) }
+		}
 		return nil
 	}
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,7 @@ type localLog struct{ dir *store.Store }
 
 func (l localLog) Record(_ context.Context, r *Record) error {
 	line, err := logLine(*r)
-	if err != nil {
+	if err = cmp.Or(err, l.dir.Refused(r.Root)); err != nil {
 		return err
 	}
 	return l.dir.AppendLog(line)

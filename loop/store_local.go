@@ -93,6 +93,9 @@ func (s localStore) Save(ctx context.Context, entries ...Entry) (err error) {
 func (s localStore) lock(ctx context.Context, keys ...Key) (Store, func(), error) {
 	names := make([]string, len(keys))
 	for i, k := range keys {
+		if err := s.dir.Refused(k.Root); err != nil {
+			return nil, nil, err
+		}
 		names[i] = store.MemoryLock(k.name())
 	}
 	unlock, err := s.dir.Lock(ctx, names)

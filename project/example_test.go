@@ -16,6 +16,7 @@ func Example() {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
+	defer os.RemoveAll(dir + ".own")
 	ctx := context.Background()
 	program, diags := rules.LoadBytes(ctx, "todo.yaml", []byte(`
 ralph: 1
@@ -31,7 +32,7 @@ rules:
 	if err := diags.Err(); err != nil {
 		panic(err)
 	}
-	p, err := project.Open(project.Config{Dir: dir, State: dir + "/.own", Policies: []project.Policy{{Name: "todo", Program: program}}})
+	p, err := project.Open(project.Config{Dir: dir, State: dir + ".own", Policies: []project.Policy{{Name: "todo", Program: program}}})
 	if err != nil {
 		panic(err)
 	}

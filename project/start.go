@@ -86,7 +86,8 @@ type Started struct {
 
 // Start starts the loop of a policy: it writes the files that the policy names under loop.start, or none if one of them
 // cannot be made. Of two starts at once, one writes. A loop that exists stays: a start that gives nothing continues one that
-// was stopped, one that gives only a session makes that its owner, and any other needs Force.
+// was stopped, one that gives only a session makes that its owner, and any other needs Force. The project then
+// counts as trusted, see [loop.WithUserScope].
 //
 // The error may be a [*GivenError], [*ExistsError], [*BusyError] or [*ChangedError].
 func (p *Project) Start(ctx context.Context, name string, r StartRequest) (s *Started, err error) {
@@ -138,7 +139,11 @@ func (p *Project) start(ctx context.Context, s *Started, r StartRequest, given m
 	case now.verdict.Aside != rules.Stopped:
 		return &ExistsError{File: now.file, Problem: "is a loop of " + s.Policy.Short() + " already"}
 	}
-	return p.mark(ctx, s.Policy.Name, false)
+	if err := p.mark(ctx, s.Policy.Name, false); err != nil {
+		return err
+	}
+	_, err = p.own.Trust(p.root.Dir(), p.now())
+	return err
 }
 
 // moveTo makes a session the owner of a loop that exists.

@@ -29,6 +29,7 @@ const (
 // Status is what a project has, as ralph status prints it in JSON.
 type Status struct {
 	Project  string     `json:"project"`
+	Trusted  bool       `json:"trusted"`       // loops and settings count for hooks of all projects too
 	Off      string     `json:"off,omitempty"` // why all loops are off
 	Paused   []Pause    `json:"paused,omitempty"`
 	Loops    []Loop     `json:"loops"`
@@ -133,7 +134,7 @@ const maxFinished = 3
 
 // Status looks at every loop of the project. It runs nothing and changes nothing.
 func (p *Project) Status(ctx context.Context) (*Status, error) {
-	s := &Status{Project: p.root.Dir(), Loops: []Loop{}}
+	s := &Status{Project: p.root.Dir(), Trusted: p.own.Trusts(p.root.Dir()), Loops: []Loop{}}
 	if why, off := workspace.Off(s.Project, p.env); off {
 		s.Off = why
 	}

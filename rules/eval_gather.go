@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/schema"
@@ -38,6 +40,9 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		}
 		ev.meter.look = 0 // it may have taken long
 		ev.meter.charge(1, 0)
+		if ev.withheld(f, v, args) {
+			*v = Value{Status: Missing, Path: v.Path, Problem: "is not used: " + ev.opts.Untrusted}
+		}
 		problem = veiled(v.Problem, veil || v.Private || f.Source.Private)
 	} else {
 		*v = Value{Status: Missing, Problem: problem.full, Quiet: quiet}
@@ -74,6 +79,16 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		ev.why = remarkf("%s: %s", ev.why, g.sentence())
 	}
 	return nil, unknown
+}
+
+// withheld reports whether a fact holds what a project brings that the user has not trusted: files beneath it, where
+// a policy names no loop that stands for them.
+func (ev *evaluation) withheld(f *Fact, v *Value, args []string) bool {
+	if ev.opts.Untrusted == "" || ev.program.loop != nil || !f.Source.Path || v.Status == Missing {
+		return false
+	}
+	list, ok := v.V.([]any)
+	return !strings.HasPrefix(cmp.Or(v.Path, args[0]), "~/") && (!f.Source.Glob || !ok || len(list) > 0)
 }
 
 // traceFact notes a fact as it was gathered.

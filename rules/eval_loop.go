@@ -79,6 +79,8 @@ func (ev *evaluation) head() bool {
 		return ev.aside(Stopped, fmt.Sprintf("the loop %s was stopped; to continue it: ralph start %s", name, ev.called()))
 	case ev.opts.Busy != "":
 		return ev.aside(InRun, fmt.Sprintf("run %s continues the loop %s; to end it: ralph stop %s", ev.opts.Busy, name, ev.called()))
+	case ev.opts.Untrusted != "":
+		return ev.aside(Distrusted, fmt.Sprintf("%s holds a loop, which is not continued: %s", v.Loop.State, ev.opts.Untrusted))
 	case v.Loop.Owner != "" && v.Loop.Owner != session && !ev.opts.Run:
 		how := ""
 		if session != "" {

@@ -14,12 +14,13 @@ type Aside string
 // The reasons. NoLoop and Off are ordinary: nothing is logged. The others are about a
 // loop that exists, and a session sees once why it is not continued.
 const (
-	NoLoop  Aside = "none"    // the state is missing
-	Off     Aside = "off"     // on: is not true
-	Stopped Aside = "stopped" // ralph stop, until ralph start
-	InRun   Aside = "run"     // a run of the policy is under way
-	Foreign Aside = "owner"   // the loop belongs to another session
+	NoLoop     Aside = "none"      // the state is missing
+	Off        Aside = "off"       // on: is not true
+	Stopped    Aside = "stopped"   // ralph stop, until ralph start
+	InRun      Aside = "run"       // a run of the policy is under way
+	Foreign    Aside = "owner"     // the loop belongs to another session
+	Distrusted Aside = "untrusted" // the user has not trusted the project of the loop
 )
 
 // Exists reports whether there is a loop that the session is not continued in.
-func (a Aside) Exists() bool { return a == Stopped || a == InRun || a == Foreign }
+func (a Aside) Exists() bool { return a != "" && a != NoLoop && a != Off }

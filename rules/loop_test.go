@@ -104,6 +104,8 @@ func TestLoop(t *testing.T) {
 		{"an owner of a wrong type", with1(worker(nil), "state", with(is(object{"phase": "work", "done": 1, "total": 3, "flag": "x"}), "/session")), rules.Options{}, "continue next: do 1 of 3, flag x", "", false, loop("")},
 		{"a run", worker(busy(nil)), rules.Options{Busy: "r7"}, "run r7 continues the loop login; to end it: ralph stop tasks", rules.InRun, true, loop("")},
 		{"stopped", worker(busy(nil)), rules.Options{Project: rules.Memory{Stopped: true}}, "the loop login was stopped; to continue it: ralph start tasks", rules.Stopped, true, loop("")},
+		{"of a project that is not trusted", worker(busy(object{"session": "s2"})), rules.Options{Untrusted: "ask me"}, "specs/login/state.json holds a loop, which is not continued: ask me", rules.Distrusted, true, loop("s2")},
+		{"no loop in such a project", &world{}, rules.Options{Untrusted: "ask me"}, "no loop: feature.txt is missing; start one with: ralph start tasks", rules.NoLoop, false, nil},
 		{"at a prompt", worker(busy(object{"session": "s2"})), rules.Options{Event: "UserPromptSubmit"}, "the policy does not decide UserPromptSubmit", "", false, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

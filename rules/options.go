@@ -27,6 +27,10 @@ type Options struct {
 	// Busy is the ID of a run of the policy that is under way in the project; sessions then
 	// step aside. "" is none.
 	Busy string
+	// Untrusted says why what the project brings does not count, as the rest of "it is not
+	// used: …": a loop is reported and not continued, and to a policy without a loop the files
+	// of the project are missing. "" is a project that counts.
+	Untrusted string
 	// Policy is what commands call the policy, for texts that name one; "" is Program.Name.
 	Policy string
 

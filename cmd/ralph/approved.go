@@ -76,6 +76,13 @@ func (a *app) needsTrust(e examined) error {
 	return nil
 }
 
+// untrusted says why the loops and settings of a project do not count for hooks of all projects, nil if the user
+// trusts it.
+func (a *app) untrusted(project string) error {
+	own, _ := a.store()
+	return approval.Project(own, a.homeOf(project))
+}
+
 // shadows is the name of the shipped policy in whose place a policy of the project
 // stands, "" if there is none.
 func (p policy) shadows() string {

@@ -23,8 +23,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: "doctor checks all that a loop needs: the settings of the hosts, the program on the PATH,\n" +
 			"the policies, approvals, state files, loop files and ralph's own directory. Each problem\n" +
 			"comes with its fix. Notes are worth knowing and need no fix. With --fix doctor does what loses\n" +
-			"nothing: it moves loop files that were left over to .ralph/archive, writes ralph's own entries\n" +
-			"anew where install would write them otherwise, and removes an entry that is there twice.",
+			"nothing: it moves loop files that were left over to .ralph/archive, and writes ralph's own\n" +
+			"entries again where install would write them otherwise.",
 		Example: "  ralph doctor\n  ralph doctor --fix\n  ralph doctor --format json | jq -r '.findings[].fix'",
 		Args:    noArgs(""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -99,7 +99,6 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 	x.checkSwitch()
 	x.readSettings(ctx)
 	x.checkSettings()
-	x.checkReaders()
 	x.checkGates(ctx)
 	x.checkProgram()
 	x.checkPolicies(ctx)
@@ -175,6 +174,10 @@ func (x *examination) checkStore() {
 		return
 	}
 	x.store = store.Open(dir)
+	if err := x.store.Refused(x.root.Dir()); err != nil {
+		x.problem(check, dir, "no loop continues, and no approval counts: "+err.Error(), "export RALPH_STATE_DIR=DIR in the environment of the agent, with a directory outside of the project that only you can write to")
+		return
+	}
 	err = os.MkdirAll(dir, 0o700)
 	if err == nil {
 		var f *os.File

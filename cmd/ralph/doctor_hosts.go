@@ -93,18 +93,32 @@ func (x *examination) asking(f func(in hostSettings, e hookEntry, policies []str
 	}
 }
 
-// hookTime is the time that installed hooks give to a policy: the shortest, 0 if none asks it. Settings that cannot be
-// read are left out: doctor reports them.
-func (a *app) hookTime(ctx context.Context, project string, p policy) (shortest time.Duration) {
-	root, err := state.OpenRoot(project)
-	if err != nil {
-		return 0
+// hooksForAll reports whether a hook for all projects asks ralph.
+func (a *app) hooksForAll(ctx context.Context, project string) bool {
+	x, done := a.settingsOf(ctx, project)
+	defer done()
+	all := len(x.ownPlugins()) > 0
+	x.asking(func(_ hostSettings, e hookEntry, _ []string) { all = all || e.forAll() })
+	return all
+}
+
+// settingsOf reads the settings of all hosts. Those that cannot be read are left out: doctor reports them.
+func (a *app) settingsOf(ctx context.Context, project string) (x *examination, done func() error) {
+	x = &examination{app: a}
+	var err error
+	if x.root, err = state.OpenRoot(project); err != nil {
+		return x, func() error { return nil }
 	}
-	defer root.Close()
-	x := &examination{app: a, root: root}
 	x.readSettings(ctx)
+	return x, x.root.Close
+}
+
+// hookTime is the time that installed hooks give to a policy: the shortest, 0 if none asks it.
+func (a *app) hookTime(ctx context.Context, project string, p policy) (shortest time.Duration) {
+	x, done := a.settingsOf(ctx, project)
+	defer done()
 	x.asking(func(_ hostSettings, e hookEntry, policies []string) {
-		if d := e.deadline(); hasPolicy(root.Dir(), policies, p) && (shortest == 0 || d < shortest) {
+		if d := e.deadline(); hasPolicy(project, policies, p) && (shortest == 0 || d < shortest) {
 			shortest = d
 		}
 	})
@@ -122,44 +136,19 @@ func (x *examination) checkSettings() {
 				"ask the administrator to add the hook to that file")
 		}
 	}
-	type asked struct{ host, event, policy string }
-	type asking struct {
-		file string
-		hookEntry
-	}
-	seen := map[asked]asking{}
 	any := false
 	x.asking(func(in hostSettings, e hookEntry, policies []string) {
 		any = true
-		var twice []string
-		var first asking
-		for _, name := range policies {
-			key := asked{in.agent.host, e.event, name}
-			if p, err := findPolicy(x.root.Dir(), name); err == nil {
-				key.policy = p.name
-			}
-			if before, again := seen[key]; again && !e.ends() {
-				if twice == nil {
-					first = before
-				}
-				twice = append(twice, name)
-			} else {
-				seen[key] = asking{in.file.shown, e}
-			}
-		}
-		if twice != nil {
-			x.problem("asked-twice", in.file.shown, fmt.Sprintf("%s already asks %s at %s, as %s says; the loop would count each stop twice", in.agent.title, policyList(twice), e.event, first.file),
-				fmt.Sprintf("ralph uninstall %s%s --scope %s", in.agent.host, uninstallFlags(policies, in.entries), in.scope))
-			if first.text == e.text {
-				x.repairEntry(in, e, first.file != in.file.shown)
-			}
+		if all := in.scope == scopeUser || in.scope == scopeManaged; all && !e.forAll() && in.agent.stops(e.event) {
+			x.problem("untrusted", in.file.shown, "the entry is for all projects and lacks --scope user, so what any project brings counts", x.installAgain(in, e))
+			x.repairEntry(in, e)
 		}
 		if deadline := e.deadline(); e.timeout != 0 && e.timeout < deadline.Seconds()+2 {
 			x.problem("timeout", in.file.shown, fmt.Sprintf("the host waits %g s for ralph, which may take %g s", e.timeout, deadline.Seconds()),
 				fmt.Sprintf("set the timeout of the entry to %d", in.agent.form.seconds(timeoutFor(deadline))))
-			x.repairEntry(in, e, false)
+			x.repairEntry(in, e)
 		}
-		x.checkGuard(in, e, policies)
+		x.checkGuard(in, e)
 	})
 	if !any && len(x.ownPlugins()) == 0 {
 		policy := " --policy NAME"
@@ -170,9 +159,9 @@ func (x *examination) checkSettings() {
 	}
 }
 
-// repairEntry has --fix repair the last finding, which is of an entry of ralph: install writes the entry anew and removes a
-// second one of the same file, or uninstall removes it.
-func (x *examination) repairEntry(in hostSettings, e hookEntry, remove bool) {
+// repairEntry has --fix repair the last finding, which is of an entry of ralph: install writes the entry again and removes a
+// second one of the same file.
+func (x *examination) repairEntry(in hostSettings, e hookEntry) {
 	if in.scope == scopeManaged {
 		return
 	}
@@ -180,37 +169,20 @@ func (x *examination) repairEntry(in hostSettings, e hookEntry, remove bool) {
 	f := installFlags{policies: orDefault(policies), scope: in.scope, project: x.root.Dir()}
 	quiet := *x.app
 	quiet.stdout = io.Discard
-	x.findings[len(x.findings)-1].repair = func(ctx context.Context) error {
-		if remove {
-			return quiet.uninstall(ctx, in.agent.host, f)
-		}
-		return quiet.install(ctx, in.agent.host, f)
-	}
+	x.findings[len(x.findings)-1].repair = func(ctx context.Context) error { return quiet.install(ctx, in.agent.host, f) }
 }
 
-// checkReaders sees whether a host that has an entry of its own finds a second one in Claude Code's settings.
-func (x *examination) checkReaders() {
-	const check = "asked-twice"
-	for _, in := range x.settings {
-		for _, claude := range x.settings {
-			if claude.agent.host != host.ClaudeCode || !slices.Contains(in.agent.reads, claude.scope) {
-				continue
-			}
-			for _, e := range in.entries {
-				policies, ok := e.ralph()
-				if !ok || !in.agent.stops(e.event) || !asks(claude.entries, policies) {
-					continue
-				}
-				what := fmt.Sprintf("%s reads %s too, whose entry asks %s as well; the loop would count each stop twice", in.agent.title, claude.file.shown, policyList(policies))
-				fix := fmt.Sprintf("ralph uninstall %s%s --scope %s", in.agent.host, uninstallFlags(policies, in.entries), in.scope)
-				if in.agent.readsWhere == "" {
-					x.problem(check, in.file.shown, what, fix)
-				} else {
-					x.note(check, in.file.shown, what+", "+in.agent.readsWhere, fix)
-				}
-			}
-		}
+// installAgain is the command that writes an entry again.
+func (x *examination) installAgain(in hostSettings, e hookEntry) string {
+	if in.scope == scopeManaged {
+		return "ask the administrator to change that file"
 	}
+	policies, set, _ := e.flags()
+	fix := "ralph install " + in.agent.host + policyFlags(policies) + shellSet("", set)
+	if in.scope != scopeProject {
+		fix += " --scope " + in.scope
+	}
+	return fix
 }
 
 // checkGates sees what hosts ask for before they run ralph's entries, those of Claude Code's files too where another
@@ -228,30 +200,20 @@ func (x *examination) checkGates(ctx context.Context) {
 }
 
 // checkGuard sees whether an entry ends with status 2 if and only if the user wants it.
-func (x *examination) checkGuard(in hostSettings, e hookEntry, policies []string) {
+func (x *examination) checkGuard(in hostSettings, e hookEntry) {
 	const check = "exit-status"
-	_, set, added := e.flags()
+	_, _, added := e.flags()
 	byStatus := answersByStatus(added)
 	if runtime.GOOS == "windows" || e.guarded == !byStatus {
 		return
 	}
-	fix := fmt.Sprintf("ralph install %s%s", in.agent.host, policyFlags(policies))
-	for _, v := range set {
-		fix += " --set " + shellLine([]string{v})
-	}
-	switch in.scope {
-	case scopeProject:
-	case scopeManaged:
-		fix = "ask the administrator to change that file"
-	default:
-		fix += " --scope " + in.scope
-	}
+	fix := x.installAgain(in, e)
 	if byStatus {
 		x.problem(check, in.file.shown, "the entry answers by exit status, but its trap turns status 2 into 1, so the agent always stops", fix)
 	} else {
 		x.note(check, in.file.shown, "if ralph crashes before it starts, the entry ends with status 2, which the host reads as continue", fix)
 	}
-	x.repairEntry(in, e, false)
+	x.repairEntry(in, e)
 }
 
 // policyFlags are the flags that name policies to install, "" for the default one.
@@ -298,7 +260,7 @@ func (x *examination) checkProgram() {
 		if _, err := os.Stat(program); filepath.IsAbs(program) && err != nil {
 			x.problem(check, in.file.shown, "the entry runs "+program+", which does not exist",
 				fmt.Sprintf("ralph install %s --scope %s%s", in.agent.host, in.scope, policyFlags(policies)))
-			x.repairEntry(in, e, false)
+			x.repairEntry(in, e)
 		} else if x.inProject(program) {
 			x.problem(check, in.file.shown, "the entry runs "+program+", which lies in the project: anyone who can write there, such as the agent, can replace it",
 				"install ralph outside of the project", fmt.Sprintf("ralph install %s --scope %s%s", in.agent.host, in.scope, policyFlags(policies)))

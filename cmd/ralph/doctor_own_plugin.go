@@ -47,13 +47,8 @@ func (x *examination) ownPlugins() map[string]string {
 
 // besideOwnPlugin refuses an entry for a policy that ralph's own plugin asks already.
 func (a *app) besideOwnPlugin(ctx context.Context, g agent, project string, policies []string) error {
-	root, err := a.openProject(project)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	x := &examination{app: a, root: root}
-	x.readSettings(ctx)
+	x, done := a.settingsOf(ctx, project)
+	defer done()
 	where, on := x.ownPlugins()[g.host]
 	for _, p := range ownPluginPolicies() {
 		if on && slices.Contains(orDefault(policies), p) {
@@ -99,8 +94,7 @@ func codexPluginOn(src string) bool {
 	return on
 }
 
-// checkOwnPlugin sees what the hooks of ralph's own plugin need, and whether an entry of install
-// asks the same policies.
+// checkOwnPlugin sees what the hooks of ralph's own plugin need.
 func (x *examination) checkOwnPlugin(ctx context.Context) {
 	for _, name := range []string{host.ClaudeCode, host.Codex, host.Gemini} {
 		where, on := x.ownPlugins()[name]
@@ -110,29 +104,11 @@ func (x *examination) checkOwnPlugin(ctx context.Context) {
 		if _, err := exec.LookPath("ralph"); err != nil {
 			x.problem("program", where, "the plugin "+ownPlugin+" runs ralph by its name, but there is none on the PATH", "put ralph into a folder of the PATH")
 		}
-		x.asking(func(in hostSettings, e hookEntry, policies []string) {
-			for _, p := range policies {
-				if in.agent.host != name || !slices.Contains(ownPluginPolicies(), p) {
-					continue
-				}
-				x.problem("asked-twice", in.file.shown, fmt.Sprintf("the plugin %s, switched on in %s, already asks %s; the loop would count each stop twice", ownPlugin, where, p),
-					fmt.Sprintf("ralph uninstall %s%s --scope %s, or switch off the plugin", name, uninstallFlags(policies, in.entries), in.scope))
-				return
-			}
-		})
 		for _, p := range ownPluginPolicies() {
 			if lacks(x.root.Dir(), p) {
 				continue
 			}
 			x.examine(ctx, examined{name: p, host: name, scope: scopeUser, entry: ownPluginPolicies(), forAll: true}, where)
-			for _, e := range x.policies {
-				if e.name != p || e.host != name || e.program == nil || e.policy.shadows() != "" || !e.policy.isProjects(p) {
-					continue // checkShadow has it
-				}
-				if why := x.app.unapproved(e.policy, e.values, e.program.Files(), nil); why != nil {
-					x.problem("untrusted", where, fmt.Sprintf("%s, %s. Until you approve it, the plugin does not ask it", p, whyNot(why)), "read it, then: ralph trust "+p)
-				}
-			}
 		}
 	}
 }

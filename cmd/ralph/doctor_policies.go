@@ -85,6 +85,12 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 		return
 	}
 	e.policy = p
+	if why := x.app.untrusted(dir); e.forAll && why != nil && !p.isProjects(e.name) {
+		if set, err := configured(p); err != nil || len(set) > 0 {
+			x.problem("untrusted", configFile, fmt.Sprintf("hooks for all projects do not use what it sets for %s: %v", p.shortName(), whyNot(why)), "read it, then: ralph trust")
+		}
+		e.policy.unset, p.unset = true, true
+	}
 	var diags rules.Diagnostics
 	if e.values, err = params(p, e.set); err == nil {
 		cfg := a.config(p, e.values)
@@ -118,7 +124,7 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 		x.problem("input", where, fmt.Sprintf("%s has facts that a program gives (%s), and a hook gives none, so they are missing", e.name, strings.Join(names, ", ")),
 			"give them another source, or ask the policy with the Go packages")
 	}
-	x.checkShadow(e, where)
+	x.checkBrought(e, where)
 }
 
 // inputs are the names of the facts that a program gives.
@@ -140,23 +146,16 @@ func whyNot(unapproved error) string {
 	return unapproved.Error()
 }
 
-// checkShadow sees whether a file of the project stands in the place of a shipped policy.
-func (x *examination) checkShadow(e examined, where string) {
-	const check = "shadow"
-	short := e.policy.shadows()
-	if short == "" {
-		return
+// checkBrought sees what the project brings: a file that replaces a shipped policy, and what does not count for a hook of
+// all projects.
+func (x *examination) checkBrought(e examined, where string) {
+	if short := e.policy.shadows(); short != "" {
+		x.note("shadow", "", fmt.Sprintf("%s of this project replaces the shipped policy %s", e.policy.name, short), "")
 	}
-	x.note(check, "", fmt.Sprintf("%s of this project is used in the place of the shipped policy %s", e.policy.name, short), "")
-	if e.scope != scopeUser || !e.policy.isProjects(e.name) {
-		return
-	}
-	if !e.forAll {
-		x.problem(check, where, fmt.Sprintf("the entry is for all projects and lacks --scope user, so any project can put its own policy in the place of the shipped %s", short),
-			fmt.Sprintf("ralph install %s --scope user%s", e.host, policyFlags([]string{e.name})))
-	} else if why := x.app.unapproved(e.policy, e.values, e.program.Files(), nil); why != nil {
-		x.problem("untrusted", where, fmt.Sprintf("%s, %s. Until you approve it, the shipped policy %s decides for hooks of your own settings", e.policy.name, whyNot(why), short),
-			"read it, then: ralph trust "+short)
+	if e.forAll && e.policy.isProjects(e.name) {
+		if why := x.app.unapproved(e.policy, e.values, e.program.Files(), nil); why != nil {
+			x.problem("untrusted", where, fmt.Sprintf("%s, %s. Until you approve it, hooks for all projects do not use it", e.policy.name, whyNot(why)), "read it, then: ralph trust "+e.name)
+		}
 	}
 }
 
@@ -230,6 +229,9 @@ func (x *examination) checkLoop(l project.Loop) {
 			}
 			return err
 		}
+	}
+	if why := x.app.untrusted(x.root.Dir()); why != nil && slices.ContainsFunc(x.policies, func(e examined) bool { return known(e) && e.forAll }) {
+		x.problem("untrusted", l.File, fmt.Sprintf("hooks for all projects do not continue the loop of %s: %v", short, whyNot(why)), "read the file, then: ralph trust")
 	}
 	if !slices.ContainsFunc(x.policies, func(e examined) bool { return known(e) && e.host != "" }) {
 		x.note("no-hook", l.File, fmt.Sprintf("there is a loop of %s, but no agent uses that policy", short), "ralph install claude-code --policy "+short)

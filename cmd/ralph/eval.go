@@ -74,7 +74,7 @@ func (a *app) evalCommand() *cobra.Command {
 	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and log nothing")
 	fl.StringVar(&f.verdict, "verdict", "", "write the full verdict as JSON to `file`, - for stderr")
 	fl.BoolVar(&f.private, "log-private", false, "also keep prompts, transcript texts and environment values in log and verdict")
-	fl.StringVar(&f.scope, "scope", scopeProject, "settings that the hook stands in: project, or user, where a policy of the project is used once you approved it")
+	fl.StringVar(&f.scope, "scope", scopeProject, "settings that have the hook: project, or user, where what a project brings counts once you trust it")
 	fl.DurationVar(&f.deadline, "deadline", defaultDeadline(), "time limit for everything; after it the agent may stop")
 	return cmd
 }
@@ -242,7 +242,7 @@ func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.Lo
 // a file of the project is found by .ralph.
 func (a *app) loopsIn(ctx context.Context, root string, f evalFlags) (loops []*loop.Loop, files, notices []string, err error) {
 	for _, name := range orDefault(f.policies) {
-		l, notice, err := a.loop(ctx, root, name, f)
+		l, unused, err := a.loop(ctx, root, name, f)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -252,9 +252,7 @@ func (a *app) loopsIn(ctx context.Context, root string, f evalFlags) (loops []*l
 				files = append(files, l.HeadFiles()...)
 			}
 		}
-		if notice != "" {
-			notices = append(notices, notice)
-		}
+		notices = append(notices, unused...)
 	}
 	return loops, files, notices, nil
 }
@@ -296,21 +294,21 @@ func (a *app) sourceOptions() (opts []loop.Option) {
 }
 
 // loop makes the loop of one policy. One that cannot be used stops only itself: its
-// loop lets the agent stop and says why. A notice says which policy is not used; there
-// is no loop if none stands in for it.
-func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop.Loop, notice string, err error) {
+// loop lets the agent stop and says why. The notices say what is not used; there
+// is no loop if no policy replaces the one named.
+func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop.Loop, notices []string, err error) {
 	opts := append(a.loopOptions(), loop.WithRoot(root), loop.WithDeadline(f.deadline))
 	if f.private {
 		opts = append(opts, loop.WithPrivate())
 	}
-	broken := func(name string, why error) (*loop.Loop, string, error) {
+	broken := func(name string, why error) (*loop.Loop, []string, error) {
 		l, err := loop.Broken(name, why, opts...)
-		return l, notice, err
+		return l, notices, err
 	}
 	p, err := findPolicy(root, name)
 	switch {
 	case err != nil && f.scope == scopeUser && lacks(root, name):
-		return nil, "", nil
+		return nil, nil, nil
 	case err != nil:
 		return broken(name, err)
 	}
@@ -319,13 +317,21 @@ func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop
 	if f.scope == scopeUser && p.isProjects(name) {
 		if program, v, err = a.approved(ctx, p, f.set); err != nil {
 			shipped, ok := shippedPolicy(root, name)
-			if notice = notUsed(p, shipped, ok, err); !ok {
-				return nil, notice, nil
+			if notices = append(notices, notUsed(p, shipped, ok, err)); !ok {
+				return nil, notices, nil
 			}
 			p = shipped
 		}
 	}
 	if program == nil {
+		if f.scope == scopeUser {
+			why := a.untrusted(root)
+			if set, err := configured(p); why != nil && (err != nil || len(set) > 0) {
+				notices = append(notices, fmt.Sprintf("%s is not used: %v", configFile, why))
+			}
+			p.unset = why != nil
+			opts = append(opts, loop.WithUserScope(func(string) error { return why }))
+		}
 		if v, err = params(p, f.set); err != nil {
 			return broken(p.name, err)
 		}
@@ -337,7 +343,7 @@ func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop
 	l, err = loop.New(program, append(opts, loop.WithName(p.name), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
 		return a.unapproved(p, v, files, fact)
 	}))...)
-	return l, notice, err
+	return l, notices, err
 }
 
 // lacks reports whether a name leads to a file of the project that is not there. A hook for

@@ -26,6 +26,7 @@ func bareHook(t *testing.T, files map[string]string, args ...string) (h hook, pr
 			}
 		}
 	}
+	h.store = filepath.Join(h.store, "own") // of the user who runs it
 	program = filepath.Join(bin, "ralph")
 	self, err := os.Executable()
 	if err != nil {

@@ -30,6 +30,7 @@ type policy struct {
 	fsys    fs.FS
 	file    string // in fsys
 	shipped bool
+	unset   bool // the settings of the project do not count
 }
 
 // shortName is how a user names a policy on the command line.

@@ -82,6 +82,9 @@ func configured(p policy) (map[string]string, error) {
 // its own.
 func configuredNodes(p policy) (map[string]yaml.Node, error) {
 	values := map[string]yaml.Node{}
+	if p.unset {
+		return values, nil
+	}
 	project := state.Files(p.project)
 	info, err := fs.Stat(project, configFile)
 	if errors.Is(err, fs.ErrNotExist) && !p.here {

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -28,17 +28,18 @@ func (a *app) trustCommand() *cobra.Command {
 	var f trustFlags
 	cmd := &cobra.Command{
 		Use:   "trust [POLICY]...",
-		Short: "Let a policy run programs and ask models",
-		Long: "trust approves policies that run programs (exec, run, the agent of ralph run) or send the\n" +
+		Short: "Trust this project; let a policy run programs and ask models",
+		Long: "trust says that you trust this project: a hook for all projects (install --scope user, a\n" +
+			"plugin) then uses its loops and settings. ralph start does that too.\n\n" +
+			"It also approves policies that run programs (exec, run, the agent of ralph run) or send the\n" +
 			"conversation to a model (judge), in this project. Until then those facts are missing and\n" +
 			"nothing is run. It shows all that the approval covers: the policy, what it includes, schemas,\n" +
 			"the values that .ralph/config.yaml gives to params, and the files of the project that are\n" +
 			"run. After a change of any of them, approve the policy again. What the programs themselves\n" +
-			"read, such as a Makefile, is not covered. A hook of your own settings (install --scope user)\n" +
-			"asks a policy of the project only if it is approved. Policies that ship with ralph need no\n" +
-			"approval as they ship. Read a policy before you approve it. Without a name it is\n" +
-			".ralph/policy.yaml.",
-		Example: "  ralph trust            # .ralph/policy.yaml\n  ralph trust speckit\n  ralph trust --list\n  ralph trust --revoke",
+			"read, such as a Makefile, is not covered. A hook for all projects uses a policy of the project\n" +
+			"only if it is approved. Policies that ship with ralph need no approval as they ship. Read a\n" +
+			"policy before you approve it. Without a name it is .ralph/policy.yaml, if there is one.",
+		Example: "  ralph trust            # .ralph/policy.yaml\n  ralph trust speckit\n  ralph trust --list\n  ralph trust --revoke   # the project and all its policies",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			own, err := a.store()
 			if err != nil {
@@ -53,23 +54,44 @@ func (a *app) trustCommand() *cobra.Command {
 			if f.project, err = a.projectDir(f.project); err != nil {
 				return err
 			}
-			for _, name := range orDefault(args) {
-				act := a.trust
-				if f.revoke {
-					act = a.distrust
-				}
+			act := a.trust
+			switch _, err := findPolicy(f.project, defaultPolicy); {
+			case f.revoke && len(args) == 0:
+				return a.distrustProject(own, f.project)
+			case f.revoke:
+				act = a.distrust
+			case len(args) == 0 && err == nil:
+				args = []string{defaultPolicy}
+			}
+			for _, name := range args {
 				if err := act(cmd.Context(), own, f, atHand(f.project, name)); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 			}
-			return nil
+			if f.revoke {
+				return nil
+			}
+			return a.trustProject(own, f.project, len(args) == 0)
 		},
 	}
 	cmd.Flags().BoolVarP(&f.list, "list", "l", false, "list what is approved")
-	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "withdraw the approval of the policy")
+	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "withdraw the approvals of the policies, or without a name all of the project")
 	setFlag(cmd.Flags(), &f.set).Usage = "value of a param that the hook's command line gives, as `name=value`; may be repeated. It is no part of the approval"
 	projectFlag(cmd.Flags(), &f.project)
 	return cmd
+}
+
+// trustProject keeps that the user trusts a project. It prints what is new, and always where it alone was asked for.
+func (a *app) trustProject(own *store.Store, project string, alone bool) error {
+	isNew, err := own.Trust(project, time.Now())
+	switch {
+	case err != nil:
+	case isNew:
+		fmt.Fprintf(a.stdout, "trusted %s: its loops and settings count for hooks of all projects too\n", visible(project))
+	case alone:
+		fmt.Fprintf(a.stdout, "%s is trusted\n", visible(project))
+	}
+	return err
 }
 
 // trust approves a policy as it is now.
@@ -112,7 +134,7 @@ func (a *app) showApproval(ap store.Approval, program *rules.Program, v paramVal
 	fmt.Fprintf(a.stdout, "approved %s as it is now, in %s\n", visible(ap.Policy), visible(ap.Root))
 	uses := needApproval(program)
 	if len(uses) == 0 {
-		fmt.Fprintln(a.stdout, "It neither runs programs nor asks models: only hooks of your own settings (install --scope user) need the approval.")
+		fmt.Fprintln(a.stdout, "It neither runs programs nor asks models: only hooks for all projects (--scope user, a plugin) need the approval.")
 	} else {
 		fmt.Fprintln(a.stdout, "It may use:")
 	}
@@ -190,61 +212,47 @@ func needApproval(p *rules.Program) []*rules.Fact {
 	return all
 }
 
-// policyPath is the absolute path of a policy's file, without links.
-func policyPath(project, name string) string {
-	_, path := policyFile(project, name)
-	return resolvedPath(path)
-}
-
-// resolvedPath is a path without links, as far as it exists.
-func resolvedPath(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		path = resolved
-	}
-	return path
-}
-
-// distrust takes the approval of a policy back, in whichever project the same file was
-// approved. It may have changed since, may be broken, or may be gone.
+// distrust withdraws the approval of a policy. It may have changed since, may be broken, or may be gone.
 func (a *app) distrust(_ context.Context, own *store.Store, f trustFlags, name string) error {
+	file, _ := policyFile(f.project, name)
+	if p, err := findPolicy(f.project, name); err == nil {
+		file = p.name
+	}
+	gone, err := own.Revoke(f.project, file)
+	switch {
+	case err != nil:
+		return err
+	case !gone:
+		a.status = exitFindings
+		fmt.Fprintf(a.stdout, "%s was not approved\n", name)
+	default:
+		fmt.Fprintf(a.stdout, "%s is no longer approved\n", name)
+	}
+	return nil
+}
+
+// distrustProject withdraws all that was approved in a project, and that it is trusted.
+func (a *app) distrustProject(own *store.Store, project string) error {
 	approvals, err := own.Approvals()
 	if err != nil {
 		return err
 	}
-	path := policyPath(f.project, name)
-	known, _ := findPolicy(f.project, name)
-	n := 0
+	a.status = exitFindings
 	for _, ap := range approvals {
-		if resolvedPath(approvedPath(ap)) != path && (ap.Root != f.project || ap.Policy != known.name) {
+		if ap.Root != project {
 			continue
 		}
-		gone, err := own.Revoke(ap.Root, ap.Policy)
-		if err != nil {
+		if _, err := own.Revoke(project, ap.Policy); err != nil {
 			return err
 		}
-		if gone {
-			n++
-		}
+		a.status = exitOK
 	}
-	if n == 0 {
-		a.status = exitFindings
-		fmt.Fprintf(a.stdout, "%s was not approved\n", name)
-		return nil
+	what := "no longer trusted"
+	if a.status != exitOK {
+		what = "not trusted"
 	}
-	fmt.Fprintf(a.stdout, "%s is no longer approved\n", name)
+	fmt.Fprintf(a.stdout, "%s is %s, and no policy of it is approved\n", visible(project), what)
 	return nil
-}
-
-// approvedPath is where the file of an approved policy is.
-func approvedPath(ap store.Approval) string {
-	path := filepath.FromSlash(ap.Policy)
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(ap.Root, path)
 }
 
 func (a *app) listTrust(own *store.Store) error {
@@ -253,7 +261,7 @@ func (a *app) listTrust(own *store.Store) error {
 		return err
 	}
 	if len(approvals) == 0 {
-		fmt.Fprintln(a.stdout, "nothing is approved")
+		fmt.Fprintln(a.stdout, "nothing is trusted")
 	}
 	for _, ap := range approvals {
 		var with []string
@@ -265,7 +273,7 @@ func (a *app) listTrust(own *store.Store) error {
 		for _, name := range slices.Sorted(maps.Keys(ap.Params)) {
 			with = append(with, name+"="+ap.Params[name])
 		}
-		line := fmt.Sprintf("%s  %s in %s", ap.At.Local().Format(time.DateTime), ap.Policy, ap.Root)
+		line := fmt.Sprintf("%s  %s in %s", ap.At.Local().Format(time.DateTime), cmp.Or(ap.Policy, "loops and settings"), ap.Root)
 		if len(with) > 0 {
 			line += " with " + strings.Join(with, ", ")
 		}

@@ -14,7 +14,7 @@ func TestPolicyPath(t *testing.T) {
 	for name, want := range map[string]string{
 		"hello": ".ralph/hello.yaml", "v1.2": ".ralph/v1.2.yaml", "a.yaml": "a.yaml", "a.yml": "a.yml", "dir/a": "dir/a",
 	} {
-		if got := policyPath(project, name); got != filepath.Join(project, filepath.FromSlash(want)) {
+		if _, got := policyFile(project, name); got != filepath.Join(project, filepath.FromSlash(want)) {
 			t.Errorf("%s: %s, want %s in the project", name, got, want)
 		}
 	}

@@ -65,6 +65,14 @@ func (p Policy) Approval(facts []*rules.Fact) (store.Approval, error) {
 	return a, nil
 }
 
+// Project says why what a project brings does not count for hooks of all projects, nil if the user trusts it.
+func Project(own *store.Store, root string) error {
+	if own != nil && own.Trusts(root) {
+		return nil
+	}
+	return &Missing{"you have not trusted this project", "; to do so: ralph trust"}
+}
+
 // Missing says why a policy is not approved as it is.
 type Missing struct {
 	Why string // a clause that goes on a sentence

@@ -20,11 +20,12 @@ const (
 )
 
 // An Approval says that a user let one policy of one project run programs and ask
-// models, and all that this covers. A policy of a project has at most one.
+// models, and all that this covers. A policy of a project has at most one. One without
+// a policy says that the user trusts the project.
 type Approval struct {
 	Root     string            `json:"root"`               // of the project, absolute and without links
 	Policy   string            `json:"policy"`             // its name: relative to the root, or absolute
-	Files    []Covered         `json:"files"`              // the policy first
+	Files    []Covered         `json:"files,omitempty"`    // the policy first
 	Params   map[string]string `json:"params,omitempty"`   // values that the project's configuration gives
 	Programs []Covered         `json:"programs,omitempty"` // files of the project that are run
 	At       time.Time         `json:"at"`
@@ -43,6 +44,9 @@ func (s *Store) Approve(a Approval) error {
 	if s.dir == "" {
 		return &Error{Op: op, Err: errNoStore}
 	}
+	if err := s.Refused(a.Root); err != nil {
+		return err
+	}
 	path := s.approvalPath(a.Root, a.Policy)
 	data, err := json.MarshalIndent(a, "", "  ")
 	if err == nil && len(data) >= maxTrustSize {
@@ -60,14 +64,29 @@ func (s *Store) Approve(a Approval) error {
 	return nil
 }
 
-// Approval gives the approval of a policy in a project. One that cannot be read, or
-// that lies under the name of another, is none.
+// Approval gives the approval of a policy in a project. One that cannot be read,
+// that has the name of another, or that is in a directory which is [Store.Refused], does not count.
 func (s *Store) Approval(root, policy string) (a Approval, ok bool) {
-	if s.dir == "" {
+	if s.dir == "" || s.Refused(root) != nil {
 		return a, false
 	}
 	a, err := s.readApproval(filepath.Base(s.approvalPath(root, policy)))
 	return a, err == nil && a.Root == root && a.Policy == policy
+}
+
+// Trust keeps that the user trusts a project, and reports whether that is new. The error is an [*Error].
+func (s *Store) Trust(root string, at time.Time) (bool, error) {
+	if s.Trusts(root) {
+		return false, nil
+	}
+	err := s.Approve(Approval{Root: root, At: at.UTC()})
+	return err == nil, err
+}
+
+// Trusts reports whether the user trusts a project: its loops and settings count for hooks of all projects.
+func (s *Store) Trusts(root string) bool {
+	_, ok := s.Approval(root, "")
+	return ok
 }
 
 // Approvals lists what was approved, the latest first. Files of the directory

@@ -7,6 +7,7 @@
 package store
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+
+	"github.com/ralph-sdk/ralph/internal/home"
 )
 
 // A Store is ralph's own directory: locks, the memory of loops, and the
@@ -76,6 +79,39 @@ func defaultDir(goos string, getenv func(string) string) (string, error) {
 
 var errNoStore = errors.New("there is no directory for ralph's state: set RALPH_STATE_DIR to an absolute path")
 
+// Refused says why the directory is not used for a project: other users can write to it, or it is inside the project, which
+// could then bring approvals. Such a directory approves nothing, and no loop continues by it. The error is an [*Error].
+func (s *Store) Refused(root string) error {
+	if err := s.shared(); err != nil || s.dir == "" {
+		return err
+	}
+	project, err := os.Stat(root)
+	for _, at := range []string{s.dir, resolved(s.dir)} {
+		for above := ""; err == nil && at != above; at, above = filepath.Dir(at), at {
+			if info, err := os.Stat(at); err == nil && os.SameFile(info, project) {
+				return &Error{Path: s.dir, Op: "use", Err: errors.New("it is inside the project " + root + "; set RALPH_STATE_DIR to another directory")}
+			}
+		}
+	}
+	return nil
+}
+
+// shared says that other users can write to the directory, which need not exist.
+func (s *Store) shared() error {
+	if info, err := os.Stat(s.dir); err == nil && home.Shared(info) {
+		return &Error{Path: s.dir, Op: "use", Err: errors.New("other users can write to it; run chmod 700 on it, or set RALPH_STATE_DIR to another directory")}
+	}
+	return nil
+}
+
+// resolved is a path without links, as far as it exists.
+func resolved(path string) string {
+	if dir, err := filepath.EvalSymlinks(path); err == nil || path == filepath.Dir(path) {
+		return cmp.Or(dir, path)
+	}
+	return filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
+}
+
 // path joins names to the directory.
 func (s *Store) path(names ...string) string {
 	return filepath.Join(append([]string{s.dir}, names...)...)
@@ -85,6 +121,9 @@ func (s *Store) path(names ...string) string {
 func (s *Store) ensure(op string, names ...string) error {
 	if s.dir == "" {
 		return &Error{Op: op, Err: errNoStore}
+	}
+	if err := s.shared(); err != nil {
+		return err
 	}
 	dir := s.path(names...)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -100,6 +100,53 @@ func TestStoreIsPrivate(t *testing.T) {
 	})
 }
 
+// A directory that others can write to, or that is inside the project, approves nothing and keeps nothing.
+func TestRefused(t *testing.T) {
+	base := t.TempDir()
+	at := func(name string) string { return filepath.Join(base, filepath.FromSlash(name)) }
+	for _, dir := range []string{"p/own/deep", "out/own", "shared"} {
+		if err := os.MkdirAll(at(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"in": at("p/own"), "p/out": at("out"), "project": at("p")} {
+		if err := os.Symlink(to, at(link)); err != nil {
+			t.Skip("no links here:", err)
+		}
+	}
+	if err := os.Chmod(at("shared"), 0o703); err != nil {
+		t.Fatal(err)
+	}
+	unix := runtime.GOOS != "windows"
+	for _, c := range []struct {
+		dir, root string
+		refused   bool
+	}{
+		{"out/own", "p", false}, {"out/none/yet", "p", false}, {"out/own", "", false}, {"p2/own", "p", false},
+		{"p/own", "p", true}, {"p/own/deep", "p", true}, {"p/none/yet", "p", true}, {"p", "p", true}, {"p/own", "project", true},
+		{"in", "p", true}, {"in/none/yet", "p", true}, {"project/own", "p", true}, {"p/out/own", "p", true}, {"p", "p/own", false},
+		{"shared", "p", unix}, {"shared", "", unix},
+	} {
+		s := Open(at(c.dir))
+		root := c.root
+		if root != "" {
+			root = at(root)
+		}
+		if err := s.Refused(root); (err != nil) != c.refused {
+			t.Errorf("%s for the project %s: %v", c.dir, c.root, err)
+		}
+		if c.refused && (s.Approve(Approval{Root: root, Policy: "p"}) == nil || s.Trusts(root)) {
+			t.Errorf("%s approves for the project %s", c.dir, c.root)
+		}
+	}
+	if s := Open(at("shared")); unix && s.SaveMemory("k", []byte("{}"), "") == nil {
+		t.Error("a directory of others keeps a memory")
+	}
+	if files, err := os.ReadDir(at("shared")); err != nil || len(files) > 0 {
+		t.Errorf("it was written to: %v, %v", files, err)
+	}
+}
+
 func TestMemory(t *testing.T) {
 	s := Open(t.TempDir())
 	if line, version, err := s.LoadMemory("k"); err != nil || version != "" || len(line) > 0 {

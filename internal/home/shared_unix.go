@@ -1,0 +1,26 @@
+//go:build unix
+
+package home
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// Shared reports whether another user can write to a directory, or it is another's, which root may use. That its group
+// can write is allowed where the group is the user's own, as many systems set it up.
+func Shared(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return true
+	}
+	user := os.Geteuid()
+	switch mode := info.Mode().Perm(); {
+	case user != 0 && int(stat.Uid) != user, mode&0o002 != 0:
+		return true
+	case mode&0o020 != 0:
+		return int(stat.Gid) != os.Getegid() || stat.Gid != stat.Uid
+	}
+	return false
+}
