@@ -90,11 +90,15 @@ func TestImports(t *testing.T) {
 		// What a project has, for commands and other programs.
 		"project": {"./host", "./internal/store", "./internal/workspace", "./loop", "./rules", "./run", "./state", "os", "time"},
 
+		// OpenTelemetry, a module of its own.
+		"otel": {"./host", "./loop"},
+
 		// What ships, and the command.
 		"examples":                    nil,
 		"examples/embed/minimal":      {"./loop", "log", "os"},
 		"examples/embed/source":       {"./loop", "./rules", "./schema", "./state", "log", "os"},
-		"examples/embed/database":     {"./loop", "./rules", "./schema", "database/sql"},
+		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "time"},
+		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
 		"cmd/ralph":                   {"./examples", "./host", "./internal/approval", "./internal/fatal", "./internal/home", "./internal/jsonedit", "./internal/nearest", "./internal/room", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./rules/format", "./run", "./schema", "./state", "bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
@@ -174,6 +178,10 @@ func TestDependencies(t *testing.T) {
 		"github.com/santhosh-tekuri/jsonschema": {"schema"},
 		"github.com/spf13/cobra":                {"cmd/ralph"},
 		"github.com/spf13/pflag":                {"cmd/ralph"},
+		"go.opentelemetry.io/otel/attribute":    {"otel"},
+		"go.opentelemetry.io/otel/codes":        {"otel"},
+		"go.opentelemetry.io/otel/metric":       {"otel"},
+		"go.opentelemetry.io/otel/trace":        {"otel"},
 		"go.yaml.in/yaml/v3":                    {"cmd/ralph", "internal/source", "state"},
 		"golang.org/x/sys":                      {"internal/process"},
 		"golang.org/x/term":                     {"cmd/ralph"},

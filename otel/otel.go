@@ -1,0 +1,155 @@
+// Package otel observes decisions with OpenTelemetry: [Spans] makes a span of each, and
+// [Metrics] counts and measures them. Both take their provider as an argument, and use no
+// global one. Spans and metrics hold no texts of users or agents.
+//
+// A span has the name "ralph.decision" and these attributes, where they are known:
+//
+//	ralph.event            the event, such as Stop
+//	ralph.host             the host that sent it
+//	ralph.decision.id      the caller's own ID of the decision
+//	session.id             the session
+//	ralph.policy           the name of the policy
+//	ralph.action           continue or stop
+//	ralph.rule             the rule that decided, or the limit, such as limits.continuations
+//	ralph.applied          whether it was made true: false for Preview
+//	ralph.retries          how often it was made again, since something changed meanwhile
+//	ralph.skipped          why no rule was tried
+//	error.type             why it could not judge, such as fact or context; the span has the status Error
+//
+// Each fact that was gathered is an event of the span, "ralph.fact", with ralph.fact.name,
+// ralph.fact.source, ralph.fact.status and ralph.fact.duration in seconds. They are known where
+// the loop has a recorder, such as that of [Metrics]. What sources, stores, verbs and recorders
+// do with their context is below the span: a query of a driver that makes spans is its child.
+//
+// The metrics are those of the decisions that a loop records:
+//
+//	ralph.decisions          a counter, by ralph.policy, ralph.event, ralph.action, ralph.rule and error.type
+//	ralph.decision.duration  a histogram in seconds, by ralph.policy, ralph.event and ralph.action
+package otel
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/loop"
+)
+
+// scope is the instrumentation scope of spans and metrics.
+const scope = "github.com/ralph-sdk/ralph/otel"
+
+// Spans returns an option that makes a span of each call of Run, Preview and Apply, and of each
+// policy that a hook evaluates. The provider must not be nil.
+func Spans(p trace.TracerProvider) loop.Option {
+	if p == nil {
+		return func(*loop.Loop) error { return errors.New("the tracer provider is nil") }
+	}
+	tracer := p.Tracer(scope)
+	return loop.WithObserver(func(ctx context.Context, ev host.Event) (context.Context, func(*loop.Decision)) {
+		ctx, span := tracer.Start(ctx, "ralph.decision", trace.WithAttributes(known(
+			attribute.String("ralph.event", ev.Name),
+			attribute.String("ralph.host", ev.Host),
+			attribute.String("ralph.decision.id", ev.ID),
+			attribute.String("session.id", ev.SessionID),
+		)...))
+		return ctx, func(d *loop.Decision) {
+			defer span.End()
+			if span.IsRecording() {
+				describe(span, d)
+			}
+		}
+	})
+}
+
+// describe sets what is known of a decision at its end.
+func describe(span trace.Span, d *loop.Decision) {
+	v := d.Verdict
+	span.SetAttributes(known(
+		attribute.String("ralph.event", d.Event.Name),
+		attribute.String("ralph.policy", d.Policy),
+		attribute.String("ralph.action", v.Action.String()),
+		attribute.String("ralph.rule", v.Rule),
+		attribute.Bool("ralph.applied", d.Applied),
+		attribute.Int("ralph.retries", d.Retries),
+		attribute.String("ralph.skipped", d.Skipped),
+		attribute.String("error.type", failure(string(v.Fault), d.Err != nil)),
+	)...)
+	for _, f := range v.Trace.Facts {
+		span.AddEvent("ralph.fact", trace.WithAttributes(
+			attribute.String("ralph.fact.name", f.Name),
+			attribute.String("ralph.fact.source", f.Source),
+			attribute.String("ralph.fact.status", f.Status.String()),
+			attribute.Float64("ralph.fact.duration", f.Took.Seconds()),
+		))
+	}
+	switch {
+	case d.Err != nil:
+		span.SetStatus(codes.Error, d.Record(false).Error) // without what is private
+	case v.Fault != "":
+		span.SetStatus(codes.Error, "")
+	}
+}
+
+// Metrics returns a recorder that counts and measures decisions. [loop.Recorders] joins it with
+// others. The provider must not be nil.
+func Metrics(p metric.MeterProvider) (loop.Recorder, error) {
+	if p == nil {
+		return nil, errors.New("the meter provider is nil")
+	}
+	meter := p.Meter(scope)
+	decisions, err := meter.Int64Counter("ralph.decisions",
+		metric.WithUnit("{decision}"), metric.WithDescription("Decisions on events of agents."))
+	if err != nil {
+		return nil, err
+	}
+	duration, err := meter.Float64Histogram("ralph.decision.duration",
+		metric.WithUnit("s"), metric.WithDescription("How long decisions take, with all that they gather."),
+		metric.WithExplicitBucketBoundaries(.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 25))
+	if err != nil {
+		return nil, err
+	}
+	return metrics{decisions, duration}, nil
+}
+
+type metrics struct {
+	decisions metric.Int64Counter
+	duration  metric.Float64Histogram
+}
+
+func (m metrics) Record(ctx context.Context, r *loop.Record) error {
+	by := []attribute.KeyValue{
+		attribute.String("ralph.policy", r.Policy),
+		attribute.String("ralph.event", r.Event),
+		attribute.String("ralph.action", r.Action.String()),
+	}
+	m.decisions.Add(ctx, 1, metric.WithAttributes(append(by, known(
+		attribute.String("ralph.rule", r.Rule),
+		attribute.String("error.type", failure(string(r.Fault), r.Error != "")),
+	)...)...))
+	m.duration.Record(ctx, r.Took.Seconds(), metric.WithAttributes(by...))
+	return nil
+}
+
+// failure is the error.type of a decision: its fault, or that of what surrounds the policy.
+func failure(fault string, failed bool) string {
+	if fault == "" && failed {
+		return "loop"
+	}
+	return fault
+}
+
+// known leaves out strings without characters, and zeros.
+func known(all ...attribute.KeyValue) []attribute.KeyValue {
+	kept := all[:0]
+	for _, a := range all {
+		if a.Value.AsInterface() != "" && a.Value.AsInterface() != int64(0) {
+			kept = append(kept, a)
+		}
+	}
+	return kept
+}
