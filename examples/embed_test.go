@@ -124,13 +124,14 @@ func normal(t *testing.T, v any) any {
 	return out
 }
 
-// The first program of the documentation stays as short as it says it is.
-func TestMinimalIsShort(t *testing.T) {
-	src, err := os.ReadFile("embed/minimal/main.go")
+// The smallest program has at most 15 lines, its policy included.
+func TestSmallestProgram(t *testing.T) {
+	src, err := os.ReadFile("embed/decide_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(src, []byte("\n")); n >= 40 {
-		t.Errorf("embed/minimal/main.go has %d lines, want under 40", n)
+	_, program, found := strings.Cut(string(src), "\nfunc Example_decide() {\n")
+	if n := 1 + strings.Count(program, "\n"); !found || n > 15 {
+		t.Errorf("the program of embed/decide_test.go has %d lines, want at most 15", n)
 	}
 }

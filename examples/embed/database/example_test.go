@@ -7,16 +7,16 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"testing/fstest"
 
 	_ "modernc.org/sqlite"
 
 	"github.com/ralph-sdk/ralph/examples/embed/database"
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/rules"
 )
 
-const policy = `ralph: 1
+var policies = fstest.MapFS{"tickets.yaml": {Data: []byte(`ralph: 1
 facts:
   open:
     query:
@@ -28,7 +28,7 @@ rules:
   - name: next-ticket
     when: len(open) > 0
     continue: "Work on ticket ${open[0].id}: ${open[0].title}"
-`
+`)}}
 
 // open opens a SQLite database. A transaction takes the write lock when it begins,
 // and others wait for it.
@@ -36,7 +36,7 @@ func open(file string) (*sql.DB, error) {
 	return sql.Open("sqlite", "file:"+file+"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)")
 }
 
-// Facts and memory in one database: any process that opens it carries the loop on.
+// Facts and memory in one database: any process that opens it continues the loop.
 func Example() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "database")
@@ -56,19 +56,14 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	src := database.Rows{DB: db}
-	program, diags := rules.LoadBytes(ctx, "tickets.yaml", []byte(policy), loop.Config(loop.WithSource(src)))
-	if program == nil {
-		log.Fatal(diags.Err())
-	}
 	for restart := range 4 {
 		store, err := database.NewStore(ctx, db, "acme")
 		if err != nil {
 			log.Fatal(err)
 		}
-		l, err := loop.New(program, loop.WithSource(src), loop.WithStore(store))
-		if err != nil {
-			log.Fatal(err)
+		l, diags := loop.Load(ctx, policies, "tickets.yaml", loop.WithSource(database.Rows{DB: db}), loop.WithStore(store))
+		if l == nil {
+			log.Fatal(diags.Err())
 		}
 		d, err := l.Run(ctx, host.Event{SessionID: "s1"})
 		if err != nil {

@@ -1,9 +1,13 @@
 package database_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/fstest"
+	"time"
 
 	"github.com/ralph-sdk/ralph/examples/embed/database"
 	"github.com/ralph-sdk/ralph/host"
@@ -14,7 +18,7 @@ import (
 
 // store opens the memories of a tenant, on a connection pool of its own as another
 // process has.
-func store(t *testing.T, file, tenant string) *database.Store {
+func store(t testing.TB, file, tenant string) *database.Store {
 	t.Helper()
 	db, err := open(file)
 	if err != nil {
@@ -50,37 +54,48 @@ func TestStoreTenants(t *testing.T) {
 	}
 }
 
-// A limit holds over all processes that share the database.
+// A limit holds over all stops of a session at once, in one process and in several, each with its
+// own connections.
 func TestStoreLimit(t *testing.T) {
-	const limit, hooks = 10, 24
-	file := filepath.Join(t.TempDir(), "app.db")
-	program, diags := rules.LoadBytes(t.Context(), "p.yaml",
-		[]byte("ralph: 1\nlimits: {continuations: 10}\nrules: [{name: on, continue: go on}]\n"), loop.Config())
-	if program == nil {
-		t.Fatal(diags.Err())
+	for _, test := range []struct{ processes, stops int }{{1, 1000}, {8, 200}} {
+		t.Run(fmt.Sprintf("%d processes", test.processes), func(t *testing.T) { stopAtOnce(t, test.processes, test.stops) })
 	}
-	var mu sync.Mutex
-	continued := 0
-	var all sync.WaitGroup
-	for range hooks {
-		l, err := loop.New(program, loop.WithStore(store(t, file, "acme")))
-		if err != nil {
-			t.Fatal(err)
+}
+
+// A thousand stops of a session at once take less than five seconds, after which a decision gives up.
+func BenchmarkStoreLimit(b *testing.B) {
+	for b.Loop() {
+		stopAtOnce(b, 1, 1000, loop.WithDeadline(5*time.Second))
+	}
+}
+
+func stopAtOnce(t testing.TB, processes, stops int, opts ...loop.Option) {
+	const limit = 50
+	file := filepath.Join(t.TempDir(), "app.db")
+	policies := fstest.MapFS{"p.yaml": {Data: fmt.Appendf(nil, "ralph: 1\nlimits: {continuations: %d}\nrules: [{name: on, continue: Go on.}]\n", limit)}}
+	var loops []*loop.Loop
+	for range processes {
+		l, diags := loop.Load(t.Context(), policies, "p.yaml", append(opts, loop.WithStore(store(t, file, "acme")))...)
+		if l == nil {
+			t.Fatal(diags.Err())
 		}
+		loops = append(loops, l)
+	}
+	var continued atomic.Int64
+	var all sync.WaitGroup
+	for i := range stops {
 		all.Go(func() {
-			d, err := l.Run(t.Context(), host.Event{SessionID: "s1"})
+			d, err := loops[i%processes].Run(t.Context(), host.Event{SessionID: "s1"})
 			if err != nil {
 				t.Error(err)
 			}
 			if d.Verdict.Action == rules.Continue {
-				mu.Lock()
-				continued++
-				mu.Unlock()
+				continued.Add(1)
 			}
 		})
 	}
 	all.Wait()
-	if continued != limit {
-		t.Errorf("%d of %d hooks continued, the limit is %d", continued, hooks, limit)
+	if continued.Load() != limit {
+		t.Errorf("%d of %d stops continued, the limit is %d", continued.Load(), stops, limit)
 	}
 }

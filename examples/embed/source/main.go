@@ -16,15 +16,16 @@ import (
 var policies embed.FS
 
 func main() {
-	l, findings := loop.Load(context.Background(), policies, "policy.yaml", loop.Local(), loop.WithSource(coverage{}))
+	ctx := context.Background()
+	l, diags := loop.Load(ctx, policies, "policy.yaml", loop.WithSource(coverage{}), loop.Local())
 	if l == nil {
-		log.Fatal(findings.Err())
+		log.Fatal(diags.Err())
 	}
 	input, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		log.Fatal(err)
 	}
-	answer := l.Hook(context.Background(), nil, input)
+	answer := l.Hook(ctx, nil, input)
 	os.Stderr.Write(answer.Stderr)
 	os.Stdout.Write(answer.Stdout)
 	os.Exit(answer.Status)

@@ -1,0 +1,111 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// Server decides by policies that its tenants write and that it does not trust:
+//
+//	PUT /TENANT             the body is the policy of the tenant
+//	POST /TENANT/SESSION    the body is a JSON object with the facts of an event; the answer has action and reason
+//
+// A policy reads facts of the request, and nothing else: no file, no variable, no program. Its size,
+// and the time and work of each decision, have limits.
+type Server struct {
+	db    *sql.DB
+	loops sync.Map // of *loop.Loop, by tenant
+}
+
+// NewServer returns a server that keeps memories in a database.
+func NewServer(db *sql.DB) *Server { return &Server{db: db} }
+
+// Handler serves the requests.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("PUT /{tenant}", s.put)
+	mux.HandleFunc("POST /{tenant}/{session}", s.decide)
+	return mux
+}
+
+// put replaces the policy of a tenant. The memories of its sessions stay.
+func (s *Server) put(w http.ResponseWriter, r *http.Request) {
+	policy, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+		return
+	}
+	tenant := r.PathValue("tenant")
+	store, err := NewStore(r.Context(), s.db, tenant)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	opts := []loop.Option{
+		loop.WithConfig(rules.Config{
+			Allow:  &rules.Capabilities{Sources: []string{"request"}, Names: []string{"session_id"}},
+			Limits: rules.LoadLimits{Nodes: 10_000, Patterns: 20_000},
+		}),
+		loop.WithSource(request{}),
+		loop.WithStore(store),
+		loop.WithBudget(rules.Budget{Steps: 100_000, Bytes: 1 << 20}),
+		loop.WithDeadline(5 * time.Second),
+		loop.WithEnv(func(string) string { return "" }), // that of the server is not for tenants
+	}
+	program, diags := rules.LoadBytes(r.Context(), "policy.yaml", policy, loop.Config(opts...))
+	if program == nil {
+		http.Error(w, diags.Err().Error(), http.StatusUnprocessableEntity)
+		return
+	}
+	l, err := loop.New(program, opts...)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	s.loops.Store(tenant, l)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
+	l, ok := s.loops.Load(r.PathValue("tenant"))
+	if !ok {
+		http.Error(w, "the tenant has no policy", http.StatusNotFound)
+		return
+	}
+	var facts map[string]any
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&facts); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	d, err := l.(*loop.Loop).Run(r.Context(), host.Event{SessionID: r.PathValue("session"), Raw: facts})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	answer := map[string]string{"action": d.Verdict.Action.String(), "reason": d.Verdict.Reason}
+	if d.Verdict.Fault != "" { // the policy could not judge
+		answer["fault"] = string(d.Verdict.Fault)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answer) // the client is gone
+}
+
+// request is a source: a key of the request's object.
+type request struct{}
+
+func (request) Kind() rules.SourceKind {
+	return rules.SourceKind{Name: "request", Doc: "A value of the request.", Schema: true}
+}
+
+func (request) Gather(_ context.Context, q loop.Query) rules.Value {
+	return rules.ValueOf(q.Fact, q.Event.Raw[q.Args[0]])
+}
