@@ -40,7 +40,8 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 	}()
 	if len(args) == 0 {
 		if input, ok := bareInput(a.stdin, time.After(bareWait)); ok {
-			a.stdin, args = input, []string{a.evalCommand().Name(), "--scope", a.bareScope(ctx)}
+			// Whose entry started it is not known.
+			a.stdin, args = input, []string{a.evalCommand().Name(), "--scope", scopeUser}
 		}
 	}
 	if len(args) == 0 || args[0] != "eval" { // of which every byte is for the host

@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 )
@@ -34,30 +32,4 @@ func bareInput(stdin io.Reader, late <-chan time.Time) (input io.Reader, ok bool
 	case <-late:
 		return nil, false
 	}
-}
-
-// bareScope is the scope of ralph without arguments: user where an entry of the user's own settings can be what started it, because
-// its arguments are in a list, which a host may ignore, or because it has none. What cannot be read may have one.
-func (a *app) bareScope(ctx context.Context) string {
-	for _, g := range agents(a.homeDir(), a.getenv) {
-		for _, scope := range []string{scopeUser, scopeManaged} {
-			if g.files[scope] == "" {
-				continue
-			}
-			s, err := g.open(ctx, "", "", scope)
-			if err != nil {
-				return scopeUser
-			}
-			entries, err := s.hookEntries()
-			if err != nil || slices.ContainsFunc(entries, hookEntry.startsBare) {
-				return scopeUser
-			}
-		}
-	}
-	return scopeProject
-}
-
-// startsBare reports whether a host that ignores lists of arguments starts ralph without arguments.
-func (e hookEntry) startsBare() bool {
-	return len(e.words) > 0 && isRalph(e.words[0].text) && (e.listed || len(e.words) == 1)
 }
