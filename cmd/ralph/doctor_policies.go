@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/loop"
@@ -37,15 +35,7 @@ func (e examined) param(name string) string {
 	if v, ok := e.values.all()[name]; ok {
 		return v
 	}
-	var doc struct {
-		Params map[string]struct {
-			Default string `yaml:"default"`
-		} `yaml:"params"`
-	}
-	if yaml.Unmarshal(e.program.Files()[0].Src, &doc) != nil {
-		return "" // a default that is no text
-	}
-	return doc.Params[name].Default
+	return paramDefaults(e.program)[name]
 }
 
 // reentryAdvice says what it means that a policy continues once per prompt, and how to

@@ -143,8 +143,8 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 		a.adviseGates(a.gates(ctx, g, project, other.scope, other.file))
 		return nil
 	}
-	if found := a.overlaps(ctx, g, project, f); len(found) > 0 {
-		return found[0].refusal(g)
+	if err := a.overlap(ctx, g, project, f); err != nil {
+		return err
 	}
 	if !asks(entries, f.policies) { // doctor reports one that is there
 		if err := a.besideOwnPlugin(ctx, g, project, f.policies); err != nil {

@@ -1,22 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 )
-
-// An overlap is an entry of a host's settings that asks a policy which another entry asks too:
-// the loop would count each stop twice.
-type overlap struct {
-	policy string // that both ask
-	event  string // at which
-	file   string // of the entry that is there
-	scope  string // of that file
-	flags  string // with which uninstall removes it
-}
 
 // hasPolicy reports whether a list of policies has one, by whichever of its names.
 func hasPolicy(project string, policies []string, p policy) bool {
@@ -26,12 +15,11 @@ func hasPolicy(project string, policies []string, p policy) bool {
 	})
 }
 
-// overlaps finds the entries of a host, in any scope, that ask one of the policies. The entry
-// for just these policies in the scope itself is the one that install writes anew.
-func (a *app) overlaps(ctx context.Context, g agent, project string, f installFlags) (found []overlap) {
-	home := a.homeDir()
+// overlap refuses an entry that asks a policy which another entry of the host asks, in any scope: the loop would count each
+// stop twice. The entry for just these policies in the scope itself is the one that install writes again.
+func (a *app) overlap(ctx context.Context, g agent, project string, f installFlags) error {
 	for _, scope := range g.scopes() {
-		s, err := g.open(ctx, project, home, scope)
+		s, err := g.open(ctx, project, a.homeDir(), scope)
 		if err != nil {
 			continue // doctor reports it
 		}
@@ -42,20 +30,15 @@ func (a *app) overlaps(ctx context.Context, g agent, project string, f installFl
 				continue
 			}
 			for _, name := range orDefault(f.policies) {
-				p, err := findPolicy(project, name)
-				if err == nil && hasPolicy(project, orDefault(asked), p) {
-					found = append(found, overlap{name, e.event, s.shown, scope, uninstallFlags(asked, entries)})
+				if p, err := findPolicy(project, name); err != nil || !hasPolicy(project, orDefault(asked), p) {
+					continue
 				}
+				return fmt.Errorf("%s already asks %s at %s, as %s says; two entries would count each stop twice.\n"+
+					"To replace that entry, first run: ralph uninstall %s%s --scope %s\n"+
+					"To give the policy other values in this project, keep the entry and write into %s: set: {%s: {NAME: VALUE}}",
+					g.title, name, e.event, s.shown, g.host, uninstallFlags(asked, entries), scope, configFile, strings.TrimSuffix(baseName(name), ".yaml"))
 			}
 		}
 	}
-	return found
-}
-
-// refusal says that an entry is not installed beside another, and the way out.
-func (o overlap) refusal(g agent) error {
-	return fmt.Errorf("%s already asks %s at %s, as %s says; two entries would count each stop twice.\n"+
-		"To replace that entry, first run: ralph uninstall %s%s --scope %s\n"+
-		"To give the policy other values in this project, keep the entry and write into %s: set: {%s: {NAME: VALUE}}",
-		g.title, o.policy, o.event, o.file, g.host, o.flags, cmp.Or(o.scope, scopeProject), configFile, strings.TrimSuffix(baseName(o.policy), ".yaml"))
+	return nil
 }
