@@ -36,7 +36,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../cmd/ralph", "../examples/run/scripted-agent")
+	cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../cmd/ralph", "../examples/run/scripted-agent", "../examples/embed/quickstart")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 		return 1
@@ -141,8 +141,8 @@ func (s *session) console(at, text string) {
 
 func (s *session) shell(command string) string {
 	s.t.Helper()
-	// In the repository ralph is run from its source.
-	command = strings.ReplaceAll(command, "go run ./cmd/ralph", "ralph")
+	// In the repository programs are run from their source.
+	command = regexp.MustCompile(`go run \./\S*\b(ralph|quickstart)\b`).ReplaceAllString(command, "$1")
 	where := filepath.Join(s.home, "pwd")
 	cmd := exec.Command("sh", "-c", command+"\npwd -P >"+where)
 	cmd.Dir = s.dir
@@ -286,6 +286,9 @@ func checkQuote(t *testing.T, at string, b block) {
 		t.Fatalf("%s: %v", at, err)
 	}
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	if regexp.MustCompile(`(?m)^package `).MatchString(b.text) && b.text != string(src) {
+		t.Errorf("%s: this is not the whole of %s:\n%s", at, b.from, cmp.Diff(string(src), b.text))
+	}
 	for _, part := range regexp.MustCompile(`(?m)^\s*…\n`).Split(b.text, -1) {
 		if !strings.Contains(string(src), part) && !containsIndented(string(src), part) {
 			t.Errorf("%s: this is not in %s:\n%s", at, b.from, part)

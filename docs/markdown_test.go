@@ -16,7 +16,8 @@ import (
 //	yaml     a policy is loaded and must have no finding; a fragment of one is
 //	         completed first.
 //	expr     lines "EXPRESSION → VALUE" are evaluated and written as a text.
-//	go       is part of a Go file of this repository, which is compiled and tested.
+//	go       is part of a Go file of this repository, which is compiled and tested;
+//	         with a package clause it is the whole file.
 //	json     is parsed.
 //	sh, text are for reading only.
 //

@@ -1,6 +1,6 @@
-// Package examples holds the policies that ship with ralph: one folder a system,
-// with its policy, its tests and a demo project, and guards/ with rules that other
-// policies include as ralph:guards/NAME.
+// Package examples, which may change in any version, holds the policies that ship with
+// ralph: one directory a system, with its policy, its tests and a demo project, and guards/
+// with rules that other policies include as ralph:guards/NAME.
 //
 // The files are embedded so that `--policy speckit` works without any of them on
 // disk. The package holds nothing else; embed/ shows programs that use the SDK.

@@ -1,6 +1,7 @@
-// Package otel observes decisions with OpenTelemetry: [Spans] makes a span of each, and
-// [Metrics] counts and measures them. Both take their provider as an argument, and use no
-// global one. Spans and metrics hold no texts of users or agents.
+// Package otel, which may change in any version, observes decisions with OpenTelemetry:
+// [Spans] makes a span of each, and [Metrics] counts and measures them. Both take their
+// provider as an argument, and use no global one. Spans and metrics hold no texts of users or
+// agents.
 //
 // A span has the name "ralph.decision" and these attributes, where they are known:
 //

@@ -1,10 +1,8 @@
-// Package project shows and changes what a project has: the loops of its policies, as they run, as they ended, and how they
-// start and stop. It is what commands, pages and other programs share, and prints nothing.
+// Package project, which may change in any version, shows and changes what a project has: the loops of its policies, as they
+// run, as they ended, and how they start and stop. It is what commands, pages and other programs share, and prints nothing.
 //
 // A loop is what a policy names under loop:, see [rules.Loop]; a policy without it has none here. Start with [Open]. The
 // policies of the project are handed over: where they come from is up to the caller.
-//
-// The package may change; it is not among those that docs/compatibility.md promises.
 package project
 
 import (

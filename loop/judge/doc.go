@@ -1,4 +1,5 @@
-// Package judge asks a language model one question about the end of a conversation and gives its answer as JSON.
+// Package judge, which may change in any version, asks a language model one question about the end of a conversation and
+// returns its answer as JSON.
 //
 // It promises that one deadline, that of the context, covers connecting, answering and every further try; that the
 // answer is exactly one JSON object or an error that says why not; that the conversation is handed over as material,

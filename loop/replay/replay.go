@@ -1,5 +1,5 @@
-// Package replay decides again what was decided before: a record of the decision
-// log against a policy, which may have changed since.
+// Package replay, which may change in any version, decides again what was decided
+// before: a record of the decision log against a policy that can have changed since.
 //
 // It promises not to guess. The log keeps no prompts, no transcripts and no whole
 // files, only the values that rules read. Where the policy now asks for something

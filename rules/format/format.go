@@ -1,4 +1,4 @@
-// Package format lays out policies in the house style.
+// Package format, which may change in any version, lays out policies in the house style.
 package format
 
 import (

@@ -1,5 +1,5 @@
-// Package runtest tests adapters of package run, so that an adapter of your own keeps what runs rely on. Call [Adapter]
-// from your tests; run them with -race too.
+// Package runtest, which may change in any version, tests adapters of package run, so that an adapter of your own keeps
+// what runs rely on. Call [Adapter] from your tests; run them with -race too.
 package runtest
 
 import (

@@ -1,5 +1,6 @@
-// Package database keeps what a loop needs in a SQL database: the memories of loops
-// in a [Store], and facts that policies read by queries in [Rows].
+// Package database, which may change in any version, keeps what a loop needs in a SQL
+// database: the memories of loops in a [Store], and facts that policies read by queries in
+// [Rows]. [Server] decides by policies of others with it.
 package database
 
 import (
