@@ -45,12 +45,13 @@ func TestImports(t *testing.T) {
 		// Words, numbers and places in texts.
 		"internal/fatal":       {"unsafe"},
 		"internal/hosttest":    nil, // its tests have everything
-		"internal/jsonedit":    {"./schema"},
+		"internal/jsonedit":    {"./internal/jsontext", "./schema"},
+		"internal/jsontext":    nil,
 		"internal/nearest":     nil,
 		"internal/reference":   {"flag", "os", "path/filepath", "testing", "time"}, // for tests
 		"internal/regexpsize":  nil,
 		"internal/room":        nil,
-		"schema":               {"./internal/nearest", "./internal/regexpsize", "time"},
+		"schema":               {"./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "time"},
 		"internal/form":        nil,
 		"rules/internal/solve": nil,
 		"internal/source":      nil,
@@ -68,12 +69,12 @@ func TestImports(t *testing.T) {
 		"internal/gitsafe":   {"os", "os/exec", "path/filepath"},
 		"internal/store":     {"./internal/home", "./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
-			"./internal/home", "./internal/jsonedit", "./internal/syserr", "./schema",
+			"./internal/home", "./internal/jsonedit", "./internal/jsontext", "./internal/syserr", "./schema",
 			"math/rand/v2", "os", "path/filepath", "syscall", "time",
 		},
 
 		// Events in, facts gathered, verdicts applied.
-		"host":              {"os", "path/filepath", "syscall", "time"},
+		"host":              {"./internal/jsontext", "os", "path/filepath", "syscall", "time"},
 		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/gitsafe", "./internal/home", "./internal/store", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // maxActions bounds how many actions of a turn are looked at.
@@ -38,8 +40,8 @@ func (s *Session) Actions(ctx context.Context) []Action {
 			continue
 		}
 		var r record
-		for c := value(clean(line)).members(); c.next(); {
-			r.set(c.key, c.value)
+		for c := jsontext.Value(clean(line)).Members(); c.Next(); {
+			r.set(c.Key, c.Value)
 		}
 		if e.kind == result {
 			r.ends(ended)
@@ -64,7 +66,7 @@ func (s *Session) Actions(ctx context.Context) []Action {
 // call is one use of a tool.
 type call struct {
 	id, name string
-	input    value
+	input    jsontext.Value
 	ended    *bool // how it ended, where the same record says it
 	lenient  bool  // how it ended does not say whether it failed
 }
@@ -72,42 +74,42 @@ type call struct {
 // calls lists the uses of tools that a record of the agent holds.
 func (r *record) calls() []call {
 	var all []call
-	add := func(id, name, input value) {
-		if s, ok := input.decode(); ok && strings.HasPrefix(s, "{") {
-			input = value(s)
+	add := func(id, name, input jsontext.Value) {
+		if s, ok := input.Decode(); ok && strings.HasPrefix(s, "{") {
+			input = jsontext.Value(s)
 		}
-		all = append(all, call{id: id.text(), name: name.text(), input: input})
+		all = append(all, call{id: id.Text(), name: name.Text(), input: input})
 	}
 	switch {
 	case r.payload != nil:
-		input := member(r.payload, "arguments")
+		input := r.payload.Field("arguments")
 		for _, other := range []string{"input", "action"} {
 			if input == nil {
-				input = member(r.payload, other)
+				input = r.payload.Field(other)
 			}
 		}
-		add(member(r.payload, "call_id"), member(r.payload, "name"), input)
+		add(r.payload.Field("call_id"), r.payload.Field("name"), input)
 		all[0].lenient = true
 	case r.data != nil:
-		for c := member(r.data, "toolRequests").elements(); c.next(); {
-			add(member(c.value, "toolCallId"), member(c.value, "name"), member(c.value, "arguments"))
+		for c := r.data.Field("toolRequests").Elements(); c.Next(); {
+			add(c.Value.Field("toolCallId"), c.Value.Field("name"), c.Value.Field("arguments"))
 		}
 	case r.toolCalls != nil:
-		for c := r.toolCalls.elements(); c.next(); {
-			add(member(c.value, "id"), member(c.value, "name"), member(c.value, "args"))
-			ok := member(c.value, "status").text() == "success" && printedOK(c.value)
+		for c := r.toolCalls.Elements(); c.Next(); {
+			add(c.Value.Field("id"), c.Value.Field("name"), c.Value.Field("args"))
+			ok := c.Value.Field("status").Text() == "success" && printedOK(c.Value)
 			all[len(all)-1].ended = &ok
 		}
 	default:
-		content := member(r.message, "content")
+		content := r.message.Field("content")
 		if content == nil {
-			content = member(r.message, "parts")
+			content = r.message.Field("parts")
 		}
-		for c := content.elements(); c.next(); {
-			if use := member(c.value, "functionCall"); use.there() {
-				add(member(use, "id"), member(use, "name"), member(use, "args"))
-			} else if member(c.value, "name").there() {
-				add(member(c.value, "id"), member(c.value, "name"), member(c.value, "input"))
+		for c := content.Elements(); c.Next(); {
+			if use := c.Value.Field("functionCall"); use.There() {
+				add(use.Field("id"), use.Field("name"), use.Field("args"))
+			} else if c.Value.Field("name").There() {
+				add(c.Value.Field("id"), c.Value.Field("name"), c.Value.Field("input"))
 			}
 		}
 	}
@@ -118,36 +120,36 @@ func (r *record) calls() []call {
 func (r *record) ends(ended map[string]bool) {
 	switch {
 	case r.payload != nil:
-		ended[member(r.payload, "call_id").text()] = codexOK(member(r.payload, "output"))
+		ended[r.payload.Field("call_id").Text()] = codexOK(r.payload.Field("output"))
 		return
 	case r.data != nil:
-		ok := member(r.data, "success").isTrue()
-		if code := member(member(r.data, "shellExecution"), "exitCode"); code.there() {
+		ok := r.data.Field("success").IsTrue()
+		if code := r.data.Field("shellExecution").Field("exitCode"); code.There() {
 			ok = ok && string(code) == "0"
 		}
-		if status, known := statusBehind(member(member(r.data, "result"), "content").text(), " with exit code "); known {
+		if status, known := statusBehind(r.data.Field("result").Field("content").Text(), " with exit code "); known {
 			ok = ok && status == "0"
 		}
-		ended[member(r.data, "toolCallId").text()] = ok
+		ended[r.data.Field("toolCallId").Text()] = ok
 		return
 	}
-	interrupted := member(r.toolUseResult, "interrupted").isTrue()
-	for c := member(r.message, "content").elements(); c.next(); {
-		if id := member(c.value, "tool_use_id").text(); id != "" {
-			ended[id] = !interrupted && !member(c.value, "is_error").isTrue()
+	interrupted := r.toolUseResult.Field("interrupted").IsTrue()
+	for c := r.message.Field("content").Elements(); c.Next(); {
+		if id := c.Value.Field("tool_use_id").Text(); id != "" {
+			ended[id] = !interrupted && !c.Value.Field("is_error").IsTrue()
 		}
 	}
-	for c := member(r.message, "parts").elements(); c.next(); {
-		response := member(c.value, "functionResponse")
-		if id := member(response, "id").text(); id != "" {
-			status := member(r.toolCallResult, "status").text()
-			ended[id] = (status == "" || status == "success") && !member(member(response, "response"), "error").there() && printedOK(response)
+	for c := r.message.Field("parts").Elements(); c.Next(); {
+		response := c.Value.Field("functionResponse")
+		if id := response.Field("id").Text(); id != "" {
+			status := r.toolCallResult.Field("status").Text()
+			ended[id] = (status == "" || status == "success") && !response.Field("response").Field("error").There() && printedOK(response)
 		}
 	}
 }
 
 // printedOK reports whether what a shell tool gave back names no status but 0.
-func printedOK(v value) bool {
+func printedOK(v jsontext.Value) bool {
 	if len(v) == 0 {
 		return false
 	}
@@ -172,12 +174,12 @@ func statusBehind(s, before string) (status string, ok bool) {
 // command is the shell command of a call, "" if it runs none or leaves it running: the words of an argument list, or one
 // line.
 func (c call) command() string {
-	if c.name == "str_replace_editor" || member(c.input, "run_in_background").isTrue() || member(c.input, "is_background").isTrue() || member(c.input, "mode").text() == "async" {
+	if c.name == "str_replace_editor" || c.input.Field("run_in_background").IsTrue() || c.input.Field("is_background").IsTrue() || c.input.Field("mode").Text() == "async" {
 		return ""
 	}
 	for _, name := range []string{"command", "cmd"} {
-		v := member(c.input, name)
-		if s := v.text(); s != "" {
+		v := c.input.Field(name)
+		if s := v.Text(); s != "" {
 			return s
 		}
 		words := textsOf(v)
@@ -198,12 +200,12 @@ func (c call) edits() []string {
 		"write_file", "replace", "edit", // Gemini CLI, Qwen Code, Copilot CLI
 		"create", "str_replace", "insert", "Create", "ApplyPatch", "StrReplace", "notebook_edit":
 		for _, name := range []string{"file_path", "notebook_path", "path", "absolute_path"} {
-			if file := member(c.input, name).text(); file != "" {
+			if file := c.input.Field(name).Text(); file != "" {
 				return []string{file}
 			}
 		}
 	case "str_replace_editor":
-		if file := member(c.input, "path").text(); file != "" && member(c.input, "command").text() != "view" {
+		if file := c.input.Field("path").Text(); file != "" && c.input.Field("command").Text() != "view" {
 			return []string{file}
 		}
 	}
@@ -215,11 +217,11 @@ func (c call) edits() []string {
 
 // patch is the text of a patch, in whichever argument it stands.
 func (c call) patch() string {
-	if s, ok := c.input.decode(); ok {
+	if s, ok := c.input.Decode(); ok {
 		return s
 	}
 	for _, name := range []string{"input", "patch"} {
-		if s := member(c.input, name).text(); s != "" {
+		if s := c.input.Field(name).Text(); s != "" {
 			return s
 		}
 	}

@@ -1,6 +1,10 @@
 package host
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
+)
 
 // blocks is the content of a message, in the shapes of all formats: a text, a list of blocks with a type, or a list of
 // parts that differ in their keys.
@@ -11,17 +15,17 @@ type blocks struct {
 	media  bool // some block is a picture or a document
 }
 
-func readBlocks(content value) blocks {
+func readBlocks(content jsontext.Value) blocks {
 	var b blocks
-	if s, ok := content.decode(); ok {
+	if s, ok := content.Decode(); ok {
 		b.add(s)
 		return b
 	}
-	for c := content.elements(); c.next(); {
-		if s, ok := c.value.decode(); ok {
+	for c := content.Elements(); c.Next(); {
+		if s, ok := c.Value.Decode(); ok {
 			b.add(s)
 		} else {
-			b.block(c.value)
+			b.block(c.Value)
 		}
 	}
 	return b
@@ -33,29 +37,29 @@ func (b *blocks) add(text string) {
 	}
 }
 
-func (b *blocks) block(v value) {
+func (b *blocks) block(v jsontext.Value) {
 	var typ, name string
-	var text, call value
+	var text, call jsontext.Value
 	var thought, response bool
-	for c := v.members(); c.next(); {
-		switch string(c.key) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key) {
 		case "type":
-			typ = c.value.text()
+			typ = c.Value.Text()
 		case "text":
-			text = c.value
+			text = c.Value
 		case "name":
-			name = c.value.text()
+			name = c.Value.Text()
 		case "thought":
-			thought = c.value.isTrue()
+			thought = c.Value.IsTrue()
 		case "functionCall":
-			call = c.value
+			call = c.Value
 		case "functionResponse":
-			response = c.value.there()
+			response = c.Value.There()
 		}
 	}
 	switch {
 	case typ == "text", typ == "output_text", typ == "input_text", typ == "" && !thought:
-		b.add(text.text())
+		b.add(text.Text())
 	case typ == "image", typ == "document", typ == "input_image":
 		b.media = true
 	case typ == "tool_use", typ == "server_tool_use", typ == "mcp_tool_use":
@@ -63,28 +67,17 @@ func (b *blocks) block(v value) {
 	case strings.HasSuffix(typ, "tool_result"):
 		b.result = true
 	}
-	if call.there() {
-		b.tools = append(b.tools, member(call, "name").text())
+	if call.There() {
+		b.tools = append(b.tools, call.Field("name").Text())
 	}
 	b.result = b.result || response
 }
 
-// member is the last of an object's members with that name, as decoders have it; nil if there is none.
-func member(object value, name string) value {
-	var found value
-	for c := object.members(); c.next(); {
-		if string(c.key) == name {
-			found = c.value
-		}
-	}
-	return found
-}
-
 // names lists the names of objects in a list.
-func names(list value) []string {
+func names(list jsontext.Value) []string {
 	var all []string
-	for c := list.elements(); c.next(); {
-		if name := member(c.value, "name").text(); name != "" {
+	for c := list.Elements(); c.Next(); {
+		if name := c.Value.Field("name").Text(); name != "" {
 			all = append(all, name)
 		}
 	}

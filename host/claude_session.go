@@ -1,6 +1,11 @@
 package host
 
-import "strings"
+import (
+	"math"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
+)
 
 // feedback begins the message in which Claude Code gives the agent the reason to go on.
 const feedback = "Stop hook feedback:"
@@ -13,7 +18,7 @@ func (r *record) claude(role string, subagent bool) entry {
 	if r.sidechain && !subagent {
 		return entry{kind: noise} // older versions wrote subagents into the main file
 	}
-	if role == "tool_result" || r.toolUseResult.there() || role == "user" && r.message.hasToken(`"tool_result"`) {
+	if role == "tool_result" || r.toolUseResult.There() || role == "user" && r.message.HasToken(`"tool_result"`) {
 		e.kind = result // without a further look at what may be megabytes
 		return e
 	}
@@ -31,7 +36,7 @@ func (r *record) claude(role string, subagent bool) entry {
 		}
 		e.kind, e.id = assistant, m.id
 		e.texts, e.tools = m.texts, m.tools
-		e.tokens, e.open = max(m.tokens, member(r.usageMetadata, "totalTokenCount").int()), m.stopReason == "tool_use"
+		e.tokens, e.open = max(m.tokens, r.usageMetadata.Field("totalTokenCount").Int()), m.stopReason == "tool_use"
 	case "user":
 		e.texts = m.texts
 		first := ""
@@ -57,8 +62,8 @@ func (r *record) claude(role string, subagent bool) entry {
 }
 
 // foreign reports whether a message does not come from the user.
-func foreign(origin value) bool {
-	kind := member(origin, "kind").text()
+func foreign(origin jsontext.Value) bool {
+	kind := origin.Field("kind").Text()
 	return kind != "" && kind != "human"
 }
 
@@ -68,30 +73,30 @@ type message struct {
 	tokens                      int
 }
 
-func readMessage(v value) message {
+func readMessage(v jsontext.Value) message {
 	var m message
-	var content, usage value
-	for c := v.members(); c.next(); {
-		switch string(c.key) {
+	var content, usage jsontext.Value
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key) {
 		case "id":
-			m.id = c.value.text()
+			m.id = c.Value.Text()
 		case "role":
-			m.role = c.value.text()
+			m.role = c.Value.Text()
 		case "model":
-			m.model = c.value.text()
+			m.model = c.Value.Text()
 		case "stop_reason":
-			m.stopReason = c.value.text()
+			m.stopReason = c.Value.Text()
 		case "content", "parts": // Qwen Code has parts
-			content = c.value
+			content = c.Value
 		case "usage":
-			usage = c.value
+			usage = c.Value
 		}
 	}
 	m.blocks = readBlocks(content)
-	for c := usage.members(); c.next(); {
-		switch string(c.key) {
+	for c := usage.Members(); c.Next(); {
+		switch string(c.Key) {
 		case "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens":
-			m.tokens = plus(m.tokens, c.value.int())
+			m.tokens = plus(m.tokens, c.Value.Int())
 		}
 	}
 	return m
@@ -101,19 +106,27 @@ func readMessage(v value) message {
 func (r *record) attached() entry {
 	e := entry{kind: noise}
 	var typ, event string
-	var content value
-	for c := r.attachment.members(); c.next(); {
-		switch string(c.key) {
+	var content jsontext.Value
+	for c := r.attachment.Members(); c.Next(); {
+		switch string(c.Key) {
 		case "type":
-			typ = c.value.text()
+			typ = c.Value.Text()
 		case "hookEvent":
-			event = c.value.text()
+			event = c.Value.Text()
 		case "content":
-			content = c.value
+			content = c.Value
 		}
 	}
 	if typ == "hook_additional_context" && (event == "Stop" || event == "SubagentStop") && !r.sidechain {
 		e.kind, e.texts = opening, readBlocks(content).texts
 	}
 	return e
+}
+
+// plus adds two counts. A session file can hold any number, and no sum of them becomes a small one.
+func plus(a, b int) int {
+	if a > math.MaxInt-b {
+		return math.MaxInt
+	}
+	return a + b
 }

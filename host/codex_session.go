@@ -1,33 +1,37 @@
 package host
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
+)
 
 // codex reads a record of Codex: the items of the conversation are payloads of response_item, and the size of the
 // context stands in an event.
 func (r *record) codex() entry {
 	e := entry{kind: noise}
 	var typ, role, name string
-	var content, info value
-	c := r.payload.members()
-	for c.next() {
-		switch string(c.key) {
+	var content, info jsontext.Value
+	c := r.payload.Members()
+	for c.Next() {
+		switch string(c.Key) {
 		case "type":
-			typ = c.value.text()
+			typ = c.Value.Text()
 		case "role":
-			role = c.value.text()
+			role = c.Value.Text()
 		case "name":
-			name = c.value.text()
+			name = c.Value.Text()
 		case "content":
-			content = c.value
+			content = c.Value
 		case "info":
-			info = c.value
+			info = c.Value
 		}
 	}
-	if !c.whole {
+	if !c.Whole {
 		return entry{}
 	}
 	if r.typ == "event_msg" && typ == "token_count" {
-		e.tokens = member(member(info, "last_token_usage"), "total_tokens").int()
+		e.tokens = info.Field("last_token_usage").Field("total_tokens").Int()
 		return e
 	}
 	if r.typ != "response_item" {

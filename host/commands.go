@@ -3,12 +3,14 @@ package host
 import (
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // codexOK reports whether the output of a call has status 0.
-func codexOK(output value) bool {
-	if s, ok := output.decode(); ok {
-		if status := member(member(value(s), "metadata"), "exit_code"); status != nil {
+func codexOK(output jsontext.Value) bool {
+	if s, ok := output.Decode(); ok {
+		if status := jsontext.Value(s).Field("metadata").Field("exit_code"); status != nil {
 			return string(status) == "0"
 		}
 		for line := range strings.SplitSeq(s, "\n") {
@@ -21,7 +23,7 @@ func codexOK(output value) bool {
 		}
 		return false
 	}
-	return string(member(member(output, "metadata"), "exit_code")) == "0"
+	return string(output.Field("metadata").Field("exit_code")) == "0"
 }
 
 // Passed reports whether a command ran, and went well the last time that it did. A command is named by its beginning,

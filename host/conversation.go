@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // The bounds of what a conversation shows of one use of a tool, in bytes.
@@ -106,29 +108,29 @@ func (t *talk) exchanges() []Exchange {
 // piecesOf gives the texts, tool uses and tool results of a record of the agent or of a tool, in order.
 func piecesOf(line []byte, e entry, results bool) []string {
 	var r record
-	for c := value(clean(line)).members(); c.next(); {
-		r.set(c.key, c.value)
+	for c := jsontext.Value(clean(line)).Members(); c.Next(); {
+		r.set(c.Key, c.Value)
 	}
 	switch {
 	case r.message != nil:
-		content := member(r.message, "content")
+		content := r.message.Field("content")
 		if content == nil {
-			content = member(r.message, "parts")
+			content = r.message.Field("parts")
 		}
-		if _, isText := content.decode(); isText && e.kind == assistant {
+		if _, isText := content.Decode(); isText && e.kind == assistant {
 			return e.texts
 		}
 		var out []string
-		for c := content.elements(); c.next(); {
-			out = append(out, toldBlock(c.value, results)...)
+		for c := content.Elements(); c.Next(); {
+			out = append(out, toldBlock(c.Value, results)...)
 		}
 		return out
 	case r.payload != nil && e.kind == result:
-		return toolResult(member(r.payload, "output"), false)
+		return toolResult(r.payload.Field("output"), false)
 	case r.payload != nil && len(e.tools) == 1:
-		input := member(r.payload, "arguments")
+		input := r.payload.Field("arguments")
 		if input == nil {
-			input = member(r.payload, "input")
+			input = r.payload.Field("input")
 		}
 		return []string{toolUse(e.tools[0], input)}
 	case e.kind == result:
@@ -141,26 +143,26 @@ func piecesOf(line []byte, e entry, results bool) []string {
 	return out
 }
 
-func toldBlock(v value, results bool) []string {
+func toldBlock(v jsontext.Value, results bool) []string {
 	var typ, name string
-	var text, input, content, call value
+	var text, input, content, call jsontext.Value
 	failed := false
-	for c := v.members(); c.next(); {
-		switch string(c.key) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key) {
 		case "type":
-			typ = c.value.text()
+			typ = c.Value.Text()
 		case "name":
-			name = c.value.text()
+			name = c.Value.Text()
 		case "text":
-			text = c.value
+			text = c.Value
 		case "input":
-			input = c.value
+			input = c.Value
 		case "content":
-			content = c.value
+			content = c.Value
 		case "is_error":
-			failed = c.value.isTrue()
+			failed = c.Value.IsTrue()
 		case "functionCall":
-			call = c.value
+			call = c.Value
 		}
 	}
 	switch {
@@ -171,10 +173,10 @@ func toldBlock(v value, results bool) []string {
 			return nil
 		}
 		return toolResult(content, failed)
-	case call.there():
-		return []string{toolUse(member(call, "name").text(), member(call, "args"))}
+	case call.There():
+		return []string{toolUse(call.Field("name").Text(), call.Field("args"))}
 	case typ == "text", typ == "":
-		if s := text.text(); strings.TrimSpace(s) != "" {
+		if s := text.Text(); strings.TrimSpace(s) != "" {
 			return []string{s}
 		}
 	}
@@ -182,18 +184,18 @@ func toldBlock(v value, results bool) []string {
 }
 
 // toolUse says that a tool was used, and for what.
-func toolUse(name string, input value) string {
-	if s, ok := input.decode(); ok {
-		input = value(s)
+func toolUse(name string, input jsontext.Value) string {
+	if s, ok := input.Decode(); ok {
+		input = jsontext.Value(s)
 	}
-	if !input.there() || string(input) == "{}" {
+	if !input.There() || string(input) == "{}" {
 		return "[used " + oneLine(name) + "]"
 	}
 	return "[used " + oneLine(name) + ": " + firstBytes(oneLine(string(input)), maxToolInput) + "]"
 }
 
 // toolResult gives what a tool returned: a text, or blocks of them.
-func toolResult(content value, failed bool) []string {
+func toolResult(content jsontext.Value, failed bool) []string {
 	text := strings.Join(readBlocks(content).texts, "\n")
 	if text == "" && !failed {
 		return nil

@@ -1,26 +1,28 @@
 package host
 
+import "github.com/ralph-sdk/ralph/internal/jsontext"
+
 // copilot reads an event of Copilot CLI. A continuation is a user message like a prompt.
 func (r *record) copilot() entry {
 	e := entry{kind: noise}
-	var content, requests, parent, used value
-	c := r.data.members()
-	for c.next() {
-		switch string(c.key) {
+	var content, requests, parent, used jsontext.Value
+	c := r.data.Members()
+	for c.Next() {
+		switch string(c.Key) {
 		case "content":
-			content = c.value
+			content = c.Value
 		case "toolRequests":
-			requests = c.value
+			requests = c.Value
 		case "parentToolCallId":
-			parent = c.value
+			parent = c.Value
 		case "usage":
-			used = c.value
+			used = c.Value
 		}
 	}
-	if !c.whole {
+	if !c.Whole {
 		return entry{}
 	}
-	if parent.text() != "" {
+	if parent.Text() != "" {
 		return e // a subagent's
 	}
 	switch r.typ {
@@ -33,8 +35,8 @@ func (r *record) copilot() entry {
 	case "tool.execution_complete":
 		e.kind = result
 	case "session.usage_record":
-		if member(used, "parentToolCallId").text() == "" {
-			e.tokens = plus(member(used, "inputTokens").int(), member(used, "outputTokens").int())
+		if used.Field("parentToolCallId").Text() == "" {
+			e.tokens = plus(used.Field("inputTokens").Int(), used.Field("outputTokens").Int())
 		}
 	default:
 		e.failed = copilotFailure(r.typ, r.data)

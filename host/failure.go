@@ -3,6 +3,8 @@ package host
 import (
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // Failure says how a turn failed.
@@ -73,29 +75,29 @@ func interruption(text string) bool {
 }
 
 // codexFailure reads an event of Codex: an aborted turn, the end of one that failed, or an error.
-func codexFailure(typ string, payload value) *Failure {
+func codexFailure(typ string, payload jsontext.Value) *Failure {
 	switch typ {
 	case "turn_aborted":
-		f := &Failure{Kind: Interrupted, Text: member(payload, "reason").text()}
+		f := &Failure{Kind: Interrupted, Text: payload.Field("reason").Text()}
 		if f.Text == "budget_limited" {
 			f.Kind = OverBudget
 		}
 		return f
 	case "task_complete":
-		if payload = member(payload, "error"); !payload.there() {
+		if payload = payload.Field("error"); !payload.There() {
 			return nil
 		}
 	case "error", "stream_error":
 	default:
 		return nil
 	}
-	f := &Failure{Text: member(payload, "message").text(), Kind: Crashed}
-	info := member(payload, "codex_error_info")
-	code := info.text()
+	f := &Failure{Text: payload.Field("message").Text(), Kind: Crashed}
+	info := payload.Field("codex_error_info")
+	code := info.Text()
 	status := 0
-	for c := info.members(); c.next(); {
-		code = string(c.key)
-		status = member(c.value, "http_status_code").int()
+	for c := info.Members(); c.Next(); {
+		code = string(c.Key)
+		status = c.Value.Field("http_status_code").Int()
 	}
 	switch code {
 	case "context_window_exceeded":
@@ -118,19 +120,19 @@ func (r *record) qwenFailure() *Failure {
 	if r.subtype != "ui_telemetry" {
 		return nil
 	}
-	event := member(r.systemPayload, "uiEvent")
-	if member(event, "event.name").text() != "qwen-code.api_error" || member(event, "subagent_name").text() != "" {
+	event := r.systemPayload.Field("uiEvent")
+	if event.Field("event.name").Text() != "qwen-code.api_error" || event.Field("subagent_name").Text() != "" {
 		return nil
 	}
-	if prompt := member(event, "prompt_id").text(); prompt != "" && !strings.Contains(prompt, "########") {
+	if prompt := event.Field("prompt_id").Text(); prompt != "" && !strings.Contains(prompt, "########") {
 		return nil // a request of the host's own, such as one for a title
 	}
-	f := &Failure{Text: member(event, "error_message").text()}
-	status := member(event, "status_code")
-	if s, ok := status.decode(); ok {
-		status = value(s)
+	f := &Failure{Text: event.Field("error_message").Text()}
+	status := event.Field("status_code")
+	if s, ok := status.Decode(); ok {
+		status = jsontext.Value(s)
 	}
-	if f.Kind = kindOfStatus(status.int()); overflows(member(event, "error_type").text()) {
+	if f.Kind = kindOfStatus(status.Int()); overflows(event.Field("error_type").Text()) {
 		f.Kind = ContextOverflow
 	}
 	return f
@@ -148,29 +150,29 @@ func geminiFailure(typ, text string) *Failure {
 }
 
 // copilotFailure reads an event of Copilot CLI.
-func copilotFailure(typ string, data value) *Failure {
+func copilotFailure(typ string, data jsontext.Value) *Failure {
 	switch typ {
 	case "abort":
-		return &Failure{Kind: Interrupted, Text: member(data, "reason").text()}
+		return &Failure{Kind: Interrupted, Text: data.Field("reason").Text()}
 	case "session.error", "model.call_failure":
 	default:
 		return nil
 	}
-	f := &Failure{Text: member(data, "message").text()}
+	f := &Failure{Text: data.Field("message").Text()}
 	if f.Text == "" {
-		f.Text = member(data, "errorMessage").text()
+		f.Text = data.Field("errorMessage").Text()
 	}
-	switch kind := member(data, "errorType").text(); {
+	switch kind := data.Field("errorType").Text(); {
 	case kind == "authentication", kind == "authorization":
 		f.Kind = Auth
 	case kind == "quota":
 		f.Kind = Billing
 	case kind == "rate_limit":
 		f.Kind = RateLimited
-	case kind == "context_limit", overflows(member(data, "errorCode").text()):
+	case kind == "context_limit", overflows(data.Field("errorCode").Text()):
 		f.Kind = ContextOverflow
 	default:
-		f.Kind = kindOfStatus(member(data, "statusCode").int())
+		f.Kind = kindOfStatus(data.Field("statusCode").Int())
 	}
 	return f
 }
@@ -203,7 +205,7 @@ func statusIn(text string) int {
 		if after = strings.TrimSpace(after); !ok || len(after) < 3 || len(after) > 3 && after[3] >= '0' && after[3] <= '9' {
 			continue
 		}
-		if status := value(after[:3]).int(); status >= 400 {
+		if status := jsontext.Value(after[:3]).Int(); status >= 400 {
 			return status
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // The bounds of a search beyond Options.MaxBytes, in bytes. farWindow is all the memory that it takes, whatever the
@@ -134,38 +136,38 @@ func (e entry) size() int64 {
 func silent(head []byte) bool {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
 	var r record
-	c := value(head).members()
-	for c.next() {
-		r.set(c.key, c.value)
+	c := jsontext.Value(head).Members()
+	for c.Next() {
+		r.set(c.Key, c.Value)
 	}
-	switch string(c.key) { // where the beginning ends
+	switch string(c.Key) { // where the beginning ends
 	case "message", "content", "payload", "toolUseResult":
-		if c.torn != nil {
-			r.set(c.key, c.torn)
+		if c.Torn != nil {
+			r.set(c.Key, c.Torn)
 		}
 	}
 	switch r.typ {
 	case "tool_result", "tool.execution_complete", "progress", "event_msg":
 		return true
 	case "response_item":
-		return strings.HasSuffix(begun(r.payload.members(), "type").text(), "_call_output")
+		return strings.HasSuffix(begun(r.payload.Members(), "type").Text(), "_call_output")
 	case "user":
-		return r.toolUseResult.there() || r.message.hasToken(`"tool_result"`) ||
-			r.message == nil && begun(begun(r.content.elements(), "").members(), "functionResponse").there()
+		return r.toolUseResult.There() || r.message.HasToken(`"tool_result"`) ||
+			r.message == nil && begun(begun(r.content.Elements(), "").Members(), "functionResponse").There()
 	}
 	return false
 }
 
 // begun is the value of the first member with that name, or of a list the first element: the beginning of it, if its end
 // is not there; nil if there is none.
-func begun(c scanner, name string) value {
-	for c.next() {
-		if string(c.key) == name {
-			return c.value
+func begun(c jsontext.Cursor, name string) jsontext.Value {
+	for c.Next() {
+		if string(c.Key) == name {
+			return c.Value
 		}
 	}
-	if string(c.key) == name {
-		return c.torn
+	if string(c.Key) == name {
+		return c.Torn
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ func (r *record) gemini() entry {
 	switch {
 	case r.typ == "gemini":
 		e.kind, e.tools = assistant, append(b.tools, names(r.toolCalls)...)
-		e.tokens = member(r.tokens, "total").int()
+		e.tokens = r.tokens.Field("total").Int()
 	case b.result:
 		e.kind = result
 	case len(b.texts) == 0 && !b.media:

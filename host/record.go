@@ -1,6 +1,10 @@
 package host
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
+)
 
 // recordKind is what a record is to the conversation.
 type recordKind uint8
@@ -47,10 +51,10 @@ type record struct {
 	subtype   string
 	code      string // of an error
 
-	message, content, payload, data, attachment value
-	origin, toolUseResult, toolCalls, tokens    value
-	systemPayload, toolCallResult               value
-	usageMetadata                               value
+	message, content, payload, data, attachment jsontext.Value
+	origin, toolUseResult, toolCalls, tokens    jsontext.Value
+	systemPayload, toolCallResult               jsontext.Value
+	usageMetadata                               jsontext.Value
 
 	sidechain, meta, compact, apiError bool
 }
@@ -63,11 +67,11 @@ func parseRecord(line []byte, subagent bool) entry {
 		return entry{}
 	}
 	var r record
-	c := value(line).members()
-	for c.next() {
-		r.set(c.key, c.value)
+	c := jsontext.Value(line).Members()
+	for c.Next() {
+		r.set(c.Key, c.Value)
 	}
-	if !c.whole {
+	if !c.Whole {
 		return entry{}
 	}
 	switch {
@@ -94,20 +98,20 @@ func parseRecord(line []byte, subagent bool) entry {
 	return entry{}
 }
 
-func (r *record) set(key []byte, v value) {
+func (r *record) set(key []byte, v jsontext.Value) {
 	switch string(key) {
 	case "type":
-		r.typ = v.text()
+		r.typ = v.Text()
 	case "role":
-		r.role = v.text()
+		r.role = v.Text()
 	case "id":
-		r.id = v.text()
+		r.id = v.Text()
 	case "promptId":
-		r.promptID = v.text()
+		r.promptID = v.Text()
 	case "subtype":
-		r.subtype = v.text()
+		r.subtype = v.Text()
 	case "error":
-		r.code = v.text()
+		r.code = v.Text()
 	case "systemPayload":
 		r.systemPayload = v
 	case "toolCallResult":
@@ -133,12 +137,12 @@ func (r *record) set(key []byte, v value) {
 	case "tokens":
 		r.tokens = v
 	case "isSidechain":
-		r.sidechain = v.isTrue()
+		r.sidechain = v.IsTrue()
 	case "isMeta":
-		r.meta = v.isTrue()
+		r.meta = v.IsTrue()
 	case "isCompactSummary":
-		r.compact = v.isTrue()
+		r.compact = v.IsTrue()
 	case "isApiErrorMessage":
-		r.apiError = v.isTrue()
+		r.apiError = v.IsTrue()
 	}
 }

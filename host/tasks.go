@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"strconv"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // maxTasks bounds how many tasks a list holds; the older ones count.
@@ -91,60 +93,60 @@ func parseTaskStep(line []byte, subagent bool) (taskStep, bool) {
 		return taskStep{}, false
 	}
 	var r record
-	c := value(clean(line)).members()
-	for c.next() {
-		r.set(c.key, c.value)
+	c := jsontext.Value(clean(line)).Members()
+	for c.Next() {
+		r.set(c.Key, c.Value)
 	}
-	if !c.whole || r.sidechain && !subagent {
+	if !c.Whole || r.sidechain && !subagent {
 		return taskStep{}, false
 	}
-	if r.toolUseResult.there() {
+	if r.toolUseResult.There() {
 		return resultStep(r.toolUseResult)
 	}
 	if r.typ != "assistant" && r.role != "assistant" {
 		return taskStep{}, false
 	}
-	var todos value
-	for b := member(r.message, "content").elements(); b.next(); {
-		if member(b.value, "name").text() == "TodoWrite" {
-			todos = member(member(b.value, "input"), "todos")
+	var todos jsontext.Value
+	for b := r.message.Field("content").Elements(); b.Next(); {
+		if b.Value.Field("name").Text() == "TodoWrite" {
+			todos = b.Value.Field("input").Field("todos")
 		}
 	}
 	return todoStep(todos)
 }
 
-func resultStep(v value) (taskStep, bool) {
+func resultStep(v jsontext.Value) (taskStep, bool) {
 	var id, to, success string
-	var task, tasks, todos value
-	for c := v.members(); c.next(); {
-		switch string(c.key) {
+	var task, tasks, todos jsontext.Value
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key) {
 		case "newTodos":
-			todos = c.value
+			todos = c.Value
 		case "tasks":
-			tasks = c.value
+			tasks = c.Value
 		case "task":
-			task = c.value
+			task = c.Value
 		case "taskId":
-			id = c.value.text()
+			id = c.Value.Text()
 		case "statusChange":
-			to = member(c.value, "to").text()
+			to = c.Value.Field("to").Text()
 		case "success":
-			success = string(c.value)
+			success = string(c.Value)
 		}
 	}
 	switch {
-	case todos.there():
+	case todos.There():
 		return todoStep(todos)
-	case tasks.there():
+	case tasks.There():
 		step := taskStep{whole: true, tasks: []Task{}}
-		for c := tasks.elements(); c.next() && len(step.tasks) < maxTasks; {
-			if t := readTask(c.value); t.ID != "" && t.Status != "" {
+		for c := tasks.Elements(); c.Next() && len(step.tasks) < maxTasks; {
+			if t := readTask(c.Value); t.ID != "" && t.Status != "" {
 				step.tasks = append(step.tasks, t)
 			}
 		}
 		// Subagents and background work stand in lists named tasks too.
 		return step, len(step.tasks) > 0 || string(tasks) == "[]"
-	case task.there():
+	case task.There():
 		t := readTask(task)
 		made := t.Status == ""
 		if made {
@@ -157,46 +159,46 @@ func resultStep(v value) (taskStep, bool) {
 	return taskStep{}, false
 }
 
-func todoStep(todos value) (taskStep, bool) {
-	c := todos.elements()
+func todoStep(todos jsontext.Value) (taskStep, bool) {
+	c := todos.Elements()
 	step := taskStep{whole: true, tasks: []Task{}}
-	for c.next() && len(step.tasks) < maxTasks {
-		t := readTask(c.value)
+	for c.Next() && len(step.tasks) < maxTasks {
+		t := readTask(c.Value)
 		t.ID = strconv.Itoa(len(step.tasks) + 1)
 		step.tasks = append(step.tasks, t)
 	}
-	return step, c.whole
+	return step, c.Whole
 }
 
-func readTask(v value) Task {
+func readTask(v jsontext.Value) Task {
 	var t Task
-	for c := v.members(); c.next(); {
-		switch string(c.key) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key) {
 		case "id":
-			t.ID = c.value.text()
+			t.ID = c.Value.Text()
 		case "subject", "content", "title":
-			t.Subject = c.value.text()
+			t.Subject = c.Value.Text()
 		case "description":
-			t.Description = c.value.text()
+			t.Description = c.Value.Text()
 		case "status":
-			t.Status = c.value.text()
+			t.Status = c.Value.Text()
 		case "activeForm":
-			t.ActiveForm = c.value.text()
+			t.ActiveForm = c.Value.Text()
 		case "owner":
-			t.Owner = c.value.text()
+			t.Owner = c.Value.Text()
 		case "blocks":
-			t.Blocks = textsOf(c.value)
+			t.Blocks = textsOf(c.Value)
 		case "blockedBy":
-			t.BlockedBy = textsOf(c.value)
+			t.BlockedBy = textsOf(c.Value)
 		}
 	}
 	return t
 }
 
-func textsOf(list value) []string {
+func textsOf(list jsontext.Value) []string {
 	var out []string
-	for c := list.elements(); c.next(); {
-		if s, ok := c.value.decode(); ok {
+	for c := list.Elements(); c.Next(); {
+		if s, ok := c.Value.Decode(); ok {
 			out = append(out, s)
 		}
 	}

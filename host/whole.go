@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // TotalTokens is how many tokens the session has used so far: what was sent with each request, from the cache or not, and
@@ -69,25 +71,25 @@ type usage struct {
 
 func usageOf(line []byte) usage {
 	var r record
-	c := value(clean(line)).members()
-	for c.next() {
-		r.set(c.key, c.value)
+	c := jsontext.Value(clean(line)).Members()
+	for c.Next() {
+		r.set(c.Key, c.Value)
 	}
-	if !c.whole {
+	if !c.Whole {
 		return usage{}
 	}
 	switch {
 	case r.payload != nil:
-		return usage{total: member(member(member(r.payload, "info"), "total_token_usage"), "total_tokens").int()}
+		return usage{total: r.payload.Field("info").Field("total_token_usage").Field("total_tokens").Int()}
 	case r.usageMetadata != nil:
-		return usage{tokens: member(r.usageMetadata, "totalTokenCount").int()}
+		return usage{tokens: r.usageMetadata.Field("totalTokenCount").Int()}
 	case r.typ == "gemini":
-		return usage{id: r.id, tokens: member(r.tokens, "total").int()}
+		return usage{id: r.id, tokens: r.tokens.Field("total").Int()}
 	case r.data != nil && r.typ == "session.usage_record":
-		used := member(r.data, "usage")
-		return usage{tokens: plus(member(used, "inputTokens").int(), member(used, "outputTokens").int())}
+		used := r.data.Field("usage")
+		return usage{tokens: plus(used.Field("inputTokens").Int(), used.Field("outputTokens").Int())}
 	case r.data != nil && r.typ == "assistant.message":
-		return usage{replied: member(r.data, "outputTokens").int()}
+		return usage{replied: r.data.Field("outputTokens").Int()}
 	case r.message != nil && r.typ != "user":
 		m := readMessage(r.message)
 		return usage{id: m.id, tokens: m.tokens}
@@ -110,11 +112,11 @@ func (s *Session) Began(ctx context.Context) time.Time {
 		return time.Time{}
 	}
 	for line := range bytes.SplitSeq(head, []byte("\n")) {
-		for c := value(clean(line)).members(); c.next(); {
-			if key := string(c.key); key != "timestamp" && key != "startTime" {
+		for c := jsontext.Value(clean(line)).Members(); c.Next(); {
+			if key := string(c.Key); key != "timestamp" && key != "startTime" {
 				continue
 			}
-			if at, err := time.Parse(time.RFC3339Nano, c.value.text()); err == nil {
+			if at, err := time.Parse(time.RFC3339Nano, c.Value.Text()); err == nil {
 				return at
 			}
 		}

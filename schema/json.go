@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // Document is a decoded document and what is known of its source.
@@ -25,7 +27,7 @@ type Document struct {
 
 // JSON is a decoded JSON document. It is immutable and safe for concurrent use.
 type JSON struct {
-	src   []byte
+	src   jsontext.Value
 	value any
 }
 
@@ -38,12 +40,12 @@ func parseJSON(src []byte, maxSize int) (*JSON, error) {
 	if len(src) > maxSize {
 		return nil, &SyntaxError{1, 1, fmt.Sprintf("the document has %d bytes, more than the %d that are read", len(src), maxSize)}
 	}
-	body := bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))
+	body := jsontext.Value(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))
 	fail := func(at int, format string, args ...any) (*JSON, error) {
-		line, col := lineCol(body, at)
+		line, col := body.LineCol(at)
 		return nil, &SyntaxError{line, col, fmt.Sprintf(format, args...)}
 	}
-	if start := skipSpace(body, 0); start == len(body) {
+	if start := body.SkipSpace(0); start == len(body) {
 		return fail(0, "the document is blank, expected a JSON value such as {}")
 	}
 	if at, deep := tooDeep(body); deep {
@@ -60,7 +62,7 @@ func parseJSON(src []byte, maxSize int) (*JSON, error) {
 		}
 		return fail(at, "%s", explainSyntax(body, at))
 	}
-	if at := skipSpace(body, int(dec.InputOffset())); at < len(body) {
+	if at := body.SkipSpace(int(dec.InputOffset())); at < len(body) {
 		if strings.IndexByte(`{["-0123456789tfn`, body[at]) >= 0 {
 			return fail(at, "a second JSON document begins here, expected one and nothing after it")
 		}
@@ -77,7 +79,7 @@ func (j *JSON) position(pointer string) (line, col int) {
 	if !ok {
 		return 0, 0
 	}
-	return lineCol(j.src, at)
+	return j.src.LineCol(at)
 }
 
 // explainSyntax says what is wrong at offset at, for the mistakes that people and models make.
@@ -106,55 +108,38 @@ func char(src []byte, at int) string {
 
 // tooDeep returns the offset of the bracket that opens level MaxDepth+1. It needs no valid JSON: it only must not count
 // fewer levels than the decoder will.
-func tooDeep(src []byte) (at int, deep bool) {
+func tooDeep(src jsontext.Value) (at int, deep bool) {
 	depth := 0
-	for i := 0; i < len(src); i++ {
-		switch src[i] {
-		case '"':
-			i = skipString(src, i) - 1
+	src.Structure(func(start, _ int) bool {
+		switch src[start] {
 		case '{', '[':
-			if depth++; depth > MaxDepth {
-				return i, true
-			}
+			depth++
 		case '}', ']':
 			depth--
 		}
-	}
-	return 0, false
+		at, deep = start, depth > MaxDepth
+		return !deep
+	})
+	return at, deep
 }
 
 // locate returns the offset of the value at path in src, which is valid JSON. Of duplicate keys the last counts, as in
-// the decoded value. The recursion is as deep as the path.
-func locate(src []byte, path []string) (at int, ok bool) {
-	return locateNext(json.NewDecoder(bytes.NewReader(src)), src, path)
-}
-
-// locateNext is locate in the value that dec reads next.
-func locateNext(dec *json.Decoder, src []byte, path []string) (at int, ok bool) {
-	at = int(dec.InputOffset())
-	for at < len(src) && strings.IndexByte(" \t\r\n,:", src[at]) >= 0 {
-		at++
-	}
-	var skipped json.RawMessage
-	if len(path) == 0 || (src[at] != '{' && src[at] != '[') {
-		return at, dec.Decode(&skipped) == nil && len(path) == 0
-	}
-	// What was valid when it was decoded gives no errors.
-	open, _ := dec.Token()
-	for n := 0; dec.More(); n++ {
-		match := n == elementIndex(path[0])
-		if open == json.Delim('{') {
-			key, _ := dec.Token()
-			match = key == path[0]
+// the decoded value.
+func locate(src jsontext.Value, path []string) (at int, ok bool) {
+	at = src.SkipSpace(0)
+	for _, step := range path {
+		found := -1
+		for c, n := src.At(at), 0; c.Next(); n++ {
+			if c.Key == nil && n == elementIndex(step) || c.Key != nil && src[c.KeyStart:c.KeyEnd].Text() == step {
+				found = c.Start
+			}
 		}
-		if match {
-			at, ok = locateNext(dec, src, path[1:])
-		} else {
-			_ = dec.Decode(&skipped)
+		if found < 0 {
+			return 0, false
 		}
+		at = found
 	}
-	_, _ = dec.Token()
-	return at, ok
+	return at, true
 }
 
 // elementIndex is the index that a pointer's segment means, or -1.
@@ -163,32 +148,4 @@ func elementIndex(segment string) int {
 		return i
 	}
 	return -1
-}
-
-// skipString returns the offset after the string whose opening quote is at i.
-func skipString(src []byte, i int) int {
-	for i++; i < len(src); i++ {
-		switch src[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(src)
-}
-
-func skipSpace(src []byte, i int) int {
-	for i < len(src) && (src[i] == ' ' || src[i] == '\t' || src[i] == '\r' || src[i] == '\n') {
-		i++
-	}
-	return i
-}
-
-// lineCol turns an offset into line and column, both from 1; columns count characters.
-func lineCol(src []byte, at int) (line, col int) {
-	at = min(at, len(src))
-	line = 1 + bytes.Count(src[:at], []byte("\n"))
-	col = 1 + utf8.RuneCount(src[bytes.LastIndexByte(src[:at], '\n')+1:at])
-	return line, col
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // A Budget bounds what the Roots that share it read in all, see [Root.SetBudget]: how
@@ -67,19 +69,14 @@ func (b *Budget) takeValues(n int) bool {
 
 // jsonValues is the number of values of JSON that is not decoded yet: that of the commas
 // and brackets outside of strings.
-func jsonValues(src []byte) (n int) {
-	for i := 0; i < len(src); i++ {
-		switch src[i] {
+func jsonValues(src jsontext.Value) (n int) {
+	src.Structure(func(start, _ int) bool {
+		switch src[start] {
 		case ',', '[', '{':
 			n++
-		case '"':
-			for i++; i < len(src) && src[i] != '"'; i++ {
-				if src[i] == '\\' {
-					i++
-				}
-			}
 		}
-	}
+		return true
+	})
 	return n
 }
 

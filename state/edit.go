@@ -101,7 +101,7 @@ func (e editable) with(set Set) (editable, error) {
 			return editable{}, err
 		}
 	}
-	model, err := assign(e.value, set.Path, want)
+	model, err := jsonedit.Assign(e.value, set.Path, want)
 	if err != nil {
 		return editable{}, err
 	}
@@ -110,7 +110,7 @@ func (e editable) with(set Set) (editable, error) {
 	if e.format == JSON {
 		edited, err = jsonedit.Set(e.src, set.Path, jsonedit.Encode(set.Value))
 	} else {
-		name, _ := set.Path[0].(string) // assign took it
+		name, _ := set.Path[0].(string) // Assign took it
 		edited, err = spliceFrontMatter(e.src, e.matter, e.format, name, set.Value)
 	}
 	if err != nil {
@@ -142,7 +142,7 @@ func (s Set) outOf(doc any) Set {
 		if t == nil || !t.HasDefault {
 			return s
 		}
-		if whole, err := assign(t.Default, s.Path[i+1:], s.Value); err == nil {
+		if whole, err := jsonedit.Assign(t.Default, s.Path[i+1:], s.Value); err == nil {
 			return Set{Path: s.Path[:i+1], Value: whole}
 		}
 		return s
@@ -266,49 +266,4 @@ func cleanValue(v any, depth int) (any, error) {
 		return object, nil
 	}
 	return nil, fmt.Errorf("a value of type %T cannot be written", v)
-}
-
-// assign gives a copy of v with the value at path replaced; what path does not
-// touch is shared. Errors say why the path leads nowhere.
-func assign(v any, path []any, value any) (any, error) {
-	if len(path) == 0 {
-		return value, nil
-	}
-	switch key := path[0].(type) {
-	case string:
-		object, ok := v.(map[string]any)
-		if !ok {
-			return nil, fmt.Errorf("there is no object that could have the field %q, but %s", key, jsonedit.Kind(v))
-		}
-		old, ok := object[key]
-		if !ok && len(path) > 1 {
-			return nil, fmt.Errorf("there is no field %q", key)
-		}
-		changed, err := assign(old, path[1:], value)
-		if err != nil {
-			return nil, err
-		}
-		copied := make(map[string]any, len(object)+1)
-		for name, v := range object {
-			copied[name] = v
-		}
-		copied[key] = changed
-		return copied, nil
-	case int:
-		list, ok := v.([]any)
-		if !ok {
-			return nil, fmt.Errorf("there is no list that could have an element %d, but %s", key, jsonedit.Kind(v))
-		}
-		if key < 0 || key >= len(list) {
-			return nil, fmt.Errorf("there is no element %d in a list of %d", key, len(list))
-		}
-		changed, err := assign(list[key], path[1:], value)
-		if err != nil {
-			return nil, err
-		}
-		copied := append([]any(nil), list...)
-		copied[key] = changed
-		return copied, nil
-	}
-	return nil, fmt.Errorf("a path consists of text and whole numbers, not of %T", path[0])
 }

@@ -144,7 +144,7 @@ func FuzzEditJSON(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, err := assign(before.Value, path, want)
+		model, err := jsonedit.Assign(before.Value, path, want)
 		if err != nil {
 			t.Fatal(err)
 		}

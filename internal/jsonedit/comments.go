@@ -3,6 +3,8 @@ package jsonedit
 import (
 	"bytes"
 	"errors"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // errComment is for a change that a comment is in the way of.
@@ -66,29 +68,11 @@ type comment struct{ start, end int }
 
 // comments finds the comments of JSON that is valid but for them.
 func comments(src []byte) (found []comment) {
-	for i := 0; i < len(src); i++ {
-		switch {
-		case src[i] == '"':
-			for i++; i < len(src) && src[i] != '"'; i++ {
-				if src[i] == '\\' {
-					i++
-				}
-			}
-		case bytes.HasPrefix(src[i:], []byte("//")):
-			c := comment{i, len(src)}
-			if n := bytes.IndexAny(src[i:], "\r\n"); n >= 0 {
-				c.end = i + n
-			}
-			found = append(found, c)
-			i = c.end - 1
-		case bytes.HasPrefix(src[i:], []byte("/*")):
-			n := bytes.Index(src[i+2:], []byte("*/"))
-			if n < 0 {
-				return found
-			}
-			found = append(found, comment{i, i + 2 + n + 2})
-			i += 2 + n + 1
+	jsontext.Value(src).Structure(func(start, end int) bool {
+		if end > start+1 {
+			found = append(found, comment{start, end})
 		}
-	}
+		return true
+	})
 	return found
 }

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -22,16 +25,16 @@ import (
 // No other byte changes. The result was decoded again and compared; what cannot be
 // done so is an error.
 func Put(src []byte, path []any, value []byte) ([]byte, error) {
-	return change(src, path, func(doc any) (model any, edited []byte, err error) {
+	return change(src, path, func(doc any) (want any, edited []byte, err error) {
 		parsed, err := schema.ParseJSON(value)
 		if err != nil {
 			return nil, nil, fmt.Errorf("the new value is not JSON: %w", err)
 		}
-		if model, err = putModel(doc, path, parsed.Document().Value); err != nil {
+		if want, err = model(doc, path, parsed.Document().Value, put); err != nil {
 			return nil, nil, err
 		}
 		edited, err = source(src).put(path, bytes.TrimSpace(bytes.TrimPrefix(value, bom)), false)
-		return model, edited, err
+		return want, edited, err
 	})
 }
 
@@ -46,12 +49,12 @@ func Set(src []byte, path []any, value []byte) ([]byte, error) {
 // result was decoded again and compared; what cannot be done so, also because
 // nothing is there, is an error.
 func Cut(src []byte, path []any) ([]byte, error) {
-	return change(src, path, func(doc any) (model any, edited []byte, err error) {
-		if model, err = cutModel(doc, path); err != nil {
+	return change(src, path, func(doc any) (want any, edited []byte, err error) {
+		if want, err = model(doc, path, nil, cut); err != nil {
 			return nil, nil, err
 		}
 		edited, err = source(src).cut(path)
-		return model, edited, err
+		return want, edited, err
 	})
 }
 
@@ -59,7 +62,7 @@ func Cut(src []byte, path []any) ([]byte, error) {
 var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; repair it by hand")
 
 // change believes an edit only if the result decodes to what was asked for.
-func change(src []byte, path []any, edit func(doc any) (model any, edited []byte, err error)) ([]byte, error) {
+func change(src []byte, path []any, edit func(doc any) (want any, edited []byte, err error)) ([]byte, error) {
 	before, err := Decode(src)
 	if err != nil {
 		return nil, fmt.Errorf("the file %w", err)
@@ -67,105 +70,77 @@ func change(src []byte, path []any, edit func(doc any) (model any, edited []byte
 	refuse := func(err error) ([]byte, error) {
 		return nil, fmt.Errorf("cannot set %s: %w", schema.PointerOf(path), err)
 	}
-	for _, part := range path {
-		switch part.(type) {
-		case string, int:
-		default:
-			return refuse(fmt.Errorf("a path consists of text and whole numbers, not of %T", part))
-		}
-	}
 	if len(path) == 0 {
 		return nil, errors.New("there is no path: name the field to change")
 	}
-	model, edited, err := edit(before.Value)
+	want, edited, err := edit(before.Value)
 	if err != nil {
 		return refuse(err)
 	}
 	after, err := Decode(edited)
-	if err != nil || !reflect.DeepEqual(after.Value, model) {
+	if err != nil || !reflect.DeepEqual(after.Value, want) {
 		return refuse(errByHand)
 	}
 	return edited, nil
 }
 
-// putModel is the decoded document with value at path. What path does not touch
-// is shared.
-func putModel(v any, path []any, value any) (any, error) {
+// Assign returns a copy of a decoded document with value at path, all but the last part of which must exist. What path
+// does not touch is shared. Errors say why the path leads nowhere.
+func Assign(v any, path []any, value any) (any, error) { return model(v, path, value, set) }
+
+// How a change finds its place.
+type how uint8
+
+const (
+	set how = iota // the place may be a missing field
+	put            // what is missing on the way is made, and the next element of a list
+	cut            // what is there goes
+)
+
+// model is the decoded document after a change.
+func model(v any, path []any, value any, h how) (any, error) {
 	if len(path) == 0 {
 		return value, nil
 	}
+	ends := len(path) == 1 && h == cut
 	switch key := path[0].(type) {
 	case string:
 		object, ok := v.(map[string]any)
-		if !ok && v != nil {
+		if !ok && (v != nil || h != put) {
 			return nil, fmt.Errorf("there is no object that could have the field %q, but %s", key, Kind(v))
 		}
-		inner, err := putModel(object[key], path[1:], value)
-		if err != nil {
-			return nil, err
-		}
-		copied := make(map[string]any, len(object)+1)
-		for name, v := range object {
-			copied[name] = v
-		}
-		copied[key] = inner
-		return copied, nil
-	case int:
-		list, ok := v.([]any)
-		if !ok && v != nil {
-			return nil, fmt.Errorf("there is no list that could have an element %d, but %s", key, Kind(v))
-		}
-		if key < 0 || key > len(list) {
-			return nil, fmt.Errorf("there is no element %d in a list of %d, nor is it the next", key, len(list))
-		}
-		copied := append([]any(nil), list...)
-		if key == len(list) {
-			copied = append(copied, nil)
-		}
-		inner, err := putModel(copied[key], path[1:], value)
-		if err != nil {
-			return nil, err
-		}
-		copied[key] = inner
-		return copied, nil
-	}
-	return nil, errByHand
-}
-
-// cutModel is the decoded document without what is at path.
-func cutModel(v any, path []any) (any, error) {
-	switch key := path[0].(type) {
-	case string:
-		object, ok := v.(map[string]any)
-		old, there := object[key]
-		if !ok || !there {
+		if _, ok := object[key]; !ok && h != put && (len(path) > 1 || ends) {
 			return nil, fmt.Errorf("there is no field %q", key)
 		}
-		copied := make(map[string]any, len(object))
-		for name, v := range object {
-			copied[name] = v
-		}
-		if len(path) == 1 {
+		copied := make(map[string]any, len(object)+1)
+		maps.Copy(copied, object)
+		if ends {
 			delete(copied, key)
 			return copied, nil
 		}
-		inner, err := cutModel(old, path[1:])
+		inner, err := model(object[key], path[1:], value, h)
 		copied[key] = inner
 		return copied, err
 	case int:
 		list, ok := v.([]any)
-		if !ok || key < 0 || key >= len(list) {
-			return nil, fmt.Errorf("there is no element %d", key)
+		if !ok && (v != nil || h != put) {
+			return nil, fmt.Errorf("there is no list that could have an element %d, but %s", key, Kind(v))
 		}
-		copied := append([]any(nil), list...)
-		if len(path) == 1 {
-			return append(copied[:key], copied[key+1:]...), nil
+		copied := slices.Clone(list)
+		if h == put && key == len(list) {
+			copied = append(copied, nil)
 		}
-		inner, err := cutModel(list[key], path[1:])
+		if key < 0 || key >= len(copied) {
+			return nil, fmt.Errorf("there is no element %d in a list of %d", key, len(list))
+		}
+		if ends {
+			return slices.Delete(copied, key, key+1), nil
+		}
+		inner, err := model(copied[key], path[1:], value, h)
 		copied[key] = inner
 		return copied, err
 	}
-	return nil, errByHand
+	return nil, fmt.Errorf("a path consists of text and whole numbers, not of %T", path[0])
 }
 
 // put writes a value at path, in the style of the file or as it is.
@@ -175,7 +150,7 @@ func (s source) put(path []any, value []byte, asIs bool) ([]byte, error) {
 	for i, part := range path {
 		if string(s[at:s.skip(at)]) == "null" {
 			// Nothing was said yet; what is made takes its place.
-			return splice(s, at, at+len("null"), s.inStyle(st, at, wrap(path[i:], value))), nil
+			return jsontext.Splice(s, at, at+len("null"), s.inStyle(st, at, wrap(path[i:], value))), nil
 		}
 		members, end := s.members(at)
 		found, isNext := s.find(at, members, part)
@@ -186,9 +161,9 @@ func (s source) put(path []any, value []byte, asIs bool) ([]byte, error) {
 			key, _ := part.(string)
 			return s.addMember(st, at, end, members, key, wrap(path[i+1:], value)), nil
 		}
-		at = members[found].value
+		at = members[found].Start
 	}
-	return splice(s, at, s.skip(at), s.inStyle(st, at, value)), nil
+	return jsontext.Splice(s, at, s.skip(at), s.inStyle(st, at, value)), nil
 }
 
 // cut removes what is at path, as Cut does.
@@ -201,13 +176,13 @@ func (s source) cut(path []any) ([]byte, error) {
 		case found < 0:
 			return nil, fmt.Errorf("there is no %v", part)
 		case i < len(path)-1:
-			at = members[found].value
+			at = members[found].Start
 		case len(members) == 1:
-			return splice(s, at+1, end, nil), nil
+			return jsontext.Splice(s, at+1, end, nil), nil
 		case found == len(members)-1:
-			return splice(s, members[found-1].end, members[found].end, nil), nil
+			return jsontext.Splice(s, members[found-1].End, members[found].End, nil), nil
 		default:
-			return splice(s, members[found].key, members[found+1].key, nil), nil
+			return jsontext.Splice(s, members[found].KeyStart, members[found+1].KeyStart, nil), nil
 		}
 	}
 	return nil, errByHand
@@ -215,7 +190,7 @@ func (s source) cut(path []any) ([]byte, error) {
 
 // find gives the member that part names, the last of several, or -1; isNext tells
 // that one could be added for it.
-func (s source) find(at int, members []member, part any) (found int, isNext bool) {
+func (s source) find(at int, members []jsontext.Member, part any) (found int, isNext bool) {
 	switch key := part.(type) {
 	case int:
 		if s[at] != '[' || key < 0 || key > len(members) {
@@ -230,7 +205,7 @@ func (s source) find(at int, members []member, part any) (found int, isNext bool
 			return -1, false
 		}
 		for j := len(members) - 1; j >= 0; j-- {
-			if s.keyIs(members[j], key) {
+			if jsontext.Value(s[members[j].KeyStart:members[j].KeyEnd]).Text() == key {
 				return j, false
 			}
 		}
@@ -253,24 +228,24 @@ func wrap(path []any, value []byte) []byte {
 
 // addMember puts a field, or an element if key is empty and it is a list, behind
 // the last one, in the style of its neighbours, or of the file if there are none.
-func (s source) addMember(st style, open, end int, members []member, key string, value []byte) []byte {
+func (s source) addMember(st style, open, end int, members []jsontext.Member, key string, value []byte) []byte {
 	var name []byte
 	if s[open] == '{' {
 		name = Encode(key)
 	}
 	if len(members) == 0 {
 		if st.newline == "" {
-			return splice(s, open+1, end, st.member(name, value, ""))
+			return jsontext.Splice(s, open+1, end, st.member(name, value, ""))
 		}
 		outer := s.indentAt(open)
 		inner := outer + st.unit
-		return splice(s, open+1, end, []byte(st.newline+inner+string(st.member(name, value, inner))+st.newline+outer))
+		return jsontext.Splice(s, open+1, end, []byte(st.newline+inner+string(st.member(name, value, inner))+st.newline+outer))
 	}
 	last := members[len(members)-1]
 	if name != nil {
-		st.colon = string(s[last.keyEnd:last.value])
+		st.colon = string(s[last.KeyEnd:last.Start])
 	}
-	before := s.before(last.key)
+	before := s.before(last.KeyStart)
 	nl := bytes.LastIndexByte(before, '\n')
 	if nl < 0 { // on one line with its neighbours
 		st.newline = ""
@@ -282,7 +257,7 @@ func (s source) addMember(st style, open, end int, members []member, key string,
 		}
 	}
 	text := append([]byte{','}, before...)
-	return splice(s, last.end, last.end, append(text, st.member(name, value, string(before[nl+1:]))...))
+	return jsontext.Splice(s, last.End, last.End, append(text, st.member(name, value, string(before[nl+1:]))...))
 }
 
 // A style is how a file is laid out.
@@ -300,8 +275,8 @@ func (s source) fileStyle(asIs bool) style {
 	st := style{asIs: asIs, colon: ": "}
 	switch {
 	case len(members) > 0:
-		st.colon = string(s[members[0].keyEnd:members[0].value])
-		before := s.before(members[0].key)
+		st.colon = string(s[members[0].KeyEnd:members[0].Start])
+		before := s.before(members[0].KeyStart)
 		if nl := bytes.LastIndexByte(before, '\n'); nl >= 0 {
 			st.newline, st.unit = string(before[:nl+1]), string(before[nl+1:])
 		}
@@ -323,7 +298,8 @@ func (s source) inStyle(st style, i int, value []byte) []byte {
 // indentAt is the indentation of the line that i is on.
 func (s source) indentAt(i int) string {
 	lineStart := bytes.LastIndexByte(s[:i], '\n') + 1
-	return string(s[lineStart:min(i, s.blanks(lineStart))])
+	line := s[lineStart:i]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
 // member writes a field, or an element if key is nil.
@@ -367,9 +343,9 @@ func (st style) value(out, value []byte, indent string) []byte {
 			out = append(out, ' ')
 		}
 		if s[0] == '{' {
-			out = append(append(out, s[m.key:m.keyEnd]...), st.colon...)
+			out = append(append(out, s[m.KeyStart:m.KeyEnd]...), st.colon...)
 		}
-		out = st.value(out, s[m.value:m.end], indent+st.unit)
+		out = st.value(out, s[m.Start:m.End], indent+st.unit)
 	}
 	if lines {
 		out = append(append(out, st.newline...), indent...)
@@ -378,9 +354,9 @@ func (st style) value(out, value []byte, indent string) []byte {
 }
 
 // plain reports whether no member is an object or a list.
-func (s source) plain(members []member) bool {
+func (s source) plain(members []jsontext.Member) bool {
 	for _, m := range members {
-		if s[m.value] == '{' || s[m.value] == '[' {
+		if s[m.Start] == '{' || s[m.Start] == '[' {
 			return false
 		}
 	}

@@ -51,7 +51,7 @@ func TestPut(t *testing.T) {
 		{name: "the last of duplicate fields", src: `{"l":[1],"l":[2]}`, path: at("l", 1), value: `3`, want: `{"l":[1],"l":[2,3]}`},
 		{name: "the order of fields and escapes stay", src: `{}`, path: at("k"), value: `{"b":"<&>\u00e9","a":1e2}`, want: "{\n  \"k\": {\n    \"b\": \"<&>\\u00e9\",\n    \"a\": 1e2\n  }\n}"},
 
-		{name: "past the end", src: `{"l":[1]}`, path: at("l", 2), value: `1`, err: "there is no element 2 in a list of 1, nor is it the next"},
+		{name: "past the end", src: `{"l":[1]}`, path: at("l", 2), value: `1`, err: "there is no element 2 in a list of 1"},
 		{name: "before the start", src: `{"l":[1]}`, path: at("l", -1), value: `1`, err: "there is no element -1"},
 		{name: "into a text", src: `{"l":"x"}`, path: at("l", "a"), value: `1`, err: `there is no object that could have the field "a", but text`},
 		{name: "into an object by number", src: `{"l":{}}`, path: at("l", 0), value: `1`, err: "there is no list that could have an element 0, but an object"},
@@ -92,7 +92,7 @@ func TestCut(t *testing.T) {
 
 		{name: "not there", src: `{"a": 1}`, path: at("b"), err: `there is no field "b"`},
 		{name: "no such element", src: `{"a": [1]}`, path: at("a", 1), err: "there is no element 1"},
-		{name: "inside a number", src: `{"a": 1}`, path: at("a", "b"), err: `there is no field "b"`},
+		{name: "inside a number", src: `{"a": 1}`, path: at("a", "b"), err: `there is no object that could have the field "b", but a number`},
 		{name: "a duplicate that would come to light", src: `{"a": 1, "a": 2}`, path: at("a"), err: "repair it by hand"},
 		{name: "a broken file", src: "{", path: at("a"), err: "the file is not valid JSON: 1:2"},
 	}

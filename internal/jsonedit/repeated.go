@@ -2,58 +2,43 @@ package jsonedit
 
 import (
 	"bytes"
-	"encoding/json"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // Repeated finds the first key that an object repeats, and where, from 1. It looks at
-// the key name of the outermost object and at all that lies in its values. src is a JSON object.
+// the key name of the outermost object and at all that its values contain. src is a JSON object.
 func Repeated(src []byte, name string) (key string, line, col int, ok bool) {
-	s := source(src)
-	start := s.space(len(src) - len(bytes.TrimPrefix(src, bom)))
-	at := -1
+	v := jsontext.Value(bytes.TrimPrefix(src, bom))
 	seen := false
-	outer, _ := s.members(start)
-	for _, m := range outer {
-		switch {
-		case !s.keyIs(m, name):
+	for c := v.Members(); c.Next(); {
+		if string(c.Key) != name {
 			continue
-		case seen:
-			at = m.key
-		default:
-			seen = true
-			at = s.repeated(m.value)
+		}
+		at := c.KeyStart
+		if !seen {
+			seen, at = true, repeated(v, c.Start)
 		}
 		if at >= 0 {
-			break
+			line, col = v.LineCol(at)
+			return v[at:v.EndOfString(at)].Text(), line, col, true
 		}
 	}
-	if at < 0 {
-		return "", 0, 0, false
-	}
-	if json.Unmarshal(s[at:s.skip(at)], &key) != nil {
-		return "", 0, 0, false
-	}
-	before := s[:at]
-	last := before[bytes.LastIndexByte(before, '\n')+1:]
-	return key, bytes.Count(before, []byte("\n")) + 1, len([]rune(string(bytes.TrimPrefix(last, bom)))) + 1, true
+	return "", 0, 0, false
 }
 
-// repeated gives the offset of the first key in the value at i that is in its object
+// repeated is the offset of the first key in the value at i that is in its object
 // already, or -1.
-func (s source) repeated(i int) int {
-	list, _ := s.members(i)
+func repeated(v jsontext.Value, i int) int {
 	seen := map[string]bool{}
-	for _, m := range list {
-		if m.keyEnd > m.key {
-			var key string
-			if json.Unmarshal(s[m.key:m.keyEnd], &key) == nil {
-				if seen[key] {
-					return m.key
-				}
-				seen[key] = true
+	for c := v.At(i); c.Next(); {
+		if c.Key != nil {
+			if seen[string(c.Key)] {
+				return c.KeyStart
 			}
+			seen[string(c.Key)] = true
 		}
-		if at := s.repeated(m.value); at >= 0 {
+		if at := repeated(v, c.Start); at >= 0 {
 			return at
 		}
 	}

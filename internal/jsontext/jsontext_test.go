@@ -1,4 +1,4 @@
-package host
+package jsontext
 
 import (
 	"bytes"
@@ -9,30 +9,30 @@ import (
 )
 
 // found is what the scan makes of a document, looked into as deep as it goes.
-func found(v value) any {
+func found(v Value) any {
 	switch {
 	case bytes.HasPrefix(v, []byte("{")):
 		object := map[string]any{}
-		c := v.members()
-		for c.next() {
-			object[string([]rune(string(c.key)))] = found(c.value)
+		c := v.Members()
+		for c.Next() {
+			object[string([]rune(string(c.Key)))] = found(c.Value)
 		}
-		if !c.whole {
+		if !c.Whole {
 			return "torn"
 		}
 		return object
 	case bytes.HasPrefix(v, []byte("[")):
 		list := []any{}
-		c := v.elements()
-		for c.next() {
-			list = append(list, found(c.value))
+		c := v.Elements()
+		for c.Next() {
+			list = append(list, found(c.Value))
 		}
-		if !c.whole {
+		if !c.Whole {
 			return "torn"
 		}
 		return list
 	case bytes.HasPrefix(v, []byte(`"`)):
-		return v.text()
+		return v.Text()
 	}
 	switch string(v) {
 	case "true":
@@ -67,7 +67,7 @@ func FuzzScan(f *testing.F) {
 		if len(data) > 4<<10 {
 			return // to look into everything takes time quadratic in the depth, which no reader does
 		}
-		v := value(bytes.TrimSpace(data))
+		v := Value(bytes.TrimSpace(data))
 		got := found(v)
 		want, valid := decoded(v)
 		if !valid {
@@ -96,8 +96,8 @@ func TestTornObjects(t *testing.T) {
 }
 
 func reachesEnd(s string) bool {
-	c := value(s).members()
-	for c.next() {
+	c := Value(s).Members()
+	for c.Next() {
 	}
-	return c.whole
+	return c.Whole
 }
