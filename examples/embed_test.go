@@ -19,7 +19,7 @@ type answer struct {
 	Status int
 }
 
-// buildPrograms compiles the programs of embed/ and gives their folder.
+// buildPrograms compiles the programs of embed/ and returns their directory.
 func buildPrograms(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -82,11 +82,11 @@ func TestEmbed(t *testing.T) {
 			name: "too little is covered", program: "source", stdin: stop,
 			files: files{"coverage.out": "mode: set\na.go:1.1,2.2 3 1\na.go:3.1,4.2 2 0\nb.go:1.1,2.2 1 4\n"},
 			want: answer{Stdout: event{"decision": "block", "systemMessage": "Coverage: 66.7 %",
-				"reason": "The tests cover 66.7 % of the statements (4 of 6), 80 % are asked for.\n" +
+				"reason": "The tests cover 66.7 % of the statements (4 of 6), 80 % are required.\n" +
 					"Test what is not covered yet, then run: go test -coverprofile=coverage.out ./..."}},
 		},
 		{name: "enough is covered", program: "source", stdin: stop, files: files{"coverage.out": "mode: set\na.go:1.1,2.2 9 1\na.go:3.1,4.2 1 0\n"}},
-		{name: "nobody measured", program: "source", stdin: stop},
+		{name: "nothing was measured", program: "source", stdin: stop},
 		{
 			name: "no profile", program: "source", stdin: stop, files: files{"coverage.out": "mode: set\nnonsense\n"},
 			want: answer{Stdout: event{"systemMessage": "[ralph] …"}},
@@ -110,7 +110,7 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// normal gives a value as JSON knows it, so that named map types compare equal.
+// normal returns a value as JSON knows it, so that named map types compare equal.
 func normal(t *testing.T, v any) any {
 	t.Helper()
 	data, err := json.Marshal(v)

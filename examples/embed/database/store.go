@@ -20,7 +20,7 @@ type Store struct {
 	tenant string
 }
 
-// NewStore opens the memories of a tenant. It makes the table if there is none.
+// NewStore returns the store of a tenant, and creates its table if that is missing.
 // Tenants do not see each other.
 func NewStore(ctx context.Context, db *sql.DB, tenant string) (*Store, error) {
 	_, err := db.ExecContext(ctx, `
@@ -100,7 +100,7 @@ func (s *Store) save(ctx context.Context, tx *sql.Tx, e loop.Entry) error {
 	} else {
 		var version int64
 		if version, err = strconv.ParseInt(e.Version, 10, 64); err != nil {
-			return fmt.Errorf("version %q is none of this store: %w", e.Version, loop.ErrConflict)
+			return fmt.Errorf("version %q is not of this store: %w", e.Version, loop.ErrConflict)
 		}
 		result, err = tx.ExecContext(ctx, `UPDATE ralph_memory SET memory = ?, version = version + 1 WHERE tenant = ? AND loop = ? AND version = ?`,
 			string(memory), s.tenant, string(name), version)
