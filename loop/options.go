@@ -148,8 +148,8 @@ func WithName(name string) Option {
 }
 
 // WithUserScope is for a hook that a user installed for all projects. What a project brings counts only
-// where trusted returns nil: until then a loop there is reported once a session and not continued, and to a
-// policy that names no loop the files of the project are missing. The error says why, and what to do.
+// where trusted returns nil: until then a loop there is reported once a session and not continued, no program
+// runs there, and to a policy that names no loop the files of the project are missing. The error says why, and what to do.
 // With nil the projects count that the user trusted, see [Local] and [WithState].
 func WithUserScope(trusted func(root string) error) Option {
 	return func(l *Loop) error {

@@ -33,6 +33,9 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	}
 	args, veil, problem, quiet := ev.arguments(f)
 	g := &ev.gotten[f.index]
+	if problem.full == "" && f.Source.Argv && ev.opts.Untrusted != "" { // it would run in the project
+		problem = public("is not run: " + ev.opts.Untrusted)
+	}
 	if problem.full == "" {
 		*v = ev.facts.Fact(ev.ctx, f, args)
 		if f.Source.Given && v.Quiet { // no value is ordinary that the program forgot

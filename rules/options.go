@@ -28,8 +28,8 @@ type Options struct {
 	// step aside. "" is none.
 	Busy string
 	// Untrusted says why what the project brings does not count, as the rest of "it is not
-	// used: …": a loop is reported and not continued, and to a policy without a loop the files
-	// of the project are missing. "" is a project that counts.
+	// used: …": a loop is reported and not continued, no program runs in the project, and to a
+	// policy without a loop facts of its files are missing. "" is a project that counts.
 	Untrusted string
 	// Policy is what commands call the policy, for texts that name one; "" is Program.Name.
 	Policy string
