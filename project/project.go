@@ -206,6 +206,9 @@ func (p *Project) off(policy string, session string) (string, error) {
 func (p *Project) locked(ctx context.Context, change func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	if err := p.own.Refused(p.root.Dir()); err != nil {
+		return err
+	}
 	unlock, err := p.own.Lock(ctx, []string{"loops\x00" + p.root.Dir()})
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -95,7 +94,7 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 	}
 	defer root.Close()
 	x := &examination{app: a, root: root, stale: stale, now: time.Now(), findings: []finding{}, reported: map[string]bool{}}
-	x.checkStore()
+	x.checkStore(ctx)
 	x.checkSwitch()
 	x.readSettings(ctx)
 	x.checkSettings()
@@ -166,7 +165,7 @@ func (x *examination) repair(ctx context.Context) {
 }
 
 // checkStore sees whether loops can be remembered: without that none goes on.
-func (x *examination) checkStore() {
+func (x *examination) checkStore(ctx context.Context) {
 	const check = "state-dir"
 	dir, err := store.DefaultDir(x.app.getenv)
 	if err != nil {
@@ -174,20 +173,13 @@ func (x *examination) checkStore() {
 		return
 	}
 	x.store = store.Open(dir)
-	if err := x.store.Refused(x.root.Dir()); err != nil {
-		x.problem(check, dir, "no loop continues, and no approval counts: "+err.Error(), "export RALPH_STATE_DIR=DIR in the environment of the agent, with a directory outside of the project that only you can write to")
-		return
-	}
-	err = os.MkdirAll(dir, 0o700)
-	if err == nil {
-		var f *os.File
-		if f, err = os.CreateTemp(dir, "doctor-*.tmp"); err == nil {
-			f.Close()
-			err = os.Remove(f.Name())
+	if err = x.store.Refused(x.root.Dir()); err == nil {
+		var unlock func()
+		if unlock, err = x.store.Lock(ctx, []string{check}); err == nil {
+			unlock()
 		}
 	}
 	if err != nil {
-		x.problem(check, dir, "ralph cannot write its own directory, so no loop continues: "+err.Error(),
-			"make it writable, or set RALPH_STATE_DIR to another one")
+		x.problem(check, dir, "no loop continues, and no approval counts: "+err.Error(), "have a directory outside of the project that only you can write to; export RALPH_STATE_DIR=DIR names another one")
 	}
 }

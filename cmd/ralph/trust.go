@@ -84,12 +84,8 @@ func (a *app) trustCommand() *cobra.Command {
 // trustProject keeps that the user trusts a project. It prints what is new, and always where it alone was asked for.
 func (a *app) trustProject(own *store.Store, project string, alone bool) error {
 	isNew, err := own.Trust(project, time.Now())
-	switch {
-	case err != nil:
-	case isNew:
+	if err == nil && (isNew || alone) {
 		fmt.Fprintf(a.stdout, "trusted %s: its loops and settings count for hooks of all projects too\n", visible(project))
-	case alone:
-		fmt.Fprintf(a.stdout, "%s is trusted\n", visible(project))
 	}
 	return err
 }
@@ -247,11 +243,7 @@ func (a *app) distrustProject(own *store.Store, project string) error {
 		}
 		a.status = exitOK
 	}
-	what := "no longer trusted"
-	if a.status != exitOK {
-		what = "not trusted"
-	}
-	fmt.Fprintf(a.stdout, "%s is %s, and no policy of it is approved\n", visible(project), what)
+	fmt.Fprintf(a.stdout, "%s is not trusted, and no policy of it is approved\n", visible(project))
 	return nil
 }
 
