@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -42,7 +43,7 @@ func TestChecksPage(t *testing.T) {
 			file := checkExample.FindStringSubmatch(block)[1]
 			return fmt.Sprintf("```console\n$ ralph check %s\n%s```\n", file, said(t, files, file))
 		})
-		for _, c := range rules.Checks() {
+		for _, c := range form.Checks() {
 			first := regexp.MustCompile("(?m)^### " + regexp.QuoteMeta(c.ID) + "\n\n.*\n")
 			page = first.ReplaceAllString(page, "### "+c.ID+"\n\n"+about(c))
 		}
@@ -55,14 +56,14 @@ func TestChecksPage(t *testing.T) {
 		headings = append(headings, m[1])
 	}
 	var ids []string
-	for _, c := range rules.Checks() {
+	for _, c := range form.Checks() {
 		ids = append(ids, c.ID)
 	}
 	if diff := cmp.Diff(ids, headings); diff != "" {
 		t.Fatalf("the sections (-checks +page):\n%s", diff)
 	}
 	sections := regexp.MustCompile(`(?m)^### .*\n`).Split(page, -1)[1:]
-	for i, c := range rules.Checks() {
+	for i, c := range form.Checks() {
 		if !strings.HasPrefix(strings.TrimLeft(sections[i], "\n"), about(c)) {
 			t.Errorf("the section %s does not begin with: %s", c.ID, about(c))
 		}
@@ -77,9 +78,8 @@ func TestChecksPage(t *testing.T) {
 }
 
 // about is the first line of a check's section.
-func about(c rules.CheckInfo) string {
-	severity := c.Severity.String()
-	return strings.ToUpper(severity[:1]) + severity[1:] + ": " + c.Doc + ".\n"
+func about(c form.Check) string {
+	return strings.ToUpper(c.Severity[:1]) + c.Severity[1:] + ": " + c.Doc + ".\n"
 }
 
 // said is what ralph check says about a file.

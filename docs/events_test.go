@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/reference"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -51,7 +52,7 @@ func TestEventsPage(t *testing.T) {
 	p.Text("The events that a policy can list under `events`, and the hosts that send them. Policies see Claude Code's names on every host. " +
 		"The tables list the inputs that ralph's tests have; a host may send an event under further names, which [hosts](../hosts.md) lists. [Events and gates](../policy.md#events-and-gates) says what rules decide, " +
 		"and [hosts](../hosts.md) where the hooks are set up.")
-	for _, event := range rules.KnownEvents() {
+	for _, event := range form.EventNames() {
 		p.Section(2, event)
 		rows := [][]string{{"host", "the host's own name"}}
 		for _, s := range senders[event] {

@@ -24,7 +24,7 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 	for _, limit := range form.LimitKeys().Names() {
 		names = append(names, "limits."+limit)
 	}
-	events := union(rules.KnownEvents(), p.Events)
+	events := union(form.EventNames(), p.Events)
 	effects := effectKeys().names()
 	for _, u := range p.Uses().Effects {
 		effects = union(effects, []string{u.Name})
@@ -85,7 +85,7 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 				}
 			}
 			// What the file gives all its tests may be meant for others.
-			if event := eventOf(name); event != "" && event != t.Event && place.Line >= t.Pos.Line && slices.Contains(rules.KnownEvents(), t.Event) {
+			if event := eventOf(name); event != "" && event != t.Event && place.Line >= t.Pos.Line && slices.Contains(form.EventNames(), t.Event) {
 				report(place, name, "write event: "+event+" in the test, or leave it out", "only "+event+" has the input field "+name+", and this test is of "+t.Event)
 			}
 		}

@@ -140,7 +140,7 @@ func compareMeasure(v *rules.Verdict, want optional[map[string]float64], fail fu
 func (b *bench) remembered(v *rules.Verdict, name string) any {
 	of := b.program.Memory[name]
 	in := v.Memory
-	if of.Per == rules.PerProject {
+	if of.Per == "project" {
 		in = v.Project
 	}
 	if got, ok := in.Values[name]; ok {

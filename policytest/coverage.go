@@ -49,10 +49,10 @@ func (o OperandCoverage) Missed() string {
 
 // Cover adds up the results of the tests of one policy.
 func Cover(policy string, p *rules.Program, results []Result) Coverage {
-	c := Coverage{Policy: policy, When: unseen(p.Operands()), Rules: make([]RuleCoverage, len(p.Rules()))}
+	c := Coverage{Policy: policy, When: unseen(p.Operands(nil)), Rules: make([]RuleCoverage, len(p.Rules()))}
 	at := map[string]int{}
 	for i, r := range p.Rules() {
-		c.Rules[i] = RuleCoverage{Rule: r.Name, Pos: r.Pos, Operands: unseen(r.Operands())}
+		c.Rules[i] = RuleCoverage{Rule: r.Name, Pos: r.Pos, Operands: unseen(p.Operands(r))}
 		at[r.Name] = i
 	}
 	for _, result := range results {

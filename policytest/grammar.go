@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/internal/form"
 )
 
 // key is one key of a test file. The JSON Schema, by which files are checked, and the
@@ -105,7 +105,7 @@ func testKeys() keys {
 
 func events() []any {
 	var out []any
-	for _, e := range rules.KnownEvents() {
+	for _, e := range form.EventNames() {
 		out = append(out, e)
 	}
 	return out

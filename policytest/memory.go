@@ -32,7 +32,7 @@ func (b *bench) memory(p *rules.Program, ev host.Event) *memory {
 			continue
 		}
 		to := &m.session.Said
-		if r.Unless.Per == rules.PerProject {
+		if r.Unless.Per == "project" {
 			to = &m.project.Said
 		}
 		if *to == nil {
@@ -42,7 +42,7 @@ func (b *bench) memory(p *rules.Program, ev host.Event) *memory {
 	}
 	for name, v := range g.Memory {
 		to := &m.session.Values
-		if p.Memory[name].Per == rules.PerProject {
+		if p.Memory[name].Per == "project" {
 			to = &m.project.Values
 		}
 		if *to == nil {
@@ -55,13 +55,13 @@ func (b *bench) memory(p *rules.Program, ev host.Event) *memory {
 
 // see lets the session's last decision have had the loop that a decision finds, or misses.
 func (m *memory) see(p *rules.Program, v *rules.Verdict) error {
-	mark := &rules.LoopMark{}
+	mark := &rules.LoopInfo{}
 	if v.Loop != nil {
-		*mark = rules.LoopMark{Name: v.Loop.Name, State: v.Loop.State}
+		*mark = rules.LoopInfo{Name: v.Loop.Name, State: v.Loop.State}
 	} else if l := p.Loop(); l != nil {
 		for _, f := range v.Trace.Facts {
 			if f.Name == l.State.Name {
-				*mark = rules.LoopMark{Name: f.Path, State: f.Path}
+				*mark = rules.LoopInfo{Name: f.Path, State: f.Path}
 			}
 		}
 	}

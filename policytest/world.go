@@ -45,7 +45,7 @@ func newWorld(g situation, p *rules.Program, now time.Time) (*world, error) {
 // stands lets the file of a fact exist that the test gives without a file, so that a
 // policy with a when of its own is for the test.
 func (w *world) stands(decl *rules.Fact) {
-	if path, ok := decl.File(); ok {
+	if path := decl.File; path != "" {
 		w.exists = append(w.exists, slashpath.Clean(path))
 	}
 	list, _ := w.literals[decl.Name].V.([]any)

@@ -3,7 +3,6 @@ package project
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -191,7 +190,7 @@ func (p *Project) write(ctx context.Context, s *Started, now *rules.LoopInfo, r 
 	}
 	rendered, err := l.Start(ctx, p.event(cmp.Or(r.Session, r.Here)), given)
 	if err != nil {
-		return refused(err)
+		return refused(rendered, err)
 	}
 	var files []newFile
 	var stateFile *newFile
@@ -245,17 +244,17 @@ func (p *Project) write(ctx context.Context, s *Started, now *rules.LoopInfo, r 
 // occupied reports whether anything is in the place of a file.
 func (p *Project) occupied(f newFile) bool { return f.old.Version != "" || p.root.Exists(f.Path) }
 
-// refused says which value of a start does not fit.
-func refused(err error) error {
-	var bad *rules.StartError
-	if !errors.As(err, &bad) {
+// refused says which value of a start does not fit, given what was rendered.
+func refused(rendered []rules.StartFile, err error) error {
+	if len(rendered) == 0 || rendered[len(rendered)-1].Misfit == nil {
 		return err
 	}
-	field := strings.Trim(bad.Fact+strings.ReplaceAll(bad.Violation.Pointer, "/", "."), ".")
+	bad := rendered[len(rendered)-1]
+	field := strings.Trim(bad.Fact.Name+strings.ReplaceAll(bad.Misfit.Pointer, "/", "."), ".")
 	if len(bad.Given) == 0 {
-		return fmt.Errorf("%s would not fit: %s %s", bad.Path, field, bad.Violation.Text())
+		return fmt.Errorf("%s would not fit: %s %s", bad.Path, field, bad.Misfit.Text())
 	}
-	return &GivenError{Name: bad.Given[0], Field: field, Problem: bad.Violation.Text()}
+	return &GivenError{Name: bad.Given[0], Field: field, Problem: bad.Misfit.Text()}
 }
 
 // content makes the bytes of a file.

@@ -60,7 +60,7 @@ func checkDeclarations(p *Program) Diagnostics {
 		}
 	}
 	for _, r := range p.rules {
-		if r.Verb == NoVerb && r.notice == nil && r.log == nil && len(r.then) == 0 {
+		if r.Verb == "" && r.notice == nil && r.log == nil && len(r.then) == 0 {
 			warn(r.Pos, "does-nothing", "add continue, stop, note, notice, log or then", "the rule %q does nothing when it holds", r.Name)
 		}
 	}

@@ -108,7 +108,7 @@ func decisions(t *translator, p *Program) []decided {
 	for i, r := range p.rules {
 		w, there := t.when(r.when), solve.Not(t.aside(r))
 		holds[i], fails[i] = solve.And(w.yes, there), solve.False()
-		if r.Verb == VerbStop {
+		if r.Verb == verbStop {
 			fails[i] = solve.And(w.broken, there)
 		}
 	}
@@ -126,12 +126,12 @@ func decisions(t *translator, p *Program) []decided {
 		}
 		when := func(fs ...*solve.Formula) []*solve.Formula { return append(slices.Clone(before), fs...) }
 		switch r.Verb {
-		case VerbStop:
+		case verbStop:
 			out = append(out, decided{d, when(holds[i])})
 			d.Failed = true
 			out = append(out, decided{d, when(fails[i])})
 			before = append(before, solve.Not(holds[i]), solve.Not(fails[i]))
-		case VerbContinue:
+		case verbContinue:
 			d.Action = Continue
 			out = append(out, decided{d, when(holds[i])}) // whatever is read on to with gate: all
 			before = append(before, solve.Not(holds[i]))
@@ -309,7 +309,7 @@ func memoryText(p *Program) string {
 		if err != nil {
 			b = []byte("(?)") // of no JSON type
 		}
-		all = append(all, fmt.Sprintf("%s per %s, %s at first", name, cmp.Or(m.Per, "session"), b))
+		all = append(all, fmt.Sprintf("%s per %s, %s at first", name, m.Per, b))
 	}
 	return strings.Join(all, "; ")
 }

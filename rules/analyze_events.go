@@ -40,7 +40,7 @@ func (a *analysis) watched(event string) bool {
 // eventVerb reports a rule with a verb that holds only where nothing can be decided.
 func (a *analysis) eventVerb(i int) {
 	r := a.p.rules[i]
-	if r.Verb == NoVerb || a.verbs == nil || a.dead[i] || a.answer(a.base, a.holds[i], a.verbs) != solve.Unsat {
+	if r.Verb == "" || a.verbs == nil || a.dead[i] || a.answer(a.base, a.holds[i], a.verbs) != solve.Unsat {
 		return
 	}
 	from, to := a.place(i)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/source"
 )
@@ -47,8 +48,8 @@ func silenceIn(f File, diags Diagnostics) Diagnostics {
 		}
 		return gone
 	})
-	known := make([]string, 0, len(Checks()))
-	for _, ch := range Checks() {
+	known := make([]string, 0, len(form.Checks()))
+	for _, ch := range form.Checks() {
 		known = append(known, ch.ID)
 	}
 	for _, ig := range ignores {

@@ -18,9 +18,9 @@ func (a *analysis) bounded() {
 	for i, r := range a.p.rules {
 		switch {
 		case a.dead[i]:
-		case r.Verb == VerbStop && a.moves(r.when):
+		case r.Verb == verbStop && a.moves(r.when):
 			stopped = true
-		case r.Verb == VerbContinue && r.Unless == nil && !stopped && !a.moves(r.when):
+		case r.Verb == verbContinue && r.Unless == nil && !stopped && !a.moves(r.when):
 			from, to := a.place(i)
 			a.report("unbounded-continue", from, to,
 				"add limits: {repeats: 10}, unless_repeated, a counter that the rule raises itself, or test stop_hook_active",
@@ -57,7 +57,7 @@ func (a *analysis) moves(root *cond) bool {
 // sets reports whether a rule that does not stop changes what an operand reads.
 func (a *analysis) sets(read *access) bool {
 	for _, r := range a.p.rules {
-		if r.Verb == VerbStop {
+		if r.Verb == verbStop {
 			continue
 		}
 		for _, e := range r.then {
@@ -85,7 +85,7 @@ func (e *effect) reaches(path []string) bool {
 // is what is left undecided above rule i.
 func (a *analysis) bare(reach *solve.Solver, i int) {
 	r := a.p.rules[i]
-	if r.Verb != VerbContinue || r.when != nil {
+	if r.Verb != verbContinue || r.when != nil {
 		return
 	}
 	for _, f := range a.p.facts {

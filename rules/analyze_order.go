@@ -16,7 +16,7 @@ func (a *analysis) passes(i int) *solve.Formula {
 		return solve.True()
 	}
 	out := solve.Not(a.holds[i])
-	if r.Verb == VerbStop {
+	if r.Verb == verbStop {
 		out = solve.And(out, solve.Not(solve.And(a.whens[i].broken, solve.Not(a.t.aside(r)))))
 	}
 	return out
@@ -24,12 +24,12 @@ func (a *analysis) passes(i int) *solve.Formula {
 
 // decides reports whether the rules behind r are not read once it holds.
 func (a *analysis) decides(r *Rule) bool {
-	return r.Verb == VerbStop || r.Verb == VerbContinue && a.p.Gate == gateFirst
+	return r.Verb == verbStop || r.Verb == verbContinue && a.p.Gate == gateFirst
 }
 
 // noting reports whether a rule runs also where no rule decides.
 func (a *analysis) noting(r *Rule) bool {
-	return (r.Verb == NoVerb || r.Verb == VerbNote) && slices.ContainsFunc(a.p.Events, func(e string) bool {
+	return (r.Verb == "" || r.Verb == verbNote) && slices.ContainsFunc(a.p.Events, func(e string) bool {
 		return e == "UserPromptSubmit" || e == preCompact || takesNoVerb(e)
 	})
 }
@@ -56,7 +56,7 @@ func (a *analysis) order(isFor *solve.Formula) {
 		reach.Add(a.passes(i))
 	}
 	for i, r := range a.p.rules { // with gate: all a continue decides, too
-		if r.Verb == VerbContinue {
+		if r.Verb == verbContinue {
 			reach.Add(solve.Not(a.holds[i]))
 		}
 	}

@@ -24,7 +24,7 @@ type decidedField struct {
 func (a *analysis) decidedFields() []decidedField {
 	var out []decidedField
 	for i, r := range a.p.rules {
-		if r.Verb != VerbStop && r.Verb != VerbContinue {
+		if r.Verb != verbStop && r.Verb != verbContinue {
 			continue
 		}
 		r.when.walk(func(o *operand) {
@@ -70,7 +70,7 @@ func (a *analysis) undecided(end *solve.Solver) {
 			decided := false
 			for i, r := range a.p.rules {
 				reads := slices.Contains(d.rules, i)
-				if decided = (reads || r.Verb == VerbContinue) && !a.impossible(a.holds[i], d.is[v], d.whether); decided {
+				if decided = (reads || r.Verb == verbContinue) && !a.impossible(a.holds[i], d.is[v], d.whether); decided {
 					break
 				}
 			}
@@ -118,9 +118,9 @@ func (a *analysis) unguardedFacts() []unguarded {
 			}
 			for _, a := range o.reads {
 				switch r.Verb {
-				case VerbContinue:
+				case verbContinue:
 					goOn[a.fact.fact] = true
-				case VerbStop:
+				case verbStop:
 					ends[a.fact.fact] = true
 				}
 			}

@@ -583,7 +583,7 @@ func TestNothingPanics(t *testing.T) {
 func TestMemoryJSON(t *testing.T) {
 	when := time.Date(2026, 1, 2, 15, 4, 5, 0, time.FixedZone("", 3600))
 	m := rules.Memory{
-		Turn: "t1", Streak: 2, Total: 7, Since: when, Latest: when.Add(time.Minute), Progress: "[3]", Same: 1, Reset: when.Add(-time.Hour), Loop: &rules.LoopMark{Name: "one", State: "one.json"},
+		Turn: "t1", Streak: 2, Total: 7, Since: when, Latest: when.Add(time.Minute), Progress: "[3]", Same: 1, Reset: when.Add(-time.Hour), Loop: &rules.LoopInfo{Name: "one", State: "one.json"},
 		Stopped: true, Seen: []string{"5d41402abc4b2a76"}, Notice: "7d793037a0760186",
 		Said: map[string][]rules.Said{"hurry": {{At: when.UTC(), Turn: "t1"}}},
 	}

@@ -121,14 +121,17 @@ func (c *compiler) arguments(sc *scope, f *Fact, d factDecl) {
 		for _, n := range d.args {
 			f.args = append(f.args, c.newPath(sc, n, f.Source))
 		}
+		if f.Source.File && !f.Source.Glob && len(f.args) == 1 {
+			f.File, _ = f.args[0].fixed()
+		}
 	}
 	for _, o := range f.Source.texts() {
 		switch n := d.texts[o.Name]; {
 		case n == nil:
-		case o.Kind == OptionText:
-			f.texts = append(f.texts, optionText{name: o.Name, text: c.newText(sc, n)})
+		case o.Kind != optionArgument:
+			f.texts = append(f.texts, textOption{name: o.Name, text: c.newText(sc, n)})
 		default:
-			f.texts = append(f.texts, optionText{name: o.Name, arg: c.newPath(sc, n, SourceKind{})})
+			f.texts = append(f.texts, textOption{name: o.Name, arg: c.newPath(sc, n, SourceKind{})})
 		}
 	}
 }

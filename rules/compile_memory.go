@@ -41,7 +41,7 @@ func (c *compiler) declareMemory(sc *scope, d memoryDecl) {
 	c.engine.declare(sym.key, natureOf(certain(t)))
 	if c.program.Memory == nil {
 		c.program.Memory = map[string]struct {
-			Per     Per
+			Per     string
 			Default any
 		}{}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/expr-lang/expr/builtin"
 
+	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -28,8 +29,9 @@ func (c *compiler) checkConfig() {
 			fail("the source %q cannot be added: its name is no identifier, or taken", k.Name)
 		}
 	}
+	first := form.EventNames()[:3] // a program that had one of the later events keeps it
 	for i, name := range cfg.Events {
-		if name == "" || slices.Contains(append(KnownEvents(), cfg.Events[:i]...), name) && !slices.Contains(laterEvents(), name) {
+		if name == "" || slices.Contains(append(first, cfg.Events[:i]...), name) {
 			fail("the event %q cannot be added: its name is empty, or taken", name)
 		}
 	}

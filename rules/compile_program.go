@@ -23,9 +23,9 @@ type Program struct {
 	Gate        string   // "first": the first rule that holds decides; "all": every continue rule that holds counts
 
 	// Memory lists what the policy keeps in a [Memory], by name: what a value belongs to,
-	// PerSession or PerProject, and what it is before it was remembered. nil if nothing.
+	// session or project, and what it is before it was remembered. nil if nothing.
 	Memory map[string]struct {
-		Per     Per
+		Per     string
 		Default any
 	}
 
@@ -69,7 +69,7 @@ type File struct {
 type Rule struct {
 	Name   string // with the include's name before a slash: reentry/no-progress
 	Pos    Pos
-	Verb   Verb
+	Verb   string  // continue, stop or note; "" decides nothing
 	Unless *Unless // nil if it never steps aside
 
 	Success bool // of a stop: the work is done
@@ -100,6 +100,8 @@ type Fact struct {
 	// Options are those of the source that stand fast: int for a count, string for
 	// a word, true for lenient. What has holes is handed to [Facts] with each event.
 	Options map[string]any
+	// File is the file that the fact reads, "" if it reads none or its path has placeholders.
+	File string
 	// Args and Texts are for showing: the argument of the source, which is the words of a
 	// list or one text, and the options that are not among Options, as the policy writes
 	// them, with their holes.
@@ -109,14 +111,14 @@ type Fact struct {
 	sym      *symbol
 	args     []*path
 	question *text // the argument of a source whose argument is a text
-	texts    []optionText
+	texts    []textOption
 	index    int      // among the facts of the program
 	private  *secrecy // of its value
 	fixed    []string // what the source is handed, if it holds no names
 }
 
-// optionText is an option with holes: a text, or an argument.
-type optionText struct {
+// textOption is an option with holes: a text, or an argument.
+type textOption struct {
 	name string
 	text *text
 	arg  *path
@@ -190,34 +192,25 @@ func (r *Rule) Verbs() []Use {
 	return verbs
 }
 
-// File returns the path of the file that a fact reads: ok is false if the fact reads no
-// file, or its path has placeholders.
-func (f *Fact) File() (path string, ok bool) {
-	if !f.Source.File || f.Source.Glob || len(f.args) != 1 {
-		return "", false
-	}
-	path, ok = f.args[0].fixed()
-	return path, ok && path != ""
-}
-
 // repeated is in how many verdicts a rule with unless_repeated has been that an
 // evaluation with these options counts.
 func (r *Rule) repeated(m *Memory, o *Options) int {
 	from := m
-	if r.Unless.Per == PerProject {
+	if r.Unless.Per == perProject {
 		from = &o.Project
 	}
 	return from.said(r.Name, r.Unless, m.Turn, o.Time)
 }
 
-// Operands lists the operands of the rule's when as they are written, with their not, each once,
-// in the order of the text. They are what [OperandStep].Text of a trace names; a
-// rule without when has none.
-func (r *Rule) Operands() []string { return r.when.texts() }
-
-// Operands lists the operands of the policy's own when, as [Rule.Operands] does those of
-// a rule.
-func (p *Program) Operands() []string { return p.when.texts() }
+// Operands lists the operands of a rule's when, or of the policy's own if r is nil, as they are
+// written, with their not, each once, in the order of the text. They are what
+// [OperandStep].Text of a trace names.
+func (p *Program) Operands(r *Rule) []string {
+	if r == nil {
+		return p.when.texts()
+	}
+	return r.when.texts()
+}
 
 // line gives the line at pos of a file that the program was made of.
 func (p *Program) line(pos Pos) string {

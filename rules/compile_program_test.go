@@ -31,9 +31,8 @@ rules:
 	}
 	want := map[string]string{"run": ".claude/loop.md", "name": ".name"}
 	for _, f := range p.Facts() {
-		path, ok := f.File()
-		if path != want[f.Name] || ok != (want[f.Name] != "") {
-			t.Errorf("%s: %q, %v", f.Name, path, ok)
+		if f.File != want[f.Name] {
+			t.Errorf("%s: %q", f.Name, f.File)
 		}
 	}
 }

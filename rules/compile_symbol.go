@@ -43,7 +43,7 @@ type symbol struct {
 // memoryValue is a declared value of the memory.
 type memoryValue struct {
 	schema *schema.Schema
-	per    Per
+	per    string
 	set    atomic.Bool // some effect changes it
 }
 

@@ -22,7 +22,7 @@ type Config struct {
 
 	Sources   []SourceKind // of your own, beside those of [Sources]; what gathers the facts must know them
 	Functions []Function   // of your own, for expressions
-	Events    []string     // of your own, beside those of [KnownEvents]; rules decide them as they decide a Stop
+	Events    []string     // of your own, beside the hook events; rules decide them as they decide a Stop
 	Hosts     []string     // that there are, for [Check]; nil: any
 	Effects   []EffectDecl // of your own verbs under then:
 

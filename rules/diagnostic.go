@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/ralph-sdk/ralph/internal/form"
 )
 
 // Pos is a place in a policy file. Line and Col count from 1, Col in runes of
@@ -46,6 +48,16 @@ func (s Severity) String() string {
 		return "info"
 	}
 	return "error"
+}
+
+// severityOf is the severity of a check.
+func severityOf(id string) Severity {
+	for _, c := range form.Checks() {
+		if c.ID == id {
+			return map[string]Severity{"warning": Warning, "info": Info}[c.Severity]
+		}
+	}
+	return Error
 }
 
 // MarshalText writes the severity as its name, for JSON.

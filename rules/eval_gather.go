@@ -77,7 +77,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	if v.Status == OK {
 		return v.V, known
 	}
-	ev.why, ev.bad = public(f.Name+" is "+v.Status.String()), v.Status == Invalid || !v.Quiet
+	ev.why, ev.bad = public(f.Name+" is "+string(v.Status)), v.Status == Invalid || !v.Quiet
 	if v.Problem != "" {
 		ev.why = remarkf("%s: %s", ev.why, g.sentence())
 	}

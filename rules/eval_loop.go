@@ -145,9 +145,9 @@ func (ev *evaluation) keepLoop(m *Memory) (changed bool) {
 	if ev.program.loop == nil || !ev.decides() || v.Idle && v.Aside != NoLoop || v.Fault != "" && v.Loop == nil {
 		return false
 	}
-	var now *LoopMark
+	var now *LoopInfo
 	if v.Loop != nil && !v.Loop.Gone && !ev.putsAway() {
-		now = &LoopMark{Name: v.Loop.Name, State: v.Loop.State}
+		now = &LoopInfo{Name: v.Loop.Name, State: v.Loop.State}
 	}
 	if now == nil && m.Loop == nil || now != nil && m.Loop != nil && *now == *m.Loop {
 		return false

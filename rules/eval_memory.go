@@ -127,7 +127,7 @@ func (m *Memory) say(parts []Part, rules []*Rule, project bool, turn string, now
 			continue
 		}
 		parts = parts[1:]
-		if r.Unless == nil || (r.Unless.Per == PerProject) != project {
+		if r.Unless == nil || (r.Unless.Per == perProject) != project {
 			continue
 		}
 		if !changed {

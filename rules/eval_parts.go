@@ -9,7 +9,7 @@ func (ev *evaluation) reportParts(prompt bool) {
 		v.Parts = make([]Part, 0, len(ev.parts))
 	}
 	for _, r := range ev.parts {
-		if v.Bound != "" && (r.Verb == VerbContinue || len(r.then) > 0) {
+		if v.Bound != "" && (r.Verb == verbContinue || len(r.then) > 0) {
 			continue // its continuation does not happen, nor what belongs to it
 		}
 		ev.rule = r
@@ -26,14 +26,14 @@ func (ev *evaluation) reportParts(prompt bool) {
 				return
 			}
 		}
-		if r.Verb == VerbNote {
+		if r.Verb == verbNote {
 			part.Note = ev.shownText(r.text)
 			if prompt { // it goes to the agent
 				part.Note = ev.capped(r, part.Note)
 			}
 		}
 		part.Notice = ev.shownText(r.notice)
-		part.Seen = r.Verb == VerbStop && !ev.lastNotice(part.Notice)
+		part.Seen = r.Verb == verbStop && !ev.lastNotice(part.Notice)
 		part.Log = ev.render(r.log)
 		part.Private = ev.quoted
 		v.Parts = append(v.Parts, part)

@@ -284,18 +284,18 @@ func (ev *evaluation) decide() {
 	var because remark
 rules:
 	for _, r := range p.rules {
-		if mute && r.decides() || watches && r.Verb == VerbNote || chosen != nil && r.judged {
+		if mute && r.decides() || watches && r.Verb == verbNote || chosen != nil && r.judged {
 			continue
 		}
 		outcome := ev.try(r)
 		if fault := ev.fault(outcome); fault != "" && r.decides() {
-			ev.doubt = ev.doubt || r.Verb == VerbContinue
+			ev.doubt = ev.doubt || r.Verb == verbContinue
 			if undecided == "" {
 				undecided, because = fault, remarkf("the rule %s is undecided: %s", r.Name, ev.why)
 			}
 		}
 		switch {
-		case outcome == Broken && r.Verb == VerbStop:
+		case outcome == Broken && r.Verb == verbStop:
 			// It may be that the loop should end. With gate: all a stop only ends
 			// the reading, so one that cannot be evaluated does no more.
 			if chosen == nil {
@@ -305,7 +305,7 @@ rules:
 			}
 			break rules
 		case outcome != Holds:
-		case r.Verb == VerbStop:
+		case r.Verb == verbStop:
 			if chosen == nil {
 				v.Rule, v.Pos, v.Success = r.Name, r.Pos, r.Success
 				ev.quoted = false
@@ -314,7 +314,7 @@ rules:
 				ev.parts = append(ev.parts, r)
 			}
 			break rules
-		case r.Verb == VerbContinue:
+		case r.Verb == verbContinue:
 			ev.parts = append(ev.parts, r)
 			text := ev.shownText(r.text)
 			if text == "" {
@@ -367,7 +367,7 @@ func (ev *evaluation) fault(o Outcome) Fault {
 }
 
 // decides reports whether the rule says whether the agent may stop.
-func (r *Rule) decides() bool { return r.Verb == VerbContinue || r.Verb == VerbStop }
+func (r *Rule) decides() bool { return r.Verb == verbContinue || r.Verb == verbStop }
 
 // isFor finds out whether the policy is for this event at all.
 func (ev *evaluation) isFor() bool {
@@ -402,7 +402,7 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	v.Trace.Steps = v.Trace.Steps[:n+1] // there is room for all rules
 	s := &v.Trace.Steps[n]
 	s.Rule, s.Pos = r.Name, r.Pos
-	if r.Verb == VerbContinue && v.Loop != nil && v.Loop.Gone {
+	if r.Verb == verbContinue && v.Loop != nil && v.Loop.Gone {
 		s.Outcome, s.Because = No, "the loop's file is gone"
 		return No
 	}

@@ -231,7 +231,7 @@ rules:
 		}
 	}
 	r := load(t, policy(text)).Rules()[0]
-	if diff := cmp.Diff(&rules.Unless{Times: 2, Within: 5 * time.Minute, Per: rules.PerPrompt}, r.Unless); diff != "" {
+	if diff := cmp.Diff(&rules.Unless{Times: 2, Within: 5 * time.Minute, Per: "prompt"}, r.Unless); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

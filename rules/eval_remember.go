@@ -13,7 +13,7 @@ import (
 // recall gives a value of the memory. One that does not fit its schema, which has
 // changed since, counts as the default, and that is reported.
 func (ev *evaluation) recall(s *symbol) (any, *secrecy) {
-	m := s.memory.per.of(&ev.memory, &ev.opts.Project)
+	m := memoryFor(s.memory.per, &ev.memory, &ev.opts.Project)
 	v, ok := m.Values[s.name]
 	if !ok {
 		return s.value, nil
@@ -69,9 +69,9 @@ func (ev *evaluation) remembers(eff Effect, out []Effect) bool {
 	return has
 }
 
-// of is the one of two memories that a value belongs to.
-func (per Per) of(session, project *Memory) *Memory {
-	if per == PerProject {
+// memoryFor is the one of two memories that a value belongs to.
+func memoryFor(per string, session, project *Memory) *Memory {
+	if per == perProject {
 		return project
 	}
 	return session
@@ -80,7 +80,7 @@ func (per Per) of(session, project *Memory) *Memory {
 // holds gives the memory that an effect changes, and reports whether it has the value already.
 func (p *Program) holds(session, project *Memory, e Effect) (m *Memory, has bool) {
 	of := p.Memory[e.Name]
-	m = of.Per.of(session, project)
+	m = memoryFor(of.Per, session, project)
 	before, there := m.Values[e.Name]
 	if !there {
 		before = of.Default

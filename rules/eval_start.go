@@ -2,7 +2,6 @@ package rules
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,13 +17,18 @@ type StartFile struct {
 	Value any      // a string, or an object
 	Keys  []string // the fields of the object, in order: those of the policy, then those with a default
 	Body  string   // the text below front matter
+
+	// Misfit is what does not fit the schema of the fact, and Given the names behind "start."
+	// that made it. Only of the last file, beside an error of [Program.Start].
+	Misfit *schema.Violation
+	Given  []string
 }
 
 // Start returns the files that a loop of the policy begins with, rendered from top to
 // bottom: each sees the facts as the files above it make them. given are the values of
 // start.NAME; a value whose placeholder reads one that is not given is left out.
-// Whatever else has no value, and a file that does not fit its schema, is the error, and
-// nothing is to be written then. Like Eval, it asks f for what it needs and changes
+// Whatever else has no value, and a file that does not fit its schema, which is the last one
+// then, is the error, and nothing is to be written. Like Eval, it asks f for what it needs and changes
 // nothing.
 func (p *Program) Start(ctx context.Context, f Facts, o Options, given map[string]any) (files []StartFile, err error) {
 	v := p.eval(ctx, starting{f, given}, &o, func(ev *evaluation) {
@@ -34,7 +38,7 @@ func (p *Program) Start(ctx context.Context, f Facts, o Options, given map[strin
 	})
 	switch {
 	case err != nil:
-		return nil, err
+		return files, err
 	case v.Fault != "" && !v.Idle:
 		return nil, fmt.Errorf("%s", v.Reason)
 	}
@@ -76,10 +80,8 @@ func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
 		file := StartFile{Fact: s.fact, Path: args[0], Value: value}
 		if fields, ok := value.(map[string]any); ok {
 			if err := file.complete(fields, s.value.names); err != nil {
-				if bad := (*StartError)(nil); errors.As(err, &bad) {
-					bad.Given = ev.startNames(&s.value, bad.Violation.Pointer)
-				}
-				return nil, err
+				file.Given = ev.startNames(&s.value, file.Misfit.Pointer)
+				return append(files, file), err
 			}
 		} else if strings.TrimSpace(display(value)) == "" {
 			return nil, fmt.Errorf("%s has no value to write to %s", s.fact.Name, file.Path)
@@ -117,23 +119,11 @@ func (f *StartFile) complete(fields map[string]any, order []string) error {
 	}
 	r := s.Check(schema.Document{Value: fields})
 	for _, bad := range slices.Concat(r.Unusable, r.Warnings) {
-		return &StartError{Fact: f.Fact.Name, Path: f.Path, Violation: bad}
+		f.Misfit = &bad
+		return fmt.Errorf("%s%s: %s", f.Fact.Name, bad.Pointer, bad.Text())
 	}
 	f.Value = fields
 	return nil
-}
-
-// StartError says that a loop cannot start with a value that was given: it does not fit
-// the schema of its fact.
-type StartError struct {
-	Fact, Path string
-	Violation  schema.Violation
-	Given      []string // the names behind "start." that made the value
-}
-
-// Error returns a sentence.
-func (e *StartError) Error() string {
-	return fmt.Sprintf("%s%s: %s", e.Fact, e.Violation.Pointer, e.Violation.Text())
 }
 
 // write lets the evaluation see a fact as a file makes it.

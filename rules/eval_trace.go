@@ -38,7 +38,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		v := &ev.gotten[a.fact.fact.index]
 		r := Read{Name: a.name}
 		if v.Status != OK {
-			r.State = v.Status.String()
+			r.State = string(v.Status)
 		} else if v.unusable(o, a) != nil {
 			r.State = "unusable"
 		} else {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -126,12 +127,12 @@ func shippedPolicies(t testing.TB) []string {
 // checkStyle asserts that messages read like one another.
 func checkStyle(t *testing.T, diags rules.Diagnostics) {
 	t.Helper()
-	severities := map[string]rules.Severity{}
-	for _, c := range rules.Checks() {
+	severities := map[string]string{}
+	for _, c := range form.Checks() {
 		severities[c.ID] = c.Severity
 	}
 	for _, d := range diags {
-		if s, ok := severities[d.Check]; !ok || s != d.Severity {
+		if s, ok := severities[d.Check]; !ok || s != d.Severity.String() {
 			t.Errorf("the table of checks does not have it, or not as %s: %s", d.Severity, d)
 		}
 		word, _, _ := strings.Cut(d.Message, " ")

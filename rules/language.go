@@ -2,14 +2,9 @@ package rules
 
 import "time"
 
-// LanguageVersion is the version of the policy language that this package reads,
-// the value of the top-level key ralph.
-const LanguageVersion = 1
-
-// KnownEvents are the hook events that a policy can list, under Claude Code's names.
-func KnownEvents() []string {
-	return append([]string{"Stop", "SubagentStop", "UserPromptSubmit"}, laterEvents()...)
-}
+// languageVersion is the version of the policy language that this package reads, the
+// value of the top-level key ralph.
+const languageVersion = 1
 
 const (
 	preCompact  = "PreCompact"
@@ -20,20 +15,11 @@ const (
 // takesNoVerb reports whether a hook event can only be watched: notices, logs and effects.
 func takesNoVerb(event string) bool { return event == stopFailure || event == sessionEnd }
 
-// laterEvents are the hook events that came after the first version of the language. A
-// program that had one of its own by that name keeps it.
-func laterEvents() []string { return []string{preCompact, stopFailure, sessionEnd} }
-
-// Verb is what a rule does when it holds; it is the key of the policy language. The
-// zero Verb decides nothing.
-type Verb string
-
-// The verbs.
+// What a rule does when it holds; the keys of the policy language.
 const (
-	NoVerb       Verb = ""
-	VerbContinue Verb = "continue" // the agent goes on
-	VerbStop     Verb = "stop"     // the agent may stop
-	VerbNote     Verb = "note"     // the user is shown a text
+	verbContinue = "continue" // the agent goes on
+	verbStop     = "stop"     // the agent may stop
+	verbNote     = "note"     // the user is shown a text
 )
 
 // gateWords are the words of gate: the first rule that holds decides, or every
@@ -45,26 +31,23 @@ const (
 	gateAll   = "all"
 )
 
-// Per is which verdicts unless_repeated counts together; it is the word of the
-// policy language. The zero Per is PerSession.
-type Per string
-
-// The spans of counting.
+// What unless_repeated counts together, and what a value of the memory belongs to.
 const (
-	PerSession Per = ""
-	PerPrompt  Per = "prompt"
-	PerProject Per = "project"
+	perSession = "session"
+	perPrompt  = "prompt"
+	perProject = "project"
 )
 
-// perWords are the words of the spans.
-func perWords() []string { return []string{"session", "prompt", "project"} }
+// perWords are the words of unless_repeated, memoryPer those of a value of the memory.
+func perWords() []string  { return []string{perSession, perPrompt, perProject} }
+func memoryPer() []string { return []string{perSession, perProject} }
 
 // Unless makes a rule step aside after it has been in Times verdicts within
 // Within (0 means ever).
 type Unless struct {
 	Times  int
 	Within time.Duration
-	Per    Per
+	Per    string // what is counted together: session, prompt or project
 }
 
 // Limits end a loop, whatever its rules say. A policy can write others than the

@@ -47,8 +47,9 @@ type Memory struct {
 	// continued until a start. Only in the memory of a project.
 	Stopped bool
 
-	// Loop is the loop that the session's last decision had, nil if there was none.
-	Loop *LoopMark
+	// Loop is the loop that the session's last decision had, with Name and State; nil if
+	// there was none.
+	Loop *LoopInfo
 
 	// Seen are marks of the texts that the session was shown once, and Notice that of the
 	// last notice of a rule that stopped it since it was continued.
@@ -68,12 +69,6 @@ type Memory struct {
 	// knows them. Private names those that hold something private.
 	Values  map[string]any
 	Private []string
-}
-
-// LoopMark is a loop as a session remembers it.
-type LoopMark struct {
-	Name  string `json:"name,omitempty"`
-	State string `json:"state"` // file of its state
 }
 
 // sameProgress as the Progress of a memory is equal to any progress.
@@ -100,7 +95,7 @@ type memoryJSON struct {
 	Same     int               `json:"same,omitempty"`
 	Reset    time.Time         `json:"reset,omitzero"`
 	Stopped  bool              `json:"stopped,omitempty"`
-	Loop     *LoopMark         `json:"loop,omitempty"`
+	Loop     *LoopInfo         `json:"loop,omitempty"`
 	Seen     []string          `json:"seen,omitempty"`
 	Notice   string            `json:"notice,omitempty"`
 	Began    time.Time         `json:"began,omitzero"`
@@ -257,7 +252,7 @@ func (m *Memory) continued(progress string, failed bool, now time.Time) {
 
 // counts reports whether a verdict that a rule was in still counts for it.
 func (u *Unless) counts(s Said, turn string, now time.Time) bool {
-	return (u.Per != PerPrompt || s.Turn == turn) && (u.Within == 0 || now.Sub(s.At) < u.Within)
+	return (u.Per != perPrompt || s.Turn == turn) && (u.Within == 0 || now.Sub(s.At) < u.Within)
 }
 
 // said counts the verdicts that a rule has been in, within its window.

@@ -128,7 +128,7 @@ rules:
 			got[s.Rule] = append(got[s.Rule], operand{o.Text, o.Value})
 			texts = append(texts, o.Text)
 		}
-		all := p.Rules()[i].Operands()
+		all := p.Operands(p.Rules()[i])
 		if !slices.Contains(texts, s.Because) || slices.ContainsFunc(texts, func(text string) bool { return !slices.Contains(all, text) }) {
 			t.Errorf("%s: because of %q, of %q, and the rule has %q", s.Rule, s.Because, texts, all)
 		}

@@ -85,13 +85,13 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 // option reads an option that only this kind of source takes.
 func (p *parser) option(f *factDecl, o SourceOption, v *source.Node) {
 	switch o.Kind {
-	case OptionCount:
+	case optionCount:
 		n := p.count(v, o.Name)
 		if n == 0 && v.Value == "0" {
 			p.errorf(v, "bad-value", "", "%s is a whole number, 1 or more, not 0", o.Name)
 		}
 		f.setOption(o.Name, n)
-	case OptionWord:
+	case optionWord:
 		f.setOption(o.Name, o.Words[p.word(v, o.Name, o.Words)])
 	default:
 		if t := p.scalar(v, o.Name); t != nil {

@@ -136,9 +136,9 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 	case version == nil:
 		p.errorf(root, "version", "write ralph: 1 as the first line", "the key \"ralph\" with the version of the policy language is missing")
 		return nil
-	case version.Tag != "!!int" || version.Value != strconv.Itoa(LanguageVersion):
+	case version.Tag != "!!int" || version.Value != strconv.Itoa(languageVersion):
 		p.errorf(version, "version", "write ralph: 1, or use a release of ralph that knows this version",
-			"this release reads version %d of the policy language, this is %s", LanguageVersion, p.shown(version))
+			"this release reads version %d of the policy language, this is %s", languageVersion, p.shown(version))
 		return nil
 	}
 	if !guard {
@@ -206,18 +206,11 @@ func (p *parser) keys(d *document, root *source.Node, what string, ks form.Keys)
 	})
 }
 
-// memoryPer lists what a value of memory can belong to.
-func memoryPer() []string { return []string{"session", string(PerProject)} }
-
 // memory reads a value of memory: its schema, and per beside the words of the schema.
 func (p *parser) memory(key, n *source.Node) memoryDecl {
-	m := memoryDecl{name: key.Value, key: key, schema: n, per: PerSession}
-	per := n.Get("per")
-	if per == nil {
-		return m
-	}
-	if memoryPer()[p.word(per, "per", memoryPer())] == string(PerProject) {
-		m.per = PerProject
+	m := memoryDecl{name: key.Value, key: key, schema: n, per: perSession}
+	if per := n.Get("per"); per != nil {
+		m.per = memoryPer()[p.word(per, "per", memoryPer())]
 	}
 	return m
 }

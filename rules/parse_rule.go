@@ -39,7 +39,7 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 		case "continue", "stop", "note":
 			verbs = append(verbs, k)
 			r.text = p.parts(v, k.Value)
-			r.verb = Verb(k.Value)
+			r.verb = k.Value
 		case "notice":
 			r.notice = p.parts(v, k.Value)
 		case "log":
@@ -56,7 +56,7 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 			r.success = p.boolean(v, k.Value)
 		}
 	})
-	if at := n.Get("success"); at != nil && r.verb != VerbStop {
+	if at := n.Get("success"); at != nil && r.verb != verbStop {
 		p.errorf(at, "success", "write it beside stop:, in the rule that finds the work done", "success is for a rule with stop")
 	}
 	if len(verbs) > 1 {
@@ -79,7 +79,7 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 }
 
 func (p *parser) unless(n *source.Node) *Unless {
-	u := &Unless{}
+	u := &Unless{Per: perSession}
 	if !p.fields(n, "unless_repeated", form.UnlessKeys(), func(k, v *source.Node) {
 		switch k.Value {
 		case "times":
@@ -87,10 +87,7 @@ func (p *parser) unless(n *source.Node) *Unless {
 		case "within":
 			u.Within = p.duration(v, k.Value)
 		case "per":
-			words := perWords()
-			if u.Per = Per(words[p.word(v, "per", words)]); u.Per == "session" {
-				u.Per = PerSession
-			}
+			u.Per = perWords()[p.word(v, "per", perWords())]
 		}
 	}) {
 		return nil

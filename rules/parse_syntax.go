@@ -50,7 +50,7 @@ type memoryDecl struct {
 	name   string
 	key    *source.Node
 	schema *source.Node // with per beside the words of a schema
-	per    Per
+	per    string
 }
 
 type factDecl struct {
@@ -104,7 +104,7 @@ type ruleDecl struct {
 	name    *source.Node
 	when    []*source.Node
 	hasWhen bool
-	verb    Verb
+	verb    string
 	text    *source.Node
 	notice  *source.Node
 	log     *source.Node

@@ -79,9 +79,9 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 	case form.Duration:
 		return jsonSchema{"type": "string", "pattern": durationPattern}
 	case form.Version:
-		return jsonSchema{"const": LanguageVersion}
+		return jsonSchema{"const": languageVersion}
 	case form.Events:
-		event := jsonSchema{"enum": KnownEvents()}
+		event := jsonSchema{"enum": form.EventNames()}
 		return jsonSchema{"anyOf": []jsonSchema{event, {"type": "array", "minItems": 1, "uniqueItems": true, "items": event}}}
 	case form.Gate:
 		return jsonSchema{"enum": gateWords()}
@@ -173,7 +173,7 @@ func (s SourceKind) jsonSchema(sources []SourceKind) jsonSchema {
 	o["required"] = required
 	properties := o["properties"].(jsonSchema)
 	for _, option := range s.Options {
-		if option.Kind == OptionWord {
+		if option.Kind == optionWord {
 			properties[option.Name] = jsonSchema{"enum": option.Words, "description": option.Doc}
 		}
 	}

@@ -149,7 +149,7 @@ func TestSchemaRefusesUnknownKeys(t *testing.T) {
 
 // Sources that a program adds are described like ralph's own.
 func TestSchemaOfOwnSources(t *testing.T) {
-	own := rules.SourceKind{Name: "redis", Doc: "A key of a database.", Schema: true, Options: []rules.SourceOption{{Name: "db", Kind: rules.OptionCount, Doc: "Which database."}}}
+	own := rules.SourceKind{Name: "redis", Doc: "A key of a database.", Schema: true, Options: []rules.SourceOption{{Name: "db", Kind: "count", Doc: "Which database."}}}
 	s, err := schema.Compile("policy", rules.PolicySchema([]rules.SourceKind{own}))
 	if err != nil {
 		t.Fatal(err)

@@ -89,7 +89,7 @@ func TestSourcesPage(t *testing.T) {
 			for _, row := range rows {
 				switch {
 				case row[0] != reference.Code(o.Name) || o.Words == nil:
-				case o.Kind == OptionWord:
+				case o.Kind == optionWord:
 					row[1] = "one of " + reference.Code(o.Words...)
 				default:
 					row[1] = "one of " + reference.Code(o.Words...) + ", or a template that gives one"
@@ -229,7 +229,7 @@ func shapeWords(t *testing.T, s form.Shape) string {
 	words, ok := map[form.Shape]string{
 		form.Text: "text", form.Name: "name", form.Template: "template", form.Parts: "template or parts", form.Path: "path", form.Expr: "expression", form.Exprs: "expressions",
 		form.Assignment: "assignment", form.Bool: "`true` or `false`", form.Int: "whole number", form.Count: "count", form.Duration: "duration",
-		form.Version: fmt.Sprintf("`%d`", LanguageVersion), form.Events: "one of " + reference.Code(KnownEvents()...) + ", or a list of them",
+		form.Version: fmt.Sprintf("`%d`", languageVersion), form.Events: "one of " + reference.Code(form.EventNames()...) + ", or a list of them",
 		form.Gate: "one of " + reference.Code(gateWords()...), form.Per: "one of " + reference.Code(perWords()...), form.Word: "word", form.Any: "any value",
 		form.Schema: "schema", form.Fact: "name of a fact", form.Words: "list of templates", form.Params: "name → schema", form.Facts: "name → fact",
 		form.Memory: "name → schema, with `per`",

@@ -94,7 +94,10 @@ func (s SourceKind) secrecy(t *schema.Type) *secrecy {
 type SourceOption struct {
 	Name string
 	Doc  string // one sentence, for the schema of policies
-	Kind OptionKind
+	// Kind is what it takes: "text" (also if empty) and "argument" are a text with placeholders,
+	// of which one without a value is (?) in a text and makes the fact missing in an argument;
+	// "count" is a whole number from 1, and "word" is one of Words.
+	Kind string
 	// Words are the values of a word, the first of which is the default, and those that
 	// an argument without holes can have; nil means any.
 	Words []string
@@ -103,27 +106,19 @@ type SourceOption struct {
 	Needs map[string]string // by word
 }
 
-// OptionKind says what an option takes.
-type OptionKind uint8
-
 // The kinds of options.
 const (
-	// OptionText is a text with holes; a hole that cannot be evaluated is (?).
-	OptionText OptionKind = iota
-	// OptionArgument is a text with holes; a hole that cannot be evaluated makes
-	// the fact missing, as in an argument.
-	OptionArgument
-	// OptionCount is a whole number, 1 or more.
-	OptionCount
-	// OptionWord is one of a few words.
-	OptionWord
+	optionText     = "text"
+	optionArgument = "argument"
+	optionCount    = "count"
+	optionWord     = "word"
 )
 
 func (o SourceOption) shape() form.Shape {
 	switch o.Kind {
-	case OptionCount:
+	case optionCount:
 		return form.Count
-	case OptionWord:
+	case optionWord:
 		return form.Word
 	}
 	return form.Template
@@ -132,7 +127,7 @@ func (o SourceOption) shape() form.Shape {
 // texts lists the options whose values are evaluated for each event.
 func (s SourceKind) texts() []SourceOption {
 	return slices.DeleteFunc(slices.Clone(s.Options), func(o SourceOption) bool {
-		return o.Kind != OptionText && o.Kind != OptionArgument
+		return o.Kind == optionCount || o.Kind == optionWord
 	})
 }
 
@@ -232,8 +227,8 @@ func Sources() []SourceKind {
 			Name: "glob", Doc: "The files that match a pattern; those that cannot be read are left out and reported by problem(fact).",
 			Path: true, Glob: true, Schema: true,
 			Options: []SourceOption{
-				{Name: "parse", Kind: OptionWord, Words: []string{"json", "frontmatter", "text"}, Doc: "How each file is read; json if absent."},
-				{Name: "max", Kind: OptionCount, Doc: "Most files that are read; 1000 if absent."},
+				{Name: "parse", Kind: optionWord, Words: []string{"json", "frontmatter", "text"}, Doc: "How each file is read; json if absent."},
+				{Name: "max", Kind: optionCount, Doc: "Most files that are read; 1000 if absent."},
 			},
 			Around: func(document *schema.Type) *schema.Type {
 				return listOf(object(map[string]*schema.Type{"path": text, "name": text, "age": anything, "value": within(document)}))
@@ -249,7 +244,7 @@ func Sources() []SourceKind {
 		{
 			Name: "exec", Doc: "What a program printed; its arguments are a list and never a shell line.", Argv: true, Schema: true,
 			Trust: "runs a program", Once: true, Timeout: execTimeout, Derive: deriveOutput,
-			Options: []SourceOption{{Name: "stdin", Kind: OptionText, Doc: "What the program reads from its standard input."}},
+			Options: []SourceOption{{Name: "stdin", Kind: optionText, Doc: "What the program reads from its standard input."}},
 			Around: func(document *schema.Type) *schema.Type {
 				return object(map[string]*schema.Type{
 					"code": integer, "stdout": text, "stderr": text, "lines": listOf(text), "json": within(document),
@@ -259,18 +254,18 @@ func Sources() []SourceKind {
 		{
 			Name: "tasks", Doc: "The task list of the host: claude.", Words: []string{"claude"}, Value: listOf(task), Session: true,
 			shows:   showing("id", "status", "owner", "blocks", "blockedBy"), // the other texts are the agent's words
-			Options: []SourceOption{{Name: "list", Kind: OptionArgument, Doc: "Name of the list; that of the session if absent or empty."}},
+			Options: []SourceOption{{Name: "list", Kind: optionArgument, Doc: "Name of the list; that of the session if absent or empty."}},
 		},
 		{
 			Name: "judge", Doc: "A model's answer to a question about the end of the conversation.", Text: true, Returns: true, Session: true,
 			Trust: "sends the conversation to a model", Once: true, Timeout: judgeTimeout,
 			Options: []SourceOption{
-				{Name: "api", Kind: OptionWord, Words: []string{"anthropic", "openai"}, Needs: map[string]string{"openai": "model"}, Doc: "Wire format of the model's service; anthropic if absent."},
-				{Name: "model", Kind: OptionArgument, Doc: "Name of the model; openai needs it, anthropic has a default."},
-				{Name: "system", Kind: OptionText, Doc: "Instructions to the model: its role and its criteria."},
-				{Name: "turns", Kind: OptionCount, Doc: "How many turns of the conversation the model sees; 5 if absent."},
-				{Name: "tool_results", Kind: OptionArgument, Words: []string{"true", "false"}, Doc: "Whether the model also sees what tools returned: true or false; false if absent."},
-				{Name: "max_tokens", Kind: OptionCount, Doc: "Most tokens of its answer; 1024 if absent."},
+				{Name: "api", Kind: optionWord, Words: []string{"anthropic", "openai"}, Needs: map[string]string{"openai": "model"}, Doc: "Wire format of the model's service; anthropic if absent."},
+				{Name: "model", Kind: optionArgument, Doc: "Name of the model; openai needs it, anthropic has a default."},
+				{Name: "system", Kind: optionText, Doc: "Instructions to the model: its role and its criteria."},
+				{Name: "turns", Kind: optionCount, Doc: "How many turns of the conversation the model sees; 5 if absent."},
+				{Name: "tool_results", Kind: optionArgument, Words: []string{"true", "false"}, Doc: "Whether the model also sees what tools returned: true or false; false if absent."},
+				{Name: "max_tokens", Kind: optionCount, Doc: "Most tokens of its answer; 1024 if absent."},
 			},
 		},
 	}

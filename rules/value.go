@@ -1,46 +1,20 @@
 package rules
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// Status says how a fact stands. The zero Status is OK.
-type Status uint8
+// Status is how a fact stands. The zero Status is OK.
+type Status string
 
 // The statuses of a fact.
 const (
-	OK      Status = iota // V holds the value
-	Missing               // there is no document to judge
-	Invalid               // bytes were read and are not as declared
+	OK      Status = ""        // V holds the value
+	Missing Status = "missing" // there is no document to judge
+	Invalid Status = "invalid" // bytes were read and are not as declared
 )
-
-// String gives the word that traces show.
-func (s Status) String() string {
-	switch s {
-	case Missing:
-		return "missing"
-	case Invalid:
-		return "invalid"
-	}
-	return "ok"
-}
-
-// MarshalText writes the status as its word, for JSON.
-func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads what MarshalText wrote.
-func (s *Status) UnmarshalText(b []byte) error {
-	for _, candidate := range []Status{OK, Missing, Invalid} {
-		if candidate.String() == string(b) {
-			*s = candidate
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown status %q", b)
-}
 
 // Value is what gathering a fact gave. V holds only the types that JSON knows,
 // with integers as int where the schema declares them: nil, bool, int, float64,

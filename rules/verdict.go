@@ -231,7 +231,7 @@ type Read struct {
 type FactRead struct {
 	Name      string        `json:"name"`
 	Source    string        `json:"source"`
-	Status    Status        `json:"status"` // as it was gathered, before its default stood in
+	Status    Status        `json:"status,omitempty"` // as it was gathered, before its default replaced it; left out if it is OK
 	Defaulted bool          `json:"defaulted,omitempty"`
 	Path      string        `json:"path,omitempty"`
 	Problem   string        `json:"problem,omitempty"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -102,7 +103,7 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 
 func (a *app) listChecks() error {
 	var b strings.Builder
-	for _, c := range rules.Checks() {
+	for _, c := range form.Checks() {
 		fmt.Fprintf(&b, "%-18s  %-7s  %s\n", c.ID, c.Severity, c.Doc)
 	}
 	_, err := io.WriteString(a.stdout, b.String())

@@ -107,7 +107,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 		b.WriteString("\nfacts\n")
 	}
 	for _, f := range r.Trace.Facts {
-		fmt.Fprintf(&b, "  %-12s %-8s %s%s  %s\n", f.Name, f.Status, cmp.Or(f.Path, f.Source), brackets(f.Problem), took(f.Took))
+		fmt.Fprintf(&b, "  %-12s %-8s %s%s  %s\n", f.Name, cmp.Or(f.Status, "ok"), cmp.Or(f.Path, f.Source), brackets(f.Problem), took(f.Took))
 	}
 	for _, warning := range r.Trace.Warnings {
 		fmt.Fprintf(&b, "\nwarning: %s\n", warning)

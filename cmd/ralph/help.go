@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/rules"
 )
 
 // checksPage is where each check has a section, named by its id.
@@ -63,7 +63,7 @@ func helpTopics(root *cobra.Command) (names []string) {
 }
 
 func checkIDs() (ids []string) {
-	for _, c := range rules.Checks() {
+	for _, c := range form.Checks() {
 		ids = append(ids, c.ID)
 	}
 	for _, c := range doctorChecks() {
@@ -75,9 +75,9 @@ func checkIDs() (ids []string) {
 // aboutCheck says what the checks of an id find, and where there is more; "" if there is none.
 func aboutCheck(id string) string {
 	var b strings.Builder
-	for _, c := range rules.Checks() {
+	for _, c := range form.Checks() {
 		if c.ID == id {
-			fmt.Fprintf(&b, "%s, %s of ralph check: %s.\n%s%s\n", c.ID, article(c.Severity.String()), c.Doc, checksPage, c.ID)
+			fmt.Fprintf(&b, "%s, %s of ralph check: %s.\n%s%s\n", c.ID, article(c.Severity), c.Doc, checksPage, c.ID)
 		}
 	}
 	for _, c := range doctorChecks() {

@@ -151,7 +151,7 @@ func (w *past) options(p *rules.Program) rules.Options {
 			continue // check finds out whether it is read now
 		}
 		to := &o.Memory.Values
-		if of.Per == rules.PerProject {
+		if of.Per == "project" {
 			to = &o.Project.Values
 		}
 		if *to == nil {
@@ -165,7 +165,7 @@ func (w *past) options(p *rules.Program) rules.Options {
 		}
 		said := slices.Repeat([]rules.Said{{At: r.Time}}, r.Repeated[rule.Name])
 		to := &o.Memory.Said
-		if rule.Unless.Per == rules.PerProject {
+		if rule.Unless.Per == "project" {
 			to = &o.Project.Said
 		}
 		if *to == nil {

@@ -131,7 +131,7 @@ func (w *past) check(p *rules.Program, v *rules.Verdict) {
 // counts reports whether anything hangs on loop.repeats.
 func counts(p *rules.Program) bool {
 	return p.Limits().HasRepeats || slices.ContainsFunc(p.Rules(), func(r *rules.Rule) bool {
-		return slices.ContainsFunc(r.Operands(), func(text string) bool { return strings.Contains(text, "loop.repeats") })
+		return slices.ContainsFunc(p.Operands(r), func(text string) bool { return strings.Contains(text, "loop.repeats") })
 	})
 }
 
