@@ -12,7 +12,6 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/reference"
-	"github.com/ralph-sdk/ralph/rules"
 )
 
 // The page about events says what the hook inputs become that the hosts are tested with.

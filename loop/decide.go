@@ -158,7 +158,7 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 		d.Skipped = why
 		return
 	}
-	if d.program != nil && !d.program.Handles(d.Event.Name) {
+	if d.program != nil && !slices.Contains(d.program.Events, d.Event.Name) {
 		d.Skipped = "the policy does not decide " + d.Event.Name
 		return
 	}
@@ -259,7 +259,12 @@ func unusable(v *rules.Verdict) bool {
 // noteworthy reports whether a decision that tried no rule is kept in the log: there is a
 // loop that the session is not continued in, or something could not be used.
 func (d *Decision) noteworthy() bool {
-	return d.Verdict.Aside.Exists() || len(d.Verdict.Problems) > 0
+	return passedBy(d.Verdict) || len(d.Verdict.Problems) > 0
+}
+
+// passedBy reports whether there is a loop that the session is not continued in.
+func passedBy(v *rules.Verdict) bool {
+	return v.Aside != "" && v.Aside != rules.NoLoop && v.Aside != rules.Off
 }
 
 // root returns the project root of the event, "" if the loop has none.
@@ -318,7 +323,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 		switch {
 		case v.Show:
 			d.notice(d.Skipped)
-		case v.Aside.Exists():
+		case passedBy(v):
 			d.known(d.Skipped)
 		}
 	}

@@ -174,13 +174,13 @@ func (l *Loop) fits(p *rules.Program) error {
 		}
 	}
 	for _, r := range p.Rules() {
-		for _, v := range r.Verbs() {
+		for _, v := range r.Verbs {
 			if _, ok := l.verbs[v.Name]; !ok {
 				return fmt.Errorf("%s: nothing carries out %s: pass what does with loop.WithVerb", v.Pos, v.Name)
 			}
 		}
 		first := ""
-		for _, f := range r.Changes() {
+		for _, f := range r.Changes {
 			name, w := writerOf(l.source(f.Source, nil))
 			switch {
 			case w == nil:

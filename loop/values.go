@@ -43,7 +43,7 @@ func (l *Loop) unused(p *rules.Program) error {
 	}
 	for name := range l.verbs {
 		if name != string(rules.RunEffect) && !slices.ContainsFunc(p.Rules(), func(r *rules.Rule) bool {
-			return slices.ContainsFunc(r.Verbs(), func(v rules.Use) bool { return v.Name == name })
+			return slices.ContainsFunc(r.Verbs, func(v rules.Use) bool { return v.Name == name })
 		}) {
 			return fmt.Errorf("the verb %s is in no rule of the policy %s", name, p.Name)
 		}
@@ -56,10 +56,8 @@ func (l *Loop) strayValue(p *rules.Program) error {
 	if len(l.values) == 0 || len(p.Rules()) == 0 {
 		return nil
 	}
-	names := rules.Names()
 	for _, name := range slices.Sorted(maps.Keys(l.values)) {
-		if !strings.HasPrefix(name, "env.") && !slices.ContainsFunc(names, func(n rules.NameInfo) bool { return n.Name == name }) &&
-			!slices.ContainsFunc(p.Facts(), func(f *rules.Fact) bool { return f.Name == name }) {
+		if !p.Takes(name) {
 			return fmt.Errorf("the value %q is neither a fact of the policy %s nor one of ralph's names", name, p.Name)
 		}
 	}

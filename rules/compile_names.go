@@ -12,7 +12,7 @@ import (
 
 // names indexes the names of one program by their whole path.
 type names struct {
-	byName     map[string]*NameInfo
+	byName     map[string]*nameInfo
 	namespaces map[string][]string // transcript → its members
 	own        []string            // functions of the embedding program
 	young      map[string]bool     // names, groups and functions that a declaration of the policy takes the place of
@@ -20,7 +20,7 @@ type names struct {
 
 func newNames() *names {
 	all := knownNames()
-	n := &names{byName: make(map[string]*NameInfo, len(all)), namespaces: map[string][]string{"env": nil}, young: map[string]bool{}}
+	n := &names{byName: make(map[string]*nameInfo, len(all)), namespaces: map[string][]string{"env": nil}, young: map[string]bool{}}
 	for _, name := range laterFunctions() {
 		n.young[name] = true
 	}
@@ -38,9 +38,8 @@ func newNames() *names {
 }
 
 // environment describes env.NAME.
-func environment(name string) *NameInfo {
-	t := &schema.Type{Kind: schema.String}
-	return &NameInfo{Name: name, Type: t.String(), Private: true, typ: t}
+func environment(name string) *nameInfo {
+	return &nameInfo{Name: name, Private: true, typ: &schema.Type{Kind: schema.String}}
 }
 
 // ask is a form that asks how a fact stands, without reading through it.

@@ -19,7 +19,7 @@ type Program struct {
 	Name        string   // file name as it was loaded
 	Description string   // what the policy says of itself
 	Prefix      string   // of log lines, "ralph" if the policy gives none
-	Events      []string // that the policy decides
+	Events      []string // that the policy decides; at UserPromptSubmit its rules only note
 	Gate        string   // "first": the first rule that holds decides; "all": every continue rule that holds counts
 
 	// Memory lists what the policy keeps in a [Memory], by name: what a value belongs to,
@@ -77,6 +77,10 @@ type Rule struct {
 	// Runs are the programs that its effects run, as facts that need an approval: with
 	// Source, Args and Timeout, and the name that [Effect].Fact has.
 	Runs []*Fact
+	// Changes are the facts that its effects change, each once, and Verbs the effects that
+	// the embedding program carries out, with their places.
+	Changes []*Fact
+	Verbs   []Use
 
 	when   *cond // nil means true
 	text   *text
@@ -132,10 +136,6 @@ type finally struct {
 	log    *text
 }
 
-// Handles reports whether the policy decides this event. A prompt is handled by
-// every policy that lists it; its rules then only note.
-func (p *Program) Handles(event string) bool { return slices.Contains(p.Events, event) }
-
 // Facts lists the declared facts in the order of the policy.
 func (p *Program) Facts() []*Fact { return slices.Clone(p.whole().facts) }
 
@@ -168,28 +168,6 @@ func (p *Program) whole() *Program {
 		}
 	}
 	return p
-}
-
-// Changes lists the facts that the effects of the rule change, each once.
-func (r *Rule) Changes() []*Fact {
-	var facts []*Fact
-	for _, e := range r.then {
-		if e.fact != nil && e.kind != RunEffect && !slices.Contains(facts, e.fact.fact) {
-			facts = append(facts, e.fact.fact)
-		}
-	}
-	return facts
-}
-
-// Verbs lists the effects of the rule that the embedding program carries out, with their places.
-func (r *Rule) Verbs() []Use {
-	var verbs []Use
-	for _, e := range r.then {
-		if e.kind == VerbEffect {
-			verbs = append(verbs, Use{e.verb, e.pos})
-		}
-	}
-	return verbs
 }
 
 // repeated is in how many verdicts a rule with unless_repeated has been that an

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -116,6 +117,12 @@ func (c *compiler) finish() {
 	l := c.program.loop
 	for _, r := range c.program.rules {
 		for _, e := range r.then {
+			switch {
+			case e.kind == VerbEffect:
+				r.Verbs = append(r.Verbs, Use{e.verb, e.pos})
+			case e.fact != nil && e.kind != RunEffect && !slices.Contains(r.Changes, e.fact.fact):
+				r.Changes = append(r.Changes, e.fact.fact)
+			}
 			if l != nil && e.kind == ArchiveEffect && e.fact.fact == l.info.State {
 				l.info.Archived = true
 			}

@@ -35,7 +35,7 @@ type symbol struct {
 	let    *let         // letSymbol
 	value  any          // constSymbol; memorySymbol: the default
 	memory *memoryValue // memorySymbol
-	info   *NameInfo    // nameSymbol
+	info   *nameInfo    // nameSymbol
 
 	used atomic.Bool
 }

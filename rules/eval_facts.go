@@ -19,7 +19,7 @@ type Facts interface {
 	// be changed.
 	Fact(ctx context.Context, decl *Fact, args []string) Value
 
-	// Name gives the value of one of ralph's own names, see Names. Names with
+	// Name gives the value of one of ralph's own names, see docs/reference/names.md. Names with
 	// members are asked for by their whole path ("transcript.last", "env.HOME").
 	// nil stands for the zero value of its type; anything else converts as in
 	// [ValueOf], and a name that is called takes a func of the shape that [Names]
@@ -51,10 +51,19 @@ func (ev *evaluation) checkValues() {
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(given)) {
-		known := strings.HasPrefix(key, "env.") || ev.program.compiler.names.byName[key] != nil ||
-			slices.ContainsFunc(ev.program.facts, func(f *Fact) bool { return f.Name == key })
-		if !known {
-			ev.report(public(fmt.Sprintf("the value %q is neither a fact of the policy nor one of ralph's names", key)))
+		if !ev.program.Takes(key) {
+			ev.report(public(fmt.Sprintf("the value %q is neither a fact of the policy nor one of the names that a program gives", key)))
 		}
 	}
+}
+
+// Takes reports whether [Values] can give a value of this name: a fact of the policy, or one
+// of ralph's own names. now and the names of loop are in [Options].
+func (p *Program) Takes(name string) bool {
+	p = p.whole()
+	if strings.HasPrefix(name, "env.") || slices.ContainsFunc(p.facts, func(f *Fact) bool { return f.Name == name }) {
+		return true
+	}
+	n := p.compiler.names.byName[name]
+	return n != nil && !n.askRow && name != "now" && !strings.HasPrefix(name, "start.")
 }

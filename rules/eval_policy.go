@@ -268,7 +268,7 @@ func (ev *evaluation) full() bool { return ev.opts.Trace > TraceShort }
 // decide runs the rules.
 func (ev *evaluation) decide() {
 	p, v := ev.program, ev.verdict
-	if !p.Handles(ev.opts.Event) {
+	if !slices.Contains(p.Events, ev.opts.Event) {
 		v.Idle, v.Reason = true, "the policy does not decide "+ev.opts.Event
 		return
 	}

@@ -89,7 +89,7 @@ finally:
 	if diff := cmp.Diff(want, decided(v)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !p.Handles("UserPromptSubmit") || !p.Handles("Stop") || p.Handles("SubagentStop") {
+	if v := p.Eval(t.Context(), w, rules.Options{Event: "SubagentStop"}); v.Idle != true || v.Reason != "the policy does not decide SubagentStop" {
 		t.Error("the events are not those of the policy")
 	}
 }

@@ -21,6 +21,3 @@ const (
 	Foreign    Aside = "owner"     // the loop belongs to another session
 	Distrusted Aside = "untrusted" // the user has not trusted the project of the loop
 )
-
-// Exists reports whether there is a loop that the session is not continued in.
-func (a Aside) Exists() bool { return a != "" && a != NoLoop && a != Off }

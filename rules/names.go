@@ -8,13 +8,10 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// NameInfo describes one of the names that every policy has.
-type NameInfo struct {
-	Name string // whole path, such as transcript.last
-	Doc  string
-	// Type is what a program provides for it: "text", "list of text", or a Go type
-	// where the name is called or a duration, such as "func(string) bool".
-	Type    string
+// nameInfo is one of the names that every policy has.
+type nameInfo struct {
+	Name    string // whole path, such as transcript.last
+	Doc     string
 	Private bool // traces and logs show only how large its value is, and what is made of it
 
 	typ    *schema.Type // of plain data
@@ -24,21 +21,8 @@ type NameInfo struct {
 	shows  *secrecy     // of a value that is private in part
 }
 
-// Names lists the names that every policy has, without env.NAME, which is open.
-func Names() []NameInfo {
-	all := knownNames()
-	for i := range all {
-		if n := &all[i]; n.goType != nil {
-			n.Type = n.goType.String()
-		} else {
-			n.Type = n.typ.String()
-		}
-	}
-	return all
-}
-
-// knownNames are the names without the texts of their types, which no decision needs.
-func knownNames() []NameInfo {
+// knownNames are the names that every policy has, without env.NAME, which is open.
+func knownNames() []nameInfo {
 	text := &schema.Type{Kind: schema.String}
 	boolean := &schema.Type{Kind: schema.Bool}
 	integer := &schema.Type{Kind: schema.Int}
@@ -53,23 +37,23 @@ func knownNames() []NameInfo {
 	task := object("id", "type", "status", "description")
 	cron := object("id", "schedule", "prompt")
 	cron.Fields["recurring"] = boolean
-	data := func(name string, t *schema.Type, doc string) NameInfo {
-		return NameInfo{Name: name, typ: t, Doc: doc}
+	data := func(name string, t *schema.Type, doc string) nameInfo {
+		return nameInfo{Name: name, typ: t, Doc: doc}
 	}
-	private := func(n NameInfo) NameInfo { n.Private = true; return n }
-	partly := func(n NameInfo, shown ...string) NameInfo { n.shows = showing(shown...); return n }
-	native := func(name string, v any, doc string) NameInfo {
-		return NameInfo{Name: name, goType: reflect.TypeOf(v), Doc: doc}
+	private := func(n nameInfo) nameInfo { n.Private = true; return n }
+	partly := func(n nameInfo, shown ...string) nameInfo { n.shows = showing(shown...); return n }
+	native := func(name string, v any, doc string) nameInfo {
+		return nameInfo{Name: name, goType: reflect.TypeOf(v), Doc: doc}
 	}
-	row := func(name string, v any, doc string) NameInfo { n := native(name, v, doc); n.askRow = true; return n }
+	row := func(name string, v any, doc string) nameInfo { n := native(name, v, doc); n.askRow = true; return n }
 	ask := func(string) bool { return false }
 	failed := object("text")
 	failed.Nullable = true
 	failed.Fields["kind"] = &schema.Type{Kind: schema.String, Enum: words(failureKinds())}
 	outcome := &schema.Type{Kind: schema.String, Enum: words(append([]string{"", "ok", "lost"}, failureKinds()...))}
 	cost := &schema.Type{Kind: schema.Number, Nullable: true}
-	young := func(n NameInfo) NameInfo { n.yields = true; return n }
-	return []NameInfo{
+	young := func(n nameInfo) nameInfo { n.yields = true; return n }
+	return []nameInfo{
 		data("session_id", text, "Session of the agent."),
 		data("turn_id", text, "Turn within the session, where the host gives it."),
 		data("cwd", text, "Working directory of the agent."),
@@ -156,12 +140,12 @@ func words(list []string) []any {
 }
 
 // called reports whether expressions call the name.
-func (n *NameInfo) called() bool {
+func (n *nameInfo) called() bool {
 	return n.goType != nil && n.goType.Kind() == reflect.Func || n.Name == "now"
 }
 
 // secrecy is that of its value.
-func (n *NameInfo) secrecy() *secrecy {
+func (n *nameInfo) secrecy() *secrecy {
 	if n.Private {
 		return hidden()
 	}
@@ -170,7 +154,7 @@ func (n *NameInfo) secrecy() *secrecy {
 
 // take brings what the world gave for a name into the type that rules see. Names
 // that are called pay for every call. problem says why it is not of that type.
-func (n *NameInfo) take(v any, m *meter) (taken any, problem string) {
+func (n *nameInfo) take(v any, m *meter) (taken any, problem string) {
 	if n.goType == nil {
 		switch n.typ.Kind {
 		case schema.String:
@@ -215,7 +199,7 @@ func (n *NameInfo) take(v any, m *meter) (taken any, problem string) {
 }
 
 // zero gives what a name is when the world has nothing to say.
-func (n *NameInfo) zero() any {
+func (n *nameInfo) zero() any {
 	switch n.goType {
 	case nil:
 	case reflect.TypeFor[func(string) bool]():

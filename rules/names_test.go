@@ -22,15 +22,16 @@ func TestNames(t *testing.T) {
 		"loop.repeats":                 "loop.repeats",
 	}
 	for _, n := range rules.Names() {
-		t.Run(n.Name, func(t *testing.T) {
-			if n.Doc == "" || !strings.HasSuffix(n.Doc, ".") {
-				t.Errorf("its description is %q", n.Doc)
+		name, doc := n[0], n[1]
+		t.Run(name, func(t *testing.T) {
+			if doc == "" || !strings.HasSuffix(doc, ".") {
+				t.Errorf("its description is %q", doc)
 			}
-			use, ok := uses[n.Name]
+			use, ok := uses[name]
 			if !ok {
-				use = n.Name
+				use = name
 			}
-			if strings.HasPrefix(n.Name, "start.") {
+			if strings.HasPrefix(name, "start.") {
 				t.Skip("known only below loop.start")
 			}
 			w := &world{}
@@ -38,8 +39,8 @@ func TestNames(t *testing.T) {
 			if len(v.Trace.Warnings) > 0 {
 				t.Error(v.Trace.Warnings)
 			}
-			asked := []string{n.Name}
-			if n.Name == "now" || n.Name == "session_id" || strings.HasPrefix(n.Name, "loop.") { // they come with the event, or the world does not note it
+			asked := []string{name}
+			if name == "now" || name == "session_id" || strings.HasPrefix(name, "loop.") { // they come with the event, or the world does not note it
 				asked = nil
 			}
 			if diff := cmp.Diff(asked, w.asked); diff != "" {

@@ -132,27 +132,27 @@ func TestNamesPage(t *testing.T) {
 	p.Text("Values marked *private* are shown in traces and in the decision log only by their size, unless `--log-private` or `--private` asks for them.")
 	rows := [][]string{{"name", "type", "meaning"}}
 	calls := [][]string{{"function", "gives", "meaning"}}
-	for _, n := range Names() {
+	for _, n := range knownNames() {
 		private := ""
 		if n.Private {
 			private = " *private*"
 		}
 		if n.called() && n.goType.Kind() != reflect.Func { // now
-			calls = append(calls, []string{reference.Code(n.Name + "()"), typeWords(n.Type), n.Doc})
+			calls = append(calls, []string{reference.Code(n.Name + "()"), typeWords(n.words()), n.Doc})
 			continue
 		}
 		if n.goType != nil && n.goType.Kind() == reflect.Func {
 			calls = append(calls, []string{reference.Code(call(n.Name, []reflect.Type{n.goType})), typeWords(n.goType.Out(0).String()), n.Doc + private})
 			continue
 		}
-		words := typeWords(n.Type)
+		words := typeWords(n.words())
 		if fields, list := fieldsOf(n.typ); list && fields != nil {
 			words = "list of objects with " + reference.Code(slices.Sorted(maps.Keys(fields))...)
 		}
 		rows = append(rows, []string{reference.Code(n.Name), words, n.Doc + private})
 	}
 	env := environment("env.NAME")
-	rows = append(rows, []string{reference.Code(env.Name), typeWords(env.Type), "Variable of the environment; empty if it is not set. *private*"})
+	rows = append(rows, []string{reference.Code(env.Name), typeWords(env.words()), "Variable of the environment; empty if it is not set. *private*"})
 	p.Table(rows...)
 
 	p.Section(2, "Functions that ask the world")
@@ -182,7 +182,7 @@ func TestNamesPage(t *testing.T) {
 
 	p.Section(2, "Functions of expr")
 	known := map[string]bool{}
-	for _, n := range Names() {
+	for _, n := range knownNames() {
 		known[n.Name] = true
 	}
 	var macros, others []string
@@ -315,6 +315,14 @@ func fieldDocs() map[string]map[string]string {
 			"blocks": "Ids of the tasks that wait for this one.", "blockedBy": "Ids of the tasks that this one waits for.",
 		},
 	}
+}
+
+// words is the type of a name, as a program gives it.
+func (n *nameInfo) words() string {
+	if n.goType != nil {
+		return n.goType.String()
+	}
+	return n.typ.String()
 }
 
 func argumentDoc(s SourceKind) string {

@@ -28,7 +28,7 @@ func TestRunEffect(t *testing.T) {
 	if len(runs) != 1 || runs[0].Source.Trust == "" || !cmp.Equal(runs[0].Args, []string{"notify", "${session_id}"}) {
 		t.Errorf("the rule runs %+v", runs)
 	}
-	if changes := p.Rules()[0].Changes(); len(changes) > 0 {
+	if changes := p.Rules()[0].Changes; len(changes) > 0 {
 		t.Errorf("the rule changes %v", changes)
 	}
 	if got := p.Uses().Effects; len(got) != 1 || got[0].Name != "run" {

@@ -81,7 +81,7 @@ rules:
 `))
 	got := map[string][]string{}
 	for _, r := range p.Rules() {
-		for _, f := range r.Changes() {
+		for _, f := range r.Changes {
 			got[r.Name] = append(got[r.Name], f.Name)
 		}
 	}

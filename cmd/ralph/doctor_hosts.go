@@ -314,7 +314,7 @@ func (x *examination) checkOtherHooks() {
 			case known && event == host.Stop:
 				x.problem(check, in.file.shown, fmt.Sprintf("another loop also answers stops: %s; the agent continues if either says so", text), fix)
 			case known && slices.ContainsFunc(x.policies, func(p examined) bool {
-				return p.host == in.agent.host && p.policy.shortName() == o.policy && p.program != nil && p.program.Handles(event)
+				return p.host == in.agent.host && p.policy.shortName() == o.policy && p.program != nil && slices.Contains(p.program.Events, event)
 			}):
 				x.problem(check, in.file.shown, fmt.Sprintf("the hook that %s replaces also answers %s: %s; the agent sees both answers", o.policy, e.event, text), fix)
 			case event == host.Stop:
@@ -344,7 +344,7 @@ func (x *examination) checkBlockCap() {
 		limit = n
 	}
 	for _, p := range x.policies {
-		if p.program == nil || p.host != host.ClaudeCode || !p.program.Handles(host.Stop) {
+		if p.program == nil || p.host != host.ClaudeCode || !slices.Contains(p.program.Events, host.Stop) {
 			continue
 		}
 		switch what, fix := p.reentryAdvice(); {

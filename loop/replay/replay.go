@@ -80,7 +80,7 @@ func Decide(ctx context.Context, p *rules.Program, r loop.Record) Result {
 		out.Why = []string{"no rule was tried then: " + r.Skipped}
 		return out
 	}
-	if p.Handles(r.Event) {
+	if slices.Contains(p.Events, r.Event) {
 		w := &past{record: &r}
 		v := p.Eval(ctx, w, w.options(p))
 		out.Now = Verdict{Action: v.Action, Rule: v.Rule}
