@@ -29,6 +29,7 @@
 package otel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -84,7 +85,7 @@ func describe(span trace.Span, d *loop.Decision) {
 		span.AddEvent("ralph.fact", trace.WithAttributes(
 			attribute.String("ralph.fact.name", f.Name),
 			attribute.String("ralph.fact.source", f.Source),
-			attribute.String("ralph.fact.status", f.Status.String()),
+			attribute.String("ralph.fact.status", cmp.Or(string(f.Status), "ok")),
 			attribute.Float64("ralph.fact.duration", f.Took.Seconds()),
 		))
 	}
