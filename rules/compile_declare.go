@@ -275,7 +275,7 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	case sc.inline != nil:
 		c.errorf(sc, d.inline, "inline", "write the name of the fact before its fields", "the fields of %q are names already; at most one fact is inline", sc.inline.name)
 	default:
-		sc.inline = f.sym
+		sc.inline, sc.fields = f.sym, sc.names.free(f.sym.typ)
 	}
 	c.engine.declare(f.sym.key, natureOf(certain(typ)))
 	c.program.facts = append(c.program.facts, f)
@@ -321,7 +321,7 @@ func (c *compiler) checkInline(sc *scope) {
 		return
 	}
 	for name, s := range sc.symbols {
-		if sc.field(name) != nil {
+		if sc.fields[name] != nil {
 			c.errorAt(sc, s.pos, name, "ambiguous-name", fmt.Sprintf("choose another name; the field is %s.%s too", sc.inline.name, name),
 				"%q is also a field of the inline fact %q", name, sc.inline.name)
 		}

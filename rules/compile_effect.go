@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -261,7 +262,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 	}
 	sym, typ := s.scope.symbols[id.Value], (*schema.Type)(nil)
 	switch {
-	case sym == nil && s.scope.field(id.Value) != nil:
+	case sym == nil && s.scope.fields[id.Value] != nil:
 		sym = s.scope.inline
 		e.steps = append(e.steps, step{field: id.Value})
 		typ = sym.typ.Fields[id.Value]
@@ -269,7 +270,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 		return false
 	case sym == nil || sym.kind != factSymbol:
 		facts := s.scope.facts(func(f *Fact) bool { return f.Source.Editable })
-		return fail(id, "unknown-fact", cmp.Or(s.scope.fieldOfFact(id.Value), nearest.DidYouMean(id.Value, append(facts, s.scope.fields()...))),
+		return fail(id, "unknown-fact", cmp.Or(s.scope.fieldOfFact(id.Value), nearest.DidYouMean(id.Value, slices.AppendSeq(facts, maps.Keys(s.scope.fields)))),
 			"set changes a field of a fact, and %q is no fact; %s", id.Value, theyAre("facts that can be changed", facts))
 	default:
 		typ = sym.typ

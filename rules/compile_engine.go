@@ -177,8 +177,9 @@ func (e *engine) check(leaf *exprparser.Tree) (nature.Nature, *exprError) {
 	return *leaf.Node.Nature(), nil
 }
 
-// compile makes a program of a checked leaf. The leaf must not be used after.
+// compile makes a program of a checked leaf, which pays for its work. The leaf must not be used after.
 func (e *engine) compile(leaf *exprparser.Tree) (*vm.Program, *exprError) {
+	e.meter(&leaf.Node)
 	if err := optimizer.Optimize(&leaf.Node, e.conf); err != nil {
 		return nil, toExprError(err, 0)
 	}

@@ -124,17 +124,19 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 		l.fail(o.from, o.to, "not-bool", asCondition(o.text, typeName(nt)), "a condition is true or false, this is "+typeName(nt))
 		return o
 	}
-	l.natures = append(l.natures, leafNature{o, nt})
+	if !boolean {
+		l.natures = append(l.natures, leafNature{o, nt})
+	}
 	o.syms, o.props = r.syms, r.props
 	o.reads = r.accesses(n)
 	o.calls, o.paths = r.calls, constantPaths(n)
 	o.private = readingsOf(n, l.c.table)
 	o.sides = l.sides(n)
-	if plain, ok := termOf(n, l.c.table); ok {
+	if t, ok := termOf(n, l.c.table); ok {
+		plain := t // most are none, and take no room
 		o.plain = &plain
 	}
 	o.direct = comparisonOf(n, o.plain, l.c.table)
-	l.c.engine.meter(&leaf.Node)
 	o.code.tree = leaf
 	if !l.c.lazy && o.direct == nil {
 		o.code.once.Do(func() {
@@ -202,7 +204,6 @@ func (c *compiler) parts(o *operand) []part {
 			continue
 		}
 		private := readingsOf(tree.Node, c.table)
-		c.engine.meter(&tree.Node)
 		if prog, err := c.engine.compile(tree); err == nil {
 			out = append(out, part{text: src, prog: prog, private: private})
 		}

@@ -98,9 +98,10 @@ func (c *compiler) loop(doc *document, sc *scope) {
 			}
 		}
 	}
-	own := &scope{file: sc.file, names: sc.names, prefix: sc.prefix, symbols: sc.symbols, inline: sc.inline, open: sc.open, starts: true}
+	own := *sc
+	own.starts = true
 	for _, f := range d.start {
-		if fact := c.startFact(sc, own, f, &l.info); fact != nil {
+		if fact := c.startFact(sc, &own, f, &l.info); fact != nil {
 			l.start = append(l.start, *fact)
 			l.info.Start = append(l.info.Start, fact.fact)
 		}

@@ -126,6 +126,16 @@ func (n *names) taken(name string) bool {
 	return space || n.byName[name] != nil || isAsk(name) || n.isFunction(name) || isKeyword(name)
 }
 
+// free returns the fields of a type whose names mean nothing else.
+func (n *names) free(t *schema.Type) map[string]*schema.Type {
+	if t == nil {
+		return nil
+	}
+	fields := maps.Clone(t.Fields)
+	maps.DeleteFunc(fields, func(name string, _ *schema.Type) bool { return name == "body" || n.taken(name) })
+	return fields
+}
+
 // keywords are the words that expressions cannot have as a name.
 func keywords() []string {
 	return []string{"true", "false", "nil", "and", "or", "not", "in", "contains", "matches", "startsWith", "endsWith", "let", "if", "else"}

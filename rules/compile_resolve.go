@@ -128,7 +128,7 @@ func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode) {
 		r.name(n, name)
 		return
 	}
-	if r.scope.field(name) != nil {
+	if r.scope.fields[name] != nil {
 		s := r.scope.inline
 		r.use(s)
 		r.names(name)
@@ -302,7 +302,7 @@ func (r *resolver) call(n *ast.Node, call *ast.CallNode) {
 // isValue reports whether a name stands for something that is no function.
 func (r *resolver) isValue(name string) bool {
 	_, space := r.c.names.namespaces[name]
-	return r.scope.symbols[name] != nil || r.scope.field(name) != nil || r.c.names.byName[name] != nil || space
+	return r.scope.symbols[name] != nil || r.scope.fields[name] != nil || r.c.names.byName[name] != nil || space
 }
 
 func (r *resolver) ask(n *ast.Node, id *ast.IdentifierNode, call *ast.CallNode) {

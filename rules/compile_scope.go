@@ -15,36 +15,20 @@ type scope struct {
 	names   *names
 	prefix  string // "" for the policy, "guard/" for an include
 	symbols map[string]*symbol
-	inline  *symbol // the fact whose fields are names too
-	open    bool    // there is such a fact, but its schema cannot be used
-	starts  bool    // of loop.start: it sees the names of start
-}
-
-// field gives the type of an inline field of that name. Fields whose names mean
-// something already stay behind the fact.
-func (s *scope) field(name string) *schema.Type {
-	if s.inline == nil || s.inline.typ == nil || name == "body" || s.names.taken(name) {
-		return nil
-	}
-	return s.inline.typ.Fields[name]
+	inline  *symbol                 // the fact whose fields are names too
+	fields  map[string]*schema.Type // those fields: one whose name means something already stays behind the fact
+	open    bool                    // there is such a fact, but its schema cannot be used
+	starts  bool                    // of loop.start: it sees the names of start
 }
 
 // hides reports whether a declaration takes the place of ralph's own name or group.
 func (s *scope) hides(name string) bool {
-	return s.names.young[name] && (s.symbols[name] != nil || s.field(name) != nil)
-}
-
-// fields lists the inline fields.
-func (s *scope) fields() []string {
-	if s.inline == nil || s.inline.typ == nil {
-		return nil
-	}
-	return slices.DeleteFunc(fieldNames(s.inline.typ), func(name string) bool { return s.field(name) == nil })
+	return s.names.young[name] && (s.symbols[name] != nil || s.fields[name] != nil)
 }
 
 // declared lists the names of the scope's own, for help.
 func (s *scope) declared() []string {
-	return append(slices.Collect(maps.Keys(s.symbols)), s.fields()...)
+	return slices.AppendSeq(slices.Collect(maps.Keys(s.symbols)), maps.Keys(s.fields))
 }
 
 // named lists the names of the scope's symbols of a kind.
