@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"unicode"
 
 	"github.com/expr-lang/expr/ast"
@@ -77,6 +78,9 @@ func spanOf(src []rune, n ast.Node) (from, to int) {
 	}
 	widen(n)
 	from, to = max(0, min(from, len(src))), max(0, min(to, len(src)))
+	if !slices.ContainsFunc(src, func(c rune) bool { return c == '(' || c == '[' || c == '{' }) {
+		return from, to
+	}
 	to = emptyCall(src, to)
 	from = openBrackets(src, from, to)
 	return from, closeBrackets(src, from, to)

@@ -96,22 +96,20 @@ func (ev *evaluation) shown(v any, mark *secrecy) any {
 
 // at walks a static path as far as it leads. mark is the secrecy of v, then of what was
 // found.
-func at(v any, mark *secrecy, path []string) (found any, of *secrecy, walked []any) {
-	for _, step := range path {
+func at(v any, mark *secrecy, path []string) (found any, of *secrecy, walked []string) {
+	for n, step := range path {
 		switch t := v.(type) {
 		case map[string]any:
 			v, mark = t[step], mark.field(step)
-			walked = append(walked, step)
 		case []any:
 			i, err := strconv.Atoi(step)
 			if err != nil || i >= len(t) {
-				return v, mark, walked
+				return v, mark, path[:n]
 			}
 			v = t[i]
-			walked = append(walked, i)
 		default:
-			return v, mark, walked
+			return v, mark, path[:n]
 		}
 	}
-	return v, mark, walked
+	return v, mark, path
 }

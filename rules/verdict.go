@@ -255,4 +255,4 @@ type Input struct {
 }
 
 // inputName is the name of the input that is read at this path of a fact.
-func inputName(fact string, path []any) string { return fact + "#" + schema.PointerOf(path) }
+func inputName(fact string, path []string) string { return fact + "#" + schema.PointerOf(path) }

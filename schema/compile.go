@@ -511,7 +511,7 @@ func (c *compiler) resolve() {
 			if target == "/" { // the library takes "#/" for "#"
 				target = ""
 			}
-			if n.ref = c.nodes[pointerTo(SplitPointer(target))]; n.ref == nil {
+			if n.ref = c.nodes[PointerOf(SplitPointer(target))]; n.ref == nil {
 				c.fail(at, "there is no schema at %s in this document", show(ref))
 			}
 		}

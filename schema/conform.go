@@ -61,7 +61,7 @@ type hole struct {
 	index   int
 }
 
-func (c *conformer) pointer() string { return pointerTo(c.path) }
+func (c *conformer) pointer() string { return PointerOf(c.path) }
 
 func (c *conformer) reject(keyword, format string, args ...any) {
 	c.take(1 + len(c.path))

@@ -8,12 +8,17 @@ import (
 
 // PointerOf returns the JSON pointer (RFC 6901) of a path of object keys (string) and array indexes (int): ["a", 0] is
 // "/a/0". The empty path is "", the whole document. A segment of another type is written as fmt.Sprint writes it.
-func PointerOf(path []any) string {
-	pointer := ""
+func PointerOf[S any](path []S) string {
+	var b strings.Builder
 	for _, segment := range path {
-		pointer = child(pointer, fmt.Sprint(segment))
+		name, ok := any(segment).(string)
+		if !ok {
+			name = fmt.Sprint(segment)
+		}
+		b.WriteByte('/')
+		b.WriteString(escape(name))
 	}
-	return pointer
+	return b.String()
 }
 
 // SplitPointer returns the unescaped segments of a JSON pointer: "/a~1b/0" is ["a/b", "0"], "" has none. A pointer that
@@ -27,16 +32,6 @@ func SplitPointer(p string) []string {
 		segments[i] = unescape(s)
 	}
 	return segments
-}
-
-// pointerTo is the pointer of a path of unescaped segments.
-func pointerTo(path []string) string {
-	var b strings.Builder
-	for _, segment := range path {
-		b.WriteByte('/')
-		b.WriteString(escape(segment))
-	}
-	return b.String()
 }
 
 // child is the pointer of the field called name in the object at pointer.

@@ -34,7 +34,7 @@ func (c *checker) find(n *node, keyword string, v any) {
 	if len(c.findings) > maxWarnings {
 		return
 	}
-	c.findings = append(c.findings, n.findings(keyword, pointerTo(c.path), v)...)
+	c.findings = append(c.findings, n.findings(keyword, PointerOf(c.path), v)...)
 }
 
 func (c *checker) check(n *node, v any) {

@@ -30,8 +30,8 @@ func LineID(at time.Time) string { return fmt.Sprintf("%016x%08x", at.UnixNano()
 
 // AppendLog adds one decision, a JSON object, to the decision log. It is
 // written in one piece, so that decisions of several processes never mix. Line
-// breaks in it, which in JSON can only be white space, become blanks. Errors
-// are [*Error].
+// breaks in it, which in JSON can only be white space, become blanks. It overwrites
+// line. Errors are [*Error].
 func (s *Store) AppendLog(line []byte) error {
 	if err := s.ensure("log"); err != nil {
 		return err
@@ -47,22 +47,20 @@ func (s *Store) AppendLog(line []byte) error {
 	}
 	defer f.Close()
 
-	record := make([]byte, 0, len(line)+2)
+	for i, c := range line {
+		if c == '\n' || c == '\r' {
+			line[i] = ' '
+		}
+	}
+	line = append(line, '\n')
 	if size > 0 {
 		// A line that a full disk tore must not take this one with it.
 		var last [1]byte
 		if _, err := f.ReadAt(last[:], size-1); err == nil && last[0] != '\n' {
-			record = append(record, '\n')
+			line = slices.Insert(line, 0, '\n')
 		}
 	}
-	for _, c := range line {
-		if c == '\n' || c == '\r' {
-			c = ' '
-		}
-		record = append(record, c)
-	}
-	record = append(record, '\n')
-	if _, err := f.Write(record); err != nil {
+	if _, err := f.Write(line); err != nil {
 		return fail(err)
 	}
 	return nil
