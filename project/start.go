@@ -80,6 +80,7 @@ type Started struct {
 	Loop     Loop
 	Written  []string // files, in order; without the state if the loop existed
 	Archived string   // where the loop that was in the way is, "" if there was none
+	Trusted  bool     // the project counts as trusted only since then
 	Idle     string   // why no session is continued all the same, "" if nothing keeps it
 }
 
@@ -141,7 +142,7 @@ func (p *Project) start(ctx context.Context, s *Started, r StartRequest, given m
 	if err := p.mark(ctx, s.Policy.Name, false); err != nil {
 		return err
 	}
-	_, err = p.own.Trust(p.root.Dir(), p.now())
+	s.Trusted, err = p.own.Trust(p.root.Dir(), p.now())
 	return err
 }
 
