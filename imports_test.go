@@ -54,6 +54,7 @@ func TestImports(t *testing.T) {
 		"schema":               {"./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "time"},
 		"internal/form":        nil,
 		"rules/internal/solve": nil,
+		"internal/shellwords":  nil,
 		"internal/source":      nil,
 
 		// The language and the decision.
@@ -74,7 +75,7 @@ func TestImports(t *testing.T) {
 		},
 
 		// Events in, facts gathered, verdicts applied.
-		"host":              {"./internal/jsontext", "os", "path/filepath", "syscall", "time"},
+		"host":              {"./internal/jsontext", "./internal/shellwords", "os", "path/filepath", "syscall", "time"},
 		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/gitsafe", "./internal/home", "./internal/store", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},

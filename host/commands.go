@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/jsontext"
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 )
 
 // codexOK reports whether the output of a call has status 0.
@@ -46,31 +47,39 @@ func Passed(actions []Action, name string) bool {
 // runs reports whether a shell line runs the named command, and whether the status of the line is that of the command.
 func runs(line, name string) (ran, seen bool) {
 	seen = true // until something behind the command hides its status
-	parts := splitShell(line)
-	for i := len(parts) - 1; i >= 0; i-- {
-		p := parts[i]
-		if p.operator != "" && p.operator != "&&" {
-			seen = false
+	words := shellwords.SplitCommands(line)
+	for len(words) > 0 && (words[len(words)-1].Raw == ";" || words[len(words)-1].Raw == "\n") {
+		words = words[:len(words)-1] // nothing follows that could hide a status
+	}
+	for end := len(words); ; end-- {
+		start := end
+		for start > 0 && !words[start-1].Operator {
+			start--
 		}
-		if begins(p.text, name) {
+		if begins(words[start:end], name) {
 			return true, seen
 		}
+		if end = start; end == 0 {
+			return false, false
+		}
+		seen = seen && words[end-1].Raw == "&&"
 	}
-	return false, false
 }
 
 // begins reports whether a simple command begins with the words of name.
-func begins(command, name string) bool {
-	command = oneLine(command)
-	for {
-		word, rest, ok := strings.Cut(command, " ")
-		if before, _, set := strings.Cut(word, "="); !ok || !set || !isVariable(before) {
+func begins(command []shellwords.Word, name string) bool {
+	for len(command) > 0 {
+		before, _, set := strings.Cut(command[0].Raw, "=")
+		if !set || !isVariable(before) {
 			break
 		}
-		command = rest
+		command = command[1:]
 	}
-	rest, ok := strings.CutPrefix(command, name)
-	return ok && (rest == "" || rest[0] == ' ')
+	var line strings.Builder
+	for _, w := range command {
+		line.WriteString(w.Raw + " ")
+	}
+	return strings.HasPrefix(line.String(), name+" ")
 }
 
 func isVariable(s string) bool {
@@ -81,68 +90,4 @@ func isVariable(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// shellPart is a simple command and the operator behind it, "" for the last one.
-type shellPart struct{ text, operator string }
-
-// splitShell takes a shell line apart at the operators that stand outside of quotes. It is no parser of a shell: what
-// it does not understand stays within a part, which then begins with something else than a command's name.
-func splitShell(line string) []shellPart {
-	var parts []shellPart
-	start := 0
-	for i := 0; i < len(line); i++ {
-		n := 0
-		switch c := line[i]; c {
-		case '\\':
-			i++
-			continue
-		case '\'', '"':
-			end := closingQuote(line, i)
-			if end < 0 {
-				return append(parts, shellPart{text: line[start:]})
-			}
-			i = end
-			continue
-		case '&':
-			switch {
-			case strings.HasPrefix(line[i:], "&&"):
-				n = 2
-			case i > 0 && (line[i-1] == '>' || line[i-1] == '<'), strings.HasPrefix(line[i:], "&>"):
-				continue // 2>&1
-			default:
-				n = 1
-			}
-		case '|':
-			n = 1
-			if strings.HasPrefix(line[i:], "||") || strings.HasPrefix(line[i:], "|&") {
-				n = 2
-			}
-		case ';', '\n':
-			n = 1
-		default:
-			continue
-		}
-		operator := line[i : i+n]
-		if strings.TrimSpace(line[i+n:]) == "" && (operator == ";" || operator == "\n") {
-			operator = "" // nothing follows that could hide a status
-		}
-		parts = append(parts, shellPart{line[start:i], operator})
-		start = i + n
-		i = start - 1
-	}
-	return append(parts, shellPart{text: line[start:]})
-}
-
-func closingQuote(line string, from int) int {
-	quote := line[from]
-	for i := from + 1; i < len(line); i++ {
-		switch {
-		case line[i] == '\\' && quote == '"':
-			i++
-		case line[i] == quote:
-			return i
-		}
-	}
-	return -1
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/home"
 	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 )
 
 // The scopes of a host's settings.
@@ -265,13 +266,13 @@ func (a *app) homeDir() string { return home.Dir(a.getenv) }
 // A POSIX shell has the line behind the guard, unless the user wants status 2. On
 // Windows, where hosts use different shells, the line is as plain as all of
 // them read it. listed is whether the list may be used if there is no such line.
-func (g agent) command(goos string, words []string, added []shellWord, listed bool) (line string, args []string) {
+func (g agent) command(goos string, words []string, added []shellwords.Word, listed bool) (line string, args []string) {
 	if goos == "windows" && g.list {
 		// Git Bash takes a backslash for a quote; all shells take a slash in the path of a program.
 		words = append([]string{strings.ReplaceAll(words[0], `\`, "/")}, words[1:]...)
 		if listed && slices.ContainsFunc(words, func(word string) bool { return !plain(word, false) }) {
 			for _, word := range added {
-				words = append(words, word.text)
+				words = append(words, word.Text)
 			}
 			return words[0], words[1:]
 		}
@@ -281,7 +282,7 @@ func (g agent) command(goos string, words []string, added []shellWord, listed bo
 		raw = append(raw, shellQuote(goos, word))
 	}
 	for _, word := range added {
-		raw = append(raw, word.raw)
+		raw = append(raw, word.Raw)
 	}
 	line = strings.Join(raw, " ")
 	if goos != "windows" && !answersByStatus(added) {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 )
 
 // What install writes is a line that the shells of the system read alike.
@@ -40,9 +41,9 @@ func TestAgentCommand(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := agent{list: c.host != host.Codex}
-			added := shellWords(c.added)
+			added := shellwords.Split(c.added)
 			for _, word := range c.listed {
-				added = append(added, shellWord{word, quoteListed(c.goos, word)})
+				added = append(added, shellwords.Word{Text: word, Raw: quoteListed(c.goos, word)})
 			}
 			line, args := g.command(c.goos, c.words, added, c.added == "")
 			if diff := cmp.Diff(c.want, append([]string{line}, args...)); diff != "" {

@@ -252,7 +252,7 @@ func (x *examination) checkProgram() {
 	other := lookErr == nil && !sameFile(found, self) && !fromNpm(self) // whose wrapper starts it
 	byName := false
 	x.asking(func(in hostSettings, e hookEntry, policies []string) {
-		program := e.words[0].text
+		program := e.words[0].Text
 		if !strings.ContainsAny(program, `/\`) {
 			byName = true
 			return

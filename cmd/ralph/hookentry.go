@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 )
 
 // A hookEntry is one command that a settings file has a host run at an event.
@@ -18,7 +19,7 @@ type hookEntry struct {
 	index   int    // among those of the group
 	flat    bool   // it stands in the list of the event itself, in the place of a group
 	key     string // of the command
-	words   []shellWord
+	words   []shellwords.Word
 	guarded bool    // by guard, which is not among the words
 	listed  bool    // the program has a list of arguments, without a shell
 	text    string  // as users know it
@@ -50,7 +51,7 @@ func (e hookEntry) path(more ...any) []any {
 // ralph reports whether the entry asks ralph, and which policies it names; none is
 // the default policy.
 func (e hookEntry) ralph() (policies []string, ok bool) {
-	if len(e.words) < 2 || e.words[1].text != "eval" || !isRalph(e.words[0].text) {
+	if len(e.words) < 2 || e.words[1].Text != "eval" || !isRalph(e.words[0].Text) {
 		return nil, false
 	}
 	policies, _, _ = e.flags()
@@ -59,11 +60,11 @@ func (e hookEntry) ralph() (policies []string, ok bool) {
 
 // flags takes an entry of ralph apart: its policies, the values of params that it
 // states, and what a user added to them.
-func (e hookEntry) flags() (policies, set []string, further []shellWord) {
+func (e hookEntry) flags() (policies, set []string, further []shellwords.Word) {
 	args := e.words[2:]
 	for i := 0; i < len(args); i++ {
-		name, value, ok := strings.Cut(args[i].text, "=")
-		if short, is := strings.CutPrefix(args[i].text, "-p"); is && short != "" {
+		name, value, ok := strings.Cut(args[i].Text, "=")
+		if short, is := strings.CutPrefix(args[i].Text, "-p"); is && short != "" {
 			name, value, ok = "-p", strings.TrimPrefix(short, "="), true
 		}
 		into := &policies
@@ -79,7 +80,7 @@ func (e hookEntry) flags() (policies, set []string, further []shellWord) {
 		}
 		if !ok && i+1 < len(args) {
 			i++
-			value, ok = args[i].text, true
+			value, ok = args[i].Text, true
 		}
 		if ok {
 			*into = append(*into, value)
@@ -105,19 +106,19 @@ func deadlineOf(flags []string) time.Duration {
 // deadline is when ralph gives up, as the entry starts it.
 func (e hookEntry) deadline() time.Duration { return deadlineOf(texts(e.words)) }
 
-func texts(words []shellWord) []string {
+func texts(words []shellwords.Word) []string {
 	var all []string
 	for _, w := range words {
-		all = append(all, w.text)
+		all = append(all, w.Text)
 	}
 	return all
 }
 
 // withoutDeadline leaves the time limit out of what a user added to an entry.
-func withoutDeadline(added []shellWord) []shellWord {
-	var rest []shellWord
+func withoutDeadline(added []shellwords.Word) []shellwords.Word {
+	var rest []shellwords.Word
 	for i := 0; i < len(added); i++ {
-		switch text := added[i].text; {
+		switch text := added[i].Text; {
 		case text == "--deadline":
 			i++
 		case !strings.HasPrefix(text, "--deadline="):
@@ -129,14 +130,14 @@ func withoutDeadline(added []shellWord) []shellWord {
 
 // answersByStatus reports whether flags ask for --answer exit-code, with which
 // status 2 is an answer.
-func answersByStatus(flags []shellWord) bool {
+func answersByStatus(flags []shellwords.Word) bool {
 	by := false
 	for i, flag := range flags {
 		switch {
-		case strings.HasPrefix(flag.text, "--answer="):
-			by = flag.text == "--answer=exit-code"
-		case flag.text == "--answer" && i+1 < len(flags):
-			by = flags[i+1].text == "exit-code"
+		case strings.HasPrefix(flag.Text, "--answer="):
+			by = flag.Text == "--answer=exit-code"
+		case flag.Text == "--answer" && i+1 < len(flags):
+			by = flags[i+1].Text == "exit-code"
 		}
 	}
 	return by
@@ -144,9 +145,9 @@ func answersByStatus(flags []shellWord) bool {
 
 // forAll reports whether the entry says that it is for all projects.
 func (e hookEntry) forAll() bool {
-	i := slices.IndexFunc(e.words, func(w shellWord) bool { return w.text == "--scope" })
-	return slices.ContainsFunc(e.words, func(w shellWord) bool { return w.text == "--scope="+scopeUser }) ||
-		i >= 0 && i+1 < len(e.words) && e.words[i+1].text == scopeUser
+	i := slices.IndexFunc(e.words, func(w shellwords.Word) bool { return w.Text == "--scope" })
+	return slices.ContainsFunc(e.words, func(w shellwords.Word) bool { return w.Text == "--scope="+scopeUser }) ||
+		i >= 0 && i+1 < len(e.words) && e.words[i+1].Text == scopeUser
 }
 
 // isRalph reports whether a program is ralph: by its name, or because it is the one
@@ -169,7 +170,7 @@ func (e *hookEntry) read(handler map[string]any) {
 	if !ok {
 		line := strings.TrimSpace(e.text)
 		line, e.guarded = strings.CutPrefix(line, guard)
-		e.words = shellWords(line)
+		e.words = shellwords.Split(line)
 		return
 	}
 	e.listed = true
@@ -179,7 +180,7 @@ func (e *hookEntry) read(handler map[string]any) {
 		words = append(words, word)
 	}
 	for _, word := range words {
-		e.words = append(e.words, shellWord{word, quoteListed(runtime.GOOS, word)})
+		e.words = append(e.words, shellwords.Word{Text: word, Raw: quoteListed(runtime.GOOS, word)})
 	}
 	e.text = shellLine(words)
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -16,8 +17,8 @@ func (a *app) notify(ctx context.Context, line string, last run.Event) error {
 		return nil
 	}
 	var args []string
-	for _, w := range shellWords(line) {
-		args = append(args, w.text)
+	for _, w := range shellwords.Split(line) {
+		args = append(args, w.Text)
 	}
 	if len(args) == 0 {
 		return nil

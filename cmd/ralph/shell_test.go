@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 )
 
 // Words that were made a shell line are read as the same words.
@@ -18,8 +20,8 @@ func FuzzShellWords(f *testing.F) {
 		want := []string{a, b, c}
 		line := shellLine(want)
 		var got, raw []string
-		for _, word := range shellWords(line) {
-			got, raw = append(got, word.text), append(raw, word.raw)
+		for _, word := range shellwords.Split(line) {
+			got, raw = append(got, word.Text), append(raw, word.Raw)
 		}
 		if !slices.Equal(got, want) || strings.Join(raw, " ") != line {
 			t.Errorf("%q became %q and then %q, raw %q", want, line, got, raw)

@@ -332,6 +332,9 @@ func (b *builder) split(n *Node) {
 	}
 	text, end := b.file.text, value.end()
 	colon := skipSpace(text, key.end())
+	if !strings.HasPrefix(text[colon:], ":") {
+		return // the key is in its long form, behind a `?`
+	}
 	b.report(colon, colon+1, CheckSyntax, "the `: ` makes the text before it a key", helpQuote)
 	if value.Kind == Scalar && value.Style == Plain && !strings.Contains(text[n.offset:end], "\n") {
 		n.Kind, n.Style, n.Tag, n.Fields = Scalar, Plain, "!!str", nil

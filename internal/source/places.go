@@ -55,33 +55,59 @@ type locator struct {
 	places
 	file  *file
 	value string
-	rune  int // how much of the value has been found: runes
-	done  int // and bytes
-	lost  bool
+	block bool // | or >
+	cut   int  // the spaces that are cut from each line of a block text
+	rune  int  // how much of the value has been found: runes
+	done  int  // and bytes
+	lost  bool // the walk and the parser disagree
 }
 
 // locate finds the runes of a scalar's value in the file.
 func locate(n *Node) *places {
-	l := &locator{file: n.file, value: n.Value}
-	switch n.Style {
-	case SingleQuoted:
-		l.quoted(n.offset, '\'')
-	case DoubleQuoted:
-		l.quoted(n.offset, '"')
-	case Literal:
-		l.literal(n.offset)
-	case Folded:
-		l.folded(n.offset)
+	text, at := n.file.text, n.offset
+	l := &locator{file: n.file, value: n.Value, block: n.Style == Literal || n.Style == Folded}
+	switch {
+	case l.block:
+		l.last = l.file.lineEnd(at)
+		line := l.file.lineAt(at) + 1
+		if l.cut, at = l.indent(line), len(text); line < len(l.file.lines) {
+			at = l.begin(int(l.file.lines[line]))
+		}
+	case n.Style == Plain:
+		l.last = at
 	default:
-		l.plain(n.offset)
+		at++
+		l.last = at
 	}
-	if l.lost {
-		// The walk and the parser disagree. All that remains is a place within
-		// the scalar: where the walk stopped.
-		if l.done < len(l.value) {
-			l.point(l.last, len(l.value)-l.done)
+	for l.done < len(l.value) && at < len(text) && !l.lost {
+		switch c := text[at]; {
+		case c == '\'' && n.Style == SingleQuoted:
+			l.feed('\'', at)
+			at += 2
+		case c == '\\' && n.Style == DoubleQuoted:
+			at = l.escape(at)
+		case isSpace(c) && l.blank(at):
+			at = l.breaks(at)
+		default:
+			size := min(len(text)-at, len(l.value)-l.done)
+			if i := strings.IndexAny(text[at+1:at+size], " \t\r\n'\\"); i >= 0 {
+				size = i + 1
+			}
+			l.exact(at, size)
+			at += size
+		}
+		if !l.block && !l.lost {
+			l.last = at
 		}
 	}
+	l.lost = l.done < len(l.value)
+	l.point(l.last, len(l.value)-l.done) // all that remains is a place within the scalar
+	if n.Style == SingleQuoted || n.Style == DoubleQuoted {
+		if l.end = n.offset + quotedEnd(text[n.offset:]); l.end > l.last && !l.lost {
+			l.last = l.end - 1
+		}
+	}
+	l.end = max(l.end, l.last)
 	l.ascii = l.rune == l.done
 	return &l.places
 }
@@ -89,219 +115,105 @@ func locate(n *Node) *places {
 // exact says that the next n bytes of the value stand at src. The walk is lost if
 // they do not.
 func (l *locator) exact(src, n int) {
-	if n == 0 || l.lost {
-		return
-	}
-	if l.done+n > len(l.value) || l.value[l.done:l.done+n] != l.file.text[src:src+n] {
-		l.lost, l.last = true, src
+	if l.value[l.done:l.done+n] != l.file.text[src:src+n] {
+		l.lost = true
 		return
 	}
 	if k := len(l.runs) - 1; k < 0 || l.runs[k].point || l.runs[k].src-l.runs[k].value != src-l.done {
 		l.runs = append(l.runs, run{rune: l.rune, value: l.done, src: src})
 	}
-	l.rune += utf8.RuneCountInString(l.value[l.done : l.done+n])
-	l.done += n
+	l.found(n, src+n)
 }
 
 // point says that the next n bytes of the value come from the place src.
 func (l *locator) point(src, n int) {
-	n = min(n, len(l.value)-l.done)
-	if n <= 0 {
-		return
+	if n = min(n, len(l.value)-l.done); n > 0 {
+		l.runs = append(l.runs, run{rune: l.rune, value: l.done, src: src, point: true})
+		l.found(n, src)
 	}
-	l.runs = append(l.runs, run{rune: l.rune, value: l.done, src: src, point: true})
+}
+
+func (l *locator) found(n, last int) {
 	l.rune += utf8.RuneCountInString(l.value[l.done : l.done+n])
 	l.done += n
+	l.last = last
 }
 
 // feed says that the next byte of the value is want and comes from the place src.
 func (l *locator) feed(want byte, src int) {
-	if l.lost {
-		return
+	if l.lost = l.lost || l.done >= len(l.value) || l.value[l.done] != want; !l.lost {
+		l.point(src, 1)
 	}
-	if l.done >= len(l.value) || l.value[l.done] != want {
-		l.lost, l.last = true, src
-		return
-	}
-	l.point(src, 1)
 }
 
-// plain walks a scalar without quotes. It ends where the value ends.
-func (l *locator) plain(at int) {
-	text := l.file.text
-	for l.done < len(l.value) && at < len(text) && !l.lost {
-		n := min(len(l.value)-l.done, len(text)-at)
-		if i := strings.IndexAny(text[at:at+n], " \t\r\n"); i >= 0 {
-			n = i
-		}
-		l.exact(at, n)
-		at += n
-		if l.done < len(l.value) && !l.lost {
-			at = l.space(at)
-		}
-	}
-	l.finish(at, at)
+// blank reports whether nothing of the value follows on the line of at.
+func (l *locator) blank(at int) bool {
+	rest := l.file.text[at:l.file.lineEnd(at)]
+	return rest == "" || !l.block && strings.TrimLeft(rest, " \t") == ""
 }
 
-// space walks white space within a plain or quoted scalar and returns the offset
-// behind it. Blanks around a line end are not part of the value: a single line
-// end is a space, each further one a line feed.
-func (l *locator) space(at int) int {
-	text := l.file.text
-	var breaks []int
-	i := at
-	for ; i < len(text) && isSpace(text[i]); i++ {
-		if text[i] == '\n' {
-			breaks = append(breaks, breakStart(text, i))
-		}
+// begin is where the text of a line begins that starts at start.
+func (l *locator) begin(start int) int {
+	end := l.file.lineEnd(start)
+	if !l.block {
+		return end - len(strings.TrimLeft(l.file.text[start:end], " \t"))
 	}
-	switch len(breaks) {
-	case 0:
-		l.exact(at, i-at)
-	case 1:
-		l.feed(' ', breaks[0])
-	default:
-		for _, b := range breaks[:len(breaks)-1] {
-			l.feed('\n', b)
-		}
-	}
-	return i
+	end = min(end, start+l.cut)
+	return end - len(strings.TrimLeft(l.file.text[start:end], " "))
 }
 
-// quoted walks a scalar between quotes.
-func (l *locator) quoted(at int, quote byte) {
+// lineEnds are the ends of lines from at on, and where the text behind them begins.
+func (l *locator) lineEnds(at int) (ends []int, behind int) {
 	text := l.file.text
-	at++
-	for at < len(text) && !l.lost {
-		n := strings.IndexFunc(text[at:], func(r rune) bool {
-			return r == rune(quote) || r == '\\' && quote == '"' || r == ' ' || r == '\t' || r == '\r' || r == '\n'
-		})
-		if n < 0 {
-			n = len(text) - at
-		}
-		l.exact(at, n)
-		at += n
-		switch {
-		case at >= len(text) || l.lost:
-		case text[at] == '\\':
-			at = l.escape(at)
-		case text[at] != quote:
-			at = l.space(at)
-		case quote == '\'' && strings.HasPrefix(text[at:], "''"):
-			l.feed('\'', at)
-			at += 2
-		default:
-			l.finish(at, at+1)
-			return
+	for at < len(text) && isSpace(text[at]) && l.blank(at) {
+		end := l.file.lineEnd(at)
+		ends, at = append(ends, end), len(text)
+		if n := strings.IndexByte(text[end:], '\n'); n >= 0 {
+			at = l.begin(end + n + 1)
 		}
 	}
-	l.finish(at, at)
+	return ends, at
+}
+
+// breaks walks the line ends from at on. A single one is a space, each further one a line feed, but in a block text
+// where the value has line feeds for the first ones of them.
+func (l *locator) breaks(at int) int {
+	ends, behind := l.lineEnds(at)
+	rest := l.value[l.done:]
+	feeds := len(rest) - len(strings.TrimLeft(rest, "\n"))
+	if !l.block {
+		feeds = len(ends) - 1
+	}
+	if feeds == 0 {
+		l.feed(' ', ends[0])
+	}
+	for _, end := range ends[:min(feeds, len(ends))] {
+		l.feed('\n', end)
+	}
+	return behind
 }
 
 // escape walks one escape of a double-quoted scalar. An escaped line end stands
 // for nothing, but empty lines behind it are line feeds.
 func (l *locator) escape(at int) int {
-	text := l.file.text
-	if at+1 >= len(text) {
-		return len(text)
-	}
-	switch text[at+1] {
-	case '\r', '\n':
-		i := at + 1
-		for first := true; i < len(text) && isSpace(text[i]); i++ {
-			if text[i] != '\n' {
-				continue
-			}
-			if !first {
-				l.feed('\n', breakStart(text, i))
-			}
-			first = false
-		}
-		return i
-	case 'x':
-		return l.escaped(at, 4)
-	case 'u':
-		return l.escaped(at, 6)
-	case 'U':
-		return l.escaped(at, 10)
-	}
-	return l.escaped(at, 2)
-}
-
-// escaped takes one rune of the value for an escape of n bytes.
-func (l *locator) escaped(at, n int) int {
-	if l.done >= len(l.value) {
-		l.lost, l.last = true, at
-		return at
-	}
-	_, size := utf8.DecodeRuneInString(l.value[l.done:])
-	l.point(at, size)
-	return min(at+n, len(l.file.text))
-}
-
-// literal walks a | text: each line of the value is a line of the file.
-func (l *locator) literal(at int) {
-	line := l.file.lineAt(at) + 1
-	indent := l.indent(line)
-	last := l.file.lineEnd(at)
-	for l.done < len(l.value) && line < len(l.file.lines) && !l.lost {
-		start, end := l.file.line(line)
-		n := strings.IndexByte(l.value[l.done:], '\n')
-		whole := n >= 0
-		if !whole {
-			n = len(l.value) - l.done
-		}
-		start = min(start+indent, end)
-		if n > end-start {
-			l.lost, l.last = true, start
-			break
-		}
-		l.exact(start, n)
-		last = start + n
-		if whole {
+	text, size := l.file.text, 2
+	switch text[at+1 : min(at+2, len(text))] {
+	case "\r", "\n":
+		ends, behind := l.lineEnds(at + 1)
+		for _, end := range ends[1:] {
 			l.feed('\n', end)
-			last = end
 		}
-		line++
+		return behind
+	case "x":
+		size = 4
+	case "u":
+		size = 6
+	case "U":
+		size = 10
 	}
-	l.finish(last, last)
-}
-
-// folded walks a > text: line ends are spaces between lines of text.
-func (l *locator) folded(at int) {
-	line := l.file.lineAt(at) + 1
-	indent := l.indent(line)
-	last := l.file.lineEnd(at)
-	var breaks []int // line ends since the last line of text
-	for ; l.done < len(l.value) && line < len(l.file.lines) && !l.lost; line++ {
-		start, end := l.file.line(line)
-		start = min(start+indent, end)
-		feeds := len(l.value) - l.done - len(strings.TrimLeft(l.value[l.done:], "\n"))
-		if feeds > 0 && l.done+feeds == len(l.value) && len(breaks) >= feeds {
-			break
-		}
-		if start == end { // empty: it only ends
-			breaks = append(breaks, end)
-			continue
-		}
-		if feeds == 0 && len(breaks) > 0 {
-			l.feed(' ', breaks[0])
-		}
-		for k := range min(feeds, len(breaks)) {
-			l.feed('\n', breaks[k])
-		}
-		n := min(end-start, len(l.value)-l.done)
-		l.exact(start, n)
-		last = start + n
-		breaks = append(breaks[:0], end)
-	}
-	for _, b := range breaks {
-		if l.done < len(l.value) && !l.lost {
-			l.feed('\n', b)
-			last = b
-		}
-	}
-	l.finish(last, last)
+	_, n := utf8.DecodeRuneInString(l.value[l.done:])
+	l.point(at, n)
+	return min(at+size, len(text))
 }
 
 // indent is how many spaces are cut from each line of a block text: what the
@@ -339,29 +251,8 @@ func (l *locator) blankIndent(line int) int {
 	return MaxSize // nothing is kept of any line
 }
 
-// finish sets the places behind the text, unless the walk was lost.
-func (l *locator) finish(last, end int) {
-	if l.done < len(l.value) {
-		l.lost = true
-	}
-	if !l.lost {
-		l.last = last
-	} else if l.last == 0 {
-		l.last = last
-	}
-	l.end = max(end, l.last)
-}
-
 // isSpace reports whether c is white space of YAML.
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
-
-// breakStart is where the line end whose line feed is at i begins.
-func breakStart(text string, i int) int {
-	if i > 0 && text[i-1] == '\r' {
-		return i - 1
-	}
-	return i
-}
 
 // skipSpace is the offset of the first byte from i on that is not white space or
 // part of a comment.
