@@ -84,7 +84,7 @@ func TestImports(t *testing.T) {
 		"loop/replay":       {"./internal/recorded", "./loop", "./rules", "./schema", "time"},
 
 		// Runs of an agent.
-		"internal/process":  {"os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
+		"internal/process":  {"math/rand/v2", "os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
 		"run":               {"./host", "./internal/batch", "./internal/home", "./internal/process", "./internal/store", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},
 		"run/runtest":       {"./run", "runtime", "testing"}, // for tests
 		"internal/worktree": {"./internal/gitsafe", "os", "os/exec", "path/filepath"},
