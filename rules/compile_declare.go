@@ -118,9 +118,7 @@ func (c *compiler) arguments(sc *scope, f *Fact, d factDecl) {
 	case f.Source.Text:
 		f.question = c.newText(sc, d.args[0])
 	default:
-		for _, n := range d.args {
-			f.args = append(f.args, c.newPath(sc, n, f.Source))
-		}
+		f.args = c.argv(sc, f, d.args)
 		if f.Source.File && !f.Source.Glob && len(f.args) == 1 {
 			f.File, _ = f.args[0].fixed()
 		}

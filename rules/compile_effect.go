@@ -52,9 +52,9 @@ func (c *compiler) effectOf(sc *scope, d effectDecl) *effect {
 	case RunEffect:
 		e := &effect{kind: RunEffect, fact: &symbol{fact: &Fact{Source: runKind(), Timeout: d.limit, Pos: c.place(sc.file, d.at)}}}
 		for _, n := range d.args {
-			e.run = append(e.run, c.newPath(sc, n, runKind()))
 			e.fact.fact.Args = append(e.fact.fact.Args, n.Value)
 		}
+		e.run = c.argv(sc, e.fact.fact, d.args)
 		e.src = "run: " + d.args[0].Value
 		return e
 	case VerbEffect:

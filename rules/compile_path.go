@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/source"
@@ -14,6 +15,8 @@ type path struct {
 	kind SourceKind
 
 	chars string // escaped in the values of a pattern's holes
+
+	guarded bool // a program could take the value of a hole at its beginning for an option
 }
 
 func (c *compiler) newPath(sc *scope, n *source.Node, kind SourceKind) *path {
@@ -23,6 +26,40 @@ func (c *compiler) newPath(sc *scope, n *source.Node, kind SourceKind) *path {
 		p.chars = globChars(p.segs)
 	}
 	return p
+}
+
+// argv compiles the words of a command line, or the one argument of another source.
+func (c *compiler) argv(sc *scope, f *Fact, nodes []*source.Node) (args []*path) {
+	for i, n := range nodes {
+		p := c.newPath(sc, n, f.Source)
+		args = append(args, p)
+		if !f.Source.Argv {
+			continue
+		}
+		f.Known = append(f.Known, p.known())
+		p.guarded = !slices.ContainsFunc(nodes[:i], func(n *source.Node) bool { return n.Value == "--" })
+		at := slices.IndexFunc(p.segs, func(s segment) bool { return s.hole == nil || !s.constant() })
+		if p.guarded && !c.lazy && at >= 0 && p.segs[at].hole != nil && !p.segs[at].number {
+			c.warnf(sc, n, "exec-option", "write text or -- before it, if the program knows that", "${%s} is refused where it begins with a hyphen, since the program could take it for an option", p.segs[at].src)
+		}
+	}
+	return args
+}
+
+// known is the value of an argument that has only literals and params, "" for any other.
+func (p *path) known() string {
+	var b strings.Builder
+	for _, s := range p.segs {
+		switch {
+		case s.hole == nil:
+			b.WriteString(s.literal)
+		case s.hole.operand != nil && s.hole.operand.plain != nil && s.constant() && len(s.hole.operand.plain.path) == 0 && s.hole.operand.plain.sym != nil:
+			b.WriteString(display(s.hole.operand.plain.sym.value))
+		default:
+			return ""
+		}
+	}
+	return b.String()
 }
 
 // fixed gives the text of a path without holes.

@@ -111,6 +111,8 @@ type Fact struct {
 	// them, with their holes.
 	Args  []string
 	Texts map[string]string
+	// Known are the words of a program as it gets them, each "" where more than params determines it.
+	Known []string
 
 	sym      *symbol
 	args     []*path

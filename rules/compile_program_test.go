@@ -44,7 +44,7 @@ func TestProgramFiles(t *testing.T) {
 		"p.yaml": {Data: []byte(`ralph: 1
 params: {model: {type: string, default: small}}
 facts:
-  check: {exec: [./check.sh, "${model}"], schema: schemas/check.json}
+  check: {exec: [./check.sh, "${model}", "${session_id}", "a${model}b"], schema: schemas/check.json}
   same: {json: x.json, schema: schemas/check.json}
   verdict: {judge: "Done, ${model}?", model: "${model}", api: openai, returns: schemas/answer.json}
 rules:
@@ -73,13 +73,14 @@ rules:
 	type shown struct {
 		Args  []string
 		Texts map[string]string
+		Known []string
 	}
 	got := map[string]shown{}
 	for _, f := range p.Facts() {
-		got[f.Name] = shown{f.Args, f.Texts}
+		got[f.Name] = shown{f.Args, f.Texts, f.Known}
 	}
 	want := map[string]shown{
-		"check": {Args: []string{"./check.sh", "${model}"}}, "same": {Args: []string{"x.json"}}, "part/own": {Args: []string{"y.json"}},
+		"check": {Args: []string{"./check.sh", "${model}", "${session_id}", "a${model}b"}, Known: []string{"./check.sh", "small", "", "asmallb"}}, "same": {Args: []string{"x.json"}}, "part/own": {Args: []string{"y.json"}},
 		"verdict": {Args: []string{"Done, ${model}?"}, Texts: map[string]string{"model": "${model}"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

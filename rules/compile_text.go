@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -72,6 +73,16 @@ type segment struct {
 	hole    *cond
 	src     string // of the hole
 	broken  bool   // the hole could not be compiled
+	number  bool   // its value is one
+}
+
+// constant reports whether params alone determine a segment.
+func (s *segment) constant() bool {
+	reads := false
+	s.hole.walk(func(o *operand) {
+		reads = reads || len(o.calls) > 0 || slices.ContainsFunc(o.syms, func(s *symbol) bool { return s.kind != constSymbol })
+	})
+	return !reads
 }
 
 // hole is where a ${…} stands in a template, in runes of the template.
@@ -160,8 +171,8 @@ func (c *compiler) segments(sc *scope, n *source.Node) []segment {
 			c.report(sc.file, n.At(h.offset-2), n.At(h.offset), Error, "template", "close it with }, or write $${ for the two characters", "the hole ${ is never closed")
 			segs = append(segs, segment{src: h.src, broken: true})
 		default:
-			root, _ := c.expression(snippet{scope: sc, src: h.src, node: n, offset: h.offset}, false)
-			segs = append(segs, segment{hole: root, src: h.src, broken: root == nil})
+			root, kind := c.expression(snippet{scope: sc, src: h.src, node: n, offset: h.offset}, false)
+			segs = append(segs, segment{hole: root, src: h.src, broken: root == nil, number: kind.IsInteger || kind.IsFloat})
 		}
 	}
 	return segs

@@ -35,6 +35,9 @@ func (ev *evaluation) argument(p *path) (value string, problem remark, quiet boo
 		if p.kind.Glob {
 			text = escapeGlob(text, p.chars)
 		}
+		if p.guarded && b.Len() == 0 && strings.HasPrefix(text, "-") && !s.constant() {
+			return "", remarkf("${%s} begins with a hyphen, and the program could take it for an option", s.src), false
+		}
 		holes = append(holes, span{b.Len(), b.Len() + len(text)})
 		b.WriteString(text)
 	}

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,40 @@ func TestRunEffect(t *testing.T) {
 	}
 	if got := p.Uses().Effects; len(got) != 1 || got[0].Name != "run" {
 		t.Errorf("the policy uses the effects %v", got)
+	}
+}
+
+// A value is data: at the beginning of an argument it is no option, unless the policy itself says so.
+func TestValuesAreNoOptions(t *testing.T) {
+	for args, want := range map[string][]string{
+		`[notify, "${session_id}"]`:                 nil,
+		`[notify, "${session_id}x"]`:                nil,
+		`[notify, "${blank}${session_id}"]`:         nil,
+		`[notify, x, "${'' + session_id}"]`:         nil,
+		`[notify, "--${blank}", "${session_id}"]`:   nil,
+		`[notify, "id: ${session_id}"]`:             {"notify", "id: --force"},
+		`[notify, "-${session_id}"]`:                {"notify", "---force"},
+		`[notify, -v, --, "${session_id}", "${s}"]`: {"notify", "-v", "--", "--force", "-1"},
+		`[notify, "${flag}", "${flag}x"]`:           {"notify", "-q", "-qx"},
+	} {
+		src := "ralph: 1\nlimits: {repeats: 3}\nparams: {flag: {default: -q}, blank: {default: ''}}\nlet: {s: loop.continuations - 1}\n" +
+			"rules:\n  - name: on\n    continue: go on\n    then: [{run: " + args + "}]\n"
+		p, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(src), rules.Config{})
+		if p == nil {
+			t.Fatal(diags)
+		}
+		warned := slices.ContainsFunc(diags, func(d rules.Diagnostic) bool { return d.Check == "exec-option" })
+		v := (&world{names: map[string]any{"session_id": "--force"}}).eval(p)
+		var got []string
+		for _, e := range v.Parts[0].Effects {
+			got = append(got, e.Args...)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || warned != (want == nil) {
+			t.Errorf("%s: warned is %t (-want +got)\n%s", args, warned, diff)
+		}
+		if reported := strings.Contains(strings.Join(v.Trace.Warnings, "\n"), "begins with a hyphen"); reported != (want == nil) {
+			t.Errorf("%s: %q", args, v.Trace.Warnings)
+		}
 	}
 }
 

@@ -69,6 +69,7 @@ func Checks() []Check {
 		{"bad-path", "warning", "a path or pattern that ralph refuses to read"},
 		{"late-fact", "warning", "a fact that may take longer than the hook"},
 		{"exec-program", "error", "a program to run that is not written in the policy"},
+		{"exec-option", "warning", "a value that a program could take for an option"},
 		{"inline", "error", "an inline fact without a schema, or a second one"},
 		{"default", "error", "a default that does not fit the schema or the source"},
 		{"param-value", "error", "a param without a value, or with one that does not fit"},
