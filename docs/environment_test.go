@@ -31,6 +31,7 @@ func variables() map[string][]variable {
 			{"RALPH_JUDGE", "Says that this session is a judge itself: `judge` facts are missing, unless it is empty, `0` or `false`."},
 		},
 		"Places": {
+			{"PATH", "Where programs are found: those of `exec` facts, git, `which`, and `ralph` for `ralph doctor`. On Windows with `PATHEXT`."},
 			{"HOME", "Home directory. Below it are `~/` of policies, ralph's own files and the files of Claude Code and Codex, where no other variable names their place."},
 			{"USERPROFILE", "The same on Windows."},
 			{"XDG_STATE_HOME", "Folder for the state of programs, if it is absolute. ralph's own files are in `ralph` below it. Not on macOS and Windows."},
@@ -83,7 +84,6 @@ func variables() map[string][]variable {
 // libraries are variables that Go's and other libraries read for ralph.
 func libraries() []variable {
 	return []variable{
-		{"PATH", "Where programs are found: those of `exec` facts, git, `which`, and `ralph` for `ralph doctor`. On Windows with `PATHEXT`."},
 		{"TMPDIR", "Where `ralph test` makes its directories. On Windows `TMP` and `TEMP`."},
 		{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "Proxies for `judge` facts, also in small letters."},
 		{"SSL_CERT_FILE, SSL_CERT_DIR", "Certificates for `judge` facts, on Unix other than macOS."},

@@ -110,7 +110,8 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 		return absent("is not given")
 	}
 	if kind.Trust != "" {
-		if err := g.untrusted(decl); err != nil {
+		words, _ := decl.Split(args)
+		if err := g.untrusted(decl, words); err != nil {
 			return missing(err.Error())
 		}
 	}

@@ -25,7 +25,7 @@ func (d *Decision) start(ctx context.Context, rule string, e rules.Effect) error
 	if f == nil {
 		return fmt.Errorf("%s is not run: the policy does not name it", program)
 	}
-	if err := g.untrusted(f); err != nil {
+	if err := g.untrusted(f, e.Args); err != nil {
 		return fmt.Errorf("%s is not run: %w", program, err)
 	}
 	timeout := timeoutOf(f)

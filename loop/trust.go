@@ -12,8 +12,9 @@ import (
 )
 
 // WithTrust sets who says whether a policy may gather a fact that needs a user's
-// approval, see [rules.SourceKind.Trust]: by the fact, and by the files that the policy
-// is made of. It is asked right before the fact is gathered. An error says why not, as
+// approval, see [rules.SourceKind.Trust]: by the fact, whose Args are then those of this
+// start, and by the files that the policy is made of. It is asked right before the fact is
+// gathered. An error says why not, as
 // the rest of "it runs a program, …"; nil means yes. Without it policies may that ship
 // with ralph, and with [Local] or [WithState] those that a user approved in the project.
 // A program that brings its own policy says yes to it here.
@@ -24,8 +25,10 @@ func WithTrust(trusted func(f *rules.Fact, files []rules.File) error) Option {
 	}
 }
 
-// untrusted says why a fact may not be gathered, nil if it may.
-func (g *gatherer) untrusted(f *rules.Fact) error {
+// untrusted says why a fact may not be gathered with these arguments, nil if it may.
+func (g *gatherer) untrusted(f *rules.Fact, args []string) error {
+	own := *f
+	own.Args, f = args, &own
 	l, files := g.loop, g.program.Files()
 	var err error
 	switch {

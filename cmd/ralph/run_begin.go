@@ -22,7 +22,9 @@ type aRun struct {
 	home    string // the project
 	project string // where the agent works: the project, or the worktree
 	args    []string
-	prompt  string
+	// ofPolicy is that the policy names the agent, not the user.
+	ofPolicy bool
+	prompt   string
 	max     int           // iterations of the run to resume
 	tree    worktree.Tree // the zero Tree if it has none
 	options []run.Option
@@ -53,6 +55,9 @@ func (a *app) begin(ctx context.Context, own *store.Store, project string, f run
 	adapter, err := clientOf(r.flags.client, r.args)
 	if err != nil {
 		return errors.Join(err, r.discard(ctx))
+	}
+	if r.ofPolicy {
+		adapter = approvedAgent{adapter, func() error { return a.agentApproved(r) }}
 	}
 	in, ctx, stop := interruptions(ctx)
 	defer stop()
@@ -114,17 +119,11 @@ func (a *app) fresh(ctx context.Context, own *store.Store, project string, f run
 	if err := a.runPolicy(ctx, &r); err != nil {
 		return r, err
 	}
-	agent, err := r.defaults()
-	if err != nil {
+	if err := r.defaults(); err != nil {
 		return r, err
 	}
 	if f.worktree {
 		if err := a.plant(ctx, own, &r); err != nil {
-			return r, err
-		}
-	}
-	if agent {
-		if err := a.agentApproved(r); err != nil {
 			return r, err
 		}
 	}
@@ -135,7 +134,7 @@ func (a *app) fresh(ctx context.Context, own *store.Store, project string, f run
 	if r.tree.Dir != "" {
 		labels["branch"], labels["base"], labels["merge"] = r.tree.Branch, r.tree.Base, strconv.FormatBool(f.merge)
 	}
-	if agent {
+	if r.ofPolicy {
 		labels[agentOfPolicy] = "true"
 	}
 	r.options = append(r.options,
@@ -146,8 +145,8 @@ func (a *app) fresh(ctx context.Context, own *store.Store, project string, f run
 // agentOfPolicy labels a run whose command line is that of the policy.
 const agentOfPolicy = "agent of the policy"
 
-// defaults takes what the user's flags leave to the policy, and reports whether that is the agent too.
-func (r *aRun) defaults() (agent bool, err error) {
+// defaults takes what the user's flags leave to the policy.
+func (r *aRun) defaults() error {
 	iteration, fresh := r.flags.iteration, !r.flags.goOn
 	if d := r.program.Run; d != nil {
 		if !r.flags.changed("iteration") {
@@ -156,7 +155,7 @@ func (r *aRun) defaults() (agent bool, err error) {
 		if !r.flags.changed("continue") {
 			fresh = d.Fresh
 		}
-		if agent = len(r.args) == 0 && d.Agent != nil; agent {
+		if r.ofPolicy = len(r.args) == 0 && d.Agent != nil; r.ofPolicy {
 			r.args = d.Agent.Args
 		}
 	}
@@ -167,16 +166,28 @@ func (r *aRun) defaults() (agent bool, err error) {
 		r.options = append(r.options, run.WithContinue())
 	}
 	if len(r.args) == 0 {
-		err = errors.New("there is no agent to run: write its command line behind --, such as: ralph run --policy speckit -- claude -p")
+		return errors.New("there is no agent to run: write its command line behind --, such as: ralph run --policy speckit -- claude -p")
 	}
-	return agent, err
+	return nil
 }
 
-// agentApproved says why an agent that a policy names is not started. The agent of a run is the one with which it was started,
-// and what it runs must be approved as it is now.
+// approvedAgent is the agent that a policy names. What it runs must be approved as it is at each start: an agent can change it.
+type approvedAgent struct {
+	run.Adapter
+	approved func() error
+}
+
+func (g approvedAgent) Command(i run.Invocation) (run.Command, error) {
+	if err := g.approved(); err != nil {
+		return run.Command{}, err
+	}
+	return g.Adapter.Command(i)
+}
+
+// agentApproved says why an agent that a policy names is not started. The agent of a run is the one with which it was started.
 func (a *app) agentApproved(r aRun) error {
-	agent := rules.Fact{Source: rules.SourceKind{Argv: true, Trust: "runs a program"}, Args: r.args}
-	if err := a.unapprovedIn(r.project, r.policy, r.values, r.program.Files(), &agent); err != nil {
+	agent := startedAgent(r.project, rules.Fact{Source: rules.SourceKind{Argv: true, Trust: "runs a program"}, Args: r.args})
+	if err := a.unapprovedIn(r.project, r.policy, r.values, r.program.Files(), agent); err != nil {
 		return fmt.Errorf("the policy %s names the agent, %w", r.policy.name, err)
 	}
 	return nil

@@ -43,9 +43,7 @@ func (a *app) resumed(ctx context.Context, own *store.Store, project string, f r
 	if err := a.runPolicy(ctx, &r); err != nil {
 		return r, err
 	}
-	if info.Labels[agentOfPolicy] != "" {
-		return r, a.agentApproved(r)
-	}
+	r.ofPolicy = info.Labels[agentOfPolicy] != ""
 	return r, nil
 }
 

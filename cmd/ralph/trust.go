@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -34,9 +37,9 @@ func (a *app) trustCommand() *cobra.Command {
 			"It also approves policies that run programs (exec, run, the agent of ralph run) or send the\n" +
 			"conversation to a model (judge), in this project. Until then those facts are missing and\n" +
 			"nothing is run. It shows all that the approval covers: the policy, what it includes, schemas,\n" +
-			"the values that .ralph/config.yaml gives to params, and the files of the project that are\n" +
-			"run. After a change of any of them, approve the policy again. What the programs themselves\n" +
-			"read, such as a Makefile, is not covered. A hook for all projects uses a policy of the project\n" +
+			"the values that .ralph/config.yaml gives to params, and the files of the project that command\n" +
+			"lines name. After a change of any of them, approve the policy again. What the programs themselves\n" +
+			"find, such as a Makefile, is not covered. A hook for all projects uses a policy of the project\n" +
 			"only if it is approved. Policies that ship with ralph need no approval as they ship. Read a\n" +
 			"policy before you approve it. Without a name it is .ralph/policy.yaml, if there is one.",
 		Example: "  ralph trust            # .ralph/policy.yaml\n  ralph trust speckit\n  ralph trust --list\n  ralph trust --revoke   # the project and all its policies",
@@ -104,7 +107,7 @@ func (a *app) trust(ctx context.Context, own *store.Store, f trustFlags, name st
 	if program == nil {
 		return fmt.Errorf("it cannot be used; run: ralph check %s\n%s", name, firstError(diags))
 	}
-	uses := needApproval(program)
+	uses := needApproval(f.project, program)
 	switch {
 	case p.shipped && len(v.project()) == 0:
 		fmt.Fprintf(a.stdout, "%s ships with ralph and needs no approval\n", p.name)
@@ -128,7 +131,7 @@ func (a *app) trust(ctx context.Context, own *store.Store, f trustFlags, name st
 // showApproval shows all that an approval covers.
 func (a *app) showApproval(ap store.Approval, program *rules.Program, v paramValues) {
 	fmt.Fprintf(a.stdout, "approved %s as it is now, in %s\n", visible(ap.Policy), visible(ap.Root))
-	uses := needApproval(program)
+	uses := needApproval(ap.Root, program)
 	if len(uses) == 0 {
 		fmt.Fprintln(a.stdout, "It neither runs programs nor asks models: only hooks for all projects (--scope user, a plugin) need the approval.")
 	} else {
@@ -199,13 +202,30 @@ func sensitive(p *rules.Program) []*rules.Fact {
 	return all
 }
 
-// needApproval are the sensitive facts, and the agent that ralph run starts.
-func needApproval(p *rules.Program) []*rules.Fact {
+// needApproval are the sensitive facts, and the agent that ralph run starts in the project.
+func needApproval(project string, p *rules.Program) []*rules.Fact {
 	all := sensitive(p)
 	if p.Run != nil && p.Run.Agent != nil {
-		all = append(all, p.Run.Agent)
+		all = append(all, startedAgent(project, *p.Run.Agent))
 	}
 	return all
+}
+
+// startedAgent is the agent that a policy names, with what clients run by themselves in the project: their settings there
+// start hooks and servers. The settings of all clients count, since the agent may be a script that starts one.
+func startedAgent(project string, agent rules.Fact) *rules.Fact {
+	agent.Known = slices.Clone(agent.Args)
+	patterns := []string{".mcp.json", ".codex/config.toml", ".github/hooks/*.json", ".agents/plugins/*/hooks/*.json"}
+	for _, g := range agents("", noEnv) {
+		patterns = append(patterns, g.files[scopeProject], g.files[scopeLocal])
+	}
+	for _, pattern := range patterns {
+		names, _ := fs.Glob(os.DirFS(project), pattern)
+		for _, name := range names {
+			agent.Known = append(agent.Known, name, readUserFile(filepath.Join(project, filepath.FromSlash(name))))
+		}
+	}
+	return &agent
 }
 
 // distrust withdraws the approval of a policy. It may have changed since, may be broken, or may be gone.

@@ -34,74 +34,122 @@ func isPath(name string) bool {
 	return strings.ContainsRune(filepath.FromSlash(name), filepath.Separator)
 }
 
-// programs are the files of the project that a fact runs, each by the word that names
-// it: the program, if it is a path or lies in the project, and the script that a shell
-// or an interpreter is handed first. What is not there now is not run.
-func (p Policy) programs(f *rules.Fact) ([]store.Covered, error) {
+// programs are the files of the project that a command line names, by their path from the directory in which it runs: the
+// program, and whatever else exists under the name of one of its words. What the words mean to the program does not matter.
+// Words are also looked up in the directories that others name, and in those of PATH that are in the project.
+func (p Policy) programs(f *rules.Fact) (all []store.Covered, err error) {
 	if f.Source.Trust == "" || !f.Source.Argv || len(f.Args) == 0 {
 		return nil, nil
 	}
-	var all []store.Covered
-	add := func(name, path string) error {
-		sum, err := digestOf(path)
-		if err != nil {
-			return fmt.Errorf("%s cannot be read: %w", name, err)
-		}
-		all = append(all, store.Covered{Name: name, Digest: sum})
-		return nil
+	names, dirs := words(f), []string{p.dir()}
+	if program, err := Program(p.dir(), f.Args[0]); err == nil {
+		names = append(names, program)
 	}
-	if path, err := Program(p.dir(), f.Args[0]); err == nil {
-		if isPath(f.Args[0]) && !filepath.IsAbs(f.Args[0]) || p.within(path) {
-			if err := add(f.Args[0], path); err != nil {
-				return nil, err
-			}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if filepath.IsAbs(dir) && p.within(dir) {
+			dirs = append(dirs, dir)
 		}
 	}
-	if name := script(f.Args); name != "" {
-		path := filepath.FromSlash(name)
+	for i := 0; i < len(names); i++ {
+		path := filepath.FromSlash(names[i])
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(p.dir(), path)
 		}
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			if err := add(name, path); err != nil {
-				return nil, err
+		if info, err := os.Stat(path); err == nil && info.IsDir() && p.within(path) && !slices.Contains(dirs, path) {
+			dirs = append(dirs, path)
+		}
+	}
+	if len(names)*len(dirs) > maxLookups {
+		return nil, fmt.Errorf("the command line of %s has too many words", f.Args[0])
+	}
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		for _, name := range names {
+			path := filepath.FromSlash(name)
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(dir, path)
+			} else if !p.within(path) {
+				continue
+			}
+			info, err := os.Stat(path)
+			if err != nil || info.IsDir() || seen[path] {
+				continue
+			}
+			seen[path] = true
+			c := store.Covered{Name: p.name(path)}
+			if c.Digest, err = digestOf(path); err != nil {
+				return nil, fmt.Errorf("%s cannot be read: %w", c.Name, err)
+			}
+			if !slices.Contains(all, c) {
+				all = append(all, c)
 			}
 		}
 	}
 	return all, nil
 }
 
-// within reports whether a file lies in the project, by its path or by its links.
-func (p Policy) within(path string) bool {
-	inside := func(path string) bool {
-		rel, err := filepath.Rel(p.dir(), path)
-		return err == nil && filepath.IsLocal(rel)
-	}
-	resolved, err := filepath.EvalSymlinks(path)
-	return inside(path) || err == nil && inside(resolved)
-}
+// maxLookups bounds the words of a command line, in each of the directories that they name.
+const maxLookups = 1 << 18
 
-// script is the first argument of an interpreter that is no option, "" if the program
-// is none or if an event determines the argument.
-func script(args []string) string {
-	program := strings.TrimSuffix(strings.ToLower(filepath.Base(filepath.FromSlash(args[0]))), ".exe")
-	known := []string{
-		"sh", "bash", "dash", "ash", "ksh", "zsh", "fish", "pwsh", "powershell", "cmd",
-		"node", "bun", "deno", "tsx", "python", "python3", "ruby", "perl", "php", "lua", "tclsh", "rscript",
-	}
-	if !slices.Contains(known, program) {
-		return ""
-	}
-	for _, arg := range args[1:] {
-		switch {
-		case strings.HasPrefix(arg, "-"):
-		case strings.Contains(arg, "${"):
-			return ""
-		default:
-			return arg
+// words are the names that a command line can have: its arguments, their parts at the marks that join names in options and
+// lists, and the ends of options such as -fprog.awk. What the policy wrote, or the user, may be a text for a shell: its
+// quoted parts and its words count too. A value may be prose.
+func words(f *rules.Fact) (all []string) {
+	seen := map[string]bool{}
+	add := func(word string) {
+		if word != "" && !seen[word] {
+			seen[word] = true
+			all = append(all, word)
 		}
 	}
-	return ""
+	split := func(arg, marks string) {
+		for word := range strings.FieldsFuncSeq(arg, func(r rune) bool { return strings.ContainsRune(marks, r) }) {
+			add(word)
+			add(strings.TrimLeft(word, "/"))
+			for i := 2; i < len(word) && word[0] == '-'; i++ {
+				add(word[i:])
+			}
+		}
+	}
+	const joins, quotes, shell = "=:,@", "\"'`", " \t\r\n;|&<>(){}[]*?$\\#"
+	for i := range max(len(f.Args), len(f.Known)) {
+		if i < len(f.Known) && f.Known[i] != "" {
+			add(f.Known[i])
+			text := os.Expand(f.Known[i], func(string) string { return " " }) // what follows a variable such as $PWD
+			for _, marks := range []string{joins, quotes, shell, shell + quotes, shell + quotes + joins} {
+				split(text, marks)
+			}
+			continue
+		}
+		add(f.Args[i])
+		split(f.Args[i], joins)
+	}
+	return all
+}
+
+// within reports whether a file is in the project or in the directory in which programs run, by its path or by its links.
+func (p Policy) within(path string) bool {
+	resolved, err := filepath.EvalSymlinks(path)
+	return slices.ContainsFunc([]string{p.dir(), p.Root}, func(dir string) bool {
+		return isIn(dir, path) || err == nil && isIn(dir, resolved)
+	})
+}
+
+func isIn(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// name is a path from the directory in which programs run, or from the project, so that a worktree knows a file by the same name.
+func (p Policy) name(path string) string {
+	dir := p.dir()
+	if !isIn(dir, path) && isIn(p.Root, path) {
+		dir = p.Root
+	}
+	if rel, err := filepath.Rel(dir, path); err == nil {
+		path = rel
+	}
+	return filepath.ToSlash(path)
 }
 
 // digestOf is the digest of what a program's file holds.
