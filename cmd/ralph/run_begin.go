@@ -25,9 +25,9 @@ type aRun struct {
 	// ofPolicy is that the policy names the agent, not the user.
 	ofPolicy bool
 	prompt   string
-	max     int           // iterations of the run to resume
-	tree    worktree.Tree // the zero Tree if it has none
-	options []run.Option
+	max      int           // iterations of the run to resume
+	tree     worktree.Tree // the zero Tree if it has none
+	options  []run.Option
 
 	policy  policy // the zero policy if a prompt is the policy
 	values  paramValues
