@@ -58,8 +58,8 @@ func (a *app) installCommand() *cobra.Command {
 			"Installing again changes nothing; with another --set it updates the entry and keeps the\n" +
 			"params that the entry sets already. To start anew, uninstall it first. With --deadline the\n" +
 			"entry gives ralph that much time, and the host waits longer. The scope chooses the file:\n\n" + scopesTable() + "\n" +
-			"In the scope user the entry says --scope user: in each project, a policy of the project's\n" +
-			"own is used in the place of the shipped one only once you approved it, see ralph trust.",
+			"In the scope user the entry says --scope user: loops, settings and policies that a project\n" +
+			"brings count only once you trust it, see ralph trust.",
 		Example: "  ralph install claude-code                     # .ralph/policy.yaml\n" +
 			"  ralph install claude-code --policy speckit --set reentry=progress\n" +
 			"  ralph install codex --policy ralph-wiggum --scope user --dry-run",
