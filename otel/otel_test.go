@@ -80,6 +80,13 @@ func TestSpans(t *testing.T) {
 			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.rule": "left", "ralph.applied": false},
 			Events:     []string{"ralph.fact build build ok"},
 		}}},
+		{name: "hook", do: func(ctx context.Context, l *loop.Loop, _ host.Event) {
+			l.Hook(ctx, nil, []byte(`{"hook_event_name": "Stop", "session_id": "s1"}`))
+		}, want: []seen{query, {
+			Name: "ralph.decision", Parent: "request",
+			Attributes: map[string]any{"ralph.event": "Stop", "session.id": "s1", "ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.rule": "left", "ralph.applied": true},
+			Events:     []string{"ralph.fact build build ok"},
+		}}},
 		{name: "a fact that cannot be used", fails: true, event: host.Event{}, do: ran, want: []seen{query, {
 			Name: "ralph.decision", Parent: "request",
 			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "stop", "ralph.applied": true, "error.type": "fact"},
