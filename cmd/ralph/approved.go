@@ -110,15 +110,6 @@ func (a *app) approved(ctx context.Context, p policy, set []string) (*rules.Prog
 	return program, v, nil
 }
 
-// notUsed says that the project's file is not used, and what decides in its place.
-func notUsed(own, shipped policy, ok bool, why error) string {
-	decides := "no policy decides here"
-	if ok {
-		decides = "the shipped policy " + shipped.name + " decides here"
-	}
-	return fmt.Sprintf("%s: the project has a file %s, %v", decides, own.name, why)
-}
-
 // isProjects reports whether a name leads to a file of the project, which everybody can
 // write who can write to the project. An absolute path is the user's own choice.
 func (p policy) isProjects(name string) bool {

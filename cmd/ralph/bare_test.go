@@ -20,7 +20,7 @@ func TestBare(t *testing.T) {
 		t.Fatal(err)
 	}
 	event := `{"session_id": "s", "hook_event_name": "Stop", "stop_hook_active": false, "cwd": "` + filepath.ToSlash(dir) + `"}`
-	const unapproved = `{"systemMessage":"[ralph] no policy decides here: the project has a file .ralph/policy.yaml, `
+	const unapproved = `{"systemMessage":"[ralph] .ralph/policy.yaml is not used, since it is not approved yet`
 	for _, c := range []struct {
 		name  string
 		stdin io.Reader

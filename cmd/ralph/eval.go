@@ -316,11 +316,11 @@ func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop
 	var v paramValues
 	if f.scope == scopeUser && p.isProjects(name) {
 		if program, v, err = a.approved(ctx, p, f.set); err != nil {
-			shipped, ok := shippedPolicy(root, name)
-			if notices = append(notices, notUsed(p, shipped, ok, err)); !ok {
+			notices = append(notices, fmt.Sprintf("%s is not used, since it %s", p.name, strings.TrimPrefix(err.Error(), "which ")))
+			var ok bool
+			if p, ok = shippedPolicy(root, name); !ok {
 				return nil, notices, nil
 			}
-			p = shipped
 		}
 	}
 	if program == nil {
