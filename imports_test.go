@@ -65,9 +65,9 @@ func TestImports(t *testing.T) {
 		"internal/syserr":    {"os", "syscall"},
 		"internal/home":      {"os", "runtime", "syscall"},
 		"internal/approval":  {"./internal/store", "./rules", "os", "os/exec", "path/filepath"},
-		"internal/workspace": {"./internal/home", "os", "path/filepath"},
+		"internal/workspace": {"./internal/git", "./internal/home", "os", "path/filepath"},
 		"internal/batch":     {"path/filepath", "runtime"},
-		"internal/gitsafe":   {"os", "os/exec", "path/filepath"},
+		"internal/git":       {"./internal/batch", "./internal/home", "os", "os/exec", "path/filepath", "syscall", "time"},
 		"internal/store":     {"./internal/home", "./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
 			"./internal/home", "./internal/jsonedit", "./internal/jsontext", "./internal/syserr", "./schema",
@@ -76,7 +76,7 @@ func TestImports(t *testing.T) {
 
 		// Events in, facts gathered, verdicts applied.
 		"host":              {"./internal/jsontext", "./internal/shellwords", "os", "path/filepath", "syscall", "time"},
-		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/gitsafe", "./internal/home", "./internal/store", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
+		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/git", "./internal/home", "./internal/store", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./loop", "./rules", "testing", "time"}, // for tests
@@ -87,7 +87,7 @@ func TestImports(t *testing.T) {
 		"internal/process":  {"math/rand/v2", "os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
 		"run":               {"./host", "./internal/batch", "./internal/home", "./internal/process", "./internal/store", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},
 		"run/runtest":       {"./run", "runtime", "testing"}, // for tests
-		"internal/worktree": {"./internal/gitsafe", "os", "os/exec", "path/filepath"},
+		"internal/worktree": {"./internal/git", "os", "path/filepath"},
 
 		// What a project has, for commands and other programs.
 		"project": {"./host", "./internal/store", "./internal/workspace", "./loop", "./rules", "./run", "./state", "os", "time"},

@@ -34,6 +34,7 @@ func variables() map[string][]variable {
 			{"PATH", "Where programs are found: those of `exec` facts, git, `which`, and `ralph` for `ralph doctor`. On Windows with `PATHEXT`."},
 			{"HOME", "Home directory. Below it are `~/` of policies, ralph's own files and the files of Claude Code and Codex, where no other variable names their place."},
 			{"USERPROFILE", "The same on Windows."},
+			{"XDG_CONFIG_HOME", "Directory with your `git/ignore` and `git/attributes` for git, instead of `~/.config`."},
 			{"XDG_STATE_HOME", "Folder for the state of programs, if it is absolute. ralph's own files are in `ralph` below it. Not on macOS and Windows."},
 			{"LocalAppData", "The same on Windows."},
 		},
@@ -68,15 +69,12 @@ func variables() map[string][]variable {
 		},
 		"What programs get": {
 			{"RALPH_RUN_ID, RALPH_RUN_ENDED, RALPH_RUN_WHY, RALPH_RUN_ITERATIONS", "For the command of `ralph run --notify`: how the run ended."},
-			{"GIT_EDITOR, GIT_SEQUENCE_EDITOR", "`true` for git in `ralph run --worktree`, so that it opens no editor."},
-			{"GIT_TERMINAL_PROMPT", "`0` for git, so that it never asks."},
-			{"GIT_OPTIONAL_LOCKS", "`0` for git, so that it takes no locks."},
-			{"LC_ALL", "`C` for git, so that its answers are in English."},
-			{"GIT_ALLOW_PROTOCOL", "`none` for git, so that it fetches nothing."},
-			{"GIT_NO_LAZY_FETCH", "`1` for git, likewise."},
-			{"GIT_WORK_TREE", "For git, the folder in which the repository was found."},
-			{"GIT_CONFIG_COUNT", "For git, how many settings `GIT_CONFIG_KEY_0`, `GIT_CONFIG_VALUE_0` and so on go before those of the repository, so that it starts no program; see [security](../security.md#what-git-may-do)."},
-			{"GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM, GIT_CONFIG_NOSYSTEM, GIT_CEILING_DIRECTORIES, GIT_DISCOVERY_ACROSS_FILESYSTEM", "As they are. git gets no other variable whose name begins with `GIT_`."},
+			{"LC_ALL", "`C` for git, so that its messages are in English."},
+			{"GIT_DIR, GIT_WORK_TREE", "For git, the repository, and the directory in which it was found."},
+			{"GIT_COMMON_DIR", "For git, a directory of ralph's with the configuration that git reads; see [security](../security.md#what-git-may-do). `HOME` and `XDG_CONFIG_HOME` are the same directory."},
+			{"GIT_CONFIG_NOSYSTEM", "`1` for git, so that it reads no other configuration."},
+			{"GIT_ALLOW_PROTOCOL, GIT_NO_LAZY_FETCH", "`none` and `1` for git, so that it fetches nothing."},
+			{"GIT_EDITOR, GIT_SEQUENCE_EDITOR, GIT_TERMINAL_PROMPT", "`:`, `:` and `0` for git, so that it opens no editor and never asks."},
 		},
 	}
 }
@@ -84,7 +82,7 @@ func variables() map[string][]variable {
 // libraries are variables that Go's and other libraries read for ralph.
 func libraries() []variable {
 	return []variable{
-		{"TMPDIR", "Where `ralph test` makes its directories. On Windows `TMP` and `TEMP`."},
+		{"TMPDIR", "Where `ralph test`, and ralph for git, make their directories. On Windows `TMP` and `TEMP`."},
 		{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "Proxies for `judge` facts, also in small letters."},
 		{"SSL_CERT_FILE, SSL_CERT_DIR", "Certificates for `judge` facts, on Unix other than macOS."},
 		{"RES_OPTIONS, HOSTALIASES, LOCALDOMAIN", "How Go looks up the address of the model's service."},
@@ -140,7 +138,8 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{stateFile("logName") + ", " + stateFile("logRotated"), "read and write", "The decision log."},
 		{stateFile("cleanStamp"), "write", "When old memory was last removed."},
 		{"ralph-test-* in the directory for temporary files", "write", "`ralph test`, removed at the end."},
-		{"what git reads", "read", "`git` facts: git reads the repository and its own settings."},
+		{"ralph-git-* in the directory for temporary files", "write", "`git` facts and `ralph run --worktree`: what git reads instead of the repository's configuration, removed at the end."},
+		{"what git reads", "read", "`git` facts and `ralph run --worktree`: git reads the repository, and your `~/.config/git/ignore` and `~/.config/git/attributes`, or those below `XDG_CONFIG_HOME`."},
 	}
 }
 
@@ -171,8 +170,9 @@ func TestEnvironmentPage(t *testing.T) {
 			rows = append(rows, []string{reference.Code(names...), v.meaning, policies})
 		}
 		if title == "What programs get" {
-			p.Text("Programs that a policy runs, and git, get the environment of ralph with `RALPH_OFF=1`, and without the variables that lead git "+
-				"to another repository: %s. git also gets these.", reference.Code(taken(t)...))
+			p.Text("Programs that a policy runs get the environment of ralph with `RALPH_OFF=1`, and without the variables that lead git "+
+				"to another repository: %s. Of the variables whose names begin with `GIT_`, git gets those of this table, `GIT_AUTHOR_…` and `GIT_COMMITTER_…`; "+
+				"`GIT_CONFIG_…` only where it lists your configuration for ralph.", reference.Code(taken(t)...))
 		}
 		if !read {
 			for i := range rows {

@@ -25,7 +25,6 @@ const afterExit = 200 * time.Millisecond
 type process struct {
 	argv  []string
 	dir   string
-	env   []string // that of all children of ralph if nil
 	stdin string
 }
 
@@ -52,9 +51,7 @@ func (p process) run(ctx context.Context) finished {
 	cmd := exec.CommandContext(ctx, program, p.argv[1:]...)
 	cmd.Args[0] = p.argv[0]
 	cmd.Dir = p.dir
-	if cmd.Env = p.env; cmd.Env == nil {
-		cmd.Env = childEnv()
-	}
+	cmd.Env = childEnv()
 	cmd.Stdin = strings.NewReader(p.stdin)
 	cmd.Stdout, cmd.Stderr = &f.stdout, &f.stderr
 	cmd.WaitDelay = afterExit

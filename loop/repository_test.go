@@ -205,29 +205,21 @@ func (p *project) touchedAgain(name string) {
 	}
 }
 
-// What the user's own configuration says of a filter holds, whatever the repository
-// says.
-func TestGitKeepsFiltersOfTheUser(t *testing.T) {
+// No filter runs, also none of the user: that of Git LFS starts programs that the repository names.
+func TestGitRunsNoFilterOfTheUser(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil || runtime.GOOS == "windows" {
 		t.Skip("there is no git, or no shell")
 	}
 	p := newProject(t, nil)
-	user := newProject(t, map[string]string{"config": "[filter \"x\"]\n\tclean = tr a-z A-Z\n"})
+	user := newProject(t, nil)
+	user.write("config", "[filter \"x\"]\n\tclean = touch "+user.path("ran")+"; cat\n")
 	t.Setenv("GIT_CONFIG_GLOBAL", user.path("config"))
 	filtered(p, ".git/info/attributes")
-	p.write("f", "TEXT")
-	p.git("add", "f")
-	p.git("commit", "-qm", "capitals")
-	p.write("f", "text") // which the filter makes TEXT
-	p.touched("f")
-	l := p.loop(shown(`g: {git: .}`, gitShown))
-	if got := said(p.run(l, p.stop())); got != "branch main dirty false changed  ahead 0" {
+	if got := said(p.run(p.loop(shown(`g: {git: .}`, gitShown)), p.stop())); got != "branch main dirty false changed  ahead 0" {
 		t.Errorf("it says %q", got)
 	}
-	p.git("config", "filter.x.clean", "cat")
-	p.touched("f")
-	if got := said(p.run(l, p.stop())); got != "branch main dirty false changed  ahead 0" {
-		t.Errorf("against the repository's own filter it says %q", got)
+	if _, err := os.Stat(user.path("ran")); err == nil {
+		t.Error("the filter ran")
 	}
 }
 
@@ -260,29 +252,6 @@ func TestGitWorkTree(t *testing.T) {
 		ev.Cwd = dir
 		if got := said(p.run(l, ev)); got != want {
 			t.Errorf("%s: it says %q, want %q", dir, got, want)
-		}
-	}
-}
-
-// A git that cannot be kept from running programs is not asked.
-func TestGitTooOld(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there is no shell")
-	}
-	for name, answer := range map[string]string{
-		"no scopes":                   `echo "error: unknown option" >&2; exit 129`,
-		"settings of the environment": `printf 'local\0core.bare\nfalse\0'`,
-	} {
-		p := newProject(t, map[string]string{".git/HEAD": "ref: refs/heads/main\n"})
-		bin := newProject(t, nil)
-		bin.script("git", `case "$*" in *status*) touch `+bin.path("asked")+`;; *) `+answer+`;; esac`)
-		t.Setenv("PATH", bin.dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
-		got := said(p.run(p.loop(shown(`g: {git: .}`, `${problem(g)}`)), p.stop()))
-		if !strings.Contains(got, "git 2.31 or later is needed") {
-			t.Errorf("%s: it says %q", name, got)
-		}
-		if _, err := os.Stat(bin.path("asked")); err == nil {
-			t.Errorf("%s: it was asked", name)
 		}
 	}
 }

@@ -2,17 +2,20 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/git"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
 // gitSource asks the git program how a path of the project stands. It takes no lock
 // that the agent could be waiting for, and never asks for a password. No program runs
-// because the repository names it, see [repository]. The paths of changed are relative
+// because the repository names it, see [git]. The paths of changed are relative
 // to the repository, as git has them.
 type gitSource struct{ kind rules.SourceKind }
 
@@ -26,35 +29,31 @@ func (s gitSource) Gather(ctx context.Context, q Query) rules.Value {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	missing := func(why string) rules.Value { return rules.Value{Status: rules.Missing, Problem: why, Path: q.Args[0]} }
-	repo, ok := findRepository(q.Root.Dir())
-	if !ok {
-		return absent("there is no git repository")
+	repo, err := git.Find(q.Root.Dir())
+	defer repo.Close()
+	if err == nil {
+		err = repo.Open(ctx)
 	}
-	f, problem := repo.disarm(ctx)
-	if problem != "" {
-		return missing(problem)
-	}
-	if f.found && !f.late && f.err == nil && f.code == 0 {
-		f = repo.git(ctx, "--no-optional-locks", "--literal-pathspecs", "status", "--porcelain=v2", "--branch", "-z",
+	var out string
+	if err == nil {
+		out, err = repo.Run(ctx, "--no-optional-locks", "status", "--porcelain=v2", "--branch", "-z",
 			"--untracked-files=normal", "--ignore-submodules=dirty", "--", q.Args[0])
 	}
-	said, _, _ := strings.Cut(strings.TrimSpace(f.stderr.text()), "\n")
+	v := rules.Value{Path: q.Args[0]}
 	switch {
-	case !f.found:
+	case errors.Is(err, git.ErrNone):
+		return absent(err.Error())
+	case errors.Is(err, exec.ErrNotFound):
 		return missing("there is no program git")
-	case f.late:
+	case errors.Is(err, context.DeadlineExceeded):
 		return missing(fmt.Sprintf("git did not answer within %s", timeout))
-	case f.err != nil:
-		return missing("git cannot be run: " + f.err.Error())
-	case f.code != 0 && strings.Contains(said, "not a git repository"):
-		return absent("there is no git repository")
-	case f.code != 0:
-		return missing(fmt.Sprintf("git ended with status %d: %s", f.code, said))
+	case errors.Is(err, git.ErrLong):
+		v.Problem = "more has changed than 1 MiB of names"
+	case err != nil:
+		said, _, _ := strings.Cut(err.Error(), "\n")
+		return missing("git: " + said)
 	}
-	v := rules.Value{V: gitStatus(f.stdout.text()), Path: q.Args[0]}
-	if f.stdout.cut {
-		v.Problem = fmt.Sprintf("more has changed than %d MiB of names", maxOutput>>20)
-	}
+	v.V = gitStatus(strings.ToValidUTF8(out, "\ufffd"))
 	return v
 }
 

@@ -69,7 +69,7 @@ func (a *app) begin(ctx context.Context, own *store.Store, project string, f run
 	}
 	a.status = runStatus(last.Ended)
 	if r.tree.Dir != "" {
-		a.bringBack(context.WithoutCancel(ctx), r.tree, r.flags.merge && last.Ended == run.Success)
+		a.bringBack(ctx, r.tree, r.flags.merge && last.Ended == run.Success)
 	}
 	return a.notify(ctx, f.notify, last)
 }

@@ -27,10 +27,7 @@ func interruptions(ctx context.Context) (interruption, context.Context, func()) 
 	ctx, cancel := context.WithCancelCause(ctx)
 	in := interruption{first: make(chan struct{}), note: make(chan string, 1), now: cancel}
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
-		signal.Notify(signals, syscall.SIGHUP)
-	}
+	signal.Notify(signals, endSignals()...)
 	go func() {
 		for pressed := false; ; pressed = true {
 			select {
@@ -51,6 +48,15 @@ func interruptions(ctx context.Context) (interruption, context.Context, func()) 
 		}
 	}()
 	return in, ctx, func() { signal.Stop(signals); cancel(nil) }
+}
+
+// endSignals are those that ask ralph to end.
+func endSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if signal.Ignored(syscall.SIGHUP) { // as nohup does
+		return signals
+	}
+	return append(signals, syscall.SIGHUP)
 }
 
 // outlet ends the run once stdout has no reader any more, where the process would be killed and the agent's processes left over.

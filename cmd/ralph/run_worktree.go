@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"os/signal"
 	"path/filepath"
 	"strings"
 
@@ -16,6 +17,8 @@ const worktreesDir = "worktrees"
 
 // plant makes the worktree of a run. It has only what is committed, so the files that the policy reads must be.
 func (a *app) plant(ctx context.Context, own *store.Store, r *aRun) error {
+	ctx, stop := signal.NotifyContext(ctx, endSignals()...)
+	defer stop()
 	var files []string
 	for _, f := range r.program.Facts() {
 		for _, path := range f.Args {
@@ -46,7 +49,9 @@ func (r aRun) discard(ctx context.Context) error {
 	if r.tree.Dir == "" || r.flags.resume != "" {
 		return nil
 	}
-	return r.tree.Remove(context.WithoutCancel(ctx))
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), endSignals()...)
+	defer stop()
+	return r.tree.Remove(ctx)
 }
 
 // bringBack merges the branch of a run, or says where it is.
@@ -55,6 +60,8 @@ func (a *app) bringBack(ctx context.Context, t worktree.Tree, merge bool) {
 		fmt.Fprintf(a.stderr, "ralph: the work is on the branch %s in %s\n", t.Branch, t.Dir)
 		return
 	}
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), endSignals()...) // of the run, which has ended
+	defer stop()
 	if err := t.Merge(ctx); err != nil {
 		fmt.Fprintf(a.stderr, "ralph: the branch was not merged: %v\n", err)
 		return

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/git"
 	"github.com/ralph-sdk/ralph/internal/home"
 )
 
@@ -96,62 +97,15 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// maxLink is how large a file that leads from a git worktree to its repository may be, or back.
-const maxLink = 4 << 10
-
-// MainTree gives the main working tree of the git worktree at dir, "" if dir is none. Both
-// have to point at each other: the file .git of dir at a folder of the repository, and the
-// file gitdir there at that file. So a folder that only claims to be a worktree is none.
+// MainTree returns the main working tree of the git worktree at dir, "" if dir is none, see [git.Repo.Main].
 func MainTree(dir string, getenv func(string) string) string {
-	link := filepath.Join(dir, ".git")
-	there, ok := strings.CutPrefix(readLink(link), "gitdir: ")
-	if !ok {
+	r, err := git.At(dir)
+	if err != nil {
 		return ""
 	}
-	admin := resolved(dir, there)
-	repository := filepath.Dir(filepath.Dir(admin))
-	if admin == "" || filepath.Base(filepath.Dir(admin)) != "worktrees" || filepath.Base(repository) != ".git" {
-		return ""
-	}
-	if back := resolved(admin, readLink(filepath.Join(admin, "gitdir"))); back == "" || back != resolved(dir, ".git") {
-		return ""
-	}
-	main := filepath.Dir(repository)
-	if !usable(main, homeOf(getenv)) {
+	main := r.Main()
+	if main != "" && !usable(main, homeOf(getenv)) {
 		return ""
 	}
 	return main
-}
-
-// readLink reads a small regular file of one line, "" if it is none.
-func readLink(path string) string {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxLink {
-		return ""
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	line := strings.TrimRight(string(b), "\r\n")
-	if strings.ContainsAny(line, "\r\n\x00") {
-		return ""
-	}
-	return line
-}
-
-// resolved is a path without links, which counts from dir if it is relative; "" if there is nothing.
-func resolved(dir, path string) string {
-	path = filepath.FromSlash(path)
-	if path == "" {
-		return ""
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return ""
-	}
-	return path
 }

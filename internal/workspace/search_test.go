@@ -121,16 +121,17 @@ func TestAboveFiles(t *testing.T) {
 // A git worktree has the main tree that points back at it.
 func TestMainTree(t *testing.T) {
 	in := tree(t, map[string]string{
+		"main/.git/worktrees/w/commondir": "../..\n", "main/.git/worktrees/in/commondir": "../..\n", "main/.git/worktrees/rel/commondir": "../..\n",
 		"main/.git/worktrees/w/gitdir": "BASE/w/.git\n", "main/.git/worktrees/in/gitdir": "BASE/main/trees/in/.git\n", "main/.ralph/": "",
 		"w/.git": "gitdir: BASE/main/.git/worktrees/w\n", "w/sub/": "",
 		"main/trees/in/.git": "gitdir: ../../.git/worktrees/in\n", "main/trees/in/sub/": "",
 		"main/.git/worktrees/rel/gitdir": "../../../../rel/.git\n", "rel/.git": "gitdir: ../main/.git/worktrees/rel\n",
 		// These claim what is not so.
 		"thief/.git":                      "gitdir: BASE/main/.git/worktrees/w\n", // the main tree points at w
-		"main/.git/worktrees/lost/gitdir": "BASE/thief/.git\n",
-		"stale/.git":                      "gitdir: BASE/main/.git/worktrees/gone\n",
-		"odd/.git":                        "gitdir: BASE/main/.git\n",
-		"module/.git":                     "gitdir: BASE/main/.git/modules/module\n", "main/.git/modules/module/gitdir": "BASE/module/.git\n",
+		"main/.git/worktrees/lost/gitdir": "BASE/thief/.git\n", "main/.git/worktrees/lost/commondir": "../..\n",
+		"stale/.git":  "gitdir: BASE/main/.git/worktrees/gone\n",
+		"odd/.git":    "gitdir: BASE/main/.git\n",
+		"module/.git": "gitdir: BASE/main/.git/modules/module\n", "main/.git/modules/module/gitdir": "BASE/module/.git\n",
 		"two/.git":  "gitdir: BASE/main/.git/worktrees/w\ngitdir: x\n",
 		"dir/.git/": "", "none/": "",
 	})

@@ -1,23 +1,20 @@
-// Package worktree gives a run a git worktree and a branch of its own, and brings the branch back.
+// Package worktree gives a run its own git worktree and branch, and merges the branch.
 //
-// It promises that nothing is lost: a branch that cannot be brought back stays, with its worktree. It runs git as the
-// user would, but starts no program that the repository names, and without variables that lead git to another repository.
+// It promises that nothing is lost: a branch that cannot be merged stays, with its worktree. For how it runs git see
+// [git].
 //
 // Start with [Add].
 package worktree
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/gitsafe"
+	"github.com/ralph-sdk/ralph/internal/git"
 )
 
 // Tree is a git worktree that Add made.
@@ -28,41 +25,84 @@ type Tree struct {
 	Base   string // branch of the main working tree when the worktree was made, "" if none was checked out
 }
 
+// heads is what the full name of a branch begins with. git could take a short one for an option.
+const heads = "refs/heads/"
+
+// repo is a repository that git can run in.
+type repo struct{ *git.Repo }
+
+// open prepares to run git in a working tree. The caller closes the repository.
+func open(ctx context.Context, dir string) (repo, error) {
+	r, err := git.Find(dir)
+	switch {
+	case err != nil:
+	case r.Top != dir:
+		err = fmt.Errorf("a worktree is made of a whole repository, and %s is within %s: give --project %[2]s", dir, r.Top)
+	default:
+		if err = r.Pipes(); err == nil {
+			err = r.Open(ctx)
+		}
+	}
+	return repo{r}, err
+}
+
+// git runs git and returns what it prints without the end of the line.
+func (r repo) git(ctx context.Context, args ...string) (string, error) {
+	out, err := r.Run(ctx, args...)
+	return strings.TrimSpace(out), err
+}
+
+// branch returns the branch that is checked out, "" if there is none.
+func (r repo) branch(ctx context.Context) string {
+	head, _ := r.git(ctx, "symbolic-ref", "--quiet", "HEAD")
+	branch, _ := strings.CutPrefix(head, heads)
+	return branch
+}
+
+// has reports whether a commit has all that another has.
+func (r repo) has(ctx context.Context, commit, other string) bool {
+	_, err := r.git(ctx, "merge-base", "--is-ancestor", other, commit)
+	return err == nil
+}
+
 // Add makes a worktree of the repository at main in dir, with a new branch at HEAD. The error says what to do.
 func Add(ctx context.Context, main, dir, branch string) (Tree, error) {
 	t := Tree{Main: main, Dir: dir, Branch: branch}
-	if err := suitable(ctx, main); err != nil {
+	r, err := suitable(ctx, main)
+	defer r.Close()
+	if err != nil {
 		return t, err
 	}
-	t.Base, _ = git(ctx, main, "symbolic-ref", "--quiet", "--short", "HEAD")
+	t.Base = r.branch(ctx)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return t, err
 	}
-	if _, err := git(ctx, main, "worktree", "add", "-b", branch, "--", dir, "HEAD"); err != nil {
+	if err := r.AddTree(ctx, branch, dir); err != nil {
 		return t, fmt.Errorf("the worktree cannot be made: %w", err)
 	}
 	return t, nil
 }
 
-// suitable says why no worktree can be made of a repository.
-func suitable(ctx context.Context, main string) error {
-	top, err := git(ctx, main, "rev-parse", "--show-toplevel")
-	if err != nil {
-		return fmt.Errorf("a worktree needs a git repository: %w", err)
+// suitable opens a repository of which a worktree can be made. The error says why it cannot.
+func suitable(ctx context.Context, main string) (repo, error) {
+	r, err := open(ctx, main)
+	if errors.Is(err, git.ErrNone) {
+		err = fmt.Errorf("a worktree needs a git repository: %w", err)
 	}
-	if resolved, err := filepath.EvalSymlinks(top); err != nil || resolved != main {
-		return fmt.Errorf("a worktree is made of a whole repository, and %s lies within %s: give --project %[2]s", main, top)
+	if err == nil {
+		if _, none := r.git(ctx, "rev-parse", "--verify", "HEAD^{commit}"); none != nil {
+			err = errors.New("the repository has no commit yet: make one")
+		}
 	}
-	if _, err := git(ctx, main, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
-		return errors.New("the repository has no commit yet: make one")
-	}
-	return nil
+	return r, err
 }
 
-// Missing gives those of some files that exist in a working tree and that its HEAD does not have, so that a new worktree lacks
+// Missing returns those of some files that exist in a working tree and that its HEAD does not have, so that a new worktree lacks
 // them. The error says why there can be no worktree.
 func Missing(ctx context.Context, main string, files []string) ([]string, error) {
-	if err := suitable(ctx, main); err != nil {
+	r, err := suitable(ctx, main)
+	defer r.Close()
+	if err != nil {
 		return nil, err
 	}
 	var missing []string
@@ -70,146 +110,91 @@ func Missing(ctx context.Context, main string, files []string) ([]string, error)
 		if _, err := os.Lstat(filepath.Join(main, filepath.FromSlash(f))); err != nil {
 			continue
 		}
-		if _, err := git(ctx, main, "cat-file", "-e", "HEAD:./"+f); err != nil {
+		if _, err := r.git(ctx, "cat-file", "-e", "HEAD:./"+f); err != nil {
 			missing = append(missing, f)
 		}
 	}
 	return missing, nil
 }
 
-// Merge brings the branch into the branch that it came from, by a fast-forward, and rebases it before where that branch has moved on. Then it removes the
+// Merge brings the branch into the branch that it came from, by a fast-forward, and rebases it before if that branch has new commits. Then it removes the
 // worktree and the branch. The error says why not, and what is left.
 func (t Tree) Merge(ctx context.Context) error {
-	kept := func(why string, args ...any) error {
-		return fmt.Errorf("%s; the work is on the branch %s in %s", fmt.Sprintf(why, args...), t.Branch, t.Dir)
-	}
-	if t.Base == "" {
-		return kept("no branch was checked out in %s", t.Main)
-	}
-	if now, _ := git(ctx, t.Main, "symbolic-ref", "--quiet", "--short", "HEAD"); now != t.Base {
-		return kept("%s is not on %s any more", t.Main, t.Base)
-	}
-	if err := t.ours(ctx); err != nil {
-		return kept("%v", err)
-	}
-	dirty, err := git(ctx, t.Dir, "status", "--porcelain", "--ignore-submodules=dirty")
-	if err != nil {
-		return kept("%v", err)
-	}
-	if dirty != "" {
-		return kept("there are uncommitted changes")
-	}
-	if _, err := git(ctx, t.Main, "merge-base", "--is-ancestor", t.Base, t.Branch); err != nil {
-		if _, err := git(ctx, t.Dir, "rebase", "--quiet", t.Base); err != nil {
-			conflicts, _ := git(ctx, t.Dir, "diff", "--name-only", "--diff-filter=U")
-			_, _ = git(ctx, t.Dir, "rebase", "--abort")
-			if conflicts != "" {
-				return kept("it conflicts with %s in %s", t.Base, strings.Join(strings.Fields(conflicts), ", "))
-			}
-			return kept("it cannot be rebased on %s: %v", t.Base, err)
-		}
-	}
-	if _, err := git(ctx, t.Main, "merge", "--quiet", "--ff-only", t.Branch); err != nil {
-		return kept("%s cannot be moved forward: %v", t.Base, err)
+	if err := t.merge(ctx); err != nil {
+		return fmt.Errorf("%w; the work is on the branch %s in %s", err, t.Branch, t.Dir)
 	}
 	return t.Remove(ctx)
 }
 
-// ours checks that git takes the worktree for what Add made: an agent can write what leads git from there to a repository.
-func (t Tree) ours(ctx context.Context) error {
-	var common []string
-	for _, dir := range []string{t.Main, t.Dir} {
-		said, err := git(ctx, dir, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir")
-		if err != nil {
+func (t Tree) merge(ctx context.Context) error {
+	main, err := open(ctx, t.Main)
+	defer main.Close()
+	if err != nil {
+		return err
+	}
+	tree, err := open(ctx, t.Dir)
+	defer tree.Close()
+	if err != nil {
+		return err
+	}
+	switch {
+	case !tree.LinkedTo(main.Repo): // an agent can write what leads git from there to a repository
+		return fmt.Errorf("%s is no longer a worktree of %s", t.Dir, t.Main)
+	case t.Base == "":
+		return fmt.Errorf("no branch was checked out in %s", t.Main)
+	case main.branch(ctx) != t.Base:
+		return fmt.Errorf("%s is no longer on %s", t.Main, t.Base)
+	case tree.branch(ctx) != t.Branch:
+		return fmt.Errorf("%s is no longer on %s", t.Dir, t.Branch)
+	}
+	dirty, err := tree.git(ctx, "status", "--porcelain", "--ignore-submodules=dirty")
+	if err != nil {
+		return err
+	}
+	if dirty != "" {
+		return errors.New("there are uncommitted changes")
+	}
+	if !main.has(ctx, heads+t.Branch, heads+t.Base) {
+		if err := t.rebase(ctx, tree); err != nil {
 			return err
 		}
-		top, repository, _ := strings.Cut(said, "\n")
-		if !sameDir(top, dir) {
-			return fmt.Errorf("git takes %s for the working tree of %s", top, dir)
-		}
-		common = append(common, repository)
 	}
-	if !sameDir(common[0], common[1]) {
-		return fmt.Errorf("%s is not a worktree of %s any more", t.Dir, t.Main)
+	if _, err := main.git(ctx, "merge", "--quiet", "--ff-only", heads+t.Branch); err != nil {
+		return fmt.Errorf("%s cannot be moved forward: %w", t.Base, err)
 	}
 	return nil
 }
 
-func sameDir(a, b string) bool {
-	x, errX := filepath.EvalSymlinks(a)
-	y, errY := filepath.EvalSymlinks(b)
-	return errX == nil && errY == nil && x == y
+func (t Tree) rebase(ctx context.Context, tree repo) error {
+	if tree.Signed {
+		return fmt.Errorf("it must be rebased on %s, and commit.gpgSign is set, but ralph does not sign: rebase it", t.Base)
+	}
+	_, err := tree.git(ctx, "rebase", "--quiet", heads+t.Base)
+	if err == nil {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	conflicts, _ := tree.git(ctx, "diff", "--name-only", "--diff-filter=U")
+	_, _ = tree.git(ctx, "rebase", "--abort")
+	if conflicts != "" {
+		return fmt.Errorf("it conflicts with %s in %s", t.Base, strings.ReplaceAll(conflicts, "\n", ", "))
+	}
+	return fmt.Errorf("it cannot be rebased on %s: %w", t.Base, err)
 }
 
 // Remove removes the worktree, and its branch if that has nothing that the main working tree lacks. A worktree with changes stays, and the error says so.
 func (t Tree) Remove(ctx context.Context) error {
-	if _, err := gitIn(ctx, []string{t.Main, t.Dir}, "worktree", "remove", "--", t.Dir); err != nil {
+	r, err := open(ctx, t.Main)
+	defer r.Close()
+	if err == nil {
+		_, err = r.git(ctx, "worktree", "remove", "--", t.Dir)
+	}
+	if err != nil {
 		return fmt.Errorf("the worktree %s stays: %w", t.Dir, err)
 	}
-	if _, err := git(ctx, t.Main, "merge-base", "--is-ancestor", t.Branch, "HEAD"); err != nil {
+	if !r.has(ctx, "HEAD", heads+t.Branch) {
 		return fmt.Errorf("the branch %s stays: it has commits that are nowhere else", t.Branch)
 	}
-	_, err := git(ctx, t.Main, "branch", "--quiet", "-D", "--", t.Branch)
+	_, err = r.git(ctx, "branch", "--quiet", "-D", "--", t.Branch)
 	return err
-}
-
-// maxMessage is how much of what git says goes into an error.
-const maxMessage = 2 << 10
-
-// maxList is how much configuration a repository may have.
-const maxList = 1 << 20
-
-// git runs git in a directory and gives what it prints. Its error is what it says. It starts no program that the repository names.
-func git(ctx context.Context, dir string, args ...string) (string, error) {
-	return gitIn(ctx, []string{dir}, args...)
-}
-
-// gitIn is git in the first of some directories, where it goes to the others too: each worktree can have a configuration of its own.
-func gitIn(ctx context.Context, dirs []string, args ...string) (string, error) {
-	settings := gitsafe.Always()
-	for i, dir := range dirs {
-		if _, err := os.Stat(dir); err != nil && i > 0 {
-			continue
-		}
-		listed, err := run(ctx, dir, settings, gitsafe.List()...)
-		if err == nil && len(listed) > maxList {
-			err = fmt.Errorf("the configuration of the repository has more than %d MiB", maxList>>20)
-		}
-		if err == nil {
-			settings, err = settings.Disarm(listed)
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	out, err := run(ctx, dirs[0], settings, args...)
-	return strings.TrimSpace(out), err
-}
-
-func run(ctx context.Context, dir string, settings gitsafe.Settings, args ...string) (string, error) {
-	program, err := gitsafe.Program(dir)
-	if err != nil {
-		return "", err
-	}
-	cmd := exec.CommandContext(ctx, program, append([]string{"--no-pager"}, args...)...)
-	cmd.Dir = dir
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(strings.ToUpper(v), "=")
-		return strings.HasPrefix(name, "GIT_CONFIG_KEY_") || strings.HasPrefix(name, "GIT_CONFIG_VALUE_") || slices.Contains([]string{
-			"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_CONFIG_PARAMETERS",
-		}, name)
-	}), append(settings.Env(), "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true")...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		said := strings.TrimSpace(strings.ToValidUTF8(errs.String(), "\ufffd"))
-		if len(said) > maxMessage {
-			said = said[:maxMessage] + "…"
-		}
-		if said == "" {
-			said = err.Error()
-		}
-		return "", errors.New(strings.TrimPrefix(said, "fatal: "))
-	}
-	return out.String(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ type repo struct {
 	dir string
 }
 
-func newRepo(t *testing.T) repo {
+func newRepo(t *testing.T, initialize ...string) repo {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not there")
@@ -32,7 +33,7 @@ func newRepo(t *testing.T) repo {
 		t.Fatal(err)
 	}
 	r := repo{t, dir}
-	r.git(dir, "init", "-q", "-b", "main")
+	r.git(dir, append([]string{"init", "-q", "-b", "main"}, initialize...)...)
 	r.commit(dir, "a.txt", "one\n")
 	return r
 }
@@ -88,12 +89,16 @@ func TestMerge(t *testing.T) {
 			r.commit(tree.Dir, "a.txt", "theirs\n")
 			r.commit(r.dir, "a.txt", "ours\n")
 		}, "it conflicts with main in a.txt; the work is on the branch ralph/one", map[string]string{"a.txt": "ours\n"}},
+		{"a detached HEAD", func(r repo, tree worktree.Tree) {
+			r.git(tree.Dir, "checkout", "-q", "--detach")
+			r.commit(tree.Dir, "b.txt", "two\n")
+		}, "is no longer on ralph/one", nil},
 		{"uncommitted work", func(r repo, tree worktree.Tree) { r.write(tree.Dir, "b.txt", "two\n") }, "uncommitted changes", nil},
 		{"the user works on the same file", func(r repo, tree worktree.Tree) {
 			r.commit(tree.Dir, "a.txt", "theirs\n")
 			r.write(r.dir, "a.txt", "in progress\n")
 		}, "main cannot be moved forward", map[string]string{"a.txt": "in progress\n"}},
-		{"the user is on another branch", func(r repo, tree worktree.Tree) { r.git(r.dir, "checkout", "-q", "-b", "other") }, "is not on main any more", nil},
+		{"the user is on another branch", func(r repo, tree worktree.Tree) { r.git(r.dir, "checkout", "-q", "-b", "other") }, "is no longer on main", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRepo(t)
@@ -119,6 +124,95 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// What a person legitimately sets holds in the worktree and after the merge, as the user's git sees it.
+func TestMergeOfTheUsersRepository(t *testing.T) {
+	for name, c := range map[string]struct {
+		initialize, setup [][]string
+		attributes        string
+		files             map[string]string // of the worktree at first
+	}{
+		"line endings":               {nil, [][]string{{"config", "core.autocrlf", "true"}}, "", map[string]string{"a.txt": "one\r\n"}},
+		"line endings by attributes": {nil, nil, "* text eol=crlf\n", map[string]string{"a.txt": "one\r\n"}},
+		"SHA-256":                    {[][]string{{"--object-format=sha256"}}, nil, "", map[string]string{"a.txt": "one\n"}},
+		"a sparse checkout":          {nil, [][]string{{"sparse-checkout", "set", "sub"}}, "", map[string]string{"a.txt": "one\n", "other/o.txt": ""}},
+		"packed references":          {nil, [][]string{{"pack-refs", "--all"}, {"gc", "-q"}}, "", map[string]string{"a.txt": "one\n"}},
+		"an upstream":                {nil, [][]string{{"config", "branch.main.remote", "."}, {"config", "branch.main.merge", "refs/heads/main"}}, "", nil},
+		"no reflog":                  {nil, [][]string{{"config", "core.logAllRefUpdates", "false"}}, "", nil},
+		"a branch with an odd name":  {nil, [][]string{{"checkout", "-qb", "feature/#1-ü"}}, "", nil},
+		"another worktree":           {nil, [][]string{{"worktree", "add", "-q", "-b", "w", "../w"}}, "", nil},
+		"filters": {nil, [][]string{{"config", "filter.lfs.smudge", "tr a-z A-Z"}, {"config", "filter.lfs.clean", "tr A-Z a-z"}, {"config", "filter.lfs.required", "true"}},
+			"a.txt filter=lfs\n", map[string]string{"a.txt": "one\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRepo(t, slices.Concat(c.initialize...)...)
+			for _, dir := range []string{"sub", "other"} {
+				if err := os.Mkdir(filepath.Join(r.dir, dir), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.write(r.dir, ".gitattributes", c.attributes)
+			r.write(r.dir, "other/o.txt", "o\n")
+			r.commit(r.dir, "sub/s.txt", "s\n")
+			for _, args := range c.setup {
+				r.git(r.dir, args...)
+			}
+			tree := r.tree()
+			for name, want := range c.files {
+				if got, _ := os.ReadFile(filepath.Join(tree.Dir, name)); string(got) != want {
+					t.Errorf("%s is %q, want %q", name, got, want)
+				}
+			}
+			r.commit(tree.Dir, "sub/b.txt", "two\n")
+			r.git(r.dir, "pack-refs", "--all")
+			r.commit(r.dir, "sub/c.txt", "three\n")
+			if err := tree.Merge(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := r.git(r.dir, "log", "--format=%s", "-3"); got != "sub/b.txt\nsub/c.txt\nsub/s.txt" {
+				t.Errorf("the commits are %q", got)
+			}
+			for what, args := range map[string][]string{"status": {"status", "--porcelain"}, "branches": {"branch", "--list", "ralph/*"}, "fsck": {"fsck", "--no-dangling"}} {
+				if got := r.git(r.dir, args...); got != "" {
+					t.Errorf("%s: %s", what, got)
+				}
+			}
+		})
+	}
+}
+
+// The project of a run can be a linked worktree, or a submodule.
+func TestMergeIntoLinked(t *testing.T) {
+	r := newRepo(t)
+	super := filepath.Dir(r.dir)
+	r.git(r.dir, "worktree", "add", "-q", "-b", "side", filepath.Join(super, "linked"))
+	r.git(super, "init", "-q", "super")
+	r.git(filepath.Join(super, "super"), "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", r.dir, "sub")
+	for _, name := range []string{"linked", "super/sub"} {
+		r.dir = filepath.Join(super, filepath.FromSlash(name))
+		tree := r.tree()
+		r.commit(tree.Dir, "b.txt", "two\n")
+		r.commit(r.dir, "c.txt", "three\n")
+		if err := tree.Merge(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := r.git(r.dir, "log", "--format=%s", "-2") + r.git(r.dir, "status", "--porcelain"); got != "b.txt\nc.txt" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// A commit that must be signed is not made without.
+func TestMergeSigns(t *testing.T) {
+	r := newRepo(t)
+	tree := r.tree()
+	r.commit(tree.Dir, "b.txt", "two\n")
+	r.commit(r.dir, "c.txt", "three\n")
+	r.git(r.dir, "config", "commit.gpgSign", "true")
+	if err := tree.Merge(t.Context()); err == nil || !strings.Contains(err.Error(), "commit.gpgSign is set") {
+		t.Errorf("Merge returns %v", err)
+	}
+}
+
 func TestAddRefuses(t *testing.T) {
 	r := newRepo(t)
 	sub := filepath.Join(r.dir, "sub")
@@ -130,7 +224,7 @@ func TestAddRefuses(t *testing.T) {
 	empty, _ = filepath.EvalSymlinks(empty)
 	for _, c := range []struct{ main, want string }{
 		{t.TempDir(), "needs a git repository"},
-		{sub, "lies within"},
+		{sub, "is within"},
 		{empty, "has no commit yet"},
 	} {
 		if _, err := worktree.Add(t.Context(), c.main, filepath.Join(t.TempDir(), "x"), "b"); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -1,0 +1,118 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNone says that there is no repository.
+var ErrNone = errors.New("there is no git repository")
+
+// maxLink is how large a file may be that leads from a working tree to its repository, or back.
+const maxLink = 4 << 10
+
+// Find returns the repository of the nearest working tree that a directory is in, [ErrNone] if there is none. A bare repository
+// is not found: a clone can have one in a directory.
+func Find(dir string) (*Repo, error) {
+	for top := dir; ; top = filepath.Dir(top) {
+		r, err := At(top)
+		if errors.Is(err, ErrNone) && top != filepath.Dir(top) {
+			continue
+		}
+		r.cwd = dir
+		return r, err
+	}
+}
+
+// At returns the repository of the working tree at a directory. It is never nil.
+func At(top string) (*Repo, error) {
+	r := &Repo{Top: top, cwd: top}
+	at := filepath.Join(top, ".git")
+	info, err := os.Stat(at)
+	switch {
+	case err != nil:
+		return r, ErrNone
+	case info.IsDir():
+		if _, err := os.Lstat(filepath.Join(at, "HEAD")); err != nil {
+			return r, ErrNone // git passes over it
+		}
+		r.dir, err = filepath.EvalSymlinks(at)
+	default:
+		r.dir = follow(top, ".git", "gitdir: ")
+	}
+	r.common = r.dir
+	if _, missing := os.Lstat(filepath.Join(r.dir, "commondir")); missing == nil {
+		r.common = follow(r.dir, "commondir", "")
+	}
+	if r.dir == "" || r.common == "" {
+		return r, fmt.Errorf("%s leads to no repository", at)
+	}
+	return r, err
+}
+
+// Main returns the main working tree of a linked one, "" if r is not linked.
+func (r *Repo) Main() string {
+	if filepath.Base(r.common) != ".git" || !r.LinkedTo(r) {
+		return ""
+	}
+	return filepath.Dir(r.common)
+}
+
+// LinkedTo reports whether r is a linked working tree of the same repository as other. Both have to point at each other:
+// the file .git at a directory of the repository, and the file gitdir there at that file. So a directory that only
+// claims to be a working tree is none.
+func (r *Repo) LinkedTo(other *Repo) bool {
+	link, err := filepath.EvalSymlinks(filepath.Join(r.Top, ".git"))
+	return err == nil && r.common == other.common && filepath.Dir(r.dir) == filepath.Join(r.common, "worktrees") && follow(r.dir, "gitdir", "") == link
+}
+
+// AddTree makes a linked working tree, with a new branch at HEAD.
+func (r *Repo) AddTree(ctx context.Context, branch, dir string) error {
+	trees := filepath.Join(r.common, "worktrees")
+	if err := os.MkdirAll(trees, 0o777); err != nil {
+		return err
+	}
+	if _, err := r.Run(ctx, "worktree", "add", "-b", branch, "--", dir, "HEAD"); err != nil {
+		return err
+	}
+	link := filepath.Join(dir, ".git") // git wrote how it sees the repository
+	return os.WriteFile(link, []byte("gitdir: "+filepath.ToSlash(filepath.Join(trees, filepath.Base(readLink(link))))+"\n"), 0o644)
+}
+
+// follow returns the path that a file of a directory names, without links; "" if it names none.
+func follow(dir, name, before string) string {
+	path, ok := strings.CutPrefix(readLink(filepath.Join(dir, name)), before)
+	path = filepath.FromSlash(path)
+	if !ok || path == "" {
+		return ""
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// readLink reads a small regular file of one line, "" if it is none.
+func readLink(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxLink {
+		return ""
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	line := strings.TrimRight(string(b), "\r\n")
+	if strings.ContainsAny(line, "\r\n\x00") {
+		return ""
+	}
+	return line
+}
