@@ -30,21 +30,14 @@ func (s *Session) Actions(ctx context.Context) []Action {
 	}
 	var all []Action
 	ended := map[string]bool{} // the call's id to whether it went well
-	seen := newest{}
-	for line := range s.lines(ctx.Err) {
-		e := parseRecord(line, s.options.Subagent)
+	for e, r := range s.records(ctx.Err) {
 		if e.kind == opening || len(all) >= maxActions {
 			break
 		}
-		if e.kind != result && len(e.tools) == 0 || seen.has(e) {
-			continue
-		}
-		var r record
-		for c := jsontext.Value(clean(line)).Members(); c.Next(); {
-			r.set(c.Key, c.Value)
-		}
 		if e.kind == result {
 			r.ends(ended)
+		}
+		if len(e.tools) == 0 {
 			continue
 		}
 		for _, call := range slices.Backward(r.calls()) {
@@ -101,11 +94,7 @@ func (r *record) calls() []call {
 			all[len(all)-1].ended = &ok
 		}
 	default:
-		content := r.message.Field("content")
-		if content == nil {
-			content = r.message.Field("parts")
-		}
-		for c := content.Elements(); c.Next(); {
+		for c := r.messageContent().Elements(); c.Next(); {
 			if use := c.Value.Field("functionCall"); use.There() {
 				add(use.Field("id"), use.Field("name"), use.Field("args"))
 			} else if c.Value.Field("name").There() {

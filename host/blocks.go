@@ -25,7 +25,7 @@ func readBlocks(content jsontext.Value) blocks {
 		if s, ok := c.Value.Decode(); ok {
 			b.add(s)
 		} else {
-			b.block(c.Value)
+			b.block(readBlock(c.Value))
 		}
 	}
 	return b
@@ -37,40 +37,54 @@ func (b *blocks) add(text string) {
 	}
 }
 
-func (b *blocks) block(v jsontext.Value) {
-	var typ, name string
-	var text, call jsontext.Value
-	var thought, response bool
-	for c := v.Members(); c.Next(); {
-		switch string(c.Key) {
-		case "type":
-			typ = c.Value.Text()
-		case "text":
-			text = c.Value
-		case "name":
-			name = c.Value.Text()
-		case "thought":
-			thought = c.Value.IsTrue()
-		case "functionCall":
-			call = c.Value
-		case "functionResponse":
-			response = c.Value.There()
-		}
-	}
-	switch {
-	case typ == "text", typ == "output_text", typ == "input_text", typ == "" && !thought:
-		b.add(text.Text())
+func (b *blocks) block(block block) {
+	switch typ := block.typ; {
+	case typ == "text", typ == "output_text", typ == "input_text", typ == "" && !block.thought:
+		b.add(block.text.Text())
 	case typ == "image", typ == "document", typ == "input_image":
 		b.media = true
 	case typ == "tool_use", typ == "server_tool_use", typ == "mcp_tool_use":
-		b.tools = append(b.tools, name)
+		b.tools = append(b.tools, block.name)
 	case strings.HasSuffix(typ, "tool_result"):
 		b.result = true
 	}
-	if call.There() {
-		b.tools = append(b.tools, call.Field("name").Text())
+	if block.call.There() {
+		b.tools = append(b.tools, block.call.Field("name").Text())
 	}
-	b.result = b.result || response
+	b.result = b.result || block.response
+}
+
+// block is one block of the content of a message.
+type block struct {
+	typ, name                  string
+	text, input, content, call jsontext.Value
+	thought, response, failed  bool
+}
+
+func readBlock(v jsontext.Value) (b block) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key) {
+		case "type":
+			b.typ = c.Value.Text()
+		case "text":
+			b.text = c.Value
+		case "name":
+			b.name = c.Value.Text()
+		case "input":
+			b.input = c.Value
+		case "content":
+			b.content = c.Value
+		case "is_error":
+			b.failed = c.Value.IsTrue()
+		case "thought":
+			b.thought = c.Value.IsTrue()
+		case "functionCall":
+			b.call = c.Value
+		case "functionResponse":
+			b.response = c.Value.There()
+		}
+	}
+	return b
 }
 
 // names lists the names of objects in a list.

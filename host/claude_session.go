@@ -67,6 +67,14 @@ func foreign(origin jsontext.Value) bool {
 	return kind != "" && kind != "human"
 }
 
+// messageContent is what the message of the record consists of; Qwen Code has parts.
+func (r *record) messageContent() jsontext.Value {
+	if content := r.message.Field("content"); content != nil {
+		return content
+	}
+	return r.message.Field("parts")
+}
+
 type message struct {
 	blocks
 	id, role, model, stopReason string

@@ -40,9 +40,9 @@ func (s *Session) Conversation(ctx context.Context, n int, results bool) []Excha
 		}
 		return nil
 	}
-	talk := talk{seen: newest{}, results: results}
-	for line := range s.lines(ctx.Err) {
-		if talk.add(line, s.options.Subagent); len(talk.sides) > n {
+	talk := talk{results: results}
+	for e, r := range s.records(ctx.Err) {
+		if talk.add(e, r); len(talk.sides) > n {
 			talk.sides = talk.sides[:n] // the one before is not wanted
 			break
 		}
@@ -53,8 +53,7 @@ func (s *Session) Conversation(ctx context.Context, n int, results bool) []Excha
 // talk collects a conversation from its end.
 type talk struct {
 	sides   []side // the newest first
-	seen    newest
-	results bool // what tools returned is collected too
+	results bool   // what tools returned is collected too
 }
 
 // side is an exchange with its pieces, the newest first.
@@ -64,20 +63,16 @@ type side struct {
 	size   int
 }
 
-func (t *talk) add(line []byte, subagent bool) {
-	e := parseRecord(line, subagent)
-	if t.seen.has(e) {
-		return
-	}
+func (t *talk) add(e entry, r *record) {
 	role, pieces := "assistant", []string(nil)
 	switch e.kind {
 	case opening:
 		role, pieces = "user", e.texts
 	case assistant:
-		pieces = piecesOf(line, e, t.results)
+		pieces = r.pieces(e, t.results)
 	case result:
 		if t.results {
-			pieces = piecesOf(line, e, true)
+			pieces = r.pieces(e, true)
 		}
 	}
 	if len(pieces) == 0 {
@@ -105,24 +100,17 @@ func (t *talk) exchanges() []Exchange {
 	return out
 }
 
-// piecesOf gives the texts, tool uses and tool results of a record of the agent or of a tool, in order.
-func piecesOf(line []byte, e entry, results bool) []string {
-	var r record
-	for c := jsontext.Value(clean(line)).Members(); c.Next(); {
-		r.set(c.Key, c.Value)
-	}
+// pieces are the texts, tool uses and tool results of a record of the agent or of a tool, in order.
+func (r *record) pieces(e entry, results bool) []string {
 	switch {
 	case r.message != nil:
-		content := r.message.Field("content")
-		if content == nil {
-			content = r.message.Field("parts")
-		}
+		content := r.messageContent()
 		if _, isText := content.Decode(); isText && e.kind == assistant {
 			return e.texts
 		}
 		var out []string
 		for c := content.Elements(); c.Next(); {
-			out = append(out, toldBlock(c.Value, results)...)
+			out = append(out, readBlock(c.Value).told(results)...)
 		}
 		return out
 	case r.payload != nil && e.kind == result:
@@ -143,40 +131,20 @@ func piecesOf(line []byte, e entry, results bool) []string {
 	return out
 }
 
-func toldBlock(v jsontext.Value, results bool) []string {
-	var typ, name string
-	var text, input, content, call jsontext.Value
-	failed := false
-	for c := v.Members(); c.Next(); {
-		switch string(c.Key) {
-		case "type":
-			typ = c.Value.Text()
-		case "name":
-			name = c.Value.Text()
-		case "text":
-			text = c.Value
-		case "input":
-			input = c.Value
-		case "content":
-			content = c.Value
-		case "is_error":
-			failed = c.Value.IsTrue()
-		case "functionCall":
-			call = c.Value
-		}
-	}
+// told is what a conversation shows of a block.
+func (b block) told(results bool) []string {
 	switch {
-	case strings.HasSuffix(typ, "tool_use"):
-		return []string{toolUse(name, input)}
-	case strings.HasSuffix(typ, "tool_result"): // also of a tool that the service itself ran, in the agent's message
+	case strings.HasSuffix(b.typ, "tool_use"):
+		return []string{toolUse(b.name, b.input)}
+	case strings.HasSuffix(b.typ, "tool_result"): // also of a tool that the service itself ran, in the agent's message
 		if !results {
 			return nil
 		}
-		return toolResult(content, failed)
-	case call.There():
-		return []string{toolUse(call.Field("name").Text(), call.Field("args"))}
-	case typ == "text", typ == "":
-		if s := text.Text(); strings.TrimSpace(s) != "" {
+		return toolResult(b.content, b.failed)
+	case b.call.There():
+		return []string{toolUse(b.call.Field("name").Text(), b.call.Field("args"))}
+	case b.typ == "text", b.typ == "":
+		if s := b.text.Text(); strings.TrimSpace(s) != "" {
 			return []string{s}
 		}
 	}

@@ -1,10 +1,6 @@
 package host
 
-import (
-	"bytes"
-
-	"github.com/ralph-sdk/ralph/internal/jsontext"
-)
+import "github.com/ralph-sdk/ralph/internal/jsontext"
 
 // recordKind is what a record is to the conversation.
 type recordKind uint8
@@ -59,21 +55,26 @@ type record struct {
 	sidechain, meta, compact, apiError bool
 }
 
-// parseRecord reads one line. Lines that are no JSON object, torn ones among them, and records of unknown types are noRecord.
-// With subagent, records that are marked as a subagent's are read as the main agent's.
+// parseRecord reads one line. With subagent, records that are marked as a subagent's are read as the main agent's.
 func parseRecord(line []byte, subagent bool) entry {
-	line = clean(line)
-	if !bytes.HasPrefix(line, []byte("{")) {
+	r, whole := readRecord(line)
+	if !whole {
 		return entry{}
 	}
-	var r record
-	c := jsontext.Value(line).Members()
+	return r.entry(subagent)
+}
+
+// readRecord reads the top level of one line. whole is false for lines that are no JSON object, torn ones among them.
+func readRecord(line []byte) (r record, whole bool) {
+	c := jsontext.Value(clean(line)).Members()
 	for c.Next() {
 		r.set(c.Key, c.Value)
 	}
-	if !c.Whole {
-		return entry{}
-	}
+	return r, c.Whole
+}
+
+// entry is what the record says. Records of unknown types are noRecord.
+func (r *record) entry(subagent bool) entry {
 	switch {
 	case r.typ == "gemini", r.typ == "user" && r.content != nil && r.message == nil:
 		return r.gemini()

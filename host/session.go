@@ -59,7 +59,7 @@ type Session struct {
 
 	mu      sync.Mutex
 	size    int64 // of the file
-	tail    *tail
+	tail    *backwards
 	entries []entry // the newest first
 	seen    newest
 
@@ -101,7 +101,7 @@ func ReadSession(ctx context.Context, path string, o SessionOptions) (*Session, 
 		return nil, &ReadError{Path: path, Err: err}
 	}
 	defer file.Close()
-	s.size, s.tail = size, newTail(file, size, o.MaxBytes, ctx.Err)
+	s.size, s.tail = size, newBackwards(file, size, o.MaxBytes, ctx.Err)
 	if err := s.readTurn(); err != nil {
 		return nil, &ReadError{Path: path, Err: err}
 	}
@@ -123,7 +123,7 @@ func (s *Session) readTurn() error {
 	var lines []string      // of what may be plain text, the last first
 	var known, foreign bool // whether a record was understood, and one was not
 	for first := true; structured || len(lines) < PlainLines; first = false {
-		line, ok, err := s.tail.line()
+		line, _, ok, err := s.tail.line()
 		if err != nil {
 			return err
 		}
@@ -292,10 +292,9 @@ func (s *Session) Turns(n int) []Turn {
 
 // latest reads the entries of more than n turns, the newest first.
 func (s *Session) latest(n int) (entries []entry) {
-	seen, id := newest{}, "" // the message of the latest entry
-	for line := range s.lines(s.tail.cancelled) {
-		e := parseRecord(line, s.options.Subagent)
-		if seen.has(e) || !e.speaks() {
+	id := "" // the message of the latest entry
+	for e := range s.records(s.tail.cancelled) {
+		if !e.speaks() {
 			continue
 		}
 		if e.kind != assistant || e.id == "" || e.id != id {
@@ -327,11 +326,25 @@ func (s *Session) lines(cancelled func() error) iter.Seq[[]byte] {
 		if size < s.size {
 			return
 		}
-		t := newTail(file, s.size, s.options.MaxBytes, cancelled)
+		t := newBackwards(file, s.size, s.options.MaxBytes, cancelled)
 		for {
-			line, ok, err := t.line()
+			line, _, ok, err := t.line()
 			if err != nil || !ok || !yield(line) {
 				return
+			}
+		}
+	}
+}
+
+// records lists what those lines say, the newest form of each message.
+func (s *Session) records(cancelled func() error) iter.Seq2[entry, *record] {
+	return func(yield func(entry, *record) bool) {
+		seen := newest{}
+		for line := range s.lines(cancelled) {
+			if r, whole := readRecord(line); whole {
+				if e := r.entry(s.options.Subagent); !seen.has(e) && !yield(e, &r) {
+					return
+				}
 			}
 		}
 	}

@@ -92,12 +92,8 @@ func parseTaskStep(line []byte, subagent bool) (taskStep, bool) {
 	if !bytes.Contains(line, []byte(`"toolUseResult"`)) && !bytes.Contains(line, []byte(`"TodoWrite"`)) {
 		return taskStep{}, false
 	}
-	var r record
-	c := jsontext.Value(clean(line)).Members()
-	for c.Next() {
-		r.set(c.Key, c.Value)
-	}
-	if !c.Whole || r.sidechain && !subagent {
+	r, whole := readRecord(line)
+	if !whole || r.sidechain && !subagent {
 		return taskStep{}, false
 	}
 	if r.toolUseResult.There() {

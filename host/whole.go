@@ -26,7 +26,7 @@ func (s *Session) TotalTokens(ctx context.Context) int {
 	if s.options.SearchBytes > 0 {
 		budget += s.options.SearchBytes
 	}
-	lines := far{r: file, pos: size, left: budget, cancelled: ctx.Err}
+	lines := newFar(file, size, budget, ctx.Err)
 	total, replies := 0, 0
 	seen := map[string]bool{}
 	for {
@@ -70,12 +70,8 @@ type usage struct {
 }
 
 func usageOf(line []byte) usage {
-	var r record
-	c := jsontext.Value(clean(line)).Members()
-	for c.Next() {
-		r.set(c.Key, c.Value)
-	}
-	if !c.Whole {
+	r, whole := readRecord(line)
+	if !whole {
 		return usage{}
 	}
 	switch {
