@@ -39,16 +39,45 @@ var (
 	errEnd  = errors.New("the client cannot go on")
 )
 
-// runAgent runs iteration n. The error is that the agent could not be started.
-func (r *Runner) runAgent(ctx context.Context, n int, cmd Command) (Result, exit, error) {
+// runAgent runs iteration n. The error is that the agent could not be started, or errStuck.
+func (r *Runner) runAgent(ctx context.Context, n int, inv Invocation, cmd Command) (res Result, e exit, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	most := r.timeOfIteration()
 	timed, stop := context.WithTimeoutCause(ctx, most, errTime)
 	defer stop()
 
-	out, doing := r.adapter.Output(), make(chan string, 16)
 	var fatal Outcome
+	if f, ok := r.adapter.(function); ok {
+		res, err = f.call(timed, inv)
+	} else {
+		res, e, fatal, err = r.runProgram(timed, cancel, n, cmd)
+	}
+	if err != nil {
+		return Result{}, exit{}, err
+	}
+	res = res.within(r.now())
+	switch cause := context.Cause(timed); {
+	case fatal != "":
+		res.Outcome = fatal
+	case errors.Is(cause, errTime):
+		res.Outcome, res.Problem = Timeout, "it took longer than "+most.String()
+	case timed.Err() != nil:
+		res.Outcome = Interrupted
+	case res.Outcome == "" && (e.Exit != 0 || e.Signal != ""):
+		res.Outcome = Crashed
+	case res.Outcome == "":
+		res.Outcome = OK
+	}
+	if res.Outcome != OK && res.Problem == "" {
+		res.Problem = problem(e.Process)
+	}
+	return res, e, nil
+}
+
+// runProgram runs a client to its end, or until it reports an outcome with which the iteration is to be ended, which it returns.
+func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc, n int, cmd Command) (_ Result, _ exit, fatal Outcome, err error) {
+	out, doing := r.adapter.Output(), make(chan string, 16)
 	read := &lines{max: MaxLine, take: func(line []byte) {
 		shown, end := out.Line(line)
 		if len(doing) < cap(doing) { // else it comes faster than it can be read
@@ -74,10 +103,9 @@ func (r *Runner) runAgent(ctx context.Context, n int, cmd Command) (Result, exit
 		},
 	}
 	var ended process.Exit
-	var err error
 	go func() {
 		defer close(doing)
-		ended, err = c.Run(timed)
+		ended, err = c.Run(ctx)
 		read.end()
 	}()
 	for shown := range doing {
@@ -87,26 +115,10 @@ func (r *Runner) runAgent(ctx context.Context, n int, cmd Command) (Result, exit
 		s.close()
 	}
 	if err != nil && ctx.Err() == nil {
-		return Result{}, exit{}, err
+		return Result{}, exit{}, "", err
 	}
 	e := exit{exitOf(ended, stderr.end(), r.plan.Root, env, start), ended.Left}
-	res := out.Result(e.Process).within(r.now())
-	switch cause := context.Cause(timed); {
-	case fatal != "":
-		res.Outcome = fatal
-	case errors.Is(cause, errTime):
-		res.Outcome, res.Problem = Timeout, "it took longer than "+most.String()
-	case timed.Err() != nil:
-		res.Outcome = Interrupted
-	case res.Outcome == "" && (ended.Code != 0 || ended.Signal != ""):
-		res.Outcome = Crashed
-	case res.Outcome == "":
-		res.Outcome = OK
-	}
-	if res.Outcome != OK && res.Problem == "" {
-		res.Problem = problem(e.Process)
-	}
-	return res, e, nil
+	return out.Result(e.Process), e, fatal, nil
 }
 
 // problem says how a process ended, with the last line that it wrote to stderr.

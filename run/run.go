@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/process"
@@ -17,8 +18,9 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Runner is one run of an agent. Use it once.
+// Runner is one run of an agent, made by [New]. It runs once.
 type Runner struct {
+	used    atomic.Bool
 	adapter Adapter
 	program *rules.Program
 	name    string // of the policy
@@ -61,11 +63,17 @@ type plan struct {
 
 // New makes a run of a policy and a client. The error says what cannot be combined.
 func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
-	if p == nil {
+	switch {
+	case p == nil:
 		return nil, errors.New("there is no policy")
+	case a == nil || a.Name() == "":
+		return nil, errors.New("there is no adapter, or it has no name")
 	}
 	r := &Runner{adapter: a, program: p, name: p.Name, now: time.Now, project: loop.InMemory(), control: func() Control { return GoOn }, backoff: backoff}
 	for _, o := range opts {
+		if o == nil {
+			return nil, errors.New("an option of the run is nil")
+		}
 		if err := o(r); err != nil {
 			return nil, err
 		}
@@ -90,6 +98,10 @@ func (r *Runner) prepare(p *rules.Program) error {
 		return r.recall()
 	}
 	pl := &r.plan
+	_, function := r.adapter.(function)
+	if len(pl.Args) == 0 && function {
+		pl.Args = []string{r.adapter.Name()}
+	}
 	if len(pl.Args) == 0 {
 		return errors.New("there is no agent to run: name its program")
 	}
@@ -124,7 +136,7 @@ func (r *Runner) prepare(p *rules.Program) error {
 	}
 	inv := Invocation{Args: pl.Args, Prompt: "prompt", Dir: pl.Root}
 	fresh, err := r.adapter.Command(inv)
-	if err != nil || !pl.Continue {
+	if err != nil || !pl.Continue || function {
 		return err
 	}
 	inv.Session = "00000000-0000-7000-8000-000000000000"
@@ -146,13 +158,32 @@ func (r *Runner) reported(l Limits) error {
 	return nil
 }
 
-// ID names the run.
-func (r *Runner) ID() string { return r.plan.ID }
+// ID returns the name of the run.
+func (r *Runner) ID() string {
+	if r == nil {
+		return ""
+	}
+	return r.plan.ID
+}
 
-// Run runs it, and gives its events as they come; the last one is a run_end. Breaking out of the loop over them ends the
-// run, as a context that is done does: the agent and all that it started are ended before Run returns.
+// Run returns the events of the run as they come; the last one is a run_end. Breaking out of the loop over them ends the
+// run, as a context that is done does: the agent and all that it started are ended before the loop ends. A Runner that was
+// used already, or that [New] did not make, and a nil context have one event, a run_end with the error in Why.
 func (r *Runner) Run(ctx context.Context) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
+		why := ""
+		switch {
+		case r == nil || r.loop == nil:
+			why = "New did not make this run"
+		case ctx == nil:
+			why = "the run has no context"
+		case r.used.Swap(true):
+			why = "a Runner runs once, and this one was used already; make another with New"
+		}
+		if why != "" {
+			yield(Event{V: 1, Kind: RunEnd, Time: time.Now(), Run: r.ID(), Ended: Failed, Why: why})
+			return
+		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		watched := true
@@ -280,8 +311,11 @@ func (r *Runner) iterate(ctx context.Context) error {
 	if err := r.say(Event{Kind: IterationStart, Iteration: n, Prompt: len(p.Prompt)}); err != nil {
 		return err
 	}
-	res, exit, err := r.runAgent(ctx, n, cmd)
-	if err != nil {
+	res, exit, err := r.runAgent(ctx, n, inv, cmd)
+	switch {
+	case errors.Is(err, errStuck):
+		return endf(Failed, "iteration %d: %v", n, err)
+	case err != nil:
 		p.Iterations--
 		return endf(Failed, "the agent cannot be started: %v", err)
 	}

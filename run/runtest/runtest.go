@@ -84,7 +84,7 @@ func kept(t *testing.T, a run.Adapter, args []string) {
 		}
 		at += n + 1
 	}
-	if c.Args[0] != args[0] {
+	if len(args) > 0 && c.Args[0] != args[0] {
 		t.Errorf("the program is %q, want %q", c.Args[0], args[0])
 	}
 	if again := command(t, a, run.Invocation{Args: args, Prompt: "the prompt", Dir: "/"}); !reflect.DeepEqual(c, again) {
