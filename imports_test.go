@@ -47,6 +47,7 @@ func TestImports(t *testing.T) {
 		"internal/hosttest":    nil, // its tests have everything
 		"internal/jsonedit":    {"./internal/jsontext", "./schema"},
 		"internal/jsontext":    nil,
+		"internal/markdown":    nil,
 		"internal/nearest":     nil,
 		"internal/reference":   {"flag", "os", "path/filepath", "testing", "time"}, // for tests
 		"internal/regexpsize":  nil,
@@ -70,12 +71,12 @@ func TestImports(t *testing.T) {
 		"internal/git":       {"./internal/batch", "./internal/home", "os", "os/exec", "path/filepath", "syscall", "time"},
 		"internal/store":     {"./internal/home", "./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
-			"./internal/home", "./internal/jsonedit", "./internal/jsontext", "./internal/syserr", "./schema",
+			"./internal/home", "./internal/jsonedit", "./internal/jsontext", "./internal/markdown", "./internal/syserr", "./schema",
 			"math/rand/v2", "os", "path/filepath", "syscall", "time",
 		},
 
 		// Events in, facts gathered, verdicts applied.
-		"host":              {"./internal/jsontext", "./internal/shellwords", "os", "path/filepath", "syscall", "time"},
+		"host":              {"./internal/jsontext", "./internal/markdown", "./internal/shellwords", "os", "path/filepath", "syscall", "time"},
 		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/git", "./internal/home", "./internal/store", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
@@ -102,7 +103,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "time"},
 		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./examples", "./host", "./internal/approval", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsonedit", "./internal/nearest", "./internal/room", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./rules/format", "./run", "./schema", "./state", "bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./examples", "./host", "./internal/approval", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsonedit", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./rules/format", "./run", "./schema", "./state", "bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {

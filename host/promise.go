@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ralph-sdk/ralph/internal/markdown"
 )
 
 // Form is how an agent writes a marker or a promise that a policy waits for. It ends a loop, so the agent must mean it:
@@ -175,7 +177,7 @@ func (f Form) judge(text string, places []place, last bool) (counts bool, why st
 			}
 			alone := at <= before && p.end-l.start >= after
 			if p.end > l.end { // it goes on in other lines
-				end, _ := lineAt(text, p.end)
+				end, _ := markdown.LineAt(text, p.end)
 				alone = at <= before && ornamentAfter(text[p.end:end]) == 0
 			}
 			word := words.negation(at)

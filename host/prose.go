@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ralph-sdk/ralph/internal/markdown"
 )
 
 // lineKind is what a line of a text is to a promise.
@@ -40,20 +42,20 @@ func textLines(text string) iter.Seq[line] {
 		indented := false // the latest line that was not blank was indented code
 		list := 0         // the column at which the text of the item begins that goes on, 0 outside of a list
 		for start := 0; start < len(text); {
-			end, next := lineAt(text, start)
+			end, next := markdown.LineAt(text, start)
 			l := line{span: span{start, next}}
-			indent, rest := indentation(text[start:end])
+			indent, rest := markdown.Indentation(text[start:end])
 			inner := pastListSigns(rest)
 			item := len(inner) < len(rest)
 			switch {
 			case fence != "":
 				l.kind, item = inCode, false
-				if closes(rest, fence) {
+				if markdown.ClosesFence(rest, fence) {
 					fence = ""
 				}
 			case rest == "":
-			case opens(inner) != "":
-				l.kind, fence, indented = inCode, opens(inner), false
+			case markdown.OpensFence(inner) != "":
+				l.kind, fence, indented = inCode, markdown.OpensFence(inner), false
 			case strings.HasPrefix(inner, ">"):
 				l.kind, indented = inQuote, false
 			case indent >= list+4 && (blank || indented):
@@ -75,67 +77,16 @@ func textLines(text string) iter.Seq[line] {
 	}
 }
 
-// lineAt is the end of the line that begins at start, and the beginning of the next.
-func lineAt(text string, start int) (end, next int) {
-	n := strings.IndexAny(text[start:], "\r\n")
-	if n < 0 {
-		return len(text), len(text)
-	}
-	end = start + n
-	if strings.HasPrefix(text[end:], "\r\n") {
-		return end, end + 2
-	}
-	return end, end + 1
-}
-
-// indentation counts the columns of white space before a line, and gives what follows them, without white space at its
-// end.
-func indentation(line string) (columns int, rest string) {
-	for i, r := range line {
-		switch {
-		case r == '\t':
-			columns += 4 - columns%4
-		case unicode.IsSpace(r):
-			columns++
-		default:
-			return columns, strings.TrimRightFunc(line[i:], unicode.IsSpace)
-		}
-	}
-	return columns, ""
-}
-
 // pastListSigns gives what stands behind the signs of an item, which may be the item of an item. Without such signs that
 // is all of it.
 func pastListSigns(rest string) string {
 	for {
-		n := 0
-		switch {
-		case strings.HasPrefix(rest, "-"), strings.HasPrefix(rest, "*"), strings.HasPrefix(rest, "+"):
-			n = 1
-		default:
-			n = listNumber(rest)
-		}
-		if n == 0 || n == len(rest) || rest[n] != ' ' && rest[n] != '\t' {
+		mark, text := markdown.CutMark(rest)
+		if mark == "" || text == "" {
 			return rest
 		}
-		rest = strings.TrimLeft(rest[n:], " \t")
+		rest = text
 	}
-}
-
-// opens gives the fence with which a line opens a block of code, "" if it opens none.
-func opens(rest string) string {
-	for _, sign := range []string{"`", "~"} {
-		n := len(rest) - len(strings.TrimLeft(rest, sign))
-		if n >= 3 && (sign == "~" || !strings.Contains(rest[n:], "`")) {
-			return rest[:n]
-		}
-	}
-	return ""
-}
-
-// closes reports whether a line ends the block of code that fence opened.
-func closes(rest, fence string) bool {
-	return len(rest) >= len(fence) && strings.Trim(rest, fence[:1]) == ""
 }
 
 // codeSpans lists what is between runs of equally many backticks on a line, without them.
@@ -169,7 +120,7 @@ func codeSpans(line string) (spans []span) {
 func ornamentBefore(line string) int {
 	i := 0
 	for i < len(line) {
-		if n := listNumber(line[i:]); n > 0 {
+		if n := markdown.NumberSize(line[i:]); n > 0 {
 			i += n
 			continue
 		}
@@ -197,19 +148,6 @@ func ornamentAfter(line string) int {
 		i -= size
 	}
 	return i
-}
-
-// listNumber is the length of a number with its point or bracket, 0 if there is none. A list has few digits' worth of
-// items, so this stays cheap on a line of digits.
-func listNumber(s string) int {
-	i := 0
-	for i < len(s) && i < 9 && '0' <= s[i] && s[i] <= '9' {
-		i++
-	}
-	if i > 0 && i < len(s) && (s[i] == '.' || s[i] == ')') {
-		return i + 1
-	}
-	return 0
 }
 
 func ornament(r rune) bool {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode"
+
+	"github.com/ralph-sdk/ralph/internal/markdown"
 )
 
 // An Item is one task of a Markdown task list: a list item with a checkbox.
@@ -73,24 +75,22 @@ type openItem struct {
 
 // line reads text[start:end].
 func (p *checklistParser) line(start, end int) {
-	line := p.text[start:end]
-	text := strings.TrimLeft(line, " \t")
-	if strings.TrimSpace(text) == "" {
+	column, text := markdown.Indentation(p.text[start:end])
+	if text == "" {
 		p.prose, p.flows = "", false
 		return
 	}
-	column := width(line[:len(line)-len(text)])
 	above, flows := p.prose, p.flows
 	p.prose, p.flows = "", false
 
-	mark, rest := cutMark(text)
+	mark, rest := markdown.CutMark(text)
 	done, label, isTask := cutBox(rest, mark)
 	if p.fence != "" || p.comment {
 		// What is never closed ends with the item that holds it.
 		if !isTask || column > p.inside {
 			if p.comment {
 				p.comment = !strings.Contains(text, "-->")
-			} else if closesFence(text, p.fence) {
+			} else if markdown.ClosesFence(text, p.fence) {
 				p.fence = ""
 			}
 			p.last = end
@@ -104,7 +104,7 @@ func (p *checklistParser) line(start, end int) {
 	}
 	p.close(column)
 	p.last = end
-	p.fence, p.comment = opensFence(text), opensComment(text)
+	p.fence, p.comment = markdown.OpensFence(text), opensComment(text)
 	if p.fence != "" || strings.HasPrefix(text, "<!--") {
 		p.inside = -1
 		if p.list = len(p.open) > 0; p.list {
@@ -163,34 +163,6 @@ func (p *checklistParser) close(column int) {
 	}
 }
 
-// width is how far an indentation reaches, with tab stops every four columns.
-func width(indent string) int {
-	column := 0
-	for _, c := range indent {
-		if c == '\t' {
-			column += 4 - column%4
-		} else {
-			column++
-		}
-	}
-	return column
-}
-
-// cutMark splits the mark of a list item (-, *, + or a number) from the rest.
-func cutMark(text string) (mark, rest string) {
-	size := 1
-	if strings.IndexByte("-*+", text[0]) < 0 {
-		size = len(text) - len(strings.TrimLeft(text, decimals)) + 1
-		if size == 1 || size > 10 || size > len(text) || (text[size-1] != '.' && text[size-1] != ')') {
-			return "", text
-		}
-	}
-	if len(text) > size && text[size] != ' ' && text[size] != '\t' {
-		return "", text
-	}
-	return text[:size], strings.TrimLeft(text[size:], " \t")
-}
-
 // cutBox splits the checkbox from the rest of a list item's first line.
 func cutBox(rest, mark string) (done bool, label string, ok bool) {
 	if mark == "" || len(rest) < 3 || rest[0] != '[' || rest[2] != ']' {
@@ -239,25 +211,9 @@ func tagSize(text string) int {
 	return len(text)
 }
 
-// opensFence gives the characters that open fenced code, or "".
-func opensFence(text string) string {
-	for _, c := range []string{"`", "~"} {
-		rest := strings.TrimLeft(text, c)
-		if size := len(text) - len(rest); size >= 3 && (c == "~" || !strings.Contains(rest, "`")) {
-			return text[:size]
-		}
-	}
-	return ""
-}
-
 // opensComment reports whether an HTML comment begins that goes on behind the line.
 func opensComment(text string) bool {
 	return strings.HasPrefix(text, "<!--") && !strings.Contains(text, "-->")
-}
-
-func closesFence(text, fence string) bool {
-	text = strings.TrimRight(text, " \t")
-	return len(text) >= len(fence) && strings.Trim(text, fence[:1]) == ""
 }
 
 // cutHeading gives the text of a heading that is marked by number signs.
