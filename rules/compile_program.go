@@ -87,7 +87,6 @@ type Rule struct {
 	notice *text
 	log    *text
 	then   []*effect
-	judged bool // it names a judge
 }
 
 // Fact is one declared fact.

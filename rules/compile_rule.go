@@ -81,9 +81,12 @@ func (c *compiler) rule(r pendingRule) *Rule {
 
 // conditions compiles a when: one expression, or several that must all hold.
 func (c *compiler) conditions(sc *scope, nodes []*source.Node) *cond {
-	var kids []*cond
+	kids := make([]*cond, 0, len(nodes))
 	for _, n := range nodes {
 		root, _ := c.expression(whole(sc, n), true)
+		if len(nodes) == 1 {
+			return root
+		}
 		switch {
 		case root == nil: // reported
 		case root.op == and:
@@ -92,11 +95,8 @@ func (c *compiler) conditions(sc *scope, nodes []*source.Node) *cond {
 			kids = append(kids, root)
 		}
 	}
-	switch len(kids) {
-	case 0:
+	if len(kids) == 0 {
 		return nil
-	case 1:
-		return kids[0]
 	}
 	return &cond{op: and, kids: kids}
 }
@@ -127,15 +127,15 @@ func (c *compiler) finish() {
 				l.info.Archived = true
 			}
 		}
-		readBy(r.when, map[*symbol]bool{}, func(s *symbol) {
-			switch {
-			case s.kind == factSymbol:
-				r.judged = r.judged || s.fact.Source.Returns
-			case s.kind == askSymbol:
-				r.judged = r.judged || s.fact.Source.Returns
-			}
-		})
 	}
+}
+
+// judged reports whether the rule names a judge.
+func (r *Rule) judged() (yes bool) {
+	readBy(r.when, map[*symbol]bool{}, func(s *symbol) {
+		yes = yes || (s.kind == factSymbol || s.kind == askSymbol) && s.fact.Source.Returns
+	})
+	return yes
 }
 
 // readBy calls f for every symbol that a condition reads, itself or through lets.

@@ -284,7 +284,7 @@ func (ev *evaluation) decide() {
 	var because remark
 rules:
 	for _, r := range p.rules {
-		if mute && r.decides() || watches && r.Verb == verbNote || chosen != nil && r.judged {
+		if mute && r.decides() || watches && r.Verb == verbNote || chosen != nil && r.judged() {
 			continue
 		}
 		outcome := ev.try(r)
