@@ -59,28 +59,11 @@ func (g agent) with(s settingsFile, events, policies, words []string) ([]byte, e
 		if err != nil {
 			return nil, err
 		}
-		if src, err = g.form.put(src, []any{"hooks", event, groups}, g.entry(runtime.GOOS, event, words)); err != nil {
+		if src, err = jsonedit.Put(src, []any{"hooks", event, groups}, g.entry(runtime.GOOS, event, words)); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.shown, err)
 		}
 	}
 	return s.with(src).without(stale)
-}
-
-// put is jsonedit.Put for settings of this form.
-func (f hookForm) put(src []byte, path []any, value []byte) ([]byte, error) {
-	return f.edit(src, func(src []byte) ([]byte, error) { return jsonedit.Put(src, path, value) })
-}
-
-// cut is jsonedit.Cut for settings of this form.
-func (f hookForm) cut(src []byte, path []any) ([]byte, error) {
-	return f.edit(src, func(src []byte) ([]byte, error) { return jsonedit.Cut(src, path) })
-}
-
-func (f hookForm) edit(src []byte, change func(src []byte) ([]byte, error)) ([]byte, error) {
-	if f.comments {
-		return jsonedit.Commented(src, change)
-	}
-	return change(src)
 }
 
 // with is the file with other bytes.
@@ -109,14 +92,14 @@ func (g agent) update(src []byte, e hookEntry, words []string) ([]byte, error) {
 	line, args := g.command(runtime.GOOS, words, added, e.listed)
 	if is, want := e.command(), append([]string{line}, args...); !slices.Equal(is, want) {
 		var err error
-		if src, err = g.form.put(src, e.path(e.key), jsonedit.Encode(line)); err != nil {
+		if src, err = jsonedit.Put(src, e.path(e.key), jsonedit.Encode(line)); err != nil {
 			return nil, err
 		}
 		switch {
 		case args != nil:
-			src, err = g.form.put(src, e.path("args"), jsonedit.Encode(args))
+			src, err = jsonedit.Put(src, e.path("args"), jsonedit.Encode(args))
 		case e.listed:
-			src, err = g.form.cut(src, e.path("args"))
+			src, err = jsonedit.Cut(src, e.path("args"))
 		}
 		if err != nil {
 			return nil, err
@@ -124,7 +107,7 @@ func (g agent) update(src []byte, e hookEntry, words []string) ([]byte, error) {
 	}
 	deadline := deadlineOf(append(slices.Clip(words), texts(added)...))
 	if key := g.form.timeoutKey(); key != "" && e.timeout < float64(leastTimeout(deadline)) {
-		return g.form.put(src, e.path(key), jsonedit.Encode(g.form.seconds(timeoutFor(deadline))))
+		return jsonedit.Put(src, e.path(key), jsonedit.Encode(g.form.seconds(timeoutFor(deadline))))
 	}
 	return src, nil
 }
@@ -158,7 +141,7 @@ func (s settingsFile) without(entries []hookEntry) ([]byte, error) {
 				}
 			}
 		}
-		if src, err = s.form.cut(src, path); err != nil {
+		if src, err = jsonedit.Cut(src, path); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.shown, err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// Put gives src, one JSON object, with the value at path, which is written as
+// Put gives src, one JSON object that may have comments, with the value at path, which is written as
 // JSON too and keeps its order of fields. A value that is there is replaced; an
 // absent field becomes the last of its object; the number of elements of a list
 // stands for one more. What is absent on the way to it is made: an object where
@@ -25,61 +25,82 @@ import (
 // No other byte changes. The result was decoded again and compared; what cannot be
 // done so is an error.
 func Put(src []byte, path []any, value []byte) ([]byte, error) {
-	return change(src, path, func(doc any) (want any, edited []byte, err error) {
+	return change(src, path, func(doc any, s source) (want any, at splice, err error) {
 		parsed, err := schema.ParseJSON(value)
 		if err != nil {
-			return nil, nil, fmt.Errorf("the new value is not JSON: %w", err)
+			return nil, at, fmt.Errorf("the new value is not JSON: %w", err)
 		}
 		if want, err = model(doc, path, parsed.Document().Value, put); err != nil {
-			return nil, nil, err
+			return nil, at, err
 		}
-		edited, err = source(src).put(path, bytes.TrimSpace(bytes.TrimPrefix(value, bom)), false)
-		return want, edited, err
+		at, err = s.put(path, bytes.TrimSpace(bytes.TrimPrefix(value, bom)), false)
+		return want, at, err
 	})
 }
 
 // Set is Put for a caller who checks more than the text: all but the last part of
 // path is there, what the result decodes to is compared, and value is written as it is.
 func Set(src []byte, path []any, value []byte) ([]byte, error) {
-	return source(src).put(path, value, true)
+	at, err := source(src).put(path, value, true)
+	return at.in(src), err
 }
 
 // Cut gives src, one JSON object, without the field or element at path, and
 // without the comma and the line that it leaves behind. No other byte changes. The
 // result was decoded again and compared; what cannot be done so, also because
-// nothing is there, is an error.
+// nothing is there or a comment would go, is an error.
 func Cut(src []byte, path []any) ([]byte, error) {
-	return change(src, path, func(doc any) (want any, edited []byte, err error) {
+	return change(src, path, func(doc any, s source) (want any, at splice, err error) {
 		if want, err = model(doc, path, nil, cut); err != nil {
-			return nil, nil, err
+			return nil, at, err
 		}
-		edited, err = source(src).cut(path)
-		return want, edited, err
+		at, err = s.cut(path)
+		return want, at, err
 	})
 }
 
 // errByHand is for spots that an edit would harm.
 var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; repair it by hand")
 
+// errComment is for a change that a comment is in the way of.
+var errComment = errors.New("the change would remove a comment; move that comment first")
+
+// A splice is text instead of the bytes from start to end.
+type splice struct {
+	start, end int
+	text       []byte
+}
+
+func (s splice) in(src []byte) []byte {
+	return slices.Concat(src[:s.start], s.text, src[s.end:])
+}
+
 // change believes an edit only if the result decodes to what was asked for.
-func change(src []byte, path []any, edit func(doc any) (want any, edited []byte, err error)) ([]byte, error) {
-	before, err := Decode(src)
+func change(src []byte, path []any, edit func(doc any, s source) (want any, at splice, err error)) ([]byte, error) {
+	plain := Uncommented(src)
+	before, err := Decode(plain)
 	if err != nil {
 		return nil, fmt.Errorf("the file %w", err)
-	}
-	refuse := func(err error) ([]byte, error) {
-		return nil, fmt.Errorf("cannot set %s: %w", schema.PointerOf(path), err)
 	}
 	if len(path) == 0 {
 		return nil, errors.New("there is no path: name the field to change")
 	}
-	want, edited, err := edit(before.Value)
-	if err != nil {
-		return refuse(err)
+	want, at, err := edit(before.Value, source(plain))
+	for _, c := range comments(src) {
+		if err == nil && c.start < at.end && at.start < c.end {
+			err = errComment
+		}
 	}
-	after, err := Decode(edited)
-	if err != nil || !reflect.DeepEqual(after.Value, want) {
-		return refuse(errByHand)
+	edited := src
+	if err == nil {
+		edited = at.in(src)
+		after, broken := Decode(Uncommented(edited))
+		if broken != nil || !reflect.DeepEqual(after.Value, want) {
+			err = errByHand
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot set %s: %w", schema.PointerOf(path), err)
 	}
 	return edited, nil
 }
@@ -144,48 +165,48 @@ func model(v any, path []any, value any, h how) (any, error) {
 }
 
 // put writes a value at path, in the style of the file or as it is.
-func (s source) put(path []any, value []byte, asIs bool) ([]byte, error) {
+func (s source) put(path []any, value []byte, asIs bool) (splice, error) {
 	at := s.outermost()
 	st := s.fileStyle(asIs)
 	for i, part := range path {
 		if string(s[at:s.skip(at)]) == "null" {
 			// Nothing was said yet; what is made takes its place.
-			return jsontext.Splice(s, at, at+len("null"), s.inStyle(st, at, wrap(path[i:], value))), nil
+			return splice{at, at + len("null"), s.inStyle(st, at, wrap(path[i:], value))}, nil
 		}
 		members, end := s.members(at)
 		found, isNext := s.find(at, members, part)
 		if found < 0 {
 			if !isNext {
-				return nil, fmt.Errorf("there is no %v", part)
+				return splice{}, fmt.Errorf("there is no %v", part)
 			}
 			key, _ := part.(string)
 			return s.addMember(st, at, end, members, key, wrap(path[i+1:], value)), nil
 		}
 		at = members[found].Start
 	}
-	return jsontext.Splice(s, at, s.skip(at), s.inStyle(st, at, value)), nil
+	return splice{at, s.skip(at), s.inStyle(st, at, value)}, nil
 }
 
 // cut removes what is at path, as Cut does.
-func (s source) cut(path []any) ([]byte, error) {
+func (s source) cut(path []any) (splice, error) {
 	at := s.outermost()
 	for i, part := range path {
 		members, end := s.members(at)
 		found, _ := s.find(at, members, part)
 		switch {
 		case found < 0:
-			return nil, fmt.Errorf("there is no %v", part)
+			return splice{}, fmt.Errorf("there is no %v", part)
 		case i < len(path)-1:
 			at = members[found].Start
 		case len(members) == 1:
-			return jsontext.Splice(s, at+1, end, nil), nil
+			return splice{at + 1, end, nil}, nil
 		case found == len(members)-1:
-			return jsontext.Splice(s, members[found-1].End, members[found].End, nil), nil
+			return splice{members[found-1].End, members[found].End, nil}, nil
 		default:
-			return jsontext.Splice(s, members[found].KeyStart, members[found+1].KeyStart, nil), nil
+			return splice{members[found].KeyStart, members[found+1].KeyStart, nil}, nil
 		}
 	}
-	return nil, errByHand
+	return splice{}, errByHand
 }
 
 // find gives the member that part names, the last of several, or -1; isNext tells
@@ -228,18 +249,18 @@ func wrap(path []any, value []byte) []byte {
 
 // addMember puts a field, or an element if key is empty and it is a list, behind
 // the last one, in the style of its neighbours, or of the file if there are none.
-func (s source) addMember(st style, open, end int, members []jsontext.Member, key string, value []byte) []byte {
+func (s source) addMember(st style, open, end int, members []jsontext.Member, key string, value []byte) splice {
 	var name []byte
 	if s[open] == '{' {
 		name = Encode(key)
 	}
 	if len(members) == 0 {
 		if st.newline == "" {
-			return jsontext.Splice(s, open+1, end, st.member(name, value, ""))
+			return splice{open + 1, end, st.member(name, value, "")}
 		}
 		outer := s.indentAt(open)
 		inner := outer + st.unit
-		return jsontext.Splice(s, open+1, end, []byte(st.newline+inner+string(st.member(name, value, inner))+st.newline+outer))
+		return splice{open + 1, end, []byte(st.newline + inner + string(st.member(name, value, inner)) + st.newline + outer)}
 	}
 	last := members[len(members)-1]
 	if name != nil {
@@ -257,7 +278,7 @@ func (s source) addMember(st style, open, end int, members []jsontext.Member, ke
 		}
 	}
 	text := append([]byte{','}, before...)
-	return jsontext.Splice(s, last.End, last.End, append(text, st.member(name, value, string(before[nl+1:]))...))
+	return splice{last.End, last.End, append(text, st.member(name, value, string(before[nl+1:]))...)}
 }
 
 // A style is how a file is laid out.

@@ -147,7 +147,7 @@ func FuzzPutCut(f *testing.F) {
 		if err != nil {
 			return
 		}
-		before, err := Decode(src)
+		before, err := Decode(Uncommented(src))
 		if err != nil {
 			t.Fatalf("%q was edited though it is broken: %v", src, err)
 		}

@@ -293,8 +293,3 @@ func (v Value) LineCol(at int) (line, col int) {
 	col = 1 + utf8.RuneCount(v[bytes.LastIndexByte(v[:at], '\n')+1:at])
 	return line, col
 }
-
-// Splice returns src with text instead of src[start:end].
-func Splice(src []byte, start, end int, text []byte) []byte {
-	return bytes.Join([][]byte{src[:start], text, src[end:]}, nil)
-}
