@@ -133,7 +133,7 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{stateFile("memoryDir") + "/", "read and write", "Memory of loops, at each event that a policy is for."},
 		{stateFile("lockDir") + "/", "read and write", "Locks."},
 		{stateFile("pauseDir") + "/", "read and write", "What `ralph pause` paused, at each event; `ralph pause` and `ralph resume` write it."},
-		{stateFile("trustDir") + "/", "read and write", "Approvals; `ralph trust` and `ralph init` write them."},
+		{stateFile("trustDir") + "/", "read and write", "Trusted projects and approvals; `ralph trust`, `ralph start` and `ralph init` write them."},
 		{stateFile("hintDir") + "/", "read and write", "Hints that wait; `ralph hint` writes them, and a continuation takes them."},
 		{stateFile("logName") + ", " + stateFile("logRotated"), "read and write", "The decision log."},
 		{stateFile("cleanStamp"), "write", "When old memory was last removed."},

@@ -199,6 +199,9 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if dir, err := os.Getwd(); err == nil && g.here && f.scope != scopeUser && !sameFile(dir, project) && beneath(project, dir) {
 		fmt.Fprintf(a.stdout, "Start %s in %s: it reads only the settings of the folder that it is started in.\n", g.title, project)
 	}
+	if f.scope == scopeUser {
+		fmt.Fprintln(a.stdout, "In each project, its loops and settings count once you start a loop there or run: ralph trust")
+	}
 	a.adviseGates(gates)
 	a.adviseReaders(ctx, g, project, f)
 	if note != "" {
