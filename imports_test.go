@@ -68,7 +68,8 @@ func TestImports(t *testing.T) {
 		"internal/approval":  {"./internal/store", "./rules", "os", "os/exec", "path/filepath"},
 		"internal/workspace": {"./internal/git", "./internal/home", "os", "path/filepath"},
 		"internal/batch":     {"path/filepath", "runtime"},
-		"internal/git":       {"./internal/batch", "./internal/home", "os", "os/exec", "path/filepath", "syscall", "time"},
+		"internal/child":     {"os/exec", "syscall"},
+		"internal/git":       {"./internal/batch", "./internal/child", "./internal/home", "os", "os/exec", "path/filepath", "syscall", "time"},
 		"internal/store":     {"./internal/home", "./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
 			"./internal/home", "./internal/jsonedit", "./internal/jsontext", "./internal/markdown", "./internal/syserr", "./schema",
@@ -77,7 +78,7 @@ func TestImports(t *testing.T) {
 
 		// Events in, facts gathered, verdicts applied.
 		"host":              {"./internal/jsontext", "./internal/markdown", "./internal/shellwords", "os", "path/filepath", "syscall", "time"},
-		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/git", "./internal/home", "./internal/store", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
+		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/child", "./internal/git", "./internal/home", "./internal/store", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./loop", "./rules", "testing", "time"}, // for tests

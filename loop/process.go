@@ -3,15 +3,16 @@ package loop
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/internal/batch"
+	"github.com/ralph-sdk/ralph/internal/child"
 )
 
 // maxOutput is how much is kept of what a program prints, of each stream.
@@ -31,7 +32,7 @@ type process struct {
 // finished is what became of a program.
 type finished struct {
 	code           int
-	stdout, stderr output
+	stdout, stderr child.Output
 	found          bool  // there is such a program
 	late           bool  // it was ended because its time was over
 	err            error // it could not be run
@@ -39,7 +40,7 @@ type finished struct {
 
 // run runs a program to its end, or ends it with all its children when ctx ends.
 func (p process) run(ctx context.Context) finished {
-	f := finished{stdout: output{left: maxOutput}, stderr: output{left: maxOutput}}
+	f := finished{stdout: child.Output{Left: maxOutput}, stderr: child.Output{Left: maxOutput}}
 	program, err := p.program()
 	if err != nil {
 		return f
@@ -55,7 +56,7 @@ func (p process) run(ctx context.Context) finished {
 	cmd.Stdin = strings.NewReader(p.stdin)
 	cmd.Stdout, cmd.Stderr = &f.stdout, &f.stderr
 	cmd.WaitDelay = afterExit
-	alone(cmd)
+	child.Group(cmd, syscall.SIGKILL)
 	err = cmd.Run()
 	var status *exec.ExitError
 	switch {
@@ -99,23 +100,3 @@ func gitVariables() []string {
 		"GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
 	}
 }
-
-// output keeps the beginning of what is written to it and forgets the rest.
-type output struct {
-	kept []byte
-	left int
-	cut  bool
-}
-
-var _ io.Writer = (*output)(nil)
-
-func (o *output) Write(b []byte) (int, error) {
-	n := min(len(b), o.left)
-	o.kept = append(o.kept, b[:n]...)
-	o.left -= n
-	o.cut = o.cut || n < len(b)
-	return len(b), nil
-}
-
-// text is what was kept, as text that everybody can read.
-func (o *output) text() string { return strings.ToValidUTF8(string(o.kept), "\ufffd") }

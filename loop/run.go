@@ -43,7 +43,7 @@ func (d *Decision) start(ctx context.Context, rule string, e rules.Effect) error
 		return nil
 	}
 	failed := fmt.Sprintf("%s ended with status %d", program, done.code)
-	if said := strings.TrimSpace(done.stderr.text()); said != "" {
+	if said := strings.TrimSpace(done.stderr.String()); said != "" {
 		failed += ": " + cutBytes(said, maxShown)
 	}
 	return errors.New(failed)

@@ -33,11 +33,11 @@ func (s execSource) Gather(ctx context.Context, q Query) rules.Value {
 	case f.err != nil:
 		return missing(fmt.Sprintf("%s cannot be run: %s", q.Args[0], f.err))
 	}
-	stdout := f.stdout.text()
+	stdout := f.stdout.String()
 	v := rules.Value{Problem: strings.Join(cutStreams(f), ", ")}
 	document, problem := any(nil), ""
 	if q.Fact.Schema == nil {
-		if doc, err := schema.ParseJSON(f.stdout.kept); err == nil {
+		if doc, err := schema.ParseJSON(f.stdout.Kept); err == nil {
 			document = inJSON(openSchema().Check(doc.Document()), &v)
 		}
 	} else {
@@ -48,7 +48,7 @@ func (s execSource) Gather(ctx context.Context, q Query) rules.Value {
 		v.Unusable = append(v.Unusable, schema.Violation{Pointer: "/json", Message: problem})
 	}
 	v.V = map[string]any{
-		"code": f.code, "stdout": stdout, "stderr": f.stderr.text(), "lines": lines(stdout), "json": document,
+		"code": f.code, "stdout": stdout, "stderr": f.stderr.String(), "lines": lines(stdout), "json": document,
 	}
 	return v
 }
@@ -56,12 +56,12 @@ func (s execSource) Gather(ctx context.Context, q Query) rules.Value {
 // printed reads what a program printed by the schema of the fact.
 func printed(s *schema.Schema, f finished, v *rules.Value) (document any, problem string) {
 	switch {
-	case f.stdout.cut:
+	case f.stdout.Cut:
 		return nil, fmt.Sprintf("the output is longer than %d MiB", maxOutput>>20)
-	case strings.TrimSpace(string(f.stdout.kept)) == "":
+	case strings.TrimSpace(string(f.stdout.Kept)) == "":
 		return nil, "the program printed nothing"
 	}
-	doc, err := schema.ParseJSON(f.stdout.kept)
+	doc, err := schema.ParseJSON(f.stdout.Kept)
 	if err != nil {
 		return nil, "the output is not JSON: " + err.Error()
 	}
@@ -87,7 +87,7 @@ func cutStreams(f finished) []string {
 	for _, s := range []struct {
 		name string
 		cut  bool
-	}{{"stdout", f.stdout.cut}, {"stderr", f.stderr.cut}} {
+	}{{"stdout", f.stdout.Cut}, {"stderr", f.stderr.Cut}} {
 		if s.cut {
 			notes = append(notes, fmt.Sprintf("%s is cut off after %d MiB", s.name, maxOutput>>20))
 		}

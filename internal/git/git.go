@@ -10,7 +10,6 @@
 package git
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -21,9 +20,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/batch"
+	"github.com/ralph-sdk/ralph/internal/child"
 	"github.com/ralph-sdk/ralph/internal/home"
 )
 
@@ -226,37 +227,21 @@ func (r *Repo) run(ctx context.Context, env []string, args ...string) (string, e
 	cmd := exec.CommandContext(ctx, r.program, args...)
 	cmd.Dir = r.cwd
 	cmd.Env = append(env, "LC_ALL=C", "GIT_DIR="+r.dir, "GIT_WORK_TREE="+r.Top)
-	out, errs := output{left: maxOutput}, output{left: maxMessage}
+	out, errs := child.Output{Left: maxOutput}, child.Output{Left: maxMessage}
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = afterExit
-	kill := group(cmd)
+	kill := child.Group(cmd, syscall.SIGTERM) // git removes its locks then
 	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:
 		kill()
 		return "", fmt.Errorf("git %s was ended: %w", args[2], ctx.Err())
 	case err != nil:
-		said := strings.TrimSpace(strings.ToValidUTF8(errs.String(), "\ufffd"))
-		return "", errors.New(strings.TrimPrefix(cmp.Or(said, err.Error()), "fatal: "))
-	case out.cut:
-		return out.String(), ErrLong
+		return "", errors.New(strings.TrimPrefix(cmp.Or(strings.TrimSpace(errs.String()), err.Error()), "fatal: "))
+	case out.Cut:
+		return string(out.Kept), ErrLong
 	}
-	return out.String(), nil
-}
-
-// output keeps the beginning of what is written to it.
-type output struct {
-	bytes.Buffer
-	left int
-	cut  bool
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	n := min(len(b), o.left)
-	o.left -= n
-	o.cut = o.cut || n < len(b)
-	o.Buffer.Write(b[:n])
-	return len(b), nil
+	return string(out.Kept), nil
 }
 
 // Pipes returns an error that names a pipe of the repository, for which git would wait.
