@@ -92,6 +92,53 @@ rules:
 	}
 }
 
+// Run with the memory in the process, without a Recorder, of a policy of eight rules. On
+// one core (-cpu 1) it must take at most 20 µs.
+func BenchmarkRun(b *testing.B) {
+	const policy = `
+ralph: 1
+facts:
+  build: {input: {properties: {left: {type: integer}, broken: {type: array, items: {type: string}}, phase: {type: string}}}}
+  attempts: {input: {type: integer}}
+rules:
+  - name: none
+    when: build.phase == "none"
+    stop: nothing to build
+  - name: broken
+    when: len(build.broken) > 3
+    continue: Repair ${join(build.broken, ", ")}.
+  - name: waiting
+    when: build.phase in ["waiting", "paused"]
+    stop: it waits
+  - name: tired
+    when: attempts >= 10
+    stop: too many attempts
+  - name: said
+    when: last_assistant_message contains "I am stuck"
+    stop: a person takes over
+  - name: done
+    when: build.left == 0 and len(build.broken) == 0
+    stop: done
+  - name: again
+    when: stop_hook_active and build.phase == "again"
+    continue: Once more.
+  - name: left
+    when: build.left > 0
+    continue: ${build.left} targets are left.
+`
+	l := alone(b, policy, loop.WithEnv(func(string) string { return "" }),
+		loop.WithValues(map[string]any{"build": map[string]any{"left": 2, "broken": []string{"lint"}, "phase": "build"}, "attempts": 3}))
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		ev := host.Event{SessionID: strconv.Itoa(n / 400), LastAssistantMessage: "Two are left."} // below the limits
+		n++
+		if d, err := l.Run(b.Context(), ev); err != nil || !d.Continue() {
+			b.Fatal(d.Verdict.Reason, err)
+		}
+	}
+}
+
 func BenchmarkDecide(b *testing.B) {
 	p := newProject(b, nil)
 	l := speckitLoop(b, p)

@@ -37,7 +37,7 @@ type Decision struct {
 
 	loop    *Loop          // that made it
 	program *rules.Program // of the loop when the decision began, nil if there is none
-	leave   func()         // the session is free for other decisions then; nil if it is
+	session *session       // in which other decisions wait for this one; nil if they do not
 
 	id       string   // of its record, once there is one
 	busy     string   // the run of the policy that is under way, another than that of the event
@@ -132,7 +132,7 @@ func (d *Decision) close() {
 // decision is one that lets the agent stop.
 func (l *Loop) decision(ev host.Event) *Decision {
 	ev.Name = cmp.Or(ev.Name, host.Stop)
-	d := &Decision{Event: ev, Verdict: &rules.Verdict{}, loop: l, prefix: "ralph"}
+	d := &Decision{Event: ev, loop: l, prefix: "ralph"}
 	if err := l.usable(); err != nil {
 		d.fail(err)
 		return d
@@ -151,7 +151,11 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 	}
 	l := d.loop
 	start := time.Now()
-	defer func() { d.Took = time.Since(start) }()
+	defer func() {
+		if d.Took = time.Since(start); d.Verdict == nil {
+			d.Verdict = &rules.Verdict{} // a stop
+		}
+	}()
 	defer d.rescue()
 	d.Time = l.now()
 	if why, off := workspace.Off("", l.getenv); off {
@@ -225,7 +229,7 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 // meet opens the project of a decision.
 func (d *Decision) meet() error {
 	l := d.loop
-	g := &gatherer{loop: l, program: d.program, ev: d.Event, now: d.Time, dir: d.Root, mem: memoryOf(l.store, d.Event, d.Root, l.name)}
+	g := &gatherer{Decision: d, mem: memoryOf(l.store, d.Event, d.Root, l.name)}
 	g.files.world, d.gatherer = g, g
 	return g.open()
 }
@@ -358,7 +362,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 			d.private = append(d.private, "["+d.prefix+"] "+p.Text)
 		}
 	}
-	if g.budget.Late() {
+	if g.budget != nil && g.budget.Late() {
 		d.notice(fmt.Sprintf("reading files took longer than %s in all; what was not looked at counts as absent", maxFileTime))
 	}
 	if g.mem.problem != "" {
@@ -389,7 +393,8 @@ func (d *Decision) known(message string) {
 // fail lets the agent stop and keeps the reason.
 func (d *Decision) fail(err error) {
 	d.Err = err
-	d.Verdict = &rules.Verdict{Fault: d.Verdict.Fault, Reason: err.Error(), Private: d.quotes, Trace: d.Verdict.Trace, Cost: d.Verdict.Cost}
+	v := cmp.Or(d.Verdict, &rules.Verdict{})
+	d.Verdict = &rules.Verdict{Fault: v.Fault, Reason: err.Error(), Private: d.quotes, Trace: v.Trace, Cost: v.Cost}
 	t := host.Trouble(d.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
 	d.Notices, d.Known, d.Notes, d.Log = []string{t.Notice}, nil, nil, t.Log
 	if d.quotes {

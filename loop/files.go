@@ -30,7 +30,7 @@ func (f *files) Write(ctx context.Context, effects []rules.Effect) error {
 	if root == nil {
 		return errors.New("there is no project")
 	}
-	changes := changesOf(effects, f.world.program.Facts(), f.world.now)
+	changes := changesOf(effects, f.world.program.Facts(), f.world.Time)
 	if err := f.hold(ctx, lockNames(root, changes)); err != nil {
 		return err
 	}

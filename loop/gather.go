@@ -18,14 +18,11 @@ import (
 // at a time. Facts are gathered anew for each evaluation, but for those of sources
 // that are asked once: a decision that is made again must not ask a model twice.
 type gatherer struct {
-	loop    *Loop
-	program *rules.Program
-	ev      host.Event
-	now     time.Time
-	dir     string      // of the project, "" if there is none
-	root    *state.Root // nil without a project, and while nothing is decided or applied
-	files   files
-	mem     memory
+	*Decision // whose event it is
+
+	root  *state.Root // nil without a project, and while nothing is decided or applied
+	files files
+	mem   memory
 
 	budget *state.Budget // of the latest evaluation
 
@@ -49,17 +46,17 @@ const (
 
 // begin gives a new evaluation its budget.
 func (g *gatherer) begin() {
-	g.budget = state.NewBudget(maxFileBytes, maxFileValues, maxFileTime)
 	g.asked = nil
 	if g.root != nil {
+		g.budget = state.NewBudget(maxFileBytes, maxFileValues, maxFileTime)
 		g.root.SetBudget(g.budget)
 	}
 }
 
 // open opens the project, which nothing holds open between Decide and Apply.
 func (g *gatherer) open() (err error) {
-	if g.dir != "" && g.root == nil {
-		if g.root, err = state.OpenRoot(g.dir); err == nil {
+	if g.Root != "" && g.root == nil {
+		if g.root, err = state.OpenRoot(g.Root); err == nil {
 			g.root.SetHome(homeDir(g.loop.getenv))
 			g.root.SetBudget(g.budget)
 		}
@@ -81,7 +78,7 @@ func (g *gatherer) facts() rules.Facts {
 		world = given{world, g.loop.values}
 	}
 	if around := g.loop.around; around != nil {
-		if world = around(g.ev, world); world == nil {
+		if world = around(g.Event, world); world == nil {
 			world = struct{ rules.Facts }{} // panics when it is asked, so that the agent may stop
 		}
 	}
@@ -127,7 +124,7 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 			v = missing(fmt.Sprintf("the source %s panicked: %v", kind.Name, r))
 		}
 	}()
-	q := Query{Fact: decl, Event: g.ev, Root: g.root, Env: g.loop.getenv, Now: g.now, session: g.transcript, budget: g.budget}
+	q := Query{Fact: decl, Event: g.Event, Root: g.root, Env: g.loop.getenv, Now: g.Time, session: g.transcript, budget: g.budget}
 	q.Args, q.Options = decl.Split(args)
 	if g.loop.sources[kind.Name] == nil {
 		return s.Gather(ctx, q) // ralph's own bound and check themselves
@@ -153,16 +150,16 @@ func (g *gatherer) transcript(ctx context.Context) *host.Session {
 	if g.root == nil {
 		return nil
 	}
-	path := g.ev.TranscriptPath
-	o := host.SessionOptions{LastMessage: g.ev.LastAssistantMessage}
-	if g.ev.Name == host.SubagentStop && g.ev.AgentTranscriptPath != "" {
-		path, o.Subagent = g.ev.AgentTranscriptPath, true
+	path := g.Event.TranscriptPath
+	o := host.SessionOptions{LastMessage: g.Event.LastAssistantMessage}
+	if g.Event.Name == host.SubagentStop && g.Event.AgentTranscriptPath != "" {
+		path, o.Subagent = g.Event.AgentTranscriptPath, true
 	}
-	if g.ev.Host == host.ClaudeCode {
-		o.Turn = g.ev.Turn // its files name the prompt, so one that lags is recognised
+	if g.Event.Host == host.ClaudeCode {
+		o.Turn = g.Event.Turn // its files name the prompt, so one that lags is recognised
 	}
-	if path == "" && (g.ev.Host == host.ClaudeCode || g.ev.Host == "") {
-		path = sessionFile(g.ev.SessionID, g.loop.getenv)
+	if path == "" && (g.Event.Host == host.ClaudeCode || g.Event.Host == "") {
+		path = sessionFile(g.Event.SessionID, g.loop.getenv)
 	}
 	if path == "" {
 		return nil
@@ -181,7 +178,7 @@ func (g *gatherer) transcript(ctx context.Context) *host.Session {
 
 // words are the agent's own words since the last prompt or continuation.
 func (g *gatherer) words(ctx context.Context) []string {
-	return host.Words(g.transcript(ctx), g.ev.LastAssistantMessage)
+	return host.Words(g.transcript(ctx), g.Event.LastAssistantMessage)
 }
 
 // question is a marker that a rule waited for and that did not count.
@@ -200,7 +197,7 @@ const (
 // looked at first: where it decides, the session file is not read.
 func (g *gatherer) marker(ctx context.Context, form host.Form) func(string) bool {
 	return func(text string) bool {
-		if last := g.ev.LastAssistantMessage; last != "" && form.In([]string{last}, text) {
+		if last := g.Event.LastAssistantMessage; last != "" && form.In([]string{last}, text) {
 			return true
 		}
 		if strings.TrimSpace(text) == "" {
@@ -242,7 +239,7 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 	if v, ok := strings.CutPrefix(name, "transcript."); ok {
 		return g.transcriptName(ctx, v)
 	}
-	ev := &g.ev
+	ev := &g.Event
 	switch name {
 	case "session_id":
 		return ev.SessionID
@@ -285,7 +282,7 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 	case "hook.raw":
 		return ev.Raw
 	case "project":
-		return g.dir
+		return g.Root
 	case "said":
 		return g.marker(ctx, host.Said)
 	case "promised":
@@ -310,7 +307,7 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 	s := g.transcript(ctx)
 	switch name {
 	case "last":
-		if last := g.ev.LastAssistantMessage; last != "" || s == nil {
+		if last := g.Event.LastAssistantMessage; last != "" || s == nil {
 			return last
 		}
 		return s.Last()
@@ -346,8 +343,8 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 		if s != nil {
 			f = s.Failed()
 		}
-		if f == nil && g.ev.Name == host.StopFailure { // its file may lag, or say nothing
-			f = host.FailureOf(g.ev.Error, cmp.Or(g.ev.ErrorDetails, g.ev.LastAssistantMessage))
+		if f == nil && g.Event.Name == host.StopFailure { // its file may lag, or say nothing
+			f = host.FailureOf(g.Event.Error, cmp.Or(g.Event.ErrorDetails, g.Event.LastAssistantMessage))
 		}
 		if f == nil {
 			return nil
@@ -391,7 +388,7 @@ func (g *gatherer) elapsed(ctx context.Context) time.Duration {
 	if began.IsZero() {
 		return 0
 	}
-	return max(0, g.now.Sub(began))
+	return max(0, g.Time.Sub(began))
 }
 
 func texts(list []string) []any {

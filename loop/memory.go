@@ -54,7 +54,7 @@ func (m *memory) after(v *rules.Verdict) []Entry {
 		return nil
 	}
 	out := []Entry{{m.keys[0], v.Memory, m.entries[0].Version}}
-	if !reflect.DeepEqual(v.Project, m.entries[1].Memory) {
+	if !reflect.DeepEqual(&v.Project, &m.entries[1].Memory) {
 		out = append(out, Entry{m.keys[1], v.Project, m.entries[1].Version})
 	}
 	return out

@@ -13,6 +13,7 @@ import (
 type sessions struct {
 	mu   sync.Mutex
 	busy map[Key]*session
+	idle []*session // for another key
 }
 
 type session struct {
@@ -20,54 +21,57 @@ type session struct {
 	here int           // decisions that are made or wait
 }
 
-// enter waits until no other decision of the session is made. leave must be called.
-func (s *sessions) enter(ctx context.Context, key Key) (leave func(), err error) {
+// at returns the session of a key, in which one decision more or less is.
+func (s *sessions) at(key Key, more int) *session {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	at := s.busy[key]
-	if at == nil {
+	if n := len(s.idle); at == nil && n > 0 {
+		at, s.idle = s.idle[n-1], s.idle[:n-1]
+	} else if at == nil {
 		at = &session{turn: make(chan struct{}, 1)}
-		if s.busy == nil {
-			s.busy = map[Key]*session{}
-		}
-		s.busy[key] = at
 	}
-	at.here++
-	s.mu.Unlock()
-	gone := func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if at.here--; at.here == 0 {
-			delete(s.busy, key)
-		}
+	if at.here += more; at.here == 0 {
+		delete(s.busy, key)
+		s.idle = append(s.idle, at)
+		return at
 	}
-	leave = func() { <-at.turn; gone() }
+	if s.busy == nil {
+		s.busy = map[Key]*session{}
+	}
+	s.busy[key] = at
+	return at
+}
+
+// enter makes other decisions of the session wait for this one, unless they do so already.
+func (d *Decision) enter(ctx context.Context) error {
+	if d.session != nil {
+		return nil
+	}
+	all, key := &d.loop.sessions, d.gatherer.mem.keys[0]
+	at := all.at(key, +1)
 	select {
 	case at.turn <- struct{}{}:
-		return leave, nil
+		d.session = at
+		return nil
 	default:
 	}
 	select {
 	case at.turn <- struct{}{}:
-		return leave, nil
+		d.session = at
+		return nil
 	case <-ctx.Done():
-		gone()
-		return nil, fmt.Errorf("other events of the session are decided, so its memory %w: %w", ErrConflict, interrupted(ctx))
+		all.at(key, -1)
+		return fmt.Errorf("other events of the session are decided, so its memory %w: %w", ErrConflict, interrupted(ctx))
 	}
 }
 
-// enter makes other decisions of the session wait for this one, unless they do so already.
-func (d *Decision) enter(ctx context.Context) (err error) {
-	if d.leave == nil {
-		d.leave, err = d.loop.sessions.enter(ctx, d.gatherer.mem.keys[0])
-	}
-	return err
-}
-
-// free ends what enter began.
+// free lets the next decision of the session begin.
 func (d *Decision) free() {
-	if d.leave != nil {
-		d.leave()
-		d.leave = nil
+	if d.session != nil {
+		<-d.session.turn
+		d.loop.sessions.at(d.gatherer.mem.keys[0], -1)
+		d.session = nil
 	}
 }
 

@@ -35,7 +35,7 @@ func (g *gatherer) untrusted(f *rules.Fact, args []string) error {
 	case l.trusts != nil:
 		err = l.trusts(f, files)
 	case !shipped(files):
-		err = approval.Policy{Root: g.dir, Name: l.name, Files: files}.Check(l.disk, f)
+		err = approval.Policy{Root: g.Root, Name: l.name, Files: files}.Check(l.disk, f)
 	}
 	if err != nil {
 		return fmt.Errorf("it %s, %w", f.Source.Trust, err)
