@@ -37,7 +37,7 @@ type Decision struct {
 
 	loop    *Loop          // that made it
 	program *rules.Program // of the loop when the decision began, nil if there is none
-	session *session       // in which other decisions wait for this one; nil if they do not
+	entered bool           // other decisions of the session wait for this one
 
 	id       string   // of its record, once there is one
 	busy     string   // the run of the policy that is under way, another than that of the event
@@ -50,7 +50,7 @@ type Decision struct {
 
 // Run decides an event, makes the decision true and records it: memory, effects, verbs, log,
 // in this order. An event without a name is a Stop. The decisions of one session are
-// made one after the other; what other loops and processes change meanwhile makes Run decide
+// made one after the other; what other processes change meanwhile makes Run decide
 // again, at growing intervals.
 //
 // Run never panics, and the Decision is never nil. The error is its Err: the policy could not be

@@ -15,28 +15,28 @@ import (
 
 // Loop runs one policy. It is safe for concurrent use. Make one with [Load] or [New].
 type Loop struct {
-	program  atomic.Pointer[rules.Program] // nil: broken says why
-	broken   error                         // why there is no program
-	name     string
-	project  string // the root that was set
-	local    bool   // roots are found by the event
-	now      func() time.Time
-	getenv   func(string) string
-	disk     *store.Store // nil: nothing is kept on disk
-	store    Store
-	sessions sessions
-	recorder Recorder      // nil keeps none
-	ownLog   bool          // recorder was set
-	writing  chan struct{} // holds one: files are written by this loop
-	private  bool
-	deadline time.Duration
-	budget   rules.Budget
-	config   rules.Config // of the program, without sources and verbs
-	verbs    map[string]verb
-	sources  map[string]Source                         // that were added
-	values   map[string]any                            // of facts and names
-	around   func(host.Event, rules.Facts) rules.Facts // nil: nothing is between rules and world
-	begin    observer                                  // nil: no call is observed
+	program    atomic.Pointer[rules.Program] // nil: broken says why
+	broken     error                         // why there is no program
+	name       string
+	project    string // the root that was set
+	local      bool   // roots are found by the event
+	now        func() time.Time
+	getenv     func(string) string
+	disk       *store.Store // nil: nothing is kept on disk
+	store      Store
+	comparable bool          // the store can be a key
+	recorder   Recorder      // nil keeps none
+	ownLog     bool          // recorder was set
+	writing    chan struct{} // holds one: files are written by this loop
+	private    bool
+	deadline   time.Duration
+	budget     rules.Budget
+	config     rules.Config // of the program, without sources and verbs
+	verbs      map[string]verb
+	sources    map[string]Source                         // that were added
+	values     map[string]any                            // of facts and names
+	around     func(host.Event, rules.Facts) rules.Facts // nil: nothing is between rules and world
+	begin      observer                                  // nil: no call is observed
 
 	trusts  func(*rules.Fact, []rules.File) error // nil: what ships with ralph, and what was approved
 	trusted func(root string) error               // nil: what every project brings counts

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"time"
 
@@ -302,6 +303,7 @@ func (l *Loop) defaults() {
 	} else if l.store == nil {
 		l.store = InMemory()
 	}
+	l.comparable = reflect.ValueOf(l.store).Comparable()
 	if !l.ownLog && l.disk != nil {
 		l.recorder = localLog{l.disk}
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/approval"
-
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -92,6 +92,9 @@ type Record struct {
 // texts for the agent stand there by their sizes. The trace is that of the loop: only
 // one that was made with [WithPrivate] has private values.
 func (d *Decision) Record(private bool) Record {
+	if d == nil || d.Verdict == nil {
+		d = (*Loop)(nil).decision(host.Event{}) // it says that there is no loop
+	}
 	v := d.Verdict
 	if d.id == "" {
 		d.id = cmp.Or(d.Event.ID, store.LineID(d.Time))

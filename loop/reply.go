@@ -15,6 +15,9 @@ func Reply(ev host.Event, decisions []*Decision) host.Reply {
 	r := host.Reply{Event: cmp.Or(ev.Name, host.Stop)}
 	var reasons, notices, notes []string
 	for _, d := range decisions {
+		if d == nil || d.Verdict == nil {
+			continue
+		}
 		if d.Verdict.Action == rules.Continue {
 			r.Continue = true
 			reason := d.Verdict.Reason

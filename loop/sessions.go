@@ -4,75 +4,80 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
 
 // sessions lets the decisions of one session through one after the other, in the order in
-// which they came. So a thousand events of a session at once are decided a thousand times.
-type sessions struct {
+// which they came: a thousand events of a session at once are decided a thousand times.
+// All loops of the process with one store share them.
+var sessions struct {
 	mu   sync.Mutex
-	busy map[Key]*session
-	idle []*session // for another key
+	busy map[sessionKey][]chan struct{} // in which a decision is made, with those that wait; each is closed when it is its turn
 }
 
-type session struct {
-	turn chan struct{} // holds one: a decision is made
-	here int           // decisions that are made or wait
+type sessionKey struct {
+	store any // what loops have in common that share it
+	key   Key
 }
 
-// at returns the session of a key, in which one decision more or less is.
-func (s *sessions) at(key Key, more int) *session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := s.busy[key]
-	if n := len(s.idle); at == nil && n > 0 {
-		at, s.idle = s.idle[n-1], s.idle[:n-1]
-	} else if at == nil {
-		at = &session{turn: make(chan struct{}, 1)}
+func (g *gatherer) sessionKey() sessionKey {
+	if g.loop.comparable {
+		return sessionKey{g.loop.store, g.mem.keys[0]}
 	}
-	if at.here += more; at.here == 0 {
-		delete(s.busy, key)
-		s.idle = append(s.idle, at)
-		return at
-	}
-	if s.busy == nil {
-		s.busy = map[Key]*session{}
-	}
-	s.busy[key] = at
-	return at
+	return sessionKey{g.loop, g.mem.keys[0]}
 }
 
 // enter makes other decisions of the session wait for this one, unless they do so already.
 func (d *Decision) enter(ctx context.Context) error {
-	if d.session != nil {
+	if d.entered {
 		return nil
 	}
-	all, key := &d.loop.sessions, d.gatherer.mem.keys[0]
-	at := all.at(key, +1)
-	select {
-	case at.turn <- struct{}{}:
-		d.session = at
-		return nil
-	default:
+	s, key := &sessions, d.gatherer.sessionKey()
+	s.mu.Lock()
+	waiting, busy := s.busy[key]
+	if s.busy == nil {
+		s.busy = map[sessionKey][]chan struct{}{}
 	}
+	if d.entered = !busy; d.entered {
+		s.busy[key] = nil
+		s.mu.Unlock()
+		return nil
+	}
+	turn := make(chan struct{})
+	s.busy[key] = append(waiting, turn)
+	s.mu.Unlock()
 	select {
-	case at.turn <- struct{}{}:
-		d.session = at
+	case <-turn:
+		d.entered = true
 		return nil
 	case <-ctx.Done():
-		all.at(key, -1)
-		return fmt.Errorf("other events of the session are decided, so its memory %w: %w", ErrConflict, interrupted(ctx))
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.busy[key], turn)
+	if d.entered = i < 0; !d.entered {
+		s.busy[key] = slices.Delete(s.busy[key], i, i+1)
+	}
+	return fmt.Errorf("other events of the session are decided, so its memory %w: %w", ErrConflict, interrupted(ctx))
 }
 
 // free lets the next decision of the session begin.
 func (d *Decision) free() {
-	if d.session != nil {
-		<-d.session.turn
-		d.loop.sessions.at(d.gatherer.mem.keys[0], -1)
-		d.session = nil
+	if !d.entered {
+		return
 	}
+	d.entered = false
+	s, key := &sessions, d.gatherer.sessionKey()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if waiting := s.busy[key]; len(waiting) > 0 {
+		close(waiting[0])
+		s.busy[key] = waiting[1:]
+		return
+	}
+	delete(s.busy, key)
 }
 
 // maxPause bounds how long a decision waits before it is made again.

@@ -15,7 +15,8 @@ import (
 )
 
 // Source gathers the values of facts of one kind. Absent and invalid are values,
-// not errors. If Gather panics, the fact is missing and its problem says so.
+// not errors. The loop converts a value as [rules.ValueOf] does, unless that made it: what
+// is of a wrong type is unusable. If Gather panics, the fact is missing and its problem says so.
 //
 // The context ends at the fact's timeout. A source that ignores it holds up the
 // decision: nothing else can end it.

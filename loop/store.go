@@ -51,6 +51,14 @@ func InMemory() Store {
 	return &inMemory{kept: map[Key]*list.Element{}, order: list.New()}
 }
 
+// done returns why a context is done, or that there is none.
+func done(ctx context.Context) error {
+	if ctx == nil {
+		return errNoContext
+	}
+	return context.Cause(ctx)
+}
+
 // maxInMemory is how many memories are kept in the process.
 const maxInMemory = 100_000
 
@@ -62,7 +70,7 @@ type inMemory struct {
 }
 
 func (s *inMemory) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
-	if err := context.Cause(ctx); err != nil {
+	if err := done(ctx); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -89,7 +97,7 @@ func copyOf(m rules.Memory) rules.Memory {
 }
 
 func (s *inMemory) Save(ctx context.Context, entries ...Entry) error {
-	if err := context.Cause(ctx); err != nil {
+	if err := done(ctx); err != nil {
 		return err
 	}
 	s.mu.Lock()

@@ -32,7 +32,7 @@ func (k Key) name() string {
 }
 
 func (s localStore) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
-	if err := context.Cause(ctx); err != nil {
+	if err := done(ctx); err != nil {
 		return nil, err
 	}
 	out := make([]Entry, len(keys))
@@ -53,7 +53,10 @@ func (s localStore) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
 	return out, errors.Join(problems...)
 }
 
-func (s localStore) Save(ctx context.Context, entries ...Entry) (err error) {
+func (s localStore) Save(ctx context.Context, entries ...Entry) error {
+	if ctx == nil {
+		return errNoContext
+	}
 	if !s.held {
 		keys := make([]Key, len(entries))
 		for i, e := range entries {

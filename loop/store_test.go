@@ -268,7 +268,7 @@ func TestStoreConflicts(t *testing.T) {
 			}
 			s.saves = 0
 			s.onSave = func() error {
-				if s.saves > 50 {
+				if s.saves > 8 {
 					cancel()
 				}
 				if s.saves > c.conflicts {

@@ -8,6 +8,8 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/expr-lang/expr/builtin"
 
@@ -27,12 +29,14 @@ func (c *compiler) checkConfig() {
 	for i, k := range cfg.Sources {
 		if !isIdentifier(k.Name) || slices.ContainsFunc(append(Sources(), cfg.Sources[:i]...), func(o SourceKind) bool { return o.Name == k.Name }) {
 			fail("the source %q cannot be added: its name is no identifier, or taken", k.Name)
+		} else if every := (SourceKind{Schema: true, Returns: true, Settle: true, Editable: true, Body: true}); slices.ContainsFunc(every.keys(), func(o form.Key) bool { return o.Name == k.Name }) {
+			fail("the source %q cannot be added: its name is a key of facts", k.Name)
 		}
 	}
 	first := form.EventNames()[:3] // a program that had one of the later events keeps it
 	for i, name := range cfg.Events {
-		if name == "" || slices.Contains(append(first, cfg.Events[:i]...), name) {
-			fail("the event %q cannot be added: its name is empty, or taken", name)
+		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) || slices.Contains(append(first, cfg.Events[:i]...), name) {
+			fail("the event %q cannot be added: its name is empty, has a space, or is taken", name)
 		}
 	}
 	for i, e := range cfg.Effects {

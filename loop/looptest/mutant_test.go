@@ -145,11 +145,38 @@ func (d *deaf) Record(ctx context.Context, r *loop.Record) error {
 	return d.Records.Record(ctx, r)
 }
 
+// loose is a source whose values do not fit its facts, or are of no type of facts.
+type loose struct{ mixed bool }
+
+func (loose) Kind() rules.SourceKind {
+	return rules.SourceKind{Name: "ci", Doc: "A run of tests.", Schema: true}
+}
+
+func (l loose) Gather(context.Context, loop.Query) rules.Value {
+	if l.mixed {
+		return rules.Value{V: make(chan int)}
+	}
+	return rules.Value{V: map[string]any{"more": "certainly not"}}
+}
+
+// testLoose tests a source on a fact with a schema.
+func testLoose(t *testing.T, src loop.Source) {
+	p, diags := rules.LoadBytes(t.Context(), "p.yaml",
+		[]byte("ralph: 1\nfacts: {ci: {ci: x, schema: {properties: {more: {type: boolean, default: true}}}}}\nrules: [{name: go, when: ci.more, continue: go on}]"), loop.Config(loop.WithSource(src)))
+	if p == nil {
+		t.Fatal(diags.Err())
+	}
+	looptest.Source(t, src, loop.Query{Fact: p.Facts()[0], Args: []string{"x"}})
+}
+
 // The tests find what is wrong with an implementation. A process of its own runs them
 // on each, since they fail.
 func TestMutants(t *testing.T) {
 	if name := os.Getenv("LOOPTEST_MUTANT"); name == "recorder" {
 		looptest.Recorder(t, func(*testing.T) (loop.Recorder, func() []*loop.Record) { d := new(deaf); return d, d.All })
+		return
+	} else if name == "source" || name == "mixed source" {
+		testLoose(t, loose{name != "source"})
 		return
 	} else if name != "" {
 		looptest.Store(t, func(*testing.T) loop.Store {
@@ -163,7 +190,7 @@ func TestMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string][]string{"recorder": {"one", "concurrent_use"}}
+	want := map[string][]string{"recorder": {"one", "concurrent_use"}, "source": {"value", "concurrent_use"}, "mixed source": {"value", "concurrent_use"}}
 	for name := range mutants {
 		want[name] = []string{strings.ReplaceAll(name, " ", "_")}
 	}

@@ -3,7 +3,6 @@ package looptest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"sync"
 	"testing"
@@ -71,13 +70,11 @@ func fits(t *testing.T, kind rules.SourceKind, q loop.Query, v rules.Value) {
 		}
 		return
 	}
-	if why := plain(v.V); why != "" {
-		t.Errorf("the value holds %s", why)
+	if v = rules.ValueOf(q.Fact, v); v.Status != rules.OK { // as the loop converts it
+		t.Errorf("the value is %s: %s", v.Status, v.Problem)
 	}
-	if kind.Value != nil && q.Fact.Schema == nil {
-		for _, u := range kind.Value.Read(v.V).Unusable {
-			t.Errorf("the value does not fit the type of its kind: %s %s", u.Pointer, u.Message)
-		}
+	for _, u := range v.Unusable {
+		t.Errorf("the value does not fit the fact: %s %s", u.Pointer, u.Message)
 	}
 	if kind.Body {
 		fields, _ := v.V.(map[string]any)
@@ -90,28 +87,6 @@ func fits(t *testing.T, kind rules.SourceKind, q loop.Query, v rules.Value) {
 	}
 }
 
-// plain says what in a value is not of the types that rules know, "" if all is.
-func plain(v any) string {
-	switch v := v.(type) {
-	case nil, bool, int, float64, string, time.Duration:
-	case []any:
-		for i, e := range v {
-			if why := plain(e); why != "" {
-				return fmt.Sprintf("%s, at [%d]", why, i)
-			}
-		}
-	case map[string]any:
-		for name, e := range v {
-			if why := plain(e); why != "" {
-				return fmt.Sprintf("%s, at %q", why, name)
-			}
-		}
-	default:
-		return fmt.Sprintf("a %T, want nil, bool, int, float64, string, []any or map[string]any", v)
-	}
-	return ""
-}
-
 // Writer tests a writer: w changes what src gathers, and is src itself unless it is
 // another. Each query is a fact whose value has something at path, another than value;
 // two or more show that all of them change or none.
@@ -120,7 +95,7 @@ func Writer(t *testing.T, src loop.Source, w loop.Writer, path []any, value any,
 		t.Helper()
 		out := make([]rules.Value, len(queries))
 		for i, q := range queries {
-			if out[i] = src.Gather(t.Context(), q); out[i].Status != rules.OK {
+			if out[i] = rules.ValueOf(q.Fact, src.Gather(t.Context(), q)); out[i].Status != rules.OK {
 				t.Fatalf("the fact of query %d is %s: %s", i, out[i].Status, out[i].Problem)
 			}
 			fits(t, src.Kind(), q, out[i])

@@ -54,48 +54,56 @@ func TestStoreTenants(t *testing.T) {
 	}
 }
 
-// A limit holds over all stops of a session at once, in one process and in several, each with its
-// own connections.
-func TestStoreLimit(t *testing.T) {
-	for _, test := range []struct{ processes, stops int }{{1, 1000}, {8, 200}} {
-		t.Run(fmt.Sprintf("%d processes", test.processes), func(t *testing.T) { stopAtOnce(t, test.processes, test.stops) })
-	}
-}
-
-// A thousand stops of a session at once take less than five seconds, after which a decision gives up.
-func BenchmarkStoreLimit(b *testing.B) {
-	for b.Loop() {
-		stopAtOnce(b, 1, 1000, loop.WithDeadline(5*time.Second))
-	}
-}
-
-func stopAtOnce(t testing.TB, processes, stops int, opts ...loop.Option) {
-	const limit = 50
-	file := filepath.Join(t.TempDir(), "app.db")
-	policies := fstest.MapFS{"p.yaml": {Data: fmt.Appendf(nil, "ralph: 1\nlimits: {continuations: %d}\nrules: [{name: on, continue: Go on.}]\n", limit)}}
-	var loops []*loop.Loop
-	for range processes {
-		l, diags := loop.Load(t.Context(), policies, "p.yaml", append(opts, loop.WithStore(store(t, file, "acme")))...)
-		if l == nil {
-			t.Fatal(diags.Err())
-		}
-		loops = append(loops, l)
-	}
-	var continued atomic.Int64
+// stops ends one session a number of times at once, in several loops, and returns how often it
+// was continued. Each pool of connections is one of several processes.
+func stops(tb testing.TB, deadline time.Duration, pools, loops, stops int) (continued int64) {
+	tb.Helper()
+	policies := fstest.MapFS{"p.yaml": {Data: []byte("ralph: 1\nlimits: {continuations: 400}\nrules: [{name: on, continue: go on}]\n")}}
+	file := filepath.Join(tb.TempDir(), "app.db")
+	var n atomic.Int64
 	var all sync.WaitGroup
-	for i := range stops {
-		all.Go(func() {
-			d, err := loops[i%processes].Run(t.Context(), host.Event{SessionID: "s1"})
-			if err != nil {
-				t.Error(err)
+	for range pools {
+		shared := store(tb, file, "acme")
+		for range loops {
+			l, diags := loop.Load(tb.Context(), policies, "p.yaml", loop.WithStore(shared), loop.WithDeadline(deadline))
+			if l == nil {
+				tb.Fatal(diags.Err())
 			}
-			if d.Verdict.Action == rules.Continue {
-				continued.Add(1)
+			for range stops / pools / loops {
+				all.Go(func() {
+					d, err := l.Run(tb.Context(), host.Event{SessionID: "s1"})
+					if err != nil {
+						tb.Error(err)
+					}
+					if d.Verdict.Action == rules.Continue {
+						n.Add(1)
+					}
+				})
 			}
-		})
+		}
 	}
 	all.Wait()
-	if continued.Load() != limit {
-		t.Errorf("%d of %d stops continued, the limit is %d", continued.Load(), stops, limit)
+	return n.Load()
+}
+
+// A limit holds in a loop, in a process, and over all processes that share the database.
+func TestStoreLimit(t *testing.T) {
+	for _, c := range []struct{ pools, loops int }{{1, 1}, {1, 60}, {4, 1}} {
+		if n := stops(t, time.Minute, c.pools, c.loops, 480); n != 400 {
+			t.Errorf("%d loops of %d processes: %d of 480 stops continued, the limit is 400", c.loops, c.pools, n)
+		}
+	}
+}
+
+// A thousand stops of one session at once, of which none may give up within five seconds.
+func BenchmarkStore(b *testing.B) {
+	for _, c := range []struct{ pools, loops int }{{1, 1}, {1, 1000}, {10, 1}} {
+		b.Run(fmt.Sprintf("%d processes %d loops", c.pools, c.loops), func(b *testing.B) {
+			for b.Loop() {
+				if n := stops(b, 5*time.Second, c.pools, c.loops, 1000); n != 400 {
+					b.Errorf("%d stops continued, the limit is 400", n)
+				}
+			}
+		})
 	}
 }
