@@ -74,3 +74,25 @@ func nameProblems(names []string) (problems []string) {
 	}
 	return problems
 }
+
+// What the most used packages export is bounded: each name is one that an embedder reads, and
+// that is promised. Counted are the lines of go doc -short, and the methods of exported types.
+func TestExportedNames(t *testing.T) {
+	for _, tt := range []struct {
+		pkg  string
+		most int
+	}{{"rules", 95}, {"loop", 50}} {
+		short, err := exec.CommandContext(t.Context(), "go", "doc", "-short", "./"+tt.pkg).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := exec.CommandContext(t.Context(), "go", "doc", "-all", "./"+tt.pkg).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := strings.Count(string(short), "\n") + strings.Count(string(all), "\nfunc (")
+		if n > tt.most || n < tt.most/2 {
+			t.Errorf("package %s exports %d names, want %d at most", tt.pkg, n, tt.most)
+		}
+	}
+}

@@ -30,15 +30,6 @@ func (l *Loop) Start(ctx context.Context, ev host.Event, given map[string]any) (
 	return files, err
 }
 
-// HeadFiles returns the files by which a project of the policy is known, see
-// [rules.Program.HeadFiles].
-func (l *Loop) HeadFiles() []string {
-	if l.usable() != nil || l.program.Load() == nil {
-		return nil
-	}
-	return l.program.Load().HeadFiles()
-}
-
 // outside hands use the world as an event would meet it, where no event is decided.
 func (l *Loop) outside(ctx context.Context, ev host.Event, use func(context.Context, *rules.Program, rules.Facts, rules.Options) error) error {
 	d := l.decision(ev)

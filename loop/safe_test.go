@@ -179,9 +179,9 @@ func TestNothingPublicPanics(t *testing.T) {
 	}
 
 	// What has no error returns something that can be used.
-	harmless := []string{"Config", "Reply", "Record", "Session", "HeadFiles", "Local", "WithClock", "WithEnv", "WithFacts", "WithName", "WithObserver", "WithPrivate", "WithRecorder", "WithTrust"}
-	for _, l := range []*loop.Loop{nil, zero, load(t, goOn, nil, loop.WithClock(nil), loop.WithEnv(nil), loop.WithFacts(nil), loop.WithName(""), loop.WithObserver(nil), loop.WithRecorder(nil), loop.WithTrust(nil))} {
-		_ = l.HeadFiles()
+	harmless := []string{"Config", "Reply", "Record", "Session", "Local", "WithClock", "WithEnv", "WithFacts", "WithName", "WithObserver", "WithPrivate", "WithRecorder", "WithTrust", "WithUserScope"}
+	if d, err := load(t, goOn, nil, loop.WithClock(nil), loop.WithEnv(nil), loop.WithFacts(nil), loop.WithName(""), loop.WithObserver(nil), loop.WithRecorder(nil), loop.WithTrust(nil), loop.WithUserScope(nil)).Run(ctx, host.Event{}); err != nil || !d.Continue() {
+		t.Errorf("it says %q, error %v", said(d), err)
 	}
 	if r := loop.Reply(host.Event{}, []*loop.Decision{nil, {}, spent}); !r.Continue {
 		t.Errorf("the reply is %+v", r)

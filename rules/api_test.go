@@ -301,8 +301,8 @@ func TestOwnEvents(t *testing.T) {
 	}
 	for text, cfg := range map[string]rules.Config{
 		`policy.yaml:2:10: unknown event "Deploy", expected one of "PreCompact", "SessionEnd", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit"`: {},
-		`policy.yaml: the event "Stop" cannot be added: its name is empty, has a space, or is taken`:                                                                      {Events: []string{"Deploy", "Stop"}},
-		`policy.yaml: the event "" cannot be added: its name is empty, has a space, or is taken`:                                                                          {Events: []string{"Deploy", ""}},
+		`policy.yaml: the event "Stop" cannot be added: its name is empty, has a space, or is taken`:                                                      {Events: []string{"Deploy", "Stop"}},
+		`policy.yaml: the event "" cannot be added: its name is empty, has a space, or is taken`:                                                          {Events: []string{"Deploy", ""}},
 	} {
 		if got := refused(t, "events: [Deploy]\nrules: [{name: a, continue: Go on}]\n", cfg); got != text {
 			t.Errorf("got  %s\nwant %s", got, text)

@@ -152,10 +152,7 @@ func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply
 		}
 		return r
 	}
-	if f.dryRun {
-		return reply(rehearse(ctx, ev, loops))
-	}
-	return reply(decide(ctx, ev, loops))
+	return reply(decide(ctx, ev, loops, f.dryRun))
 }
 
 func (a *app) readInput(name string) ([]byte, error) {
@@ -242,14 +239,14 @@ func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.Lo
 // a file of the project is found by .ralph.
 func (a *app) loopsIn(ctx context.Context, root string, f evalFlags) (loops []*loop.Loop, files, notices []string, err error) {
 	for _, name := range orDefault(f.policies) {
-		l, unused, err := a.loop(ctx, root, name, f)
+		l, program, unused, err := a.loop(ctx, root, name, f)
 		if err != nil {
 			return nil, nil, nil, err
 		}
 		if l != nil {
 			loops = append(loops, l)
-			if p, err := findPolicy(root, name); err == nil && !p.isProjects(name) {
-				files = append(files, l.HeadFiles()...)
+			if p, err := findPolicy(root, name); program != nil && err == nil && !p.isProjects(name) {
+				files = append(files, program.HeadFiles()...)
 			}
 		}
 		notices = append(notices, unused...)
@@ -257,22 +254,18 @@ func (a *app) loopsIn(ctx context.Context, root string, f evalFlags) (loops []*l
 	return loops, files, notices, nil
 }
 
-// decide decides an event with every policy and applies what they say, on this
-// goroutine: its stack has the room already. out.watch answers for a policy that hangs.
-func decide(ctx context.Context, ev host.Event, loops []*loop.Loop) []*loop.Decision {
+// decide decides an event with every policy and applies what they say, unless it is a
+// rehearsal, on this goroutine: its stack has the room already. out.watch answers for a policy
+// that hangs.
+func decide(ctx context.Context, ev host.Event, loops []*loop.Loop, rehearse bool) []*loop.Decision {
 	var decisions []*loop.Decision
 	for _, l := range loops {
+		if rehearse {
+			decisions = append(decisions, l.Preview(ctx, ev))
+			continue
+		}
 		d, _ := l.Run(ctx, ev) // the error is in the decision
 		decisions = append(decisions, d)
-	}
-	return decisions
-}
-
-// rehearse decides an event and changes nothing.
-func rehearse(ctx context.Context, ev host.Event, loops []*loop.Loop) []*loop.Decision {
-	var decisions []*loop.Decision
-	for _, l := range loops {
-		decisions = append(decisions, l.Preview(ctx, ev))
 	}
 	return decisions
 }
@@ -296,30 +289,29 @@ func (a *app) sourceOptions() (opts []loop.Option) {
 // loop makes the loop of one policy. One that cannot be used stops only itself: its
 // loop lets the agent stop and says why. The notices say what is not used; there
 // is no loop if no policy replaces the one named.
-func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop.Loop, notices []string, err error) {
+func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop.Loop, program *rules.Program, notices []string, err error) {
 	opts := append(a.loopOptions(), loop.WithRoot(root), loop.WithDeadline(f.deadline))
 	if f.private {
 		opts = append(opts, loop.WithPrivate())
 	}
-	broken := func(name string, why error) (*loop.Loop, []string, error) {
+	broken := func(name string, why error) (*loop.Loop, *rules.Program, []string, error) {
 		l, err := loop.Broken(name, why, opts...)
-		return l, notices, err
+		return l, nil, notices, err
 	}
 	p, err := findPolicy(root, name)
 	switch {
 	case err != nil && f.scope == scopeUser && lacks(root, name):
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	case err != nil:
 		return broken(name, err)
 	}
-	var program *rules.Program // as it was approved
 	var v paramValues
 	if f.scope == scopeUser && p.isProjects(name) {
 		if program, v, err = a.approved(ctx, p, f.set); err != nil {
 			notices = append(notices, fmt.Sprintf("%s is not used, since it %s", p.name, strings.TrimPrefix(err.Error(), "which ")))
 			var ok bool
 			if p, ok = shippedPolicy(root, name); !ok {
-				return nil, notices, nil
+				return nil, nil, notices, nil
 			}
 		}
 	}
@@ -343,7 +335,7 @@ func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop
 	l, err = loop.New(program, append(opts, loop.WithName(p.name), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
 		return a.unapproved(p, v, files, fact)
 	}))...)
-	return l, notices, err
+	return l, program, notices, err
 }
 
 // lacks reports whether a name leads to a file of the project that is not there. A hook for

@@ -208,7 +208,7 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 	records := make([]loop.Record, len(loops))
 	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, fmt.Errorf("no decision within %s", f.deadline))
 	defer cancel()
-	for i, d := range rehearse(ctx, ev, loops) {
+	for i, d := range decide(ctx, ev, loops, true) {
 		records[i] = d.Record(f.private)
 	}
 	return records, nil
