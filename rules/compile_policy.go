@@ -75,14 +75,11 @@ func (c *compiler) body(doc *document, sc *scope) *Program {
 		p.finally = append(p.finally, c.finallyEntry(sc, fd))
 	}
 	c.checkCycles(sc, doc)
-	if diags.hasErrors() {
-		return nil
-	}
-	c.finish()
 	c.checkAllowed()
 	if diags.hasErrors() {
 		return nil
 	}
+	c.finish()
 	return p
 }
 

@@ -61,19 +61,15 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 	}
 	if len(verbs) > 1 {
 		p.errorf(verbs[1], "verbs", "make two rules of it", "a rule has at most one of continue, stop and note; this one has %s and %s", verbs[0].Value, verbs[1].Value)
-		return r, false
 	}
 	switch {
 	case n.Get("name") == nil:
 		p.errorf(firstKey(n), "rule-name", "add name: and a word for it in kebab-case", "this rule has no name")
-		return r, false
-	case r.name == nil: // reported
-		return r, false
-	case !isKebab(r.name.Value):
+	case r.name != nil && !isKebab(r.name.Value):
 		p.errorf(r.name, "rule-name", kebabHelp(r.name.Value), "the rule name %q is not kebab-case", r.name.Value)
 	}
-	if r.hasWhen && r.when == nil {
-		return r, false // reported: a rule whose condition is lost must not hold
+	if r.name == nil { // reported, and what else is wrong with the rule is too
+		r.name = &source.Node{Kind: source.Scalar, Tag: "!!str", Value: fmt.Sprintf("line-%d", n.Start.Line), Start: n.Start}
 	}
 	return r, true
 }
