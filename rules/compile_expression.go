@@ -33,6 +33,9 @@ func (c *compiler) expression(s snippet, boolean bool) (*cond, nature.Nature) {
 	l := &leaves{c: c, snippet: s, tree: tree}
 	root := l.skeleton(tree.Node, boolean)
 	if l.failed {
+		c.faulty.mu.Lock()
+		defer c.faulty.mu.Unlock()
+		c.faulty.conds = append(c.faulty.conds, root)
 		return nil, nature.Nature{}
 	}
 	return root, l.nature(root)
@@ -101,7 +104,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 			r.checkCondition(n, nil)
 		}
 	}
-	if r.failed {
+	if o.syms, o.calls = r.syms, r.calls; r.failed {
 		l.failed = true
 		return o
 	}
@@ -127,9 +130,9 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	if !boolean {
 		l.natures = append(l.natures, leafNature{o, nt})
 	}
-	o.syms, o.props = r.syms, r.props
+	o.props = r.props
 	o.reads = r.accesses(n)
-	o.calls, o.paths = r.calls, constantPaths(n)
+	o.paths = constantPaths(n)
 	o.private = readingsOf(n, l.c.table)
 	o.sides = l.sides(n)
 	if t, ok := termOf(n, l.c.table); ok {
@@ -246,6 +249,7 @@ func (c *compiler) letType(s *symbol) {
 	if root == nil {
 		return
 	}
+	root.walk(func(o *operand) { o.branch = root.op != leaf })
 	if s.typ != nil { // a param, with a type of its own
 		c.checkValue(snip, root, nt, s.typ, "the param "+quote(l.decl.name), "param-value")
 	} else if root.op == leaf {

@@ -21,6 +21,7 @@ type operand struct {
 	whole    string    // with its not; "" if it has none
 	negated  bool      // whole is false where the operand is true
 	boolean  bool      // its value must be true or false
+	branch   bool      // of a let that may decide without it
 	private  readings  // what it reads, of which some may be private
 	syms     []*symbol // all that it names
 	reads    []access
@@ -93,6 +94,9 @@ type access struct {
 	fact *symbol
 	path []string // field names and indexes; "*" is an index that is evaluated
 	name string   // as it is written; "" if it is read through a let
+
+	// via are the operands of lets through which it is read, where a let may leave them out.
+	via []*operand
 
 	// The path ends at a list whose elements the operand looks at, or at a value
 	// that it compares as a whole. Without these a bad part of the value does no

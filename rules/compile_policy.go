@@ -16,13 +16,20 @@ type compiler struct {
 	table   *table
 	diags   *Diagnostics
 	usual   finder // of mistakes
+	faulty  *faulty
+}
+
+// faulty are the expressions that have an error, for what their other operands touch.
+type faulty struct {
+	mu    sync.Mutex
+	conds []*cond
 }
 
 // newCompiler makes the compiler of a policy, with the program that it fills.
 func newCompiler(doc *document, l *loading, diags *Diagnostics) *compiler {
 	c := &compiler{
 		load: l, lazy: l.cfg.Lazy, engine: newEngine(l.limits.Patterns), names: newNames(), diags: diags,
-		table: &table{byKey: map[string]*symbol{}},
+		table: &table{byKey: map[string]*symbol{}}, faulty: &faulty{},
 	}
 	p := &Program{
 		Name: doc.file.path, Description: doc.description, Prefix: doc.prefix, Events: doc.events, Gate: doc.gate, limits: doc.limits,

@@ -54,7 +54,7 @@ func (r *resolver) visit(n, parent ast.Node, out *[]access) {
 
 func addAccess(out *[]access, a access) {
 	for i := range *out {
-		if b := &(*out)[i]; b.fact == a.fact && b.name == a.name && slices.Equal(b.path, a.path) {
+		if b := &(*out)[i]; b.fact == a.fact && b.name == a.name && slices.Equal(b.path, a.path) && slices.Equal(b.via, a.via) {
 			b.elements, b.whole = b.elements || a.elements, b.whole || a.whole
 			return
 		}
@@ -67,6 +67,9 @@ func (l *let) reads() []access {
 	var out []access
 	l.root.walk(func(o *operand) {
 		for _, a := range o.reads {
+			if o.branch {
+				a.via = append([]*operand{o}, a.via...)
+			}
 			addAccess(&out, a)
 		}
 	})

@@ -127,7 +127,7 @@ func (p *Program) findUses() Uses {
 			u.note(s.let.root)
 		}
 	}
-	for _, root := range p.progress {
+	for _, root := range slices.Concat(p.progress, p.compiler.faulty.conds) {
 		u.note(root)
 	}
 	for _, t := range p.measure {

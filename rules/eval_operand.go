@@ -15,6 +15,9 @@ func (ev *evaluation) operand(o *operand) (any, truth) {
 	outer := ev.at
 	ev.at = o // stays where a spent budget ends the evaluation
 	ev.meter.charge(1, 0)
+	if o.branch {
+		ev.ran = append(ev.ran, o)
+	}
 	v, state := ev.evaluate(o)
 	ev.at, ev.mark = outer, nil
 	if ev.read {
@@ -45,7 +48,7 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 	for i := range o.reads {
 		a := &o.reads[i]
 		g := &ev.gotten[a.fact.fact.index]
-		if len(g.Unusable)+len(g.outside) == 0 {
+		if len(g.Unusable)+len(g.outside) == 0 || slices.ContainsFunc(a.via, func(o *operand) bool { return !slices.Contains(ev.ran, o) }) {
 			continue
 		}
 		if u := g.unusable(o, a); u != nil {
@@ -84,9 +87,26 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 			panic(ev.meter.over)
 		}
 	}
+	if field := ev.absentField(o); field != "" {
+		ev.why, ev.bad = public(field+" is missing"), false
+		return nil, unknown
+	}
 	ev.bad = true
 	ev.why = remarkf("%s: %s: %s", o.snippet.pos(err.from), o.text, veiled(runMessage(err.message), ev.hides(&o.private)))
 	return nil, broken
+}
+
+// absentField is a field that an operand reads, that its schema declares and that is missing
+// or null; "" if there is none. What no schema declares may be misspelt: that is an error.
+func (ev *evaluation) absentField(o *operand) string {
+	for i := range o.reads {
+		a := &o.reads[i]
+		found, _, _ := at(ev.gotten[a.fact.fact.index].V, nil, a.path)
+		if found == nil && a.fact.typ.At(a.path...) != nil {
+			return strings.Join(append([]string{a.fact.name}, a.path...), ".")
+		}
+	}
+	return ""
 }
 
 // asWritten is what a text shows of a field that rules cannot use: what is in the file.

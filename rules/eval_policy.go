@@ -29,16 +29,17 @@ type evaluation struct {
 	gotten    []gathered     // by fact
 	names     map[string]any // values by key, as expr's machine finds them
 	verdict   *Verdict
-	start     time.Time // of a full trace
-	rule      *Rule     // that is tried, or says something
-	at        *operand  // that is evaluated
-	in        *text     // that is rendered, outside of its holes
-	why       remark    // of the latest unknown or broken operand
-	bad       bool      // and whether that is more than ordinary: something that exists cannot be used
-	mark      *secrecy  // of the latest value of an operand
-	step      *Step     // that operands are traced into, nil if not
-	parts     []*Rule   // rules that have something to say with the verdict
-	causes    []string  // of broken rules, each is reported once
+	start     time.Time  // of a full trace
+	rule      *Rule      // that is tried, or says something
+	at        *operand   // that is evaluated
+	in        *text      // that is rendered, outside of its holes
+	why       remark     // of the latest unknown or broken operand
+	bad       bool       // and whether that is more than ordinary: something that exists cannot be used
+	mark      *secrecy   // of the latest value of an operand
+	step      *Step      // that operands are traced into, nil if not
+	parts     []*Rule    // rules that have something to say with the verdict
+	ran       []*operand // of lets that may leave them out
+	causes    []string   // of broken rules, each is reported once
 	problems  []reported
 	explained []*Fact // whose problem is part of a text that goes out
 	doubt     bool    // something that could not be used may have kept a rule from continuing
@@ -216,6 +217,7 @@ func (p *Program) release(ev *evaluation) {
 	}
 	clear(ev.gotten)
 	clear(ev.parts)
+	clear(ev.ran)
 	// Field by field: clearing all at once takes longer than most rules.
 	ev.program, ev.ctx, ev.facts, ev.verdict, ev.meter.ctx, ev.meter.over, ev.meter.answers = nil, nil, nil, nil, nil, nil, nil
 	ev.opts.Memory, ev.opts.Project, ev.memory = Memory{}, Memory{}, Memory{}
@@ -224,7 +226,7 @@ func (p *Program) release(ev *evaluation) {
 	clear(ev.explained)
 	ev.problems, ev.explained = ev.problems[:0], ev.explained[:0]
 	ev.failed, ev.iteration, ev.tokens, ev.cost = "", 0, 0, 0
-	ev.parts, ev.causes, ev.buf = ev.parts[:0], ev.causes[:0], ev.buf[:0]
+	ev.parts, ev.ran, ev.causes, ev.buf = ev.parts[:0], ev.ran[:0], ev.causes[:0], ev.buf[:0]
 	if cap(ev.buf) > maxText/8 { // one large text must not stay for ever
 		ev.buf = nil
 	}

@@ -69,7 +69,7 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 		p.errorf(r.name, "rule-name", kebabHelp(r.name.Value), "the rule name %q is not kebab-case", r.name.Value)
 	}
 	if r.name == nil { // reported, and what else is wrong with the rule is too
-		r.name = &source.Node{Kind: source.Scalar, Tag: "!!str", Value: fmt.Sprintf("line-%d", n.Start.Line), Start: n.Start}
+		r.name = &source.Node{Kind: source.Scalar, Tag: "!!str", Value: fmt.Sprintf("line-%d-%d", n.Start.Line, n.Start.Col), Start: n.Start}
 	}
 	return r, true
 }

@@ -1,0 +1,64 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// A field that its schema declares and that is null or missing leaves an operand undecided,
+// whatever reads it, and that is ordinary. One that no schema declares may be misspelt.
+func TestAbsentFields(t *testing.T) {
+	const facts = "facts: {state: {json: state.json, schema: {properties: {note: {type: [string, 'null']}, n: {type: integer}, of: {type: object, properties: {tag: {type: string}}}}}}, open: {json: open.json}}\nlet: {note: state.note}\n"
+	for when, want := range map[string]string{
+		`exists(state.note)`: "unknown", `said(note)`: "unknown", `upper(state.note) == "X"`: "unknown", `state.n + 1 > 0`: "unknown", `state.n > 0`: "unknown",
+		`state.note startsWith "x"`: "no", `len(state.note) > 0`: "unknown", `upper(state.of.tag) == "X"`: "unknown", `upper(state.note ?? "x") == "X"`: "holds",
+		`state.note == nil`: "holds", `state.note == "x"`: "no", `upper(open.note) == "X"`: "error", `open.n > 1`: "error",
+	} {
+		p := load(t, policy(facts+"rules: [{name: a, when: '"+when+"', log: on}]\n"))
+		v := p.Eval(t.Context(), rules.Values(map[string]any{"state": map[string]any{"note": nil}, "open": map[string]any{}}), rules.Options{})
+		if got := string(v.Trace.Steps[0].Outcome); got != want || (len(v.Problems) > 0) != (want == "error") {
+			t.Errorf("%s: %s, want %s: %q", when, got, want, v.Problems)
+		}
+	}
+}
+
+// A field that cannot be used counts where something reads it: a let that decides without
+// it, or takes another branch, does not.
+func TestFieldsOfBranches(t *testing.T) {
+	const facts = "facts: {state: {json: state.json, schema: {properties: {n: {type: integer, default: 1}, on: {type: boolean, default: true}, note: {type: [string, 'null']}, tag: {type: string}}}}}\n"
+	const bad = `fault "fact" state.n`
+	for _, tt := range []struct {
+		lets, when string
+		on         bool
+		want       string
+	}{
+		{"a: 'state.on ? 1 : state.n'", "a == 1", true, "continue"},
+		{"a: 'state.on ? 1 : state.n'", "a == 1", false, bad},
+		{"a: 'state.on or state.n > 0'", "a", true, "continue"},
+		{"a: 'state.on or state.n > 0'", "a", false, bad},
+		{"a: 'state.on or state.n > 0', b: 'a ? 1 : state.n', c: 'b + 1'", "c == 2", true, "continue"},
+		{"a: 'state.on or state.n > 0', b: 'a ? 1 : state.n', c: 'b + 1'", "c == 2", false, bad},
+		{"a: 'state.on ? 1 : state.n', b: 'not state.on ? a : 1'", "b == 1 and a == 1", true, "continue"},
+		{"a: state.n", "state.on or a == 1", true, "continue"},
+		{"a: state.n", "a == 1", true, bad},
+		{"a: 'state.on ? state : nil'", "a.n == 1", true, bad},
+		{"a: 'state.on ? state : nil'", "a.on", true, "continue"},
+	} {
+		p := load(t, policy(facts+"let: {"+tt.lets+"}\nrules: [{name: go, when: '"+tt.when+"', continue: on}]\n"))
+		for range 2 { // an evaluation is used again
+			v := p.Eval(t.Context(), rules.Values(map[string]any{"state": map[string]any{"n": "x", "on": tt.on}}), rules.Options{})
+			got := v.Action.String()
+			if v.Fault != "" {
+				got = `fault "` + string(v.Fault) + `"`
+			}
+			for _, p := range v.Problems {
+				got += " " + p.Text
+			}
+			if !strings.HasPrefix(got, tt.want) {
+				t.Errorf("%s, %s, on %t: %s, want %s", tt.lets, tt.when, tt.on, got, tt.want)
+			}
+		}
+	}
+}
