@@ -63,6 +63,9 @@ const maxDifferences = 10
 // with. See [Check] for what is known of conditions; a difference that
 // hangs on anything else is in Unknown.
 func Diff(older, newer *Program, texts bool) *Comparison {
+	if older, newer = older.whole(), newer.whole(); older.table == nil || newer.table == nil {
+		return &Comparison{Doubts: []string{noPolicy}}
+	}
 	older.mu.Lock()
 	defer older.mu.Unlock()
 	if newer != older {

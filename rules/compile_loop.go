@@ -30,10 +30,10 @@ type Loop struct {
 // Loop returns what the policy says of its loop, nil if nothing. It does not change and
 // must not be changed.
 func (p *Program) Loop() *Loop {
-	if p.loop == nil {
+	if p = p.whole(); p.loop == nil {
 		return nil
 	}
-	return &p.whole().loop.info
+	return &p.loop.info
 }
 
 // loop is the compiled loop of a policy.

@@ -161,6 +161,9 @@ func (p *Program) extended() *Program {
 
 // whole is the program with what a lazy one leaves out, once that was loaded.
 func (p *Program) whole() *Program {
+	if p == nil {
+		return &Program{}
+	}
 	if p.rest != nil {
 		p.rest.mu.Lock()
 		defer p.rest.mu.Unlock()
@@ -186,7 +189,7 @@ func (r *Rule) repeated(m *Memory, o *Options) int {
 // [OperandStep].Text of a trace names.
 func (p *Program) Operands(r *Rule) []string {
 	if r == nil {
-		return p.when.texts()
+		return p.whole().when.texts()
 	}
 	return r.when.texts()
 }

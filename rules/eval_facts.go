@@ -31,6 +31,9 @@ type Facts interface {
 // options that have holes, rendered, by name. Options that the policy leaves out
 // are not among them.
 func (f *Fact) Split(args []string) (arguments []string, options map[string]string) {
+	if f == nil {
+		return args, nil
+	}
 	n := max(0, len(args)-len(f.texts))
 	for i, o := range f.texts {
 		if n+i >= len(args) {
@@ -63,6 +66,9 @@ func (p *Program) Takes(name string) bool {
 	p = p.whole()
 	if strings.HasPrefix(name, "env.") || slices.ContainsFunc(p.facts, func(f *Fact) bool { return f.Name == name }) {
 		return true
+	}
+	if p.compiler == nil {
+		return false
 	}
 	n := p.compiler.names.byName[name]
 	return n != nil && !n.askRow && name != "now" && !strings.HasPrefix(name, "start.")

@@ -37,7 +37,9 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		problem = public("is not run: " + ev.opts.Untrusted)
 	}
 	if problem.full == "" {
-		*v = ev.facts.Fact(ev.ctx, f, args)
+		if *v = ev.facts.Fact(ev.ctx, f, args); !v.sound() {
+			*v = ValueOf(f, *v)
+		}
 		if f.Source.Given && v.Quiet { // no value is ordinary that the program forgot
 			v.Quiet, v.Problem = false, "is not given by the program"
 		}

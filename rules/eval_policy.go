@@ -79,11 +79,16 @@ type slot struct {
 // comes back with the next event. The verdict is the caller's own. Eval may be called
 // by many goroutines at once, each with its own f.
 func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
+	return p.eval(ctx, f, &o, (*evaluation).decide)
+}
+
+// noPolicy is what is reported of a nil or zero Program.
+const noPolicy = "there is no policy: get a Program from Load"
+
+// eval makes a verdict by what a function of an evaluation decides.
+func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*evaluation)) *Verdict {
 	if p == nil || p.table == nil {
-		return &Verdict{
-			Fault: FaultRule, Reason: "there is no policy: get a Program from Load",
-			Problems: []Problem{{Text: "there is no policy: get a Program from Load"}}, Memory: o.Memory, Project: o.Project,
-		}
+		return &Verdict{Fault: FaultRule, Reason: noPolicy, Problems: []Problem{{Text: noPolicy}}, Memory: o.Memory, Project: o.Project}
 	}
 	if ctx == nil {
 		ctx = context.Background()
@@ -94,11 +99,6 @@ func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
 	if o.Event == "" {
 		o.Event = "Stop"
 	}
-	return p.eval(ctx, f, &o, (*evaluation).decide)
-}
-
-// eval makes a verdict by what a function of an evaluation decides.
-func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*evaluation)) *Verdict {
 	ev, ok := p.pool.Get().(*evaluation)
 	if !ok {
 		ev = &evaluation{gotten: make([]gathered, len(p.facts))}
@@ -114,6 +114,10 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	ev.meter.begin(ctx, o.Budget)
 	ev.scratch = ev.meter
 	ev.memory = o.Memory
+	if m := &ev.memory; min(m.Streak, m.Total, m.Same, m.Failures) < 0 {
+		m.Streak, m.Total, m.Same, m.Failures = max(0, m.Streak), max(0, m.Total), max(0, m.Same), max(0, m.Failures)
+		ev.report(public("a count of the memory is negative, and counts as 0"))
+	}
 	ev.memory.begin(o)
 	ev.repeats = ev.memory.Same
 	ev.verdict = newVerdict(len(p.rules))

@@ -2,8 +2,11 @@ package rules
 
 import (
 	"context"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -41,7 +44,10 @@ func (m values) Name(_ context.Context, name string) any { return m[name] }
 // cannot be converted at all makes the fact invalid, with the reason as its problem.
 func ValueOf(f *Fact, v any) Value {
 	if given, ok := v.(Value); ok {
-		if given.read || given.Status != OK {
+		switch {
+		case given.Status != OK && given.Status != Missing && given.Status != Invalid:
+			return Value{Status: Invalid, Problem: fmt.Sprintf("has the status %q, which is none", string(given.Status))}
+		case given.read || given.Status != OK:
 			return given
 		}
 		of := ValueOf(f, given.V)
@@ -51,6 +57,9 @@ func ValueOf(f *Fact, v any) Value {
 		}
 		given.read = true
 		return given
+	}
+	if f == nil {
+		f = &Fact{}
 	}
 	plain, err := plainOf(reflect.ValueOf(v), 0)
 	switch {
@@ -85,4 +94,32 @@ func ValueOf(f *Fact, v any) Value {
 		fields["body"] = body
 	}
 	return out
+}
+
+// sound reports whether a value is as [Value] says, whoever made it. Of a large one it looks
+// at the beginning alone: what is foreign further inside is an error where it is used.
+func (v *Value) sound() bool {
+	left := 1000
+	return v.Status == Missing || v.Status == Invalid || v.Status == OK && (v.read || isPlain(v.V, &left))
+}
+
+// isPlain reports whether the first left parts of a value have only the types of [Value].V.
+func isPlain(v any, left *int) bool {
+	if *left--; *left < 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case nil, bool, int, float64, string, time.Duration:
+		return true
+	case []any:
+		return !slices.ContainsFunc(v[:min(len(v), max(0, *left))], func(e any) bool { return !isPlain(e, left) })
+	case map[string]any:
+		for _, e := range v {
+			if *left < 0 || !isPlain(e, left) {
+				return *left < 0
+			}
+		}
+		return true
+	}
+	return false
 }

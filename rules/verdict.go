@@ -18,16 +18,24 @@ const (
 	Continue
 )
 
-// String gives the word of the policy language.
+// String returns the word of the policy language.
 func (a Action) String() string {
-	if a == Continue {
+	switch a {
+	case Stop:
+		return "stop"
+	case Continue:
 		return "continue"
 	}
-	return "stop"
+	return fmt.Sprintf("action %d", uint8(a))
 }
 
-// MarshalText writes the action as its word, for JSON.
-func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+// MarshalText writes the action as its word, for JSON. An action that is none is an error.
+func (a Action) MarshalText() ([]byte, error) {
+	if a > Continue {
+		return nil, fmt.Errorf("there is no %s", a)
+	}
+	return []byte(a.String()), nil
+}
 
 // UnmarshalText reads what MarshalText wrote.
 func (a *Action) UnmarshalText(b []byte) error {

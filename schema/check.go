@@ -34,6 +34,9 @@ type Result struct {
 // A document, or a value in it, that is deeper than MaxDepth is unusable as a whole, and so is one that is too large for
 // its schema. A document that would take too long to judge has a warning that says so.
 func (s *Schema) Check(doc Document) Result {
+	if s == nil || s.root == nil {
+		return Result{Unusable: []Violation{{Message: noSchema}}}
+	}
 	if doc.Value == nil && s.typ.HasDefault {
 		return Result{Value: (&conformer{}).clone(s.typ.Default)}
 	}
@@ -43,6 +46,9 @@ func (s *Schema) Check(doc Document) Result {
 // Read reads a value by the type alone, without judging more than kinds: what is unusable is left out and listed, missing
 // and null fields have their defaults. Its warnings are numbers that were saturated. The zero Type takes anything.
 func (t *Type) Read(v any) Result {
+	if t == nil {
+		t = &Type{}
+	}
 	return t.read(Document{Value: v}, func(*conformer, any) []Violation { return nil })
 }
 

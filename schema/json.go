@@ -72,7 +72,12 @@ func parseJSON(src []byte, maxSize int) (*JSON, error) {
 }
 
 // Document returns the decoded value and its positions, which are looked up in the source when they are asked for.
-func (j *JSON) Document() Document { return Document{Value: j.value, Position: j.position} }
+func (j *JSON) Document() Document {
+	if j == nil || j.src == nil {
+		return Document{}
+	}
+	return Document{Value: j.value, Position: j.position}
+}
 
 func (j *JSON) position(pointer string) (line, col int) {
 	at, ok := locate(j.src, SplitPointer(pointer))

@@ -55,24 +55,41 @@ func FromValue(name string, v any) (*Schema, error) {
 }
 
 // Name is the name that the schema was compiled under.
-func (s *Schema) Name() string { return s.name }
+func (s *Schema) Name() string { return s.orNone().name }
 
 // Type is what the schema says about the values that satisfy it. It is derived once, never nil, and must not be changed.
-func (s *Schema) Type() *Type { return s.typ }
+func (s *Schema) Type() *Type { return s.orNone().typ }
 
 // Widened lists where the type says less than the schema, sorted by pointer.
-func (s *Schema) Widened() []Widening { return s.widened }
+func (s *Schema) Widened() []Widening { return s.orNone().widened }
 
 // Unknown lists keywords that JSON Schema does not have, which have no effect, and formats that are not checked, sorted by
 // pointer. They are allowed, but most of them are typos, and the message names the nearest word.
-func (s *Schema) Unknown() []Violation { return s.unknown }
+func (s *Schema) Unknown() []Violation { return s.orNone().unknown }
 
 // Size is how large the schema is: the values that it is made of, and the instructions of all its patterns.
-func (s *Schema) Size() (values, instructions int) { return s.values, s.instructions }
+func (s *Schema) Size() (values, instructions int) {
+	s = s.orNone()
+	return s.values, s.instructions
+}
+
+// noSchema is what a nil or zero Schema reports.
+const noSchema = "cannot be checked: there is no schema, get one from Compile"
+
+// orNone returns the schema, or one that says nothing for a nil or zero Schema.
+func (s *Schema) orNone() *Schema {
+	if s == nil || s.root == nil {
+		return &Schema{typ: &Type{}}
+	}
+	return s
+}
 
 // Verify asks the library whether the schema is one, which Check does only when it needs the library's help. The error is
 // a *CompileError. It takes up to a few milliseconds the first time.
 func (s *Schema) Verify() error {
+	if s == nil || s.root == nil {
+		return &CompileError{Message: noSchema}
+	}
 	if _, err := s.lib(); err != nil {
 		return err
 	}

@@ -29,7 +29,12 @@ var (
 )
 
 // String returns the name of the kind in messages: "anything", "null", "bool", "int", "number", "text", "list", "object".
-func (k Kind) String() string { return kindWords[min(int(k), len(kindWords)-1)] }
+func (k Kind) String() string {
+	if int(k) >= len(kindWords) {
+		return fmt.Sprintf("kind %d", uint8(k))
+	}
+	return kindWords[k]
+}
 
 // Type is what is known about a value before it is read. The zero Type is anything. Types are shared and must not be
 // changed.

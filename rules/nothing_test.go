@@ -1,0 +1,203 @@
+package rules_test
+
+import (
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/rules/format"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// Nothing public panics on nil and zero values, on either side: every function and every
+// method is called with them, and what cannot be used is an error, a finding or a fault.
+func TestNothingPublicPanics(t *testing.T) {
+	funcs := map[string]any{
+		"rules.Check": rules.Check, "rules.Diff": rules.Diff, "rules.Load": rules.Load, "rules.LoadBytes": rules.LoadBytes, "rules.PolicySchema": rules.PolicySchema,
+		"rules.Sources": rules.Sources, "rules.ValueOf": rules.ValueOf, "rules.Values": rules.Values,
+		"schema.Compile": schema.Compile, "schema.FromValue": schema.FromValue, "schema.ParseJSON": schema.ParseJSON, "schema.PointerOf": schema.PointerOf[any],
+		"schema.Shipped": schema.Shipped, "schema.ShippedNames": schema.ShippedNames, "schema.SplitPointer": schema.SplitPointer,
+		"format.Source": format.Source,
+	}
+	types := []any{
+		new(rules.Action), rules.Aside(""), rules.Budget{}, rules.Capabilities{}, &rules.Comparison{}, rules.Config{}, rules.Decision{}, rules.Diagnostic{}, rules.Diagnostics{},
+		rules.Difference{}, &rules.Effect{}, rules.EffectDecl{}, rules.EffectKind(""), &rules.Fact{}, rules.FactRead{}, rules.Fault(""), rules.File{}, rules.Function{}, rules.Input{},
+		rules.Limit{}, rules.Limits{}, rules.LoadLimits{}, &rules.Loop{}, &rules.LoopInfo{}, &rules.Memory{}, rules.OperandStep{}, rules.Options{}, rules.Outcome(""), rules.Part{}, rules.Pos{}, rules.Problem{},
+		&rules.Program{}, rules.Read{}, rules.Related{}, &rules.Rule{}, rules.Said{}, rules.Severity(0), rules.SourceKind{}, rules.SourceOption{}, rules.StartFile{}, rules.Status(""), rules.Step{},
+		&rules.Trace{}, rules.TraceLevel(0), &rules.Unless{}, rules.Use{}, rules.Uses{}, rules.Value{}, &rules.Verdict{}, &rules.Witness{}, (*rules.Facts)(nil),
+		&format.Error{}, &schema.CompileError{}, schema.Document{}, &schema.JSON{}, schema.Kind(0), schema.Result{}, &schema.Schema{}, &schema.SyntaxError{}, &schema.Type{}, schema.Violation{}, schema.Widening{},
+	}
+	// What is silent gives an empty answer to nothing: an empty list, the zero value.
+	silent := map[string]bool{}
+	for _, name := range strings.Fields(`rules.Diff rules.PolicySchema rules.Sources rules.Values schema.PointerOf schema.Shipped schema.ShippedNames schema.SplitPointer`) {
+		silent[name] = true
+	}
+	called := map[string]bool{}
+	call := func(name string, f reflect.Value) {
+		called[name] = true
+		defer func() {
+			if r := recover(); r != nil {
+				t.Errorf("%s: %v", name, r)
+			}
+		}()
+		var args []reflect.Value
+		for i := range f.Type().NumIn() {
+			if f.Type().IsVariadic() && i == f.Type().NumIn()-1 {
+				break
+			}
+			args = append(args, reflect.Zero(f.Type().In(i)))
+		}
+		results := f.Call(args)
+		if _, isFunc := funcs[name]; isFunc && !silent[name] && !slices.ContainsFunc(results, loud) {
+			t.Errorf("%s says nothing of nothing: %v", name, results)
+		}
+	}
+	for name, f := range funcs {
+		call(name, reflect.ValueOf(f))
+	}
+	for _, v := range types {
+		at := reflect.ValueOf(v)
+		name := strings.TrimPrefix(at.Type().String(), "*")
+		called[name] = true
+		all := []reflect.Value{at}
+		if at.Kind() == reflect.Pointer {
+			all = append(all, reflect.Zero(at.Type()))
+		}
+		for _, at := range all {
+			for i := range at.NumMethod() {
+				if at.Kind() == reflect.Pointer && at.IsNil() && valueMethod(at.Type(), i) {
+					continue // Go itself refuses those
+				}
+				switch method := at.Type().Method(i).Name; {
+				case method == "Analyze", method == "HasOnlyHead", method == "WithoutShortcuts": // of the tests
+				case method == "Error" && at.Kind() == reflect.Pointer && at.IsNil(): // there is no error
+				default:
+					call(name+"."+method, at.Method(i))
+				}
+			}
+		}
+	}
+	want := map[string]bool{}
+	for dir, pkg := range map[string]string{".": "rules", "../schema": "schema", "format": "format"} {
+		exported(t, dir, pkg, want)
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(called))); diff != "" {
+		t.Errorf("what is public (-want +called)\n%s", diff)
+	}
+}
+
+// loud reports whether a result says that something could not be used.
+func loud(result reflect.Value) bool {
+	switch v := result.Interface().(type) {
+	case error:
+		return v != nil
+	case rules.Diagnostics:
+		return v.Err() != nil
+	case rules.Value:
+		return v.Status != rules.OK
+	}
+	return false
+}
+
+// valueMethod reports whether a method of a pointer is one of the value.
+func valueMethod(t reflect.Type, i int) bool {
+	_, ok := t.Elem().MethodByName(t.Method(i).Name)
+	return ok
+}
+
+// exported lists the types, functions and methods of a package.
+func exported(t *testing.T, dir, pkg string, all map[string]bool) {
+	t.Helper()
+	packages, err := parser.ParseDir(token.NewFileSet(), dir, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range packages[pkg].Files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		for _, decl := range file.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				name := d.Name.Name
+				if d.Recv != nil {
+					of := d.Recv.List[0].Type
+					if star, ok := of.(*ast.StarExpr); ok {
+						of = star.X
+					}
+					if !of.(*ast.Ident).IsExported() {
+						continue
+					}
+					name = of.(*ast.Ident).Name + "." + name
+				}
+				if d.Name.IsExported() {
+					all[pkg+"."+name] = true
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if s, ok := spec.(*ast.TypeSpec); ok && s.Name.IsExported() {
+						all[pkg+"."+s.Name.Name] = true
+					}
+				}
+			}
+		}
+	}
+}
+
+// foreign answers every question with the same value.
+type foreign struct{ value rules.Value }
+
+func (f foreign) Fact(context.Context, *rules.Fact, []string) rules.Value { return f.value }
+func (f foreign) Name(context.Context, string) any                        { return f.value.V }
+
+// Values that are none are a fault and a problem, wherever they come from.
+func TestForeignValues(t *testing.T) {
+	type loop struct{ Next *loop }
+	circle := &loop{}
+	circle.Next = circle
+	p := load(t, policy("facts: {f: {json: f.json}}\nrules: [{name: a, when: f.n == 1, continue: x}, {name: b, when: len(cwd) > 99, continue: x}]\n"))
+	for name, v := range map[string]rules.Value{
+		"a channel":          {V: make(chan int)},
+		"a func":             {V: func() {}},
+		"a circle":           {V: circle},
+		"a channel inside":   {V: map[string]any{"n": []any{make(chan int)}}},
+		"a status":           {V: map[string]any{"n": 1}, Status: "good"},
+		"keys of other type": {V: map[float64]any{1: 2}},
+	} {
+		for _, f := range []rules.Facts{foreign{v}, rules.Values(map[string]any{"f": v})} {
+			if got := p.Eval(t.Context(), f, rules.Options{}); got.Action != rules.Stop || got.Fault == "" || len(got.Problems) == 0 {
+				t.Errorf("%s: %+v", name, got)
+			}
+		}
+	}
+}
+
+// What no text has, and counts that none has, are refused or reported.
+func TestForeignWords(t *testing.T) {
+	if b, err := rules.Action(9).MarshalText(); err == nil {
+		t.Errorf("an action that is none is %s", b)
+	}
+	p := load(t, policy("rules: [{name: a, continue: x}]\n"))
+	v := p.Eval(t.Context(), nil, rules.Options{Memory: rules.Memory{Streak: -1000, Total: -1000}})
+	if v.Memory.Streak != 1 || v.Memory.Total != 1 || len(v.Problems) != 1 {
+		t.Errorf("after a negative count it is %d of %d: %q", v.Memory.Streak, v.Memory.Total, v.Problems)
+	}
+	if v := p.Eval(t.Context(), rules.Values(map[string]any{"now": 1, "loop.total": 2, "nosuch": 3}), rules.Options{}); len(v.Problems) != 3 {
+		t.Errorf("values that nothing takes: %q", v.Problems)
+	}
+	if files, err := new(rules.Program).Start(t.Context(), nil, rules.Options{}, nil); err == nil {
+		t.Errorf("no policy starts: %v", files)
+	}
+	if c := rules.Diff(p, nil, false); c.Same || len(c.Doubts) == 0 {
+		t.Errorf("nothing is like a policy: %v", c)
+	}
+}
