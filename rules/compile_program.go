@@ -159,6 +159,9 @@ func (p *Program) extended() *Program {
 	}
 }
 
+// noPolicy is what is reported of a nil or zero Program.
+const noPolicy = "there is no policy: get a Program from Load"
+
 // whole is the program with what a lazy one leaves out, once that was loaded.
 func (p *Program) whole() *Program {
 	if p == nil {

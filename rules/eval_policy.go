@@ -82,9 +82,6 @@ func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
 	return p.eval(ctx, f, &o, (*evaluation).decide)
 }
 
-// noPolicy is what is reported of a nil or zero Program.
-const noPolicy = "there is no policy: get a Program from Load"
-
 // eval makes a verdict by what a function of an evaluation decides.
 func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*evaluation)) *Verdict {
 	if p == nil || p.table == nil {
