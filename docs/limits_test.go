@@ -162,7 +162,7 @@ func bounds() map[string][]bound {
 // inner are bounds that users do not meet: shapes of messages, effort, and what another bound implies.
 func inner() map[string][]string {
 	return map[string][]string{
-		"cmd/ralph":            {"maxEvent", "maxPolicies", "maxPolicySize", "maxStack", "maxStdinPolicy"},
+		"cmd/ralph":            {"maxEvent", "maxNotified", "maxPolicies", "maxPolicySize", "maxStack", "maxStdinPolicy"},
 		"internal/nearest":     {"maxCandidates", "maxWord"},
 		"internal/store":       {"maxMemoryHistory", "maxRunSize", "maxTempAge", "usualMemory"},
 		"internal/git":         {"maxLink", "maxMessage"},

@@ -144,4 +144,20 @@ func (r *Runner) timeOfIteration() time.Duration {
 	return max(min(r.plan.Iteration, left), time.Second)
 }
 
+// withoutValues is a command line for showing. Of NAME=VALUE, alone, in an option or in a text for a shell, the value may be a
+// secret, so it is left out, with all that follows it in its argument.
+func withoutValues(args []string) []string {
+	shown := slices.Clone(args)
+	for i, arg := range args {
+		for at, c := range arg {
+			name := strings.TrimRightFunc(arg[:at], func(r rune) bool { return plain(r) || r == '_' })
+			if c == '=' && len(name) < at && (name == "" || name == "-" || strings.ContainsRune(" \t\n\"'`=:;,&|?(", rune(name[len(name)-1]))) {
+				shown[i] = arg[:at+1] + "…"
+				break
+			}
+		}
+	}
+	return shown
+}
+
 func randomWord() string { return strings.ToLower(rand.Text()[:4]) }

@@ -29,7 +29,7 @@ type Event struct {
 
 	Policy string   `json:"policy,omitempty"` // run_start, run_resume
 	Client string   `json:"client,omitempty"`
-	Args   []string `json:"args,omitempty"`
+	Args   []string `json:"args,omitempty"` // the values of variables in it, as in NAME=VALUE, are left out
 
 	Prompt int    `json:"prompt_bytes,omitempty"` // iteration_start: how long it is
 	Shown  string `json:"shown,omitempty"`        // output

@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,7 +26,11 @@ func (generic) Command(i Invocation) (Command, error) {
 		return Command{}, fmt.Errorf("the prompt has %d bytes, and an argument holds %d at most; have the prompt name a file to read, or name the client, since known clients read their prompt from stdin", len(i.Prompt), maxArgument)
 	}
 	if len(i.Args) > 0 {
-		if path, err := exec.LookPath(i.Args[0]); err == nil && batch.Is(path) {
+		program := filepath.FromSlash(i.Args[0])
+		if filepath.Base(program) != program && !filepath.IsAbs(program) {
+			program = filepath.Join(i.Dir, program) // where it is started
+		}
+		if path, err := exec.LookPath(program); err == nil && batch.Is(path) {
 			return Command{}, fmt.Errorf("%s is a batch file, which can be given no prompt: cmd.exe would take parts of it for commands; name the program that it starts, or give --client", i.Args[0])
 		}
 	}

@@ -13,8 +13,9 @@ type Info struct {
 	Home    string            `json:"home"` // the project that it belongs to
 	Policy  string            `json:"policy"`
 	Client  string            `json:"client"`
-	Args    []string          `json:"args"`
-	Prompt  string            `json:"-"` // of the user
+	Args    []string          `json:"args"` // as in [Event]
+	Command []string          `json:"-"`    // Args with the values
+	Prompt  string            `json:"-"`    // of the user
 	Started time.Time         `json:"started"`
 	Latest  time.Time         `json:"latest"` // when something happened last
 	Running bool              `json:"running"`
@@ -37,7 +38,7 @@ func Find(state, id string) (Info, error) {
 	p, g := c.Plan, c.Progress
 	live, _ := disk.LiveRun(p.Root, p.Policy)
 	info := Info{
-		ID: p.ID, Root: p.Root, Home: p.Home, Policy: p.Policy, Client: p.Client, Args: p.Args, Prompt: p.Prompt, Started: p.Started, Latest: p.Started,
+		ID: p.ID, Root: p.Root, Home: p.Home, Policy: p.Policy, Client: p.Client, Args: withoutValues(p.Args), Command: p.Args, Prompt: p.Prompt, Started: p.Started, Latest: p.Started,
 		Running: g.End == "" && live == p.ID, Ended: g.End, Limits: p.Limits, Labels: p.Labels,
 		Totals: Totals{Iterations: g.Iterations, Tokens: g.Tokens, Cost: g.Cost, Outcomes: g.Outcomes},
 	}

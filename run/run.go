@@ -258,7 +258,7 @@ func (r *Runner) begin(ctx context.Context) (release func(), err error) {
 		}
 		r.prune()
 	}
-	return release, r.say(Event{Kind: kind, Policy: r.plan.Policy, Client: r.plan.Client, Args: r.plan.Args})
+	return release, r.say(Event{Kind: kind, Policy: r.plan.Policy, Client: r.plan.Client, Args: withoutValues(r.plan.Args)})
 }
 
 // step does what comes next, by the phase. Each phase ends with a checkpoint, from which a killed run goes on.

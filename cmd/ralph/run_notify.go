@@ -27,7 +27,7 @@ func (a *app) notify(ctx context.Context, line string, last run.Event) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = append(os.Environ(),
-		"RALPH_RUN_ID="+last.Run, "RALPH_RUN_ENDED="+string(last.Ended), "RALPH_RUN_WHY="+visible(last.Why), fmt.Sprintf("RALPH_RUN_ITERATIONS=%d", last.Totals.Iterations))
+		"RALPH_RUN_ID="+last.Run, "RALPH_RUN_ENDED="+string(last.Ended), "RALPH_RUN_WHY="+visible(cut(last.Why, maxNotified)), fmt.Sprintf("RALPH_RUN_ITERATIONS=%d", last.Totals.Iterations))
 	cmd.Stdout, cmd.Stderr = unscreened(a.stderr), unscreened(a.stderr)
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
@@ -35,3 +35,6 @@ func (a *app) notify(ctx context.Context, line string, last run.Event) error {
 	}
 	return nil
 }
+
+// maxNotified bounds the reason that a program gets in its environment: systems refuse long ones.
+const maxNotified = 4 << 10

@@ -25,7 +25,20 @@ func (a *app) openNamed(project, name string) (fs.File, error) {
 	if here, err := a.here(); err == nil && !filepath.IsAbs(abs) {
 		abs = filepath.Join(here, abs)
 	}
-	if rel, err := filepath.Rel(project, abs); err == nil && filepath.IsLocal(rel) {
+	for dir := abs; dir != filepath.Dir(dir); {
+		dir = filepath.Dir(dir)
+		resolved, err := filepath.EvalSymlinks(dir)
+		if err != nil || !beneath(project, resolved) {
+			continue
+		}
+		rest, err := filepath.Rel(dir, abs)
+		if err != nil {
+			return nil, err
+		}
+		rel, err := filepath.Rel(project, filepath.Join(resolved, rest))
+		if err != nil {
+			return nil, err
+		}
 		return state.Files(project).Open(filepath.ToSlash(rel))
 	}
 	return os.Open(name)

@@ -23,7 +23,7 @@ func (a *app) resumed(ctx context.Context, own *store.Store, project string, f r
 	if err != nil {
 		return r, err
 	}
-	r = aRun{flags: f, home: info.Home, project: info.Root, args: info.Args, prompt: info.Prompt, max: info.Limits.Iterations, options: []run.Option{run.Resume(info.ID)}}
+	r = aRun{flags: f, home: info.Home, project: info.Root, args: info.Command, prompt: info.Prompt, max: info.Limits.Iterations, options: []run.Option{run.Resume(info.ID)}}
 	r.flags.policy, r.flags.client = info.Labels["policy"], info.Client
 	for i := 0; ; i++ {
 		s, ok := info.Labels["set "+strconv.Itoa(i)]
