@@ -123,7 +123,12 @@ func (d *diagnosis) entry(n, at, end int) int {
 		}
 	}
 	col := at - lineStart
-	if _, colon := key(f.text[at:end]); colon >= 0 {
+	if size, colon := key(f.text[at:end]); colon >= 0 {
+		if v := f.extent(n, at, end, col); (dash || d.wants || !d.seen) && d.alone(v.line, parent) && strings.IndexByte(`"'`, f.text[at]) < 0 && unfinished(f.text[at:at+size]) {
+			d.wants = false
+			d.quote(at+colon, at+colon+1, v.span, "the `: ` makes the text before it a key", helpQuote)
+			return v.line
+		}
 		if colon == 0 {
 			d.broken = true
 			d.problems = append(d.problems, f.problem(at, at+1, CheckKey, "a key is missing before the `:`",
@@ -138,6 +143,15 @@ func (d *diagnosis) entry(n, at, end int) int {
 	}
 	d.stray(at, end)
 	return n + 1
+}
+
+// alone reports whether the line does not belong to what has the parent.
+func (d *diagnosis) alone(line, parent int) bool {
+	if line == len(d.file.lines) {
+		return true
+	}
+	_, _, col := d.file.content(line)
+	return col <= parent
 }
 
 // stray reports a line that is neither an entry nor part of the value above.

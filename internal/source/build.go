@@ -24,10 +24,10 @@ type builder struct {
 	problems []Problem
 	free     []Node
 	count    int
-	full     bool // MaxNodes was hit and has been reported
-	deep     bool // MaxDepth, too
-	broken   bool // the tree holds what was not meant
-	torn     bool // as it does where a comma cut an expression
+	full     bool  // MaxNodes was hit and has been reported
+	deep     bool  // MaxDepth, too
+	broken   bool  // the tree holds what was not meant
+	misread  error // the first place where it does in a way that a diagnosis finds
 
 	// The library's positions come in the order of the file: the last one that
 	// was looked up is a good place to start from.
@@ -60,7 +60,8 @@ func (b *builder) node(y *yaml.Node, depth int, flow bool) *Node {
 	case yaml.SequenceNode:
 		n.Kind, n.Tag = List, "!!seq"
 	case yaml.AliasNode:
-		b.alias(n, y)
+		b.wrong(n, "an alias")
+		n.Value, n.Tag = "*"+y.Value, "!!str"
 		return n
 	default:
 		n.Value, n.Tag = y.Value, y.Tag
@@ -165,51 +166,32 @@ func (f *file) problem(start, end int, check, message, help string) Problem {
 	return Problem{Start: f.pos(start), End: f.pos(max(start, end)), Check: check, Message: message, Help: help}
 }
 
-// alias reports an alias. It is not followed, so it cannot multiply.
-func (b *builder) alias(n *Node, y *yaml.Node) {
-	n.Value, n.Tag = "*"+y.Value, "!!str"
-	b.report(n.offset, n.offset+len(n.Value), CheckAlias,
-		fmt.Sprintf("`*%s` is a YAML alias; a policy has none", y.Value),
-		"write it out, or quote the whole value if a `*` was meant")
+// wrong notes that the library read something else than was meant: a diagnosis finds out what.
+func (b *builder) wrong(n *Node, what string) {
+	if b.misread == nil {
+		b.misread = fmt.Errorf("line %d: %s", n.Start.Line, what)
+	}
 }
 
-// properties reports the tag and anchor in front of a node, and moves the node
-// behind them. What a person meant by `!done and x` was no tag: such a plain value
-// is taken as it was typed.
+// properties moves a node behind its tags, which may only say what YAML means anyway.
 func (b *builder) properties(n *Node, y *yaml.Node) {
 	text, start := b.file.text, n.offset
-	wrong := false
-	end, at := start, start
-	for b.hasProperty(at) {
-		end = at + property(text[at:])
-		switch word := text[at:end]; {
-		case word[0] == '&':
-			wrong = true
-			b.report(at, end, CheckAlias,
-				fmt.Sprintf("`%s` is a YAML anchor; a policy has none", word),
-				"remove it, or quote the whole value if a `&` was meant")
-		case tagKind(word) != y.Kind:
-			wrong = true
-			b.reportTag(at, end, n)
+	end := start
+	for b.hasProperty(n.offset) {
+		end = n.offset + property(text[n.offset:])
+		if tagKind(text[n.offset:end]) != y.Kind {
+			b.wrong(n, "a tag or an anchor")
+			break
 		}
-		at = skipSpace(text, end)
+		n.offset = skipSpace(text, end)
 	}
 	if n.Kind == Scalar && n.Style == Plain && n.Value == "" {
-		at = end
+		n.offset = end
 	}
-	switch {
-	case !wrong:
-		if n.Tag == "!!float" || n.Tag == "!!int" || n.Tag == "!!bool" || n.Tag == "!!null" {
-			b.typed(n, start, end)
-		}
-	case n.Kind == Scalar && n.Style == Plain && strings.HasPrefix(text[at:], n.Value) && !strings.Contains(text[start:at], "\n"):
-		n.Value, n.Tag = text[start:at+len(n.Value)], "!!str"
-		return
-	case n.Kind == Scalar:
-		n.Tag = "!!str"
+	n.Start = b.file.pos(n.offset)
+	if b.misread == nil && (n.Tag == "!!float" || n.Tag == "!!int" || n.Tag == "!!bool" || n.Tag == "!!null") {
+		b.typed(n, start, end)
 	}
-	n.offset = at
-	n.Start = b.file.pos(at)
 }
 
 // property is the length of the tag, anchor or alias that text begins with.
@@ -239,21 +221,6 @@ func tagKind(tag string) yaml.Kind {
 		return yaml.SequenceNode
 	}
 	return 0
-}
-
-func (b *builder) reportTag(start, end int, n *Node) {
-	word := b.file.text[start:end]
-	rest := strings.TrimLeft(word, "!")
-	switch {
-	case n.Kind != Scalar || n.Style != Plain || strings.HasPrefix(word, "!!"):
-		b.report(start, end, CheckTag,
-			fmt.Sprintf("the YAML tag `%s` means nothing in a policy", word), "remove it")
-	default:
-		if rest == "" {
-			rest, _, _ = strings.Cut(n.Value, "\n")
-		}
-		b.report(start, end, CheckTag, fmt.Sprintf("`%s` is a YAML tag here", word), negation(rest))
-	}
 }
 
 // negation is the help for a value that begins with a `!`.
@@ -296,51 +263,27 @@ func (b *builder) cut(n *Node, flow bool) {
 	if n.Comment == "" && !flow || !strings.ContainsAny(n.Value, "([{\"'") {
 		return
 	}
-	text := b.file.text
-	end := n.offset + len(n.Value)
-	if !strings.HasPrefix(text[n.offset:], n.Value) { // on several lines
-		end = n.end()
-	}
-	next := end
+	text, next := b.file.text, n.end()
 	for next < len(text) && (text[next] == ' ' || text[next] == '\t') {
 		next++
 	}
 	switch {
 	case next >= len(text):
-	case text[next] == '#':
-		stop := b.file.lineEnd(next)
-		if !torn(n.Value, text[next:stop]) {
-			return
-		}
-		b.report(next, stop, CheckComment, messageCut, helpQuote)
-		if !strings.Contains(text[n.offset:end], "\n") && !flow {
-			n.Value, n.Tag, n.Comment = strings.TrimRight(text[n.offset:stop], " \t"), "!!str", ""
-			n.places.Store(nil)
-		}
-	case text[next] == ',' && flow && open(n.Value) == '(':
-		b.torn = true
-		b.report(next, next+1, CheckFlow, messageComma, helpComma)
+	case text[next] == '#' && torn(n.Value, text[next:b.file.lineEnd(next)]), text[next] == ',' && flow && open(n.Value) == '(':
+		b.wrong(n, "an expression that is cut off")
 	}
 }
 
-// split looks for an expression that a `: ` made into a map: its key ends with a
-// bracket or quote open, or in the middle of a `? :`.
+// split looks for an expression that a `: ` made into a map.
 func (b *builder) split(n *Node) {
-	key, value := n.Fields[0].Key, n.Fields[0].Value
-	if n.Style != Block || key.Style != Plain || open(key.Value) == 0 && !strings.Contains(key.Value, " ? ") {
-		return
-	}
-	text, end := b.file.text, value.end()
-	colon := skipSpace(text, key.end())
-	if !strings.HasPrefix(text[colon:], ":") {
-		return // the key is in its long form, behind a `?`
-	}
-	b.report(colon, colon+1, CheckSyntax, "the `: ` makes the text before it a key", helpQuote)
-	if value.Kind == Scalar && value.Style == Plain && !strings.Contains(text[n.offset:end], "\n") {
-		n.Kind, n.Style, n.Tag, n.Fields = Scalar, Plain, "!!str", nil
-		n.Value, n.Comment = text[n.offset:end], value.Comment
+	if key := n.Fields[0].Key; n.Style == Block && key.Style == Plain && unfinished(key.Value) {
+		b.wrong(n, "an expression that is a key")
 	}
 }
+
+// unfinished reports whether what became a key is the beginning of an expression: it ends with a bracket or quote open,
+// or in the middle of a `? :`.
+func unfinished(key string) bool { return open(key) != 0 || strings.Contains(key, " ? ") }
 
 // swallowed looks for a quoted scalar that runs into the lines below because its
 // closing quote is missing: the library goes on to the next quote, wherever that

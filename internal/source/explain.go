@@ -26,9 +26,15 @@ func (f *file) explain(cause error, problems []Problem) (*Node, []Problem) {
 	}
 	b := builder{file: f, problems: problems, raw: make(map[int]int, len(d.raw))}
 	for _, r := range d.raw {
-		b.raw[r.start] = r.end
+		if !r.blank {
+			b.raw[r.start] = r.end
+		}
 	}
-	return b.document(doc), b.problems
+	root := b.document(doc)
+	if b.misread != nil {
+		return nil, append(b.problems, f.unexplained(b.misread))
+	}
+	return root, b.problems
 }
 
 // reads reports whether the library reads a text, and none of it as something else than was meant.
@@ -42,7 +48,7 @@ func reads(text string) bool {
 		return false
 	}
 	b := builder{file: f}
-	return b.document(doc) != nil && !b.torn
+	return b.document(doc) != nil && b.misread == nil
 }
 
 // unexplained is what the library says, at the line that it names, or what comes
@@ -74,10 +80,13 @@ func (f *file) unexplained(err error) Problem {
 }
 
 // A span is a stretch of the text in bytes.
-type span struct{ start, end int }
+type span struct {
+	start, end int
+	blank      bool // nothing is meant by it
+}
 
 // mask is the text with other runes in place of the spans, as many, such that
-// they are plain values and nothing else moves.
+// they are plain values, or nothing, and nothing else moves.
 func (f *file) mask(spans []span) string {
 	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
 	var out strings.Builder
@@ -94,6 +103,8 @@ func (f *file) mask(spans []span) string {
 			case r == '\n' || r == '\r':
 				indent = true
 				out.WriteRune(r)
+			case s.blank:
+				out.WriteByte(' ')
 			case indent && (r == ' ' || r == '\t'):
 				out.WriteRune(r)
 			default:

@@ -113,7 +113,7 @@ func (r *flowReader) pair() bool {
 func (r *flowReader) entry(depth int) (sealed, keyed, ok bool) {
 	text, isKey := r.file.text, false
 	for ; ; keyed = true {
-		if r.at = r.properties(r.at, r.file.lineEnd(r.at)); !r.gap() {
+		if r.at = r.properties(r.at, r.file.lineEnd(r.at), false); !r.gap() {
 			return false, keyed, false
 		}
 		switch c := text[r.at]; {
@@ -163,12 +163,12 @@ func (r *flowReader) quoted() {
 		return
 	}
 	r.at = max(next+r.size(next), next+1)
-	r.quote(next, r.at, span{start, r.at}, fmt.Sprintf("the value ends with its quote, but `%s` follows", clip(f.text[next:r.at])), helpFlow)
+	r.quote(next, r.at, span{start: start, end: r.at}, fmt.Sprintf("the value ends with its quote, but `%s` follows", clip(f.text[next:r.at])), helpFlow)
 }
 
 // plain reads a scalar without quotes, or a line of one. It reports whether that is a key, at whose colon it stops.
 func (r *flowReader) plain(keyed bool) (isKey bool) {
-	whole := span{r.at, r.at + r.size(r.at)}
+	whole := span{start: r.at, end: r.at + r.size(r.at)}
 	text := r.file.text[whole.start:whole.end]
 	if !keyed && text != "" {
 		if _, colon := key(text); colon >= 0 && !strings.Contains(text[:colon], "? ") {

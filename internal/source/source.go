@@ -96,19 +96,14 @@ func Parse(src []byte) (root *Node, problems []Problem) {
 		return nil, problems
 	}
 	doc, err := decode(f.text)
+	if err == nil {
+		b := builder{file: f, problems: problems}
+		if root, err = b.document(doc), b.misread; err == nil {
+			problems = b.problems
+		}
+	}
 	if err != nil {
 		root, problems = f.explain(err, problems)
-	} else {
-		b := builder{file: f, problems: problems}
-		root = b.document(doc)
-		if b.torn {
-			// The library read half an expression here and the other half there.
-			// Reading it once more as a broken text puts them together.
-			if whole, all := f.explain(errTorn, problems); whole != nil {
-				root, b.problems = whole, all
-			}
-		}
-		problems = b.problems
 	}
 	slices.SortStableFunc(problems, func(p, q Problem) int {
 		switch {
@@ -124,8 +119,6 @@ func Parse(src []byte) (root *Node, problems []Problem) {
 	}
 	return root, problems
 }
-
-var errTorn = errors.New("an expression is torn")
 
 // decode lets the YAML library read the text. Its parser reports some errors by
 // panicking; one that it does not catch itself must not reach the caller.

@@ -27,7 +27,7 @@ func (f *file) extent(n, at, end, parent int) extent {
 			last = f.uncommented(start, end)
 		}
 	}
-	return extent{span{at, last}, parent, n}
+	return extent{span{start: at, end: last}, parent, n}
 }
 
 // uncommented is where the text from start to end stops before its comment.
@@ -43,12 +43,18 @@ func (f *file) uncommented(start, end int) int {
 // dash in the column parent. It returns the number of the line behind it.
 func (d *diagnosis) value(n, at, end, parent int) int {
 	text := d.file.text
-	at = d.properties(at, end)
+	v := d.file.extent(n, at, end, parent)
+	below := v.line > n+1
+	if !below && v.line < len(d.file.lines) && at > 0 && text[at-1] == ':' { // a list may stand at the column of its key
+		start, _, col := d.file.content(v.line)
+		below = col == parent && strings.HasPrefix(text[start:], "- ")
+	}
+	at = d.properties(at, end, below)
+	v.start = at
 	if at == end || text[at] == '#' && isSpace(text[at-1]) {
 		d.wants = true
 		return n + 1
 	}
-	v := d.file.extent(n, at, end, parent)
 	if text[at] == '[' || text[at] == '{' {
 		return d.flow(v)
 	}
@@ -79,10 +85,11 @@ func (d *diagnosis) value(n, at, end, parent int) int {
 }
 
 // properties is where a value begins that stands behind at, and behind blanks and tags that say what YAML means anyway.
-// It is the end of a line with nothing but one tag or anchor: that is one of the lines below.
-func (d *diagnosis) properties(at, end int) int {
+// It passes over a tag or anchor of something else than a plain value, which it reports; below says that something
+// stands in the lines below.
+func (d *diagnosis) properties(at, end int, below bool) int {
 	text := d.file.text
-	for tagged := false; ; tagged = true {
+	for {
 		for at < end && (text[at] == ' ' || text[at] == '\t') {
 			at++
 		}
@@ -90,16 +97,28 @@ func (d *diagnosis) properties(at, end int) int {
 			return at
 		}
 		behind := at + property(text[at:end])
+		word, rest := text[at:behind], strings.TrimLeft(text[behind:end], " \t")
+		alone := rest == "" || rest[0] == '#'
 		switch {
-		case tagKind(text[at:behind]) != 0:
-			at = behind
-		case !tagged && behind > at+1 && strings.TrimLeft(text[behind:end], " \t") == "":
-			return end
+		case tagKind(word) != 0:
+		case alone && (below || word[0] == '&' && word != "&"), !alone && word[0] == '!' && strings.IndexByte("\"'[{|>", rest[0]) >= 0, strings.HasPrefix(word, "!!"):
+			message, check, help := "the YAML tag `%s` means nothing in a policy", CheckTag, "remove it"
+			if word[0] == '&' {
+				message, check, help = messageAnchor, CheckAlias, helpAnchor
+			}
+			d.problems = append(d.problems, d.file.problem(at, behind, check, fmt.Sprintf(message, word), help))
+			d.raw = append(d.raw, span{at, behind, true})
 		default:
 			return at
 		}
+		at = behind
 	}
 }
+
+const (
+	messageAnchor = "`%s` is a YAML anchor; a policy has none"
+	helpAnchor    = "remove it, or quote the whole value if a `&` was meant"
+)
 
 // quoted reads a value between quotes that the library refused.
 func (d *diagnosis) quoted(v extent) int {
@@ -120,7 +139,7 @@ func (d *diagnosis) rest(v extent, stop int, sign, help string) int {
 	}
 	behind := f.extent(n, stop, end, v.parent)
 	last := max(f.uncommented(left, end), left+1)
-	d.quote(left, last, span{v.start, max(behind.end, last)},
+	d.quote(left, last, span{start: v.start, end: max(behind.end, last)},
 		fmt.Sprintf("the value ends with its %s, but `%s` follows", sign, clip(f.text[left:last])), help)
 	return behind.line
 }
@@ -240,7 +259,7 @@ func (d *diagnosis) plain(v extent) int {
 			d.levels = append(d.levels, level{col: col})
 			return n
 		}
-		if d.trap(v.span, span{start, end}, false) {
+		if d.trap(v.span, span{start: start, end: end}, false) {
 			return v.line
 		}
 		if text[0] != '#' && comment(f.text[start:end]) < 0 {
@@ -273,12 +292,17 @@ func (d *diagnosis) trap(whole, part span, flow bool) bool {
 	blank := func(i int) bool { return i >= len(text) || isSpace(text[i]) }
 	at := part.start
 	if at == whole.start {
+		word := text[at : at+property(text[at:])]
 		switch c := text[at]; {
 		case c == '!':
-			word := text[at : at+property(text[at:])]
-			return found(at, at+len(word), CheckTag, fmt.Sprintf("`%s` is a YAML tag here", word), negation(strings.TrimLeft(word, "!")))
-		case c == '*' && !flow && at+property(text[at:]) > at+1:
-			word := text[at : at+property(text[at:])]
+			rest := strings.TrimLeft(word, "!")
+			if rest == "" {
+				rest = strings.TrimSpace(text[at+len(word):])
+			}
+			return found(at, at+len(word), CheckTag, fmt.Sprintf("`%s` is a YAML tag here", word), negation(rest))
+		case c == '&' && len(word) > 1:
+			return found(at, at+len(word), CheckAlias, fmt.Sprintf(messageAnchor, word), helpAnchor)
+		case c == '*' && len(word) > 1 && !flow:
 			return found(at, at+len(word), CheckAlias, fmt.Sprintf("`%s` is a YAML alias; a policy has none", word),
 				"write it out, or quote the whole value if a `*` was meant")
 		case c == '|' && !flow, c == '>' && !flow:
