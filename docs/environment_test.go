@@ -39,7 +39,7 @@ func variables() map[string][]variable {
 			{"LocalAppData", "The same on Windows."},
 		},
 		"Of the agent": {
-			{"CLAUDE_PROJECT_DIR", "Project of the session in Claude Code; see [security](../security.md#what-it-reads)."},
+			{"CLAUDE_PROJECT_DIR", "Project of the session in Claude Code; see [security](../security.md#which-directory-is-the-project)."},
 			{"CLAUDE_CONFIG_DIR", "Folder of Claude Code's own files, instead of `~/.claude`."},
 			{"CLAUDE_CODE_TASK_LIST_ID", "Name of the task list that a `tasks` fact reads, if the policy names none."},
 			{"CLAUDE_CODE_SESSION_ID", "Session in which `ralph start` runs; the loop belongs to it."},
