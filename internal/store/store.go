@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/ralph-sdk/ralph/internal/home"
@@ -86,7 +87,7 @@ func (s *Store) Refused(root string) error {
 		return err
 	}
 	project, err := os.Stat(root)
-	for _, at := range []string{s.dir, resolved(s.dir)} {
+	for _, at := range slices.Compact([]string{s.dir, resolved(s.dir)}) {
 		for above := ""; err == nil && at != above; at, above = filepath.Dir(at), at {
 			if info, err := os.Stat(at); err == nil && os.SameFile(info, project) {
 				return &Error{Path: s.dir, Op: "use", Err: errors.New("it is inside the project " + root + "; set RALPH_STATE_DIR to another directory")}
