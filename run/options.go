@@ -112,13 +112,7 @@ func WithLoop(opts ...loop.Option) Option {
 
 // WithProject sets where the memories are kept that loops of a project share. Without it that is the process.
 func WithProject(s loop.Store) Option {
-	return func(r *Runner) error {
-		if s == nil {
-			return errors.New("there is no store of the project")
-		}
-		r.project = s
-		return nil
-	}
+	return func(r *Runner) error { r.project = s; return nil }
 }
 
 // WithEnv sets the environment of the agent, each NAME=VALUE. Without it that is the environment of the process.
@@ -143,13 +137,7 @@ const (
 
 // WithControl sets what is asked before each iteration, and every second while the run waits.
 func WithControl(ask func() Control) Option {
-	return func(r *Runner) error {
-		if ask == nil {
-			return errors.New("there is nothing to ask for the control of the run")
-		}
-		r.control = ask
-		return nil
-	}
+	return func(r *Runner) error { r.control = ask; return nil }
 }
 
 // Resume goes on with the run of this id, which [WithState] kept. Its command line, limits and prompt are those with which

@@ -78,6 +78,9 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 			return nil, err
 		}
 	}
+	if r.project == nil || r.control == nil {
+		return nil, errors.New("the project's store of the run or its control is nil")
+	}
 	if r.env == nil {
 		r.env = os.Environ()
 	}

@@ -23,15 +23,18 @@ const maxProgram = 256 << 20
 // Program finds the file to run for the first word of a command line: a name in PATH,
 // or a path that counts from the root of the project.
 func Program(root, name string) (string, error) {
-	name = filepath.FromSlash(name)
-	if isPath(name) && !filepath.IsAbs(name) {
-		name = filepath.Join(root, name)
+	if name = filepath.FromSlash(name); strings.ContainsRune(name, filepath.Separator) {
+		name = under(root, name)
 	}
 	return exec.LookPath(name)
 }
 
-func isPath(name string) bool {
-	return strings.ContainsRune(filepath.FromSlash(name), filepath.Separator)
+// under is a path from a directory, or the path itself if it is absolute.
+func under(dir, path string) string {
+	if path = filepath.FromSlash(path); filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
 }
 
 // programs are the files of the project that a command line names, by their path from the directory in which it runs: the
@@ -45,18 +48,10 @@ func (p Policy) programs(f *rules.Fact) (all []store.Covered, err error) {
 	if program, err := Program(p.dir(), f.Args[0]); err == nil {
 		names = append(names, program)
 	}
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if filepath.IsAbs(dir) && p.within(dir) {
+	for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), names...) {
+		dir = under(p.dir(), dir)
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && p.within(dir) && !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
-		}
-	}
-	for i := 0; i < len(names); i++ {
-		path := filepath.FromSlash(names[i])
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(p.dir(), path)
-		}
-		if info, err := os.Stat(path); err == nil && info.IsDir() && p.within(path) && !slices.Contains(dirs, path) {
-			dirs = append(dirs, path)
 		}
 	}
 	if len(names)*len(dirs) > maxLookups {
@@ -65,14 +60,9 @@ func (p Policy) programs(f *rules.Fact) (all []store.Covered, err error) {
 	seen := map[string]bool{}
 	for _, dir := range dirs {
 		for _, name := range names {
-			path := filepath.FromSlash(name)
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(dir, path)
-			} else if !p.within(path) {
-				continue
-			}
+			path := under(dir, name)
 			info, err := os.Stat(path)
-			if err != nil || info.IsDir() || seen[path] {
+			if err != nil || info.IsDir() || seen[path] || filepath.IsAbs(name) && !p.within(path) {
 				continue
 			}
 			seen[path] = true
@@ -80,9 +70,7 @@ func (p Policy) programs(f *rules.Fact) (all []store.Covered, err error) {
 			if c.Digest, err = digestOf(path); err != nil {
 				return nil, fmt.Errorf("%s cannot be read: %w", c.Name, err)
 			}
-			if !slices.Contains(all, c) {
-				all = append(all, c)
-			}
+			all = append(all, c)
 		}
 	}
 	return all, nil
