@@ -217,19 +217,6 @@ func (c call) patch() string {
 	return c.command()
 }
 
-// patched lists the files of a patch in the form of Codex.
-func patched(patch string) []string {
-	var files []string
-	for line := range strings.SplitSeq(patch, "\n") {
-		for _, begin := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
-			if file, ok := strings.CutPrefix(strings.TrimSpace(line), begin); ok {
-				files = append(files, strings.TrimSpace(file))
-			}
-		}
-	}
-	return files
-}
-
 // PassedSinceEdit reports whether a command passed, as [Passed] has it, and the agent edited no file since it ran.
 func PassedSinceEdit(actions []Action, name string) bool {
 	name = oneLine(name)

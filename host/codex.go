@@ -1,5 +1,11 @@
 package host
 
+import (
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
+)
+
 // codex refuses an answer with a key that it does not know: the turn then ends, whatever the rest says. The keys of the
 // portable form are known at every event, those of a note at a prompt only.
 func codex() *Host {
@@ -10,4 +16,141 @@ func codex() *Host {
 		},
 		dialect: withContext(UserPromptSubmit),
 	}
+}
+
+// codex reads a record of Codex: the items of the conversation are payloads of response_item, and the size of the
+// context stands in an event.
+func (r *record) codex() entry {
+	e := entry{kind: noise}
+	var typ, role, name string
+	var content, info jsontext.Value
+	c := r.payload.Members()
+	for c.Next() {
+		switch string(c.Key) {
+		case "type":
+			typ = c.Value.Text()
+		case "role":
+			role = c.Value.Text()
+		case "name":
+			name = c.Value.Text()
+		case "content":
+			content = c.Value
+		case "info":
+			info = c.Value
+		}
+	}
+	if !c.Whole {
+		return entry{}
+	}
+	if r.typ == "event_msg" && typ == "token_count" {
+		e.tokens = info.Field("last_token_usage").Field("total_tokens").Int()
+		return e
+	}
+	if r.typ != "response_item" {
+		if r.typ == "event_msg" {
+			e.failed = codexFailure(typ, r.payload)
+		}
+		return e
+	}
+	switch {
+	case typ == "message" && role == "assistant":
+		e.kind, e.texts = assistant, readBlocks(content).texts
+	case typ == "message" && role == "user":
+		b := readBlocks(content)
+		e.texts = b.texts
+		first := ""
+		if len(b.texts) > 0 {
+			first = strings.TrimSpace(b.texts[0])
+		}
+		switch {
+		case first == "" && !b.media:
+		case hasAnyPrefix(first, "<environment_context>", "<user_instructions>", "<permissions instructions>", "<turn_aborted>", "<subagent_notification>", "# AGENTS.md instructions"):
+			// what the host says to the agent in the user's name
+		default:
+			e.kind = opening // a continuation is a <hook_prompt …>
+		}
+	case strings.HasSuffix(typ, "_call_output"):
+		e.kind = result
+	case strings.HasSuffix(typ, "_call"):
+		if name == "" {
+			name = strings.TrimSuffix(typ, "_call")
+		}
+		e.kind, e.tools = assistant, []string{name}
+	case typ == "reasoning":
+		e.kind = assistant
+	}
+	return e
+}
+
+// codexFailure reads an event of Codex: an aborted turn, the end of one that failed, or an error.
+func codexFailure(typ string, payload jsontext.Value) *Failure {
+	switch typ {
+	case "turn_aborted":
+		f := &Failure{Kind: Interrupted, Text: payload.Field("reason").Text()}
+		if f.Text == "budget_limited" {
+			f.Kind = OverBudget
+		}
+		return f
+	case "task_complete":
+		if payload = payload.Field("error"); !payload.There() {
+			return nil
+		}
+	case "error", "stream_error":
+	default:
+		return nil
+	}
+	f := &Failure{Text: payload.Field("message").Text(), Kind: Crashed}
+	info := payload.Field("codex_error_info")
+	code := info.Text()
+	status := 0
+	for c := info.Members(); c.Next(); {
+		code = string(c.Key)
+		status = c.Value.Field("http_status_code").Int()
+	}
+	switch code {
+	case "context_window_exceeded":
+		f.Kind = ContextOverflow
+	case "usage_limit_exceeded":
+		f.Kind = RateLimited
+	case "unauthorized":
+		f.Kind = Auth
+	default:
+		if status == 0 {
+			status = statusIn(f.Text)
+		}
+		f.Kind = kindOfStatus(status)
+	}
+	return f
+}
+
+// codexOK reports whether the output of a call has status 0.
+func codexOK(output jsontext.Value) bool {
+	if s, ok := output.Decode(); ok {
+		if status := jsontext.Value(s).Field("metadata").Field("exit_code"); status != nil {
+			return string(status) == "0"
+		}
+		for line := range strings.SplitSeq(s, "\n") {
+			line = strings.TrimSpace(line)
+			for _, begin := range []string{"Exit code: ", "Process exited with code "} {
+				if code, ok := strings.CutPrefix(line, begin); ok {
+					return code == "0"
+				}
+			}
+		}
+		return false
+	}
+	return string(output.Field("metadata").Field("exit_code")) == "0"
+}
+
+// patched lists the files of a patch in the form of Codex.
+func patched(patch string) []string {
+	var files []string
+	for line := range strings.SplitSeq(patch, "\n") {
+		for _, begin := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
+			if file, ok := strings.CutPrefix(strings.TrimSpace(line), begin); ok {
+				files = append(files, strings.TrimSpace(file))
+			}
+		}
+	}
+	return files
 }

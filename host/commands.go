@@ -4,28 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/internal/shellwords"
 )
-
-// codexOK reports whether the output of a call has status 0.
-func codexOK(output jsontext.Value) bool {
-	if s, ok := output.Decode(); ok {
-		if status := jsontext.Value(s).Field("metadata").Field("exit_code"); status != nil {
-			return string(status) == "0"
-		}
-		for line := range strings.SplitSeq(s, "\n") {
-			line = strings.TrimSpace(line)
-			for _, begin := range []string{"Exit code: ", "Process exited with code "} {
-				if code, ok := strings.CutPrefix(line, begin); ok {
-					return code == "0"
-				}
-			}
-		}
-		return false
-	}
-	return string(output.Field("metadata").Field("exit_code")) == "0"
-}
 
 // Passed reports whether a command ran, and went well the last time that it did. A command is named by its beginning,
 // up to the end of a word: "go test" is also "go test ./...". It may stand after others and after settings of variables,

@@ -1,6 +1,10 @@
 package host
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
+)
 
 // copilot has two dialects: the case in which the event is registered selects the case of the keys. In camelCase an input
 // does not name its event, so the keys that only it has name it. A main agent's last text is in no input.
@@ -40,4 +44,74 @@ func copilot() *Host {
 			return portable(r, b)
 		},
 	}
+}
+
+// copilot reads an event of Copilot CLI. A continuation is a user message like a prompt.
+func (r *record) copilot() entry {
+	e := entry{kind: noise}
+	var content, requests, parent, used jsontext.Value
+	c := r.data.Members()
+	for c.Next() {
+		switch string(c.Key) {
+		case "content":
+			content = c.Value
+		case "toolRequests":
+			requests = c.Value
+		case "parentToolCallId":
+			parent = c.Value
+		case "usage":
+			used = c.Value
+		}
+	}
+	if !c.Whole {
+		return entry{}
+	}
+	if parent.Text() != "" {
+		return e // a subagent's
+	}
+	switch r.typ {
+	case "user.message":
+		if e.texts = readBlocks(content).texts; len(e.texts) > 0 {
+			e.kind = opening
+		}
+	case "assistant.message":
+		e.kind, e.texts, e.tools = assistant, readBlocks(content).texts, names(requests)
+	case "tool.execution_complete":
+		e.kind = result
+	case "session.usage_record":
+		if used.Field("parentToolCallId").Text() == "" {
+			e.tokens = plus(used.Field("inputTokens").Int(), used.Field("outputTokens").Int())
+		}
+	default:
+		e.failed = copilotFailure(r.typ, r.data)
+	}
+	return e
+}
+
+// copilotFailure reads an event of Copilot CLI.
+func copilotFailure(typ string, data jsontext.Value) *Failure {
+	switch typ {
+	case "abort":
+		return &Failure{Kind: Interrupted, Text: data.Field("reason").Text()}
+	case "session.error", "model.call_failure":
+	default:
+		return nil
+	}
+	f := &Failure{Text: data.Field("message").Text()}
+	if f.Text == "" {
+		f.Text = data.Field("errorMessage").Text()
+	}
+	switch kind := data.Field("errorType").Text(); {
+	case kind == "authentication", kind == "authorization":
+		f.Kind = Auth
+	case kind == "quota":
+		f.Kind = Billing
+	case kind == "rate_limit":
+		f.Kind = RateLimited
+	case kind == "context_limit", overflows(data.Field("errorCode").Text()):
+		f.Kind = ContextOverflow
+	default:
+		f.Kind = kindOfStatus(data.Field("statusCode").Int())
+	}
+	return f
 }
