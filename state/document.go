@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/ralph-sdk/ralph/internal/jsonedit"
-	"github.com/ralph-sdk/ralph/schema"
 )
 
 // NewDocument returns the bytes of a new file that holds values, for [Root.Write]. The fields that keys names come first
@@ -33,49 +29,29 @@ func NewDocument(f Format, keys []string, values map[string]any, body string) ([
 			order = append(order, key)
 		}
 	}
-	want := make(map[string]any, len(values))
-	for _, key := range order {
-		want[cleanText(key)] = nil
+	names := make(map[string]bool, len(values))
+	sets := make([]Set, len(order))
+	for i, key := range order {
+		names[cleanText(key)] = true
+		sets[i] = Set{Path: []any{key}, Value: values[key]}
 	}
-	if len(want) < len(order) {
+	if len(names) < len(order) {
 		return nil, &EditError{Message: "two names become one without the bytes that are not UTF-8"}
 	}
 	if f != JSON {
 		if body != "" {
 			body = "\n" + strings.TrimSuffix(body, "\n") + "\n"
 		}
-		sets := make([]Set, len(order))
-		for i, key := range order {
-			sets[i] = Set{Path: []any{key}, Value: values[key]}
-		}
 		return Edit([]byte("---\n---\n"+body), f, sets)
 	}
-	b := []byte("{")
-	for i, key := range order {
-		value, err := cleanValue(values[key], 0)
-		if err == nil {
-			key = cleanText(key)
-			want[key], err = jsonValue(value)
-		}
-		if err != nil {
-			return nil, &EditError{Pointer: schema.PointerOf([]any{key}), Message: err.Error()}
-		}
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = slices.Concat(b, jsonedit.Encode(key), []byte(":"), jsonedit.Encode(value))
+	flat, err := Edit([]byte("{}\n"), f, sets)
+	if err != nil {
+		return nil, err
 	}
 	var indented bytes.Buffer
-	_ = json.Indent(&indented, append(b, "}\n"...), "", "  ") // it is valid JSON
+	_ = json.Indent(&indented, flat, "", "  ") // it is valid JSON
 	if indented.Len() > MaxFileSize {
-		return nil, &EditError{Message: "would become too big: more than 8 MiB"}
-	}
-	got, err := decodeEditable(indented.Bytes(), f)
-	if err != nil {
-		return nil, &EditError{Message: "the new file " + err.Error()}
-	}
-	if !reflect.DeepEqual(got.value, want) {
-		return nil, &EditError{Message: "the values cannot be written so that they are read as they are"}
+		return nil, grown()
 	}
 	return indented.Bytes(), nil
 }

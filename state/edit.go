@@ -2,10 +2,12 @@ package state
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
@@ -55,7 +57,7 @@ func Edit(src []byte, f Format, sets []Set) ([]byte, error) {
 		before = after
 	}
 	if len(before.src) > MaxFileSize {
-		return nil, &EditError{Message: "would become too big: more than 8 MiB"}
+		return nil, grown()
 	}
 	return before.src, nil
 }
@@ -91,17 +93,11 @@ func (e editable) with(set Set) (editable, error) {
 	} else if len(set.Path) > 1 {
 		return editable{}, errNested
 	}
-	set, err := cleanSet(set)
+	set, err := e.format.clean(set)
 	if err != nil {
 		return editable{}, err
 	}
-	want := flowValue(set.Value)
-	if e.matter == nil {
-		if want, err = jsonValue(set.Value); err != nil {
-			return editable{}, err
-		}
-	}
-	model, err := jsonedit.Assign(e.value, set.Path, want)
+	model, err := jsonedit.Assign(e.value, set.Path, set.Value)
 	if err != nil {
 		return editable{}, err
 	}
@@ -174,42 +170,14 @@ func typeIn(t *schema.Type, step any) *schema.Type {
 // errByHand is for spots that an edit would harm.
 var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; repair it by hand")
 
+func grown() error { return &EditError{Message: "would become too big: more than 8 MiB"} }
+
 // errNested is for what front matter is not meant for.
 var errNested = errors.New("set changes whole fields of front matter, not what is inside them; keep such state in a JSON file")
 
-// jsonValue is v as it will be decoded from JSON.
-func jsonValue(v any) (any, error) {
-	parsed, err := schema.ParseJSON(jsonedit.Encode(v))
-	if err != nil {
-		return nil, err
-	}
-	return parsed.Document().Value, nil
-}
-
-// flowValue is v as it will be decoded from YAML: whole numbers are ints.
-func flowValue(v any) any {
-	switch v := v.(type) {
-	case float64:
-		return coreValue(string(jsonedit.Encode(v)))
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = flowValue(v[i])
-		}
-		return list
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for name := range v {
-			object[name] = flowValue(v[name])
-		}
-		return object
-	}
-	return v
-}
-
-// cleanSet refuses what no document can hold, and copies the rest with bytes
+// clean refuses what no document can hold, and copies the rest as it will be decoded, with bytes
 // that are not UTF-8 replaced.
-func cleanSet(set Set) (Set, error) {
+func (f Format) clean(set Set) (Set, error) {
 	if len(set.Path) == 0 {
 		return Set{}, fmt.Errorf("there is no path: name the field to set")
 	}
@@ -224,30 +192,32 @@ func cleanSet(set Set) (Set, error) {
 			return Set{}, fmt.Errorf("a path consists of text and whole numbers, not of %T", part)
 		}
 	}
-	value, err := cleanValue(set.Value, 0)
+	value, err := f.cleanValue(set.Value, 0)
 	return Set{Path: path, Value: value}, err
 }
 
 func cleanText(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 
-func cleanValue(v any, depth int) (any, error) {
+func (f Format) cleanValue(v any, depth int) (any, error) {
 	if depth > schema.MaxDepth {
 		return nil, fmt.Errorf("the value is nested deeper than %d levels", schema.MaxDepth)
 	}
 	switch v := v.(type) {
-	case nil, bool, int:
+	case nil, bool:
 		return v, nil
+	case int:
+		return f.number(strconv.Itoa(v)), nil
 	case string:
 		return cleanText(v), nil
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("%v is not a number that a file can hold", v)
 		}
-		return v, nil
+		return f.number(string(jsonedit.Encode(v))), nil
 	case []any:
 		list := make([]any, len(v))
 		for i, item := range v {
-			cleaned, err := cleanValue(item, depth+1)
+			cleaned, err := f.cleanValue(item, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -257,7 +227,7 @@ func cleanValue(v any, depth int) (any, error) {
 	case map[string]any:
 		object := make(map[string]any, len(v))
 		for name, item := range v {
-			cleaned, err := cleanValue(item, depth+1)
+			cleaned, err := f.cleanValue(item, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -266,4 +236,12 @@ func cleanValue(v any, depth int) (any, error) {
 		return object, nil
 	}
 	return nil, fmt.Errorf("a value of type %T cannot be written", v)
+}
+
+// number is what a number is decoded to.
+func (f Format) number(text string) any {
+	if f == JSON {
+		return json.Number(text)
+	}
+	return coreValue(text)
 }

@@ -140,7 +140,7 @@ func FuzzEditJSON(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q became %q, which is broken: %v", src, got, err)
 		}
-		want, err := jsonValue(value)
+		want, err := JSON.cleanValue(value, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
