@@ -44,6 +44,7 @@ func (r *record) codex() entry {
 	}
 	if r.typ == "event_msg" && typ == "token_count" {
 		e.tokens = info.Field("last_token_usage").Field("total_tokens").Int()
+		e.total = info.Field("total_token_usage").Field("total_tokens").Int()
 		return e
 	}
 	if r.typ != "response_item" {

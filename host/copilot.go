@@ -49,7 +49,7 @@ func copilot() *Host {
 // copilot reads an event of Copilot CLI. A continuation is a user message like a prompt.
 func (r *record) copilot() entry {
 	e := entry{kind: noise}
-	var content, requests, parent, used jsontext.Value
+	var content, requests, parent, used, replied jsontext.Value
 	c := r.data.Members()
 	for c.Next() {
 		switch string(c.Key) {
@@ -61,10 +61,18 @@ func (r *record) copilot() entry {
 			parent = c.Value
 		case "usage":
 			used = c.Value
+		case "outputTokens":
+			replied = c.Value
 		}
 	}
 	if !c.Whole {
 		return entry{}
+	}
+	switch r.typ {
+	case "assistant.message":
+		e.replied = replied.Int()
+	case "session.usage_record":
+		e.used = plus(used.Field("inputTokens").Int(), used.Field("outputTokens").Int())
 	}
 	if parent.Text() != "" {
 		return e // a subagent's
@@ -80,7 +88,7 @@ func (r *record) copilot() entry {
 		e.kind = result
 	case "session.usage_record":
 		if used.Field("parentToolCallId").Text() == "" {
-			e.tokens = plus(used.Field("inputTokens").Int(), used.Field("outputTokens").Int())
+			e.tokens = e.used
 		}
 	default:
 		e.failed = copilotFailure(r.typ, r.data)

@@ -15,13 +15,16 @@ const (
 
 // entry is what one record says.
 type entry struct {
-	kind   recordKind
-	id     string   // the message that the record is a part of; "" if it stands for itself
-	texts  []string // the texts that are not blank
-	tools  []string // the tools that are called
-	tokens int      // the size of the context with this message, 0 if it is not known
-	turn   string   // the host's id of the turn, "" if it is not known
-	open   bool     // the message is not finished with this record
+	kind    recordKind
+	id      string   // the message that the record is a part of; "" if it stands for itself
+	texts   []string // the texts that are not blank
+	tools   []string // the tools that are called
+	tokens  int      // the size of the context with this message, 0 if it is not known
+	total   int      // the tokens of the whole session until here, where that is counted
+	used    int      // the tokens of a request that may be a subagent's; 0 means that tokens are
+	replied int      // what came back, where that is all that is known
+	turn    string   // the host's id of the turn, "" if it is not known
+	open    bool     // the message is not finished with this record
 
 	failed *Failure // the turn failed here
 

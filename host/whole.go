@@ -37,18 +37,19 @@ func (s *Session) TotalTokens(ctx context.Context) int {
 		if long || !mayCount(line) {
 			continue
 		}
-		u := usageOf(line)
-		if u.total > 0 { // of the session until here
-			return plus(total, u.total)
+		e := parseRecord(line, true)
+		if e.total > 0 { // of the session until here
+			return plus(total, e.total)
 		}
-		replies = plus(replies, u.replied)
-		if u.tokens == 0 || u.id != "" && seen[u.id] {
+		replies = plus(replies, e.replied)
+		used := cmp.Or(e.used, e.tokens)
+		if used == 0 || e.id != "" && seen[e.id] {
 			continue // an older form of a message that was counted
 		}
-		if u.id != "" {
-			seen[u.id] = true
+		if e.id != "" {
+			seen[e.id] = true
 		}
-		total = plus(total, u.tokens)
+		total = plus(total, used)
 	}
 }
 
@@ -60,37 +61,6 @@ func mayCount(line []byte) bool {
 		}
 	}
 	return false
-}
-
-// usage is what one record says of the tokens of a request, or of the whole session.
-type usage struct {
-	id            string
-	tokens, total int
-	replied       int // what came back, where that is all
-}
-
-func usageOf(line []byte) usage {
-	r, whole := readRecord(line)
-	if !whole {
-		return usage{}
-	}
-	switch {
-	case r.payload != nil:
-		return usage{total: r.payload.Field("info").Field("total_token_usage").Field("total_tokens").Int()}
-	case r.usageMetadata != nil:
-		return usage{tokens: r.usageMetadata.Field("totalTokenCount").Int()}
-	case r.typ == "gemini":
-		return usage{id: r.id, tokens: r.tokens.Field("total").Int()}
-	case r.data != nil && r.typ == "session.usage_record":
-		used := r.data.Field("usage")
-		return usage{tokens: plus(used.Field("inputTokens").Int(), used.Field("outputTokens").Int())}
-	case r.data != nil && r.typ == "assistant.message":
-		return usage{replied: r.data.Field("outputTokens").Int()}
-	case r.message != nil && r.typ != "user":
-		m := readMessage(r.message)
-		return usage{id: m.id, tokens: m.tokens}
-	}
-	return usage{}
 }
 
 // headBytes is how much of the beginning of a file is searched for the time of its first record.
