@@ -19,34 +19,23 @@ import (
 // Apply refuses a decision that is nil, zero, of another loop or applied before. It then returns
 // another decision, which lets the agent stop, and changes nothing.
 func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
-	if err := l.owns(d); err != nil {
-		refused := l.decision(host.Event{})
-		if d != nil {
-			refused.Event = d.Event
-		}
-		refused.fail(err)
-		return refused, err
-	}
-	d.observed(ctx, func(ctx context.Context) {
-		d.apply(ctx)
-		d.keep(ctx)
-	})
-	return d, d.Err
-}
-
-// owns returns why a decision cannot be applied by the loop.
-func (l *Loop) owns(d *Decision) error {
+	refused := l.decision(host.Event{})
 	switch {
+	case refused.Err != nil: // there is no loop
 	case d == nil || d.loop == nil:
-		return errors.New("there is no decision: Preview makes one")
-	case l.usable() != nil:
-		return l.usable()
+		refused.fail(errors.New("there is no decision: Preview makes one"))
 	case d.loop != l:
-		return fmt.Errorf("the decision is of another loop, of the policy %s", d.Policy)
+		refused.fail(fmt.Errorf("the decision is of another loop, of the policy %s", d.Policy))
 	case d.spent:
-		return errors.New("the decision was applied before; Preview makes another")
+		refused.fail(errors.New("the decision was applied before; Preview makes another"))
+	default:
+		d.observed(ctx, func(ctx context.Context) {
+			d.apply(ctx)
+			d.keep(ctx)
+		})
+		return d, d.Err
 	}
-	return nil
+	return refused, refused.Err
 }
 
 // apply is Apply but for the decision log.
@@ -90,7 +79,7 @@ func (d *Decision) commit(ctx context.Context) error {
 	if err := d.enter(ctx); err != nil {
 		return err
 	}
-	unlock, err := m.lock(ctx)
+	unlock, err := m.lock(ctx) // until the effects are made, so that a count that is taken back is the latest
 	if err != nil {
 		return fmt.Errorf("ralph's own directory cannot be used, so the loop cannot be counted: %w", err)
 	}

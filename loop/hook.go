@@ -40,11 +40,12 @@ func (l *Loop) Hook(ctx context.Context, h *host.Host, stdin []byte, others ...*
 	if h == nil {
 		h = host.Detect(stdin)
 	}
-	loops := slices.Concat([]*Loop{l}, others)
+	loops, deadline := slices.Concat([]*Loop{l}, others), time.Duration(0)
 	for _, l := range loops {
 		if err := l.usable(); err != nil {
 			return h.Encode(host.Trouble("ralph", "", err))
 		}
+		deadline = max(deadline, l.deadline)
 	}
 	if ctx == nil {
 		return h.Encode(host.Trouble("ralph", "", errNoContext))
@@ -55,11 +56,9 @@ func (l *Loop) Hook(ctx context.Context, h *host.Host, stdin []byte, others ...*
 	} else if err != nil {
 		return h.Encode(host.Trouble("ralph", "", err))
 	}
-	ctx, cancel := within(ctx, loops)
+	ctx, cancel := context.WithTimeoutCause(ctx, deadline, lateError(deadline))
 	defer cancel()
-	r := newRound(loops, ev)
-	go r.decide(ctx)
-	return h.Encode(Reply(ev, r.collect(ctx)))
+	return h.Encode(Reply(ev, runAll(ctx, ev, loops)))
 }
 
 // off reports whether all loops are switched off, as far as that is known without an event.
@@ -73,66 +72,39 @@ func off(loops []*Loop) bool {
 	})
 }
 
-// within bounds ctx by the longest of the deadlines.
-func within(ctx context.Context, loops []*Loop) (context.Context, context.CancelFunc) {
-	var deadline time.Duration
-	for _, l := range loops {
-		deadline = max(deadline, l.deadline)
-	}
-	return context.WithTimeoutCause(ctx, deadline, lateError(deadline))
-}
-
-// A round is one event that goes through the policies of a hook. A decision is
-// kept and answered by the first that claims it: its policy in decide, or collect
-// on its behalf when the time is up.
-type round struct {
-	loops   []*Loop
-	ev      host.Event
-	claimed []atomic.Bool
-	done    chan *Decision
-}
-
-func newRound(loops []*Loop, ev host.Event) *round {
-	return &round{
-		loops: loops, ev: ev, claimed: make([]atomic.Bool, len(loops)),
-		done: make(chan *Decision, len(loops)), // a late policy must not wait for a reader
-	}
-}
-
-// decide asks one policy after another, until one comes back too late.
-func (r *round) decide(ctx context.Context) {
-	for i, l := range r.loops {
-		mine := false
-		d := l.run(ctx, r.ev, func() bool {
-			mine = r.claimed[i].CompareAndSwap(false, true)
-			return mine
-		})
-		if !mine {
-			return
+// runAll runs the loops until ctx is done. A decision is recorded and answered by the first
+// that claims it: its loop, or on its behalf, when the time is up, this function.
+func runAll(ctx context.Context, ev host.Event, loops []*Loop) []*Decision {
+	claimed := make([]atomic.Bool, len(loops))
+	done := make(chan *Decision, len(loops)) // a late policy must not wait for a reader
+	go func() {
+		for i, l := range loops {
+			mine := false
+			d := l.run(ctx, ev, func() bool {
+				mine = claimed[i].CompareAndSwap(false, true)
+				return mine
+			})
+			if !mine {
+				return
+			}
+			done <- d
 		}
-		r.done <- d
-	}
-}
-
-// collect returns the decisions of all policies, once they are made or ctx is done.
-func (r *round) collect(ctx context.Context) []*Decision {
-	out := make([]*Decision, 0, len(r.loops))
-	for i, l := range r.loops {
+	}()
+	out := make([]*Decision, len(loops))
+	for i, l := range loops {
 		select {
-		case d := <-r.done:
-			out = append(out, d)
+		case out[i] = <-done:
 			continue
 		case <-ctx.Done():
 		}
-		if !r.claimed[i].CompareAndSwap(false, true) {
-			out = append(out, <-r.done) // it was made in time, and is being logged
+		if !claimed[i].CompareAndSwap(false, true) {
+			out[i] = <-done // it was made in time, and is being logged
 			continue
 		}
-		d := l.decision(r.ev)
-		d.Time = l.now()
-		d.fail(interrupted(ctx))
-		d.keep(ctx)
-		out = append(out, d)
+		out[i] = l.decision(ev)
+		out[i].Time = l.now()
+		out[i].fail(interrupted(ctx))
+		out[i].keep(ctx)
 	}
 	return out
 }

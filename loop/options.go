@@ -25,6 +25,14 @@ const defaultDeadline = 25 * time.Second
 // Option changes how a [Loop] meets the world.
 type Option func(*Loop) error
 
+// set is an option that is never refused.
+func set(to func(*Loop)) Option {
+	return func(l *Loop) error {
+		to(l)
+		return nil
+	}
+}
+
 // WithRoot sets the project root, the directory that files of facts lie beneath.
 func WithRoot(dir string) Option {
 	return func(l *Loop) error {
@@ -43,10 +51,7 @@ func WithRoot(dir string) Option {
 // event upwards, that has .ralph or one of the policy's [rules.Program.HeadFiles], else the
 // nearest with .git, else the directory of the event. Local is [WithState] in RALPH_STATE_DIR, else in the user's state directory, unless that names another.
 func Local() Option {
-	return func(l *Loop) error {
-		l.local = true
-		return nil
-	}
+	return set(func(l *Loop) { l.local = true })
 }
 
 // WithState keeps memory, locks and decision log in a directory of ralph's own, and
@@ -75,10 +80,7 @@ func WithStore(s Store) Option {
 // WithRecorder sets what takes the record of each decision; nil keeps none. Without it
 // records go to the log of [WithState] or [Local], if there is one.
 func WithRecorder(r Recorder) Option {
-	return func(l *Loop) error {
-		l.recorder, l.ownLog = r, true
-		return nil
-	}
+	return set(func(l *Loop) { l.recorder, l.ownLog = r, true })
 }
 
 // WithVerb adds an effect of your own to the policy language, and what carries it out.
@@ -106,10 +108,7 @@ func WithVerb(d rules.EffectDecl, do func(ctx context.Context, e rules.Effect) e
 // events, params, what a policy may touch, how large it may be. It replaces the configuration of
 // an earlier WithConfig; sources and verbs of other options are added to it.
 func WithConfig(base rules.Config) Option {
-	return func(l *Loop) error {
-		l.config = base
-		return nil
-	}
+	return set(func(l *Loop) { l.config = base })
 }
 
 // WithBudget bounds what one evaluation may spend. Zero fields are the defaults of
@@ -132,20 +131,14 @@ type observer func(context.Context, host.Event) (context.Context, func(*Decision
 // The function that it returns is called with the decision at the end; it may be nil. Where
 // one of them panics, the agent may stop.
 func WithObserver(begin func(context.Context, host.Event) (context.Context, func(*Decision))) Option {
-	return func(l *Loop) error {
-		l.begin = begin
-		return nil
-	}
+	return set(func(l *Loop) { l.begin = begin })
 }
 
 // WithName sets the name under which the policy is known: in the decision log,
 // before its reasons where several policies answer, and as part of the key of its
 // memory. Without it that is the program's file name.
 func WithName(name string) Option {
-	return func(l *Loop) error {
-		l.name = name
-		return nil
-	}
+	return set(func(l *Loop) { l.name = name })
 }
 
 // WithUserScope is for a hook that a user installed for all projects. What a project brings counts only
@@ -163,28 +156,19 @@ func WithUserScope(trusted func(root string) error) Option {
 
 // WithClock sets the clock. Without it time.Now is used. It is read once a decision.
 func WithClock(now func() time.Time) Option {
-	return func(l *Loop) error {
-		l.now = now
-		return nil
-	}
+	return set(func(l *Loop) { l.now = now })
 }
 
 // WithEnv sets where environment variables come from. Without it os.Getenv is used.
 func WithEnv(getenv func(string) string) Option {
-	return func(l *Loop) error {
-		l.getenv = getenv
-		return nil
-	}
+	return set(func(l *Loop) { l.getenv = getenv })
 }
 
 // WithPrivate lets what is private into trace and log, such as prompts, texts of the
 // session and environment values, and the texts for the agent. Without it their sizes
 // stand there.
 func WithPrivate() Option {
-	return func(l *Loop) error {
-		l.private = true
-		return nil
-	}
+	return set(func(l *Loop) { l.private = true })
 }
 
 // WithDeadline bounds each Run, Preview, Apply and Hook. Without it that is 25 seconds,
@@ -228,10 +212,7 @@ func WithSource(s Source) Option {
 // what it answers itself is not gathered, so the program may use sources that the loop
 // does not have, and [New] checks neither sources nor writers.
 func WithFacts(around func(ev host.Event, world rules.Facts) rules.Facts) Option {
-	return func(l *Loop) error {
-		l.around = around
-		return nil
-	}
+	return set(func(l *Loop) { l.around = around })
 }
 
 // Config returns the configuration with which [Load] loads a policy: what ships with ralph,

@@ -262,11 +262,6 @@ func (d *Decision) keep(ctx context.Context) {
 	if l.recorder == nil || d.Skipped != "" && !d.noteworthy() {
 		return
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			d.notice(fmt.Sprintf("the decision log: internal error: %v", r))
-		}
-	}()
 	r := d.Record(l.private)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()

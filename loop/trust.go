@@ -19,10 +19,7 @@ import (
 // with ralph, and with [Local] or [WithState] those that a user approved in the project.
 // A program that brings its own policy says yes to it here.
 func WithTrust(trusted func(f *rules.Fact, files []rules.File) error) Option {
-	return func(l *Loop) error {
-		l.trusts = trusted
-		return nil
-	}
+	return set(func(l *Loop) { l.trusts = trusted })
 }
 
 // untrusted says why a fact may not be gathered with these arguments, nil if it may.

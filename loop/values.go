@@ -41,10 +41,12 @@ func (l *Loop) unused(p *rules.Program) error {
 	if l.around != nil || len(p.Rules()) == 0 {
 		return nil
 	}
+	used := []rules.Use{{Name: string(rules.RunEffect)}}
+	for _, r := range p.Rules() {
+		used = append(used, r.Verbs...)
+	}
 	for name := range l.verbs {
-		if name != string(rules.RunEffect) && !slices.ContainsFunc(p.Rules(), func(r *rules.Rule) bool {
-			return slices.ContainsFunc(r.Verbs, func(v rules.Use) bool { return v.Name == name })
-		}) {
+		if !slices.ContainsFunc(used, func(v rules.Use) bool { return v.Name == name }) {
 			return fmt.Errorf("the verb %s is in no rule of the policy %s", name, p.Name)
 		}
 	}
