@@ -36,6 +36,9 @@ type aRun struct {
 
 // begin starts a run, or goes on with one, and shows it until it ends.
 func (a *app) begin(ctx context.Context, own *store.Store, project string, f runFlags, args []string) error {
+	if err := own.Refused(project); err != nil {
+		return err
+	}
 	limits, err := f.limits()
 	if err != nil {
 		return err
