@@ -31,7 +31,7 @@ type Item struct {
 // parseChecklist finds the tasks of a Markdown text. Code holds none, neither fenced
 // code nor an indented block, nor does an HTML comment.
 func parseChecklist(src []byte) []Item {
-	if m, err := splitFrontMatter(src); err == nil {
+	if m, err := splitFrontMatter(src, false); err == nil {
 		// Blank lines in its place keep the numbers of those that follow.
 		head := len(src) - len(m.body)
 		src = append(bytes.Repeat([]byte("\n"), bytes.Count(src[:head], []byte("\n"))), m.body...)

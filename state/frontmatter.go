@@ -46,16 +46,19 @@ type matter struct {
 }
 
 // splitFrontMatter finds the fences: a first line of three dashes, behind a
-// byte order mark if there is one, and the next such line. Blanks may follow
+// byte order mark if there is one, and blank lines if they may precede it, and the next such line. Blanks may follow
 // the dashes.
-func splitFrontMatter(src []byte) (*matter, error) {
-	rest := trimBOM(src)
-	at := len(src) - len(rest)
-	line, size := cutLine(rest)
+func splitFrontMatter(src []byte, blankLines bool) (*matter, error) {
+	at, number := len(src)-len(trimBOM(src)), 1
+	line, size := cutLine(src[at:])
+	for blankLines && size > 0 && len(bytes.TrimSpace(line)) == 0 {
+		at, number = at+size, number+1
+		line, size = cutLine(src[at:])
+	}
 	if !isFence(line) {
 		return nil, errNoFrontMatter
 	}
-	m := &matter{offset: at + size, newline: lineBreak(rest[:size]), line: 1}
+	m := &matter{offset: at + size, newline: lineBreak(src[at : at+size]), line: number}
 	for at += size; at < len(src); at += size {
 		line, size = cutLine(src[at:])
 		if isFence(line) {
@@ -64,7 +67,7 @@ func splitFrontMatter(src []byte) (*matter, error) {
 			return m, nil
 		}
 	}
-	return nil, errUnclosed(1)
+	return nil, errUnclosed(number)
 }
 
 // cutLine gives the first line without its line break, and its size with it.
@@ -106,7 +109,7 @@ func decodeMatter(src []byte, f Format, s *schema.Schema) (m *matter, whole bool
 // decodeFrontMatter splits and understands. It fails with errNoFrontMatter if
 // there is none, and with a *syntaxError if it never closes or its YAML is broken.
 func decodeFrontMatter(src []byte) (*matter, error) {
-	m, err := splitFrontMatter(src)
+	m, err := splitFrontMatter(src, false)
 	if err != nil {
 		return nil, err
 	}

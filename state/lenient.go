@@ -26,7 +26,7 @@ const (
 // is read field by field. s says which fields are texts;
 // nil says nothing. whole is false if the writer may not be done yet.
 func decodeLenient(src []byte, s *schema.Schema) (m *matter, whole bool, err error) {
-	if m, err = splitLenient(src); err != nil {
+	if m, err = splitFrontMatter(src, true); err != nil {
 		return nil, !errors.As(err, new(*syntaxError)), err
 	}
 	broken := m.decode()
@@ -61,27 +61,6 @@ func (m *matter) repeats() bool {
 		seen[name] = true
 	}
 	return false
-}
-
-// splitLenient finds the fences as decodeLenient allows them.
-func splitLenient(src []byte) (*matter, error) {
-	at, before := len(src)-len(trimBOM(src)), 0
-	for at < len(src) {
-		line, size := cutLine(src[at:])
-		if len(bytes.TrimSpace(line)) > 0 {
-			break
-		}
-		at, before = at+size, before+1
-	}
-	m, err := splitFrontMatter(src[at:])
-	switch {
-	case errors.As(err, new(*syntaxError)):
-		return nil, errUnclosed(1 + before)
-	case err != nil:
-		return nil, err
-	}
-	m.offset, m.line = m.offset+at, m.line+before
-	return m, nil
 }
 
 // remark notes what was read in an unusual way, with its line in the block.

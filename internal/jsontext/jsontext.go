@@ -1,5 +1,5 @@
-// Package jsontext finds its way through the bytes of JSON, without decoding what nobody needs. It also goes through the
-// beginning of a document that breaks off.
+// Package jsontext finds values in the bytes of JSON without decoding the document, also in the beginning of one that
+// breaks off.
 package jsontext
 
 import (
@@ -26,8 +26,8 @@ type Value []byte
 type Cursor struct {
 	Key   []byte // without quotes and escapes; nil in a list
 	Value Value
-	Whole bool  // the end was reached, and nothing stands behind it
-	Torn  Value // what is there of a value whose end is not
+	Whole bool  // the end was reached, and nothing follows it
+	Torn  Value // the beginning of a value whose end is missing
 
 	Member     // where the current one is
 	Close  int // where the closing bracket is, once all members were visited; -1 if there is none
@@ -139,7 +139,7 @@ func (v Value) Text() string {
 // IsTrue reports whether the value is the literal true.
 func (v Value) IsTrue() bool { return string(v) == "true" }
 
-// There reports whether the value is there and not null.
+// There reports whether the value exists and is not null.
 func (v Value) There() bool { return len(v) > 0 && string(v) != "null" }
 
 // Int is the value of a whole number from 0 up, 0 for any other value.
@@ -165,7 +165,7 @@ func (v Value) Field(name string) Value {
 	return found
 }
 
-// HasToken reports whether the string stands somewhere in the value as a whole, be it as a key or as a value: a quote
+// HasToken reports whether the value has the string somewhere as a whole, as a key or as a value: a quote
 // that is no escaped one begins a string there, since nothing but punctuation follows the end of one.
 func (v Value) HasToken(quoted string) bool {
 	for from := 0; ; {
