@@ -177,7 +177,7 @@ func TestInputErrors(t *testing.T) {
 		{"null", "null", "hook input: it is null; one JSON object was expected"},
 		{"number", "42", "hook input: it is a number; one JSON object was expected"},
 		{"text", `"x"`, "hook input: it is a string; one JSON object was expected"},
-		{"list", `[{}]`, "hook input: it is a list; one JSON object was expected"},
+		{"list", `[{}]`, "hook input: it is an array; one JSON object was expected"},
 		{"boolean", `true`, "hook input: it is a boolean; one JSON object was expected"},
 		{"words behind", `{} garbage`, "hook input: something stands behind the JSON value, from byte 3 on; one JSON object was expected"},
 		{"two objects", `{}{}`, "hook input: something stands behind the JSON value, from byte 3 on; one JSON object was expected"},

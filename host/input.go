@@ -79,7 +79,7 @@ func kind(v any) string {
 	case string:
 		return "a string"
 	case []any:
-		return "a list"
+		return "an array"
 	}
 	return "a number"
 }

@@ -53,7 +53,7 @@ func TestWrongTypes(t *testing.T) {
 		rule   = "limits: {continuations: 1}\nrules: [{name: go, when: ci.more, continue: go on}]\n"
 		schema = "schema: {properties: {more: {type: boolean, default: true}}}"
 		own    = "ralph: 1\nfacts: {ci: {ci: x, " + schema + "}}\n" + rule
-		want   = `stop [ci.more is "certainly not", expected bool; write true or false]`
+		want   = `stop [ci.more is "certainly not", expected boolean; write true or false]`
 	)
 	type run struct {
 		More string `json:"more"`

@@ -120,19 +120,19 @@ func completeTask(task map[string]any) (problem string) {
 	for _, name := range []string{"id", "subject", "description", "status", "activeForm", "owner"} {
 		text, ok := plainText(task[name])
 		if !ok {
-			return name + " is not a text"
+			return name + " is not a string"
 		}
 		task[name] = text
 	}
 	for _, name := range []string{"blocks", "blockedBy"} {
 		list, ok := task[name].([]any)
 		if !ok && task[name] != nil {
-			return name + " is not a list"
+			return name + " is not an array"
 		}
 		ids := make([]any, len(list))
 		for i, v := range list {
 			if ids[i], ok = plainText(v); !ok {
-				return name + " is not a list of texts"
+				return name + " is not a array of strings"
 			}
 		}
 		task[name] = ids

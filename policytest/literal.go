@@ -36,11 +36,11 @@ func literal(decl *rules.Fact, v any) (rules.Value, error) {
 		case string, bool, int, float64:
 			return rules.Value{Version: version, V: strings.TrimSpace(fmt.Sprint(v))}, nil
 		}
-		return rules.Value{}, errors.New("its value is a text")
+		return rules.Value{}, errors.New("its value is a string")
 	case kind.Glob:
 		v, err = each(v, "its value is a list of files, each a map with path, age and value", file)
 	case t != nil && t.Kind == schema.Array && kind.File:
-		v, err = each(v, "its value is a list of items, each a text or a map with text, done, tags, depth and section; give Markdown under files", item)
+		v, err = each(v, "its value is a list of items, each a string or a map with text, done, tags, depth and section; give Markdown under files", item)
 	case kind.Derive != nil:
 		if fields, ok := v.(map[string]any); ok {
 			fields = maps.Clone(fields)
@@ -216,7 +216,7 @@ func filled(t *schema.Type, v any) (any, error) {
 	case schema.Array:
 		list, ok := v.([]any)
 		if !ok {
-			return nil, errors.New("its value is a list")
+			return nil, errors.New("its value is an array")
 		}
 		out := make([]any, len(list))
 		for i, e := range list {

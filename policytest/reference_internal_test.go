@@ -57,7 +57,7 @@ func words(schema map[string]any) string {
 	for _, kind := range kinds {
 		switch value, _ := schema["additionalProperties"].(map[string]any); {
 		case kind == "array":
-			out = append(out, "list of "+words(schema["items"].(map[string]any)))
+			out = append(out, "array of "+words(schema["items"].(map[string]any)))
 		case kind == "object" && value != nil && schema["properties"] == nil:
 			out = append(out, "name → "+words(value))
 		case kind == "object" && schema["properties"] != nil:
@@ -65,7 +65,7 @@ func words(schema map[string]any) string {
 		case kind == nil:
 			out = append(out, "any value")
 		default:
-			name := map[any]string{"string": "text", "boolean": "`true` or `false`", "integer": "whole number", "null": "`null`"}[kind]
+			name := map[any]string{"string": "string", "boolean": "`true` or `false`", "integer": "integer", "null": "`null`"}[kind]
 			out = append(out, cmp.Or(name, fmt.Sprint(kind)))
 		}
 	}

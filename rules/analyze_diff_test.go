@@ -186,7 +186,7 @@ note: the effects of finished differ: remember: turns = step; run: ["notify" "do
 			want: `note: the defaults of ralph run differ: ["claude"], fresh true before, ["sh" "-c" "evil"], fresh false, iteration 5m0s now
 `,
 		},
-		{name: "a text says the same in other words", old: work, now: strings.Replace(work, "continue: work", "continue: do", 1)},
+		{name: "a string says the same in other words", old: work, now: strings.Replace(work, "continue: work", "continue: do", 1)},
 		{
 			name: "which counts if texts do", texts: true, old: work, now: strings.Replace(work, "continue: work", "continue: do", 1),
 			want: `work continues → work continues: {"facts":{"state":{"phase":"work","step":0,"steps":1}}}

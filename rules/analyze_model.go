@@ -102,7 +102,7 @@ type quantity struct {
 	min, max int
 	values   []any // of a choice, by their number
 	open     bool  // values[0] stands for all that are not named
-	nonempty bool  // a text that is never ""
+	nonempty bool  // a string that is never ""
 	times    int   // of unless_repeated
 }
 

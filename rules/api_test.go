@@ -139,13 +139,13 @@ rules:
 		{"what is spelt as text stays text", "typed", map[string]any{"n": 1.0, "f": 2, "s": "a", "xs": []int64{1}}, is(object{"n": 1, "f": 2, "s": "a", "xs": []any{1}})},
 		{
 			"a wrong field is unusable, alone", "typed", map[string]any{"n": "many", "s": "a"},
-			rules.Value{V: object{"s": "a"}, Unusable: []schema.Violation{{Pointer: "/n", Message: `is "many", expected int`, Help: "write a whole number such as 3", Keyword: "type", Value: "many"}}},
+			rules.Value{V: object{"s": "a"}, Unusable: []schema.Violation{{Pointer: "/n", Message: `is "many", expected integer`, Help: "write a whole number such as 3", Keyword: "type", Value: "many"}}},
 		},
 		{
 			"a wrong value is a warning", "typed", map[string]any{"n": 1, "s": "c"},
 			rules.Value{V: object{"n": 1, "s": "c"}, Warnings: []schema.Violation{{Pointer: "/s", Message: `is "c", expected one of "a" or "b"`, Keyword: "enum", Value: "c"}}},
 		},
-		{"a whole of a wrong type", "typed", []int{1}, rules.Value{Status: rules.Invalid, Problem: "is a list of 1, expected object"}},
+		{"a whole of a wrong type", "typed", []int{1}, rules.Value{Status: rules.Invalid, Problem: "is an array of 1, expected object"}},
 		{
 			"an item with what it has", "todo", []map[string]any{{"text": "write", "done": true}},
 			is([]any{object{"text": "write", "done": true, "tags": []any{}, "depth": 0, "section": "", "source": "", "line": 0}}),
@@ -195,9 +195,9 @@ rules:
 		"a name that is not a func": {with("said", true), "a: error; rule a: said cannot be used: expected a func(string) bool, got a bool"},
 		"a func of another shape":   {with("said", func() bool { return true }), "a: error; rule a: said cannot be used: expected a func(string) bool, got a func() bool"},
 		"a nil func":                {with("said", marker(nil)), "a: no"},
-		"a name of a wrong type":    {with("transcript.last", 3), "a: error; rule a: transcript.last is 3, expected text"},
-		"a flag of a wrong type":    {with("stop_hook_active", "perhaps"), `a: error; rule a: stop_hook_active is "perhaps", expected bool; write true or false`},
-		"a fact of a wrong type":    {with("s", map[string]any{"n": "x"}), `a: unknown; s.n is "x", expected int; write a whole number such as 3`},
+		"a name of a wrong type":    {with("transcript.last", 3), "a: error; rule a: transcript.last is 3, expected string"},
+		"a flag of a wrong type":    {with("stop_hook_active", "perhaps"), `a: error; rule a: stop_hook_active is "perhaps", expected boolean; write true or false`},
+		"a fact of a wrong type":    {with("s", map[string]any{"n": "x"}), `a: unknown; s.n is "x", expected integer; write a whole number such as 3`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := given(t, text, rules.Config{}, tt.values, rules.Options{})

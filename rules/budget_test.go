@@ -226,7 +226,7 @@ func FuzzBudget(f *testing.F) {
 	}
 	budget := rules.Budget{Steps: 100_000, Bytes: 1 << 20}
 	facts := rules.Values(map[string]any{
-		"state": map[string]any{"n": []int{3, 1, 2}, "s": []string{"b", "a"}, "t": "a text\nof lines", "m": map[string]any{"k": 1.5, "big": 1e300}, "o": []any{map[string]any{"k": 1}}},
+		"state": map[string]any{"n": []int{3, 1, 2}, "s": []string{"b", "a"}, "t": "a string\nof lines", "m": map[string]any{"k": 1.5, "big": 1e300}, "o": []any{map[string]any{"k": 1}}},
 		"text":  "some text", "last_assistant_message": "Task 2 is done.", "stop_hook_active": true, "cwd": "/project",
 	})
 	f.Fuzz(func(t *testing.T, src []byte) {

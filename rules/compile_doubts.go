@@ -17,7 +17,7 @@ import (
 )
 
 // This file looks for literals that load and cannot work: paths that lead out of
-// the project, time spans that cannot be read, events and hosts that never come.
+// the project, durations that cannot be read, events and hosts that never come.
 
 // doubts looks at an expression before its names are resolved.
 func (r *resolver) doubts(n ast.Node) {
@@ -85,7 +85,7 @@ func (r *resolver) argument(function string, s *ast.StringNode) {
 		}
 	case function == "duration":
 		if _, err := time.ParseDuration(s.Value); err != nil {
-			r.doubt(s, "bad-argument", spanHelp(s.Value), "%s is not a time span, so this cannot be evaluated", quote(s.Value))
+			r.doubt(s, "bad-argument", spanHelp(s.Value), "%s is not a duration, so this cannot be evaluated", quote(s.Value))
 		}
 	case function == "date":
 		if _, err := builtin.Builtins[builtin.Index["date"]].Func(s.Value); err != nil {
@@ -240,7 +240,7 @@ func (c *compiler) checkPath(sc *scope, n *source.Node, kind SourceKind, segs []
 	}
 }
 
-// spans looks at a checked expression for time spans where expr's checker takes them and
+// spans looks at a checked expression for durations where expr's checker takes them and
 // its machine does not.
 func (l *leaves) spans(n, parent ast.Node) {
 	switch t := n.(type) {
@@ -248,18 +248,18 @@ func (l *leaves) spans(n, parent ast.Node) {
 		if slices.Contains([]string{"abs", "ceil", "floor", "round", "float"}, t.Name) && len(t.Arguments) == 1 && isSpan(t.Arguments[0]) {
 			from, to, _ := l.text(t)
 			arg := l.span(t.Arguments[0])
-			l.warn(from, to, "bad-argument", arg+".Minutes() and "+arg+".Seconds() are numbers", t.Name+" takes a number, and this is a time span, so this cannot be evaluated")
+			l.warn(from, to, "bad-argument", arg+".Minutes() and "+arg+".Seconds() are numbers", t.Name+" takes a number, and this is a duration, so this cannot be evaluated")
 		}
 		if help := l.spansOf(t); help != "" {
 			from, to, _ := l.text(t)
-			l.warn(from, to, "bad-argument", help, t.Name+" takes numbers, and these are time spans, so this cannot be evaluated")
+			l.warn(from, to, "bad-argument", help, t.Name+" takes numbers, and these are durations, so this cannot be evaluated")
 		}
 	case *ast.BinaryNode:
 		_, used := parent.(*ast.BinaryNode)
 		for _, sides := range [...][2]ast.Node{{t.Left, t.Right}, {t.Right, t.Left}} {
 			if used && t.Operator == "*" && isSpan(sides[0]) && sides[1].Type().Kind() == reflect.Float64 {
 				from, to, times := l.text(sides[1])
-				l.warn(from, to, "bad-argument", "multiply a number: "+l.span(sides[0])+".Minutes() * "+times, "a time span times a fraction is no time span, so this cannot be evaluated")
+				l.warn(from, to, "bad-argument", "multiply a number: "+l.span(sides[0])+".Minutes() * "+times, "a duration times a fraction is no duration, so this cannot be evaluated")
 			}
 		}
 	}
@@ -267,7 +267,7 @@ func (l *leaves) spans(n, parent ast.Node) {
 }
 
 // spansOf says what to write instead of the sum, the least or the greatest of a list of time
-// spans, "" for anything else. Of time spans that are no list, min and max work.
+// spans, "" for anything else. Of durations that are no list, min and max work.
 func (l *leaves) spansOf(call *ast.BuiltinNode) string {
 	if !slices.Contains([]string{"sum", "min", "max"}, call.Name) {
 		return ""
@@ -307,7 +307,7 @@ func (l *leaves) spansOf(call *ast.BuiltinNode) string {
 	return ""
 }
 
-// givesSpan reports whether a predicate over a list gives time spans. Only the age of a file
+// givesSpan reports whether a predicate over a list gives durations. Only the age of a file
 // is one whose type is not known.
 func (l *leaves) givesSpan(body, list ast.Node) bool {
 	m, ok := body.(*ast.MemberNode)
@@ -332,7 +332,7 @@ func (l *leaves) givesSpan(body, list ast.Node) bool {
 
 func isSpan(n ast.Node) bool { return n.Type() == reflect.TypeFor[time.Duration]() }
 
-// span is how the policy writes a time span.
+// span is how the policy writes a duration.
 func (l *leaves) span(n ast.Node) string {
 	if id, ok := n.(*ast.IdentifierNode); ok {
 		if s := l.c.table.find(id.Value); s != nil {
@@ -423,7 +423,7 @@ func (r *resolver) checkKinds(b *ast.BinaryNode, elems []*schema.Type) {
 func kindWord(k schema.Kind) string {
 	switch k {
 	case schema.String:
-		return "a text"
+		return "a string"
 	case schema.Int, schema.Number:
 		return "a number"
 	case schema.Bool:
@@ -435,18 +435,18 @@ func kindWord(k schema.Kind) string {
 func literalKind(n ast.Node) string {
 	switch t := n.(type) {
 	case *ast.StringNode:
-		return "a text"
+		return "a string"
 	case *ast.IntegerNode, *ast.FloatNode:
 		return "a number"
 	case *ast.BoolNode:
 		return "true or false"
 	case *ast.CallNode:
 		if callee(t.Callee) == "duration" {
-			return "a time span"
+			return "a duration"
 		}
 	case *ast.BuiltinNode:
 		if t.Name == "duration" {
-			return "a time span"
+			return "a duration"
 		}
 	}
 	return ""

@@ -158,11 +158,11 @@ func asCondition(value, kind string) string {
 		value = "(" + value + ")"
 	}
 	switch kind {
-	case "a text":
+	case "a string":
 		return "compare it with something, such as " + value + ` != ""`
 	case "a number":
 		return "compare it with something, such as " + value + " > 0"
-	case "a list":
+	case "an array":
 		return "compare it with something, such as len(" + value + ") > 0"
 	}
 	return "compare it with something"

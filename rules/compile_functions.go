@@ -42,10 +42,10 @@ func functions() []pureFunction {
 		}}
 	}
 	return []pureFunction{
-		function("cut", "The first n characters of a text; the last of them is … if there are more.", func(m *meter, args []any) (any, error) {
+		function("cut", "The first n characters of a string; the last of them is … if there are more.", func(m *meter, args []any) (any, error) {
 			n, ok := args[1].(int)
 			if !ok {
-				return nil, errors.New("cut takes a text and a number of characters")
+				return nil, errors.New("cut takes a string and a number of characters")
 			}
 			switch s := args[0].(type) {
 			case nil:
@@ -54,7 +54,7 @@ func functions() []pureFunction {
 				m.read(min(len(s), 4*max(n, 0)))
 				return cut(s, n), nil
 			}
-			return nil, fmt.Errorf("cut takes a text, not %s", kindOf(args[0]))
+			return nil, fmt.Errorf("cut takes a string, not %s", kindOf(args[0]))
 		}, reflect.TypeFor[func(string, int) string](), reflect.TypeFor[func(any, int) string]()),
 
 		function("bullets", "The first n items of a list (5 if absent), one \"- item\" a line, then how many more there are.", func(m *meter, args []any) (any, error) {
@@ -62,12 +62,12 @@ func functions() []pureFunction {
 			if len(args) > 1 {
 				var ok bool
 				if n, ok = args[1].(int); !ok {
-					return nil, errors.New("bullets takes a list and a number of items")
+					return nil, errors.New("bullets takes an array and a number of items")
 				}
 			}
 			items, err := elements(args[0])
 			if err != nil {
-				return nil, fmt.Errorf("bullets takes a list, not %s", kindOf(args[0]))
+				return nil, fmt.Errorf("bullets takes an array, not %s", kindOf(args[0]))
 			}
 			return bullets(m, items, n), nil
 		}, reflect.TypeFor[func([]any) string](), reflect.TypeFor[func([]any, int) string](),
@@ -78,7 +78,7 @@ func functions() []pureFunction {
 			n, ok2 := args[1].(int)
 			switch {
 			case !ok1 || !ok2 || n < 0:
-				return nil, errors.New("repeat takes a text and how often, 0 or more")
+				return nil, errors.New("repeat takes a string and how often, 0 or more")
 			case len(s) > 0 && n > maxString/len(s):
 				return nil, errTooLong
 			}
@@ -86,10 +86,10 @@ func functions() []pureFunction {
 			return strings.Repeat(s, n), nil
 		}, reflect.TypeFor[func(string, int) string]()),
 
-		function("join", "The texts of a list with a text between them.", func(m *meter, args []any) (any, error) {
+		function("join", "The texts of a list with a string between them.", func(m *meter, args []any) (any, error) {
 			items, err := elements(args[0])
 			if err != nil || args[0] == nil {
-				return nil, fmt.Errorf("join takes a list of texts, not %s", kindOf(args[0]))
+				return nil, fmt.Errorf("join takes an array of strings, not %s", kindOf(args[0]))
 			}
 			glue := ""
 			if len(args) > 1 {
@@ -103,7 +103,7 @@ func functions() []pureFunction {
 		function("uniq", "A list without the items that were there before.", func(m *meter, args []any) (any, error) {
 			items, err := elements(args[0])
 			if err != nil {
-				return nil, fmt.Errorf("uniq takes a list, not %s", kindOf(args[0]))
+				return nil, fmt.Errorf("uniq takes an array, not %s", kindOf(args[0]))
 			}
 			return uniq(m, items), nil
 		}, reflect.TypeFor[func([]any) []any](), reflect.TypeFor[func(any) []any]()),
@@ -119,7 +119,7 @@ func functions() []pureFunction {
 				ok3 = ok3 && ok
 			}
 			if !ok1 || !ok2 || !ok3 {
-				return nil, errors.New("replace takes a text, what to replace in it, and by what")
+				return nil, errors.New("replace takes a string, what to replace in it, and by what")
 			}
 			m.read(len(s))
 			found := strings.Count(s, from)
@@ -136,7 +136,7 @@ func functions() []pureFunction {
 		function("digest", "32 characters that another text does not have: to remember whether a long text has changed.", func(m *meter, args []any) (any, error) {
 			s, ok := args[0].(string)
 			if !ok {
-				return nil, fmt.Errorf("digest takes a text, not %s", kindOf(args[0]))
+				return nil, fmt.Errorf("digest takes a string, not %s", kindOf(args[0]))
 			}
 			m.read(len(s))
 			sum := sha256.Sum256([]byte(s))
@@ -194,7 +194,7 @@ func join(m *meter, items []any, glue string) (any, error) {
 	for i, item := range items {
 		s, ok := item.(string)
 		if !ok {
-			return nil, fmt.Errorf("join takes a list of texts, item %d is %s", i, kindOf(item))
+			return nil, fmt.Errorf("join takes an array of strings, item %d is %s", i, kindOf(item))
 		}
 		texts[i] = s
 		if size += len(s) + len(glue); size > maxString {

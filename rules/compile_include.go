@@ -146,7 +146,7 @@ func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool)
 		// A text is the usual value that is no expression.
 		if i := slices.IndexFunc(doc.params, func(p paramDecl) bool { return p.name == w.name }); i >= 0 && w.expr.Style == source.Plain && isTextParam(doc.params[i]) {
 			if _, err := c.engine.parse(w.expr.Value); err != nil {
-				c.errorf(sc, w.expr, "syntax", "write '"+quote(w.expr.Value)+"'", "a value under with is an expression, in which a text has quotes")
+				c.errorf(sc, w.expr, "syntax", "write '"+quote(w.expr.Value)+"'", "a value under with is an expression, in which a string has quotes")
 				delete(b.exprs, w.name)
 				d.lost = append(d.lost, w.name)
 			}

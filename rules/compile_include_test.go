@@ -154,7 +154,7 @@ rules:
 		{set: map[string]string{"reentry": "always", "most": "7", "on": "true", "ratio": "2", "maybe": "x"}, want: "always 8 true 2 a+b x 1"},
 		{set: map[string]string{"most": "1e1"}, want: "once 11 false 0.5 a+b none 1"},
 		{set: map[string]string{"reentry": "never"}, want: `the param "reentry" is "never", expected one of "once" or "always"`, bad: true},
-		{set: map[string]string{"most": "many"}, want: `the param "most" is "many", expected int; write a whole number such as 3`, bad: true},
+		{set: map[string]string{"most": "many"}, want: `the param "most" is "many", expected integer; write a whole number such as 3`, bad: true},
 		{set: map[string]string{"most": "0"}, want: `the param "most" is 0, expected at least 1`, bad: true},
 		{set: map[string]string{"mots": "1"}, want: `the policy has no param "mots"`, bad: true},
 	}
@@ -184,12 +184,12 @@ func TestGivenParamsSayWhereTheyAreGiven(t *testing.T) {
 		want string
 	}{
 		{name: "nothing said", want: `policy.yaml: the policy has no param "mots"
-policy.yaml:2:10: the param "most" is "many", expected int; write a whole number such as 3`},
+policy.yaml:2:10: the param "most" is "many", expected integer; write a whole number such as 3`},
 		{name: "a flag", at: func(string) rules.Pos { return rules.Pos{File: "--set"} }, want: `policy.yaml: the policy has no param "mots", given by --set
-policy.yaml:2:10: the param "most" from --set is "many", expected int; write a whole number such as 3`},
+policy.yaml:2:10: the param "most" from --set is "many", expected integer; write a whole number such as 3`},
 		{name: "a place", at: func(param string) rules.Pos {
 			return rules.Pos{File: "config.yaml", Line: map[string]int{"most": 3, "mots": 4}[param], Col: 7}
-		}, want: `config.yaml:3:7: the param "most" is "many", expected int; write a whole number such as 3
+		}, want: `config.yaml:3:7: the param "most" is "many", expected integer; write a whole number such as 3
 config.yaml:4:7: the policy has no param "mots"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

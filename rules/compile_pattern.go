@@ -69,7 +69,7 @@ func matches(m *meter, a, b any) (any, error) {
 	}
 	s, ok := a.(string)
 	if !ok {
-		return nil, fmt.Errorf("matches takes a text, not %s", kindOf(a))
+		return nil, fmt.Errorf("matches takes a string, not %s", kindOf(a))
 	}
 	p, ok := b.(*pattern)
 	if !ok {

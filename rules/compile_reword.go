@@ -96,7 +96,7 @@ func rewordToken(token string) (text, help string, ok bool) {
 	case "Identifier":
 		return quote(word) + " is not expected here", "put an operator between the two: and, or, ==, +, …", true
 	case "String":
-		return "a text is not expected here", "put an operator between the two: ==, +, …", true
+		return "a string is not expected here", "put an operator between the two: ==, +, …", true
 	case "Number":
 		return "a number is not expected here", "put an operator between the two: ==, +, …", true
 	}
@@ -117,22 +117,22 @@ func rewordType(message string) (text, help string, ok bool) {
 			help = "each side is a condition; compare it with something"
 		case (op == "==" || op == "!=") && (left == "nil" || right == "nil"):
 			return "the value always exists, so it is never nil", "a field that may be absent has no default and is not required", true
-		case op == "+" && (left == "a text" || right == "a text"):
+		case op == "+" && (left == "a string" || right == "a string"):
 			help = "write string(…) around what is no text"
-		case left != right && (left == "a text" && right == "a number" || left == "a number" && right == "a text"):
-			help = "a number has no quotes around it; int(…) makes a number of a text"
-		case right == "a time span" && left == "a time span":
-			help = "….Minutes() and ….Seconds() of a time span are numbers"
+		case left != right && (left == "a string" && right == "a number" || left == "a number" && right == "a string"):
+			help = "a number has no quotes around it; int(…) makes a number of a string"
+		case right == "a duration" && left == "a duration":
+			help = "….Minutes() and ….Seconds() of a duration are numbers"
 		case left == "a time" && right == "a number":
-			help = `add a time span: duration("5m")`
-		case right == "a time span" || left == "a time span":
-			help = `write a time span as duration("30m")`
+			help = `add a duration: duration("5m")`
+		case right == "a duration" || left == "a duration":
+			help = `write a duration as duration("30m")`
 		}
 		return quote(op) + " does not go between " + left + " and " + right, help, true
 	}
 	switch {
 	case strings.HasPrefix(message, "array elements can only be selected"):
-		return "an element of a list is picked by a number, not by " + typeWord(lastIn(message)), "", true
+		return "an element of an array is picked by a number, not by " + typeWord(lastIn(message)), "", true
 	case strings.HasPrefix(message, "cannot use pointer accessor"):
 		return "# and .field stand for an element, which only filter(…), any(…) and their like have", "", true
 	case strings.HasPrefix(message, "cannot redeclare "):
@@ -144,7 +144,7 @@ func rewordType(message string) (text, help string, ok bool) {
 		return "the condition must be true or false, this is " + typeWord(strings.TrimPrefix(lastIn(message), "got ")), "compare it with something", true
 	case strings.HasPrefix(message, "builtin ") && strings.Contains(message, " takes only array"):
 		name := strings.Fields(message)[1]
-		return name + " takes a list, this is " + typeWord(strings.TrimPrefix(lastIn(message), "got ")), "", true
+		return name + " takes an array, this is " + typeWord(strings.TrimPrefix(lastIn(message), "got ")), "", true
 	case strings.HasPrefix(message, "not enough arguments to call "), strings.HasPrefix(message, "too many arguments to call "):
 		return strings.Replace(message, "arguments to call", "arguments for", 1), "", true
 	case strings.HasPrefix(message, "invalid number of arguments"):
@@ -173,7 +173,7 @@ func rewordType(message string) (text, help string, ok bool) {
 		return typeWord(typ) + " has no elements", "", true
 	case strings.HasPrefix(message, "cannot use ") && strings.HasSuffix(message, " in array"):
 		element, of, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(message, "cannot use "), " in array"), " as type ")
-		return typeWord(element) + " is never in a list of which each is " + typeWord(of), "", true
+		return typeWord(element) + " is never in an array of which each is " + typeWord(of), "", true
 	case strings.HasSuffix(message, " is not callable"):
 		return typeWord(strings.TrimSuffix(message, " is not callable")) + " is not a function", "", true
 	case strings.HasPrefix(message, "invalid argument for "):
@@ -189,7 +189,7 @@ func rewordType(message string) (text, help string, ok bool) {
 func typeWord(t string) string {
 	switch strings.TrimSpace(t) {
 	case "string":
-		return "a text"
+		return "a string"
 	case "int", "float64", "int64", "uint8":
 		return "a number"
 	case "bool":
@@ -197,7 +197,7 @@ func typeWord(t string) string {
 	case "nil", "<nil>":
 		return "nil"
 	case "time.Duration":
-		return "a time span"
+		return "a duration"
 	case "time.Time":
 		return "a time"
 	case "interface {}", "unknown":
@@ -205,7 +205,7 @@ func typeWord(t string) string {
 	}
 	switch {
 	case strings.HasPrefix(t, "[]"):
-		return "a list"
+		return "an array"
 	case strings.HasPrefix(t, "map["):
 		return "an object"
 	case strings.HasPrefix(t, "func("):
@@ -219,10 +219,10 @@ func plainTypes(s string) string {
 	return strings.NewReplacer(
 		"interface conversion: interface {} is nil, not ", "expected a value, got nothing where there should be ",
 		"interface conversion: interface {} is ", "expected another kind of value, got ",
-		"map[string]interface {}", "an object", "[]interface {}", "a list",
+		"map[string]interface {}", "an object", "[]interface {}", "an array",
 		"<nil>", "nothing",
-		"time: invalid duration", "no time span:", "time: missing unit in duration", "no time span, a unit is missing:",
-		"time.Duration", "time span", "time.Time", "time", "float64", "number",
+		"time: invalid duration", "no duration:", "time: missing unit in duration", "no duration, a unit is missing:",
+		"time.Duration", "duration", "time.Time", "time", "float64", "number",
 	).Replace(s)
 }
 

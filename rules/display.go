@@ -136,11 +136,11 @@ func kindOf(v any) string {
 	case bool:
 		return "true or false"
 	case string:
-		return "a text"
+		return "a string"
 	case int, float64:
 		return "a number"
 	case []any, []string, []int:
-		return "a list"
+		return "an array"
 	case map[string]any:
 		return "an object"
 	}
@@ -157,7 +157,7 @@ func elements(v any) ([]any, error) {
 	}
 	rv := reflect.ValueOf(v)
 	if rv.Kind() != reflect.Slice {
-		return nil, errors.New("not a list")
+		return nil, errors.New("not an array")
 	}
 	out := make([]any, rv.Len())
 	for i := range out {

@@ -120,9 +120,9 @@ func TestSet(t *testing.T) {
 		{set: `state.n = gone.n`, stop: "the value is unknown: gone is missing: gone.json there is no file"},
 		{set: `state.specs[gone.n].status = "x"`, stop: "the index is unknown: gone is missing: gone.json there is no file"},
 		{set: `open.list[1.5] = 1`, stop: "the index is 1.5, not a whole number or a name"},
-		{set: `state.n = open.key`, stop: "the schema wants int, the value is a text"},
-		{set: `state.n = open.nothing`, stop: "the schema wants int, the value is nil"},
-		{set: `state.tags = open.o`, stop: "the schema wants list of text, the value is an object"},
+		{set: `state.n = open.key`, stop: "the schema wants integer, the value is a string"},
+		{set: `state.n = open.nothing`, stop: "the schema wants integer, the value is nil"},
+		{set: `state.tags = open.o`, stop: "the schema wants array of string, the value is an object"},
 		{set: `state.half = 1 / 0`, stop: "a number cannot be stored in a file"},
 		{set: `state.n = int("x")`, stop: `the value is unknown: policy.yaml:27:28: int("x"): int(…) cannot read "x"`},
 	}

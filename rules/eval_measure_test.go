@@ -112,7 +112,7 @@ func TestMeasureThatDoesNotLoad(t *testing.T) {
 	for measure, want := range map[string]string{
 		"{done: 1}":                       "measure needs both done and total",
 		"5":                               "measure is a map",
-		"{done: '\"a\"', total: 1}":       "measure takes numbers, this is a text",
+		"{done: '\"a\"', total: 1}":       "measure takes numbers, this is a string",
 		"{done: 1, total: true}":          "measure takes numbers, this is true or false",
 		"{done: 1, total: nothing}":       "nothing",
 		"{done: 1, total: 2, percent: 3}": `unknown key "percent" in measure`,

@@ -259,7 +259,7 @@ rules:
 		want  []string
 	}{
 		{"plain absence", nil, nil},
-		{"an invalid fact that only a text asks about", map[string]rules.Value{"a": invalid}, []string{"a: a.json it is not JSON"}},
+		{"an invalid fact that only a string asks about", map[string]rules.Value{"a": invalid}, []string{"a: a.json it is not JSON"}},
 		{"an invalid fact that a rule asks about, through a let", map[string]rules.Value{"c": invalid}, []string{"c: c.json it is not JSON"}},
 		{"one whose problem a notice shows", map[string]rules.Value{"e": invalid}, nil},
 		{"missing for a reason", map[string]rules.Value{"a": loud}, []string{"a: a.json is a folder"}},

@@ -79,10 +79,10 @@ rules:
 	w := &world{facts: map[string]rules.Value{"open": is(object{"n": 7, "word": "x", "list": []any{1}})}}
 	for effect, want := range map[string]string{
 		`n = gone.n`:                     "the value is unknown: gone is missing: gone.json there is no file",
-		`n = open.word`:                  "the schema wants int, the value is a text",
+		`n = open.word`:                  "the schema wants integer, the value is a string",
 		`n = open.n`:                     "is 7, expected at most 3",
 		`phase = open.word`:              `is "x", expected one of`,
-		`text = open.list`:               "the schema wants text, the value is a list",
+		`text = open.list`:               "the schema wants string, the value is an array",
 		`text = repeat(open.word, 5000)`: "too large to remember (5002 bytes, the limit is 4096)",
 	} {
 		v := decide(t, head+effect+"'}]}\n", w)
@@ -198,7 +198,7 @@ func TestMemoryFindings(t *testing.T) {
 	for text, want := range map[string]string{
 		`memory: {n: 3}`:                                   "2:13: the memory \"n\" needs a JSON Schema",
 		`memory: {n: {type: integer}}`:                     "the memory \"n\" has no default",
-		`memory: {n: {type: integer, default: x}}`:         "the default is \"x\", expected int",
+		`memory: {n: {type: integer, default: x}}`:         "the default is \"x\", expected integer",
 		`memory: {n: {default: 1, per: prompt}}`:           "per is one of",
 		`memory: {len: {default: 1}}`:                      `"len" is a name that every policy has already`,
 		`memory: {n: {default: 1}, a b: {default: 1}}`:     "cannot be used as a name",
@@ -209,7 +209,7 @@ func TestMemoryFindings(t *testing.T) {
 	for effect, want := range map[string]string{
 		`m = 1`:   `remember takes the name of a value under memory, and "m" is none; those names are "n", "o"`,
 		`n == 1`:  "remember takes an assignment",
-		`n = "x"`: "the memory n takes int, this is a text",
+		`n = "x"`: "the memory n takes integer, this is a string",
 		`o.a = 1`: `remember changes the whole of "o", not one field`,
 		`n = o.b`: `unknown field "b"`,
 		`nn = 1`:  `did you mean "n"?`,

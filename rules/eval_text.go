@@ -80,7 +80,7 @@ func (ev *evaluation) passage(w *lineWriter, segs []segment) bool {
 			w.value(v)
 		}
 		if len(w.b) > maxText {
-			ev.warn(public("a text is longer than " + strconv.Itoa(maxText) + " bytes and is cut"))
+			ev.warn(public("a string is longer than " + strconv.Itoa(maxText) + " bytes and is cut"))
 			w.b = append(truncate(w.b, maxText), "…"...)
 			return false
 		}

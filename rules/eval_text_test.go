@@ -60,7 +60,7 @@ rules:
 		{name: "an unknown hole", text: "a ${gone.x} b ${s.n}", want: "a (?) b 42", warns: true},
 		{name: "a hole that fails", text: "a ${s.nil.x} b", want: "a (?) b", warns: true},
 		{name: "and and or in a hole", text: "${s.on and s.n == 42} ${not s.on}", want: "true false"},
-		{name: "a plain number is a text", text: "5", want: "5"},
+		{name: "a plain number is a string", text: "5", want: "5"},
 		{name: "parts are joined by one line end", text: "\n      - a ${s.n}\n      - |\n        b\n\n      - text: c", want: "a 42\nb\nc"},
 		{name: "leading empty lines of a part stay", text: "\n      - a\n      - |\n\n        b\n      - \"\\n\\nc\"", want: "a\n\nb\n\n\nc"},
 		{name: "parts are left out unless their when is true", text: "[{when: s.on, text: a}, {when: not s.on, text: b}, {when: [s.on, s.n > 50], text: c}, {when: [s.on, s.n == 42], text: d}]", want: "a\nd"},
@@ -81,7 +81,7 @@ rules:
 				t.Errorf("warnings: %q", v.Trace.Warnings)
 			}
 			if v.Action != rules.Continue {
-				t.Error("a text changed the decision")
+				t.Error("a string changed the decision")
 			}
 		})
 	}
@@ -246,7 +246,7 @@ func TestPaths(t *testing.T) {
 		{path: "specs/${v}/state.json", value: "~/x", why: "${s.v} begins with ~: ~/x"},
 		{path: "specs/${v}/state.json", value: "~root", why: "${s.v} begins with ~: ~root"},
 		{path: "specs/${v}/state.json", value: "a\x00b", why: "${s.v} holds a zero byte"},
-		{path: "specs/${v}/state.json", value: []any{"a"}, why: "${s.v} is a list, not a name"},
+		{path: "specs/${v}/state.json", value: []any{"a"}, why: "${s.v} is an array, not a name"},
 		{path: "specs/${v}/state.json", value: object{}, why: "${s.v} is an object, not a name"},
 	}
 	for _, tt := range tests {
@@ -304,7 +304,7 @@ rules:
 	}
 
 	v = decide(t, text, &world{facts: map[string]rules.Value{"pointer": is("p"), "state": with(is(object{}), "/x")}})
-	if diff := cmp.Diff([]string{"p/state.json: state.x expected int, got text"}, reported(v)); diff != "" {
+	if diff := cmp.Diff([]string{"p/state.json: state.x expected integer, got string"}, reported(v)); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }

@@ -303,8 +303,8 @@ rules:
   - {name: d, when: n + len("") > 5, continue: never}
 `,
 			want: &rules.Verdict{
-				Fault: rules.FaultFact, Reason: "the rule b is undecided: state.json: state.n expected int, got text",
-				Problems: problems("state.json: state.n expected int, got text"),
+				Fault: rules.FaultFact, Reason: "the rule b is undecided: state.json: state.n expected integer, got string",
+				Problems: problems("state.json: state.n expected integer, got string"),
 			},
 		},
 		{
@@ -324,7 +324,7 @@ rules:
   - {name: b, when: n > 3 or m == 1, continue: Go on}
 `,
 			want: &rules.Verdict{Action: rules.Continue, Rule: "b", Reason: "Go on", Parts: []rules.Part{{Rule: "b"}},
-				Problems: problems("state.json: state.n expected int, got text")},
+				Problems: problems("state.json: state.n expected integer, got string")},
 		},
 		{
 			name: "an expression that fails at run time",

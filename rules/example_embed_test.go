@@ -35,8 +35,8 @@ func ExampleValues() {
 	// continue  2 targets are left.
 	// continue  Repair lint, docs.
 	// continue  1 targets are left.
-	// stop fact the rule left is undecided: build.left is "many", expected int; write a whole number such as 3
-	//   problem: build.left is "many", expected int; write a whole number such as 3
+	// stop fact the rule left is undecided: build.left is "many", expected integer; write a whole number such as 3
+	//   problem: build.left is "many", expected integer; write a whole number such as 3
 	// stop fact the rule broken is undecided: build is missing: is not given by the program
 	//   problem: build: is not given by the program
 }

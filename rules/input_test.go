@@ -26,8 +26,8 @@ func TestInput(t *testing.T) {
 		{"a rule that stops chooses", "{name: no, when: missing(failing), stop: x}", nil, `stop no failing: is not given by the program`},
 		{"a note does not choose", "{name: no, when: missing(failing), note: x}, {name: go, when: failing > 0, continue: x}", nil, `stop fault "fact" failing: is not given by the program`},
 		{"it is not read", "{name: go, when: build.left == 0 or failing > 0, continue: x}", map[string]any{"build": map[string]int{}}, "continue go"},
-		{"a wrong type", "{name: go, when: failing > 0, continue: x}", map[string]any{"failing": "many"}, `stop fault "fact" failing: is "many", expected int`},
-		{"a field of a wrong type", "{name: go, when: build.left > 0, continue: x}", map[string]any{"build": map[string]any{"left": "many"}}, `stop fault "fact" build.left is "many", expected int; write a whole number such as 3`},
+		{"a wrong type", "{name: go, when: failing > 0, continue: x}", map[string]any{"failing": "many"}, `stop fault "fact" failing: is "many", expected integer`},
+		{"a field of a wrong type", "{name: go, when: build.left > 0, continue: x}", map[string]any{"build": map[string]any{"left": "many"}}, `stop fault "fact" build.left is "many", expected integer; write a whole number such as 3`},
 	} {
 		p := load(t, policy(head+"rules: ["+tt.rules+"]"))
 		v := p.Eval(t.Context(), rules.Values(tt.given), rules.Options{})

@@ -96,7 +96,7 @@ func TestLoop(t *testing.T) {
 		{"no state", &world{facts: map[string]rules.Value{"feature": is("login")}}, rules.Options{}, "no loop: specs/login/state.json is missing; start one with: ralph start tasks", rules.NoLoop, false, nil},
 		{"a state that is invalid", &world{facts: map[string]rules.Value{"feature": is("login"), "state": invalid}}, rules.Options{}, "continue bad: repair it: it is not JSON", "", false, loop("")},
 		{"switched off", with1(worker(busy(nil)), "settings", is(object{"enabled": false})), rules.Options{}, "the loop is switched off: settings.enabled", rules.Off, false, nil},
-		{"not known to be on", with1(worker(busy(nil)), "settings", with(is(object{}), "/enabled")), rules.Options{}, "it is not known whether the loop is on: settings.json: settings.enabled expected int, got text", rules.Off, false, nil},
+		{"not known to be on", with1(worker(busy(nil)), "settings", with(is(object{}), "/enabled")), rules.Options{}, "it is not known whether the loop is on: settings.json: settings.enabled expected integer, got string", rules.Off, false, nil},
 		{"its owner", worker(busy(object{"session": "s1"})), rules.Options{}, "continue next: do 1 of 3, flag off", "", false, loop("s1")},
 		{"another owner", worker(busy(object{"session": "s2"})), rules.Options{}, "the loop login belongs to session s2; to move it to this session: ralph start tasks --session s1", rules.Foreign, true, loop("s2")},
 		{"another owner in a run", worker(busy(object{"session": "s2"})), rules.Options{Run: true}, "continue next: do 1 of 3, flag off", "", false, loop("s2")},
@@ -257,9 +257,9 @@ func TestLoopThatIsGone(t *testing.T) {
 func TestProblemsOfFields(t *testing.T) {
 	p := load(t, policy(tasks))
 	flag := is(object{"phase": "work", "done": 1, "total": 3})
-	flag.Unusable = bad("/flag", []any{"auto"}, "type", `is a list of 1, expected text`)
+	flag.Unusable = bad("/flag", []any{"auto"}, "type", `is an array of 1, expected string`)
 	total := is(object{"phase": "work", "done": 1})
-	total.Unusable = bad("/total", "five", "type", `is "five", expected int; write a whole number such as 3`)
+	total.Unusable = bad("/total", "five", "type", `is "five", expected integer; write a whole number such as 3`)
 	low := is(object{"phase": "work", "done": -1, "total": 3})
 	low.Warnings = bad("/done", -1, "minimum", "is -1, expected at least 0")
 	other := is(object{"phase": "constitution", "done": 1, "total": 3})
@@ -269,11 +269,11 @@ func TestProblemsOfFields(t *testing.T) {
 		state rules.Value
 		want  []string
 	}{
-		{"only a text reads it", flag, []string{"continue next: do 1 of 3, flag auto", "specs/login/state.json: state.flag is a list of 1, expected text"}},
-		{"a condition reads it", total, []string{`stop: the rule next is undecided: specs/login/state.json: state.total is "five", expected int; write a whole number such as 3`, `specs/login/state.json: state.total is "five", expected int; write a whole number such as 3`}},
+		{"only a string reads it", flag, []string{"continue next: do 1 of 3, flag auto", "specs/login/state.json: state.flag is an array of 1, expected string"}},
+		{"a condition reads it", total, []string{`stop: the rule next is undecided: specs/login/state.json: state.total is "five", expected integer; write a whole number such as 3`, `specs/login/state.json: state.total is "five", expected integer; write a whole number such as 3`}},
 		{"out of range", low, []string{"continue next: do -1 of 3, flag", "specs/login/state.json: state.done is -1, expected at least 0"}},
 		{"another word", other, []string{"stop idle: phase constitution"}},
-		{"a text has the problem", invalid, []string{"continue bad: repair it: it is not JSON"}},
+		{"a string has the problem", invalid, []string{"continue bad: repair it: it is not JSON"}},
 	} {
 		v := with1(worker(nil), "state", tt.state).eval(p)
 		if diff := cmp.Diff(tt.want, append([]string{said(v)}, reported(v)...)); diff != "" {

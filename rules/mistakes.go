@@ -34,9 +34,9 @@ func mistakes() []mistake {
 		noIs      = `expressions have no operator "is"`
 		noMatch   = `expressions have no operator "=~"`
 		noMethod  = "values have no methods"
-		spanForm  = "a time span is written as duration(…)"
-		ofAList   = "an element of a list is picked by a number"
-		needQuote = "a text needs quotes"
+		spanForm  = "a duration is written as duration(…)"
+		ofAList   = "an element of an array is picked by a number"
+		needQuote = "a string needs quotes"
 		oneFact   = "takes the name of one fact"
 	)
 	return []mistake{
@@ -52,16 +52,16 @@ func mistakes() []mistake {
 		{pattern: `^\s*if\b.*`, message: "a condition has no if", help: "write the condition alone"},
 		{pattern: `^\s*unless\b.*`, message: "a condition has no unless", help: "write not (…)"},
 
-		// Numbers and time spans.
+		// Numbers and durations.
 		{pattern: `\b(\d+(?:\.\d+)?)([kK]|M)\b`, message: "a number has no unit", fix: inFull},
 		{pattern: `\b((?:\d+(?:\.\d+)?(?:h|ms|m|s))+)\b`, message: spanForm, help: `write duration("${1}")`},
 		{pattern: `\b(\d+)\s*(millisecond|second|sec|minute|min|hour|hr|day|d|week|w)s?\b`, message: spanForm, fix: asDuration},
-		{pattern: `(` + aName + `)\s*/\s*duration\((?:"([^"]*)"|'([^']*)')\)`, only: `"/" does not go`, message: "a time span cannot be divided", fix: inMinutes},
-		{pattern: `(` + aName + `)\s*[/%]\s*[\d.]+`, only: "a time span", message: "a time span cannot be divided", help: "${1}.Minutes() and ${1}.Seconds() are numbers"},
+		{pattern: `(` + aName + `)\s*/\s*duration\((?:"([^"]*)"|'([^']*)')\)`, only: `"/" does not go`, message: "a duration cannot be divided", fix: inMinutes},
+		{pattern: `(` + aName + `)\s*[/%]\s*[\d.]+`, only: "a duration", message: "a duration cannot be divided", help: "${1}.Minutes() and ${1}.Seconds() are numbers"},
 
 		{pattern: `\bduration\(\s*(\d+)\s*\)`, help: `write duration("${1}m") for minutes, duration("${1}s") for seconds`},
 		{pattern: `\b(milliseconds?|seconds?|minutes?|hours?|days?|weeks?)\(\s*(\d+)\s*\)`, only: "unknown function", message: spanForm, fix: func(groups []string) string { return asDuration([]string{"", groups[2], groups[1]}) }},
-		{pattern: `(` + aName + `)\.([Hh]ours|[Mm]inutes|[Ss]econds|[Mm]illiseconds)\b`, only: "a time span has no", fix: asMethod},
+		{pattern: `(` + aName + `)\.([Hh]ours|[Mm]inutes|[Ss]econds|[Mm]illiseconds)\b`, only: "a duration has no", fix: asMethod},
 		{pattern: `(` + aName + `)\.([Hh]ours|[Mm]inutes|[Ss]econds|[Mm]illiseconds)\b\s*(?:[<>=!]=?|[-+*/%])`, only: "a function", fix: asMethod},
 		{pattern: `\b(\d{1,3}(?:,\d{3})+)\b`, only: ", is not expected", message: "a number has no commas", fix: func(groups []string) string { return "write " + strings.ReplaceAll(groups[1], ",", "") }},
 
@@ -69,13 +69,13 @@ func mistakes() []mistake {
 		{pattern: `\bnot\s+(` + aName + `)\s*(?:==|!=|<=?|>=?|\b(?:contains|matches|startsWith|endsWith)\b)`, only: `"not" does not go`, message: "not takes only what stands right behind it", help: "put brackets around the comparison: not (${1} …)"},
 		{pattern: `(?:^|[^|])\|\s*` + aName + `\s*(?:==|!=|<|>)`, only: "is not expected", message: "| is not an operator here", help: "write or"},
 		{pattern: `(` + aName + `)\s*==\s*(` + aText + `)\s*(?:\bor\b|\|\|)\s*(` + aText + `)`, only: "a condition is true or false", help: `write ${1} in [${2}, ${3}]`},
-		{pattern: `(==|!=)\s*["'](true|false)["']`, only: "between true or false and a text", help: "write ${1} ${2}, without quotes"},
-		{pattern: `(?:==|!=)\s*([\pL_]\w*)`, only: "between a text and a list", fix: quotedWord},
-		{pattern: `(?:==|!=)\s*([\pL_]\w*)`, only: "between a text and an object", fix: quotedWord},
+		{pattern: `(==|!=)\s*["'](true|false)["']`, only: "between true or false and a string", help: "write ${1} ${2}, without quotes"},
+		{pattern: `(?:==|!=)\s*([\pL_]\w*)`, only: "between a string and an array", fix: quotedWord},
+		{pattern: `(?:==|!=)\s*([\pL_]\w*)`, only: "between a string and an object", fix: quotedWord},
 		{pattern: `(` + aName + `)\s*!~\s*/((?:[^/\\]|\\.)*)/\w*`, message: noMatch, help: "write not (${1} matches `${2}`)"},
 		{pattern: `(` + aName + `)\s*(?:=~|~=|~)\s*/((?:[^/\\]|\\.)*)/\w*`, message: noMatch, help: "write ${1} matches `${2}`"},
 		{pattern: `(` + aName + `)\s*(?:=~|~=|~)\s*(` + aText + `)`, message: noMatch, help: "write ${1} matches ${2}"},
-		{pattern: `\bmatches\s*/((?:[^/\\]|\\.)*)/\w*`, message: "a pattern is a text", help: "write matches `${1}`"},
+		{pattern: `\bmatches\s*/((?:[^/\\]|\\.)*)/\w*`, message: "a pattern is a string", help: "write matches `${1}`"},
 		{pattern: `(` + aName + `)\s+is\s+not\s+(?:None|null|nil|none|NULL|undefined|missing)\b`, message: noIs, fix: isThere},
 		{pattern: `(` + aName + `)\s+is\s+(?:None|null|nil|none|NULL|undefined|missing)\b`, message: noIs, fix: isNotThere},
 		{pattern: `(` + aName + `)\s+is\s+not\s+empty\b`, message: noIs, help: `write len(${1}) > 0`},
@@ -86,9 +86,9 @@ func mistakes() []mistake {
 		{pattern: `(` + aName + `)\s+(?:includes|has|like|LIKE)\s+(` + aText + `)`, message: "expressions have no such operator", help: `write ${1} contains ${2}, or ${2} in ${1} for a list`},
 		{pattern: `(` + aName + `)\s+(?:starts|begins)\s?[wW]ith\s+(` + aText + `)`, message: `startsWith is one word`, help: `write ${1} startsWith ${2}`},
 		{pattern: `(` + aName + `)\s+ends\s?[wW]ith\s+(` + aText + `)`, message: `endsWith is one word`, help: `write ${1} endsWith ${2}`},
-		{pattern: `(` + aName + `)\s+contains\s+(` + aText + `|` + aName + `)`, only: "between a list and", message: "contains looks into a text, and this is a list", help: `write ${2} in ${1}`},
-		{pattern: `(` + aText + `|` + aName + `)\s+in\s+(` + aName + `)`, only: `"in" does not go between a text and a text`, help: `write ${2} contains ${1}`},
-		{pattern: `(` + aName + `)\s*(==|!=|<=?|>=?)\s*(\d+)`, only: "between a list and a number", help: `write len(${1}) ${2} ${3}`},
+		{pattern: `(` + aName + `)\s+contains\s+(` + aText + `|` + aName + `)`, only: "between an array and", message: "contains looks into a string, and this is an array", help: `write ${2} in ${1}`},
+		{pattern: `(` + aText + `|` + aName + `)\s+in\s+(` + aName + `)`, only: `"in" does not go between a string and a string`, help: `write ${2} contains ${1}`},
+		{pattern: `(` + aName + `)\s*(==|!=|<=?|>=?)\s*(\d+)`, only: "between an array and a number", help: `write len(${1}) ${2} ${3}`},
 		{pattern: `(` + aName + `)\s*(==|!=|<=?|>=?)\s*\S+`, only: "between an object and", help: `name one of its fields: ${1}.FIELD`},
 		{pattern: `\bin\s*\(([^()]*,[^()]*)\)`, message: "a list has brackets", help: `write in [${1}]`},
 		{pattern: `\bin\s+([\pL_]\w*(?:\s*,\s*[\pL_]\w*)+)`, message: "a list has brackets", fix: inList},
@@ -117,7 +117,7 @@ func mistakes() []mistake {
 		{pattern: `(` + aName + `)\.(first|last|sum|max|min|sort|reverse)\(\)`, message: noMethod, help: `write ${2}(${1})`},
 		{pattern: `(` + aName + `)\.(filter|map|count|find|none|trim|split|join|first|last|sum)\(.*\)`, message: noMethod, help: `write ${2}(${1}, …)`},
 		{pattern: `(` + aName + `)\.(first|last)\b`, only: ofAList, message: noMethod, help: `write ${2}(${1})`},
-		{pattern: `(` + aName + `)\??\.(\w+)`, only: ofAList, message: "this is a list, and its elements have the fields", help: `write any(${1}, .${2}), all(${1}, .${2}) or ${1}[0].${2}`},
+		{pattern: `(` + aName + `)\??\.(\w+)`, only: ofAList, message: "this is an array, and its elements have the fields", help: `write any(${1}, .${2}), all(${1}, .${2}) or ${1}[0].${2}`},
 		{pattern: `\b(?:contains|includes)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "contains is an operator", help: `write ${1} contains ${2}, or ${2} in ${1} for a list`},
 		{pattern: `\b(?:startsWith|startswith|hasPrefix)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "startsWith is an operator", help: `write ${1} startsWith ${2}`},
 		{pattern: `\b(?:endsWith|endswith|hasSuffix)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "endsWith is an operator", help: `write ${1} endsWith ${2}`},
@@ -142,7 +142,7 @@ func mistakes() []mistake {
 		{pattern: `\bok\(\s*(\pL\w*(?:\.\pL\w*)+)\s*\)`, only: oneFact, help: "write ${1} != nil for a field that may be absent"},
 
 		// Words without quotes.
-		{pattern: `\b(said|promised|mentions|exists|isdir|anyfile|which|duration|date|transcript\.\w+)\(\s*(\pL[\pL\pN_]*)\s*\)`, only: "unknown name", help: `if it is a text, write ${1}("${2}")`},
+		{pattern: `\b(said|promised|mentions|exists|isdir|anyfile|which|duration|date|transcript\.\w+)\(\s*(\pL[\pL\pN_]*)\s*\)`, only: "unknown name", help: `if it is a string, write ${1}("${2}")`},
 		{pattern: `\b(said|promised|mentions|exists|isdir|anyfile|which|duration|date|transcript\.\w+)\(\s*([^\s\d"'` + "`" + `()#][^"'` + "`" + `()]*?)\s*\)`, message: needQuote, help: `write ${1}("${2}")`},
 		{pattern: `(?:==|!=|\bcontains|\bstartsWith|\bendsWith|\bmatches)\s*(` + aName + `)`, only: "unknown name", fix: quotedWord},
 		{pattern: `\b(?:last_message|message|last_text|output|response|reply|answer)\b`, only: "unknown name", weak: true, help: "write transcript.last for the agent's last text"},
@@ -192,7 +192,7 @@ func asDuration(groups []string) string {
 	return `write duration("` + n + unit + `")`
 }
 
-// spanHelp says how to write a time span.
+// spanHelp says how to write a duration.
 func spanHelp(written string) string {
 	if g := regexp.MustCompile(`^\s*(\d+)\s*(millisecond|second|sec|minute|min|hour|hr|day|d|week|w|ms|s|m|h)s?\s*$`).FindStringSubmatch(written); g != nil {
 		return asDuration(g)
@@ -255,7 +255,7 @@ func inList(groups []string) string {
 }
 
 func quotedWord(groups []string) string {
-	return "if it is a text, write " + quote(groups[1])
+	return "if it is a string, write " + quote(groups[1])
 }
 
 // finder looks for mistakes. It makes its patterns at the first one: policies
@@ -304,7 +304,7 @@ func (f *finder) find(src string, from, to int, message, help string) (at, end i
 			if guess && m.weak || strings.HasPrefix(help, "write ") {
 				continue
 			}
-			if guess && strings.HasPrefix(advice, "if it is a text") {
+			if guess && strings.HasPrefix(advice, "if it is a string") {
 				advice = help + " " + advice
 			}
 			return from, to, message, advice

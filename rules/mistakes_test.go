@@ -20,7 +20,7 @@ func TestMistakes(t *testing.T) {
 	oneFact := func(ask string) string {
 		return ask + " takes the name of one fact: " + ask + `(FACT); the facts are "repo", "state", "todo"`
 	}
-	const quotes, span = "a text needs quotes", "a time span is written as duration(…)"
+	const quotes, span = "a string needs quotes", "a duration is written as duration(…)"
 	for _, c := range []struct {
 		written string
 		finding
@@ -41,43 +41,43 @@ func TestMistakes(t *testing.T) {
 		{`if said("x")`, finding{"a condition has no if", "write the condition alone"}, `said("x")`},
 		{`unless said("x")`, finding{"a condition has no unless", "write not (…)"}, `not (said("x"))`},
 
-		// Numbers and time spans.
+		// Numbers and durations.
 		{`loop.elapsed > 45m`, finding{span, `write duration("45m")`}, `loop.elapsed > duration("45m")`},
 		{`loop.elapsed > 1h30m`, finding{span, `write duration("1h30m")`}, `loop.elapsed > duration("1h30m")`},
 		{`age(todo) > 10 minutes`, finding{span, `write duration("10m")`}, `age(todo) > duration("10m")`},
 		{`age(todo) > 2 days`, finding{span, `write duration("48h")`}, `age(todo) > duration("48h")`},
 		{`transcript.tokens > 200k`, finding{"a number has no unit", `write 200000`}, `transcript.tokens > 200000`},
 		{`transcript.tokens > 1.5M`, finding{"a number has no unit", `write 1500000`}, `transcript.tokens > 1500000`},
-		{`loop.elapsed / duration("1h") > 3`, finding{"a time span cannot be divided", "divide the minutes: loop.elapsed.Minutes() / 60"}, `loop.elapsed.Minutes() / 60 > 3`},
-		{`loop.elapsed / 2 > 3`, finding{"a time span cannot be divided", "loop.elapsed.Minutes() and loop.elapsed.Seconds() are numbers"}, `loop.elapsed.Minutes() / 2 > 3`},
+		{`loop.elapsed / duration("1h") > 3`, finding{"a duration cannot be divided", "divide the minutes: loop.elapsed.Minutes() / 60"}, `loop.elapsed.Minutes() / 60 > 3`},
+		{`loop.elapsed / 2 > 3`, finding{"a duration cannot be divided", "loop.elapsed.Minutes() and loop.elapsed.Seconds() are numbers"}, `loop.elapsed.Minutes() / 2 > 3`},
 
-		{`loop.elapsed > duration(45)`, finding{"duration takes a text here, this is a number", `write duration("45m") for minutes, duration("45s") for seconds`}, `loop.elapsed > duration("45m")`},
+		{`loop.elapsed > duration(45)`, finding{"duration takes a string here, this is a number", `write duration("45m") for minutes, duration("45s") for seconds`}, `loop.elapsed > duration("45m")`},
 		{`loop.elapsed > minutes(45)`, finding{span, `write duration("45m")`}, `loop.elapsed > duration("45m")`},
-		{`loop.elapsed.minutes > 45`, finding{`a time span has no field "minutes"`, "write loop.elapsed.Minutes()"}, `loop.elapsed.Minutes() > 45`},
+		{`loop.elapsed.minutes > 45`, finding{`a duration has no field "minutes"`, "write loop.elapsed.Minutes()"}, `loop.elapsed.Minutes() > 45`},
 		{`loop.elapsed.Minutes > 45`, finding{`">" does not go between a function and a number`, "write loop.elapsed.Minutes()"}, `loop.elapsed.Minutes() > 45`},
-		{`loop.elapsed % duration("5m") == duration("0s")`, finding{`"%" does not go between a time span and a time span`, "….Minutes() and ….Seconds() of a time span are numbers"}, `int(loop.elapsed.Minutes()) % 5 == 0`},
-		{`now() + 5 > date("2026-01-01")`, finding{`"+" does not go between a time and a number`, `add a time span: duration("5m")`}, `now() + duration("5m") > date("2026-01-01")`},
-		{`loop.elapsed in 1..3`, finding{"a time span is never in a list of which each is a number", ""}, `loop.elapsed.Minutes() in 1..3`},
+		{`loop.elapsed % duration("5m") == duration("0s")`, finding{`"%" does not go between a duration and a duration`, "….Minutes() and ….Seconds() of a duration are numbers"}, `int(loop.elapsed.Minutes()) % 5 == 0`},
+		{`now() + 5 > date("2026-01-01")`, finding{`"+" does not go between a time and a number`, `add a duration: duration("5m")`}, `now() + duration("5m") > date("2026-01-01")`},
+		{`loop.elapsed in 1..3`, finding{"a duration is never in an array of which each is a number", ""}, `loop.elapsed.Minutes() in 1..3`},
 		{`transcript.tokens > 200,000`, finding{"a number has no commas", "write 200000"}, `transcript.tokens > 200000`},
 
 		// Operators.
 		{`not state.phase == "plan"`, finding{"not takes only what stands right behind it", "put brackets around the comparison: not (state.phase …)"}, `not (state.phase == "plan")`},
 		{`state.n == 1 | state.n == 2`, finding{"| is not an operator here", "write or"}, `state.n == 1 or state.n == 2`},
-		{`state.phase == "plan" or "go"`, finding{"a condition is true or false, this is a text", `write state.phase in ["plan", "go"]`}, `state.phase in ["plan", "go"]`},
-		{`state.phase in [plan, go]`, finding{`unknown name "plan"`, `if it is a text, write "plan"`}, `state.phase in ["plan", "go"]`},
+		{`state.phase == "plan" or "go"`, finding{"a condition is true or false, this is a string", `write state.phase in ["plan", "go"]`}, `state.phase in ["plan", "go"]`},
+		{`state.phase in [plan, go]`, finding{`unknown name "plan"`, `if it is a string, write "plan"`}, `state.phase in ["plan", "go"]`},
 		{`state.phase in ("plan", "go")`, finding{"a list has brackets", `write in ["plan", "go"]`}, `state.phase in ["plan", "go"]`},
-		{`"x" in state.name`, finding{`"in" does not go between a text and a text`, `write state.name contains "x"`}, `state.name contains "x"`},
-		{`repo.changed > 0`, finding{`">" does not go between a list and a number`, "write len(repo.changed) > 0"}, `len(repo.changed) > 0`},
+		{`"x" in state.name`, finding{`"in" does not go between a string and a string`, `write state.name contains "x"`}, `state.name contains "x"`},
+		{`repo.changed > 0`, finding{`">" does not go between an array and a number`, "write len(repo.changed) > 0"}, `len(repo.changed) > 0`},
 		{`repo == 1`, finding{`"==" does not go between an object and a number`, "name one of its fields: repo.FIELD"}, `repo.ahead == 1`},
-		{`any(todo, .done == "true")`, finding{`"==" does not go between true or false and a text`, "write == true, without quotes"}, `any(todo, .done == true)`},
-		{`state.name and true`, finding{"a condition is true or false, this is a text", `compare it with something, such as state.name != ""`}, `state.name != "" and true`},
+		{`any(todo, .done == "true")`, finding{`"==" does not go between true or false and a string`, "write == true, without quotes"}, `any(todo, .done == true)`},
+		{`state.name and true`, finding{"a condition is true or false, this is a string", `compare it with something, such as state.name != ""`}, `state.name != "" and true`},
 		{`state.n + 1`, finding{"a condition is true or false, this is a number", `compare it with something, such as (state.n + 1) > 0`}, `(state.n + 1) > 0`},
-		{`any(todo, .text && .section)`, finding{`"&&" does not go between a text and a text`, "each side is a condition; compare it with something"}, `any(todo, .text != "" && .section != "")`},
+		{`any(todo, .text && .section)`, finding{`"&&" does not go between a string and a string`, "each side is a condition; compare it with something"}, `any(todo, .text != "" && .section != "")`},
 		{`state.name matches "*.md"`, finding{"this is no regular expression: missing argument to repetition operator: `*`", "write .* for any text; * alone repeats what stands before it"}, `state.name matches ".*[.]md"`},
 		{`transcript.last =~ /\d+/`, finding{noMatch, "write transcript.last matches `\\d+`"}, "transcript.last matches `\\d+`"},
 		{`transcript.last =~ "x"`, finding{noMatch, `write transcript.last matches "x"`}, `transcript.last matches "x"`},
 		{`transcript.last !~ /x/`, finding{noMatch, "write not (transcript.last matches `x`)"}, "not (transcript.last matches `x`)"},
-		{`transcript.last matches /x/`, finding{"a pattern is a text", "write matches `x`"}, "transcript.last matches `x`"},
+		{`transcript.last matches /x/`, finding{"a pattern is a string", "write matches `x`"}, "transcript.last matches `x`"},
 		{`todo is not None`, finding{noIs, "write ok(todo) for a fact, todo != nil for a field"}, `ok(todo)`},
 		{`todo is null`, finding{noIs, "write missing(todo) for a fact, todo == nil for a field"}, `missing(todo)`},
 		{`state.opt is not None`, finding{noIs, "write state.opt != nil"}, `state.opt != nil`},
@@ -91,7 +91,7 @@ func TestMistakes(t *testing.T) {
 		{`transcript.last like "x"`, finding{"expressions have no such operator", `write transcript.last contains "x", or "x" in transcript.last for a list`}, `transcript.last contains "x"`},
 		{`transcript.last starts with "x"`, finding{"startsWith is one word", `write transcript.last startsWith "x"`}, `transcript.last startsWith "x"`},
 		{`transcript.last ends with "x"`, finding{"endsWith is one word", `write transcript.last endsWith "x"`}, `transcript.last endsWith "x"`},
-		{`transcript.tools contains "Bash"`, finding{"contains looks into a text, and this is a list", `write "Bash" in transcript.tools`}, `"Bash" in transcript.tools`},
+		{`transcript.tools contains "Bash"`, finding{"contains looks into a string, and this is an array", `write "Bash" in transcript.tools`}, `"Bash" in transcript.tools`},
 		{`state.phase in plan, go`, finding{"a list has brackets", `write in ["plan", "go"]`}, `state.phase in ["plan", "go"]`},
 		{`state.n++ > 2`, finding{"an expression changes nothing", "a rule changes a field with then: [{set: state.n = state.n + 1}]"}, ""},
 		{`'"a" if true else "b"'`, finding{"expressions have no if and else", "write condition ? a : b"}, ""},
@@ -119,7 +119,7 @@ func TestMistakes(t *testing.T) {
 		{`todo.all(.done)`, finding{noMethod, "write all(todo, …); .field is a field of the element"}, `all(todo, .done)`},
 		{`todo.some(.done)`, finding{noMethod, "write any(todo, …); .field is a field of the element"}, `any(todo, .done)`},
 		{`todo.count(.done) > 1`, finding{noMethod, "write count(todo, …)"}, `count(todo, .done) > 1`},
-		{`todo.done`, finding{"this is a list, and its elements have the fields", "write any(todo, .done), all(todo, .done) or todo[0].done"}, `any(todo, .done)`},
+		{`todo.done`, finding{"this is an array, and its elements have the fields", "write any(todo, .done), all(todo, .done) or todo[0].done"}, `any(todo, .done)`},
 		{`contains(transcript.last, "x")`, finding{"contains is an operator", `write transcript.last contains "x", or "x" in transcript.last for a list`}, `transcript.last contains "x"`},
 		{`empty(todo)`, finding{`unknown function "empty"`, "write len(todo) == 0"}, `len(todo) == 0`},
 		{`length(todo) > 1`, finding{`unknown function "length"`, "write len(todo)"}, `len(todo) > 1`},
@@ -133,7 +133,7 @@ func TestMistakes(t *testing.T) {
 		{`repo.modified`, finding{`unknown field "modified", the declared ones are "ahead", "behind", "branch", "changed", "dirty", "head", "repo"`, `did you mean "dirty"?`}, `repo.dirty`},
 
 		{`any(todo, not item.done)`, finding{`unknown name "item"`, "write .done for the field of each element"}, `any(todo, not .done)`},
-		{`todo?.done`, finding{"this is a list, and its elements have the fields", "write any(todo, .done), all(todo, .done) or todo[0].done"}, `any(todo, .done)`},
+		{`todo?.done`, finding{"this is an array, and its elements have the fields", "write any(todo, .done), all(todo, .done) or todo[0].done"}, `any(todo, .done)`},
 
 		// Names of ralph.
 		{`loop.iterations > 3`, finding{`loop has no "iterations", it has "continuations", "elapsed", "name", "repeats", "step", "total"`, "write loop.continuations for this streak, loop.total for the session"}, `loop.continuations > 3`},
@@ -150,11 +150,11 @@ func TestMistakes(t *testing.T) {
 		{`ok(state.opt)`, finding{oneFact("ok"), "write state.opt != nil for a field that may be absent"}, `state.opt != nil`},
 
 		// Words without quotes.
-		{`state.phase == todo`, finding{`"==" does not go between a text and a list`, `if it is a text, write "todo"`}, ""},
-		{`state.phase == plan`, finding{`unknown name "plan"`, `if it is a text, write "plan"`}, `state.phase == "plan"`},
-		{`plan != state.phase`, finding{`unknown name "plan"`, `if it is a text, write "plan"`}, `"plan" != state.phase`},
-		{`state.name == todu`, finding{`unknown name "todu"`, `did you mean "todo"? if it is a text, write "todu"`}, `state.name == "todu"`},
-		{`said(DONE)`, finding{`unknown name "DONE"`, `if it is a text, write said("DONE")`}, `said("DONE")`},
+		{`state.phase == todo`, finding{`"==" does not go between a string and an array`, `if it is a string, write "todo"`}, ""},
+		{`state.phase == plan`, finding{`unknown name "plan"`, `if it is a string, write "plan"`}, `state.phase == "plan"`},
+		{`plan != state.phase`, finding{`unknown name "plan"`, `if it is a string, write "plan"`}, `"plan" != state.phase`},
+		{`state.name == todu`, finding{`unknown name "todu"`, `did you mean "todo"? if it is a string, write "todu"`}, `state.name == "todu"`},
+		{`said(DONE)`, finding{`unknown name "DONE"`, `if it is a string, write said("DONE")`}, `said("DONE")`},
 		{`said(ALL DONE)`, finding{quotes, `write said("ALL DONE")`}, `said("ALL DONE")`},
 		{`exists(TODO.md)`, finding{quotes, `write exists("TODO.md")`}, `exists("TODO.md")`},
 		{`transcript.passed(go test ./...)`, finding{quotes, `write transcript.passed("go test ./...")`}, `transcript.passed("go test ./...")`},
@@ -212,7 +212,7 @@ func TestMeantEffects(t *testing.T) {
 		"exec: [make, test]":              "write {run: [make, test]}",
 		"run: make test":                  "write [make, test]",
 		"log: one more":                   "write log: in the rule, beside then:",
-		"notify: it is done":              "write notice: in the rule, beside then:, to show the user a text",
+		"notify: it is done":              "write notice: in the rule, beside then:, to show the user a string",
 		"create: state":                   "write set: fact.field = expression; it makes the file of a fact that has a default",
 		"prune: {glob: a, older: 2 days}": "write 48h",
 	} {

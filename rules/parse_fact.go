@@ -145,7 +145,7 @@ func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
 		return nil
 	}
 	if n.Kind != source.List || len(n.Items) == 0 {
-		p.errorf(n, "syntax", wordsHelp(n), "%s takes a list of words: the program and its arguments", k.Name)
+		p.errorf(n, "syntax", wordsHelp(n), "%s takes an array of words: the program and its arguments", k.Name)
 		return nil
 	}
 	var out []*source.Node

@@ -219,7 +219,7 @@ func (p *parser) memory(key, n *source.Node) memoryDecl {
 func (p *parser) prefix(n *source.Node) string {
 	s, ok := p.text(n, "prefix")
 	if ok && (strings.TrimSpace(s) == "" || strings.ContainsFunc(s, unicode.IsControl)) {
-		p.errorf(n, "bad-value", "write a word such as the name of the loop", "prefix is a text on one line, not %q", s)
+		p.errorf(n, "bad-value", "write a word such as the name of the loop", "prefix is a string on one line, not %q", s)
 	}
 	return s
 }

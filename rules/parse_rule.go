@@ -174,7 +174,7 @@ func meantEffect(f source.Field, ks form.Keys) string {
 	case form.RuleKeys().Has(word):
 		return "write " + word + ": in the rule, beside then:"
 	case slices.Contains([]string{"notify", "message", "print", "echo"}, word):
-		return "write notice: in the rule, beside then:, to show the user a text"
+		return "write notice: in the rule, beside then:, to show the user a string"
 	case slices.Contains([]string{"create", "touch", "write", "append", "update"}, word):
 		return "write set: fact.field = expression; it makes the file of a fact that has a default"
 	}
@@ -184,7 +184,7 @@ func meantEffect(f source.Field, ks form.Keys) string {
 // assignment accepts a text such as fact.field = expression.
 func (p *parser) assignment(n *source.Node, what string) *source.Node {
 	if n.Kind == source.Map && len(n.Fields) == 1 && n.Fields[0].Value.Kind == source.Scalar {
-		p.errorf(n, "syntax", fmt.Sprintf("write %s: %s = %s", what, n.Fields[0].Key.Value, n.Fields[0].Value.Value), "%s is a text, this is a map", what)
+		p.errorf(n, "syntax", fmt.Sprintf("write %s: %s = %s", what, n.Fields[0].Key.Value, n.Fields[0].Value.Value), "%s is a string, this is a map", what)
 		return nil
 	}
 	return p.scalar(n, what)

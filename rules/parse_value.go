@@ -16,7 +16,7 @@ import (
 
 func (p *parser) text(n *source.Node, what string) (string, bool) {
 	if n.Kind != source.Scalar || n.Tag == "!!null" {
-		p.errorf(n, "syntax", "", "%s is a text, this is %s", what, n.KindName())
+		p.errorf(n, "syntax", "", "%s is a string, this is %s", what, n.KindName())
 		return "", false
 	}
 	return n.Value, true
@@ -34,11 +34,11 @@ func (p *parser) scalar(n *source.Node, what string) *source.Node {
 // template accepts a text with holes.
 func (p *parser) template(n *source.Node, what string) *source.Node {
 	if n.Kind == source.Scalar && n.Tag == "!!null" {
-		p.errorf(n, "syntax", `write the text, or "" for none`, "%s is a text, this is empty", what)
+		p.errorf(n, "syntax", `write the text, or "" for none`, "%s is a string, this is empty", what)
 		return nil
 	}
 	if verb := what == "continue" || what == "stop" || what == "note"; verb && n.Style == source.Plain && slices.Contains([]string{"true", "false", "yes", "no"}, strings.ToLower(n.Value)) {
-		p.warnf(n, "verb-text", "write the text, such as "+what+": "+verbExample(what), "%s takes a text, and this one is only %q", what, n.Value)
+		p.warnf(n, "verb-text", "write the text, such as "+what+": "+verbExample(what), "%s takes a string, and this one is only %q", what, n.Value)
 	}
 	p.uncut(n)
 	return p.scalar(n, what)
@@ -185,7 +185,7 @@ func numberHelp(n *source.Node) string {
 	return "write " + g[1]
 }
 
-// timeHelp says how to write a time span.
+// timeHelp says how to write a duration.
 func timeHelp(n *source.Node) string {
 	if help := spanHelp(n.Value); n.Kind == source.Scalar && strings.Count(help, `"`) == 2 {
 		return "write " + strings.Split(help, `"`)[1]
@@ -217,7 +217,7 @@ func (p *parser) shown(n *source.Node) string {
 func (p *parser) duration(n *source.Node, what string) time.Duration {
 	d, err := time.ParseDuration(n.Value)
 	if n.Kind != source.Scalar || n.Tag != "!!str" || err != nil || strings.HasPrefix(n.Value, "-") || strings.HasPrefix(n.Value, "+") {
-		p.errorf(n, "bad-value", timeHelp(n), "%s is a time span such as 30s, this is %s", what, p.shown(n))
+		p.errorf(n, "bad-value", timeHelp(n), "%s is a duration such as 30s, this is %s", what, p.shown(n))
 		return 0
 	}
 	return d

@@ -234,7 +234,7 @@ func shapeWords(t *testing.T, s form.Shape) string {
 		form.Schema: "schema", form.Fact: "name of a fact", form.Words: "list of templates", form.Params: "name → schema", form.Facts: "name → fact",
 		form.Memory: "name → schema, with `per`",
 		form.Lets:   "name → expression", form.Bindings: "name → expression", form.Limits: "[keys](#limits)",
-		form.Limit: "whole number or param", form.Span: "duration or param", form.Amount: "number or param", form.Measure: "[keys](#measure)", form.Run: "[keys](#run-of-the-policy)", form.Args: "list of texts", form.Unless: "[keys](#unless_repeated)",
+		form.Limit: "whole number or param", form.Span: "duration or param", form.Amount: "number or param", form.Measure: "[keys](#measure)", form.Run: "[keys](#run-of-the-policy)", form.Args: "array of strings", form.Unless: "[keys](#unless_repeated)",
 		form.Rules: "list of [rules](#a-rule) and [includes](#an-include)", form.Effects: "list of [effects](#an-effect)",
 		form.Loop: "[keys](#loop)", form.Starts: "name of a fact → value", form.Prune: "[keys](#prune)", form.Finally: "list of [entries](#finally)",
 	}[s]
@@ -262,7 +262,7 @@ func shapeAbout() map[form.Shape]string {
 		form.Amount:     "0 or more, or the name of a param with such a value.",
 		form.Schema:     "[JSON Schema](../policy.md#schemas): written in place, or the name of a file beside the policy, or `ralph:NAME` for one that comes with ralph.",
 		form.Memory:     "A [JSON Schema](../policy.md#schemas) that is written in place and has a `default`. Beside its words stands `per`: `session` (if absent) or `project`.",
-		form.Starts:     "A string for a text fact, else an object. `${start.NAME}` and every other placeholder are filled in; a value that reads a name of `start` that was not given is left out.",
+		form.Starts:     "A string for a string fact, else an object. `${start.NAME}` and every other placeholder are filled in; a value that reads a name of `start` that was not given is left out.",
 		form.Words:      "The program and its arguments, each a template. No shell reads them.",
 	}
 }
@@ -364,7 +364,7 @@ func call(name string, types []reflect.Type) string {
 	}
 	var b strings.Builder
 	for i := range longest.NumIn() {
-		param := strings.Replace(typeWords(longest.In(i).String()), "whole number", "n", 1)
+		param := strings.Replace(typeWords(longest.In(i).String()), "integer", "n", 1)
 		switch {
 		case i >= least:
 			fmt.Fprintf(&b, "[, %s]", param)
@@ -390,10 +390,9 @@ func limitWords(v reflect.Value) string {
 // typeWords names a type of Go or of a schema. The words of an enum stay.
 func typeWords(s string) string {
 	words := map[string]string{
-		"[]interface {}": "list", "interface {}": "anything", "time.Duration": "duration", "time.Time": "time", "string": "text",
-		"bool": "true or false", "int": "whole number",
+		"[]interface {}": "array", "interface {}": "anything", "time.Duration": "duration", "time.Time": "time", "bool": "boolean", "int": "integer",
 	}
-	return regexp.MustCompile(`"[^"]*"|\[\]interface {}|interface {}|time\.(?:Duration|Time)|string|bool|int`).ReplaceAllStringFunc(s, func(word string) string {
+	return regexp.MustCompile(`"[^"]*"|\[\]interface {}|interface {}|time\.(?:Duration|Time)|\bbool\b|\bint\b`).ReplaceAllStringFunc(s, func(word string) string {
 		return cmp.Or(words[word], word)
 	})
 }

@@ -48,12 +48,12 @@ func TestRunDefaultsThatDoNotLoad(t *testing.T) {
 		"{agent: claude}":                 `unknown key "agent" in run`,
 		"{args: [-p]}":                    "args needs client",
 		"{client: a, args: -p}":           "args is a list",
-		"{client: a, args: [[b]]}":        "an argument is a text",
+		"{client: a, args: [[b]]}":        "an argument is a string",
 		"{client: ''}":                    `client is a program, not ""`,
 		"{client: a, args: ['${model}']}": "it has no ${…}",
 		"{client: '${agent}'}":            "it has no ${…}",
 		"{fresh: 1}":                      "fresh is true or false",
-		"{iteration: 30}":                 "iteration is a time span such as 30s",
+		"{iteration: 30}":                 "iteration is a duration such as 30s",
 		"{iteration: 0s}":                 "an iteration needs time",
 	} {
 		if got := refused(t, "run: "+run+"\nrules: []\n", rules.Config{}); !strings.Contains(got, want) {

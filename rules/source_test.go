@@ -38,7 +38,7 @@ finally: [{log: "with ${login.key}"}]
 	w := &world{facts: map[string]rules.Value{
 		"login": {
 			V:        object{"key": "hunter2", "tries": nil, "kind": "hunter2"},
-			Unusable: []schema.Violation{{Pointer: "/tries", Message: `is "hunter2", expected int`}},
+			Unusable: []schema.Violation{{Pointer: "/tries", Message: `is "hunter2", expected integer`}},
 			Warnings: []schema.Violation{{Pointer: "/kind", Message: `is "hunter2", expected a or b`}},
 			Meta:     map[string]any{"shelf": 3},
 		},

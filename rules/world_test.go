@@ -86,7 +86,7 @@ var (
 // with gives a fact some of whose fields are unusable, by their JSON pointers.
 func with(v rules.Value, unusable ...string) rules.Value {
 	for _, p := range unusable {
-		v.Unusable = append(v.Unusable, schema.Violation{Pointer: p, Message: "expected int, got text"})
+		v.Unusable = append(v.Unusable, schema.Violation{Pointer: p, Message: "expected integer, got string"})
 	}
 	return v
 }

@@ -108,7 +108,7 @@ func (c *compiler) canonical(v any, path []any) any {
 		return v
 	case string:
 		if !utf8.ValidString(v) {
-			c.fail(PointerOf(path), "expected text in UTF-8, got %q", v)
+			c.fail(PointerOf(path), "expected string in UTF-8, got %q", v)
 		}
 		return v
 	case map[string]any:
@@ -214,7 +214,7 @@ func (c *compiler) reportUnknown(name, at string) {
 func (c *compiler) keyword(n *node, kw keyword, value any, at string) {
 	switch kw.shape {
 	case aText, aReference:
-		if text, ok := expect[string](c, value, at, "text"); ok {
+		if text, ok := expect[string](c, value, at, "a string"); ok {
 			c.textKeyword(n, kw.name, text, at)
 		}
 	case aFlag:
@@ -242,7 +242,7 @@ func (c *compiler) keyword(n *node, kw keyword, value any, at string) {
 	case refused:
 		c.fail(at, "%s is not supported: remove it, and refer to schemas by $ref", kw.name)
 	case aPattern:
-		if expr, ok := expect[string](c, value, at, "text"); ok {
+		if expr, ok := expect[string](c, value, at, "a string"); ok {
 			n.pattern = c.pattern(n, expr, at)
 		}
 	default:
@@ -303,7 +303,7 @@ func (c *compiler) numberKeyword(n *node, kw keyword, value any, at string) {
 }
 
 func (c *compiler) list(n *node, kw keyword, value any, at string) {
-	list, ok := expect[[]any](c, value, at, "a list")
+	list, ok := expect[[]any](c, value, at, "an array")
 	if !ok || kw.shape != aValueSet {
 		return
 	}
@@ -433,7 +433,7 @@ func (c *compiler) schemas(n *node, kw keyword, value any, at string) {
 func (c *compiler) schemaList(value any, at string) []*node {
 	list, ok := value.([]any)
 	if !ok || len(list) == 0 {
-		c.fail(at, "expected a list of at least one schema, got %s", show(value))
+		c.fail(at, "expected an array of at least one schema, got %s", show(value))
 		return nil
 	}
 	nodes := make([]*node, len(list))
@@ -458,7 +458,7 @@ func (c *compiler) object(value any, at string) map[string]any {
 }
 
 func (c *compiler) names(value any, at string) []string {
-	list, _ := expect[[]any](c, value, at, "a list of names")
+	list, _ := expect[[]any](c, value, at, "an array of names")
 	seen := make(map[string]bool, len(list))
 	all := make([]string, 0, len(list))
 	for i, v := range list {

@@ -49,7 +49,7 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e
 type Violation struct {
 	Pointer   string // JSON pointer (RFC 6901, not percent-encoded) of the value; of an absent field, where it should be
 	Line, Col int    // from 1; of an absent field, those of the object that lacks it; 0, 0 if unknown
-	Message   string // what is wrong there; a clause without subject, such as `is "abc", expected int`
+	Message   string // what is wrong there; a clause without subject, such as `is "abc", expected integer`
 	Help      string // what to write instead, such as `did you mean "list"?`; "" if there is no suggestion
 	Clamped   bool   // the value that rules read is not that of the document: the number is beyond ±(2^53-1), and counts as that
 	Keyword   string // the JSON Schema keyword that is broken; "type" for a wrong type; "" for numbers that are Clamped and if unknown

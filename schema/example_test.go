@@ -35,7 +35,7 @@ func Example() {
 	}
 	// Output:
 	// value:    map[phase:excution taskIndex:2 totalTasks:0]
-	// unusable: 3:11: /owner: is 7, expected text
+	// unusable: 3:11: /owner: is 7, expected string
 	// warning:  2:11: /phase: is "excution", expected one of "plan" or "execution"
 }
 
@@ -52,8 +52,8 @@ func ExampleType_At() {
 	fmt.Println(s.Type().At("fixTaskMap", "1.2", "fixTaskIds"))
 	fmt.Println(s.Type().At("taskIndx") == nil)
 	// Output:
-	// int
+	// integer
 	// "fine" | "coarse"
-	// list of text
+	// array of string
 	// true
 }

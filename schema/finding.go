@@ -33,7 +33,7 @@ func (n *node) findings(keyword, at string, v any) []Violation {
 	case "enum":
 		return one("is %s, expected %s", show(v), oneOf(n.keywords[keyword]))
 	case "pattern":
-		return one("is %s, expected text that matches %s", show(v), cut(n.text(keyword), maxShownText))
+		return one("is %s, expected string that matches %s", show(v), cut(n.text(keyword), maxShownText))
 	case "format":
 		if n.format != nil {
 			return []Violation{{Pointer: at, Message: "is " + show(v) + ", expected " + n.format.expected, Help: n.format.help, Keyword: keyword}}

@@ -85,7 +85,7 @@ func TestShippedPhase(t *testing.T) {
 	got := shipped(t, "speckit-state").Check(mustParse(t, `{"phase": "planning", "featureId": "test-feature", "taskIndex": "2"}`))
 	want := []string{
 		`1:11: /phase: is "planning", expected one of "specify", "plan", "tasks" or "execution"`,
-		`1:36: /featureId: is "test-feature", expected text that matches ^[0-9]{3}$`,
+		`1:36: /featureId: is "test-feature", expected string that matches ^[0-9]{3}$`,
 	}
 	if diff := cmp.Diff(want, lines(got.Warnings)); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)

@@ -24,11 +24,11 @@ const (
 
 // kindWords are the names of the kinds in messages, and schemaKinds those in schemas.
 var (
-	kindWords   = [...]string{"anything", "null", "bool", "int", "number", "text", "list", "object"}
+	kindWords   = [...]string{"anything", "null", "boolean", "integer", "number", "string", "array", "object"}
 	schemaKinds = [...]string{"", "null", "boolean", "integer", "number", "string", "array", "object"}
 )
 
-// String returns the name of the kind in messages: "anything", "null", "bool", "int", "number", "text", "list", "object".
+// String returns the name of the kind in messages: "anything", or the type of JSON Schema.
 func (k Kind) String() string {
 	if int(k) >= len(kindWords) {
 		return fmt.Sprintf("kind %d", uint8(k))
@@ -70,8 +70,8 @@ type Type struct {
 // maxShownValues is how many values of an enum the words of a type list.
 const maxShownValues = 100
 
-// String is the type in words, for messages: "text", "int", "list of int", "object", `"a" | "b"`, "text or null",
-// "int or text", "anything".
+// String is the type in words, for messages: "string", "integer", "array of integer", "object", `"a" | "b"`, "string or null",
+// "integer or string", "anything".
 func (t *Type) String() string {
 	if t == nil {
 		return Any.String()
@@ -91,9 +91,9 @@ func (t *Type) String() string {
 	case t.Kind == Any && t.Kinds != nil:
 		words = joinKinds(t.Kinds)
 	case t.Kind == Array && t.Elem != nil && t.Elem.Enum != nil:
-		words = "list of (" + t.Elem.String() + ")"
+		words = "array of (" + t.Elem.String() + ")"
 	case t.Kind == Array && t.Elem != nil && !t.Elem.unknown():
-		words = "list of " + t.Elem.String()
+		words = "array of " + t.Elem.String()
 	}
 	if t.Nullable && t.Kind != Null && !t.unknown() {
 		words += " or null"
@@ -193,7 +193,7 @@ func show(v any) string {
 	case string:
 		return quote(cut(v, most))
 	case []any:
-		return fmt.Sprintf("a list of %d", len(v))
+		return fmt.Sprintf("an array of %d", len(v))
 	case map[string]any:
 		return fmt.Sprintf("an object with %d fields", len(v))
 	case nil:
