@@ -204,10 +204,10 @@ func TestBadState(t *testing.T) {
 		`"maxGlobalIterations": 0`:                      {"both": {"stop limit", ""}},
 		`"recoveryMode": 3`:                             {"both": {next, "recoveryMode is 3"}},
 		`"awaitingApproval": "later"`:                   {"both": {next, "awaitingApproval is \"later\""}},
-		`"fixTaskMap": []`:                              {"speckit": {next, ""}, "specum": {next, "fixTaskMap is a list"}},
+		`"fixTaskMap": []`:                              {"speckit": {next, ""}, "specum": {next, "fixTaskMap is an array"}},
 		`"nativeSyncEnabled": "auto"`:                   {"specum": {next, "nativeSyncEnabled is \"auto\""}},
 		`"maxModificationsPerTask": 0`:                  {"specum": {next, ""}},
-		`"recoveryMode": true, "fixTaskMap": [1]`:       {"specum": {next, "fixTaskMap is a list"}},
+		`"recoveryMode": true, "fixTaskMap": [1]`:       {"specum": {next, "fixTaskMap is an array"}},
 		`"epicName": 3`:                                 {"specum": {next, "epicName is 3"}},
 		`"phase": "execution", "phase": "constitution"`: {"both": {"stop not-executing", ""}},
 	} {
