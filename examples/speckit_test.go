@@ -204,7 +204,7 @@ func TestBadState(t *testing.T) {
 		`"maxGlobalIterations": 0`:                      {"both": {"stop limit", ""}},
 		`"recoveryMode": 3`:                             {"both": {next, "recoveryMode is 3"}},
 		`"awaitingApproval": "later"`:                   {"both": {next, "awaitingApproval is \"later\""}},
-		`"fixTaskMap": []`:                              {"speckit": {next, ""}, "specum": {next, "fixTaskMap is an array"}},
+		`"fixTaskMap": []`:                              {"speckit": {next, ""}, "specum": {next, ""}},
 		`"nativeSyncEnabled": "auto"`:                   {"specum": {next, "nativeSyncEnabled is \"auto\""}},
 		`"maxModificationsPerTask": 0`:                  {"specum": {next, ""}},
 		`"recoveryMode": true, "fixTaskMap": [1]`:       {"specum": {next, "fixTaskMap is an array"}},
