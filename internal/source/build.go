@@ -40,16 +40,16 @@ func (b *builder) document(doc *yaml.Node) *Node {
 		b.report(0, 0, CheckDocument, "the file holds no YAML document", "write the policy here; it begins with `ralph: 1`")
 		return nil
 	}
-	root := b.node(doc.Content[0], 0, false)
+	root := b.node(doc.Content[0], 0, -1, false)
 	if b.broken {
 		return nil
 	}
 	return root
 }
 
-// node builds one node and what is below it. Flow says that it stands between
-// brackets.
-func (b *builder) node(y *yaml.Node, depth int, flow bool) *Node {
+// node builds one node and what is below it. Parent is the column, from 0, of the block key or dash that it belongs to;
+// flow says that it stands between brackets.
+func (b *builder) node(y *yaml.Node, depth, parent int, flow bool) *Node {
 	n := b.alloc()
 	n.file = b.file
 	n.offset, n.Start = b.seek(y.Line, y.Column)
@@ -75,7 +75,7 @@ func (b *builder) node(y *yaml.Node, depth int, flow bool) *Node {
 		return n
 	}
 	if n.Kind == Scalar {
-		b.scalar(n, flow)
+		b.scalar(n, parent, flow)
 		return n
 	}
 	if depth == MaxDepth {
@@ -86,22 +86,24 @@ func (b *builder) node(y *yaml.Node, depth int, flow bool) *Node {
 		}
 		return n
 	}
-	flow = n.Style == Flow
+	if flow = n.Style == Flow; !flow {
+		parent = n.Start.Col - 1
+	}
 	if n.Kind == List {
 		n.Items = make([]*Node, 0, len(y.Content))
 		for _, item := range y.Content {
 			if b.full {
 				break
 			}
-			n.Items = append(n.Items, b.node(item, depth+1, flow))
+			n.Items = append(n.Items, b.node(item, depth+1, parent, flow))
 		}
 		return n
 	}
 	n.Fields = make([]Field, 0, len(y.Content)/2)
 	for i := 0; i+1 < len(y.Content) && !b.full; i += 2 {
-		key := b.node(y.Content[i], depth+1, flow)
+		key := b.node(y.Content[i], depth+1, parent, flow)
 		b.key(key, y.Content[i])
-		n.Fields = append(n.Fields, Field{key, b.node(y.Content[i+1], depth+1, flow)})
+		n.Fields = append(n.Fields, Field{key, b.node(y.Content[i+1], depth+1, parent, flow)})
 	}
 	if len(n.Fields) == 1 {
 		b.split(n)
@@ -244,7 +246,7 @@ func (b *builder) typed(n *Node, start, end int) {
 }
 
 // scalar looks for the traps of scalars, and settles the tags of YAML 1.2.
-func (b *builder) scalar(n *Node, flow bool) {
+func (b *builder) scalar(n *Node, parent int, flow bool) {
 	switch n.Tag {
 	case "!!timestamp", "!!merge": // of YAML 1.1
 		n.Tag = "!!str"
@@ -253,7 +255,7 @@ func (b *builder) scalar(n *Node, flow bool) {
 	case Plain:
 		b.cut(n, flow)
 	case SingleQuoted, DoubleQuoted:
-		b.swallowed(n)
+		b.swallowed(n, parent)
 	}
 }
 
@@ -288,44 +290,21 @@ func unfinished(key string) bool { return open(key) != 0 || strings.Contains(key
 // swallowed looks for a quoted scalar that runs into the lines below because its
 // closing quote is missing: the library goes on to the next quote, wherever that
 // stands.
-func (b *builder) swallowed(n *Node) {
+func (b *builder) swallowed(n *Node, parent int) {
 	text := b.file.text
 	if quotedEnd(text[n.offset:b.file.lineEnd(n.offset)]) > 0 {
 		return
 	}
 	first, end := b.file.lineAt(n.offset), n.end()
-	indent := b.file.parentIndent(first, n.offset)
 	for line := first + 1; line < len(b.file.lines) && int(b.file.lines[line]) < end; line++ {
-		s, e := b.file.line(line)
-		rest := strings.TrimLeft(text[s:e], " ")
-		if rest == "" || e-s-len(rest) > indent {
-			continue
+		if start, stop, col := b.file.content(line); start < stop && col <= parent {
+			b.broken = true
+			b.report(n.offset, n.offset+1, CheckSyntax,
+				fmt.Sprintf("the quote opened here is closed only in line %d", b.file.lineAt(end-1)+1),
+				"close it on this line, or indent the lines that belong to it")
+			return
 		}
-		b.broken = true
-		b.report(n.offset, n.offset+1, CheckSyntax,
-			fmt.Sprintf("the quote opened here is closed only in line %d", b.file.lineAt(end-1)+1),
-			"close it on this line, or indent the lines that belong to it")
-		return
 	}
-}
-
-// parentIndent is the column of the key or dash that the value at offset in this
-// line belongs to: lines that are not indented deeper are not part of the value.
-func (f *file) parentIndent(line, offset int) int {
-	start, _ := f.line(line)
-	before := f.text[start:offset]
-	indent := len(before) - len(strings.TrimLeft(before, " "))
-	if strings.TrimLeft(before, " ") == "" {
-		return indent - 1 // it starts the line: its parent is above and to the left
-	}
-	for strings.HasPrefix(before[indent:], "- ") {
-		rest := strings.TrimLeft(before[indent+2:], " ")
-		if rest == "" {
-			break
-		}
-		indent = len(before) - len(rest)
-	}
-	return indent
 }
 
 // key checks that a key is text.
