@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -51,7 +52,7 @@ func TestDocuments(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := readDocument(t, name)
-			s := &session{t: t, dir: workspace(t), home: t.TempDir()}
+			s := &session{t: t, dir: workspace(t, d), home: t.TempDir()}
 			for _, b := range d.blocks {
 				at := fmt.Sprintf("%s:%d", name, b.line)
 				if b.file != "" {
@@ -87,12 +88,15 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// workspace is a folder with a copy of examples, in which a document's commands run.
-func workspace(t *testing.T) string {
+// workspace is a directory in which a document's commands run, with a copy of examples if they name it.
+func workspace(t *testing.T, d document) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(d.blocks, func(b block) bool { return strings.Contains(b.text, "examples/") }) {
+		return dir
 	}
 	if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(root(t), "examples"))); err != nil {
 		t.Fatal(err)

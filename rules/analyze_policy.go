@@ -17,7 +17,7 @@ const (
 // true, at rules that other rules never let decide, and at what no rule decides.
 // It knows enums, booleans, whole numbers with their bounds, comparisons between
 // them, and how facts stand; of what it does not know it assumes nothing. Every
-// finding has a witness. See docs/checks.md for each check.
+// finding has a witness. See docs/checks for each check.
 func (p *Program) analyze() Diagnostics {
 	p.mu.Lock()
 	defer p.mu.Unlock()

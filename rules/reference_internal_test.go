@@ -41,13 +41,13 @@ func TestPolicyKeysPage(t *testing.T) {
 	section("run of an effect", "`run` must be there, `timeout` stands beside it.", form.RunKeys())
 	section("prune", "Both keys must be there.", form.PruneKeys())
 	section("finally", "An entry of the list `finally` has `prune`, `log` or both.", form.FinallyKeys())
-	section("unless_repeated", fmt.Sprintf("`times` must be there. ralph remembers the latest %s verdicts of a rule: a higher number is the warning [`limit-ceiling`](../checks.md#limit-ceiling), and that one counts.", reference.Number(maxSaid)), form.UnlessKeys())
+	section("unless_repeated", fmt.Sprintf("`times` must be there. ralph remembers the latest %s verdicts of a rule: a higher number is the warning [`limit-ceiling`](../checks/limit-ceiling.md), and that one counts.", reference.Number(maxSaid)), form.UnlessKeys())
 	section("measure", "Both keys must be there.", form.MeasureKeys())
 	section("run of the policy", "Defaults of [`ralph run`](../run.md). `client` must be there if `args` is. Flags of the command line go before them.", form.AgentKeys())
 	section("Every fact", "A fact has one [source](sources.md), the keys of that source, and these.", form.FactOptionKeys())
 
 	p.Section(2, "limits")
-	p.Text("A limit of N allows N. `iterations` and `cost` count in a run only. A limit above its ceiling is the warning [`limit-ceiling`](../checks.md#limit-ceiling), and the ceiling counts.")
+	p.Text("A limit of N allows N. `iterations` and `cost` count in a run only. A limit above its ceiling is the warning [`limit-ceiling`](../checks/limit-ceiling.md), and the ceiling counts.")
 	rows := [][]string{{"key", "value", "if absent", "ceiling", "meaning"}}
 	usual, highest := reflect.ValueOf(defaultLimits()), reflect.ValueOf(ceilings())
 	for _, k := range form.LimitKeys() {

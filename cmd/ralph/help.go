@@ -6,12 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/docs/checks"
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
 )
-
-// checksPage is where each check has a section, named by its id.
-const checksPage = "https://github.com/ralph-sdk/ralph/blob/main/docs/checks.md#"
 
 // doctorPage has the checks of doctor.
 const doctorPage = "https://github.com/ralph-sdk/ralph/blob/main/docs/reference/doctor.md"
@@ -21,8 +19,8 @@ func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND | CHECK]",
 		Short: "Explain a command, or a check of ralph check or ralph doctor",
-		Long: "help explains a command, or what a check finds: the id in brackets behind a finding of ralph\n" +
-			"check or ralph doctor.",
+		Long: "help explains a command, or what a check finds and what to write instead: the ID in brackets\n" +
+			"at the end of a finding of ralph check or ralph doctor.",
 		Example: "  ralph help start\n  ralph help unbounded-continue",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var words []string
@@ -72,25 +70,13 @@ func checkIDs() (ids []string) {
 	return ids
 }
 
-// aboutCheck says what the checks of an id find, and where there is more; "" if there is none.
+// aboutCheck returns the page of the check of policies, or what the check of doctor finds; "" if there is neither.
 func aboutCheck(id string) string {
-	var b strings.Builder
-	for _, c := range form.Checks() {
-		if c.ID == id {
-			fmt.Fprintf(&b, "%s, %s of ralph check: %s.\n%s%s\n", c.ID, article(c.Severity), c.Doc, checksPage, c.ID)
-		}
-	}
+	about := checks.Page(id)
 	for _, c := range doctorChecks() {
 		if c.id == id {
-			fmt.Fprintf(&b, "%s, a check of ralph doctor: %s.\n%s\n", c.id, c.doc, doctorPage)
+			about += fmt.Sprintf("%s, a check of ralph doctor: %s.\n%s\n", c.id, c.doc, doctorPage)
 		}
 	}
-	return b.String()
-}
-
-func article(noun string) string {
-	if strings.ContainsRune("aeiou", rune(noun[0])) {
-		return "an " + noun
-	}
-	return "a " + noun
+	return about
 }

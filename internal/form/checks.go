@@ -1,7 +1,7 @@
 package form
 
-// Check is one check of policies: what a finding names. Its section in docs/checks.md is
-// called by its ID.
+// Check is one check of policies: what a finding names. Its page is
+// docs/checks/ID.md.
 type Check struct {
 	ID       string
 	Severity string // error, warning or info

@@ -21,7 +21,7 @@ type Page struct {
 	text strings.Builder
 }
 
-// New begins the page docs/reference/NAME.md with its title.
+// New begins the page docs/reference/NAME.md with its title. The name can lead to another directory of docs.
 func New(t testing.TB, name, title string) *Page {
 	t.Helper()
 	p := &Page{t: t, name: name}
