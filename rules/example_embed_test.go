@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
@@ -91,7 +92,8 @@ rules:
 	// page map[team:api text:s1 is behind]
 }
 
-// A policy that touches more than it may is refused, at the place where it does.
+// A policy that touches more than it may is refused, at the place where it does. What it
+// would touch in all is listed by loading it without Allow.
 func ExampleCapabilities() {
 	cfg := rules.Config{Allow: &rules.Capabilities{
 		Sources: []string{"json"},
@@ -111,10 +113,18 @@ rules:
 	for _, d := range diags {
 		fmt.Println(d.Pos, d.Check, d.Message)
 	}
+	cfg.Allow = nil
+	program, _ := rules.LoadBytes(context.Background(), "tenant.yaml", policy, cfg)
+	for _, use := range slices.Concat(program.Uses().Sources, program.Uses().Names) {
+		fmt.Println(use.Pos, use.Name)
+	}
 	// Output:
 	// tenant.yaml:4:3 not-allowed the policy may not use the source "text"
 	// tenant.yaml:4:18 not-allowed the policy may not use the path "/etc/passwd"
 	// tenant.yaml:8:17 not-allowed the policy may not use the name "env.AWS_SECRET_ACCESS_KEY"
+	// tenant.yaml:3:3 json
+	// tenant.yaml:4:3 text
+	// tenant.yaml:8:17 env.AWS_SECRET_ACCESS_KEY
 }
 
 // Uses lists what a policy can touch, for a person to agree to or for a program to
