@@ -56,6 +56,10 @@ type Event struct {
 	// Turn says that no hook is active. An absent flag says nothing.
 	NewTurn bool
 
+	// Values are values of facts and names for this event alone, which a program gives as with loop.WithValues; no input of a
+	// host has them.
+	Values map[string]any
+
 	// Raw is the whole input. Whole numbers are int, others float64; a number too large for both is its text, as a
 	// json.Number.
 	Raw map[string]any

@@ -202,6 +202,11 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 		d.fail(l.broken)
 		return
 	}
+	own := given{values: d.Event.Values}
+	if err := cmp.Or(own.reserved(), own.stray(d.program)); err != nil {
+		d.fail(err)
+		return
+	}
 	if err = d.meet(); err == nil && alone {
 		err = d.enter(ctx)
 	}

@@ -74,8 +74,10 @@ func (g *gatherer) close() {
 // facts is the world as the rules see it.
 func (g *gatherer) facts() rules.Facts {
 	var world rules.Facts = g
-	if len(g.loop.values) > 0 {
-		world = given{world, g.loop.values}
+	for _, values := range []map[string]any{g.loop.values, g.Event.Values} {
+		if len(values) > 0 {
+			world = given{world, values}
+		}
 	}
 	if around := g.loop.around; around != nil {
 		if world = around(g.Event, world); world == nil {

@@ -70,7 +70,7 @@ func Load(ctx context.Context, fsys fs.FS, name string, opts ...Option) (*Loop, 
 		return nil, found
 	}
 	if err = l.take(p); err == nil {
-		err = l.strayValue(p)
+		err = given{values: l.values}.stray(p)
 	}
 	if err != nil {
 		return refused(found, err)

@@ -138,10 +138,11 @@ func TestNothingPublicPanics(t *testing.T) {
 	_, lookZero := zero.Look(ctx, host.Event{})
 	_, startErr := zero.Start(none, host.Event{}, nil)
 	refused := map[string][]error{ // by function: each is an error
-		"New":       {err, zeroErr},
-		"Broken":    {brokenErr},
-		"Load":      {loads(none, files, "p.yaml"), loads(ctx, nil, "p.yaml"), loads(ctx, files, ""), loads(ctx, files, "q.yaml")},
-		"Run":       {runs(l, none, host.Event{}), runs(zero, ctx, host.Event{}), runs(nil, ctx, host.Event{})},
+		"New":    {err, zeroErr},
+		"Broken": {brokenErr},
+		"Load":   {loads(none, files, "p.yaml"), loads(ctx, nil, "p.yaml"), loads(ctx, files, ""), loads(ctx, files, "q.yaml")},
+		"Run": {runs(l, none, host.Event{}), runs(zero, ctx, host.Event{}), runs(nil, ctx, host.Event{}),
+			runs(l, ctx, host.Event{Values: map[string]any{"misspelt": 1}}), runs(l, ctx, host.Event{Values: map[string]any{"now": 1}})},
 		"Preview":   {l.Preview(none, host.Event{}).Err, zero.Preview(ctx, host.Event{}).Err, (*loop.Loop)(nil).Preview(none, host.Event{}).Err},
 		"Apply":     {applies(l, ctx, nil), applies(l, ctx, &loop.Decision{}), applies(l, ctx, other.Preview(ctx, host.Event{})), applies(l, ctx, spent), applies(l, none, l.Preview(ctx, host.Event{})), applies(zero, ctx, l.Preview(ctx, host.Event{})), applies(nil, none, nil)},
 		"Replace":   {l.Replace(nil), l.Replace(new(rules.Program)), zero.Replace(program), (*loop.Loop)(nil).Replace(nil)},

@@ -14,24 +14,30 @@ import (
 // WithValues sets the values of facts and of ralph's own names, by name: "state",
 // "transcript.last". They are asked first; what has a value is not gathered. Values
 // convert as in [rules.ValueOf]. [New] refuses a name that the policy does not know.
+// Values of one event are in the field Values of [host.Event], and replace these.
 func WithValues(values map[string]any) Option {
 	return func(l *Loop) error {
 		if l.values == nil {
 			l.values = map[string]any{}
 		}
-		for name, v := range values {
-			switch {
-			case name == "":
-				return errors.New("a value needs the name of a fact or of one of ralph's names")
-			case name == "now":
-				return errors.New("now is not given by value: use loop.WithClock")
-			case strings.HasPrefix(name, "loop."):
-				return fmt.Errorf("%s is not given by value: it follows from the memory, see loop.WithStore", name)
-			}
-			l.values[name] = v
-		}
-		return nil
+		maps.Copy(l.values, values)
+		return given{values: values}.reserved()
 	}
+}
+
+// reserved returns an error for a name that has no value of its own.
+func (g given) reserved() error {
+	for name := range g.values {
+		switch {
+		case name == "":
+			return errors.New("a value needs the name of a fact or of one of ralph's names")
+		case name == "now":
+			return errors.New("now is not given by value: use loop.WithClock")
+		case strings.HasPrefix(name, "loop."):
+			return fmt.Errorf("%s is not given by value: it follows from the memory, see loop.WithStore", name)
+		}
+	}
+	return nil
 }
 
 // unused returns why an option is of no use to a program: a value is of no name that it has,
@@ -50,15 +56,15 @@ func (l *Loop) unused(p *rules.Program) error {
 			return fmt.Errorf("the verb %s is in no rule of the policy %s", name, p.Name)
 		}
 	}
-	return l.strayValue(p)
+	return given{values: l.values}.stray(p)
 }
 
-// strayValue returns an error for a value whose name is misspelt.
-func (l *Loop) strayValue(p *rules.Program) error {
-	if len(l.values) == 0 || len(p.Rules()) == 0 {
+// stray returns an error for a value whose name is misspelt.
+func (g given) stray(p *rules.Program) error {
+	if len(g.values) == 0 || len(p.Rules()) == 0 {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.values)) {
+	for _, name := range slices.Sorted(maps.Keys(g.values)) {
 		if !p.Takes(name) {
 			return fmt.Errorf("the value %q is neither a fact of the policy %s nor one of ralph's names", name, p.Name)
 		}

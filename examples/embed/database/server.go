@@ -1,7 +1,6 @@
 package database
 
 import (
-	"context"
 	"database/sql"
 	"encoding/json"
 	"io"
@@ -19,7 +18,7 @@ import (
 //	PUT /TENANT             the body is the policy of the tenant
 //	POST /TENANT/SESSION    the body is a JSON object with the facts of an event; the answer has action and reason
 //
-// A policy reads facts of the request, and nothing else: no file, no variable, no program. Its size,
+// A policy declares the facts of a request as inputs, and reads nothing else: no file, no variable, no program. Its size,
 // and the time and work of each decision, have limits.
 type Server struct {
 	db    *sql.DB
@@ -52,10 +51,9 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request) {
 	}
 	opts := []loop.Option{
 		loop.WithConfig(rules.Config{
-			Allow:  &rules.Capabilities{Sources: []string{"request"}, Names: []string{"session_id"}},
+			Allow:  &rules.Capabilities{Sources: []string{"input"}, Names: []string{"session_id"}},
 			Limits: rules.LoadLimits{Nodes: 10_000, Patterns: 20_000},
 		}),
-		loop.WithSource(request{}),
 		loop.WithStore(store),
 		loop.WithBudget(rules.Budget{Steps: 100_000, Bytes: 1 << 20}),
 		loop.WithDeadline(5 * time.Second),
@@ -86,7 +84,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	d, err := l.(*loop.Loop).Run(r.Context(), host.Event{SessionID: r.PathValue("session"), Raw: facts})
+	d, err := l.(*loop.Loop).Run(r.Context(), host.Event{SessionID: r.PathValue("session"), Values: facts})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
@@ -97,15 +95,4 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(answer) // the client is gone
-}
-
-// request is a source: a key of the request's object.
-type request struct{}
-
-func (request) Kind() rules.SourceKind {
-	return rules.SourceKind{Name: "request", Doc: "A value of the request.", Schema: true}
-}
-
-func (request) Gather(_ context.Context, q loop.Query) rules.Value {
-	return rules.ValueOf(q.Fact, q.Event.Raw[q.Args[0]])
 }

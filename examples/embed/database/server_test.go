@@ -50,7 +50,7 @@ rules: [{name: spin, when: "any(1..9000, count(1..9000, true) < 0)", continue: G
 `)
 	send("POST", "/busy/s1", "{}")
 	send("PUT", "/acme", `ralph: 1
-facts: {left: {request: left, schema: {type: integer}}}
+facts: {left: {input: {type: integer}}}
 limits: {continuations: 2}
 rules: [{name: left, when: left > 0, continue: "${left} targets are left."}]
 `)
@@ -58,6 +58,7 @@ rules: [{name: left, when: left > 0, continue: "${left} targets are left."}]
 		send("POST", "/acme/s1", `{"left": 4}`)
 	}
 	send("POST", "/acme/s2", `{"left": "many"}`)
+	send("POST", "/acme/s2", `{"lefft": 4}`)
 	// Output:
 	// 422 policy.yaml:2:9: the policy may not use the source "text"
 	// policy.yaml:2:23: the policy may not use the path "/etc/passwd"
@@ -68,4 +69,5 @@ rules: [{name: left, when: left > 0, continue: "${left} targets are left."}]
 	// 200 {"action":"continue","reason":"4 targets are left."}
 	// 200 {"action":"stop","reason":"the limit of 2 continuations in a streak is reached"}
 	// 200 {"action":"stop","fault":"fact","reason":"the rule left is undecided: left is invalid: is \"many\", expected integer"}
+	// 503 the value "lefft" is neither a fact of the policy policy.yaml nor one of ralph's names
 }
