@@ -55,7 +55,7 @@ func TestImports(t *testing.T) {
 		"schema":               {"./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "time"},
 		"internal/form":        nil,
 		"rules/internal/solve": nil,
-		"internal/shellwords":  nil,
+		"internal/shellwords":  {"runtime"},
 		"internal/source":      nil,
 
 		// The language and the decision.
@@ -78,6 +78,7 @@ func TestImports(t *testing.T) {
 
 		// Events in, facts gathered, verdicts applied.
 		"host":              {"./internal/jsontext", "./internal/markdown", "./internal/shellwords", "os", "path/filepath", "syscall", "time"},
+		"host/setup":        {"./host", "./internal/jsonedit", "./internal/nearest", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
 		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/child", "./internal/git", "./internal/home", "./internal/store", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
@@ -105,7 +106,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "time"},
 		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./docs/checks", "./examples", "./host", "./internal/approval", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsonedit", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./rules/format", "./run", "./schema", "./state", "bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./docs/checks", "./examples", "./host", "./host/setup", "./internal/approval", "./internal/fatal", "./internal/form", "./internal/home", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./rules/format", "./run", "./schema", "./state", "bufio", "crypto/rand", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 )
@@ -41,7 +42,7 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 	if len(args) == 0 {
 		if input, ok := bareInput(a.stdin, time.After(bareWait)); ok {
 			// Whose entry started it is not known.
-			a.stdin, args = input, []string{a.evalCommand().Name(), "--scope", scopeUser}
+			a.stdin, args = input, []string{a.evalCommand().Name(), "--scope", setup.ScopeUser}
 		}
 	}
 	if len(args) == 0 || args[0] != "eval" { // of which every byte is for the host

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/internal/form"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -63,7 +64,7 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 		return err
 	}
 	all := rules.Diagnostics{} // not nil: it is written as JSON
-	if names, err = spread(o.project, orDefault(names)); err != nil {
+	if names, err = spread(o.project, workspace.OrDefault(names)); err != nil {
 		return err
 	}
 	for _, name := range names {

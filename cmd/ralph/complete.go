@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -22,7 +23,7 @@ func (a *app) complete(root *cobra.Command) {
 	}
 	flags := map[string]completer{
 		"policy": orFiles(policies), "session": sessions, "host": oneWord(host.Names()...), "client": oneWord(clientNames()...),
-		"scope": oneWord(scopeProject, scopeLocal, scopeUser), "answer": oneWord(answerJSON, answerExitCode), "template": oneWord(templates...),
+		"scope": oneWord(setup.ScopeProject, setup.ScopeLocal, setup.ScopeUser), "answer": oneWord(answerJSON, answerExitCode), "template": oneWord(templates...),
 		"action": oneWord(rules.Stop.String(), rules.Continue.String()),
 	}
 	arguments := map[string]completer{
@@ -77,8 +78,8 @@ func (a *app) sessionIDs(project string) []string {
 }
 
 func (a *app) hostNames(string) (names []string) {
-	for _, g := range agents(a.homeDir(), a.getenv) {
-		names = append(names, g.host)
+	for _, g := range a.setupIn("").Hosts() {
+		names = append(names, g.Name)
 	}
 	return names
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -30,7 +31,7 @@ func (a *app) diffCommand() *cobra.Command {
 			"  ralph diff --texts --format json old.yaml new.yaml",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return errors.New("name the policies to compare: ralph diff OLD [NEW]; without NEW it is " + defaultPolicy)
+				return errors.New("name the policies to compare: ralph diff OLD [NEW]; without NEW it is " + workspace.DefaultPolicy)
 			}
 			return nil
 		},
@@ -40,7 +41,7 @@ func (a *app) diffCommand() *cobra.Command {
 				return err
 			}
 			var programs [2]*rules.Program
-			for i, name := range append(args, defaultPolicy)[:2] {
+			for i, name := range append(args, workspace.DefaultPolicy)[:2] {
 				if programs[i], err = a.policyToCompare(cmd.Context(), project, name, set); err != nil {
 					return err
 				}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -67,15 +68,15 @@ type doctorReport struct {
 
 // An examination is one run of doctor.
 type examination struct {
-	app      *app
-	root     *state.Root
-	store    *store.Store // nil if there is no place for one
-	stale    time.Duration
-	now      time.Time
-	settings []hostSettings
-	policies []examined
-	findings []finding
-	reported map[string]bool // problems of states, by their texts
+	app       *app
+	root      *state.Root
+	store     *store.Store // nil if there is no place for one
+	stale     time.Duration
+	now       time.Time
+	installed *setup.Installed
+	policies  []examined
+	findings  []finding
+	reported  map[string]bool // problems of states, by their texts
 }
 
 // problem reports a problem with its fix, which may have several steps.
@@ -93,10 +94,9 @@ func (a *app) doctor(ctx context.Context, project, format string, stale time.Dur
 		return err
 	}
 	defer root.Close()
-	x := &examination{app: a, root: root, stale: stale, now: time.Now(), findings: []finding{}, reported: map[string]bool{}}
+	x := &examination{app: a, root: root, stale: stale, now: time.Now(), findings: []finding{}, reported: map[string]bool{}, installed: a.setupIn(root.Dir()).Read(ctx)}
 	x.checkStore(ctx)
 	x.checkSwitch()
-	x.readSettings(ctx)
 	x.checkSettings()
 	x.checkGates(ctx)
 	x.checkProgram()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,18 +14,10 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/workspace"
-	"github.com/ralph-sdk/ralph/state"
 )
-
-// hostSettings is one settings file of a host that could be read.
-type hostSettings struct {
-	agent   agent
-	scope   string
-	file    settingsFile
-	values  map[string]any
-	entries []hookEntry
-}
 
 // checkSwitch sees whether loops are switched off.
 func (x *examination) checkSwitch() {
@@ -48,77 +39,10 @@ func (x *examination) checkSwitch() {
 	}
 }
 
-// readSettings reads the settings of all hosts.
-func (x *examination) readSettings(ctx context.Context) {
-	home := x.app.homeDir()
-	for _, g := range agents(home, x.app.getenv) {
-		for _, scope := range append([]string{scopeManaged}, g.scopes()...) {
-			if g.files[scope] == "" {
-				continue
-			}
-			s, err := g.open(ctx, x.root.Dir(), home, scope)
-			if errors.Is(err, errUsersOwn) {
-				continue // it is read for that scope
-			}
-			if err != nil {
-				x.problem("settings", s.shown, strings.TrimPrefix(err.Error(), s.shown+": "), "make it a readable file")
-				continue
-			}
-			in := hostSettings{agent: g, scope: scope, file: s}
-			if in.values, err = s.decode(); err == nil {
-				in.entries, err = s.hookEntries()
-			}
-			if err != nil {
-				where, what := s.shown, err.Error()
-				var bad *settingsError
-				if errors.As(err, &bad) {
-					where, what = bad.place(), bad.message
-				}
-				x.problem("settings", where, what+"; the host ignores the file with all its hooks", "repair the file")
-				continue
-			}
-			x.settings = append(x.settings, in)
-		}
-	}
-}
-
-// asking calls f for every entry that asks ralph.
-func (x *examination) asking(f func(in hostSettings, e hookEntry, policies []string)) {
-	for _, in := range x.settings {
-		for _, e := range in.entries {
-			if policies, ok := e.ralph(); ok {
-				f(in, e, orDefault(policies))
-			}
-		}
-	}
-}
-
-// hooksForAll reports whether a hook for all projects asks ralph.
-func (a *app) hooksForAll(ctx context.Context, project string) bool {
-	x, done := a.settingsOf(ctx, project)
-	defer done()
-	all := len(x.ownPlugins()) > 0
-	x.asking(func(_ hostSettings, e hookEntry, _ []string) { all = all || e.forAll() })
-	return all
-}
-
-// settingsOf reads the settings of all hosts. Those that cannot be read are left out: doctor reports them.
-func (a *app) settingsOf(ctx context.Context, project string) (x *examination, done func() error) {
-	x = &examination{app: a}
-	var err error
-	if x.root, err = state.OpenRoot(project); err != nil {
-		return x, func() error { return nil }
-	}
-	x.readSettings(ctx)
-	return x, x.root.Close
-}
-
 // hookTime is the time that installed hooks give to a policy: the shortest, 0 if none asks it.
 func (a *app) hookTime(ctx context.Context, project string, p policy) (shortest time.Duration) {
-	x, done := a.settingsOf(ctx, project)
-	defer done()
-	x.asking(func(_ hostSettings, e hookEntry, policies []string) {
-		if d := e.deadline(); hasPolicy(project, policies, p) && (shortest == 0 || d < shortest) {
+	a.setupIn(project).Read(ctx).Asking(func(_ setup.Settings, e setup.Entry, policies []string) {
+		if d := e.Deadline(); hasPolicy(project, policies, p) && (shortest == 0 || d < shortest) {
 			shortest = d
 		}
 	})
@@ -127,60 +51,67 @@ func (a *app) hookTime(ctx context.Context, project string, p policy) (shortest 
 
 // checkSettings sees whether hosts ask ralph at all, once, and wait for the answer.
 func (x *examination) checkSettings() {
-	for _, in := range x.settings {
-		if off, _ := in.values["disableAllHooks"].(bool); off {
-			x.problem("hooks-disabled", in.file.shown, "disableAllHooks is true, so no hook runs", "remove disableAllHooks from the file")
+	for _, bad := range x.installed.Unread {
+		what, fix := bad.What, "make it a readable file"
+		if bad.Odd {
+			what, fix = what+"; the host ignores the file with all its hooks", "repair the file"
 		}
-		if only, _ := in.values["allowManagedHooksOnly"].(bool); only && in.scope == scopeManaged {
-			x.problem("hooks-disabled", in.file.shown, "allowManagedHooksOnly is true, so only hooks of the administrator run",
+		x.problem("settings", bad.Where, what, fix)
+	}
+	for _, in := range x.installed.Settings {
+		if off, _ := in.Values["disableAllHooks"].(bool); off {
+			x.problem("hooks-disabled", in.File.Shown, "disableAllHooks is true, so no hook runs", "remove disableAllHooks from the file")
+		}
+		if only, _ := in.Values["allowManagedHooksOnly"].(bool); only && in.Scope == setup.ScopeManaged {
+			x.problem("hooks-disabled", in.File.Shown, "allowManagedHooksOnly is true, so only hooks of the administrator run",
 				"ask the administrator to add the hook to that file")
 		}
 	}
 	any := false
-	x.asking(func(in hostSettings, e hookEntry, policies []string) {
+	x.installed.Asking(func(in setup.Settings, e setup.Entry, policies []string) {
 		any = true
-		if all := in.scope == scopeUser || in.scope == scopeManaged; all && !e.forAll() && in.agent.stops(e.event) {
-			x.problem("untrusted", in.file.shown, "the entry is for all projects and lacks --scope user, so what any project brings counts", x.installAgain(in, e))
+		if all := in.Scope == setup.ScopeUser || in.Scope == setup.ScopeManaged; all && !e.ForAll() && in.Host.Stops(e.Event) {
+			x.problem("untrusted", in.File.Shown, "the entry is for all projects and lacks --scope user, so what any project brings counts", x.installAgain(in, e))
 			x.repairEntry(in, e)
 		}
-		if deadline := e.deadline(); e.timeout != 0 && e.timeout < deadline.Seconds()+2 {
-			x.problem("timeout", in.file.shown, fmt.Sprintf("the host waits %g s for ralph, which may take %g s", e.timeout, deadline.Seconds()),
-				fmt.Sprintf("set the timeout of the entry to %d", in.agent.form.seconds(timeoutFor(deadline))))
+		if deadline := e.Deadline(); e.Timeout != 0 && e.Timeout < deadline.Seconds()+2 {
+			x.problem("timeout", in.File.Shown, fmt.Sprintf("the host waits %g s for ralph, which may take %g s", e.Timeout, deadline.Seconds()),
+				fmt.Sprintf("set the timeout of the entry to %d", in.Host.Timeout(deadline)))
 			x.repairEntry(in, e)
 		}
 		x.checkGuard(in, e)
 	})
-	if !any && len(x.ownPlugins()) == 0 {
+	if !any && len(x.installed.Plugins()) == 0 {
 		policy := " --policy NAME"
-		if !lacks(x.root.Dir(), defaultPolicy) {
+		if !lacks(x.root.Dir(), workspace.DefaultPolicy) {
 			policy = ""
 		}
-		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install claude-code"+policy+" (other hosts: "+strings.Join(agentNames(agents("", noEnv))[1:], ", ")+")")
+		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install claude-code"+policy+" (other hosts: "+strings.Join(setup.Names()[1:], ", ")+")")
 	}
 }
 
 // repairEntry has --fix repair the last finding, which is of an entry of ralph: install writes the entry again and removes a
 // second one of the same file.
-func (x *examination) repairEntry(in hostSettings, e hookEntry) {
-	if in.scope == scopeManaged {
+func (x *examination) repairEntry(in setup.Settings, e setup.Entry) {
+	if in.Scope == setup.ScopeManaged {
 		return
 	}
-	policies, _ := e.ralph()
-	f := installFlags{policies: orDefault(policies), scope: in.scope, project: x.root.Dir()}
+	policies, _ := e.Ralph()
+	f := installFlags{policies: policies, scope: in.Scope, project: x.root.Dir()}
 	quiet := *x.app
 	quiet.stdout = io.Discard
-	x.findings[len(x.findings)-1].repair = func(ctx context.Context) error { return quiet.install(ctx, in.agent.host, f) }
+	x.findings[len(x.findings)-1].repair = func(ctx context.Context) error { return quiet.install(ctx, in.Host.Name, f) }
 }
 
 // installAgain is the command that writes an entry again.
-func (x *examination) installAgain(in hostSettings, e hookEntry) string {
-	if in.scope == scopeManaged {
+func (x *examination) installAgain(in setup.Settings, e setup.Entry) string {
+	if in.Scope == setup.ScopeManaged {
 		return "ask the administrator to change that file"
 	}
-	policies, set, _ := e.flags()
-	fix := "ralph install " + in.agent.host + policyFlags(policies) + shellSet("", set)
-	if in.scope != scopeProject {
-		fix += " --scope " + in.scope
+	policies, _ := e.Ralph()
+	fix := "ralph install " + in.Host.Name + policyFlags(policies) + shellSet("", e.Set())
+	if in.Scope != setup.ScopeProject {
+		fix += " --scope " + in.Scope
 	}
 	return fix
 }
@@ -188,57 +119,52 @@ func (x *examination) installAgain(in hostSettings, e hookEntry) string {
 // checkGates sees what hosts ask for before they run ralph's entries, those of Claude Code's files too where another
 // host reads them and its user runs that host.
 func (x *examination) checkGates(ctx context.Context) {
-	for _, in := range x.settings {
-		for _, gate := range x.app.gates(ctx, in.agent, x.root.Dir(), in.scope, in.file) {
-			if gate.known {
-				x.problem("host-trust", in.file.shown, gate.what, gate.fix...)
+	for _, in := range x.installed.Settings {
+		for _, gate := range in.Host.Gates(ctx, in.File) {
+			if gate.Known {
+				x.problem("host-trust", in.File.Shown, gate.What, gate.Fix...)
 			} else {
-				x.note("host-trust", in.file.shown, gate.what, strings.Join(gate.fix, "\n"))
+				x.note("host-trust", in.File.Shown, gate.What, strings.Join(gate.Fix, "\n"))
 			}
 		}
 	}
 }
 
 // checkGuard sees whether an entry ends with status 2 if and only if the user wants it.
-func (x *examination) checkGuard(in hostSettings, e hookEntry) {
+func (x *examination) checkGuard(in setup.Settings, e setup.Entry) {
 	const check = "exit-status"
-	_, _, added := e.flags()
-	byStatus := answersByStatus(added)
-	if runtime.GOOS == "windows" || e.guarded == !byStatus {
+	byStatus := e.ByStatus()
+	if runtime.GOOS == "windows" || e.Guarded == !byStatus {
 		return
 	}
 	fix := x.installAgain(in, e)
 	if byStatus {
-		x.problem(check, in.file.shown, "the entry answers by exit status, but its trap turns status 2 into 1, so the agent always stops", fix)
+		x.problem(check, in.File.Shown, "the entry answers by exit status, but its trap turns status 2 into 1, so the agent always stops", fix)
 	} else {
-		x.note(check, in.file.shown, "if ralph crashes before it starts, the entry ends with status 2, which the host reads as continue", fix)
+		x.note(check, in.File.Shown, "if ralph crashes before it starts, the entry ends with status 2, which the host reads as continue", fix)
 	}
 	x.repairEntry(in, e)
 }
 
 // policyFlags are the flags that name policies to install, "" for the default one.
 func policyFlags(policies []string) string {
-	if samePolicies(policies, nil) {
+	if slices.Equal(workspace.OrDefault(policies), workspace.OrDefault(nil)) {
 		return ""
 	}
 	flags := ""
 	for _, p := range policies {
-		flags += " --policy " + shellLine([]string{p})
+		flags += " --policy " + shellwords.Line([]string{p})
 	}
 	return flags
 }
 
-// uninstallFlags are the flags with which uninstall removes the entry for these policies and no other.
-func uninstallFlags(policies []string, entries []hookEntry) string {
-	if flags := policyFlags(policies); flags != "" {
-		return flags
+// uninstallLine is the command that removes the entry for these policies from a scope, and no other.
+func uninstallLine(hostName string, policies []string, entries []setup.Entry, scope string) string {
+	flags := policyFlags(policies)
+	if flags == "" && slices.ContainsFunc(entries, func(e setup.Entry) bool { _, ok := e.Ralph(); return ok && !e.Asks(policies) }) {
+		flags = " --policy " + workspace.DefaultPolicy
 	}
-	for _, e := range entries {
-		if asked, ok := e.ralph(); ok && !samePolicies(asked, policies) {
-			return " --policy " + defaultPolicy
-		}
-	}
-	return ""
+	return "ralph uninstall " + hostName + flags + " --scope " + scope
 }
 
 // checkProgram sees whether the hooks find this program.
@@ -249,21 +175,21 @@ func (x *examination) checkProgram() {
 		return
 	}
 	found, lookErr := exec.LookPath("ralph")
-	other := lookErr == nil && !sameFile(found, self) && !fromNpm(self) // whose wrapper starts it
+	other := lookErr == nil && !workspace.SameFile(found, self) && !setup.FromNpm(self) // whose wrapper starts it
 	byName := false
-	x.asking(func(in hostSettings, e hookEntry, policies []string) {
-		program := e.words[0].Text
+	x.installed.Asking(func(in setup.Settings, e setup.Entry, policies []string) {
+		program := e.Program()
 		if !strings.ContainsAny(program, `/\`) {
 			byName = true
 			return
 		}
 		if _, err := os.Stat(program); filepath.IsAbs(program) && err != nil {
-			x.problem(check, in.file.shown, "the entry runs "+program+", which does not exist",
-				fmt.Sprintf("ralph install %s --scope %s%s", in.agent.host, in.scope, policyFlags(policies)))
+			x.problem(check, in.File.Shown, "the entry runs "+program+", which does not exist",
+				fmt.Sprintf("ralph install %s --scope %s%s", in.Host.Name, in.Scope, policyFlags(policies)))
 			x.repairEntry(in, e)
 		} else if x.inProject(program) {
-			x.problem(check, in.file.shown, "the entry runs "+program+", which lies in the project: anyone who can write there, such as the agent, can replace it",
-				"install ralph outside of the project", fmt.Sprintf("ralph install %s --scope %s%s", in.agent.host, in.scope, policyFlags(policies)))
+			x.problem(check, in.File.Shown, "the entry runs "+program+", which lies in the project: anyone who can write there, such as the agent, can replace it",
+				"install ralph outside of the project", fmt.Sprintf("ralph install %s --scope %s%s", in.Host.Name, in.Scope, policyFlags(policies)))
 		}
 	})
 	switch {
@@ -299,26 +225,26 @@ func (x *examination) inProject(program string) bool {
 // checkOtherHooks finds other hooks that answer what ralph answers. At a stop, the agent continues if any of them says so.
 func (x *examination) checkOtherHooks() {
 	const check = "competing-hook"
-	for _, in := range x.settings {
-		for _, e := range in.entries {
-			if _, ours := e.ralph(); ours {
+	for _, in := range x.installed.Settings {
+		for _, e := range in.Entries {
+			if _, ours := e.Ralph(); ours {
 				continue
 			}
-			event, text := in.agent.event(e.event), cut(oneLine(e.text), 80)
-			fix := "remove that entry from the file, or ralph's: ralph uninstall " + in.agent.host
-			o, known := original{}, false
-			if !e.other {
-				o, known = originalOf(e.text)
+			event, text := in.Host.Event(e.Event), cut(oneLine(e.Text), 80)
+			fix := "remove that entry from the file, or ralph's: ralph uninstall " + in.Host.Name
+			o, known := setup.Original{}, false
+			if !e.Other {
+				o, known = setup.OriginalOf(e.Text)
 			}
 			switch {
 			case known && event == host.Stop:
-				x.problem(check, in.file.shown, fmt.Sprintf("another loop also answers stops: %s; the agent continues if either says so", text), fix)
+				x.problem(check, in.File.Shown, fmt.Sprintf("another loop also answers stops: %s; the agent continues if either says so", text), fix)
 			case known && slices.ContainsFunc(x.policies, func(p examined) bool {
-				return p.host == in.agent.host && p.policy.shortName() == o.policy && p.program != nil && slices.Contains(p.program.Events, event)
+				return p.host == in.Host.Name && p.policy.shortName() == o.Policy && p.program != nil && slices.Contains(p.program.Events, event)
 			}):
-				x.problem(check, in.file.shown, fmt.Sprintf("the hook that %s replaces also answers %s: %s; the agent sees both answers", o.policy, e.event, text), fix)
+				x.problem(check, in.File.Shown, fmt.Sprintf("the hook that %s replaces also answers %s: %s; the agent sees both answers", o.Policy, e.Event, text), fix)
 			case event == host.Stop:
-				x.note(check, in.file.shown, fmt.Sprintf("another hook runs at every stop: %s; if it blocks, the agent continues, whatever ralph says", text), "")
+				x.note(check, in.File.Shown, fmt.Sprintf("another hook runs at every stop: %s; if it blocks, the agent continues, whatever ralph says", text), "")
 			}
 		}
 	}
@@ -333,10 +259,10 @@ const capVariable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 // checkBlockCap compares the host's bound with those of the policies.
 func (x *examination) checkBlockCap() {
 	text, where := x.app.getenv(capVariable), capVariable
-	for _, in := range x.settings {
-		env, _ := in.values["env"].(map[string]any)
-		if v, ok := env[capVariable]; ok && in.agent.host == host.ClaudeCode {
-			text, where = fmt.Sprint(v), in.file.shown
+	for _, in := range x.installed.Settings {
+		env, _ := in.Values["env"].(map[string]any)
+		if v, ok := env[capVariable]; ok && in.Host.Name == host.ClaudeCode {
+			text, where = fmt.Sprint(v), in.File.Shown
 		}
 	}
 	limit := blockCap
@@ -353,6 +279,25 @@ func (x *examination) checkBlockCap() {
 		case limit > 0 && p.program.Limits().Continuations > limit:
 			x.note("block-cap", where, fmt.Sprintf("Claude Code lets the agent stop after %d consecutive continuations without a tool call, but %s continues up to %d times", limit, p.name, p.program.Limits().Continuations),
 				fmt.Sprintf(`if that ends loops too early, add {"env": {"%s": "0"}} to .claude/settings.json; the limits of the policy stay`, capVariable))
+		}
+	}
+}
+
+// checkOwnPlugin sees what the hooks of ralph's own plugin need.
+func (x *examination) checkOwnPlugin(ctx context.Context) {
+	for _, name := range []string{host.ClaudeCode, host.Codex, host.Gemini} {
+		where, on := x.installed.Plugins()[name]
+		if !on {
+			continue
+		}
+		if _, err := exec.LookPath("ralph"); err != nil {
+			x.problem("program", where, "the plugin "+setup.Plugin+" runs ralph by its name, but there is none on the PATH", "put ralph into a folder of the PATH")
+		}
+		for _, p := range setup.PluginPolicies() {
+			if lacks(x.root.Dir(), p) {
+				continue
+			}
+			x.examine(ctx, examined{name: p, host: name, scope: setup.ScopeUser, entry: setup.PluginPolicies(), forAll: true}, where)
 		}
 	}
 }

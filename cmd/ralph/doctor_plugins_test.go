@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/host/setup"
 )
 
 // The hooks of the plugins read their switch byte by byte.
@@ -27,8 +29,8 @@ func TestHookReadsOff(t *testing.T) {
 		{"no file", "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := hookReadsOff(tt.src); got != tt.want {
-				t.Errorf("hookReadsOff(%q) = %t", tt.src, got)
+			if got := setup.HookReadsOff(tt.src); got != tt.want {
+				t.Errorf("HookReadsOff(%q) = %t", tt.src, got)
 			}
 		})
 	}
@@ -51,16 +53,16 @@ func TestOriginalOf(t *testing.T) {
 	got := map[string]string{}
 	for command := range want {
 		got[command] = "none"
-		if o, ok := originalOf(command); ok {
-			got[command] = o.policy
+		if o, ok := setup.OriginalOf(command); ok {
+			got[command] = o.Policy
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	for _, o := range originals() {
-		if o.policy != "" && !isBuiltin(o.policy) {
-			t.Errorf("there is no policy %s", o.policy)
+	for _, o := range setup.Originals() {
+		if o.Policy != "" && !isBuiltin(o.Policy) {
+			t.Errorf("there is no policy %s", o.Policy)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
@@ -50,10 +51,9 @@ func (e examined) reentryAdvice() (what, fix string) {
 
 // checkPolicies loads the policies that hosts ask, and those of the project.
 func (x *examination) checkPolicies(ctx context.Context) {
-	x.asking(func(in hostSettings, e hookEntry, policies []string) {
-		entry, set, _ := e.flags()
+	x.installed.Asking(func(in setup.Settings, e setup.Entry, policies []string) {
 		for _, name := range policies {
-			x.examine(ctx, examined{name: name, host: in.agent.host, scope: in.scope, entry: entry, set: set, forAll: e.forAll(), within: e.deadline()}, in.file.shown)
+			x.examine(ctx, examined{name: name, host: in.Host.Name, scope: in.Scope, entry: policies, set: e.Set(), forAll: e.ForAll(), within: e.Deadline()}, in.File.Shown)
 		}
 	})
 	_, parts := x.app.knownPolicies(ctx, x.root.Dir())

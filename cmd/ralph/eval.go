@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,7 @@ type evalFlags struct {
 
 func (f *evalFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file`, or name of a shipped policy; may be repeated (default "+defaultPolicy+")")
+	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file`, or name of a shipped policy; may be repeated (default "+workspace.DefaultPolicy+")")
 	projectFlag(fl, &f.project).Usage = "project root `dir` (default: CLAUDE_PROJECT_DIR, else the project that the event's cwd belongs to)"
 	fl.StringVar(&f.host, "host", "", "host `name` (default: detected from the input): "+strings.Join(host.Names(), ", "))
 	setFlag(fl, &f.set)
@@ -74,7 +75,7 @@ func (a *app) evalCommand() *cobra.Command {
 	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and log nothing")
 	fl.StringVar(&f.verdict, "verdict", "", "write the full verdict as JSON to `file`, - for stderr")
 	fl.BoolVar(&f.private, "log-private", false, "also keep prompts, transcript texts and environment values in log and verdict")
-	fl.StringVar(&f.scope, "scope", scopeProject, "settings that have the hook: project, or user, where what a project brings counts once you trust it")
+	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "settings that have the hook: project, or user, where what a project brings counts once you trust it")
 	fl.DurationVar(&f.deadline, "deadline", defaultDeadline(), "time limit for everything; after it the agent may stop")
 	return cmd
 }
@@ -112,7 +113,7 @@ func (f *evalFlags) validate() error {
 	if err := oneOf("answer", f.answer, answerJSON, answerExitCode); err != nil {
 		return err
 	}
-	if err := oneOf("scope", f.scope, scopeProject, scopeUser); err != nil {
+	if err := oneOf("scope", f.scope, setup.ScopeProject, setup.ScopeUser); err != nil {
 		return err
 	}
 	if f.deadline <= 0 {
@@ -238,7 +239,7 @@ func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.Lo
 // loopsIn makes the loops of all policies in a project. files are those by which other projects are known: a policy that is
 // a file of the project is found by .ralph.
 func (a *app) loopsIn(ctx context.Context, root string, f evalFlags) (loops []*loop.Loop, files, notices []string, err error) {
-	for _, name := range orDefault(f.policies) {
+	for _, name := range workspace.OrDefault(f.policies) {
 		l, program, unused, err := a.loop(ctx, root, name, f)
 		if err != nil {
 			return nil, nil, nil, err
@@ -300,13 +301,13 @@ func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop
 	}
 	p, err := findPolicy(root, name)
 	switch {
-	case err != nil && f.scope == scopeUser && lacks(root, name):
+	case err != nil && f.scope == setup.ScopeUser && lacks(root, name):
 		return nil, nil, nil, nil
 	case err != nil:
 		return broken(name, err)
 	}
 	var v paramValues
-	if f.scope == scopeUser && p.isProjects(name) {
+	if f.scope == setup.ScopeUser && p.isProjects(name) {
 		if program, v, err = a.approved(ctx, p, f.set); err != nil {
 			notices = append(notices, fmt.Sprintf("%s is not used, since it %s", p.name, strings.TrimPrefix(err.Error(), "which ")))
 			var ok bool
@@ -316,7 +317,7 @@ func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop
 		}
 	}
 	if program == nil {
-		if f.scope == scopeUser {
+		if f.scope == setup.ScopeUser {
 			why := a.untrusted(root)
 			if set, err := configured(p); why != nil && (err != nil || len(set) > 0) {
 				notices = append(notices, fmt.Sprintf("%s is not used: %v", configFile, why))

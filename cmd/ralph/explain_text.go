@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
@@ -184,7 +185,7 @@ func effectText(e rules.Effect) string {
 	case rules.VerbEffect:
 		return e.Verb
 	case rules.RunEffect:
-		return "run " + shellLine(e.Args)
+		return "run " + shellwords.Line(e.Args)
 	case rules.RememberEffect:
 		return fmt.Sprintf("remember %s = %s", e.Name, yamlText(e.Value))
 	}

@@ -14,8 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
@@ -138,7 +140,7 @@ func (a *app) adviseNext(ctx context.Context, root *state.Root, template string)
 		}
 	}
 	steps := []string{"ralph test: what the policy does, in examples"}
-	e := examined{name: cmp.Or(name, defaultPolicy)}
+	e := examined{name: cmp.Or(name, workspace.DefaultPolicy)}
 	var err error
 	if e.policy, e.program, err = a.open(ctx, root.Dir(), e.name, nil); err == nil {
 		e.values, err = params(e.policy, nil)
@@ -147,7 +149,7 @@ func (a *app) adviseNext(ctx context.Context, root *state.Root, template string)
 		steps = append(steps, "ralph trust "+e.name+": approve the programs that it runs and the model that it asks; read it first")
 	}
 	steps = append(steps,
-		"ralph install claude-code"+policyFlag+": Claude Code asks it at every stop (other hosts: "+strings.Join(agentNames(agents("", noEnv))[1:], ", ")+")",
+		"ralph install claude-code"+policyFlag+": Claude Code asks it at every stop (other hosts: "+strings.Join(setup.Names()[1:], ", ")+")",
 		start+"; ralph status and ralph explain show what happens")
 	fmt.Fprintln(a.stdout, "next:")
 	for i, step := range steps {
@@ -170,7 +172,7 @@ func fromTemplate(name string) ([]newFile, error) {
 			return nil, err
 		}
 		testSrc, err := templates.ReadFile("template/basic_test.yaml")
-		return []newFile{{path: defaultPolicy, data: policySrc}, {path: ".ralph/policy_test.yaml", data: testSrc}}, err
+		return []newFile{{path: workspace.DefaultPolicy, data: policySrc}, {path: ".ralph/policy_test.yaml", data: testSrc}}, err
 	}
 	if !isBuiltin(name) {
 		all := append([]string{basicTemplate}, builtins()...)

@@ -6,29 +6,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/internal/home"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 )
-
-// hookTimeout is what the host gives one answer, in seconds. ralph answers sooner:
-// it lets the agent stop at its own deadline, which this must exceed.
-const hookTimeout = 60
-
-// leastTimeout is the least that an entry may say where ralph gives up after deadline,
-// in seconds.
-func leastTimeout(deadline time.Duration) int { return int(math.Ceil(deadline.Seconds())) + 5 }
-
-// timeoutFor is what an entry says for that deadline.
-func timeoutFor(deadline time.Duration) int { return max(hookTimeout, leastTimeout(deadline)) }
 
 type installFlags struct {
 	policies []string
@@ -42,7 +33,7 @@ type installFlags struct {
 func (f *installFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file`, or name of a shipped policy; may be repeated (default .ralph/policy.yaml)")
-	fl.StringVar(&f.scope, "scope", scopeProject, "which settings: project, local or user")
+	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "which settings: project, local or user")
 	projectFlag(fl, &f.project)
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "show what would change, and change nothing")
 }
@@ -74,41 +65,54 @@ func (a *app) installCommand() *cobra.Command {
 
 func oneHost(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return errors.New("name the host: " + wordList(agentNames(agents("", noEnv)), "or"))
+		return errors.New("name the host: " + wordList(setup.Names(), "or"))
 	}
 	return nil
 }
 
-func noEnv(string) string { return "" }
-
 // scopesTable lists the files that the scopes mean, for the help.
 func scopesTable() string {
 	var b strings.Builder
-	for _, scope := range []string{scopeProject, scopeLocal, scopeUser} {
-		for _, g := range agents("~", noEnv) {
-			if file := g.files[scope]; file != "" {
-				fmt.Fprintf(&b, "  %-8s %-12s %s\n", scope, g.host, filepath.ToSlash(file))
+	for _, scope := range []string{setup.ScopeProject, setup.ScopeLocal, setup.ScopeUser} {
+		for _, g := range (setup.Env{Home: "~"}).Hosts() {
+			if file := g.Files[scope]; file != "" {
+				fmt.Fprintf(&b, "  %-8s %-12s %s\n", scope, g.Name, filepath.ToSlash(file))
 			}
 		}
 	}
 	return b.String()
 }
 
+// setupIn is what hosts are set up for: the user, and a project.
+func (a *app) setupIn(project string) setup.Env {
+	return setup.Env{Project: project, Home: home.Dir(a.getenv), Getenv: a.getenv, Deadline: defaultDeadline()}
+}
+
 // settingsTarget finds the settings file that the flags mean.
-func (a *app) settingsTarget(ctx context.Context, hostName string, f installFlags) (agent, settingsFile, string, error) {
+func (a *app) settingsTarget(ctx context.Context, hostName string, f installFlags) (setup.Host, setup.File, string, error) {
 	project, err := a.projectDir(f.project)
 	if err != nil {
-		return agent{}, settingsFile{}, "", err
+		return setup.Host{}, setup.File{}, "", err
 	}
-	g, err := a.agentNamed(hostName)
+	g, err := a.setupIn(project).Host(hostName)
 	if err != nil {
-		return agent{}, settingsFile{}, "", err
+		return g, setup.File{}, "", err
 	}
-	if !slices.Contains(g.scopes(), f.scope) {
-		return g, settingsFile{}, "", fmt.Errorf("%s has no scope %q here, expected one of %s", g.title, f.scope, strings.Join(g.scopes(), ", "))
+	if !slices.Contains(g.Scopes(), f.scope) {
+		return g, setup.File{}, "", fmt.Errorf("%s has no scope %q here, expected one of %s", g.Title, f.scope, strings.Join(g.Scopes(), ", "))
 	}
-	s, err := g.open(ctx, project, a.homeDir(), f.scope)
+	s, err := g.Open(ctx, f.scope)
 	return g, s, project, err
+}
+
+// replace shows what changes in a settings file, and writes it unless it is a dry run.
+func (a *app) replace(ctx context.Context, s setup.File, after []byte, dryRun bool) error {
+	fmt.Fprint(a.stdout, udiff.Unified(s.Shown, s.Shown, string(s.Src), string(after)))
+	if dryRun {
+		fmt.Fprintln(a.stdout, "nothing was changed (--dry-run)")
+		return nil
+	}
+	return s.Replace(ctx, after)
 }
 
 func (a *app) install(ctx context.Context, hostName string, f installFlags) error {
@@ -119,114 +123,148 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if err != nil {
 		return err
 	}
-	entries, _ := s.hookEntries() // with reports the error
-	chosen, kept := f.set, installedSet(entries, f.policies)
-	f.set = setOver(kept, chosen)
+	entries, _ := s.Entries() // With reports the error
+	chosen, kept := f.set, setup.SetOf(entries, f.policies)
+	f.set = setup.SetOver(kept, chosen)
 	events, err := a.installable(ctx, project, f)
 	if err != nil && kept != nil {
-		return fmt.Errorf("%w\nthe entry in %s has%s; to start anew, first run: ralph uninstall %s%s --scope %s",
-			err, s.shown, shellSet("", kept), g.host, uninstallFlags(f.policies, entries), f.scope)
+		return fmt.Errorf("%w\nthe entry in %s has%s; to start anew, first run: %s",
+			err, s.Shown, shellSet("", kept), uninstallLine(g.Name, f.policies, entries, f.scope))
 	}
 	if err != nil {
 		return err
 	}
-	names, absent := g.hostEvents(events)
+	names, absent := g.HostEvents(events)
 	if len(names) == 0 {
-		return fmt.Errorf("%s has no event of %s, which lists %s", g.title, policyList(f.policies), wordList(events, "and"))
+		return fmt.Errorf("%s has no event of %s, which lists %s", g.Title, policyList(f.policies), wordList(events, "and"))
 	}
-	if other := a.serving(ctx, g, project, f); other.file.shown != "" && !asks(entries, f.policies) {
+	installed, isNew := a.setupIn(project).Read(ctx), !setup.Asks(entries, f.policies) // doctor reports an old one
+	if other, ok := installed.Serving(g, f.scope, f.policies); ok && isNew {
 		where := ""
-		if g.readsWhere != "" {
-			where = ", " + g.readsWhere
+		if g.ReadsWhere != "" {
+			where = ", " + g.ReadsWhere
 		}
-		fmt.Fprintf(a.stdout, "%s reads %s too%s, and the entry there asks %s already: there is nothing to add.\n", g.title, other.file.shown, where, policyList(f.policies))
-		a.adviseGates(a.gates(ctx, g, project, other.scope, other.file))
+		fmt.Fprintf(a.stdout, "%s reads %s too%s, and the entry there asks %s already: there is nothing to add.\n", g.Title, other.File.Shown, where, policyList(f.policies))
+		a.adviseGates(g.Gates(ctx, other.File))
 		return nil
 	}
-	if err := a.overlap(ctx, g, project, f); err != nil {
+	if err := overlap(installed, g, project, f); err != nil {
 		return err
 	}
-	if !asks(entries, f.policies) { // doctor reports one that is there
-		if err := a.besideOwnPlugin(ctx, g, project, f.policies); err != nil {
+	if where, on := installed.Plugins()[g.Name]; on && isNew {
+		if err := besideOwnPlugin(g, where, f.policies); err != nil {
 			return err
 		}
 	}
-	words, note := a.program()
-	words = append(words, "eval")
-	if !samePolicies(f.policies, nil) {
-		for _, p := range f.policies {
-			words = append(words, "--policy", p)
-		}
-	}
-	for _, v := range f.set {
-		words = append(words, "--set", v)
-	}
-	if f.scope == scopeUser {
-		words = append(words, "--scope", scopeUser)
-	}
-	if f.deadline > 0 {
-		words = append(words, "--deadline", f.deadline.String())
-	}
-	after, err := g.with(s, names, f.policies, words)
+	program, note := setup.Program()
+	after, err := s.With(setup.Want{Program: program, Events: names, Policies: f.policies, Set: f.set, Deadline: f.deadline})
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(after, s.src) {
-		fmt.Fprintf(a.stdout, "%s is already installed in %s%s\n", policyList(f.policies), s.shown, shellSet(", with", f.set))
-		a.adviseGates(a.gates(ctx, g, project, f.scope, s))
+	if bytes.Equal(after, s.Src) {
+		fmt.Fprintf(a.stdout, "%s is already installed in %s%s\n", policyList(f.policies), s.Shown, shellSet(", with", f.set))
+		a.adviseGates(g.Gates(ctx, s))
 		return nil
 	}
 	if kept = slices.DeleteFunc(kept, func(v string) bool { return !slices.Contains(f.set, v) || slices.Contains(chosen, v) }); len(kept) > 0 {
 		fmt.Fprintf(a.stdout, "The entry keeps%s.\n", shellSet("", kept))
 	}
-	if !f.dryRun {
-		if err := g.writeBeside(ctx, project, a.homeDir(), f.scope); err != nil {
-			return err
-		}
-	}
 	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
-	gates := a.gates(ctx, g, project, f.scope, s.with(after))
-	use := cmp.Or(g.after, "New sessions use it.")
+	s.Src = after
+	gates := g.Gates(ctx, s)
+	use := cmp.Or(g.After, "New sessions use it.")
 	if len(gates) > 0 {
-		use = "New sessions use it once " + g.title + " has the trust that it asks for."
+		use = "New sessions use it once " + g.Title + " has the trust that it asks for."
 	}
-	fmt.Fprintf(a.stdout, "Installed in %s. %s\n", s.shown, use)
+	fmt.Fprintf(a.stdout, "Installed in %s. %s\n", s.Shown, use)
 	if len(absent) > 0 {
-		fmt.Fprintf(a.stdout, "%s has no %s, so it does not ask %s there.\n", g.title, wordList(absent, "and no"), policyList(f.policies))
+		fmt.Fprintf(a.stdout, "%s has no %s, so it does not ask %s there.\n", g.Title, wordList(absent, "and no"), policyList(f.policies))
 	}
-	if dir, err := os.Getwd(); err == nil && g.here && f.scope != scopeUser && !sameFile(dir, project) && beneath(project, dir) {
-		fmt.Fprintf(a.stdout, "Start %s in %s: it reads only the settings of the folder that it is started in.\n", g.title, project)
+	if dir, err := os.Getwd(); err == nil && g.Here && f.scope != setup.ScopeUser && !workspace.SameFile(dir, project) && workspace.Beneath(project, dir) {
+		fmt.Fprintf(a.stdout, "Start %s in %s: it reads only the settings of the folder that it is started in.\n", g.Title, project)
 	}
-	if f.scope == scopeUser {
+	if f.scope == setup.ScopeUser {
 		fmt.Fprintln(a.stdout, "In each project, its loops and settings count once you start a loop there or run: ralph trust")
 	}
 	a.adviseGates(gates)
-	a.adviseReaders(ctx, g, project, f)
+	if g.Name == host.ClaudeCode {
+		for _, other := range installed.Readers(f.scope, f.policies) {
+			fmt.Fprintf(a.stdout, "%s reads this file too, and %s asks %s already: %s\n",
+				other.Host.Title, other.File.Shown, policyList(f.policies), uninstallLine(other.Host.Name, f.policies, other.Entries, other.Scope))
+		}
+	}
 	if note != "" {
 		fmt.Fprintln(a.stdout, note)
 	}
-	a.adviseInstalled(ctx, project, g.host, f)
+	a.adviseInstalled(ctx, project, g.Name, f)
+	return nil
+}
+
+// overlap refuses an entry that asks a policy which another entry of the host asks, in any scope: the loop would count each
+// stop twice. The entry for just these policies in the scope itself is the one that install writes again.
+func overlap(installed *setup.Installed, g setup.Host, project string, f installFlags) error {
+	for _, in := range installed.Of(g) {
+		for _, e := range in.Entries {
+			asked, ok := e.Ralph()
+			if !ok || e.Ends() || in.Scope == f.scope && e.Asks(f.policies) {
+				continue
+			}
+			for _, name := range workspace.OrDefault(f.policies) {
+				if p, err := findPolicy(project, name); err != nil || !hasPolicy(project, asked, p) {
+					continue
+				}
+				return fmt.Errorf("%s already asks %s at %s, as %s says; two entries would count each stop twice.\n"+
+					"To replace that entry, first run: %s\n"+
+					"To give the policy other values in this project, keep the entry and write into %s: set: {%s: {NAME: VALUE}}",
+					g.Title, name, e.Event, in.File.Shown, uninstallLine(g.Name, asked, in.Entries, in.Scope), configFile, shortPolicy(name))
+			}
+		}
+	}
+	return nil
+}
+
+// hasPolicy reports whether a list of policies has one, by whichever of its names.
+func hasPolicy(project string, policies []string, p policy) bool {
+	return slices.ContainsFunc(policies, func(name string) bool {
+		other, err := findPolicy(project, name)
+		return err == nil && other.name == p.name
+	})
+}
+
+// besideOwnPlugin refuses an entry for a policy that ralph's own plugin, switched on in a file, asks already.
+func besideOwnPlugin(g setup.Host, where string, policies []string) error {
+	for _, p := range setup.PluginPolicies() {
+		if !slices.Contains(workspace.OrDefault(policies), p) {
+			continue
+		}
+		approve := ""
+		if p == workspace.DefaultPolicy {
+			approve = "\nThe plugin needs your approval of the policy: ralph trust " + p
+		}
+		return fmt.Errorf("the plugin %s, switched on in %s, already asks %s; an entry beside it would count each stop twice.%s\nTo use an entry, first run: %s",
+			setup.Plugin, where, p, approve, setup.RemovePlugin(g.Name))
+	}
 	return nil
 }
 
 func policyList(policies []string) string {
-	return strings.Join(orDefault(policies), " and ")
+	return strings.Join(workspace.OrDefault(policies), " and ")
 }
 
 // installable checks the policies as a hook would load them, and gives the events
 // that they decide.
 func (a *app) installable(ctx context.Context, project string, f installFlags) (events []string, err error) {
-	for _, name := range orDefault(f.policies) {
+	for _, name := range workspace.OrDefault(f.policies) {
 		p, err := findPolicy(project, name)
 		if err != nil {
 			return nil, err
 		}
-		if shipped, ok := shippedPolicy(project, name); ok && f.scope == scopeUser {
+		if shipped, ok := shippedPolicy(project, name); ok && f.scope == setup.ScopeUser {
 			p = shipped // in other projects
 		}
-		if f.scope == scopeUser && !p.shipped && !filepath.IsAbs(filepath.FromSlash(name)) {
+		if f.scope == setup.ScopeUser && !p.shipped && !filepath.IsAbs(filepath.FromSlash(name)) {
 			return nil, fmt.Errorf("%s is in this project, but --scope user is for all projects: name a shipped policy or an absolute path", name)
 		}
 		program, diags, err := a.load(ctx, p, f.set)
@@ -245,71 +283,16 @@ func (a *app) installable(ctx context.Context, project string, f installFlags) (
 	return events, nil
 }
 
-// A servingFile is a settings file of Claude Code in which another host runs hooks too.
-type servingFile struct {
-	scope string
-	file  settingsFile
-}
-
-// serving finds the entry of Claude Code that serves another host too: it asks the same policies.
-// The user's own entry is for other projects than this one, so none of this project serves for it.
-func (a *app) serving(ctx context.Context, g agent, project string, f installFlags) servingFile {
-	claude, err := a.agentNamed(host.ClaudeCode)
-	if err != nil {
-		return servingFile{}
-	}
-	for _, scope := range g.reads {
-		if f.scope == scopeUser && scope != scopeUser || claude.files[scope] == "" {
-			continue
-		}
-		s, err := claude.open(ctx, project, a.homeDir(), scope)
-		if err != nil {
-			continue // doctor reports it
-		}
-		if entries, err := s.hookEntries(); err == nil && asks(entries, f.policies) {
-			return servingFile{scope, s}
-		}
-	}
-	return servingFile{}
-}
-
-// asks reports whether some entry asks these policies.
-func asks(entries []hookEntry, policies []string) bool {
-	return slices.ContainsFunc(entries, func(e hookEntry) bool {
-		asked, ok := e.ralph()
-		return ok && samePolicies(asked, policies)
-	})
-}
-
 // adviseGates says how to give the trust that a host asks for.
-func (a *app) adviseGates(gates []gate) {
+func (a *app) adviseGates(gates []setup.Gate) {
 	for _, gate := range gates {
-		fmt.Fprintf(a.stdout, "%s: %s.\n", gate.what, strings.Join(gate.fix, "; "))
-	}
-}
-
-// adviseReaders names the hosts that read a file of Claude Code too and have an entry of their own.
-func (a *app) adviseReaders(ctx context.Context, g agent, project string, f installFlags) {
-	for _, other := range agents(a.homeDir(), a.getenv) {
-		if g.host != host.ClaudeCode || !slices.Contains(other.reads, f.scope) {
-			continue
-		}
-		for _, scope := range other.scopes() {
-			s, err := other.open(ctx, project, a.homeDir(), scope)
-			if err != nil {
-				continue
-			}
-			if entries, err := s.hookEntries(); err == nil && asks(entries, f.policies) {
-				fmt.Fprintf(a.stdout, "%s reads this file too, and %s asks %s already: ralph uninstall %s%s --scope %s\n",
-					other.title, s.shown, policyList(f.policies), other.host, uninstallFlags(f.policies, entries), scope)
-			}
-		}
+		fmt.Fprintf(a.stdout, "%s: %s.\n", gate.What, strings.Join(gate.Fix, "; "))
 	}
 }
 
 // adviseInstalled says what else a user should know of the policies.
 func (a *app) adviseInstalled(ctx context.Context, project, hostName string, f installFlags) {
-	for _, name := range orDefault(f.policies) {
+	for _, name := range workspace.OrDefault(f.policies) {
 		p, program, err := a.open(ctx, project, name, f.set)
 		if err != nil {
 			continue // doctor reports it
@@ -332,47 +315,8 @@ func (a *app) adviseInstalled(ctx context.Context, project, hostName string, f i
 		if a.needsTrust(e) != nil {
 			fmt.Fprintf(a.stdout, "%s runs programs or asks a model. Read it, then approve it: ralph trust %s\n", name, name)
 		}
-		if short := p.shadows(); short != "" && f.scope == scopeUser && p.isProjects(name) && a.unapproved(p, e.values, program.Files(), nil) != nil {
+		if short := p.shadows(); short != "" && f.scope == setup.ScopeUser && p.isProjects(name) && a.unapproved(p, e.values, program.Files(), nil) != nil {
 			fmt.Fprintf(a.stdout, "In this project the shipped policy decides until you approve the project's own %s: ralph trust %s\n", p.name, name)
 		}
 	}
-}
-
-// program gives the word with which a host finds this program: its name if that
-// leads to it, else where it is.
-func (a *app) program() (words []string, note string) {
-	self, err := os.Executable()
-	if err != nil {
-		return []string{"ralph"}, ""
-	}
-	found, err := exec.LookPath("ralph")
-	switch {
-	case err == nil && sameFile(found, self):
-		return []string{"ralph"}, ""
-	case keptByNpx(self):
-		note = "npx keeps this program only for a while. Install it first: npm install -g @ralph-sdk/ralph-loop, then run ralph install again."
-	case err == nil && fromNpm(self):
-		note = "The entry names the program itself, not the wrapper of npm, so that no hook waits for Node.js."
-	case err == nil:
-		note = fmt.Sprintf("The first ralph on the PATH is another program, %s, so the entry has the full path of this one.", found)
-	default:
-		note = "There is no ralph on the PATH, so the entry has the full path of this program."
-	}
-	return []string{self}, note
-}
-
-// fromNpm reports whether a program is from a package of npm, where the ralph on the PATH
-// is a wrapper that starts it by Node.js.
-func fromNpm(program string) bool {
-	return strings.Contains(filepath.ToSlash(program), "/node_modules/@ralph-sdk/ralph-loop-")
-}
-
-func keptByNpx(program string) bool {
-	return fromNpm(program) && strings.Contains(filepath.ToSlash(program), "/_npx/")
-}
-
-func sameFile(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/ralph-sdk/ralph/host/setup"
 )
 
 // Taken out again, ralph leaves a settings file as it was, to the byte.
@@ -69,9 +70,9 @@ func TestInstallUninstall(t *testing.T) {
 
 // In a project and a home without settings, uninstall leaves nothing of what install made for any host and scope.
 func TestUninstallLeavesNothing(t *testing.T) {
-	for _, g := range agents("~", noEnv) {
-		for _, scope := range g.scopes() {
-			t.Run(g.host+" "+scope, func(t *testing.T) {
+	for _, g := range (setup.Env{Home: "~"}).Hosts() {
+		for _, scope := range g.Scopes() {
+			t.Run(g.Name+" "+scope, func(t *testing.T) {
 				project, home := t.TempDir(), t.TempDir()
 				getenv := func(name string) string {
 					return map[string]string{"HOME": home, "USERPROFILE": home, "RALPH_STATE_DIR": filepath.Join(home, "state")}[name]
@@ -80,7 +81,7 @@ func TestUninstallLeavesNothing(t *testing.T) {
 					t.Helper()
 					var out strings.Builder
 					a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: getenv}
-					if status := a.run(t.Context(), []string{command, g.host, "--policy", "ralph-wiggum", "--scope", scope, "--project", project}); status != exitOK {
+					if status := a.run(t.Context(), []string{command, g.Name, "--policy", "ralph-wiggum", "--scope", scope, "--project", project}); status != exitOK {
 						t.Fatalf("ralph %s: status %d\n%s", command, status, out.String())
 					}
 				}
@@ -116,20 +117,4 @@ func tree(t *testing.T, dirs ...string) (names []string) {
 		}
 	}
 	return names
-}
-
-func TestFromNpm(t *testing.T) {
-	for _, tt := range []struct {
-		program   string
-		npm, kept bool
-	}{
-		{program: "/usr/local/bin/ralph"},
-		{program: "/home/u/src/node_modules/other/bin/ralph"},
-		{program: "/usr/lib/node_modules/@ralph-sdk/ralph-loop/node_modules/@ralph-sdk/ralph-loop-linux-x64/bin/ralph", npm: true},
-		{program: "/home/u/.npm/_npx/0f1e/node_modules/@ralph-sdk/ralph-loop-linux-x64/bin/ralph", npm: true, kept: true},
-	} {
-		if npm, kept := fromNpm(tt.program), keptByNpx(tt.program); npm != tt.npm || kept != tt.kept {
-			t.Errorf("%s: from npm %t, kept by npx %t", tt.program, npm, kept)
-		}
-	}
 }

@@ -3,37 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 )
-
-// installedSet gives the values of params that the entries for these policies state.
-func installedSet(entries []hookEntry, policies []string) (set []string) {
-	for _, e := range entries {
-		if asked, ok := e.ralph(); ok && samePolicies(asked, policies) {
-			_, own, _ := e.flags()
-			set = setOver(set, own)
-		}
-	}
-	return set
-}
-
-// setOver puts values over others of the same params, each in its place, as name=value.
-func setOver(set, over []string) []string {
-	set = slices.Clone(set)
-	for _, v := range over {
-		name, _, _ := strings.Cut(v, "=")
-		i := slices.IndexFunc(set, func(old string) bool { return strings.HasPrefix(old, name+"=") })
-		if i < 0 {
-			set = append(set, v)
-		} else {
-			set[i] = v
-		}
-	}
-	return set
-}
 
 // shellSet gives values of params as flags behind a word, "" if there are none.
 func shellSet(before string, set []string) string {
@@ -44,7 +19,7 @@ func shellSet(before string, set []string) string {
 	if words == nil {
 		return ""
 	}
-	return before + " " + shellLine(words)
+	return before + " " + shellwords.Line(words)
 }
 
 // setAdvice says how to give a param of the policy another value: by the whole command
@@ -56,14 +31,12 @@ func (e examined) setAdvice(value string) string {
 		return fmt.Sprintf("write `set: {%s: {%s: %s}}` into %s", e.policy.shortName(), name, text, configFile)
 	}
 	fix := "ralph install " + cmp.Or(e.host, host.ClaudeCode)
-	switch {
-	case len(e.entry) == 1:
-		fix += " --policy " + shellLine(e.entry)
-	case e.host == "": // no entry asks it yet
-		fix += policyFlags([]string{e.name})
+	if e.host == "" { // no entry asks it yet
+		e.entry = []string{e.name}
 	}
-	fix += shellSet("", setOver(e.set, []string{value}))
-	if e.scope != "" && e.scope != scopeProject {
+	fix += policyFlags(e.entry)
+	fix += shellSet("", setup.SetOver(e.set, []string{value}))
+	if e.scope != "" && e.scope != setup.ScopeProject {
 		fix += " --scope " + e.scope
 	}
 	return fix

@@ -38,20 +38,6 @@ func (p policy) shortName() string { return shortPolicy(p.name) }
 
 func shortPolicy(full string) string { return workspace.PolicyName(full) }
 
-// defaultPolicy is the policy of those who name none.
-const defaultPolicy = ".ralph/policy.yaml"
-
-// orDefault are the policies that were named, or the default one if none was.
-func orDefault(names []string) []string {
-	if len(names) == 0 {
-		return []string{defaultPolicy}
-	}
-	return names
-}
-
-// samePolicies reports whether two lists name the same policies; none is the default one.
-func samePolicies(a, b []string) bool { return slices.Equal(orDefault(a), orDefault(b)) }
-
 // findPolicy looks a policy up by the name that a user gives:
 //
 //	NAME       .ralph/NAME.yaml of the project, else the shipped policy NAME
@@ -83,8 +69,8 @@ func findPolicy(project, name string) (policy, error) {
 	if p, ok := shippedPolicy(project, name); ok {
 		return p, nil
 	}
-	if name == defaultPolicy {
-		return policy{}, errors.New("there is no such policy: no file " + defaultPolicy + "; ralph init writes one")
+	if name == workspace.DefaultPolicy {
+		return policy{}, errors.New("there is no such policy: no file " + workspace.DefaultPolicy + "; ralph init writes one")
 	}
 	err := fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
 		filepath.ToSlash(file), strings.Join(builtins(), ", "))

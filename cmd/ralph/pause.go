@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/state"
@@ -131,10 +132,10 @@ func pausedWhat(p store.Pause) string {
 func pausedArgs(p store.Pause) string {
 	var args []string
 	if p.Policy != "" {
-		args = append(args, shellQuote(runtime.GOOS, shortPolicy(p.Policy)))
+		args = append(args, shellwords.Quote(runtime.GOOS, shortPolicy(p.Policy)))
 	}
 	if p.Session != "" {
-		args = append(args, "--session", shellQuote(runtime.GOOS, p.Session))
+		args = append(args, "--session", shellwords.Quote(runtime.GOOS, p.Session))
 	}
 	return strings.Join(args, " ")
 }

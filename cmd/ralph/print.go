@@ -150,3 +150,12 @@ func ago(now, t time.Time) string {
 	}
 	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }
+
+// wordList joins words as a sentence does.
+func wordList(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	n := len(words) - 1
+	return strings.Join(words[:n], ", ") + " " + last + " " + words[n]
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/replay"
 )
@@ -43,7 +44,7 @@ func (a *app) replayCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.replay(cmd.Context(), f) },
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.policy, "policy", "p", defaultPolicy, "policy `file`, or name of a shipped policy, that decides now")
+	fl.StringVarP(&f.policy, "policy", "p", workspace.DefaultPolicy, "policy `file`, or name of a shipped policy, that decides now")
 	fl.StringVar(&f.recorded, "recorded", "", "`name` of the policy that decided then; NEW's own, or the only one in the log, if absent")
 	projectFlag(fl, &f.project)
 	sessionVar(fl, &f.session, "only decisions of this session", mustBeKnown)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -93,7 +94,7 @@ func (a *app) runCommand() *cobra.Command {
 		return err
 	})
 	fl := cmd.Flags()
-	fl.StringVarP(&f.policy, "policy", "p", "", "policy `file`, or name of a shipped policy (default "+defaultPolicy+", unless --prompt is given)")
+	fl.StringVarP(&f.policy, "policy", "p", "", "policy `file`, or name of a shipped policy (default "+workspace.DefaultPolicy+", unless --prompt is given)")
 	fl.StringVar(&f.prompt, "prompt", "", "first prompt: a `file`, a text, or - for stdin; without a policy, the prompt of every iteration")
 	fl.StringVar(&f.until, "until", "", "end by success once the agent's last message has this `text`, such as '<promise>DONE</promise>'")
 	fl.StringVar(&f.client, "client", "", "`name` of the client whose output is read (default: by the program): "+strings.Join(clientNames(), ", "))

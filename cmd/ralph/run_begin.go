@@ -113,7 +113,7 @@ func (a *app) fresh(ctx context.Context, own *store.Store, project string, f run
 	case f.policy != "":
 		r.flags.policy = atHand(project, f.policy)
 	case r.prompt == "":
-		r.flags.policy = defaultPolicy
+		r.flags.policy = workspace.DefaultPolicy
 	case len(f.set) > 0:
 		return r, errors.New("--set is for --policy: a prompt has no params")
 	case len(r.prompt) > maxRepeated:

@@ -84,7 +84,7 @@ func (a *app) runControl(own *store.Store, project, policy string, id func() str
 		if own.RunEnding(id()) {
 			return run.Leave
 		}
-		if _, off := workspace.Off(project, noEnv); off {
+		if _, off := workspace.Off(project, func(string) string { return "" }); off {
 			return run.Pause
 		}
 		pauses, err := own.Pauses(project)

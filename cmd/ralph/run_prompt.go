@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -28,7 +29,7 @@ func (a *app) openNamed(project, name string) (fs.File, error) {
 	for dir := abs; dir != filepath.Dir(dir); {
 		dir = filepath.Dir(dir)
 		resolved, err := filepath.EvalSymlinks(dir)
-		if err != nil || !beneath(project, resolved) {
+		if err != nil || !workspace.Beneath(project, resolved) {
 			continue
 		}
 		rest, err := filepath.Rel(dir, abs)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/worktree"
 	"github.com/ralph-sdk/ralph/run"
@@ -37,7 +38,7 @@ func (a *app) resumed(ctx context.Context, own *store.Store, project string, f r
 		r.flags.merge = info.Labels["merge"] == "true"
 		if _, err := os.Stat(info.Root); errors.Is(err, fs.ErrNotExist) {
 			return r, fmt.Errorf("the worktree of the run is gone; make it again from what was committed there: git worktree add --force %s %s",
-				shellQuote(runtime.GOOS, info.Root), shellQuote(runtime.GOOS, branch))
+				shellwords.Quote(runtime.GOOS, info.Root), shellwords.Quote(runtime.GOOS, branch))
 		}
 	}
 	if err := a.runPolicy(ctx, &r); err != nil {

@@ -166,11 +166,11 @@ func (a *app) showStarted(ctx context.Context, dir string, s *project.Started) {
 	if s.Idle != "" {
 		fmt.Fprintf(a.stdout, "  it does not run: %s\n", visible(s.Idle))
 	}
-	if s.Trusted && a.hooksForAll(ctx, dir) {
+	if s.Trusted && a.setupIn(dir).Read(ctx).ForAll() {
 		fmt.Fprintln(a.stdout, "  trusted   the loops and settings of this project count for hooks of all projects too")
 	}
 	fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %[1]s\n", short)
-	if own, err := findPolicy(dir, s.Policy.Name); err == nil && !a.asked(ctx, own) {
+	if own, err := findPolicy(dir, s.Policy.Name); err == nil && a.hookTime(ctx, own.project, own) == 0 {
 		fmt.Fprintf(a.stdout, "no agent uses this policy yet; install it with: ralph install claude-code --policy %s\n", short)
 	}
 }

@@ -45,7 +45,7 @@ func (a *app) showStatus(ctx context.Context, flag, format string) error {
 	if format == "json" {
 		return a.encodeJSON(report)
 	}
-	if len(report.Loops) > 0 && a.untrusted(report.Project) != nil && a.hooksForAll(ctx, report.Project) {
+	if len(report.Loops) > 0 && a.untrusted(report.Project) != nil && a.setupIn(report.Project).Read(ctx).ForAll() {
 		fmt.Fprintln(a.stdout, "hooks for all projects do not continue these loops: you have not trusted this project; to do so: ralph trust")
 	}
 	a.writeStatus(report, time.Now())

@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -58,13 +58,13 @@ func (a *app) trustCommand() *cobra.Command {
 				return err
 			}
 			act := a.trust
-			switch _, err := findPolicy(f.project, defaultPolicy); {
+			switch _, err := findPolicy(f.project, workspace.DefaultPolicy); {
 			case f.revoke && len(args) == 0:
 				return a.distrustProject(own, f.project)
 			case f.revoke:
 				act = a.distrust
 			case len(args) == 0 && err == nil:
-				args = []string{defaultPolicy}
+				args = []string{workspace.DefaultPolicy}
 			}
 			for _, name := range args {
 				if err := act(cmd.Context(), own, f, atHand(f.project, name)); err != nil {
@@ -162,7 +162,7 @@ func (a *app) showApproval(ap store.Approval, program *rules.Program, v paramVal
 // asked is what a fact runs or asks, as the policy writes it.
 func asked(f *rules.Fact) string {
 	if f.Source.Argv {
-		return shellLine(f.Args)
+		return shellwords.Line(f.Args)
 	}
 	options := map[string]string{}
 	for name, v := range f.Options {
@@ -211,20 +211,9 @@ func needApproval(project string, p *rules.Program) []*rules.Fact {
 	return all
 }
 
-// startedAgent is the agent that a policy names, with what clients run by themselves in the project: their settings there
-// start hooks and servers. The settings of all clients count, since the agent may be a script that starts one.
+// startedAgent is the agent that a policy names, with what clients run by themselves in the project.
 func startedAgent(project string, agent rules.Fact) *rules.Fact {
-	agent.Known = slices.Clone(agent.Args)
-	patterns := []string{".mcp.json", ".codex/config.toml", ".github/hooks/*.json", ".agents/plugins/*/hooks/*.json"}
-	for _, g := range agents("", noEnv) {
-		patterns = append(patterns, g.files[scopeProject], g.files[scopeLocal])
-	}
-	for _, pattern := range patterns {
-		names, _ := fs.Glob(os.DirFS(project), pattern)
-		for _, name := range names {
-			agent.Known = append(agent.Known, name, readUserFile(filepath.Join(project, filepath.FromSlash(name))))
-		}
-	}
+	agent.Known = append(slices.Clone(agent.Args), setup.Started(project)...)
 	return &agent
 }
 

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 
+	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/spf13/cobra"
 )
 
@@ -31,13 +30,13 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 	if err != nil {
 		return err
 	}
-	entries, err := s.hookEntries()
+	entries, err := s.Entries()
 	if err != nil {
 		return err
 	}
-	ours := slices.DeleteFunc(slices.Clone(entries), func(e hookEntry) bool {
-		asked, ok := e.ralph()
-		return !ok || len(f.policies) > 0 && !slices.Equal(inOrder(asked), inOrder(f.policies))
+	ours := slices.DeleteFunc(slices.Clone(entries), func(e setup.Entry) bool {
+		asked, ok := e.Ralph()
+		return !ok || len(f.policies) > 0 && !slices.Equal(slices.Sorted(slices.Values(asked)), slices.Sorted(slices.Values(f.policies)))
 	})
 	what := "ralph"
 	if len(f.policies) > 0 {
@@ -48,48 +47,31 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 		if len(f.policies) > 1 {
 			is = "are"
 		}
-		fmt.Fprintf(a.stdout, "%s %s not installed in %s\n", what, is, s.shown)
+		fmt.Fprintf(a.stdout, "%s %s not installed in %s\n", what, is, s.Shown)
 		for _, e := range entries {
-			if asked, ok := e.ralph(); ok && slices.ContainsFunc(f.policies, func(p string) bool { return slices.Contains(orDefault(asked), p) }) {
-				fmt.Fprintf(a.stdout, "An entry there asks %s together: ralph uninstall %s%s --scope %s\n", policyList(asked), g.host, uninstallFlags(asked, entries), f.scope)
+			if asked, ok := e.Ralph(); ok && slices.ContainsFunc(f.policies, func(p string) bool { return slices.Contains(asked, p) }) {
+				fmt.Fprintf(a.stdout, "An entry there asks %s together: %s\n", policyList(asked), uninstallLine(g.Name, asked, entries, f.scope))
 				break
 			}
 		}
-		if other := a.serving(ctx, g, project, f); other.file.shown != "" {
-			fmt.Fprintf(a.stdout, "%s reads %s, where ralph is installed: ralph uninstall claude-code%s --scope %s\n", g.title, other.file.shown, policyFlags(f.policies), other.scope)
+		installed := a.setupIn(project).Read(ctx)
+		if other, ok := installed.Serving(g, f.scope, f.policies); ok {
+			fmt.Fprintf(a.stdout, "%s reads %s, where ralph is installed: ralph uninstall claude-code%s --scope %s\n", g.Title, other.File.Shown, policyFlags(f.policies), other.Scope)
 		}
-		for _, scope := range g.scopes() {
-			if other, err := g.open(ctx, project, a.homeDir(), scope); err == nil && scope != f.scope && other.asksRalph() {
-				fmt.Fprintf(a.stdout, "ralph is installed in %s: add --scope %s\n", other.shown, scope)
+		for _, in := range installed.Of(g) {
+			if in.Scope != f.scope && slices.ContainsFunc(in.Entries, func(e setup.Entry) bool { _, ok := e.Ralph(); return ok }) {
+				fmt.Fprintf(a.stdout, "ralph is installed in %s: add --scope %s\n", in.File.Shown, in.Scope)
 			}
 		}
 		return nil
 	}
-	after, err := s.without(ours)
+	after, err := s.Without(ours)
 	if err != nil {
 		return err
-	}
-	if bytes.Equal(after, s.form.empty()) {
-		after = nil // a file as install makes it, without hooks
 	}
 	if err := a.replace(ctx, s, after, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
-	if after == nil {
-		if err := g.removeBeside(ctx, project, a.homeDir(), f.scope); err != nil {
-			return err
-		}
-		removeEmpty(filepath.Dir(s.place()), project, a.homeDir())
-	}
-	fmt.Fprintf(a.stdout, "Removed %s from %s.\n", what, s.shown)
+	fmt.Fprintf(a.stdout, "Removed %s from %s.\n", what, s.Shown)
 	return nil
-}
-
-// inOrder sorts policies, whose order does not matter to uninstall.
-func inOrder(policies []string) []string { return slices.Sorted(slices.Values(orDefault(policies))) }
-
-// asksRalph reports whether some entry does.
-func (s settingsFile) asksRalph() bool {
-	entries, err := s.hookEntries()
-	return err == nil && slices.ContainsFunc(entries, func(e hookEntry) bool { _, ok := e.ralph(); return ok })
 }

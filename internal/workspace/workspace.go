@@ -116,3 +116,30 @@ func Off(root string, getenv func(string) string) (string, bool) {
 	}
 	return "", false
 }
+
+// Beneath reports whether a directory, whose links are resolved, is another one or in it.
+func Beneath(top, dir string) bool {
+	if resolved, err := filepath.EvalSymlinks(top); err == nil {
+		top = resolved
+	}
+	rel, err := filepath.Rel(top, dir)
+	return err == nil && (rel == "." || filepath.IsLocal(rel))
+}
+
+// SameFile reports whether two paths lead to one file or directory.
+func SameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// DefaultPolicy is the policy of those who name none.
+const DefaultPolicy = ".ralph/policy.yaml"
+
+// OrDefault returns the names of policies, or that of the default one if there are none.
+func OrDefault(policies []string) []string {
+	if len(policies) == 0 {
+		return []string{DefaultPolicy}
+	}
+	return policies
+}

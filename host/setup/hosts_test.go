@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"testing"
@@ -40,7 +40,7 @@ func TestAgentCommand(t *testing.T) {
 			want: []string{`"C:\my bin\ralph.exe" eval --set x=C:\y`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := agent{list: c.host != host.Codex}
+			g := Host{list: c.host != host.Codex}
 			added := shellwords.Split(c.added)
 			for _, word := range c.listed {
 				added = append(added, shellwords.Word{Text: word, Raw: quoteListed(c.goos, word)})

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -11,39 +11,41 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// A settingsFile is the settings file of a host, with what it was when it was read.
-type settingsFile struct {
-	shown   string // for people
+// A File is the settings file of a host, with what it was when it was read.
+type File struct {
+	Shown   string // its path, for people
 	root    string // directory beneath which it is opened
 	path    string // relative to root
-	src     []byte // nil if there is no file
+	Src     []byte // nil if there is no file
 	version string
-	form    hookForm
+	host    Host
+	scope   string
 }
 
-// errUsersOwn is for a file of a project that is the user's own one, because the project is the home directory.
-var errUsersOwn = errors.New("the project is your home directory, where this file is for all projects; run ralph in a project, or use --scope user")
+// ErrUsersOwn is for a file of a project that is the user's own one, because the project is the home directory.
+var ErrUsersOwn = errors.New("the project is your home directory, where this file is for all projects; run ralph in a project, or use --scope user")
 
-// open reads the settings file of a scope.
-func (g agent) open(ctx context.Context, project, home, scope string) (settingsFile, error) {
-	if file := g.files[scope]; !filepath.IsAbs(file) && home != "" && filepath.Join(home, file) == g.files[scopeUser] && sameFile(project, home) {
-		return settingsFile{shown: file}, fmt.Errorf("%s: %w", file, errUsersOwn)
+// Open reads the settings file of a scope.
+func (g Host) Open(ctx context.Context, scope string) (File, error) {
+	file, home := g.Files[scope], g.env.Home
+	if !filepath.IsAbs(file) && home != "" && filepath.Join(home, file) == g.Files[ScopeUser] && workspace.SameFile(g.env.Project, home) {
+		return File{Shown: file}, fmt.Errorf("%s: %w", file, ErrUsersOwn)
 	}
-	s, err := openSettings(ctx, project, home, g.files[scope])
-	s.form = g.form
-	return s, err
+	return g.open(ctx, scope, file)
 }
 
-// openSettings reads a file, by an absolute path or one in the project.
-func openSettings(ctx context.Context, project, home, file string) (settingsFile, error) {
-	s := settingsFile{shown: filepath.ToSlash(file), root: project, path: filepath.ToSlash(file)}
+// open reads a file, by an absolute path or one in the project.
+func (g Host) open(ctx context.Context, scope, file string) (File, error) {
+	home := g.env.Home
+	s := File{Shown: filepath.ToSlash(file), root: g.env.Project, path: filepath.ToSlash(file), host: g, scope: scope}
 	if filepath.IsAbs(file) {
 		if rel, err := filepath.Rel(home, file); home != "" && err == nil && filepath.IsLocal(rel) {
-			s.shown = "~/" + filepath.ToSlash(rel)
+			s.Shown = "~/" + filepath.ToSlash(rel)
 		}
 		// Own settings are often links into a folder that is kept elsewhere.
 		if resolved, err := filepath.EvalSymlinks(file); err == nil {
@@ -68,12 +70,12 @@ func openSettings(ctx context.Context, project, home, file string) (settingsFile
 	}
 	defer root.Close()
 	if link, to := danglingLink(s.root, s.path); link != "" {
-		return s, fmt.Errorf("%s: %s a link to %s, which does not exist; remove the link, or make what it leads to", s.shown, link, to)
+		return s, fmt.Errorf("%s: %s a link to %s, which does not exist; remove the link, or make what it leads to", s.Shown, link, to)
 	}
-	s.src, s.version, err = root.ReadBytes(ctx, s.path)
+	s.Src, s.version, err = root.ReadBytes(ctx, s.path)
 	var refused *state.EditError
 	if errors.As(err, &refused) {
-		return s, fmt.Errorf("%s: %s", s.shown, refused.Message)
+		return s, fmt.Errorf("%s: %s", s.Shown, refused.Message)
 	}
 	return s, err
 }
@@ -101,8 +103,8 @@ func danglingLink(root, name string) (link, to string) {
 	return "", ""
 }
 
-// place is where the file is.
-func (s settingsFile) place() string {
+// Place is where the file is.
+func (s File) Place() string {
 	root := s.root
 	if resolved, err := filepath.EvalSymlinks(root); err == nil {
 		root = resolved
@@ -111,7 +113,7 @@ func (s settingsFile) place() string {
 }
 
 // write puts new bytes into the file, if it is still as it was read. Without bytes it removes the file.
-func (s settingsFile) write(ctx context.Context, data []byte) error {
+func (s File) write(ctx context.Context, data []byte) error {
 	root, err := state.OpenRoot(s.root)
 	if err != nil {
 		return err
@@ -123,21 +125,22 @@ func (s settingsFile) write(ctx context.Context, data []byte) error {
 		err = root.Write(ctx, s.path, data, s.version)
 	}
 	if errors.Is(err, state.ErrChanged) {
-		return fmt.Errorf("%s changed just now; nothing was written, run the command again", s.shown)
+		return fmt.Errorf("%s changed just now; nothing was written, run the command again", s.Shown)
 	}
 	return err
 }
 
-// A settingsError says where a settings file cannot be understood.
-type settingsError struct {
+// An Error says where a settings file cannot be understood.
+type Error struct {
 	file      string
 	line, col int
 	message   string
 }
 
-func (e *settingsError) Error() string { return e.place() + ": " + e.message }
+func (e *Error) Error() string { return e.place() + ": " + e.message }
 
-func (e *settingsError) place() string {
+// place is the file, with the line and the column if they are known.
+func (e *Error) place() string {
 	if e.line == 0 {
 		return e.file
 	}
@@ -145,65 +148,65 @@ func (e *settingsError) place() string {
 }
 
 // json is the file without the comments that the host allows.
-func (s settingsFile) json() []byte {
-	if s.form.comments {
-		return jsonedit.Uncommented(s.src)
+func (s File) json() []byte {
+	if s.host.form.comments {
+		return jsonedit.Uncommented(s.Src)
 	}
-	return s.src
+	return s.Src
 }
 
-// decode gives the settings as values; an absent file has none.
-func (s settingsFile) decode() (map[string]any, error) {
-	if s.src == nil {
+// Values returns the settings; a missing file has none.
+func (s File) Values() (map[string]any, error) {
+	if s.Src == nil {
 		return map[string]any{}, nil
 	}
 	doc, err := schema.ParseJSON(s.json())
 	var syntax *schema.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, &settingsError{s.shown, syntax.Line, syntax.Col, "this is not valid JSON: " + syntax.Message}
+		return nil, &Error{s.Shown, syntax.Line, syntax.Col, "this is not valid JSON: " + syntax.Message}
 	}
 	if err != nil {
 		return nil, err
 	}
 	values, ok := doc.Document().Value.(map[string]any)
 	if !ok {
-		return nil, &settingsError{s.shown, 1, 1, "expected an object: { … }"}
+		return nil, &Error{s.Shown, 1, 1, "expected an object: { … }"}
 	}
 	return values, nil
 }
 
-// hookEntries lists what the settings have the host run, in order. Settings that
+// Entries lists what the settings have the host run, in order. Settings that
 // are formed otherwise than the host documents are an error: to edit them would be
 // to guess.
-func (s settingsFile) hookEntries() ([]hookEntry, error) {
-	values, err := s.decode()
+func (s File) Entries() ([]Entry, error) {
+	values, err := s.Values()
 	if err != nil {
 		return nil, err
 	}
 	odd := func(where string) error {
-		return &settingsError{file: s.shown, message: where + " does not have the form that the host expects; repair it first"}
+		return &Error{file: s.Shown, message: where + " does not have the form that the host expects; repair it first"}
 	}
 	hooks, ok := values["hooks"].(map[string]any)
 	if !ok && values["hooks"] != nil {
 		return nil, odd("hooks")
 	}
-	var entries []hookEntry
+	var entries []Entry
 	for event, v := range hooks {
 		groups, ok := v.([]any)
 		if !ok && v != nil {
 			return nil, odd("hooks." + event)
 		}
-		in, where := s.form.hooksOf(event, groups)
+		in, where := s.host.form.hooksOf(event, groups)
 		if where != "" {
 			return nil, odd("hooks." + event + where)
 		}
 		entries = append(entries, in...)
 	}
-	slices.SortStableFunc(entries, func(a, b hookEntry) int {
-		return strings.Compare(a.event, b.event)
+	for i := range entries {
+		entries[i].env = s.host.env
+	}
+	slices.SortStableFunc(entries, func(a, b Entry) int {
+		return strings.Compare(a.Event, b.Event)
 	})
 	return entries, nil
 }
-
-// asked reports whether some host is set up to ask a policy.
-func (a *app) asked(ctx context.Context, p policy) bool { return a.hookTime(ctx, p.project, p) > 0 }

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -11,78 +11,78 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// A gate is something that a host asks its user for before it runs a hook. ralph reports
+// A Gate is something that a host asks its user for before it runs a hook. ralph reports
 // gates and never passes one itself: that would forge the user's consent.
-type gate struct {
-	known bool // the host says so; else it may be passed already
-	what  string
-	fix   []string
+type Gate struct {
+	Known bool // the host says so; else it may be passed already
+	What  string
+	Fix   []string
 }
 
 // A gateQuery is about ralph's entries in one settings file.
 type gateQuery struct {
-	project string
-	home    string
-	getenv  func(string) string
+	Env
 	scope   string
-	file    settingsFile
-	entries []hookEntry // of ralph
+	file    File
+	entries []Entry // of ralph
 }
 
-// gates lists what is left before the host runs ralph's entries in a file.
-func (a *app) gates(ctx context.Context, g agent, project, scope string, s settingsFile) []gate {
-	entries, err := s.hookEntries()
+// Gates lists what is left before the host runs ralph's entries in a file, which may be one of Claude Code
+// that the host reads too.
+func (g Host) Gates(ctx context.Context, s File) []Gate {
+	entries, err := s.Entries()
 	if err != nil || g.gates == nil {
 		return nil
 	}
-	entries = slices.DeleteFunc(entries, func(e hookEntry) bool { _, ok := e.ralph(); return !ok })
+	entries = slices.DeleteFunc(entries, func(e Entry) bool { _, ok := e.Ralph(); return !ok })
 	if len(entries) == 0 {
 		return nil
 	}
-	return g.gates(ctx, gateQuery{project, a.homeDir(), a.getenv, scope, s, entries})
+	return g.gates(ctx, gateQuery{g.env, s.scope, s, entries})
 }
 
 // codexPatience is how long codex may take to list its hooks.
 const codexPatience = 10 * time.Second
 
 // codexGates asks codex itself: a project needs a trusted folder, and each entry a trusted hash.
-func codexGates(ctx context.Context, q gateQuery) []gate {
-	folder := gate{
-		known: true,
-		what:  "Codex does not trust this folder, so it reads no hooks of it",
-		fix:   []string{"start codex in " + q.project + " and trust the folder; codex exec has --trust for that"},
+func codexGates(ctx context.Context, q gateQuery) []Gate {
+	folder := Gate{
+		Known: true,
+		What:  "Codex does not trust this folder, so it reads no hooks of it",
+		Fix:   []string{"start codex in " + q.Project + " and trust the folder; codex exec has --trust for that"},
 	}
-	hook := gate{
-		what: "Codex skips the entry until you trust it, and again after each change of it",
-		fix:  []string{"start codex, enter /hooks and trust the entry of ralph"},
+	hook := Gate{
+		What: "Codex skips the entry until you trust it, and again after each change of it",
+		Fix:  []string{"start codex, enter /hooks and trust the entry of ralph"},
 	}
-	hooks, err := codexHooks(ctx, q.project)
+	hooks, err := codexHooks(ctx, q.Project)
 	if err != nil {
-		if q.scope == scopeProject {
-			folder.known, folder.what = false, "Codex reads hooks of folders that you trust only"
-			return []gate{folder, hook}
+		if q.scope == ScopeProject {
+			folder.Known, folder.What = false, "Codex reads hooks of folders that you trust only"
+			return []Gate{folder, hook}
 		}
-		return []gate{hook}
+		return []Gate{hook}
 	}
 	found := false
 	for _, h := range hooks {
-		if !sameFile(h.SourcePath, q.file.place()) || !slices.ContainsFunc(q.entries, func(e hookEntry) bool { return e.text == h.Command }) {
+		if !workspace.SameFile(h.SourcePath, q.file.Place()) || !slices.ContainsFunc(q.entries, func(e Entry) bool { return e.Text == h.Command }) {
 			continue
 		}
 		found = true
 		switch {
 		case !h.Enabled:
-			return []gate{{known: true, what: "the entry is disabled in Codex", fix: []string{"start codex, enter /hooks and enable the entry of ralph"}}}
+			return []Gate{{Known: true, What: "the entry is disabled in Codex", Fix: []string{"start codex, enter /hooks and enable the entry of ralph"}}}
 		case h.TrustStatus != "trusted" && h.TrustStatus != "managed":
-			hook.known = true
-			return []gate{hook}
+			hook.Known = true
+			return []Gate{hook}
 		}
 	}
-	if !found && q.scope == scopeProject {
-		return []gate{folder, hook}
+	if !found && q.scope == ScopeProject {
+		return []Gate{folder, hook}
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func codexHooks(ctx context.Context, project string) ([]codexHook, error) {
 	if err != nil {
 		return nil, err
 	}
-	if resolved, err := filepath.EvalSymlinks(program); err != nil || beneath(project, program) || beneath(project, resolved) {
+	if resolved, err := filepath.EvalSymlinks(program); err != nil || workspace.Beneath(project, program) || workspace.Beneath(project, resolved) {
 		return nil, fmt.Errorf("%s lies in the project, so it is not started", program)
 	}
 	ctx, cancel := context.WithTimeout(ctx, codexPatience)
@@ -163,51 +163,51 @@ func codexHooks(ctx context.Context, project string) ([]codexHook, error) {
 
 // geminiGates sees whether Gemini CLI trusts the folder. Where it does not, it runs no hook of a project, and
 // its -p ends at once.
-func geminiGates(_ context.Context, q gateQuery) []gate {
-	if q.scope == scopeUser {
+func geminiGates(_ context.Context, q gateQuery) []Gate {
+	if q.scope == ScopeUser {
 		return nil
 	}
-	enabled, said := ofSettings[bool](orPath("", q.home, ".gemini", "settings.json"), "security", "folderTrust", "enabled")
+	enabled, said := ofSettings[bool](orPath("", q.Home, ".gemini", "settings.json"), "security", "folderTrust", "enabled")
 	if q.getenv("GEMINI_CLI_TRUST_WORKSPACE") == "true" || said && !enabled ||
-		trusts(orPath(q.getenv("GEMINI_CLI_TRUSTED_FOLDERS_PATH"), q.home, ".gemini", "trustedFolders.json"), q.project) {
+		trusts(orPath(q.getenv("GEMINI_CLI_TRUSTED_FOLDERS_PATH"), q.Home, ".gemini", "trustedFolders.json"), q.Project) {
 		return nil
 	}
-	return []gate{{
-		known: true,
-		what:  "Gemini CLI does not trust this folder, so it runs no hooks of it",
-		fix:   []string{"start gemini in " + q.project + " and trust the folder; for gemini -p, GEMINI_CLI_TRUST_WORKSPACE=true does that for one run"},
+	return []Gate{{
+		Known: true,
+		What:  "Gemini CLI does not trust this folder, so it runs no hooks of it",
+		Fix:   []string{"start gemini in " + q.Project + " and trust the folder; for gemini -p, GEMINI_CLI_TRUST_WORKSPACE=true does that for one run"},
 	}}
 }
 
 // qwenGates sees whether Qwen Code trusts the folder, if its user has it ask for that.
-func qwenGates(_ context.Context, q gateQuery) []gate {
-	dir := orPath(q.getenv("QWEN_HOME"), q.home, ".qwen")
+func qwenGates(_ context.Context, q gateQuery) []Gate {
+	dir := orPath(q.getenv("QWEN_HOME"), q.Home, ".qwen")
 	enabled, _ := ofSettings[bool](orPath("", dir, "settings.json"), "security", "folderTrust", "enabled")
-	if q.scope == scopeUser || !enabled || trusts(orPath(q.getenv("QWEN_CODE_TRUSTED_FOLDERS_PATH"), dir, "trustedFolders.json"), q.project) {
+	if q.scope == ScopeUser || !enabled || trusts(orPath(q.getenv("QWEN_CODE_TRUSTED_FOLDERS_PATH"), dir, "trustedFolders.json"), q.Project) {
 		return nil
 	}
-	return []gate{{
-		known: true,
-		what:  "Qwen Code does not trust this folder, so it runs no hooks of it",
-		fix:   []string{"start qwen in " + q.project + " and trust the folder"},
+	return []Gate{{
+		Known: true,
+		What:  "Qwen Code does not trust this folder, so it runs no hooks of it",
+		Fix:   []string{"start qwen in " + q.Project + " and trust the folder"},
 	}}
 }
 
 // copilotGates sees whether Copilot CLI trusts the folder.
-func copilotGates(_ context.Context, q gateQuery) []gate {
-	if q.scope == scopeUser || q.getenv("GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS") == "true" {
+func copilotGates(_ context.Context, q gateQuery) []Gate {
+	if q.scope == ScopeUser || q.getenv("GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS") == "true" {
 		return nil
 	}
-	folders, _ := ofSettings[[]any](orPath("", orPath(q.getenv("COPILOT_HOME"), q.home, ".copilot"), "config.json"), "trustedFolders")
+	folders, _ := ofSettings[[]any](orPath("", orPath(q.getenv("COPILOT_HOME"), q.Home, ".copilot"), "config.json"), "trustedFolders")
 	for _, folder := range folders {
-		if folder, ok := folder.(string); ok && beneath(folder, q.project) {
+		if folder, ok := folder.(string); ok && workspace.Beneath(folder, q.Project) {
 			return nil
 		}
 	}
-	return []gate{{
-		known: true,
-		what:  "Copilot CLI does not trust this folder, so it runs no hooks of it",
-		fix:   []string{"start copilot in " + q.project + " and trust the folder; copilot -p has --trust-folder for one run"},
+	return []Gate{{
+		Known: true,
+		What:  "Copilot CLI does not trust this folder, so it runs no hooks of it",
+		Fix:   []string{"start copilot in " + q.Project + " and trust the folder; copilot -p has --trust-folder for one run"},
 	}}
 }
 
@@ -245,19 +245,10 @@ func trusts(file, folder string) bool {
 		if strings.HasSuffix(level, "_PARENT") {
 			top = filepath.Dir(path)
 		}
-		if len(path) <= longest || !beneath(top, folder) {
+		if len(path) <= longest || !workspace.Beneath(top, folder) {
 			continue
 		}
 		longest, trusted = len(path), strings.HasPrefix(level, "TRUST_")
 	}
 	return trusted
-}
-
-// beneath reports whether a folder, whose links are resolved, is another one or in it.
-func beneath(top, folder string) bool {
-	if resolved, err := filepath.EvalSymlinks(top); err == nil {
-		top = resolved
-	}
-	rel, err := filepath.Rel(top, folder)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

@@ -1,4 +1,4 @@
-package main
+package shellwords_test
 
 import (
 	"runtime"
@@ -10,7 +10,7 @@ import (
 )
 
 // Words that were made a shell line are read as the same words.
-func FuzzShellWords(f *testing.F) {
+func FuzzLine(f *testing.F) {
 	f.Add("ralph", ".ralph/my policy.yaml", "it's")
 	f.Add("/opt/a b/ralph", "--set", `x="$HOME" & \`)
 	f.Fuzz(func(t *testing.T, a, b, c string) {
@@ -18,7 +18,7 @@ func FuzzShellWords(f *testing.F) {
 			t.Skip("cmd.exe has no way to write every word")
 		}
 		want := []string{a, b, c}
-		line := shellLine(want)
+		line := shellwords.Line(want)
 		var got, raw []string
 		for _, word := range shellwords.Split(line) {
 			got, raw = append(got, word.Text), append(raw, word.Raw)

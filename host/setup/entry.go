@@ -1,0 +1,261 @@
+package setup
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/shellwords"
+	"github.com/ralph-sdk/ralph/internal/workspace"
+)
+
+// guard stands before a command line of ralph: no shell line that begins with it ends
+// with status 2, which hosts read as "continue". Go ends with 2 if it crashes before
+// any code of the program has run, and so do some shells that cannot start a process.
+const guard = "trap '[ $? -ne 2 ] || exit 1' EXIT; "
+
+// hookTimeout is what the host gives one answer, in seconds. ralph answers sooner:
+// it lets the agent stop at its own deadline, which this must exceed.
+const hookTimeout = 60
+
+// leastTimeout is the least that an entry may say where ralph gives up after deadline,
+// in seconds.
+func leastTimeout(deadline time.Duration) int { return int(math.Ceil(deadline.Seconds())) + 5 }
+
+// Timeout returns what an entry says for that deadline, in the unit of the host.
+func (g Host) Timeout(deadline time.Duration) int {
+	return g.form.seconds(max(hookTimeout, leastTimeout(deadline)))
+}
+
+// An Entry is one command that a settings file has a host run at an event.
+type Entry struct {
+	Event   string
+	group   int  // among those of the event
+	index   int  // among those of the group
+	flat    bool // it stands in the list of the event itself, in the place of a group
+	env     Env
+	key     string // of the command
+	words   []shellwords.Word
+	Guarded bool    // by guard, which is not among the words
+	listed  bool    // the program has a list of arguments, without a shell
+	Text    string  // as users know it
+	Timeout float64 // in seconds; 0 if it does not say
+	Other   bool    // it is no command
+}
+
+// command is what the settings say of the command: a line for a shell, or a program
+// and its arguments.
+func (e Entry) command() []string {
+	if !e.listed {
+		return []string{e.Text}
+	}
+	return texts(e.words)
+}
+
+// Ends reports whether the event is the end of a session, on any host: asked twice there, a
+// policy counts nothing twice.
+func (e Entry) Ends() bool { return strings.EqualFold(e.Event, host.SessionEnd) }
+
+// path leads to the entry in the settings.
+func (e Entry) path(more ...any) []any {
+	if e.flat {
+		return append([]any{"hooks", e.Event, e.group}, more...)
+	}
+	return append([]any{"hooks", e.Event, e.group, "hooks", e.index}, more...)
+}
+
+// Ralph reports whether the entry asks ralph, and returns the policies that it names, or the default one.
+func (e Entry) Ralph() (policies []string, ok bool) {
+	if len(e.words) < 2 || e.words[1].Text != "eval" || !isRalph(e.words[0].Text) {
+		return nil, false
+	}
+	policies, _, _ = e.flags()
+	return workspace.OrDefault(policies), true
+}
+
+// Asks reports whether the entry asks ralph for just these policies; none is the default one.
+func (e Entry) Asks(policies []string) bool {
+	asked, ok := e.Ralph()
+	return ok && slices.Equal(asked, workspace.OrDefault(policies))
+}
+
+// Set returns the values of params that an entry of ralph states, as name=value.
+func (e Entry) Set() []string {
+	_, set, _ := e.flags()
+	return set
+}
+
+// ByStatus reports whether an entry of ralph answers by its exit status, so that status 2 is an answer.
+func (e Entry) ByStatus() bool {
+	_, _, added := e.flags()
+	return answersByStatus(added)
+}
+
+// Program returns the program that an entry of ralph runs.
+func (e Entry) Program() string { return e.words[0].Text }
+
+// flags takes an entry of ralph apart: its policies, the values of params that it
+// states, and what a user added to them.
+func (e Entry) flags() (policies, set []string, further []shellwords.Word) {
+	args := e.words[2:]
+	for i := 0; i < len(args); i++ {
+		name, value, ok := strings.Cut(args[i].Text, "=")
+		if short, is := strings.CutPrefix(args[i].Text, "-p"); is && short != "" {
+			name, value, ok = "-p", strings.TrimPrefix(short, "="), true
+		}
+		into := &policies
+		switch name {
+		case "--policy", "-p":
+		case "--set":
+			into = &set
+		case "--scope":
+			into = new([]string) // see ForAll
+		default:
+			further = append(further, args[i])
+			continue
+		}
+		if !ok && i+1 < len(args) {
+			i++
+			value, ok = args[i].Text, true
+		}
+		if ok {
+			*into = append(*into, value)
+		}
+	}
+	return policies, set, further
+}
+
+// deadlineOf returns the time limit that the flags of an entry state, else the usual one.
+func (in Env) deadlineOf(flags []string) time.Duration {
+	for i, flag := range flags {
+		value, ok := strings.CutPrefix(flag, "--deadline=")
+		if flag == "--deadline" && i+1 < len(flags) {
+			value, ok = flags[i+1], true
+		}
+		if d, err := time.ParseDuration(value); ok && err == nil && d > 0 {
+			return d
+		}
+	}
+	return in.Deadline
+}
+
+// Deadline is when ralph gives up, as the entry starts it.
+func (e Entry) Deadline() time.Duration { return e.env.deadlineOf(texts(e.words)) }
+
+func texts(words []shellwords.Word) []string {
+	var all []string
+	for _, w := range words {
+		all = append(all, w.Text)
+	}
+	return all
+}
+
+// withoutDeadline leaves the time limit out of what a user added to an entry.
+func withoutDeadline(added []shellwords.Word) []shellwords.Word {
+	var rest []shellwords.Word
+	for i := 0; i < len(added); i++ {
+		switch text := added[i].Text; {
+		case text == "--deadline":
+			i++
+		case !strings.HasPrefix(text, "--deadline="):
+			rest = append(rest, added[i])
+		}
+	}
+	return rest
+}
+
+// answersByStatus reports whether flags ask for --answer exit-code, with which
+// status 2 is an answer.
+func answersByStatus(flags []shellwords.Word) bool {
+	by := false
+	for i, flag := range flags {
+		switch {
+		case strings.HasPrefix(flag.Text, "--answer="):
+			by = flag.Text == "--answer=exit-code"
+		case flag.Text == "--answer" && i+1 < len(flags):
+			by = flags[i+1].Text == "exit-code"
+		}
+	}
+	return by
+}
+
+// ForAll reports whether the entry says that it is for all projects.
+func (e Entry) ForAll() bool {
+	i := slices.IndexFunc(e.words, func(w shellwords.Word) bool { return w.Text == "--scope" })
+	return slices.ContainsFunc(e.words, func(w shellwords.Word) bool { return w.Text == "--scope="+ScopeUser }) ||
+		i >= 0 && i+1 < len(e.words) && e.words[i+1].Text == ScopeUser
+}
+
+// isRalph reports whether a program is ralph: by its name, or because it is the one
+// that runs here, whatever it is called.
+func isRalph(program string) bool {
+	if strings.TrimSuffix(strings.ToLower(baseName(program)), ".exe") == "ralph" {
+		return true
+	}
+	self, err := os.Executable()
+	return err == nil && filepath.IsAbs(program) && (program == self || workspace.SameFile(program, self))
+}
+
+// baseName is the last step of a path of any system.
+func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
+
+// read takes the command of a hook apart.
+func (e *Entry) read(handler map[string]any) {
+	e.Text, _ = handler[e.key].(string)
+	args, ok := handler["args"].([]any)
+	if !ok {
+		line := strings.TrimSpace(e.Text)
+		line, e.Guarded = strings.CutPrefix(line, guard)
+		e.words = shellwords.Split(line)
+		return
+	}
+	e.listed = true
+	words := []string{e.Text}
+	for _, a := range args {
+		word, _ := a.(string)
+		words = append(words, word)
+	}
+	for _, word := range words {
+		e.words = append(e.words, shellwords.Word{Text: word, Raw: quoteListed(runtime.GOOS, word)})
+	}
+	e.Text = shellwords.Line(words)
+}
+
+// quoteListed writes a word of a list of arguments for a shell. The host puts values
+// in the place of ${NAME} there, as a shell does between double quotes.
+func quoteListed(goos, word string) string {
+	if !strings.Contains(word, "${") {
+		return shellwords.Quote(goos, word)
+	}
+	return `"` + strings.NewReplacer("${", "${", "$", `\$`, "`", "\\`", `"`, `\"`, `\`, `\\`).Replace(word) + `"`
+}
+
+// SetOf returns the values of params that the entries for just these policies state.
+func SetOf(entries []Entry, policies []string) (set []string) {
+	for _, e := range entries {
+		if e.Asks(policies) {
+			set = SetOver(set, e.Set())
+		}
+	}
+	return set
+}
+
+// SetOver puts values over others of the same params, each in its place, as name=value.
+func SetOver(set, over []string) []string {
+	set = slices.Clone(set)
+	for _, v := range over {
+		name, _, _ := strings.Cut(v, "=")
+		i := slices.IndexFunc(set, func(old string) bool { return strings.HasPrefix(old, name+"=") })
+		if i < 0 {
+			set = append(set, v)
+		} else {
+			set[i] = v
+		}
+	}
+	return set
+}

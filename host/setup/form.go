@@ -1,0 +1,152 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/jsonedit"
+	"github.com/ralph-sdk/ralph/internal/workspace"
+)
+
+func (f form) commandKey() string { return cmp.Or(f.command, "command") }
+
+func (f form) timeoutKey() string {
+	if f.timeout == "-" {
+		return ""
+	}
+	return cmp.Or(f.timeout, "timeout")
+}
+
+// seconds gives a number of seconds in the unit of the host.
+func (f form) seconds(n int) int { return n * max(f.unit, 1) }
+
+// empty is a file without hooks.
+func (f form) empty() []byte {
+	if f.version == 0 {
+		return []byte("{}\n")
+	}
+	return fmt.Appendf(nil, "{\n  \"version\": %d\n}\n", f.version)
+}
+
+// entry is what the list of an event holds for one hook.
+func (g Host) entry(goos, event string, words []string) []byte {
+	line, args := g.command(goos, words, nil, true)
+	var fields []string
+	field := func(key string, value any) {
+		fields = append(fields, fmt.Sprintf("%s: %s", jsonedit.Encode(key), jsonedit.Encode(value)))
+	}
+	if !g.form.loop {
+		field("type", "command")
+	}
+	field(g.form.commandKey(), line)
+	if args != nil {
+		field("args", args)
+	}
+	if key := g.form.timeoutKey(); key != "" {
+		field(key, g.Timeout(g.env.deadlineOf(words)))
+	}
+	if g.form.loop && g.Stops(event) {
+		field("loop_limit", nil)
+	}
+	hook := "{" + strings.Join(fields, ", ") + "}"
+	if g.form.flat {
+		return []byte(hook)
+	}
+	return []byte(`{"hooks": [` + hook + `]}`)
+}
+
+// readEntry reads a hook of the host's settings. Its place is in e.
+func (f form) readEntry(e Entry, handler map[string]any) Entry {
+	if kind, ok := handler["type"].(string); ok && kind != "command" {
+		e.Other, e.Text = true, kind
+		return e
+	}
+	if n, ok := handler[f.timeoutKey()].(json.Number); ok {
+		e.Timeout, _ = n.Float64()
+		e.Timeout /= float64(max(f.unit, 1))
+	}
+	e.key = f.commandKey()
+	if _, ok := handler[e.key].(string); !ok {
+		e.key = "command" // of any system
+	}
+	e.read(handler)
+	return e
+}
+
+// hooksOf lists the hooks of an event, and reports whether the settings have the host's
+// form there. Copilot takes groups as Claude Code has them too.
+func (f form) hooksOf(event string, list []any) (entries []Entry, odd string) {
+	for g, v := range list {
+		in, ok := v.(map[string]any)
+		if !ok {
+			return nil, fmt.Sprintf("[%d]", g)
+		}
+		hooks, isGroup := in["hooks"].([]any)
+		if f.flat && !isGroup {
+			entries = append(entries, f.readEntry(Entry{Event: event, group: g, flat: true}, in))
+			continue
+		}
+		if !isGroup {
+			return nil, fmt.Sprintf("[%d]", g)
+		}
+		for i, v := range hooks {
+			handler, ok := v.(map[string]any)
+			if !ok {
+				return nil, fmt.Sprintf("[%d].hooks[%d]", g, i)
+			}
+			entries = append(entries, f.readEntry(Entry{Event: event, group: g, index: i}, handler))
+		}
+	}
+	return entries, ""
+}
+
+// besideFiles reads the files that the host needs beside these settings, each by its text.
+func (s File) besideFiles(ctx context.Context) (map[string]File, error) {
+	all := map[string]File{}
+	for name, text := range s.host.beside {
+		f, err := s.host.open(ctx, s.scope, filepath.Join(filepath.Dir(s.host.Files[s.scope]), filepath.FromSlash(name)))
+		if err != nil {
+			return nil, err
+		}
+		all[text] = f
+	}
+	return all, nil
+}
+
+// Replace writes settings in the place of these, if the file is still as it was read, and the files that the host needs beside
+// it. nil removes the file, those beside it if they are as they were made, and the directories that are empty then.
+func (s File) Replace(ctx context.Context, after []byte) error {
+	beside, err := s.besideFiles(ctx)
+	if err != nil {
+		return err
+	}
+	for text, f := range beside {
+		if after != nil && f.Src == nil {
+			err = f.write(ctx, []byte(text))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.write(ctx, after); err != nil || after != nil {
+		return err
+	}
+	for text, f := range beside {
+		if string(f.Src) == text {
+			if err := f.write(ctx, nil); err != nil {
+				return err
+			}
+		}
+	}
+	for dir := filepath.Dir(s.Place()); !workspace.SameFile(dir, s.host.env.Project) && !workspace.SameFile(dir, s.host.env.Home); dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || os.Remove(dir) != nil { // a link stays; Remove fails unless it is empty
+			break
+		}
+	}
+	return nil
+}
