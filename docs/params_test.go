@@ -77,7 +77,7 @@ func paramRows(t *testing.T, file string) [][]string {
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		typ := compiled.Type()
+		typ := compiled
 		absent := "it must be given"
 		if typ.HasDefault {
 			absent = "`" + strings.Trim(fmt.Sprintf("%q", fmt.Sprint(typ.Default)), `"`) + "`"
@@ -103,7 +103,7 @@ func comments(nodes ...*yaml.Node) string {
 	return strings.Join(out, " ")
 }
 
-func valueWords(typ *schema.Type) string {
+func valueWords(typ *schema.Schema) string {
 	if typ.Enum != nil {
 		var values []string
 		for _, v := range typ.Enum {

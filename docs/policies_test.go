@@ -78,14 +78,14 @@ func policyWords(t *testing.T, name string) []string {
 	}
 	for _, f := range program.Facts() {
 		if f.Schema != nil {
-			words = append(words, fields(f.Schema.Type())...)
+			words = append(words, fields(f.Schema)...)
 		}
 	}
 	return words
 }
 
 // fields are the names of all fields that a type declares, those of its elements too.
-func fields(t *schema.Type) []string {
+func fields(t *schema.Schema) []string {
 	if t == nil {
 		return nil
 	}

@@ -120,7 +120,7 @@ func changesOf(effects []rules.Effect, facts []*rules.Fact, at time.Time) []stat
 			var create map[string]any
 			if i := slices.IndexFunc(facts, func(f *rules.Fact) bool { return f.Name == e.Fact }); i >= 0 {
 				if facts[i].Schema != nil {
-					set.Type = facts[i].Schema.Type()
+					set.Type = facts[i].Schema
 				}
 				format = factFormat(facts[i], format)
 				if e.Create {

@@ -20,7 +20,7 @@ const version = "given"
 // literal turns what a test writes for a fact into the value that its source would have
 // gathered. What the test leaves out is as in an empty document.
 func literal(decl *rules.Fact, v any) (rules.Value, error) {
-	kind, document := decl.Source, &schema.Type{}
+	kind, document := decl.Source, &schema.Schema{}
 	t := kind.Value
 	if kind.Around != nil {
 		t = kind.Around(document)
@@ -76,7 +76,7 @@ func ofDocument(decl *rules.Fact, v any) (rules.Value, error) {
 		fields = maps.Clone(fields)
 		delete(fields, "body")
 	}
-	out := rules.Value{Version: version, V: (&schema.Type{}).Read(fields).Value}
+	out := rules.Value{Version: version, V: new(schema.Schema).Check(schema.Document{Value: fields}).Value}
 	if decl.Schema != nil {
 		out = judged(decl, fields)
 	}
@@ -92,7 +92,7 @@ func ofDocument(decl *rules.Fact, v any) (rules.Value, error) {
 
 // around checks the documents that a value holds in a field, as what a program printed
 // and the files of a glob do. A file that does not fit the schema is left out.
-func around(decl *rules.Fact, t, document *schema.Type, out *rules.Value) {
+func around(decl *rules.Fact, t, document *schema.Schema, out *rules.Value) {
 	list, isList := out.V.([]any)
 	if !isList {
 		list = []any{out.V}
@@ -182,7 +182,7 @@ func file(i int, fields map[string]any) error {
 
 // filled completes a value by its type with zero values, and refuses fields that
 // the type does not have.
-func filled(t *schema.Type, v any) (any, error) {
+func filled(t *schema.Schema, v any) (any, error) {
 	if t == nil {
 		return v, nil
 	}
@@ -232,7 +232,7 @@ func filled(t *schema.Type, v any) (any, error) {
 }
 
 // fits reports whether a value can be that of a type. Lists and objects are looked into.
-func fits(t *schema.Type, v any) bool {
+func fits(t *schema.Schema, v any) bool {
 	ok := true
 	switch t.Kind {
 	case schema.String:
@@ -245,7 +245,7 @@ func fits(t *schema.Type, v any) bool {
 	return ok || v == nil
 }
 
-func names(t *schema.Type) string {
+func names(t *schema.Schema) string {
 	return strings.Join(slices.Sorted(maps.Keys(t.Fields)), ", ")
 }
 

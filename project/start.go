@@ -158,7 +158,7 @@ func (p *Project) moveTo(ctx context.Context, s *Started, now found, session str
 	}
 	set := state.Set{Path: l.Owner, Value: session}
 	if l.State.Schema != nil {
-		set.Type = l.State.Schema.Type()
+		set.Type = l.State.Schema
 	}
 	s.Written = []string{now.file}
 	return p.apply(ctx, &state.Change{Path: now.file, Format: format(l.State), Version: doc.Version, Sets: []state.Set{set}})

@@ -125,7 +125,7 @@ func (t *translator) meaningOfNode(n ast.Node) string {
 
 // shared gives the type of a field as both programs may find it: a value that one
 // schema does not allow is still a value.
-func (t *translator) shared(f *Fact, path []string, typ *schema.Type) (*schema.Type, bool) {
+func (t *translator) shared(f *Fact, path []string, typ *schema.Schema) (*schema.Schema, bool) {
 	if t.other == nil {
 		return typ, true
 	}

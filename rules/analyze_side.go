@@ -135,7 +135,7 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (side, bool) {
 		switch {
 		case s.info.askRow && s.info.zero() == any(0):
 			zero := 0.0
-			return t.typed("name "+s.key, &schema.Type{Kind: schema.Int, Min: &zero}, quantity{kind: nameValue, name: s.name}, 0)
+			return t.typed("name "+s.key, &schema.Schema{Kind: schema.Int, Min: &zero}, quantity{kind: nameValue, name: s.name}, 0)
 		case s.typ != nil && s.name != "hook.raw":
 			return t.typed("name "+s.key, s.typ, quantity{kind: nameValue, name: s.name}, s.info.zero())
 		}
@@ -196,13 +196,13 @@ func fieldKey(fact string, path []string) string {
 }
 
 // canBeNil reports whether a field can turn out to hold nothing.
-func canBeNil(t *schema.Type) bool { return !t.HasDefault && (t.Optional || t.Nullable) }
+func canBeNil(t *schema.Schema) bool { return !t.HasDefault && (t.Optional || t.Nullable) }
 
 // maxEnum bounds the values of an enum that the model follows one by one.
 const maxEnum = 256
 
 // typed makes a side of a quantity of a schema type, if the model can express it.
-func (t *translator) typed(key string, typ *schema.Type, q quantity, prefer any) (side, bool) {
+func (t *translator) typed(key string, typ *schema.Schema, q quantity, prefer any) (side, bool) {
 	if len(typ.Enum) > maxEnum {
 		return side{}, false
 	}
@@ -252,11 +252,11 @@ func (t *translator) typed(key string, typ *schema.Type, q quantity, prefer any)
 	return side{choice: made}, true
 }
 
-func (t *translator) numeric(key string, typ *schema.Type, q quantity, prefer any) (side, bool) {
+func (t *translator) numeric(key string, typ *schema.Schema, q quantity, prefer any) (side, bool) {
 	made := t.define(key, func() *quantity {
 		q.min, q.max = -solve.MaxConstant-1, solve.MaxConstant+1
 		if q.kind == fieldValue { // a file may hold what is out of bounds, and it is kept
-			typ = &schema.Type{Kind: typ.Kind, Enum: typ.Enum, Default: typ.Default, HasDefault: typ.HasDefault}
+			typ = &schema.Schema{Kind: typ.Kind, Enum: typ.Enum, Default: typ.Default, HasDefault: typ.HasDefault}
 		}
 		if typ.Min != nil && *typ.Min >= -solve.MaxConstant && *typ.Min <= solve.MaxConstant {
 			q.min = int(*typ.Min)

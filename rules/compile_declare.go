@@ -54,7 +54,7 @@ func (c *compiler) setAt(param string) Pos {
 
 // misfit reports a given value of a param that its schema refuses: where it is given, if
 // that is a place, else where the param is declared.
-func (c *compiler) misfit(sc *scope, d paramDecl, text string, bad schema.Violation, t *schema.Type) {
+func (c *compiler) misfit(sc *scope, d paramDecl, text string, bad schema.Violation, t *schema.Schema) {
 	at, by := c.setAt(d.name), ""
 	if at.Line == 0 && at.File != "" {
 		by = " from " + at.File
@@ -189,7 +189,7 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 	if s == nil {
 		return
 	}
-	t := s.Type()
+	t := s
 	if bound, ok := b.exprs[d.name]; ok {
 		c.add(sc, d.key, &symbol{kind: letSymbol, typ: t, let: &let{decl: bound, scope: b.scope}})
 		return
@@ -220,7 +220,7 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 }
 
 // certain is the type of a value that is there: neither optional nor nil.
-func certain(t *schema.Type) *schema.Type {
+func certain(t *schema.Schema) *schema.Schema {
 	if t == nil {
 		return nil
 	}
@@ -246,7 +246,7 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	typ := d.kind.Value
 	if d.schema != nil {
 		if f.Schema = c.schemaOf(sc, d.schema); f.Schema != nil {
-			typ = f.Schema.Type()
+			typ = f.Schema
 		}
 		if d.kind.Given && typ != nil && typ.HasDefault {
 			c.errorf(sc, keyAt(d.schema, "/default"), "default", "remove it; a value that is not given is reported", "%q is given by the program, so it has no default", d.name)
@@ -282,7 +282,7 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 
 // setDefault gives a fact its default, completed by the schema where that is about
 // the value and not about a part of it.
-func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Type) {
+func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Schema) {
 	f.HasDefault, f.Default = true, d.deflt.Decode()
 	if f.Schema != nil && d.kind.Around == nil {
 		r := f.Schema.Check(schema.Document{Value: f.Default})
@@ -292,7 +292,7 @@ func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Type) 
 		f.Default = r.Value
 	}
 	if d.kind.Editable && f.Schema == nil && typ == nil {
-		typ = &schema.Type{Kind: schema.Object}
+		typ = &schema.Schema{Kind: schema.Object}
 	}
 	if _, problem := storable(typ, f.Default); problem != "" {
 		c.errorf(sc, d.deflt, "default", "", "the value of %q is %s, its default is %s", d.name, typ, kindOf(f.Default))
@@ -303,13 +303,13 @@ func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Type) 
 }
 
 // withBody adds the text below the front matter to a type.
-func withBody(t *schema.Type) *schema.Type {
+func withBody(t *schema.Schema) *schema.Schema {
 	if t == nil || len(t.Fields) == 0 {
 		return t // open: .body is found at run time
 	}
 	n := *t
 	n.Fields = maps.Clone(t.Fields)
-	n.Fields["body"] = &schema.Type{Kind: schema.String, Doc: "The text below the front matter."}
+	n.Fields["body"] = &schema.Schema{Kind: schema.String, Doc: "The text below the front matter."}
 	return &n
 }
 

@@ -344,7 +344,7 @@ func (l *leaves) span(n ast.Node) string {
 }
 
 // checkUse reports what follows a dot behind a text, number or truth value that may be absent.
-func (r *resolver) checkUse(m *ast.MemberNode, elems []*schema.Type) {
+func (r *resolver) checkUse(m *ast.MemberNode, elems []*schema.Schema) {
 	base := m.Node
 	if b, ok := base.(*ast.BinaryNode); ok && b.Operator == "??" {
 		base = b.Left
@@ -361,7 +361,7 @@ func (r *resolver) checkUse(m *ast.MemberNode, elems []*schema.Type) {
 
 // checkUnlisted reports a field that an object with other fields than the declared ones may
 // have, if a declared one has a similar name.
-func (r *resolver) checkUnlisted(field *ast.StringNode, of *schema.Type) {
+func (r *resolver) checkUnlisted(field *ast.StringNode, of *schema.Schema) {
 	if r.to == nil || r.c.lazy || of == nil || len(of.Fields) == 0 || of.Fields[field.Value] != nil {
 		return
 	}
@@ -373,7 +373,7 @@ func (r *resolver) checkUnlisted(field *ast.StringNode, of *schema.Type) {
 
 // checkCondition reports a field that may be absent and is no condition. What is always there
 // expr's checker reports.
-func (r *resolver) checkCondition(n ast.Node, elems []*schema.Type) {
+func (r *resolver) checkCondition(n ast.Node, elems []*schema.Schema) {
 	t := r.typeOf(n, elems)
 	if r.to == nil || r.c.lazy || t == nil || !maybeNil(t) {
 		return
@@ -390,7 +390,7 @@ func (r *resolver) checkCondition(n ast.Node, elems []*schema.Type) {
 
 // checkKinds reports a field that may be absent, compared with a value of a type
 // that it never has. What is always there expr's checker reports.
-func (r *resolver) checkKinds(b *ast.BinaryNode, elems []*schema.Type) {
+func (r *resolver) checkKinds(b *ast.BinaryNode, elems []*schema.Schema) {
 	if r.to == nil || r.c.lazy {
 		return
 	}

@@ -184,7 +184,7 @@ func (c *compiler) assign(sc *scope, n *source.Node, at int, e *effect, ok bool,
 
 // checkValue reports that an expression gives what a declared type does not take.
 // what names the taker.
-func (c *compiler) checkValue(s snippet, root *cond, nt nature.Nature, want *schema.Type, what, check string) {
+func (c *compiler) checkValue(s snippet, root *cond, nt nature.Nature, want *schema.Schema, what, check string) {
 	if want == nil || want.Kind == schema.Any {
 		return
 	}
@@ -260,7 +260,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 	if !ok {
 		return fail(n, "assignment", "write fact.field = expression", "the left side of set must begin with the name of a fact")
 	}
-	sym, typ := s.scope.symbols[id.Value], (*schema.Type)(nil)
+	sym, typ := s.scope.symbols[id.Value], (*schema.Schema)(nil)
 	switch {
 	case sym == nil && s.scope.fields[id.Value] != nil:
 		sym = s.scope.inline
@@ -336,7 +336,7 @@ type effect struct {
 	fact  *symbol
 	steps []step // set: the path into the document
 	value *cond  // set
-	typ   *schema.Type
+	typ   *schema.Schema
 	glob  *path
 	older time.Duration
 	run   []*path

@@ -192,7 +192,7 @@ func (e *engine) compile(leaf *exprparser.Tree) (*vm.Program, *exprError) {
 
 // natureOf gives the type that expressions see for data of a schema type. What
 // can be nil at run time is anything: expr's typed code would fail on it.
-func natureOf(t *schema.Type) nature.Nature {
+func natureOf(t *schema.Schema) nature.Nature {
 	if t == nil || t.Nullable || t.Optional {
 		return nature.Nature{}
 	}

@@ -25,9 +25,9 @@ import (
 // public but not stable. When it fails, read expr.go beside expr's changes before
 // anything else; a policy must mean tomorrow what it means today.
 func TestExprUpgrade(t *testing.T) {
-	stateType := &schema.Type{Kind: schema.Object, Fields: map[string]*schema.Type{
+	stateType := &schema.Schema{Kind: schema.Object, Fields: map[string]*schema.Schema{
 		"n": {Kind: schema.Int}, "t": {Kind: schema.String}, "on": {Kind: schema.Bool}, "any": {},
-		"xs": {Kind: schema.Array, Elem: &schema.Type{Kind: schema.Object, Fields: map[string]*schema.Type{"k": {Kind: schema.Int}}}},
+		"xs": {Kind: schema.Array, Elem: &schema.Schema{Kind: schema.Object, Fields: map[string]*schema.Schema{"k": {Kind: schema.Int}}}},
 	}}
 	env := map[string]any{"s": map[string]any{"n": 3, "t": "x", "on": true, "xs": []any{map[string]any{"k": 1}}}}
 	metered := func() map[string]any { // a budget for one run

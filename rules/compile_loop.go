@@ -82,7 +82,7 @@ func (c *compiler) loop(doc *document, sc *scope) {
 		snip := whole(sc, d.owner)
 		root, nt := c.expression(snip, false)
 		if l.owner = root; root != nil {
-			c.checkValue(snip, root, nt, &schema.Type{Kind: schema.String, Nullable: true, Optional: true}, "the owner of the loop", "type")
+			c.checkValue(snip, root, nt, &schema.Schema{Kind: schema.String, Nullable: true, Optional: true}, "the owner of the loop", "type")
 			c.checkShown(sc, d.owner, root, "owner")
 			if p := rootTerm(root); p != nil && p.sym == s {
 				for _, step := range p.path {

@@ -23,7 +23,7 @@ func (c *compiler) declareMemory(sc *scope, d memoryDecl) {
 	if s == nil {
 		return
 	}
-	t := s.Type()
+	t := s
 	sym := c.add(sc, d.key, &symbol{kind: memorySymbol, typ: t, memory: &memoryValue{schema: s, per: d.per}})
 	first := d.schema.Get("default")
 	if first == nil {

@@ -39,7 +39,7 @@ func newNames() *names {
 
 // environment describes env.NAME.
 func environment(name string) *nameInfo {
-	return &nameInfo{Name: name, Private: true, typ: &schema.Type{Kind: schema.String}}
+	return &nameInfo{Name: name, Private: true, typ: &schema.Schema{Kind: schema.String}}
 }
 
 // ask is a form that asks how a fact stands, without reading through it.
@@ -127,12 +127,12 @@ func (n *names) taken(name string) bool {
 }
 
 // free returns the fields of a type whose names mean nothing else.
-func (n *names) free(t *schema.Type) map[string]*schema.Type {
+func (n *names) free(t *schema.Schema) map[string]*schema.Schema {
 	if t == nil {
 		return nil
 	}
 	fields := maps.Clone(t.Fields)
-	maps.DeleteFunc(fields, func(name string, _ *schema.Type) bool { return name == "body" || n.taken(name) })
+	maps.DeleteFunc(fields, func(name string, _ *schema.Schema) bool { return name == "body" || n.taken(name) })
 	return fields
 }
 

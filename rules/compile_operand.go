@@ -31,7 +31,7 @@ type operand struct {
 
 	// typ is the schema type of a plain path, so that enums and fields behind a
 	// let that is one are still checked; else nil.
-	typ *schema.Type
+	typ *schema.Schema
 
 	plain *term // what it is if it is no more than a literal or a path; else nil
 

@@ -193,7 +193,7 @@ func (m *meter) callOnce(fn reflect.Value, withContext bool, args []any) (any, e
 	if err != nil {
 		return nil, err
 	}
-	return (&schema.Type{}).Read(plain).Value, nil
+	return new(schema.Schema).Check(schema.Document{Value: plain}).Value, nil
 }
 
 // give stores a value of an expression in *to.

@@ -15,10 +15,10 @@ type scope struct {
 	names   *names
 	prefix  string // "" for the policy, "guard/" for an include
 	symbols map[string]*symbol
-	inline  *symbol                 // the fact whose fields are names too
-	fields  map[string]*schema.Type // those fields: one whose name means something already stays behind the fact
-	open    bool                    // there is such a fact, but its schema cannot be used
-	starts  bool                    // of loop.start: it sees the names of start
+	inline  *symbol                   // the fact whose fields are names too
+	fields  map[string]*schema.Schema // those fields: one whose name means something already stays behind the fact
+	open    bool                      // there is such a fact, but its schema cannot be used
+	starts  bool                      // of loop.start: it sees the names of start
 }
 
 // hides reports whether a declaration takes the place of ralph's own name or group.

@@ -26,7 +26,7 @@ type symbol struct {
 	kind symbolKind
 	name string // as users write it
 	key  string // under which expressions find it
-	typ  *schema.Type
+	typ  *schema.Schema
 	pos  Pos
 
 	fact   *Fact        // factSymbol, askSymbol

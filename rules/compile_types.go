@@ -14,7 +14,7 @@ import (
 // typeOf gives the schema type of a resolved expression where it is plain: a
 // chain of members, or a builtin that keeps or takes the elements of a list.
 // elems are the element types of the predicates around it. nil means unknown.
-func (r *resolver) typeOf(n ast.Node, elems []*schema.Type) *schema.Type {
+func (r *resolver) typeOf(n ast.Node, elems []*schema.Schema) *schema.Schema {
 	switch t := n.(type) {
 	case *ast.IdentifierNode:
 		if s := r.c.table.find(t.Value); s != nil {
@@ -56,7 +56,7 @@ func (r *resolver) typeOf(n ast.Node, elems []*schema.Type) *schema.Type {
 	return nil
 }
 
-func fieldOf(t *schema.Type, name string) *schema.Type {
+func fieldOf(t *schema.Schema, name string) *schema.Schema {
 	if t == nil {
 		return nil
 	}
@@ -66,7 +66,7 @@ func fieldOf(t *schema.Type, name string) *schema.Type {
 	return t.Extra
 }
 
-func elementOf(t *schema.Type) *schema.Type {
+func elementOf(t *schema.Schema) *schema.Schema {
 	if t == nil {
 		return nil
 	}
@@ -75,12 +75,12 @@ func elementOf(t *schema.Type) *schema.Type {
 
 // declares reports whether a field may be named: it is declared, or the type says
 // nothing of its fields, or says what others are like.
-func declares(t *schema.Type, name string) bool {
+func declares(t *schema.Schema, name string) bool {
 	return t == nil || len(t.Fields) == 0 || t.Extra != nil || t.Fields[name] != nil
 }
 
 // hasListOf reports whether t is an object with a list whose elements have the field.
-func hasListOf(t *schema.Type, name string) bool {
+func hasListOf(t *schema.Schema, name string) bool {
 	if t == nil {
 		return false
 	}
@@ -92,11 +92,11 @@ func hasListOf(t *schema.Type, name string) bool {
 	return false
 }
 
-func fieldNames(t *schema.Type) []string { return slices.Collect(maps.Keys(t.Fields)) }
+func fieldNames(t *schema.Schema) []string { return slices.Collect(maps.Keys(t.Fields)) }
 
 // checkTypes finds what expr's checker does not: fields that are not declared,
 // with the nearest name, and comparisons with a value that an enum never has.
-func (r *resolver) checkTypes(n ast.Node, elems []*schema.Type) {
+func (r *resolver) checkTypes(n ast.Node, elems []*schema.Schema) {
 	switch t := n.(type) {
 	case *ast.MemberNode:
 		r.checkUse(t, elems)
@@ -157,7 +157,7 @@ func meantField(name string, declared []string) string {
 }
 
 // checkEnum reports a literal that the other side can never be.
-func (r *resolver) checkEnum(side, literal ast.Node, elems []*schema.Type) {
+func (r *resolver) checkEnum(side, literal ast.Node, elems []*schema.Schema) {
 	var v any
 	switch l := literal.(type) {
 	case *ast.StringNode:
@@ -218,16 +218,16 @@ func (r *resolver) checkNil(side, other ast.Node) {
 }
 
 // maybeNil reports whether a value of this type can be nil.
-func maybeNil(t *schema.Type) bool {
+func maybeNil(t *schema.Schema) bool {
 	return t == nil || t.Kind == schema.Any || t.Kind == schema.Null || t.Nullable || t.Optional
 }
 
 // allows reports whether a value is in the enum of a type, or its default.
-func allows(t *schema.Type, v any) bool {
+func allows(t *schema.Schema, v any) bool {
 	return len(t.Enum) == 0 || slices.Contains(t.Enum, v) || t.HasDefault && t.Default == v
 }
 
-func enumWords(t *schema.Type) []string {
+func enumWords(t *schema.Schema) []string {
 	words := make([]string, len(t.Enum))
 	for i, e := range t.Enum {
 		words[i] = fmt.Sprint(e)

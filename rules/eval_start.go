@@ -110,7 +110,7 @@ func (f *StartFile) complete(fields map[string]any, order []string) error {
 		f.Value = fields
 		return nil
 	}
-	t := s.Type()
+	t := s
 	for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
 		if _, ok := fields[name]; !ok && t.Fields[name].HasDefault && t.Fields[name].Default != nil {
 			fields[name] = t.Fields[name].Default

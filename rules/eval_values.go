@@ -81,9 +81,9 @@ func ValueOf(f *Fact, v any) Value {
 	case f.Schema != nil && f.Source.Around == nil:
 		r = f.Schema.Check(schema.Document{Value: plain})
 	case f.sym != nil && f.sym.typ != nil:
-		r = f.sym.typ.Read(zeroed(f.sym.typ, plain))
+		r = f.sym.typ.Check(schema.Document{Value: zeroed(f.sym.typ, plain)})
 	default:
-		r = (&schema.Type{}).Read(plain)
+		r = new(schema.Schema).Check(schema.Document{Value: plain})
 	}
 	out := Value{V: r.Value, Unusable: r.Unusable, Warnings: r.Warnings, read: true}
 	if r.Value == nil && len(r.Unusable) > 0 {

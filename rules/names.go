@@ -14,21 +14,21 @@ type nameInfo struct {
 	Doc     string
 	Private bool // traces and logs show only how large its value is, and what is made of it
 
-	typ    *schema.Type // of plain data
-	goType reflect.Type // of functions, times and durations
-	askRow bool         // comes from the loop memory
-	yields bool         // a policy may declare the name, or its group, itself
-	shows  *secrecy     // of a value that is private in part
+	typ    *schema.Schema // of plain data
+	goType reflect.Type   // of functions, times and durations
+	askRow bool           // comes from the loop memory
+	yields bool           // a policy may declare the name, or its group, itself
+	shows  *secrecy       // of a value that is private in part
 }
 
 // knownNames are the names that every policy has, without env.NAME, which is open.
 func knownNames() []nameInfo {
-	text := &schema.Type{Kind: schema.String}
-	boolean := &schema.Type{Kind: schema.Bool}
-	integer := &schema.Type{Kind: schema.Int}
-	texts := &schema.Type{Kind: schema.Array, Elem: text}
-	object := func(fields ...string) *schema.Type {
-		t := &schema.Type{Kind: schema.Object, Fields: map[string]*schema.Type{}}
+	text := &schema.Schema{Kind: schema.String}
+	boolean := &schema.Schema{Kind: schema.Bool}
+	integer := &schema.Schema{Kind: schema.Int}
+	texts := &schema.Schema{Kind: schema.Array, Elem: text}
+	object := func(fields ...string) *schema.Schema {
+		t := &schema.Schema{Kind: schema.Object, Fields: map[string]*schema.Schema{}}
 		for _, f := range fields {
 			t.Fields[f] = text
 		}
@@ -37,7 +37,7 @@ func knownNames() []nameInfo {
 	task := object("id", "type", "status", "description")
 	cron := object("id", "schedule", "prompt")
 	cron.Fields["recurring"] = boolean
-	data := func(name string, t *schema.Type, doc string) nameInfo {
+	data := func(name string, t *schema.Schema, doc string) nameInfo {
 		return nameInfo{Name: name, typ: t, Doc: doc}
 	}
 	private := func(n nameInfo) nameInfo { n.Private = true; return n }
@@ -49,9 +49,9 @@ func knownNames() []nameInfo {
 	ask := func(string) bool { return false }
 	failed := object("text")
 	failed.Nullable = true
-	failed.Fields["kind"] = &schema.Type{Kind: schema.String, Enum: words(failureKinds())}
-	outcome := &schema.Type{Kind: schema.String, Enum: words(append([]string{"", "ok", "lost"}, failureKinds()...))}
-	cost := &schema.Type{Kind: schema.Number, Nullable: true}
+	failed.Fields["kind"] = &schema.Schema{Kind: schema.String, Enum: words(failureKinds())}
+	outcome := &schema.Schema{Kind: schema.String, Enum: words(append([]string{"", "ok", "lost"}, failureKinds()...))}
+	cost := &schema.Schema{Kind: schema.Number, Nullable: true}
 	young := func(n nameInfo) nameInfo { n.yields = true; return n }
 	return []nameInfo{
 		data("session_id", text, "Session of the agent."),
@@ -64,16 +64,16 @@ func knownNames() []nameInfo {
 		data("transcript_path", text, "File of the session."),
 		data("agent_id", text, "Subagent that stops; empty for the main agent."),
 		data("agent_type", text, "Type of the subagent that stops."),
-		partly(data("background_tasks", &schema.Type{Kind: schema.Array, Elem: task}, "Work that still runs in the background. Only the description is *private*."), "id", "type", "status"),
-		partly(data("session_crons", &schema.Type{Kind: schema.Array, Elem: cron}, "Wake-ups that are set. Only the prompt is *private*."), "id", "schedule", "recurring"),
+		partly(data("background_tasks", &schema.Schema{Kind: schema.Array, Elem: task}, "Work that still runs in the background. Only the description is *private*."), "id", "type", "status"),
+		partly(data("session_crons", &schema.Schema{Kind: schema.Array, Elem: cron}, "Wake-ups that are set. Only the prompt is *private*."), "id", "schedule", "recurring"),
 		private(data("prompt", text, "Prompt of the user, on UserPromptSubmit.")),
-		young(data("trigger", &schema.Type{Kind: schema.String, Enum: words([]string{"", "manual", "auto"})}, "Why the context is compacted, on PreCompact: manual or auto.")),
+		young(data("trigger", &schema.Schema{Kind: schema.String, Enum: words([]string{"", "manual", "auto"})}, "Why the context is compacted, on PreCompact: manual or auto.")),
 		young(private(data("custom_instructions", text, "What the user wants of the summary, on PreCompact."))),
 		young(data("reason", text, "Why the session ends, on SessionEnd, in the host's words.")),
 		young(data("error", text, "What failed, on StopFailure, in the host's words, such as rate_limit.")),
 		young(private(data("error_details", text, "More about it."))),
 		data("host", text, "Host program, such as claude-code; empty if unknown."),
-		private(data("hook.raw", &schema.Type{}, "The raw hook input, untyped. It differs between hosts.")),
+		private(data("hook.raw", &schema.Schema{}, "The raw hook input, untyped. It differs between hosts.")),
 		data("project", text, "Root directory of the project."),
 
 		native("said", ask, "The agent wrote this marker alone on a line, where it counts."),
@@ -173,7 +173,7 @@ func (n *nameInfo) take(v any, m *meter) (taken any, problem string) {
 		if plain == nil {
 			return n.zero(), ""
 		}
-		r := n.typ.Read(zeroed(n.typ, plain))
+		r := n.typ.Check(schema.Document{Value: zeroed(n.typ, plain)})
 		if len(r.Unusable) > 0 {
 			return nil, r.Unusable[0].Text()
 		}

@@ -14,7 +14,7 @@ import (
 
 // zeroed adds the fields to a value that its type declares and that nothing gives:
 // a program that provides a fact leaves out what it does not know.
-func zeroed(t *schema.Type, v any) any {
+func zeroed(t *schema.Schema, v any) any {
 	if t == nil {
 		return v
 	}

@@ -67,7 +67,7 @@ func isIndex(step string) bool { return step != "" && step[0] >= '0' && step[0] 
 
 // answered is the secrecy of the answer of a model, which may repeat what it was
 // shown: a text is private unless it is one of a few words.
-func answered(t *schema.Type) *secrecy {
+func answered(t *schema.Schema) *secrecy {
 	switch {
 	case t == nil:
 		return hidden()

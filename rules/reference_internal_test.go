@@ -343,7 +343,7 @@ func argumentDoc(s SourceKind) string {
 	return "Text for the model."
 }
 
-func fieldsOf(t *schema.Type) (fields map[string]*schema.Type, list bool) {
+func fieldsOf(t *schema.Schema) (fields map[string]*schema.Schema, list bool) {
 	if t != nil && t.Elem != nil {
 		t, list = t.Elem, true
 	}

@@ -42,12 +42,12 @@ type SourceKind struct {
 	// answer costs. With gate: all, once a rule continues no later one asks it. Free texts
 	// of the answer are private.
 	Returns  bool
-	Settle   bool         // takes settle
-	Editable bool         // its value can be changed by set
-	File     bool         // it is one file of the project, which can be deleted and archived
-	Body     bool         // its value has a field body, the text below the front matter; takes lenient
-	Session  bool         // it reads what the host keeps of the session, not the project
-	Value    *schema.Type // type of the value when there is no schema; nil means anything
+	Settle   bool           // takes settle
+	Editable bool           // its value can be changed by set
+	File     bool           // it is one file of the project, which can be deleted and archived
+	Body     bool           // its value has a field body, the text below the front matter; takes lenient
+	Session  bool           // it reads what the host keeps of the session, not the project
+	Value    *schema.Schema // of the value of a fact without a schema of its own; nil is anything
 
 	// Timeout is how long gathering may take where a fact has no timeout; 0 is not known.
 	Timeout time.Duration
@@ -69,7 +69,7 @@ type SourceKind struct {
 	// Around gives the type of the value from that of the document that the schema
 	// declares, where the one holds the other: a glob is a list of such documents.
 	// document is nil if there is no schema. nil means that both are the same.
-	Around func(document *schema.Type) *schema.Type
+	Around func(document *schema.Schema) *schema.Schema
 	// Derive fills in the fields of a value that follow from others, where a test
 	// gives only some. nil derives none.
 	Derive func(fields map[string]any)
@@ -78,7 +78,7 @@ type SourceKind struct {
 }
 
 // secrecy is that of a value of the source, given its type.
-func (s SourceKind) secrecy(t *schema.Type) *secrecy {
+func (s SourceKind) secrecy(t *schema.Schema) *secrecy {
 	switch {
 	case s.Private:
 		return hidden()
@@ -194,25 +194,25 @@ func (s SourceKind) options() form.Keys {
 
 // Sources gives the sources that ralph has itself.
 func Sources() []SourceKind {
-	text := &schema.Type{Kind: schema.String}
-	boolean := &schema.Type{Kind: schema.Bool}
-	integer := &schema.Type{Kind: schema.Int}
-	anything := &schema.Type{}
-	listOf := func(t *schema.Type) *schema.Type { return &schema.Type{Kind: schema.Array, Elem: t} }
-	object := func(fields map[string]*schema.Type) *schema.Type {
-		return &schema.Type{Kind: schema.Object, Fields: fields}
+	text := &schema.Schema{Kind: schema.String}
+	boolean := &schema.Schema{Kind: schema.Bool}
+	integer := &schema.Schema{Kind: schema.Int}
+	anything := &schema.Schema{}
+	listOf := func(t *schema.Schema) *schema.Schema { return &schema.Schema{Kind: schema.Array, Elem: t} }
+	object := func(fields map[string]*schema.Schema) *schema.Schema {
+		return &schema.Schema{Kind: schema.Object, Fields: fields}
 	}
 	// within is the type of a document in a field of something larger.
-	within := func(document *schema.Type) *schema.Type {
+	within := func(document *schema.Schema) *schema.Schema {
 		if document == nil {
 			return anything
 		}
 		return document
 	}
-	item := object(map[string]*schema.Type{
+	item := object(map[string]*schema.Schema{
 		"text": text, "done": boolean, "tags": listOf(text), "depth": integer, "section": text, "source": text, "line": integer,
 	})
-	task := object(map[string]*schema.Type{
+	task := object(map[string]*schema.Schema{
 		"id": text, "subject": text, "description": text, "status": text, "activeForm": text, "owner": text,
 		"blocks": listOf(text), "blockedBy": listOf(text),
 	})
@@ -230,14 +230,14 @@ func Sources() []SourceKind {
 				{Name: "parse", Kind: optionWord, Words: []string{"json", "frontmatter", "text"}, Doc: "How each file is read; json if absent."},
 				{Name: "max", Kind: optionCount, Doc: "Most files that are read; 1000 if absent."},
 			},
-			Around: func(document *schema.Type) *schema.Type {
-				return listOf(object(map[string]*schema.Type{"path": text, "name": text, "age": anything, "value": within(document)}))
+			Around: func(document *schema.Schema) *schema.Schema {
+				return listOf(object(map[string]*schema.Schema{"path": text, "name": text, "age": anything, "value": within(document)}))
 			},
 		},
 		{
 			Name: "git", Doc: "What git reports about a path: repo, branch, head, dirty, changed, ahead, behind.", Path: true, Once: true, Timeout: gitTimeout,
 			Derive: deriveStatus,
-			Value: object(map[string]*schema.Type{
+			Value: object(map[string]*schema.Schema{
 				"repo": boolean, "branch": text, "head": text, "dirty": boolean, "changed": listOf(text), "ahead": integer, "behind": integer,
 			}),
 		},
@@ -245,8 +245,8 @@ func Sources() []SourceKind {
 			Name: "exec", Doc: "What a program printed; its arguments are a list and never a shell line.", Argv: true, Schema: true,
 			Trust: "runs a program", Once: true, Timeout: execTimeout, Derive: deriveOutput,
 			Options: []SourceOption{{Name: "stdin", Kind: optionText, Doc: "What the program reads from its standard input."}},
-			Around: func(document *schema.Type) *schema.Type {
-				return object(map[string]*schema.Type{
+			Around: func(document *schema.Schema) *schema.Schema {
+				return object(map[string]*schema.Schema{
 					"code": integer, "stdout": text, "stderr": text, "lines": listOf(text), "json": within(document),
 				})
 			},

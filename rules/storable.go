@@ -11,7 +11,7 @@ import (
 // storable makes a value that a file can hold and that its schema allows, or says
 // why there is none. What a file holds is read again by the next event: a wrong
 // type would make the field unusable for ever.
-func storable(t *schema.Type, v any) (out any, problem string) {
+func storable(t *schema.Schema, v any) (out any, problem string) {
 	out, ok := plain(v, 0)
 	if !ok {
 		return nil, fmt.Sprintf("%s cannot be stored in a file", kindOf(v))

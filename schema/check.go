@@ -15,7 +15,7 @@ const (
 type Result struct {
 	// Value is a copy of the document: integral numbers are int, saturated at ±(2^53-1), other numbers float64; text that
 	// spells a declared number or bool is that; absent and null fields have their defaults; what is unusable is left out
-	// of objects, and nil in lists. Its kinds are those of the schema's Type.
+	// of objects, and nil in lists. Its kinds are those of the schema.
 	Value any
 	// Unusable lists fields and elements that must not be read: their kind is wrong, or they are absent, required and have
 	// no default. The pointer "" means the whole document; Value is nil then. What lies beneath a pointer in the list is
@@ -33,32 +33,21 @@ type Result struct {
 //
 // A document, or a value in it, that is deeper than MaxDepth is unusable as a whole, and so is one that is too large for
 // its schema. A document that would take too long to judge has a warning that says so.
+//
+// A schema that Compile did not make, also nil, judges kinds alone.
 func (s *Schema) Check(doc Document) Result {
-	if s == nil || s.root == nil {
-		return Result{Unusable: []Violation{{Message: noSchema}}}
+	if s == nil {
+		s = &Schema{}
 	}
-	if doc.Value == nil && s.typ.HasDefault {
-		return Result{Value: (&conformer{}).clone(s.typ.Default)}
-	}
-	return s.typ.read(doc, func(c *conformer, v any) []Violation { return c.judge(s, v) })
-}
-
-// Read reads a value by the type alone, without judging more than kinds: what is unusable is left out and listed, missing
-// and null fields have their defaults. Its warnings are numbers that were saturated. The zero Type takes anything.
-func (t *Type) Read(v any) Result {
-	if t == nil {
-		t = &Type{}
-	}
-	return t.read(Document{Value: v}, func(*conformer, any) []Violation { return nil })
-}
-
-func (t *Type) read(doc Document, judge func(*conformer, any) []Violation) Result {
 	c := conformer{text: doc.Text}
-	v, ok := c.conform(t, doc.Value)
+	if doc.Value == nil && s.HasDefault {
+		return Result{Value: c.clone(s.Default)}
+	}
+	v, ok := c.conform(s, doc.Value)
 	var warnings []Violation
 	if c.refused == "" && ok {
-		warnings = append(c.inexact, judge(&c, v)...)
-		v = c.fill(t, v) // the judge sees the value without defaults
+		warnings = append(c.inexact, c.judge(s.document(), v)...)
+		v = c.fill(s, v) // the judge sees the value without defaults
 	}
 	if c.refused != "" {
 		c.unusable = []Violation{{Message: c.refused}}
@@ -71,16 +60,18 @@ func (t *Type) read(doc Document, judge func(*conformer, any) []Violation) Resul
 }
 
 // judge returns what is wrong with the conformed value beyond its kinds, without positions.
-func (c *conformer) judge(s *Schema, v any) []Violation {
+func (c *conformer) judge(s *compiled, v any) []Violation {
 	var found []Violation
-	if s.covered {
+	switch {
+	case s.root == nil:
+	case s.covered:
 		checker := checker{left: maxSteps}
 		if checker.check(s.root, v); checker.left >= 0 {
 			found = checker.findings
 		} else {
 			found = uncheckable()
 		}
-	} else {
+	default:
 		found = s.consult(v)
 	}
 	if len(c.holes) == 0 || len(found) == 0 {

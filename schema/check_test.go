@@ -139,7 +139,7 @@ func TestCheckReadsFields(t *testing.T) {
 			fields := map[string]any{}
 			if tt.want != nil {
 				fields["f"] = tt.want
-			} else if tt.doc == "null" && s.Type().At("f").Nullable {
+			} else if tt.doc == "null" && s.At("f").Nullable {
 				fields["f"] = nil
 			}
 			want := schema.Result{Value: fields}
@@ -281,8 +281,8 @@ func TestClamped(t *testing.T) {
 		if diff := cmp.Diff(c.at, at); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", c.doc, diff)
 		}
-		if read := c.schema.Type().Read(doc.Value); len(read.Warnings) != len(c.at) {
-			t.Errorf("%s: Read warns of %v", c.doc, read.Warnings)
+		if read := schema.Bare(c.schema).Check(schema.Document{Value: doc.Value}); len(read.Warnings) != len(c.at) {
+			t.Errorf("%s: kinds warn of %v", c.doc, read.Warnings)
 		}
 	}
 }
@@ -569,7 +569,7 @@ func TestRead(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.v), func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, s.Type().Read(tt.v).Value); diff != "" {
+			if diff := cmp.Diff(tt.want, schema.Bare(s).Check(schema.Document{Value: tt.v}).Value); diff != "" {
 				t.Errorf("read (-want +got):\n%s", diff)
 			}
 		})

@@ -46,7 +46,7 @@ type compiler struct {
 
 func build(name string, v any, position func(string) (int, int)) (*Schema, error) {
 	c := &compiler{name: name, draft: draft2020, nodes: make(map[string]*node)}
-	s := &Schema{name: name}
+	s, typ := &compiled{name: name}, &Schema{}
 	if c.root = c.canonical(v, make([]any, 0, 16)); len(c.errs) == 0 {
 		c.readDraft()
 		s.root = c.node(c.root, "")
@@ -56,8 +56,8 @@ func build(name string, v any, position func(string) (int, int)) (*Schema, error
 		c.weigh()
 	}
 	if len(c.errs) == 0 {
-		d := &deriver{compiler: c, memo: make(map[*node]*Type)}
-		s.typ = d.typeOf(s.root)
+		d := &deriver{compiler: c, memo: make(map[*node]*Schema)}
+		*typ = *d.typeOf(s.root)
 		s.widened = d.widenings()
 	}
 	if err := c.first(position); err != nil {
@@ -70,7 +70,8 @@ func build(name string, v any, position func(string) (int, int)) (*Schema, error
 	s.nodes, s.unknown = c.nodes, c.unknown
 	s.values, s.instructions = c.size, c.instructions
 	s.covered = covers(s.root, make(map[*node]bool))
-	return s, nil
+	typ.compiled = s
+	return typ, nil
 }
 
 func (c *compiler) fail(at, format string, args ...any) {

@@ -137,8 +137,8 @@ func TestFromValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, most := 1.0, float64(1<<60)
-	want := &schema.Type{Kind: schema.Int, Default: 2, HasDefault: true, Min: &one, Max: &most, Enum: []any{1, 2, 3}}
-	if diff := cmp.Diff(want, s.Type().At("n")); diff != "" {
+	want := &schema.Schema{Kind: schema.Int, Default: 2, HasDefault: true, Min: &one, Max: &most, Enum: []any{1, 2, 3}}
+	if diff := cmp.Diff(want, s.At("n"), schema.Types); diff != "" {
 		t.Errorf("type of n (-want +got):\n%s", diff)
 	}
 	if err := s.Verify(); err != nil {

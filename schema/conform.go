@@ -77,7 +77,7 @@ func (c *conformer) saturated(v, n any) {
 
 // conform returns the copy. It is not ok, and a copy of the value as it is, if the kind is wrong. Null where null is not
 // allowed is such a case too: fields must be looked at before, see absent.
-func (c *conformer) conform(t *Type, v any) (any, bool) {
+func (c *conformer) conform(t *Schema, v any) (any, bool) {
 	if t.unknown() {
 		return c.normalise(v), c.refused == ""
 	}
@@ -112,7 +112,7 @@ func (c *conformer) conform(t *Type, v any) (any, bool) {
 	c.inexact = c.inexact[:inexact] // what is unusable counts for nothing
 	expected := t
 	if t.Enum != nil {
-		expected = &Type{Kind: t.Kind, Kinds: t.Kinds, Nullable: t.Nullable}
+		expected = &Schema{Kind: t.Kind, Kinds: t.Kinds, Nullable: t.Nullable}
 	}
 	c.reject("type", "is %s, expected %s", show(found), expected)
 	if c.refused == "" && !t.Nullable {
@@ -131,7 +131,7 @@ func example(k Kind) string {
 }
 
 // scalar reads v, whose numbers are normalised, as a value of t.
-func (c *conformer) scalar(t *Type, v any) (any, bool) {
+func (c *conformer) scalar(t *Schema, v any) (any, bool) {
 	kind := kindOf(v)
 	if _, exact, _ := number(v); kind == Any || (kind == Number && !exact) {
 		v, kind = fmt.Sprint(v), String // what JSON does not have, such as YAML's dates and infinity
@@ -161,7 +161,7 @@ func (c *conformer) scalar(t *Type, v any) (any, bool) {
 }
 
 // object is not ok if too much in it is unusable, or if it is too deep.
-func (c *conformer) object(t *Type, m map[string]any) (out map[string]any, ok bool) {
+func (c *conformer) object(t *Schema, m map[string]any) (out map[string]any, ok bool) {
 	// Of a schema with many fields most are absent in most objects.
 	out = make(map[string]any, max(len(m), min(len(t.Fields), 32)))
 	if c.full() || !c.take(len(t.Fields)) {
@@ -194,7 +194,7 @@ func (c *conformer) object(t *Type, m map[string]any) (out map[string]any, ok bo
 }
 
 // list is like object.
-func (c *conformer) list(t *Type, list []any) (out []any, ok bool) {
+func (c *conformer) list(t *Schema, list []any) (out []any, ok bool) {
 	out = make([]any, len(list))
 	if c.full() {
 		return out, false
@@ -212,7 +212,7 @@ func (c *conformer) list(t *Type, list []any) (out []any, ok bool) {
 }
 
 // normaliseOr conforms v to t if there is a type, and notes the hole if it does not fit.
-func (c *conformer) normaliseOr(t *Type, v any, h hole) any {
+func (c *conformer) normaliseOr(t *Schema, v any, h hole) any {
 	if t == nil {
 		return c.normalise(v)
 	}
@@ -228,7 +228,7 @@ func (c *conformer) normaliseOr(t *Type, v any, h hole) any {
 }
 
 // absent says that null in a field of type t is the same as no field: it has a default, or may not be null.
-func (t *Type) absent() bool { return t != nil && (t.HasDefault || !t.allows(Null)) }
+func (t *Schema) absent() bool { return t != nil && (t.HasDefault || !t.allows(Null)) }
 
 // normalise copies a value that has no type.
 func (c *conformer) normalise(v any) any {
@@ -290,7 +290,7 @@ func (c *conformer) full() bool {
 }
 
 // fill puts defaults where fields of v are absent, in place, and returns v, or a default if v is nil.
-func (c *conformer) fill(t *Type, v any) any {
+func (c *conformer) fill(t *Schema, v any) any {
 	if t == nil {
 		return v
 	}

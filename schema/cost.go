@@ -61,7 +61,7 @@ func (n *node) price(v any) int {
 type meter struct{ left int }
 
 // affordable reports whether the library can check v in time.
-func (s *Schema) affordable(v any) bool {
+func (s *compiled) affordable(v any) bool {
 	m := meter{left: maxSteps}
 	m.visit(s.root, v, 0, 0)
 	return m.left >= 0

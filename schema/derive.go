@@ -17,7 +17,7 @@ const maxDefault = 10_000
 // reading that field would be reported as a typo.
 type deriver struct {
 	*compiler
-	memo  map[*node]*Type // nil while the node is being derived
+	memo  map[*node]*Schema // nil while the node is being derived
 	wide  []Widening
 	steps int // that all defaults took
 	looks int // at schemas that other schemas are combined with
@@ -39,11 +39,11 @@ func (d *deriver) widenings() []Widening {
 }
 
 // typeOf returns the type of the values that satisfy n.
-func (d *deriver) typeOf(n *node) *Type {
+func (d *deriver) typeOf(n *node) *Schema {
 	if t, ok := d.memo[n]; ok {
 		if t == nil {
 			d.widen(n, "", "the schema contains itself, so from the second level on its type is not followed")
-			t = &Type{}
+			t = &Schema{}
 		}
 		return t
 	}
@@ -61,7 +61,7 @@ func (d *deriver) typeOf(n *node) *Type {
 }
 
 // derive returns the type that the keywords of n make, without the annotations.
-func (d *deriver) derive(n *node) *Type {
+func (d *deriver) derive(n *node) *Schema {
 	t := d.own(n)
 	if n.has("patternProperties") && (t.Kind == Object || t.unknown()) {
 		d.widen(n, "patternProperties", "fields whose names match a pattern are not typed")
@@ -102,7 +102,7 @@ func (n *node) declares() bool {
 }
 
 // exceeds reports whether n, which is combined with t, declares a field that an object of type t lacks, or a default.
-func (d *deriver) exceeds(n *node, t *Type) bool {
+func (d *deriver) exceeds(n *node, t *Schema) bool {
 	const most = 1_000_000
 	if d.looks++; d.looks > most {
 		d.fail("", "the schema is too big: it combines too many schemas")
@@ -120,7 +120,7 @@ func (d *deriver) exceeds(n *node, t *Type) bool {
 }
 
 // nullable recognises the long form of "this or null": two alternatives, one of which is null.
-func (d *deriver) nullable(n *node) (*Type, bool) {
+func (d *deriver) nullable(n *node) (*Schema, bool) {
 	if len(n.branches) != 2 || !n.has("anyOf") && !n.has("oneOf") {
 		return nil, false
 	}
@@ -132,8 +132,8 @@ func (d *deriver) nullable(n *node) (*Type, bool) {
 }
 
 // unknownLike returns anything, but of the kinds of t.
-func unknownLike(t *Type) *Type {
-	wide := &Type{Kinds: t.Kinds, Nullable: t.Nullable, Doc: t.Doc, Default: t.Default, HasDefault: t.HasDefault}
+func unknownLike(t *Schema) *Schema {
+	wide := &Schema{Kinds: t.Kinds, Nullable: t.Nullable, Doc: t.Doc, Default: t.Default, HasDefault: t.HasDefault}
 	if t.Kind != Any {
 		wide.Kinds = []Kind{t.Kind}
 	}
@@ -141,8 +141,8 @@ func unknownLike(t *Type) *Type {
 }
 
 // own returns the type that the keywords of n itself make.
-func (d *deriver) own(n *node) *Type {
-	t := &Type{}
+func (d *deriver) own(n *node) *Schema {
+	t := &Schema{}
 	if n.always != nil {
 		return t
 	}
@@ -174,7 +174,7 @@ func (d *deriver) own(n *node) *Type {
 }
 
 // enumerate gives t the values of an enum that are of the allowed kinds, and returns the kinds that are left.
-func (d *deriver) enumerate(t *Type, values []any, allowed kindSet) kindSet {
+func (d *deriver) enumerate(t *Schema, values []any, allowed kindSet) kindSet {
 	var left kindSet
 	for _, v := range values {
 		k := kindOf(v)
@@ -191,7 +191,7 @@ func (d *deriver) enumerate(t *Type, values []any, allowed kindSet) kindSet {
 }
 
 // setKinds chooses Kind, Kinds and Nullable.
-func (t *Type) setKinds(kinds kindSet) {
+func (t *Schema) setKinds(kinds kindSet) {
 	list := kinds.list()
 	if len(list) > 1 && list[0] == Null {
 		t.Nullable, list = true, list[1:]
@@ -203,8 +203,8 @@ func (t *Type) setKinds(kinds kindSet) {
 	}
 }
 
-func (d *deriver) object(n *node, t *Type) {
-	t.Fields = make(map[string]*Type, len(n.fields))
+func (d *deriver) object(n *node, t *Schema) {
+	t.Fields = make(map[string]*Schema, len(n.fields))
 	for name, sub := range n.fields {
 		field := *d.typeOf(sub)
 		field.Optional = !field.HasDefault
@@ -220,12 +220,12 @@ func (d *deriver) object(n *node, t *Type) {
 		} else if t.Extra != nil {
 			t.Fields[name] = t.Extra
 		} else {
-			t.Fields[name] = &Type{}
+			t.Fields[name] = &Schema{}
 		}
 	}
 }
 
-func (d *deriver) bounds(n *node, t *Type) {
+func (d *deriver) bounds(n *node, t *Schema) {
 	for _, l := range n.limits {
 		bound := l.bound
 		switch l.keyword {
@@ -255,7 +255,7 @@ func (d *deriver) bounds(n *node, t *Type) {
 
 // setDefault gives t a default, complete in itself, which the schema states at a place. A default of a wrong type is an error: it would stand for a
 // value that rules rely on. One that breaks enum or pattern is fine: it says that there is no value.
-func (d *deriver) setDefault(at string, t *Type, value any) {
+func (d *deriver) setDefault(at string, t *Schema, value any) {
 	c := conformer{steps: d.steps}
 	value, ok := c.conform(t, value)
 	if ok {

@@ -2,7 +2,7 @@
 //
 // It promises four things for rules over a state file:
 //
-//   - Types. [Schema.Type] says what every declared field holds, so that a rule can be checked before it is ever run.
+//   - Types. A [Schema] says what every declared field holds, so that a rule can be checked before it is ever run.
 //     What cannot be typed is typed as anything, and [Schema.Widened] says where and why.
 //   - Values. [Schema.Check] returns the document with numbers as int or float64, text that spells a declared number or
 //     bool as that value, and defaults in place of absent and null fields. What it returns always has the declared type.

@@ -40,17 +40,17 @@ func Example() {
 }
 
 // Rules are checked against the type before there is any document.
-func ExampleType_At() {
+func ExampleSchema_At() {
 	src, _ := schema.Shipped("specum-state")
 	s, err := schema.Compile("specum-state", src)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(s.Type().At("taskIndex"))
-	fmt.Println(s.Type().At("granularity"))
-	fmt.Println(s.Type().At("fixTaskMap", "1.2", "fixTaskIds"))
-	fmt.Println(s.Type().At("taskIndx") == nil)
+	fmt.Println(s.At("taskIndex"))
+	fmt.Println(s.At("granularity"))
+	fmt.Println(s.At("fixTaskMap", "1.2", "fixTaskIds"))
+	fmt.Println(s.At("taskIndx") == nil)
 	// Output:
 	// integer
 	// "fine" | "coarse"

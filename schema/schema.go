@@ -6,13 +6,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// Schema is a compiled JSON Schema. It is immutable and safe for concurrent use.
-type Schema struct {
+// compiled is what Compile makes of a schema beside its type.
+type compiled struct {
 	name    string
 	root    *node
 	nodes   map[string]*node // by pointer
 	covered bool             // the own checker is enough
-	typ     *Type
 	widened []Widening
 	unknown []Violation
 
@@ -21,9 +20,9 @@ type Schema struct {
 
 	// library holds the schema as the library compiles it: only when something needs it, for that takes longer than
 	// everything else here.
-	library  sync.Once
-	compiled *jsonschema.Schema
-	failed   *CompileError
+	library   sync.Once
+	validator *jsonschema.Schema
+	failed    *CompileError
 }
 
 // Widening is a place in the schema whose values can be typed only as anything.
@@ -54,44 +53,37 @@ func FromValue(name string, v any) (*Schema, error) {
 	return build(name, v, func(string) (int, int) { return 0, 0 })
 }
 
-// Name is the name that the schema was compiled under.
-func (s *Schema) Name() string { return s.orNone().name }
-
-// Type is what the schema says about the values that satisfy it. It is derived once, never nil, and must not be changed.
-func (s *Schema) Type() *Type { return s.orNone().typ }
+// Name is the name that the schema was compiled under, "" for one that Compile did not make.
+func (s *Schema) Name() string { return s.document().name }
 
 // Widened lists where the type says less than the schema, sorted by pointer.
-func (s *Schema) Widened() []Widening { return s.orNone().widened }
+func (s *Schema) Widened() []Widening { return s.document().widened }
 
 // Unknown lists keywords that JSON Schema does not have, which have no effect, and formats that are not checked, sorted by
 // pointer. They are allowed, but most of them are typos, and the message names the nearest word.
-func (s *Schema) Unknown() []Violation { return s.orNone().unknown }
+func (s *Schema) Unknown() []Violation { return s.document().unknown }
 
 // Size is how large the schema is: the values that it is made of, and the instructions of all its patterns.
 func (s *Schema) Size() (values, instructions int) {
-	s = s.orNone()
-	return s.values, s.instructions
+	c := s.document()
+	return c.values, c.instructions
 }
 
-// noSchema is what a nil or zero Schema reports.
-const noSchema = "cannot be checked: there is no schema, get one from Compile"
-
-// orNone returns the schema, or one that says nothing for a nil or zero Schema.
-func (s *Schema) orNone() *Schema {
-	if s == nil || s.root == nil {
-		return &Schema{typ: &Type{}}
+// document returns what Compile made, nothing for a schema without it.
+func (s *Schema) document() *compiled {
+	if s == nil || s.compiled == nil {
+		return &compiled{}
 	}
-	return s
+	return s.compiled
 }
 
 // Verify asks the library whether the schema is one, which Check does only when it needs the library's help. The error is
-// a *CompileError. It takes up to a few milliseconds the first time.
+// a *CompileError. It takes up to a few milliseconds the first time. A schema that Compile did not make is one.
 func (s *Schema) Verify() error {
-	if s == nil || s.root == nil {
-		return &CompileError{Message: noSchema}
-	}
-	if _, err := s.lib(); err != nil {
-		return err
+	if c := s.document(); c.root != nil {
+		if _, err := c.lib(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

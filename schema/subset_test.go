@@ -35,7 +35,7 @@ func subsetAgrees(t *rapid.T) {
 	if err := s.Verify(); err != nil {
 		t.Fatalf("%s: compiled, but the library says %v", src, err)
 	}
-	if !s.covered {
+	if !s.compiled.covered {
 		t.Fatalf("%s: not covered", src)
 	}
 	for range 5 {
@@ -43,8 +43,8 @@ func subsetAgrees(t *rapid.T) {
 		value := c.normalise(drawValue(t, 3))
 		shown, _ := json.Marshal(value)
 		ours := checker{left: maxSteps}
-		ours.check(s.root, value)
-		if diff := cmp.Diff(sorted(s.consult(value)), sorted(ours.findings)); diff != "" {
+		ours.check(s.compiled.root, value)
+		if diff := cmp.Diff(sorted(s.compiled.consult(value)), sorted(ours.findings)); diff != "" {
 			t.Fatalf("%s\njudges %s (-library +own checker):\n%s", src, shown, diff)
 		}
 	}
@@ -188,8 +188,8 @@ func TestCovers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.covered != tt.want {
-				t.Errorf("covered = %v, want %v", s.covered, tt.want)
+			if s.compiled.covered != tt.want {
+				t.Errorf("covered = %v, want %v", s.compiled.covered, tt.want)
 			}
 			if err := s.Verify(); err != nil {
 				t.Error(err)

@@ -36,9 +36,10 @@ func (k Kind) String() string {
 	return kindWords[k]
 }
 
-// Type is what is known about a value before it is read. The zero Type is anything. Types are shared and must not be
-// changed.
-type Type struct {
+// Schema is what is known about a value: its type, and the JSON Schema that [Compile] read it from, if there is one. The zero
+// Schema is anything. Schemas are shared, are safe for concurrent use, and must not be changed. Those of fields and elements
+// have the type alone.
+type Schema struct {
 	Kind Kind
 	// Kinds are the kinds that are allowed where the schema lists several and Kind therefore is Any; nil is all of them.
 	Kinds []Kind
@@ -47,13 +48,13 @@ type Type struct {
 	// Optional is set on the type of a field that has no default and is not required: it may be absent, and is nil then.
 	Optional bool
 	// Fields are the declared fields of an Object. Required fields that nothing else declares are among them, as anything.
-	Fields map[string]*Type
+	Fields map[string]*Schema
 	// Open says that an Object may have other fields.
 	Open bool
 	// Extra is the type of the other fields of an Object; nil is anything.
-	Extra *Type
+	Extra *Schema
 	// Elem is the type of the elements of an Array; nil is anything.
-	Elem *Type
+	Elem *Schema
 	// Enum is the closed set of values: string, int, float64, bool, nil, lists and objects; nil is no such set. A default
 	// need not be in it.
 	Enum []any
@@ -65,6 +66,8 @@ type Type struct {
 	Min, Max *float64
 	// Doc is the schema's description.
 	Doc string
+
+	compiled *compiled // nil for the type alone
 }
 
 // maxShownValues is how many values of an enum the words of a type list.
@@ -72,7 +75,7 @@ const maxShownValues = 100
 
 // String is the type in words, for messages: "string", "integer", "array of integer", "object", `"a" | "b"`, "string or null",
 // "integer or string", "anything".
-func (t *Type) String() string {
+func (t *Schema) String() string {
 	if t == nil {
 		return Any.String()
 	}
@@ -104,7 +107,7 @@ func (t *Type) String() string {
 // At walks from an object or list to what lies in it: a field's name, and for the elements of a list "*" or an index. It
 // returns nil if the schema declares no such field, or if there are no fields or elements at all. An element of a list
 // whose elements are not declared is anything.
-func (t *Type) At(path ...string) *Type {
+func (t *Schema) At(path ...string) *Schema {
 	for _, segment := range path {
 		if t == nil {
 			return nil
@@ -121,7 +124,7 @@ func (t *Type) At(path ...string) *Type {
 			case segment != "*" && !isIndex(segment):
 				return nil
 			case t.Elem == nil:
-				t = &Type{}
+				t = &Schema{}
 			default:
 				t = t.Elem
 			}
@@ -133,10 +136,10 @@ func (t *Type) At(path ...string) *Type {
 }
 
 // unknown says that the type allows everything.
-func (t *Type) unknown() bool { return t.Kind == Any && t.Kinds == nil }
+func (t *Schema) unknown() bool { return t.Kind == Any && t.Kinds == nil }
 
 // allows says whether values of kind k, which is not Any, satisfy the type as far as their kind goes.
-func (t *Type) allows(k Kind) bool {
+func (t *Schema) allows(k Kind) bool {
 	if t.unknown() || (k == Null && t.Nullable) || t.Kind == k || (t.Kind == Number && k == Int) {
 		return true
 	}
@@ -224,7 +227,7 @@ func quote(s string) string {
 
 // Zero is the value that stands for "nothing said" where a type is declared: "",
 // false, 0 or an empty list. It is nil for every other kind, and for a nil Type.
-func (t *Type) Zero() any {
+func (t *Schema) Zero() any {
 	if t == nil {
 		return nil
 	}

@@ -47,12 +47,12 @@ func TestTypeInWords(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.schema, func(t *testing.T) {
-			if got := mustCompile(t, tt.schema).Type().String(); got != tt.want {
+			if got := mustCompile(t, tt.schema).String(); got != tt.want {
 				t.Errorf("type is %s, want %s", got, tt.want)
 			}
 		})
 	}
-	if got := (*schema.Type)(nil).String(); got != "anything" {
+	if got := (*schema.Schema)(nil).String(); got != "anything" {
 		t.Errorf("no type is %s, want anything", got)
 	}
 }
@@ -61,49 +61,49 @@ func TestType(t *testing.T) {
 	bound := func(f float64) *float64 { return &f }
 	tests := []struct {
 		name, schema string
-		want         *schema.Type
+		want         *schema.Schema
 	}{
 		{"optional, required, defaulted, and required without a declaration",
 			`{"properties": {"a": {"type": "string"}, "b": {"type": "string"}, "c": {"type": "string", "default": "x"}}, "required": ["b", "d"]}`,
-			&schema.Type{Kind: schema.Object, Open: true, Fields: map[string]*schema.Type{
+			&schema.Schema{Kind: schema.Object, Open: true, Fields: map[string]*schema.Schema{
 				"a": {Kind: schema.String, Optional: true},
 				"b": {Kind: schema.String},
 				"c": {Kind: schema.String, Default: "x", HasDefault: true},
 				"d": {},
 			}}},
 		{"closed", `{"properties": {}, "additionalProperties": false}`,
-			&schema.Type{Kind: schema.Object, Fields: map[string]*schema.Type{}}},
+			&schema.Schema{Kind: schema.Object, Fields: map[string]*schema.Schema{}}},
 		{"others have a type", `{"additionalProperties": {"type": "boolean"}, "required": ["a"]}`,
-			&schema.Type{Kind: schema.Object, Open: true, Extra: &schema.Type{Kind: schema.Bool},
-				Fields: map[string]*schema.Type{"a": {Kind: schema.Bool}}}},
+			&schema.Schema{Kind: schema.Object, Open: true, Extra: &schema.Schema{Kind: schema.Bool},
+				Fields: map[string]*schema.Schema{"a": {Kind: schema.Bool}}}},
 		{"bounds of integers are inclusive", `{"type": "integer", "exclusiveMinimum": 0, "minimum": -5, "maximum": 9.5}`,
-			&schema.Type{Kind: schema.Int, Min: bound(1), Max: bound(9)}},
+			&schema.Schema{Kind: schema.Int, Min: bound(1), Max: bound(9)}},
 		{"bounds of numbers are as they are", `{"type": "number", "exclusiveMaximum": 0.5}`,
-			&schema.Type{Kind: schema.Number, Max: bound(0.5)}},
+			&schema.Schema{Kind: schema.Number, Max: bound(0.5)}},
 		{"a default outside the enum", `{"enum": ["a"], "default": ""}`,
-			&schema.Type{Kind: schema.String, Enum: []any{"a"}, Default: "", HasDefault: true}},
-		{"a default of null is none", `{"type": "string", "default": null}`, &schema.Type{Kind: schema.String}},
+			&schema.Schema{Kind: schema.String, Enum: []any{"a"}, Default: "", HasDefault: true}},
+		{"a default of null is none", `{"type": "string", "default": null}`, &schema.Schema{Kind: schema.String}},
 		{"a default is read and completed", `{"default": {"n": "7"}, "properties": {"n": {"type": "integer"}, "l": {"default": [], "type": "array"}}}`,
-			&schema.Type{Kind: schema.Object, Open: true, Default: map[string]any{"n": 7, "l": []any{}}, HasDefault: true,
-				Fields: map[string]*schema.Type{
+			&schema.Schema{Kind: schema.Object, Open: true, Default: map[string]any{"n": 7, "l": []any{}}, HasDefault: true,
+				Fields: map[string]*schema.Schema{
 					"n": {Kind: schema.Int, Optional: true},
 					"l": {Kind: schema.Array, Default: []any{}, HasDefault: true},
 				}}},
 		{"beside a reference", `{"$ref": "#/$defs/a", "description": "here", "default": 2, "$defs": {"a": {"type": "integer", "description": "there", "default": 1}}}`,
-			&schema.Type{Kind: schema.Int, Doc: "here", Default: 2, HasDefault: true}},
+			&schema.Schema{Kind: schema.Int, Doc: "here", Default: 2, HasDefault: true}},
 		{"beside a reference in draft 7",
 			`{"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/a", "type": "string", "default": 2, "definitions": {"a": {"type": "integer"}}}`,
-			&schema.Type{Kind: schema.Int, Default: 2, HasDefault: true}},
+			&schema.Schema{Kind: schema.Int, Default: 2, HasDefault: true}},
 		{"alternatives that declare nothing else",
 			`{"properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
 			  "if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}, "allOf": [{"required": ["a"]}]}`,
-			&schema.Type{Kind: schema.Object, Open: true, Fields: map[string]*schema.Type{
+			&schema.Schema{Kind: schema.Object, Open: true, Fields: map[string]*schema.Schema{
 				"a": {Kind: schema.Int, Optional: true}, "b": {Kind: schema.String, Optional: true}}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := mustCompile(t, tt.schema)
-			if diff := cmp.Diff(tt.want, s.Type()); diff != "" {
+			if diff := cmp.Diff(tt.want, s, schema.Types); diff != "" {
 				t.Errorf("type (-want +got):\n%s", diff)
 			}
 			if s.Widened() != nil {
@@ -117,38 +117,38 @@ func TestType(t *testing.T) {
 func TestWidened(t *testing.T) {
 	tests := []struct {
 		name, schema string
-		want         *schema.Type
+		want         *schema.Schema
 		widened      []schema.Widening
 	}{
 		{"alternatives", `{"anyOf": [{"type": "string"}, {"type": "integer"}]}`,
-			&schema.Type{}, []schema.Widening{{"/anyOf", "anyOf allows different types"}}},
+			&schema.Schema{}, []schema.Widening{{"/anyOf", "anyOf allows different types"}}},
 		{"a condition", `{"if": {"type": "string"}, "then": {"minLength": 1}}`,
-			&schema.Type{}, []schema.Widening{{"/if", "if allows different types"}}},
+			&schema.Schema{}, []schema.Widening{{"/if", "if allows different types"}}},
 		{"patterns alone", `{"type": "object", "patternProperties": {"^x": {"type": "integer"}}}`,
-			&schema.Type{Kinds: []schema.Kind{schema.Object}},
+			&schema.Schema{Kinds: []schema.Kind{schema.Object}},
 			[]schema.Widening{{"/patternProperties", "fields whose names match a pattern are not typed"}}},
 		{"patterns beside fields", `{"properties": {"a": {"type": "integer"}}, "patternProperties": {"^x": {}}}`,
-			&schema.Type{Kind: schema.Object, Open: true, Fields: map[string]*schema.Type{"a": {Kind: schema.Int, Optional: true}}},
+			&schema.Schema{Kind: schema.Object, Open: true, Fields: map[string]*schema.Schema{"a": {Kind: schema.Int, Optional: true}}},
 			[]schema.Widening{{"/patternProperties", "fields whose names match a pattern are not typed"}}},
 		{"fields under a condition", `{"properties": {"a": {}}, "oneOf": [{"required": ["a"]}, {"properties": {"b": {}}}]}`,
-			&schema.Type{Kinds: []schema.Kind{schema.Object}}, []schema.Widening{{"/oneOf", "oneOf allows different types"}}},
+			&schema.Schema{Kinds: []schema.Kind{schema.Object}}, []schema.Widening{{"/oneOf", "oneOf allows different types"}}},
 		{"fields of a field under a condition", `{"properties": {"a": {"properties": {"x": {}}}}, "anyOf": [{"properties": {"a": {"properties": {"y": {}}}}}]}`,
-			&schema.Type{Kinds: []schema.Kind{schema.Object}}, []schema.Widening{{"/anyOf", "anyOf allows different types"}}},
+			&schema.Schema{Kinds: []schema.Kind{schema.Object}}, []schema.Widening{{"/anyOf", "anyOf allows different types"}}},
 		{"a default under a condition", `{"properties": {"a": {}}, "allOf": [{"properties": {"a": {"default": 1}}}]}`,
-			&schema.Type{Kinds: []schema.Kind{schema.Object}}, []schema.Widening{{"/allOf", "allOf allows different types"}}},
+			&schema.Schema{Kinds: []schema.Kind{schema.Object}}, []schema.Widening{{"/allOf", "allOf allows different types"}}},
 		{"a tree", `{"properties": {"name": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#"}}}}`,
-			&schema.Type{Kind: schema.Object, Open: true, Fields: map[string]*schema.Type{
+			&schema.Schema{Kind: schema.Object, Open: true, Fields: map[string]*schema.Schema{
 				"name":     {Kind: schema.String, Optional: true},
-				"children": {Kind: schema.Array, Elem: &schema.Type{}, Optional: true},
+				"children": {Kind: schema.Array, Elem: &schema.Schema{}, Optional: true},
 			}},
 			[]schema.Widening{{"", "the schema contains itself, so from the second level on its type is not followed"}}},
 		{"fields beside a reference", `{"properties": {"a": {}}, "$ref": "#/$defs/b", "$defs": {"b": {"properties": {"b": {}}}}}`,
-			&schema.Type{Kinds: []schema.Kind{schema.Object}}, []schema.Widening{{"/$ref", "$ref allows different types"}}},
+			&schema.Schema{Kinds: []schema.Kind{schema.Object}}, []schema.Widening{{"/$ref", "$ref allows different types"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := mustCompile(t, tt.schema)
-			if diff := cmp.Diff(tt.want, s.Type()); diff != "" {
+			if diff := cmp.Diff(tt.want, s, schema.Types); diff != "" {
 				t.Errorf("type (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tt.widened, s.Widened()); diff != "" {
@@ -165,7 +165,7 @@ func TestTypeAt(t *testing.T) {
 		"counts": {"additionalProperties": {"type": "integer"}},
 		"any":    {},
 		"text":   {"type": "string"}
-	}}`).Type()
+	}}`)
 	tests := []struct {
 		path []string
 		want string // "" if there is no such field
@@ -220,11 +220,11 @@ func TestPointers(t *testing.T) {
 // What is not said has the zero value of its type.
 func TestZero(t *testing.T) {
 	for kind, want := range map[schema.Kind]any{schema.String: "", schema.Bool: false, schema.Int: 0, schema.Array: []any{}, schema.Object: nil, schema.Any: nil} {
-		if diff := cmp.Diff(want, (&schema.Type{Kind: kind}).Zero()); diff != "" {
+		if diff := cmp.Diff(want, (&schema.Schema{Kind: kind}).Zero()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", kind, diff)
 		}
 	}
-	if got := (*schema.Type)(nil).Zero(); got != nil {
+	if got := (*schema.Schema)(nil).Zero(); got != nil {
 		t.Errorf("of no type: %v", got)
 	}
 }

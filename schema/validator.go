@@ -18,23 +18,23 @@ import (
 const address = "mem:///schema.json"
 
 // lib returns the schema as the library compiles it, which it does once.
-func (s *Schema) lib() (*jsonschema.Schema, *CompileError) {
+func (s *compiled) lib() (*jsonschema.Schema, *CompileError) {
 	s.library.Do(func() {
 		defer func() {
 			if r := recover(); r != nil {
 				s.failed = s.failure("", fmt.Sprintf("the validator cannot use this schema: %v", r))
 			}
 		}()
-		s.compiled, s.failed = s.compile()
+		s.validator, s.failed = s.compile()
 	})
-	return s.compiled, s.failed
+	return s.validator, s.failed
 }
 
-func (s *Schema) failure(at, message string) *CompileError {
+func (s *compiled) failure(at, message string) *CompileError {
 	return &CompileError{Name: s.name, Pointer: at, Message: message}
 }
 
-func (s *Schema) compile() (*jsonschema.Schema, *CompileError) {
+func (s *compiled) compile() (*jsonschema.Schema, *CompileError) {
 	var doc any = s.root.keywords
 	if s.root.always != nil {
 		doc = *s.root.always
@@ -76,7 +76,7 @@ func (s *Schema) compile() (*jsonschema.Schema, *CompileError) {
 }
 
 // consult asks the library about a normalised value. Violations have no positions.
-func (s *Schema) consult(v any) (found []Violation) {
+func (s *compiled) consult(v any) (found []Violation) {
 	if !s.affordable(v) {
 		return uncheckable()
 	}
@@ -122,7 +122,7 @@ func isAlternative(keyword string) bool {
 }
 
 // translate words an error of the library as the own checker does.
-func (s *Schema) translate(e *jsonschema.ValidationError, doc any) []Violation {
+func (s *compiled) translate(e *jsonschema.ValidationError, doc any) []Violation {
 	at := instancePointer(e)
 	if isAlternative(lastSegment(e.AbsoluteKeywordLocation)) && len(e.Causes) > 0 {
 		return []Violation{{Pointer: at, Message: s.alternatives(e, doc), Keyword: lastSegment(e.AbsoluteKeywordLocation)}}
@@ -150,7 +150,7 @@ func (s *Schema) translate(e *jsonschema.ValidationError, doc any) []Violation {
 }
 
 // alternatives says what each alternative has against the value: the first complaint of each is enough to tell them apart.
-func (s *Schema) alternatives(e *jsonschema.ValidationError, doc any) string {
+func (s *compiled) alternatives(e *jsonschema.ValidationError, doc any) string {
 	complaints := make(map[string]bool)
 	for _, cause := range e.Causes {
 		var all []Violation

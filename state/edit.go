@@ -27,7 +27,7 @@ type Set struct {
 
 	// Type is that of the document, nil if nothing is known of it. What is absent
 	// or null on the way to the value is written as its default.
-	Type *schema.Type
+	Type *schema.Schema
 }
 
 // Edit gives src with the values of sets, made one after another. Only the
@@ -160,7 +160,7 @@ func valueIn(v, step any) any {
 	return nil
 }
 
-func typeIn(t *schema.Type, step any) *schema.Type {
+func typeIn(t *schema.Schema, step any) *schema.Schema {
 	if name, ok := step.(string); ok {
 		return t.At(name)
 	}

@@ -223,12 +223,12 @@ func TestEditWithDefaults(t *testing.T) {
 		{"no element", `{"list": []}`, "", "cannot set /list/0/o/x: there is no element 0 in a list of 0", []any{"list", 0, "o", "x"}},
 		{"something else is there", `{"o": 5}`, "", `there is no object that could have the field "x", but a number`, []any{"o", "x"}},
 	} {
-		got, err := Edit([]byte(c.src), JSON, []Set{{Path: c.path, Value: 7, Type: s.Type()}})
+		got, err := Edit([]byte(c.src), JSON, []Set{{Path: c.path, Value: 7, Type: s}})
 		if string(got) != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %s, error %v", c.name, got, err)
 		}
 	}
-	if want := map[string]any{"in": map[string]any{}, "y": 1}; !reflect.DeepEqual(s.Type().At("o").Default, want) {
-		t.Errorf("the default of the schema is %v now", s.Type().At("o").Default)
+	if want := map[string]any{"in": map[string]any{}, "y": 1}; !reflect.DeepEqual(s.At("o").Default, want) {
+		t.Errorf("the default of the schema is %v now", s.At("o").Default)
 	}
 }

@@ -40,7 +40,7 @@ func decodeLenient(src []byte, s *schema.Schema) (m *matter, whole bool, err err
 		}
 	}
 	if s != nil && m.fields != nil {
-		m.readTexts(s.Type())
+		m.readTexts(s)
 	}
 	slices.SortStableFunc(m.remarks, func(a, b remark) int { return a.line - b.line })
 	return m, whole, nil
@@ -303,7 +303,7 @@ func plain(b []byte) string { return strings.ReplaceAll(cleanText(string(b)), "\
 // readTexts gives fields that are texts by the schema the text of their line where
 // YAML reads something else: a list, an alias, a tag. A value that YAML takes for a
 // comment is unusable: nothing says whether it is one.
-func (m *matter) readTexts(t *schema.Type) {
+func (m *matter) readTexts(t *schema.Schema) {
 	fields, _ := rawFields(m.yaml)
 	for i := 0; i+1 < len(m.fields.Content); i += 2 {
 		key, value := m.fields.Content[i], m.fields.Content[i+1]

@@ -110,7 +110,7 @@ func request(q loop.Query) (r Request, failed *Error) {
 		return r, &Error{Kind: BadRequest, Message: "no model is named: write model: for the api " + OpenAI}
 	}
 	var err error
-	if r.Schema, err = json.Marshal(answerSchema(q.Fact.Schema.Type())); err != nil {
+	if r.Schema, err = json.Marshal(answerSchema(q.Fact.Schema)); err != nil {
 		return r, &Error{Kind: BadRequest, Message: "the schema of the answer cannot be sent: " + err.Error(), Err: err}
 	}
 	return r, nil
@@ -183,7 +183,7 @@ func spelled(raw, value any, at string) (string, bool) {
 
 // answerSchema is the schema of an answer in the part of JSON Schema that services
 // take for structured output: every field is required, nothing else is allowed.
-func answerSchema(t *schema.Type) map[string]any {
+func answerSchema(t *schema.Schema) map[string]any {
 	out := map[string]any{}
 	if t.Doc != "" {
 		out["description"] = t.Doc

@@ -24,7 +24,7 @@ type Rows struct{ DB *sql.DB }
 func (Rows) Kind() rules.SourceKind {
 	return rules.SourceKind{
 		Name: "query", Doc: "The rows of a SQL query; values are arguments behind it.", Argv: true, Schema: true,
-		Around: func(row *schema.Type) *schema.Type { return &schema.Type{Kind: schema.Array, Elem: row} },
+		Around: func(row *schema.Schema) *schema.Schema { return &schema.Schema{Kind: schema.Array, Elem: row} },
 	}
 }
 

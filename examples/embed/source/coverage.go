@@ -29,7 +29,7 @@ func (coverage) Kind() rules.SourceKind {
 		Name: "coverage",
 		Doc:  "A coverage profile of go test.",
 		Path: true,
-		Value: &schema.Type{Kind: schema.Object, Fields: map[string]*schema.Type{
+		Value: &schema.Schema{Kind: schema.Object, Fields: map[string]*schema.Schema{
 			"statements": {Kind: schema.Int},
 			"covered":    {Kind: schema.Int},
 			"percent":    {Kind: schema.Number},
