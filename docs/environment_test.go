@@ -315,16 +315,16 @@ func byPolicies(t *testing.T) map[string][]string {
 // asked are arguments of a function that reads the environment which are no literals, and where the literals are.
 func asked() map[string]string {
 	return map[string]string{
-		"host/setup/hosts.go: variable":          "a literal of the calls of own",
-		"host/setup/hosts.go: name":              "of those calls, or a literal of another call",
-		"cmd/ralph/doctor_hosts.go: capVariable": "a constant",
-		"cmd/ralph/doctor_hosts.go: name":        "what the command of a hook names",
-		"internal/home/home.go: name":            "what is asked of another environment",
-		"loop/gather.go: v":                      "env.NAME of the policy",
-		"run/transcripts.go: variable":           "a literal of the calls of configDir",
-		"loop/judge/source.go: name":             "a literal of the list",
-		"loop/judge/source.go: key":              "a literal above",
-		"loop/judge/source.go: address":          "a literal above",
+		"host/setup/hosts.go: variable":        "a literal of the calls of own",
+		"host/setup/hosts.go: name":            "of those calls, or a literal of another call",
+		"host/setup/installed.go: capVariable": "a constant",
+		"host/setup/entry.go: name":            "what the command of a hook names",
+		"internal/home/home.go: name":          "what is asked of another environment",
+		"loop/gather.go: v":                    "env.NAME of the policy",
+		"run/transcripts.go: variable":         "a literal of the calls of configDir",
+		"loop/judge/source.go: name":           "a literal of the list",
+		"loop/judge/source.go: key":            "a literal above",
+		"loop/judge/source.go: address":        "a literal above",
 	}
 }
 

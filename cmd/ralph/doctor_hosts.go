@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -59,12 +58,8 @@ func (x *examination) checkSettings() {
 		x.problem("settings", bad.Where, what, fix)
 	}
 	for _, in := range x.installed.Settings {
-		if off, _ := in.Values["disableAllHooks"].(bool); off {
-			x.problem("hooks-disabled", in.File.Shown, "disableAllHooks is true, so no hook runs", "remove disableAllHooks from the file")
-		}
-		if only, _ := in.Values["allowManagedHooksOnly"].(bool); only && in.Scope == setup.ScopeManaged {
-			x.problem("hooks-disabled", in.File.Shown, "allowManagedHooksOnly is true, so only hooks of the administrator run",
-				"ask the administrator to add the hook to that file")
+		for _, why := range in.Disabled() {
+			x.problem("hooks-disabled", in.File.Shown, why.What, why.Fix...)
 		}
 	}
 	any := false
@@ -187,7 +182,7 @@ func (x *examination) checkProgram() {
 			x.problem(check, in.File.Shown, "the entry runs "+program+", which does not exist",
 				fmt.Sprintf("ralph install %s --scope %s%s", in.Host.Name, in.Scope, policyFlags(policies)))
 			x.repairEntry(in, e)
-		} else if x.inProject(program) {
+		} else if e.InProject() {
 			x.problem(check, in.File.Shown, "the entry runs "+program+", which lies in the project: anyone who can write there, such as the agent, can replace it",
 				"install ralph outside of the project", fmt.Sprintf("ralph install %s --scope %s%s", in.Host.Name, in.Scope, policyFlags(policies)))
 		}
@@ -201,25 +196,6 @@ func (x *examination) checkProgram() {
 	case other:
 		x.note(check, "PATH", "the first ralph on the PATH is another program: "+found, "")
 	}
-}
-
-// inProject reports whether the program of an entry lies in the project, by its path or by its links. Hosts name the project in a variable.
-func (x *examination) inProject(program string) bool {
-	program = filepath.FromSlash(os.Expand(program, func(name string) string {
-		if strings.HasSuffix(name, "_PROJECT_DIR") {
-			return x.root.Dir()
-		}
-		return x.app.getenv(name)
-	}))
-	if !filepath.IsAbs(program) {
-		program = filepath.Join(x.root.Dir(), program)
-	}
-	inside := func(path string) bool {
-		rel, err := filepath.Rel(x.root.Dir(), path)
-		return err == nil && filepath.IsLocal(rel)
-	}
-	resolved, err := filepath.EvalSymlinks(program)
-	return inside(program) || err == nil && inside(resolved)
 }
 
 // checkOtherHooks finds other hooks that answer what ralph answers. At a stop, the agent continues if any of them says so.
@@ -250,25 +226,9 @@ func (x *examination) checkOtherHooks() {
 	}
 }
 
-// blockCap is what Claude Code allows if nothing else is said.
-const blockCap = 8
-
-// capVariable sets another number; 0 allows any.
-const capVariable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
-
 // checkBlockCap compares the host's bound with those of the policies.
 func (x *examination) checkBlockCap() {
-	text, where := x.app.getenv(capVariable), capVariable
-	for _, in := range x.installed.Settings {
-		env, _ := in.Values["env"].(map[string]any)
-		if v, ok := env[capVariable]; ok && in.Host.Name == host.ClaudeCode {
-			text, where = fmt.Sprint(v), in.File.Shown
-		}
-	}
-	limit := blockCap
-	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
-		limit = n
-	}
+	limit, where := x.installed.BlockCap()
 	for _, p := range x.policies {
 		if p.program == nil || p.host != host.ClaudeCode || !slices.Contains(p.program.Events, host.Stop) {
 			continue
@@ -278,7 +238,7 @@ func (x *examination) checkBlockCap() {
 			x.note("reentry", p.name, "it "+what, "to run through all tasks: "+fix)
 		case limit > 0 && p.program.Limits().Continuations > limit:
 			x.note("block-cap", where, fmt.Sprintf("Claude Code lets the agent stop after %d consecutive continuations without a tool call, but %s continues up to %d times", limit, p.name, p.program.Limits().Continuations),
-				fmt.Sprintf(`if that ends loops too early, add {"env": {"%s": "0"}} to .claude/settings.json; the limits of the policy stay`, capVariable))
+				`if that ends loops too early, add {"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}} to .claude/settings.json; the limits of the policy stay`)
 		}
 	}
 }

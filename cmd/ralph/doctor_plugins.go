@@ -16,13 +16,10 @@ import (
 func (x *examination) checkPlugins(ctx context.Context) {
 	const check = "competing-hook"
 	for _, in := range x.installed.Settings {
-		plugins, _ := in.Values["enabledPlugins"].(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(plugins)) {
+		originals := in.Originals()
+		for _, name := range slices.Sorted(maps.Keys(originals)) {
+			o := originals[name]
 			short, _, _ := strings.Cut(name, "@")
-			o, known := setup.OriginalPlugin(short)
-			if on, _ := plugins[name].(bool); !on || !known {
-				continue
-			}
 			what := fmt.Sprintf("the plugin %s also answers stops; the agent continues if either says so", name)
 			if !o.Needed {
 				x.problem(check, in.File.Shown, what, fmt.Sprintf("set %q to false under enabledPlugins in that file", name))

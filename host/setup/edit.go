@@ -93,7 +93,7 @@ func (s File) with(src []byte) File {
 
 // groups counts the groups of an event.
 func (s File) groups(event string) (int, error) {
-	values, err := s.Values()
+	values, err := s.decode()
 	if err != nil {
 		return 0, err
 	}
@@ -135,7 +135,7 @@ func (g Host) update(src []byte, e Entry, words []string) ([]byte, error) {
 // objects that held nothing else.
 func (s File) without(entries []Entry) ([]byte, error) {
 	src := s.Src
-	// From behind, so that those before keep their places.
+	// From the end, so that those before keep their places.
 	slices.SortStableFunc(entries, func(a, b Entry) int {
 		if a.group != b.group {
 			return b.group - a.group
@@ -143,7 +143,7 @@ func (s File) without(entries []Entry) ([]byte, error) {
 		return b.index - a.index
 	})
 	for _, e := range entries {
-		values, err := s.with(src).Values()
+		values, err := s.with(src).decode()
 		if err != nil {
 			return nil, err
 		}

@@ -19,7 +19,7 @@ import (
 // any code of the program has run, and so do some shells that cannot start a process.
 const guard = "trap '[ $? -ne 2 ] || exit 1' EXIT; "
 
-// hookTimeout is what the host gives one answer, in seconds. ralph answers sooner:
+// hookTimeout is how long the host waits for one answer, in seconds. ralph answers sooner:
 // it lets the agent stop at its own deadline, which this must exceed.
 const hookTimeout = 60
 
@@ -37,7 +37,7 @@ type Entry struct {
 	Event   string
 	group   int  // among those of the event
 	index   int  // among those of the group
-	flat    bool // it stands in the list of the event itself, in the place of a group
+	flat    bool // it is an item of the list of the event itself, instead of a group
 	env     Env
 	key     string // of the command
 	words   []shellwords.Word
@@ -128,6 +128,22 @@ func (e Entry) flags() (policies, set []string, further []shellwords.Word) {
 		}
 	}
 	return policies, set, further
+}
+
+// InProject reports whether the program of an entry of ralph lies in the project, by its path or by its links. Hosts name the
+// project in a variable.
+func (e Entry) InProject() bool {
+	program := filepath.FromSlash(os.Expand(e.Program(), func(name string) string {
+		if strings.HasSuffix(name, "_PROJECT_DIR") {
+			return e.env.Project
+		}
+		return e.env.getenv(name)
+	}))
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(e.env.Project, program)
+	}
+	resolved, err := filepath.EvalSymlinks(program)
+	return workspace.Beneath(e.env.Project, program) || err == nil && workspace.Beneath(e.env.Project, resolved)
 }
 
 // deadlineOf returns the time limit that the flags of an entry state, else the usual one.
@@ -226,8 +242,8 @@ func (e *Entry) read(handler map[string]any) {
 	e.Text = shellwords.Line(words)
 }
 
-// quoteListed writes a word of a list of arguments for a shell. The host puts values
-// in the place of ${NAME} there, as a shell does between double quotes.
+// quoteListed writes a word of a list of arguments for a shell. The host replaces
+// ${NAME} there, as a shell does between double quotes.
 func quoteListed(goos, word string) string {
 	if !strings.Contains(word, "${") {
 		return shellwords.Quote(goos, word)

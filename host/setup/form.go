@@ -22,7 +22,7 @@ func (f form) timeoutKey() string {
 	return cmp.Or(f.timeout, "timeout")
 }
 
-// seconds gives a number of seconds in the unit of the host.
+// seconds returns a number of seconds in the unit of the host.
 func (f form) seconds(n int) int { return n * max(f.unit, 1) }
 
 // empty is a file without hooks.
@@ -118,7 +118,7 @@ func (s File) besideFiles(ctx context.Context) (map[string]File, error) {
 	return all, nil
 }
 
-// Replace writes settings in the place of these, if the file is still as it was read, and the files that the host needs beside
+// Replace writes other settings, if the file is still as it was read, and the files that the host needs beside
 // it. nil removes the file, those beside it if they are as they were made, and the directories that are empty then.
 func (s File) Replace(ctx context.Context, after []byte) error {
 	beside, err := s.besideFiles(ctx)

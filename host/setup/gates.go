@@ -211,7 +211,7 @@ func copilotGates(_ context.Context, q gateQuery) []Gate {
 	}}
 }
 
-// orPath is a path that a variable names, else the one of these steps from a folder; "" if that is not known.
+// orPath is a path that a variable names, else the one of these steps from a directory; "" if that is not known.
 func orPath(named, dir string, steps ...string) string {
 	if named != "" || dir == "" {
 		return named
@@ -219,7 +219,7 @@ func orPath(named, dir string, steps ...string) string {
 	return filepath.Join(dir, filepath.Join(steps...))
 }
 
-// ofSettings gives a value of a host's own settings; false if it is not there. Hosts write comments
+// ofSettings returns a value of a host's own settings; false if it is not there. Hosts write comments
 // into some of them.
 func ofSettings[T any](file string, path ...string) (value T, ok bool) {
 	doc, err := schema.ParseJSON(jsonedit.Uncommented([]byte(readUserFile(file))))

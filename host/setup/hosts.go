@@ -170,7 +170,7 @@ func (in Env) Hosts() []Host {
 	return all
 }
 
-// goosePlugin is what makes a folder a plugin.
+// goosePlugin is what makes a directory a plugin.
 const goosePlugin = `{
   "name": "ralph",
   "version": "1.0.0",
@@ -230,21 +230,21 @@ func (g Host) Scopes() []string {
 }
 
 // HostEvents returns the host's names of events, and the events that it does not have.
-func (g Host) HostEvents(events []string) (names, absent []string) {
+func (g Host) HostEvents(events []string) (names, missing []string) {
 	for _, event := range events {
 		name, ok := g.events[event]
 		switch {
 		case !ok:
 			name = event
 		case name == "":
-			absent = append(absent, event)
+			missing = append(missing, event)
 			continue
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	return names, absent
+	return names, missing
 }
 
 // Stops reports whether an event of the host is a stop of the agent.
@@ -262,7 +262,7 @@ func (g Host) Event(name string) string {
 	return ""
 }
 
-// command gives what an entry says so that the host runs ralph with words, and with
+// command returns what an entry says so that the host runs ralph with words, and with
 // what a user added: a line for a shell, or a program and a list of arguments.
 //
 // A POSIX shell has the line behind the guard, unless the user wants status 2. On

@@ -3,10 +3,12 @@ package setup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/host"
@@ -27,8 +29,9 @@ type Settings struct {
 	Host    Host
 	Scope   string
 	File    File
-	Values  map[string]any
-	Entries []Entry
+	Entries []Entry // what it has the host run
+
+	values map[string]any
 }
 
 // Unread is a settings file that could not be read.
@@ -55,7 +58,7 @@ func (in Env) Read(ctx context.Context) *Installed {
 				continue
 			}
 			read := Settings{Host: g, Scope: scope, File: s}
-			if read.Values, err = s.Values(); err == nil {
+			if read.values, err = s.decode(); err == nil {
 				read.Entries, err = s.Entries()
 			}
 			if err != nil {
@@ -68,6 +71,55 @@ func (in Env) Read(ctx context.Context) *Installed {
 		}
 	}
 	return all
+}
+
+// plugins are the plugins of Claude Code that the file switches on or off.
+func (in Settings) plugins() map[string]any {
+	plugins, _ := in.values["enabledPlugins"].(map[string]any)
+	return plugins
+}
+
+// Disabled returns what in the file keeps hosts from running hooks.
+func (in Settings) Disabled() (why []Gate) {
+	if off, _ := in.values["disableAllHooks"].(bool); off {
+		why = append(why, Gate{true, "disableAllHooks is true, so no hook runs", []string{"remove disableAllHooks from the file"}})
+	}
+	if only, _ := in.values["allowManagedHooksOnly"].(bool); only && in.Scope == ScopeManaged {
+		why = append(why, Gate{true, "allowManagedHooksOnly is true, so only hooks of the administrator run", []string{"ask the administrator to add the hook to that file"}})
+	}
+	return why
+}
+
+// Originals returns the plugins that the file switches on and that answer events as ralph does, by name.
+func (in Settings) Originals() map[string]Original {
+	on := map[string]Original{}
+	for name, v := range in.plugins() {
+		short, _, _ := strings.Cut(name, "@")
+		i := slices.IndexFunc(Originals(), func(o Original) bool { return slices.Contains(o.plugins, short) })
+		if enabled, _ := v.(bool); enabled && i >= 0 {
+			on[name] = Originals()[i]
+		}
+	}
+	return on
+}
+
+// capVariable sets how many consecutive continuations Claude Code allows; 0 is any number.
+const capVariable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+
+// BlockCap returns after how many consecutive continuations without a tool call Claude Code lets the agent stop, 0 for none,
+// and where that is set.
+func (all *Installed) BlockCap() (limit int, where string) {
+	text, where := all.env.getenv(capVariable), capVariable
+	for _, in := range all.Settings {
+		env, _ := in.values["env"].(map[string]any)
+		if v, ok := env[capVariable]; ok && in.Host.Name == host.ClaudeCode {
+			text, where = fmt.Sprint(v), in.File.Shown
+		}
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+		return n, where
+	}
+	return 8, where
 }
 
 // Asking calls f for every entry that asks ralph, with the policies that it names.
@@ -99,8 +151,7 @@ func (all *Installed) Plugins() map[string]string {
 	on := map[string]string{}
 	for _, scope := range []string{ScopeUser, ScopeProject, ScopeLocal, ScopeManaged} { // the later one counts
 		for _, in := range all.Settings {
-			plugins, _ := in.Values["enabledPlugins"].(map[string]any)
-			enabled, ok := plugins[Plugin].(bool)
+			enabled, ok := in.plugins()[Plugin].(bool)
 			switch {
 			case !ok || in.Scope != scope || in.Host.Name != host.ClaudeCode:
 			case enabled:

@@ -42,15 +42,6 @@ func OriginalOf(command string) (Original, bool) {
 	return Original{}, false
 }
 
-// OriginalPlugin returns the original that a plugin of Claude Code is.
-func OriginalPlugin(name string) (Original, bool) {
-	i := slices.IndexFunc(Originals(), func(o Original) bool { return slices.Contains(o.plugins, name) })
-	if i < 0 {
-		return Original{}, false
-	}
-	return Originals()[i], true
-}
-
 // EnabledField is the switch in the settings file of a plugin.
 const EnabledField = "enabled"
 

@@ -93,7 +93,7 @@ func danglingLink(root, name string) (link, to string) {
 		}
 		to, err := os.Readlink(at)
 		switch {
-		case err != nil: // it is just absent
+		case err != nil: // it is only missing
 			return "", ""
 		case i < len(name):
 			return "its folder " + name[:i] + " is", to
@@ -155,8 +155,8 @@ func (s File) json() []byte {
 	return s.Src
 }
 
-// Values returns the settings; a missing file has none.
-func (s File) Values() (map[string]any, error) {
+// decode returns the settings; a missing file has none.
+func (s File) decode() (map[string]any, error) {
 	if s.Src == nil {
 		return map[string]any{}, nil
 	}
@@ -179,7 +179,7 @@ func (s File) Values() (map[string]any, error) {
 // are formed otherwise than the host documents are an error: to edit them would be
 // to guess.
 func (s File) Entries() ([]Entry, error) {
-	values, err := s.Values()
+	values, err := s.decode()
 	if err != nil {
 		return nil, err
 	}
