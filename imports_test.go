@@ -54,12 +54,13 @@ func TestImports(t *testing.T) {
 		"internal/room":        nil,
 		"schema":               {"./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "time"},
 		"internal/form":        nil,
+		"internal/vocab":       {"time"},
 		"rules/internal/solve": nil,
 		"internal/shellwords":  {"runtime"},
 		"internal/source":      nil,
 
 		// The language and the decision.
-		"rules":        {"./internal/form", "./internal/nearest", "./internal/regexpsize", "./internal/source", "./rules/internal/solve", "./schema", "runtime", "runtime/debug", "time"},
+		"rules":        {"./internal/form", "./internal/nearest", "./internal/regexpsize", "./internal/source", "./internal/vocab", "./rules/internal/solve", "./schema", "runtime", "runtime/debug", "time"},
 		"rules/format": {"./internal/source", "./rules"},
 
 		// Files.
@@ -77,18 +78,18 @@ func TestImports(t *testing.T) {
 		},
 
 		// Events in, facts gathered, verdicts applied.
-		"host":              {"./internal/jsontext", "./internal/markdown", "./internal/shellwords", "os", "path/filepath", "syscall", "time"},
+		"host":              {"./internal/jsontext", "./internal/markdown", "./internal/shellwords", "./internal/vocab", "os", "path/filepath", "syscall", "time"},
 		"host/setup":        {"./host", "./internal/jsonedit", "./internal/nearest", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
-		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/child", "./internal/git", "./internal/home", "./internal/store", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
+		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/child", "./internal/git", "./internal/home", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
-		"loop/looptest":     {"./loop", "./rules", "testing", "time"}, // for tests
-		"policytest":        {"./host", "./internal/form", "./internal/home", "./internal/nearest", "./internal/recorded", "./internal/source", "./loop", "./rules", "./schema", "./state", "os", "path/filepath", "testing", "time"},
-		"loop/replay":       {"./internal/recorded", "./loop", "./rules", "./schema", "time"},
+		"loop/looptest":     {"./internal/vocab", "./loop", "./rules", "testing", "time"}, // for tests
+		"policytest":        {"./host", "./internal/form", "./internal/home", "./internal/nearest", "./internal/recorded", "./internal/source", "./internal/vocab", "./loop", "./rules", "./schema", "./state", "os", "path/filepath", "testing", "time"},
+		"loop/replay":       {"./internal/recorded", "./internal/vocab", "./loop", "./rules", "./schema", "time"},
 
 		// Runs of an agent.
 		"internal/process":  {"math/rand/v2", "os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
-		"run":               {"./host", "./internal/batch", "./internal/home", "./internal/process", "./internal/store", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},
+		"run":               {"./host", "./internal/batch", "./internal/home", "./internal/process", "./internal/store", "./internal/vocab", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},
 		"run/runtest":       {"./run", "runtime", "testing"}, // for tests
 		"internal/worktree": {"./internal/git", "os", "path/filepath"},
 

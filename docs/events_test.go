@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/reference"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // The page about events says what the hook inputs become that the hosts are tested with.
@@ -51,7 +51,7 @@ func TestEventsPage(t *testing.T) {
 	p.Text("The events that a policy can list under `events`, and the hosts that send them. Policies see Claude Code's names on every host. " +
 		"The tables list the inputs that ralph's tests have; a host may send an event under further names, which [hosts](../hosts.md) lists. [Events and gates](../policy.md#events-and-gates) says what rules decide, " +
 		"and [hosts](../hosts.md) where the hooks are set up.")
-	for _, event := range form.EventNames() {
+	for _, event := range vocab.Events() {
 		p.Section(2, event)
 		rows := [][]string{{"host", "the host's own name"}}
 		for _, s := range senders[event] {

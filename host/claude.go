@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/jsontext"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // claudeCode writes the fields under the names that all events have. It takes a note to a prompt, and keys that it does
@@ -13,7 +14,7 @@ func claudeCode() *Host {
 	return &Host{
 		Name: ClaudeCode,
 		recognise: func(in object) bool {
-			return in.has("prompt_id") || in.has("session_crons") || in.has("background_tasks") || in.within(".claude")
+			return in.has("prompt_id") || in.has(vocab.SessionCrons) || in.has(vocab.BackgroundTasks) || in.within(".claude")
 		},
 		dialect: withContext(UserPromptSubmit),
 	}
@@ -137,7 +138,7 @@ func (r *record) attached() entry {
 			content = c.Value
 		}
 	}
-	if typ == "hook_additional_context" && (event == "Stop" || event == "SubagentStop") && !r.sidechain {
+	if typ == "hook_additional_context" && (event == Stop || event == SubagentStop) && !r.sidechain {
 		e.kind, e.texts = opening, readBlocks(content).texts
 	}
 	return e

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/jsontext"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // codex refuses an answer with a key that it does not know: the turn then ends, whatever the rest says. The keys of the
@@ -12,7 +13,7 @@ func codex() *Host {
 	return &Host{
 		Name: Codex,
 		recognise: func(in object) bool {
-			return in.has("turn_id") || in.within(".codex")
+			return in.has(vocab.TurnID) || in.within(".codex")
 		},
 		dialect: withContext(UserPromptSubmit),
 	}

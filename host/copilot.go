@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/jsontext"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // copilot has two dialects: the case in which the event is registered selects the case of the keys. In camelCase an input
@@ -13,17 +14,17 @@ func copilot() *Host {
 		Name: Copilot,
 		recognise: func(in object) bool {
 			_, stamp := in["timestamp"].(int)
-			camel := stamp && in.has("sessionId") && !in.has("hookEventName") && !in.has("hook_event_name")
+			camel := stamp && in.has("sessionId") && !in.has("hookEventName") && !in.has(vocab.HookEventName)
 			return camel || in.has("stopReason") || in.has("stop_reason") || in.within(".copilot")
 		},
 		refine: func(in object, ev *Event) {
 			if ev.AgentType == "" {
-				ev.AgentType = in.text("agent_name", "agentName")
+				ev.AgentType = in.text("agent_name")
 			}
-			if in.text("hook_event_name", "hookEventName") != "" {
+			if in.text(vocab.HookEventName) != "" {
 				return
 			}
-			switch stops := in.has("stopReason") || in.has("stop_reason") || in.has("stop_hook_active"); {
+			switch stops := in.has("stopReason") || in.has("stop_reason") || in.has(vocab.StopHookActive); {
 			case stops && ev.AgentType != "":
 				ev.Name = SubagentStop
 			case stops:

@@ -1,8 +1,11 @@
 package host
 
 import (
+	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // Decode reads a hook input in this host's manner. The error is an [*InputError]; the Event is then empty but for Host.
@@ -14,30 +17,20 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 	}
 	ev := Event{
 		Host:                h.Name,
-		Name:                eventName(in.text("hook_event_name", "hookEventName")),
-		SessionID:           in.text("session_id", "sessionId", "conversation_id"),
-		TurnID:              in.text("prompt_id", "turn_id"),
-		Cwd:                 in.text("cwd"),
-		PermissionMode:      in.text("permission_mode", "permissionMode"),
-		Prompt:              in.text("prompt"),
-		Trigger:             in.text("trigger"),
-		Instructions:        in.text("custom_instructions", "customInstructions"),
-		Reason:              in.text("reason"),
-		Error:               in.text("error"),
-		ErrorDetails:        in.text("error_details", "errorDetails"),
-		AgentID:             in.text("agent_id", "agentId"),
-		AgentType:           in.text("agent_type", "agentType"),
-		TranscriptPath:      in.text("transcript_path", "transcriptPath"),
-		AgentTranscriptPath: in.text("agent_transcript_path", "agentTranscriptPath"),
-		Active:              in.flag("stop_hook_active"),
+		AgentTranscriptPath: in.text("agent_transcript_path"),
+		Active:              in.flag(vocab.StopHookActive),
 		LoopCount:           in.count("loop_count"),
-		BackgroundTasks:     in.objects([]string{"background_tasks"}, []string{"id", "type", "status", "description"}),
-		SessionCrons:        in.objects([]string{"session_crons", "crons"}, []string{"id", "schedule", "prompt"}),
 		Raw:                 in,
 	}
-	for _, cron := range ev.SessionCrons {
-		cron["recurring"] = object(cron).flag("recurring") == FlagTrue
+	for _, f := range ev.fields() {
+		switch at := f.at.(type) {
+		case *string:
+			*at = in.text(f.name, f.also)
+		case *[]map[string]any:
+			*at = in.objects(f.name, f.also)
+		}
 	}
+	ev.Name = eventName(ev.Name)
 	ev.StopHookActive = ev.Active == FlagTrue
 	ev.Turn = ev.TurnID
 	if h.refine != nil {
@@ -47,10 +40,10 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 		ev.BackgroundTasks = others(ev.BackgroundTasks, ev.AgentID, ev.AgentType)
 	}
 	if decides(ev.Name) {
-		if ev.LastAssistantMessage == "" {
-			ev.LastAssistantMessage = lastMessage(in)
+		if _, given := in[vocab.LastAssistantMessage].(string); ev.LastAssistantMessage == "" && !given {
+			ev.LastAssistantMessage = legacyMessage(in)
 		}
-		if _, given := in["cwd"]; !given && ev.Cwd == "" && hasLegacyMessage(in) {
+		if _, given := in[vocab.Cwd]; !given && ev.Cwd == "" && hasLegacyMessage(in) {
 			ev.Cwd = "." // such hosts start their hooks in the project and do not name it
 		}
 		if ev.Turn == "" && ev.Active == FlagFalse && h.Name != Gemini {
@@ -60,12 +53,53 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 	return ev, nil
 }
 
+// field is where an event keeps a field of the hook input. Hosts spell its name like ralph, in camelCase, or in a way of
+// their own.
+type field struct {
+	name string
+	at   any
+	also string
+}
+
+func (ev *Event) fields() []field {
+	return []field{
+		{vocab.SessionID, &ev.SessionID, "conversation_id"},
+		{vocab.TurnID, &ev.TurnID, "prompt_id"},
+		{vocab.Cwd, &ev.Cwd, ""},
+		{vocab.HookEventName, &ev.Name, ""},
+		{vocab.PermissionMode, &ev.PermissionMode, ""},
+		{vocab.StopHookActive, &ev.StopHookActive, ""},
+		{vocab.LastAssistantMessage, &ev.LastAssistantMessage, ""},
+		{vocab.TranscriptPath, &ev.TranscriptPath, ""},
+		{vocab.AgentID, &ev.AgentID, ""},
+		{vocab.AgentType, &ev.AgentType, ""},
+		{vocab.BackgroundTasks, &ev.BackgroundTasks, ""},
+		{vocab.SessionCrons, &ev.SessionCrons, "crons"},
+		{vocab.Prompt, &ev.Prompt, ""},
+		{vocab.Trigger, &ev.Trigger, ""},
+		{vocab.CustomInstructions, &ev.Instructions, ""},
+		{vocab.Reason, &ev.Reason, ""},
+		{vocab.Error, &ev.Error, ""},
+		{vocab.ErrorDetails, &ev.ErrorDetails, ""},
+	}
+}
+
+// Input returns a field of the hook input under its name in policies, and nil for other names.
+func (ev *Event) Input(name string) any {
+	for _, f := range ev.fields() {
+		if f.name == name {
+			return reflect.ValueOf(f.at).Elem().Interface()
+		}
+	}
+	return nil
+}
+
 // others are the tasks without the agent that stops: hosts list one that ran in the background as running still.
 func others(tasks []map[string]any, id, typ string) []map[string]any {
 	i := slices.IndexFunc(tasks, func(t map[string]any) bool { return id != "" && t["id"] == id })
 	if i < 0 {
 		i = slices.IndexFunc(tasks, func(t map[string]any) bool {
-			return typ != "" && t["type"] == "subagent" && t["agent_type"] == typ && t["status"] == "running"
+			return typ != "" && t["type"] == "subagent" && t[vocab.AgentType] == typ && t["status"] == "running"
 		})
 	}
 	if i < 0 {
@@ -77,7 +111,7 @@ func others(tasks []map[string]any, id, typ string) []map[string]any {
 // NoSubagent reports whether a SubagentStop is that of no subagent: the host names an empty type, as Claude Code does where
 // it summarises the conversation.
 func (ev *Event) NoSubagent() bool {
-	typ, ok := ev.Raw["agent_type"].(string)
+	typ, ok := ev.Raw[vocab.AgentType].(string)
 	return ev.Name == SubagentStop && ok && typ == ""
 }
 
@@ -103,7 +137,7 @@ func eventName(name string) string {
 func BlocksCompaction(host string) bool { return host == ClaudeCode || host == "" }
 
 // Watched reports whether hosts read no answer to an event.
-func Watched(event string) bool { return event == StopFailure || event == SessionEnd }
+func Watched(event string) bool { return vocab.Watched(event) }
 
 // decides reports whether an answer to the event may make the agent go on. Elsewhere the same answer does harm: at a
 // prompt it would erase what the user wrote.
@@ -118,14 +152,8 @@ func hasLegacyMessage(in object) bool {
 	return slices.ContainsFunc(legacyMessageKeys(), func(k string) bool { _, ok := in[k]; return ok })
 }
 
-// lastMessage is the agent's final text. Hosts and wrappers that came before last_assistant_message sent it under other
-// names and in other shapes; the first of them that is there counts.
-func lastMessage(in object) string {
-	for _, k := range []string{"last_assistant_message", "lastAssistantMessage"} {
-		if s, ok := in[k].(string); ok {
-			return s
-		}
-	}
+// legacyMessage is the agent's final text as hosts and wrappers of earlier times send it, in the first of their keys.
+func legacyMessage(in object) string {
 	for _, k := range legacyMessageKeys() {
 		if v, ok := in[k]; ok {
 			return textOf(v)

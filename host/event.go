@@ -1,14 +1,16 @@
 package host
 
+import "github.com/ralph-sdk/ralph/internal/vocab"
+
 // The names of events, whatever the host calls them. Other events keep the host's name.
 const (
-	Stop             = "Stop"             // the agent is about to end its turn
-	SubagentStop     = "SubagentStop"     // an agent that the agent started is about to end
-	StopFailure      = "StopFailure"      // the turn ended by an error or by the user, not by the agent
-	UserPromptSubmit = "UserPromptSubmit" // the user sent a prompt
-	PreCompact       = "PreCompact"       // the host is about to replace the conversation by a summary
-	SessionEnd       = "SessionEnd"       // the session ends
-	Unnamed          = "Unnamed"          // the host does not name the event, and it is none of the above
+	Stop             = vocab.Stop             // the agent is about to end its turn
+	SubagentStop     = vocab.SubagentStop     // an agent that the agent started is about to end
+	StopFailure      = vocab.StopFailure      // the turn ended by an error or by the user, not by the agent
+	UserPromptSubmit = vocab.UserPromptSubmit // the user sent a prompt
+	PreCompact       = vocab.PreCompact       // the host is about to replace the conversation by a summary
+	SessionEnd       = vocab.SessionEnd       // the session ends
+	Unnamed          = "Unnamed"              // the host does not name the event, and it is none of the above
 )
 
 // Event is one hook input, under Claude Code's names on every host. What the input does not say, or says with a value of

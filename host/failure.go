@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/jsontext"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // Failure says how a turn failed.
@@ -15,21 +16,19 @@ type Failure struct {
 
 // The kinds of a [Failure].
 const (
-	RateLimited     = "rate_limited"
-	Auth            = "auth"
-	Billing         = "billing"
-	TurnLimit       = "turn_limit"
-	ContextOverflow = "context_overflow"
-	OverBudget      = "budget"
-	Timeout         = "timeout"
-	Crashed         = "crashed" // every other failure of a request or of the agent
-	Interrupted     = "interrupted"
+	RateLimited     = vocab.RateLimited
+	Auth            = vocab.Auth
+	Billing         = vocab.Billing
+	TurnLimit       = vocab.TurnLimit
+	ContextOverflow = vocab.ContextOverflow
+	OverBudget      = vocab.OverBudget
+	Timeout         = vocab.Timeout
+	Crashed         = vocab.Crashed // every other failure of a request or of the agent
+	Interrupted     = vocab.Interrupted
 )
 
 // FailureKinds lists the kinds of failures.
-func FailureKinds() []string {
-	return []string{RateLimited, Auth, Billing, TurnLimit, ContextOverflow, OverBudget, Timeout, Crashed, Interrupted}
-}
+func FailureKinds() []string { return vocab.Failures() }
 
 // Failed says how the current turn failed, if the session ends in a failed request, in a context that grew too large, or
 // in an interruption; else it is nil. What the agent said or did after a failure makes up for it.

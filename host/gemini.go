@@ -3,6 +3,8 @@ package host
 import (
 	"encoding/hex"
 	"hash/fnv"
+
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // gemini has events of its own names, and three peculiarities. Its stop_hook_active stays false through continuations
@@ -12,7 +14,7 @@ func gemini() *Host {
 	return &Host{
 		Name: Gemini,
 		recognise: func(in object) bool {
-			switch in.text("hook_event_name") {
+			switch in.text(vocab.HookEventName) {
 			case "AfterAgent", "BeforeAgent", "BeforeModel", "AfterModel", "BeforeToolSelection", "BeforeTool", "AfterTool", "PreCompress":
 				return true
 			}

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // MaxInput is the size in bytes up to which a hook input is read.
@@ -108,14 +111,26 @@ func plain(v any) any {
 
 func (in object) has(key string) bool { _, ok := in[key]; return ok }
 
-// text is the first of the keys whose value is a text.
+// text is the first of the keys whose value is a string. Each of them may be in camelCase.
 func (in object) text(keys ...string) string {
 	for _, k := range keys {
 		if s, ok := in[k].(string); ok {
 			return s
 		}
+		if s, ok := in[camelCase(k)].(string); ok {
+			return s
+		}
 	}
 	return ""
+}
+
+// camelCase is a key in snake_case as some hosts spell it.
+func camelCase(key string) string {
+	head, tail, ok := strings.Cut(key, "_")
+	if !ok || tail == "" {
+		return key
+	}
+	return head + camelCase(strings.ToUpper(tail[:1])+tail[1:])
 }
 
 // flag reads a boolean, also one that is written as a text.
@@ -152,26 +167,27 @@ func (in object) count(key string) int {
 	return -1
 }
 
-// objects lists those elements under the first of the keys that holds a list which are objects, each copied and with a
-// text under each of the names.
-func (in object) objects(keys, texts []string) []map[string]any {
-	for _, k := range keys {
+// objects lists those elements under the first of the keys that holds a list which are objects, each copied and with the
+// fields that policies know.
+func (in object) objects(name, also string) []map[string]any {
+	for _, k := range []string{name, also} {
 		list, ok := in[k].([]any)
 		if !ok {
 			continue
 		}
+		known, _ := vocab.Find(name)
 		var all []map[string]any
 		for _, e := range list {
 			m, ok := e.(map[string]any)
 			if !ok {
 				continue
 			}
-			whole := make(map[string]any, len(m)+len(texts))
-			for k, v := range m {
-				whole[k] = v
-			}
-			for _, name := range texts {
-				whole[name] = object(m).text(name)
+			whole := maps.Clone(m)
+			for field, zero := range known.Zero.(vocab.Items) {
+				whole[field] = object(m).text(field)
+				if zero == false {
+					whole[field] = object(m).flag(field) == FlagTrue
+				}
 			}
 			all = append(all, whole)
 		}
@@ -183,6 +199,6 @@ func (in object) objects(keys, texts []string) []map[string]any {
 // within reports whether the host keeps its session files in the folder of that name (".claude"), judged by the path of
 // the transcript in either kind of slashes.
 func (in object) within(folder string) bool {
-	path := strings.ReplaceAll(in.text("transcript_path", "transcriptPath"), `\`, "/")
+	path := strings.ReplaceAll(in.text(vocab.TranscriptPath), `\`, "/")
 	return strings.Contains(path, "/"+folder+"/")
 }

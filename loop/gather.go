@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -238,109 +239,54 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 	if v, ok := strings.CutPrefix(name, "env."); ok {
 		return g.loop.getenv(v)
 	}
-	if v, ok := strings.CutPrefix(name, "transcript."); ok {
-		return g.transcriptName(ctx, v)
+	if strings.HasPrefix(name, "transcript.") {
+		return g.transcriptName(ctx, name)
 	}
-	ev := &g.Event
 	switch name {
-	case "session_id":
-		return ev.SessionID
-	case "turn_id":
-		return ev.TurnID
-	case "cwd":
-		return ev.Cwd
-	case "hook_event_name":
-		return ev.Name
-	case "permission_mode":
-		return ev.PermissionMode
-	case "stop_hook_active":
-		return ev.StopHookActive
-	case "last_assistant_message":
-		return ev.LastAssistantMessage
-	case "transcript_path":
-		return ev.TranscriptPath
-	case "agent_id":
-		return ev.AgentID
-	case "agent_type":
-		return ev.AgentType
-	case "trigger":
-		return trigger(ev.Trigger)
-	case "custom_instructions":
-		return ev.Instructions
-	case "reason":
-		return ev.Reason
-	case "error":
-		return ev.Error
-	case "error_details":
-		return ev.ErrorDetails
-	case "background_tasks":
-		return objects(ev.BackgroundTasks)
-	case "session_crons":
-		return objects(ev.SessionCrons)
-	case "prompt":
-		return ev.Prompt
-	case "host":
-		return ev.Host
-	case "hook.raw":
-		return ev.Raw
-	case "project":
+	case vocab.Trigger:
+		return trigger(g.Event.Trigger)
+	case vocab.Host:
+		return g.Event.Host
+	case vocab.HookRaw:
+		return g.Event.Raw
+	case vocab.Project:
 		return g.Root
-	case "said":
+	case vocab.Said:
 		return g.marker(ctx, host.Said)
-	case "promised":
+	case vocab.Promised:
 		return g.marker(ctx, host.Promised)
-	case "mentions":
+	case vocab.Mentions:
 		return g.marker(ctx, host.Mentions)
-	case "exists":
+	case vocab.Exists:
 		return g.inProject((*state.Root).Exists)
-	case "isdir":
+	case vocab.IsDir:
 		return g.inProject((*state.Root).IsDir)
-	case "anyfile":
+	case vocab.AnyFile:
 		return g.inProject((*state.Root).AnyFile)
-	case "which":
+	case vocab.Which:
 		return g.which
-	case "session.elapsed":
+	case vocab.SessionElapsed:
 		return g.elapsed(ctx)
 	}
-	return nil // run.NAME too: no hook knows of a run
+	in := g.Event.Input(name) // nil for run.NAME: no hook knows of a run
+	if list, ok := in.([]map[string]any); ok {
+		return objects(list)
+	}
+	return in
 }
 
+// transcriptName gives one of the names that are about the session; nil where nothing is known of it.
 func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 	s := g.transcript(ctx)
 	switch name {
-	case "last":
+	case vocab.TranscriptLast:
 		if last := g.Event.LastAssistantMessage; last != "" || s == nil {
 			return last
 		}
 		return s.Last()
-	case "texts":
+	case vocab.TranscriptTexts:
 		return texts(g.words(ctx))
-	case "turns":
-		return func(n int) []any {
-			if s == nil {
-				return []any{}
-			}
-			turns := s.Turns(n)
-			out := make([]any, len(turns))
-			for i, t := range turns {
-				out[i] = map[string]any{"role": t.Role, "text": t.Text}
-			}
-			return out
-		}
-	case "tools":
-		if s == nil {
-			return []any{}
-		}
-		return texts(s.Tools())
-	case "passed":
-		return func(command string) bool {
-			return s != nil && host.Passed(g.actions(ctx, s), command)
-		}
-	case "passed_since_edit":
-		return func(command string) bool {
-			return s != nil && host.PassedSinceEdit(g.actions(ctx, s), command)
-		}
-	case "failed":
+	case vocab.TranscriptFailed:
 		var f *host.Failure
 		if s != nil {
 			f = s.Failed()
@@ -352,20 +298,31 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 			return nil
 		}
 		return map[string]any{"kind": f.Kind, "text": f.Text}
-	case "total_tokens":
-		if s == nil {
-			return 0
+	}
+	if s == nil {
+		return nil
+	}
+	switch name {
+	case vocab.TranscriptTurns:
+		return func(n int) []any {
+			turns := s.Turns(n)
+			out := make([]any, len(turns))
+			for i, t := range turns {
+				out[i] = map[string]any{"role": t.Role, "text": t.Text}
+			}
+			return out
 		}
+	case vocab.TranscriptTools:
+		return texts(s.Tools())
+	case vocab.TranscriptPassed:
+		return func(command string) bool { return host.Passed(g.actions(ctx, s), command) }
+	case vocab.TranscriptPassedSinceEdit:
+		return func(command string) bool { return host.PassedSinceEdit(g.actions(ctx, s), command) }
+	case vocab.TranscriptTotalTokens:
 		return s.TotalTokens(ctx)
-	case "tokens":
-		if s == nil {
-			return 0
-		}
+	case vocab.TranscriptTokens:
 		return s.Tokens()
-	case "tasks":
-		if s == nil {
-			return 0
-		}
+	case vocab.TranscriptTasks:
 		list, _ := s.Tasks(ctx)
 		return len(list)
 	}

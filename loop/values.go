@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -31,7 +32,7 @@ func (g given) reserved() error {
 		switch {
 		case name == "":
 			return errors.New("a value needs the name of a fact or of one of ralph's names")
-		case name == "now":
+		case name == vocab.Now:
 			return errors.New("now is not given by value: use loop.WithClock")
 		case strings.HasPrefix(name, "loop."):
 			return fmt.Errorf("%s is not given by value: it follows from the memory, see loop.WithStore", name)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // Draft is a test that is still to be written down: its parts are as in the file,
@@ -116,7 +117,7 @@ func (d Draft) text(indent, end string) []byte {
 		line("# " + strings.Join(strings.Fields(d.Note), " "))
 	}
 	line("- name: " + flow(d.Name))
-	if d.Event != "" && d.Event != "Stop" {
+	if d.Event != "" && d.Event != vocab.Stop {
 		line("  event: " + flow(d.Event))
 	}
 	if len(d.Given) > 0 {

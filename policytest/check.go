@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -24,13 +25,13 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 	for _, limit := range form.LimitKeys().Names() {
 		names = append(names, "limits."+limit)
 	}
-	events := union(form.EventNames(), p.Events)
+	events := union(vocab.Events(), p.Events)
 	effects := effectKeys().names()
 	for _, u := range p.Uses().Effects {
 		effects = union(effects, []string{u.Name})
 	}
-	raw := slices.ContainsFunc(p.Uses().Names, func(u rules.Use) bool { return u.Name == "hook.raw" })
-	inputs := append(inputKeys().names(), "transcript_path")
+	raw := slices.ContainsFunc(p.Uses().Names, func(u rules.Use) bool { return u.Name == vocab.HookRaw })
+	inputs := inputKeys().names()
 	var out rules.Diagnostics
 	report := func(at rules.Pos, name, help, message string) {
 		d := rules.Diagnostic{Pos: at, End: at, Check: checkUnknown, Help: help, Message: message, Line: source.Line(f.src, at.Line)}
@@ -74,18 +75,19 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 			if raw {
 				continue
 			}
+			entry, _ := vocab.Find(name)
 			if t.Given.Host == "" {
 				fail(place, "no rule can read the input field", name, inputs)
-				if known := itemKeys(name); known != nil {
+				if known, ok := entry.Zero.(vocab.Items); ok {
 					for _, item := range items(field.Value) {
 						for _, f := range item.Fields {
-							fail(at(f.Key), "an item of "+name+" has no field", f.Key.Value, known)
+							fail(at(f.Key), "an item of "+name+" has no field", f.Key.Value, slices.Collect(maps.Keys(known)))
 						}
 					}
 				}
 			}
 			// What the file gives all its tests may be meant for others.
-			if event := eventOf(name); event != "" && event != t.Event && place.Line >= t.Pos.Line && slices.Contains(form.EventNames(), t.Event) {
+			if event := entry.Event; event != "" && event != t.Event && place.Line >= t.Pos.Line && slices.Contains(vocab.Events(), t.Event) {
 				report(place, name, "write event: "+event+" in the test, or leave it out", "only "+event+" has the input field "+name+", and this test is of "+t.Event)
 			}
 		}
@@ -121,21 +123,6 @@ func items(n *source.Node) []*source.Node {
 	return []*source.Node{n}
 }
 
-// eventOf is the one event that has a field of the hook input, "" if several have it.
-func eventOf(field string) string {
-	switch field {
-	case "prompt":
-		return "UserPromptSubmit"
-	case "trigger", "custom_instructions":
-		return "PreCompact"
-	case "reason":
-		return "SessionEnd"
-	case "error", "error_details":
-		return "StopFailure"
-	}
-	return ""
-}
-
 // union is a, and what is only in b.
 func union(a, b []string) []string {
 	for _, s := range b {
@@ -144,15 +131,4 @@ func union(a, b []string) []string {
 		}
 	}
 	return a
-}
-
-// itemKeys are the fields that rules know of background work and of wake-ups.
-func itemKeys(input string) []string {
-	switch input {
-	case "background_tasks":
-		return []string{"description", "id", "status", "type"}
-	case "session_crons":
-		return []string{"id", "prompt", "recurring", "schedule"}
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/recorded"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -54,7 +55,7 @@ func FromRecord(r loop.Record) Draft {
 		case in.Cut && !in.Reported:
 			lost = append(lost, name+strings.ReplaceAll(pointer, "/", "."))
 		case isFact || in.Cut:
-		case name == "session.elapsed", strings.HasPrefix(name, "run."):
+		case name == vocab.SessionElapsed, strings.HasPrefix(name, "run."):
 			if v, ok := recorded.Known(&r, in.Name); ok && !isZero(v) && v != "0s" && v != 0 {
 				group, member, _ := strings.Cut(name, ".")
 				values, _ := d.Given[group].(map[string]any)
@@ -64,7 +65,7 @@ func FromRecord(r loop.Record) Draft {
 				values[member] = v
 				d.Given[group] = values
 			}
-		case name == "transcript.failed":
+		case name == vocab.TranscriptFailed:
 			v, _ := recorded.Known(&r, in.Name)
 			if failed, ok := v.(map[string]any); ok {
 				d.Given["transcript"] = []any{map[string]any{string(byFailed): failed["kind"]}}
@@ -73,7 +74,7 @@ func FromRecord(r loop.Record) Draft {
 			if v, ok := recorded.Known(&r, in.Name); ok {
 				memory[strings.TrimPrefix(name, "memory.")] = v
 			}
-		case gives(name):
+		case gives(name), name == vocab.Host:
 			if v, ok := recorded.Known(&r, in.Name); ok && !isZero(v) {
 				d.Given[name] = v
 			}
@@ -150,19 +151,19 @@ func answers(given map[string]any, calls map[string]any) {
 			continue
 		}
 		switch function {
-		case "said", "mentions":
+		case vocab.Said, vocab.Mentions:
 			words = append(words, text)
-		case "promised":
+		case vocab.Promised:
 			words = append(words, "<promise>"+text+"</promise>")
-		case "anyfile": // which file matched is not known; the pattern stands for it
-			list, _ := given["exists"].([]any)
-			given["exists"] = append(list, text)
-		case "exists", "isdir", "which":
+		case vocab.AnyFile: // which file matched is not known; the pattern stands for it
+			list, _ := given[vocab.Exists].([]any)
+			given[vocab.Exists] = append(list, text)
+		case vocab.Exists, vocab.IsDir, vocab.Which:
 			list, _ := given[function].([]any)
 			given[function] = append(list, text)
 		}
 	}
-	if len(words) > 0 && given["last_assistant_message"] == nil {
-		given["last_assistant_message"] = strings.Join(words, "\n")
+	if len(words) > 0 && given[vocab.LastAssistantMessage] == nil {
+		given[vocab.LastAssistantMessage] = strings.Join(words, "\n")
 	}
 }

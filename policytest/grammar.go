@@ -2,10 +2,13 @@ package policytest
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
-	"github.com/ralph-sdk/ralph/internal/form"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // key is one key of a test file. The JSON Schema, by which files are checked, and the
@@ -78,7 +81,7 @@ func duration() map[string]any { return map[string]any{"type": "string", "format
 
 func moment() map[string]any { return map[string]any{"type": "string", "format": "date-time"} }
 
-func enum(words ...any) map[string]any { return map[string]any{"type": "string", "enum": words} }
+func enum(words vocab.Enum) map[string]any { return map[string]any{"type": "string", "enum": words} }
 
 func fileKeys() keys {
 	test := testKeys().object()
@@ -98,17 +101,9 @@ func testKeys() keys {
 	return keys{
 		{"name", map[string]any{"type": "string", "minLength": 1}, "What the policy does here, as a sentence; unique in the file."},
 		{"given", givenKeys().object(), "The situation, over that of the file: objects are merged, null takes away."},
-		{"event", map[string]any{"type": "string", "examples": events()}, "The event; defaults to Stop. A program may have some of its own."},
+		{"event", map[string]any{"type": "string", "examples": vocab.Events()}, "The event; defaults to Stop. A program may have some of its own."},
 		{"expect", expect, "What the policy must say and do."},
 	}
-}
-
-func events() []any {
-	var out []any
-	for _, e := range form.EventNames() {
-		out = append(out, e)
-	}
-	return out
 }
 
 func givenKeys() keys {
@@ -125,44 +120,74 @@ func givenKeys() keys {
 		{"invalid", words, "Facts that are invalid: a map from fact to reason, or a list."},
 		{"problem", mapOf(text), "What is wrong with facts that can be used all the same, such as elements that were left out."},
 		{"files", mapOf(either(typed("string", "null"), sourceKeys().object())), "Files of the project, by path, read by the real sources. A path that ends in / is a folder, one that begins with ~/ lies in the home directory."},
-		{"transcript", either(text, listOf(message)), "The session, the oldest message first, or as plain text."},
+		{"transcript", either(text, listOf(message)), "The session, the oldest message first, or as plain text; its end is last_assistant_message, too."},
 		{"env", mapOf(typed("string", "number", "boolean", "null")), "Environment variables; all others are unset."},
-		{"now", moment(), "Time of the event, such as 2026-01-31T12:00:00Z."},
+		{vocab.Now, moment(), "Time of the event."},
 		{"loop", loopKeys().object(), "The loop memory."},
-		{"session", sessionKeys().object(), "What is known of the session."},
-		{"run", runKeys().object(), "How the run stands, as ralph run knows it."},
+		{"session", named("session.").object(), "What is known of the session."},
+		{"run", named("run.").object(), "How the run stands, as ralph run knows it."},
 		{"repeated", mapOf(count()), "In how many verdicts rules with unless_repeated have been."},
 		{"memory", mapOf(map[string]any{}), "Values of the policy's memory; all others have their defaults."},
 		{"set", mapOf(typed("string", "number", "boolean")), "Values of params."},
-		{"exists", texts, "Paths for which exists() holds, and anyfile() of a pattern that they match, beside the files and the paths of facts."},
-		{"isdir", texts, "Paths for which isdir() holds, beside the files."},
-		{"which", texts, "Programs that which() finds; all others are not there."},
+		{vocab.Exists, texts, "Paths for which exists() holds, and anyfile() of a pattern that they match, beside the files and the paths of facts."},
+		{vocab.IsDir, texts, "Paths for which isdir() holds, beside the files."},
+		{vocab.Which, texts, "Programs that which() finds; all others are not there."},
+		{vocab.Host, text, "The host, such as codex; none that is known if absent."},
 		{"input", input, "Further fields of the hook input."},
 	}, inputKeys())
 }
 
-// inputKeys are the names of the hook input that a test can give.
-func inputKeys() keys {
-	text, objects := typed("string"), listOf(typed("object"))
-	return keys{
-		{"host", text, "The host, such as codex; none that is known if absent."},
-		{"session_id", text, "Session of the agent; test if absent."},
-		{"turn_id", text, "Turn within the session."},
-		{"cwd", text, "Directory that the agent is in; the project if absent."},
-		{"permission_mode", text, "Permission mode; default if absent."},
-		{"stop_hook_active", typed("boolean"), "This turn was continued before; false if absent."},
-		{"last_assistant_message", text, "What the agent wrote last; the end of the transcript if absent."},
-		{"agent_id", text, "Subagent that stops."},
-		{"agent_type", text, "Kind of agent that stops."},
-		{"background_tasks", objects, "Work that still runs."},
-		{"session_crons", objects, "Wake-ups that are set."},
-		{"prompt", text, "Prompt of the user, on UserPromptSubmit."},
-		{"trigger", enum("manual", "auto"), "Why the context is compacted, on PreCompact."},
-		{"custom_instructions", text, "What the user wants of the summary, on PreCompact."},
-		{"reason", text, "Why the session ends, on SessionEnd."},
-		{"error", text, "What failed, on StopFailure, such as rate_limit."},
-		{"error_details", text, "More about it, on StopFailure."},
+// named are the names of a group, such as "run.", as keys with which a test gives their values.
+func named(group string) (ks keys) {
+	for _, e := range vocab.Names() {
+		if name, ok := strings.CutPrefix(e.Name, group); ok {
+			ks = append(ks, keyOf(name, e))
+		}
 	}
+	return ks
+}
+
+// inputKeys are the names of the hook input that a test can give.
+func inputKeys() (ks keys) {
+	defaults := inputs("the project")
+	for _, e := range vocab.Inputs() {
+		if e.Name == vocab.HookEventName { // it has a key of the test
+			continue
+		}
+		k := keyOf(e.Name, e)
+		if v, ok := defaults[e.Name]; ok {
+			k.doc = strings.TrimSuffix(k.doc, ".") + fmt.Sprintf("; defaults to %v.", v)
+		}
+		ks = append(ks, k)
+	}
+	return ks
+}
+
+// inputs is the hook input of a test that gives none.
+func inputs(project string) map[string]any {
+	return map[string]any{vocab.SessionID: "test", vocab.Cwd: project, vocab.PermissionMode: "default", vocab.StopHookActive: false}
+}
+
+// keyOf is the key that takes the value of a name.
+func keyOf(name string, e vocab.Entry) key {
+	k := key{name, typed("string"), e.Doc}
+	switch zero := e.Zero.(type) {
+	case bool:
+		k.schema = typed("boolean")
+	case int:
+		k.schema = count()
+	case *float64:
+		k.schema = map[string]any{"type": "number", "minimum": 0}
+	case time.Duration:
+		k.schema = duration()
+	case time.Time:
+		k.schema = moment()
+	case vocab.Enum:
+		k.schema = enum(zero[1:]) // the first is ""
+	case vocab.Items:
+		k.schema = listOf(typed("object"))
+	}
+	return k
 }
 
 // gives reports whether a test can give this name of the hook input.
@@ -171,7 +196,7 @@ func gives(name string) bool { return inputKeys().has(name) }
 func sourceKeys() keys {
 	return keys{
 		{"text", typed("string"), "Content of the file."},
-		{"age", duration(), "How long ago it was changed, such as 5s; defaults to 10m."},
+		{"age", duration(), "How long ago it was changed; defaults to 10m."},
 	}
 }
 
@@ -185,47 +210,18 @@ func messageKeys() keys {
 		{string(byResult), text, "What the tool before gave back."},
 		{string(byFailure), text, "The same, where it failed."},
 		{string(byEdit), text, "A file that the agent wrote or edited."},
-		{string(byFailed), enum(failures()...), "How the turn failed."},
+		{string(byFailed), enum(vocab.Failures()), "How the turn failed."},
 		{string(byTokens), count(), "Size of the context with the last reply."},
 		{string(byContinuation), text, "What a Stop hook answered the agent."},
 		{string(bySubagent), text, "What an agent of the agent wrote."},
 	}
 }
 
-// failures are the kinds of transcript.failed.
-func failures() []any {
-	return []any{"rate_limited", "auth", "billing", "turn_limit", "context_overflow", "budget", "timeout", "crashed", "interrupted"}
-}
-
 func loopKeys() keys {
-	count, duration := count(), duration()
-	return keys{
-		{"continuations", count, "Continuations in this streak."},
-		{"total", count, "Continuations in this session."},
-		{"repeats", count, "Latest continuations with the same progress as now."},
-		{"failures", count, "Latest continuations that followed a turn that failed."},
-		{"elapsed", duration, "Time since the first continuation of the streak, such as 5m."},
-		{"step", duration, "Time since the latest continuation."},
+	return append(slices.DeleteFunc(named("loop."), func(k key) bool { return k.name == "name" }), keys{
+		{"failures", count(), "Latest continuations that followed a turn that failed."},
 		{"seen", typed("boolean"), "The session's last decision had the loop, so a state that is missing now was removed."},
-	}
-}
-
-func sessionKeys() keys {
-	return keys{{"elapsed", duration(), "Time since the session began, such as 2h."}}
-}
-
-func runKeys() keys {
-	count, text := count(), typed("string")
-	return keys{
-		{"outcome", enum(append(failures(), "ok", "lost")...), "How the latest iteration ended, such as ok or rate_limited."},
-		{"iteration", count, "Number of the latest iteration."},
-		{"elapsed", duration(), "Time since the run began, such as 5m."},
-		{"tokens", count, "Tokens that the run has used."},
-		{"cost", map[string]any{"type": "number", "minimum": 0}, "What the run has cost, in US dollars."},
-		{"exit_code", count, "Exit status of the latest iteration."},
-		{"session_id", text, "Session of the agent in the latest iteration."},
-		{"resets_at", moment(), "When the rate limit resets, such as 2026-01-31T12:00:00Z."},
-	}
+	}...)
 }
 
 func expectKeys() keys {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -48,7 +49,7 @@ func (r *reader) file(f *File, root *source.Node) {
 	common := merged(&source.Node{Kind: source.Map}, r.situation(root.Get("given")), 0)
 	seen := map[string]bool{}
 	for _, n := range root.Get("tests").Items {
-		t := Test{Event: "Stop", Pos: r.pos(n.Start), node: n}
+		t := Test{Event: vocab.Stop, Pos: r.pos(n.Start), node: n}
 		r.decode(n, reflect.ValueOf(&t).Elem())
 		if seen[t.Name] {
 			r.errorf(n.Get("name"), checkName, "each test needs its own name, also for -run", "there are two tests named %q", t.Name)
@@ -71,9 +72,9 @@ func (g *situation) complete() {
 		g.Input[f.Key.Value] = inputKeys().known(f.Key.Value, f.Value)
 	}
 	g.Names = map[string]any{}
-	for group, known := range map[string]keys{"session": sessionKeys(), "run": runKeys()} {
+	for _, group := range []string{"session", "run"} {
 		for _, f := range fields(g.node, group) {
-			g.Names[group+"."+f.Key.Value] = known.known(f.Key.Value, f.Value)
+			g.Names[group+"."+f.Key.Value] = named(group+".").known(f.Key.Value, f.Value)
 		}
 	}
 	if l := g.Loop; l != nil {
@@ -105,7 +106,7 @@ func (r *reader) situation(n *source.Node) *source.Node {
 			for _, f := range f.Value.Fields {
 				r.input(input, f)
 			}
-		case key != "host" && gives(key):
+		case gives(key):
 			r.input(input, f)
 		case f.Value.Kind == source.List && slices.Contains([]string{"missing", "invalid"}, key):
 			facts := &source.Node{Kind: source.Map}
@@ -131,7 +132,7 @@ func (r *reader) situation(n *source.Node) *source.Node {
 // input adds a field of the hook input.
 func (r *reader) input(to *source.Node, f source.Field) {
 	switch name := f.Key.Value; {
-	case name == "hook_event_name":
+	case name == vocab.HookEventName:
 		r.errorf(f.Key, checkValue, "write event: NAME in the test", "the event of a test is not a field of its input")
 	case to.Get(name) != nil:
 		r.errorf(f.Key, checkValue, "keep the one that is meant", "%s is given twice, under input and by itself", name)

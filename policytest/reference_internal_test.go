@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-sdk/ralph/internal/reference"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // The page about test files says what their grammar says.
@@ -39,16 +40,22 @@ func TestTestKeysPage(t *testing.T) {
 
 // words says what a key takes, from its schema.
 func words(schema map[string]any) string {
-	values, closed := schema["enum"].([]any)
-	if !closed {
-		values, _ = schema["examples"].([]any)
-	}
 	var out []string
+	values, closed := schema["enum"].(vocab.Enum)
+	if !closed {
+		values, _ = schema["examples"].([]string)
+	}
 	for _, v := range values {
-		out = append(out, reference.Code(fmt.Sprint(v)))
+		out = append(out, reference.Code(v))
 	}
 	if closed {
 		return join(out)
+	}
+	switch schema["format"] {
+	case "go-duration":
+		return "duration, such as `5m`"
+	case "date-time":
+		return "time, such as `2026-01-31T12:00:00Z`"
 	}
 	kinds, several := schema["type"].([]any)
 	if !several {

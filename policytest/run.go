@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/home"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -126,19 +127,17 @@ func (b *bench) write() error {
 // event makes the hook input of the test and decodes it, as a hook does.
 func (b *bench) event() (host.Event, error) {
 	g := b.test.Given
-	in := map[string]any{
-		"session_id": "test", "hook_event_name": b.test.Event, "cwd": b.project,
-		"permission_mode": "default", "stop_hook_active": false,
-	}
+	in := inputs(b.project)
+	in[vocab.HookEventName] = b.test.Event
 	session := ""
 	if g.Spoken {
 		var err error
 		if session, err = b.transcript(); err != nil {
 			return host.Event{}, err
 		}
-		in["transcript_path"] = session
+		in[vocab.TranscriptPath] = session
 		if last := lastWords(g.Transcript); last != "" {
-			in["last_assistant_message"] = last
+			in[vocab.LastAssistantMessage] = last
 		}
 	}
 	maps.Copy(in, g.Input)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -110,28 +111,28 @@ func (w *world) Name(ctx context.Context, name string) any {
 	}
 	v := w.Facts.Name(ctx, name)
 	switch name {
-	case "transcript.failed": // a session file cannot say each kind
+	case vocab.TranscriptFailed: // a session file cannot say each kind
 		if all := w.given.Transcript; v != nil && len(all) > 0 && all[len(all)-1].Role == byFailed {
 			return map[string]any{"kind": all[len(all)-1].Text, "text": "API Error"}
 		}
-	case "exists":
+	case vocab.Exists:
 		return eitherPath(v, slices.Concat(w.exists, w.given.IsDir))
-	case "isdir":
+	case vocab.IsDir:
 		return eitherPath(v, w.given.IsDir)
-	case "anyfile":
+	case vocab.AnyFile:
 		return func(pattern string) bool {
 			return slices.ContainsFunc(w.exists, func(path string) bool { return path == pattern || state.Match(pattern, path) }) ||
 				eitherPath(v, nil)(pattern)
 		}
-	case "transcript_path":
+	case vocab.TranscriptPath:
 		if path, ok := w.given.Input[name]; ok {
 			return path
 		}
-	case "transcript.tasks":
+	case vocab.TranscriptTasks:
 		if w.listed > 0 {
 			return w.listed
 		}
-	case "which":
+	case vocab.Which:
 		return func(program string) string {
 			if slices.Contains(w.given.Which, program) {
 				return "/usr/bin/" + program

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/rules/internal/solve"
 )
 
@@ -34,7 +35,7 @@ func (a *analysis) eventsOfVerbs() *solve.Formula {
 
 // watched reports whether an event takes no verb.
 func (a *analysis) watched(event string) bool {
-	return takesNoVerb(event) && !slices.Contains(a.p.compiler.load.cfg.Events, event)
+	return vocab.Watched(event) && !slices.Contains(a.p.compiler.load.cfg.Events, event)
 }
 
 // eventVerb reports a rule with a verb that holds only where nothing can be decided.

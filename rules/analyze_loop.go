@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/rules/internal/solve"
 )
 
@@ -38,7 +39,7 @@ func (a *analysis) moves(root *cond) bool {
 		for _, s := range o.syms {
 			switch s.kind {
 			case nameSymbol:
-				found = found || s.name == "stop_hook_active" || s.name == "now" || s.info.askRow
+				found = found || s.name == vocab.StopHookActive || s.name == vocab.Now || s.info.Memory
 			case memorySymbol:
 				found = found || s.memory.set.Load()
 			case askSymbol:
@@ -107,7 +108,7 @@ func (a *analysis) bare(reach *solve.Solver, i int) {
 // above rule i. A policy that asks exists(…) itself may know better.
 func (a *analysis) unmade(reach *solve.Solver, i int) {
 	r := a.p.rules[i]
-	for _, name := range [...]string{"exists", "anyfile", "isdir"} {
+	for _, name := range [...]string{vocab.Exists, vocab.AnyFile, vocab.IsDir} {
 		if a.p.table.find(name) != nil {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/rules/internal/solve"
 )
 
@@ -30,7 +31,7 @@ func (a *analysis) decides(r *Rule) bool {
 // noting reports whether a rule runs also where no rule decides.
 func (a *analysis) noting(r *Rule) bool {
 	return (r.Verb == "" || r.Verb == verbNote) && slices.ContainsFunc(a.p.Events, func(e string) bool {
-		return e == "UserPromptSubmit" || e == preCompact || takesNoVerb(e)
+		return e == vocab.UserPromptSubmit || e == vocab.PreCompact || vocab.Watched(e)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/rules/internal/solve"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -133,10 +134,10 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (side, bool) {
 		return t.typed("param "+s.key, s.typ, quantity{kind: paramValue, name: s.name}, s.value)
 	case nameSymbol:
 		switch {
-		case s.info.askRow && s.info.zero() == any(0):
+		case s.info.Memory && s.info.zero() == any(0):
 			zero := 0.0
 			return t.typed("name "+s.key, &schema.Schema{Kind: schema.Int, Min: &zero}, quantity{kind: nameValue, name: s.name}, 0)
-		case s.typ != nil && s.name != "hook.raw":
+		case s.typ != nil && s.name != vocab.HookRaw:
 			return t.typed("name "+s.key, s.typ, quantity{kind: nameValue, name: s.name}, s.info.zero())
 		}
 	case memorySymbol:

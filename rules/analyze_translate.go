@@ -7,6 +7,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/rules/internal/solve"
 )
 
@@ -341,7 +342,7 @@ func neverFails(n ast.Node) bool {
 	}
 	id, ok := c.Callee.(*ast.IdentifierNode)
 	_, literal := c.Arguments[0].(*ast.StringNode)
-	return ok && literal && slices.Contains([]string{"said", "promised", "mentions", "exists", "isdir", "anyfile"}, id.Value)
+	return ok && literal && slices.Contains([]string{vocab.Said, vocab.Promised, vocab.Mentions, vocab.Exists, vocab.IsDir, vocab.AnyFile}, id.Value)
 }
 
 // opaque is a choice between so many outcomes: no, yes, broken, unknown.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // checkCycles finds facts and lets that need themselves, and shows the way.
@@ -25,7 +27,7 @@ func (c *compiler) checkCycles(sc *scope, doc *document) {
 			var names []string
 			for i, t := range append(slices.Clone(way), s) {
 				names = append(names, t.name)
-				if t.name == "loop.repeats" && i < len(way) {
+				if t.name == vocab.LoopRepeats && i < len(way) {
 					names = append(names, "progress")
 				}
 			}
@@ -79,7 +81,7 @@ func (c *compiler) needs(s *symbol) []*symbol {
 	case askSymbol:
 		out = append(out, s.fact.sym)
 	case nameSymbol:
-		if s.name == "loop.repeats" {
+		if s.name == vocab.LoopRepeats {
 			for _, p := range c.program.progress {
 				add(p)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -73,14 +74,14 @@ func (r *resolver) doubt(n ast.Node, check, help, format string, args ...any) {
 // argument looks at the literal that a function is called with.
 func (r *resolver) argument(function string, s *ast.StringNode) {
 	switch {
-	case (function == "exists" || function == "isdir") && strings.ContainsAny(s.Value, "*?"):
+	case (function == vocab.Exists || function == vocab.IsDir) && strings.ContainsAny(s.Value, "*?"):
 		help := "write anyfile(" + quote(s.Value) + ")"
-		if function == "isdir" {
+		if function == vocab.IsDir {
 			help = "name one folder; anyfile(…) asks for the files of a pattern"
 		}
 		r.doubt(s, "bad-path", help, "%s(%s) takes a path, in which * and ? stand for themselves", function, quote(s.Value))
 	case asksPaths(function):
-		if what, help := badPath(s.Value, function == "anyfile"); what != "" {
+		if what, help := badPath(s.Value, function == vocab.AnyFile); what != "" {
 			r.doubt(s, "bad-path", help, "%s(%s) finds nothing: the path %s", function, quote(s.Value), what)
 		}
 	case function == "duration":
@@ -91,10 +92,10 @@ func (r *resolver) argument(function string, s *ast.StringNode) {
 		if _, err := builtin.Builtins[builtin.Index["date"]].Func(s.Value); err != nil {
 			r.doubt(s, "bad-argument", `write for example date("2026-01-31") or date("2026-01-31T12:00:00Z")`, "%s is not a date, so this cannot be evaluated", quote(s.Value))
 		}
-	case function == "promised" && strings.Contains(s.Value, "<promise>"):
+	case function == vocab.Promised && strings.Contains(s.Value, "<promise>"):
 		inner := strings.ReplaceAll(strings.ReplaceAll(s.Value, "<promise>", ""), "</promise>", "")
 		r.doubt(s, "bad-argument", "write promised("+quote(inner)+")", "promised(…) is never true: it looks between the tags, and this has one itself")
-	case function == "transcript.passed", function == "transcript.passed_since_edit":
+	case function == vocab.TranscriptPassed, function == vocab.TranscriptPassedSinceEdit:
 		if what, plain := notACommand(s.Value); what != "" {
 			r.doubt(s, "bad-argument", "name one command: "+function+"("+quote(plain)+")", "%s is never true: it asks for one command, and this %s", function+"(…)", what)
 		}
@@ -138,7 +139,7 @@ func (r *resolver) comparand(name, literal ast.Node) {
 		return
 	}
 	switch id.Value {
-	case "hook_event_name":
+	case vocab.HookEventName:
 		p := r.c.program
 		if slices.Contains(p.Events, s.Value) || r.scope.file.name != p.Name { // an included file is for many policies
 			return
@@ -151,7 +152,7 @@ func (r *resolver) comparand(name, literal ast.Node) {
 			help = near
 		}
 		r.doubt(s, "unknown-event", help, "the policy does not decide the event %s, so hook_event_name is never this", quote(s.Value))
-	case "host":
+	case vocab.Host:
 		hosts := r.c.load.cfg.Hosts
 		if len(hosts) == 0 || s.Value == "" || slices.Contains(hosts, s.Value) {
 			return

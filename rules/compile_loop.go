@@ -209,7 +209,7 @@ func (c *compiler) checkHead() {
 	look := func(root *cond) {
 		root.walk(func(o *operand) {
 			readBy(&cond{op: leaf, operand: o}, map[*symbol]bool{}, func(s *symbol) {
-				if s.kind == nameSymbol && s.info.askRow {
+				if s.kind == nameSymbol && s.info.Memory {
 					c.report(o.snippet.scope.file, o.snippet.at(o.from), o.snippet.at(o.to), Error, "early-name", "ask for it in the when of a rule",
 						quote(s.name)+" is known only when rules are tried, and this is read before")
 				}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -30,7 +31,7 @@ func newNames() *names {
 		if ok {
 			n.namespaces[first] = append(n.namespaces[first], member)
 		}
-		if all[i].yields {
+		if all[i].Yields {
 			n.young[first] = true
 		}
 	}
@@ -39,7 +40,7 @@ func newNames() *names {
 
 // environment describes env.NAME.
 func environment(name string) *nameInfo {
-	return &nameInfo{Name: name, Private: true, typ: &schema.Schema{Kind: schema.String}}
+	return &nameInfo{Entry: &vocab.Entry{Name: name, Private: true}, typ: textType}
 }
 
 // ask is a form that asks how a fact stands, without reading through it.

@@ -14,6 +14,7 @@ import (
 	"github.com/expr-lang/expr/builtin"
 
 	"github.com/ralph-sdk/ralph/internal/form"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -33,7 +34,7 @@ func (c *compiler) checkConfig() {
 			fail("the source %q cannot be added: its name is a key of facts", k.Name)
 		}
 	}
-	first := form.EventNames()[:3] // a program that had one of the later events keeps it
+	first := vocab.Events()[:3] // a program that had one of the later events keeps it
 	for i, name := range cfg.Events {
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) || slices.Contains(append(first, cfg.Events[:i]...), name) {
 			fail("the event %q cannot be added: its name is empty, has a space, or is taken", name)

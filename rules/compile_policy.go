@@ -3,6 +3,8 @@ package rules
 import (
 	"context"
 	"sync"
+
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // compiler makes a Program of documents. It keeps the tables that texts need
@@ -36,7 +38,7 @@ func newCompiler(doc *document, l *loading, diags *Diagnostics) *compiler {
 		mu: new(sync.Mutex), table: c.table, compiler: c,
 	}
 	c.program = p
-	c.engine.override("now")
+	c.engine.override(vocab.Now)
 	return c
 }
 

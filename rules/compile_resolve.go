@@ -8,6 +8,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // resolver replaces the names of one leaf by the symbols they mean, and notes
@@ -120,8 +121,8 @@ func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode) {
 		ast.Patch(n, &ast.IdentifierNode{Value: s.key})
 		return
 	}
-	if info := r.c.names.byName[name]; info != nil && !r.scope.hides(name) && (!info.called() || name == "now") {
-		if name == "now" {
+	if info := r.c.names.byName[name]; info != nil && !r.scope.hides(name) && (!info.called() || name == vocab.Now) {
+		if name == vocab.Now {
 			r.fail(id, "call", "write now()", `"now" is a function`)
 			return
 		}
@@ -231,7 +232,7 @@ func (r *resolver) member(n *ast.Node, space string, prop *ast.StringNode) {
 		r.fail(prop, "call", "write "+full+"(…)", quote(full)+" is a function")
 		return
 	}
-	if full == "hook.raw" && r.to != nil {
+	if full == vocab.HookRaw && r.to != nil {
 		l := prop.Location()
 		r.to.warn(l.From, l.To, "hook-raw", "use the names that are the same on every host", "hook.raw is untyped and differs between hosts")
 	}
@@ -252,12 +253,12 @@ func (r *resolver) call(n *ast.Node, call *ast.CallNode) {
 			r.ask(n, id, call)
 			return
 		}
-		if id.Value == "now" {
+		if id.Value == vocab.Now {
 			if len(call.Arguments) > 0 {
 				r.fail(id, "call", "write now()", "now takes no arguments")
 				return
 			}
-			r.name(n, "now")
+			r.name(n, vocab.Now)
 			return
 		}
 		info := r.c.names.byName[id.Value]

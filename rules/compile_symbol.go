@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -140,7 +141,7 @@ func (c *compiler) askSymbol(ask string, fact *symbol) *symbol {
 	}
 	s := &symbol{kind: askSymbol, name: ask + "(" + fact.name + ")", key: key, ask: ask, fact: fact.fact}
 	if ask == "age" {
-		s.now = c.nameSymbol("now")
+		s.now = c.nameSymbol(vocab.Now)
 	}
 	return c.table.add(s)
 }

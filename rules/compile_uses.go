@@ -9,6 +9,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // Uses gives everything that the policy can touch, whatever the facts say.
@@ -25,7 +26,7 @@ func (u *Uses) note(root *cond) {
 		at := o.pos()
 		for _, s := range o.syms {
 			switch {
-			case s.kind != nameSymbol || s.info.askRow || s.name == "now" || strings.HasPrefix(s.name, "start."): // no fact of the world
+			case s.kind != nameSymbol || s.info.Memory || s.name == vocab.Now || strings.HasPrefix(s.name, "start."): // no fact of the world
 			case s.info.called():
 				u.Functions = append(u.Functions, Use{s.name, at})
 			default:
@@ -200,7 +201,9 @@ func (p *Program) allowsPath(path string) bool {
 }
 
 // asksPaths reports whether a function takes a path of the project.
-func asksPaths(name string) bool { return name == "exists" || name == "isdir" || name == "anyfile" }
+func asksPaths(name string) bool {
+	return name == vocab.Exists || name == vocab.IsDir || name == vocab.AnyFile
+}
 
 // constantPaths gives the paths that a leaf asks about, as far as they are constants.
 func constantPaths(n ast.Node) (paths []string) {

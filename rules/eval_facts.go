@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // Facts is the one seam between a policy and the world. Real files, literals of
@@ -71,5 +73,5 @@ func (p *Program) Takes(name string) bool {
 		return false
 	}
 	n := p.compiler.names.byName[name]
-	return n != nil && !n.askRow && name != "now" && !strings.HasPrefix(name, "start.")
+	return n != nil && !n.Memory && name != vocab.Now && !strings.HasPrefix(name, "start.")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -198,13 +199,13 @@ func (g *gathered) unusable(o *operand, a *access) *schema.Violation {
 // name asks the world for one of ralph's names.
 func (ev *evaluation) name(s *symbol) (any, truth) {
 	switch {
-	case s.info.askRow:
+	case s.info.Memory:
 		return ev.loop(s.name), known
-	case s.name == "now":
+	case s.name == vocab.Now:
 		return ev.opts.Time, known
 	}
 	v := ev.facts.Name(ev.ctx, s.name)
-	if s.name == sessionElapsed && (v == nil || v == time.Duration(0)) { // the session file names no time
+	if s.name == vocab.SessionElapsed && (v == nil || v == time.Duration(0)) { // the session file names no time
 		v = since(ev.memory.Began, ev.opts.Time)
 	}
 	if v == nil {

@@ -29,7 +29,7 @@ func (ev *evaluation) noteInputs(o *operand) {
 		switch {
 		case s.kind == factSymbol && !slices.ContainsFunc(o.reads, func(a access) bool { return a.fact == s }):
 			name = inputName(name, nil)
-		case s.kind == nameSymbol && !s.info.called() && !s.info.askRow:
+		case s.kind == nameSymbol && !s.info.called() && !s.info.Memory:
 		case s.kind == memorySymbol:
 			name = "memory." + name
 		case s.kind == askSymbol && s.ask == "age":

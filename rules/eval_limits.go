@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // limits are those of the policy as they stand. Those of a session file or a run are
@@ -84,22 +86,22 @@ func (ev *evaluation) bound() {
 // turn failed, and where a limit is set what was used.
 func (ev *evaluation) account() {
 	l := &ev.program.limits
-	if failed, ok := ev.builtin("transcript.failed", false).(map[string]any); ok {
+	if failed, ok := ev.builtin(vocab.TranscriptFailed, false).(map[string]any); ok {
 		ev.failed, _ = failed["kind"].(string)
 		if ev.failed == "" {
 			ev.failed = "unknown"
 		}
 	}
-	ev.iteration, _ = ev.builtin("run.iteration", false).(int)
+	ev.iteration, _ = ev.builtin(vocab.RunIteration, false).(int)
 	if l.Tokens > 0 {
-		name := "transcript.total_tokens"
+		name := vocab.TranscriptTotalTokens
 		if ev.iteration > 0 {
-			name = "run.tokens"
+			name = vocab.RunTokens
 		}
 		ev.tokens, _ = ev.builtin(name, true).(int)
 	}
 	if l.Cost > 0 && ev.iteration > 0 {
-		switch cost := ev.builtin("run.cost", true).(type) {
+		switch cost := ev.builtin(vocab.RunCost, true).(type) {
 		case int:
 			ev.cost = float64(cost)
 		case float64:

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // head reports whether the policy is for this event: its own when, and its loop. What is
@@ -71,7 +73,7 @@ func (ev *evaluation) head() bool {
 			v.Loop.Owner, _ = owner.(string)
 		}
 	}
-	session, _ := ev.builtin("session_id", false).(string)
+	session, _ := ev.builtin(vocab.SessionID, false).(string)
 	switch name := v.Loop.Name; {
 	case off != "":
 		return ev.aside(Off, off)
@@ -182,7 +184,7 @@ func (ev *evaluation) shows() bool { return ev.decides() && !ev.compacts() }
 
 // first reports whether the session meets a mark for the first time, and remembers it.
 func (ev *evaluation) first(mark string) bool {
-	if session, _ := ev.builtin("session_id", false).(string); session == "" {
+	if session, _ := ev.builtin(vocab.SessionID, false).(string); session == "" {
 		return true
 	}
 	if slices.Contains(ev.memory.Seen, mark) {
@@ -200,7 +202,7 @@ func (ev *evaluation) lastNotice(text string) bool {
 	if text == "" || !ev.shows() {
 		return true
 	}
-	if session, _ := ev.builtin("session_id", false).(string); session == "" {
+	if session, _ := ev.builtin(vocab.SessionID, false).(string); session == "" {
 		return true
 	}
 	mark := digest(text)

@@ -3,6 +3,8 @@ package rules
 import (
 	"fmt"
 	"math"
+
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // measureShare is the part of a budget that the measure may spend: a tenth of it.
@@ -75,7 +77,7 @@ func (ev *evaluation) unread(s *symbol) bool {
 	case askSymbol:
 		return s.fact.sym.slot >= len(ev.slots) || !ev.slots[s.fact.sym.slot].seen
 	case nameSymbol:
-		return !s.info.askRow && s.name != "now"
+		return !s.info.Memory && s.name != vocab.Now
 	}
 	return false
 }

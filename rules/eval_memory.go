@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // remember computes the next memories of a verdict.
@@ -33,7 +35,7 @@ func (ev *evaluation) remember() {
 		session.endStreak()
 		v.Changed = true
 	}
-	if session.Began.IsZero() && !now.IsZero() && !v.Idle && ev.program.table.find(sessionElapsed) != nil {
+	if session.Began.IsZero() && !now.IsZero() && !v.Idle && ev.program.table.find(vocab.SessionElapsed) != nil {
 		session.Began, v.Changed = now, true
 	}
 	mine := session.say(v.Parts, ev.parts, false, session.Turn, now)
@@ -50,18 +52,18 @@ func (ev *evaluation) remember() {
 func (ev *evaluation) loop(name string) any {
 	m, now := &ev.memory, ev.opts.Time
 	switch name {
-	case "loop.continuations":
+	case vocab.LoopContinuations:
 		return m.Streak
-	case "loop.name":
+	case vocab.LoopName:
 		if ev.verdict.Loop != nil {
 			return ev.verdict.Loop.Name
 		}
 		return ""
-	case "loop.total":
+	case vocab.LoopTotal:
 		return m.Total
-	case "loop.elapsed":
+	case vocab.LoopElapsed:
 		return m.elapsed(now)
-	case "loop.step":
+	case vocab.LoopStep:
 		return m.step(now)
 	}
 	return m.repeats(ev.progress())

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/expr-lang/expr/vm"
+
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // evaluation is the state of one Eval. It is used by one goroutine and reused.
@@ -94,7 +96,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 		f = values(nil)
 	}
 	if o.Event == "" {
-		o.Event = "Stop"
+		o.Event = vocab.Stop
 	}
 	ev, ok := p.pool.Get().(*evaluation)
 	if !ok {
@@ -237,7 +239,7 @@ func (p *Program) release(ev *evaluation) {
 }
 
 // prompt reports whether nothing is decided at this event.
-func (ev *evaluation) prompt() bool { return ev.opts.Event == "UserPromptSubmit" }
+func (ev *evaluation) prompt() bool { return ev.opts.Event == vocab.UserPromptSubmit }
 
 // own reports whether the event is one of the embedding program.
 func (ev *evaluation) own() bool {
@@ -245,11 +247,11 @@ func (ev *evaluation) own() bool {
 }
 
 // watches reports whether the event takes no verb.
-func (ev *evaluation) watches() bool { return takesNoVerb(ev.opts.Event) && !ev.own() }
+func (ev *evaluation) watches() bool { return vocab.Watched(ev.opts.Event) && !ev.own() }
 
 // compacts reports whether the event is a compaction. One that a rule does not stop ends
 // no streak.
-func (ev *evaluation) compacts() bool { return ev.opts.Event == preCompact && !ev.own() }
+func (ev *evaluation) compacts() bool { return ev.opts.Event == vocab.PreCompact && !ev.own() }
 
 // mute reports whether continue and stop say nothing at this event: a prompt, an event
 // that takes no verb, or a compaction that cannot be blocked. Blocking an automatic one can
@@ -258,10 +260,10 @@ func (ev *evaluation) mute() bool {
 	switch {
 	case ev.prompt(), ev.watches(), ev.opts.Watch:
 		return true
-	case !ev.compacts() || ev.program.table.find(nameKey("trigger")) != nil:
+	case !ev.compacts() || ev.program.table.find(nameKey(vocab.Trigger)) != nil:
 		return false
 	}
-	trigger, _ := ev.facts.Name(ev.ctx, "trigger").(string)
+	trigger, _ := ev.facts.Name(ev.ctx, vocab.Trigger).(string)
 	return trigger != "manual"
 }
 

@@ -6,15 +6,6 @@ import "time"
 // value of the top-level key ralph.
 const languageVersion = 1
 
-const (
-	preCompact  = "PreCompact"
-	stopFailure = "StopFailure"
-	sessionEnd  = "SessionEnd"
-)
-
-// takesNoVerb reports whether a hook event can only be watched: notices, logs and effects.
-func takesNoVerb(event string) bool { return event == stopFailure || event == sessionEnd }
-
 // What a rule does when it holds; the keys of the policy language.
 const (
 	verbContinue = "continue" // the agent goes on

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // file is a policy, or what it includes or names, as it was read.
@@ -53,7 +53,7 @@ func (l *loading) again(ctx context.Context) *loading {
 }
 
 // events are all events that it may list.
-func (l *loading) events() []string { return slices.Concat(form.EventNames(), l.cfg.Events) }
+func (l *loading) events() []string { return slices.Concat(vocab.Events(), l.cfg.Events) }
 
 // verb gives the declaration of an effect of the embedding program.
 func (l *loading) verb(name string) *EffectDecl {

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // parser turns the YAML nodes of one file into a document. It never stops at the
@@ -126,7 +127,7 @@ func unknownKeyHelp(name string, ks form.Keys) string {
 }
 
 func (p *parser) document(root *source.Node, guard bool) *document {
-	d := &document{file: p.file, prefix: "ralph", gate: gateFirst, events: []string{"Stop"}, limits: defaultLimits()}
+	d := &document{file: p.file, prefix: "ralph", gate: gateFirst, events: []string{vocab.Stop}, limits: defaultLimits()}
 	what, ks := "a policy", form.PolicyKeys()
 	if guard {
 		what, ks = "an included file", form.GuardKeys()

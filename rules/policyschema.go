@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ralph-sdk/ralph/internal/form"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // jsonSchema is a JSON Schema that is being made.
@@ -81,7 +82,7 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 	case form.Version:
 		return jsonSchema{"const": languageVersion}
 	case form.Events:
-		event := jsonSchema{"enum": form.EventNames()}
+		event := jsonSchema{"enum": vocab.Events()}
 		return jsonSchema{"anyOf": []jsonSchema{event, {"type": "array", "minItems": 1, "uniqueItems": true, "items": event}}}
 	case form.Gate:
 		return jsonSchema{"enum": gateWords()}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/reference"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -229,7 +230,7 @@ func shapeWords(t *testing.T, s form.Shape) string {
 	words, ok := map[form.Shape]string{
 		form.Text: "text", form.Name: "name", form.Template: "template", form.Parts: "template or parts", form.Path: "path", form.Expr: "expression", form.Exprs: "expressions",
 		form.Assignment: "assignment", form.Bool: "`true` or `false`", form.Int: "whole number", form.Count: "count", form.Duration: "duration",
-		form.Version: fmt.Sprintf("`%d`", languageVersion), form.Events: "one of " + reference.Code(form.EventNames()...) + ", or a list of them",
+		form.Version: fmt.Sprintf("`%d`", languageVersion), form.Events: "one of " + reference.Code(vocab.Events()...) + ", or a list of them",
 		form.Gate: "one of " + reference.Code(gateWords()...), form.Per: "one of " + reference.Code(perWords()...), form.Word: "word", form.Any: "any value",
 		form.Schema: "schema", form.Fact: "name of a fact", form.Words: "list of templates", form.Params: "name → schema", form.Facts: "name → fact",
 		form.Memory: "name → schema, with `per`",

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/process"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // Adapter knows the command line of a client and what it prints. It must be safe for concurrent use.
@@ -86,17 +87,17 @@ type Outcome string
 
 // The outcomes.
 const (
-	OK              Outcome = "ok"
-	RateLimited     Outcome = "rate_limited"
-	Auth            Outcome = "auth"
-	Billing         Outcome = "billing"
-	TurnLimit       Outcome = "turn_limit"       // a limit of turns or time that the client was given
-	ContextOverflow Outcome = "context_overflow" // the conversation is too long for the model
-	OverBudget      Outcome = "budget"           // a limit of cost that the client was given
-	Timeout         Outcome = "timeout"          // the iteration took longer than its time
-	Crashed         Outcome = "crashed"          // the client failed for any other reason
-	Interrupted     Outcome = "interrupted"      // it was ended on the user's request
-	Lost            Outcome = "lost"             // it died with the runner
+	OK              Outcome = vocab.OK
+	RateLimited     Outcome = vocab.RateLimited
+	Auth            Outcome = vocab.Auth
+	Billing         Outcome = vocab.Billing
+	TurnLimit       Outcome = vocab.TurnLimit       // a limit of turns or time that the client was given
+	ContextOverflow Outcome = vocab.ContextOverflow // the conversation is too long for the model
+	OverBudget      Outcome = vocab.OverBudget      // a limit of cost that the client was given
+	Timeout         Outcome = vocab.Timeout         // the iteration took longer than its time
+	Crashed         Outcome = vocab.Crashed         // the client failed for any other reason
+	Interrupted     Outcome = vocab.Interrupted     // it was ended on the user's request
+	Lost            Outcome = vocab.Lost            // it died with the runner
 )
 
 func exitOf(e process.Exit, stderr []byte, dir string, env []string, start time.Time) Process {

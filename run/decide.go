@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -162,26 +163,26 @@ type facts struct {
 func (f facts) Name(ctx context.Context, name string) any {
 	t, p := f.r.totals(), f.r.progress
 	switch name {
-	case "run.outcome":
+	case vocab.RunOutcome:
 		return string(p.Outcome)
-	case "run.iteration":
+	case vocab.RunIteration:
 		return p.Iterations
-	case "run.elapsed":
+	case vocab.RunElapsed:
 		return t.Elapsed
-	case "run.tokens":
+	case vocab.RunTokens:
 		return p.Tokens
-	case "run.cost":
+	case vocab.RunCost:
 		if p.Cost == nil {
 			return nil
 		}
 		return *p.Cost
-	case "run.exit_code":
+	case vocab.RunExitCode:
 		return p.Exit
-	case "run.session_id":
+	case vocab.RunSessionID:
 		return p.Session
-	case "run.resets_at":
+	case vocab.RunResetsAt:
 		return p.ResetsAt
-	case "transcript.failed":
+	case vocab.TranscriptFailed:
 		return nil
 	}
 	return f.Facts.Name(ctx, name)

@@ -2,11 +2,6 @@ package form
 
 import "slices"
 
-// EventNames are the hook events that a policy can list, under Claude Code's names.
-func EventNames() []string {
-	return []string{"Stop", "SubagentStop", "UserPromptSubmit", "PreCompact", "StopFailure", "SessionEnd"}
-}
-
 // PolicyKeys are the keys of a policy. The order of this and the other tables is the
 // order of the documentation.
 func PolicyKeys() Keys {

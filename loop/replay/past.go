@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/recorded"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
@@ -80,47 +81,51 @@ func value(decl *rules.Fact, doc any) any {
 	return decl.Schema.Check(schema.Document{Value: doc}).Value
 }
 
-// inRecord reports whether a record has this name outside of its inputs.
-func inRecord(name string) bool {
-	return slices.Contains([]string{"session_id", "hook_event_name", "host", "agent_id", "project"}, name)
+// ofRecord returns what a record has of a name outside of its inputs; nil for other names.
+func ofRecord(r *loop.Record, name string) any {
+	switch name {
+	case vocab.SessionID:
+		return r.Session
+	case vocab.HookEventName:
+		return r.Event
+	case vocab.Host:
+		return r.Host
+	case vocab.AgentID:
+		return r.Agent
+	case vocab.Project:
+		return r.Root
+	}
+	return nil
 }
 
 // Name gives one of ralph's own names.
 func (w *past) Name(_ context.Context, name string) any {
-	r := w.record
-	switch name {
-	case "session_id":
-		return r.Session
-	case "hook_event_name":
-		return r.Event
-	case "host":
-		return r.Host
-	case "agent_id":
-		return r.Agent
-	case "project":
-		return r.Root
-	case "said", "promised", "mentions", "transcript.passed", "transcript.passed_since_edit", "exists", "isdir", "anyfile":
+	if v := ofRecord(w.record, name); v != nil {
+		return v
+	}
+	v, _ := recorded.Known(w.record, name)
+	text, _ := v.(string)
+	entry, _ := vocab.Find(name)
+	switch entry.Zero.(type) {
+	case func(string) bool:
 		return func(text string) bool {
 			v, _ := w.call(name, text).(bool)
 			return v
 		}
-	case "which":
+	case func(string) string:
 		return func(text string) string {
 			v, _ := w.call(name, text).(string)
 			return v
 		}
-	case "transcript.turns":
+	case func(int) []any:
 		return func(int) []any {
 			w.miss("the conversation is not in the log")
 			return []any{}
 		}
-	}
-	v, _ := recorded.Known(r, name)
-	switch text, _ := v.(string); name {
-	case "session.elapsed", "run.elapsed":
+	case time.Duration:
 		d, _ := time.ParseDuration(text)
 		return d
-	case "run.resets_at":
+	case time.Time:
 		at, _ := time.Parse(time.RFC3339Nano, text)
 		return at
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/recorded"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -110,7 +111,7 @@ func (w *past) check(p *rules.Program, v *rules.Verdict) {
 			continue
 		}
 		switch _, ok := recorded.Known(w.record, in.Name); {
-		case !ok && !inRecord(in.Name):
+		case !ok && ofRecord(w.record, in.Name) == nil:
 			w.miss("%s is not in the log", inputText(in.Name))
 		case ok && in.Cut && !in.Reported: // its private parts are read now, and were not then
 			w.miss("%s is in the log only in part", inputText(in.Name))
@@ -131,7 +132,7 @@ func (w *past) check(p *rules.Program, v *rules.Verdict) {
 // counts reports whether anything hangs on loop.repeats.
 func counts(p *rules.Program) bool {
 	return p.Limits().HasRepeats || slices.ContainsFunc(p.Rules(), func(r *rules.Rule) bool {
-		return slices.ContainsFunc(p.Operands(r), func(text string) bool { return strings.Contains(text, "loop.repeats") })
+		return slices.ContainsFunc(p.Operands(r), func(text string) bool { return strings.Contains(text, vocab.LoopRepeats) })
 	})
 }
 

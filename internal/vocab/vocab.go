@@ -1,0 +1,237 @@
+// Package vocab has the words that policies, tests and hosts share, each in one table: events,
+// kinds of failures and names.
+package vocab
+
+import (
+	"slices"
+	"time"
+)
+
+// The hook events that a policy can list, under Claude Code's names.
+const (
+	Stop             = "Stop"
+	SubagentStop     = "SubagentStop"
+	UserPromptSubmit = "UserPromptSubmit"
+	PreCompact       = "PreCompact"
+	StopFailure      = "StopFailure"
+	SessionEnd       = "SessionEnd"
+)
+
+// Events lists the hook events.
+func Events() []string {
+	return []string{Stop, SubagentStop, UserPromptSubmit, PreCompact, StopFailure, SessionEnd}
+}
+
+// Watched reports whether hosts read no answer to an event: it takes notices, logs and effects.
+func Watched(event string) bool { return event == StopFailure || event == SessionEnd }
+
+// The kinds of failures of a turn.
+const (
+	RateLimited     = "rate_limited"
+	Auth            = "auth"
+	Billing         = "billing"
+	TurnLimit       = "turn_limit"
+	ContextOverflow = "context_overflow"
+	OverBudget      = "budget"
+	Timeout         = "timeout"
+	Crashed         = "crashed"
+	Interrupted     = "interrupted"
+)
+
+// Failures lists the kinds of failures.
+func Failures() Enum {
+	return Enum{RateLimited, Auth, Billing, TurnLimit, ContextOverflow, OverBudget, Timeout, Crashed, Interrupted}
+}
+
+// How an iteration of a run ends that did not fail.
+const (
+	OK   = "ok"
+	Lost = "lost"
+)
+
+// The names that every policy has and that code asks for.
+const (
+	SessionID            = "session_id"
+	TurnID               = "turn_id"
+	Cwd                  = "cwd"
+	HookEventName        = "hook_event_name"
+	PermissionMode       = "permission_mode"
+	StopHookActive       = "stop_hook_active"
+	LastAssistantMessage = "last_assistant_message"
+	TranscriptPath       = "transcript_path"
+	AgentID              = "agent_id"
+	AgentType            = "agent_type"
+	BackgroundTasks      = "background_tasks"
+	SessionCrons         = "session_crons"
+	Prompt               = "prompt"
+	Trigger              = "trigger"
+	CustomInstructions   = "custom_instructions"
+	Reason               = "reason"
+	Error                = "error"
+	ErrorDetails         = "error_details"
+
+	Host    = "host"
+	HookRaw = "hook.raw"
+	Project = "project"
+
+	Said     = "said"
+	Promised = "promised"
+	Mentions = "mentions"
+
+	TranscriptLast            = "transcript.last"
+	TranscriptTexts           = "transcript.texts"
+	TranscriptTurns           = "transcript.turns"
+	TranscriptTools           = "transcript.tools"
+	TranscriptPassed          = "transcript.passed"
+	TranscriptPassedSinceEdit = "transcript.passed_since_edit"
+	TranscriptFailed          = "transcript.failed"
+	TranscriptTokens          = "transcript.tokens"
+	TranscriptTotalTokens     = "transcript.total_tokens"
+	TranscriptTasks           = "transcript.tasks"
+
+	LoopContinuations = "loop.continuations"
+	LoopTotal         = "loop.total"
+	LoopRepeats       = "loop.repeats"
+	LoopElapsed       = "loop.elapsed"
+	LoopStep          = "loop.step"
+	LoopName          = "loop.name"
+
+	SessionElapsed = "session.elapsed"
+
+	RunOutcome   = "run.outcome"
+	RunIteration = "run.iteration"
+	RunElapsed   = "run.elapsed"
+	RunTokens    = "run.tokens"
+	RunCost      = "run.cost"
+	RunExitCode  = "run.exit_code"
+	RunSessionID = "run.session_id"
+	RunResetsAt  = "run.resets_at"
+
+	Now     = "now"
+	Exists  = "exists"
+	IsDir   = "isdir"
+	AnyFile = "anyfile"
+	Which   = "which"
+)
+
+// Entry is one of the names that every policy has.
+type Entry struct {
+	Name    string // the whole path, such as transcript.last
+	Zero    any    // of its type: a value of Go, [Enum], [Items], [Object], or nil for anything
+	Doc     string
+	Event   string   // the only event that has it; "" for all
+	Private bool     // traces and logs show only how large its value is, and what is made of it
+	Shown   []string // the fields that are not private, where the others are
+	Memory  bool     // comes from the loop memory
+	Yields  bool     // a policy may declare the name, or its group, itself
+}
+
+// The types that Go has no value for.
+type (
+	Enum   []string       // a string that is one of these
+	Items  map[string]any // a list of objects with these fields
+	Object map[string]any // an object with these fields, or nil
+)
+
+func no(string) bool { return false }
+
+// Names are the names that every policy has, without env.NAME, which is open. Those of the hook input come first.
+func Names() []Entry {
+	return []Entry{
+		{Name: SessionID, Zero: "", Doc: "Session of the agent."},
+		{Name: TurnID, Zero: "", Doc: "Turn within the session, where the host gives it."},
+		{Name: Cwd, Zero: "", Doc: "Working directory of the agent."},
+		{Name: HookEventName, Zero: "", Doc: "Event, under Claude Code's name on every host."},
+		{Name: PermissionMode, Zero: "", Doc: "Permission mode of the session, such as plan."},
+		{Name: StopHookActive, Zero: false, Doc: "The host reports that this turn was continued before."},
+		{Name: LastAssistantMessage, Zero: "", Private: true, Doc: "The last text of the agent, as the host gives it."},
+		{Name: TranscriptPath, Zero: "", Doc: "File of the session."},
+		{Name: AgentID, Zero: "", Doc: "Subagent that stops; empty for the main agent."},
+		{Name: AgentType, Zero: "", Doc: "Type of the subagent that stops."},
+		{
+			Name: BackgroundTasks, Zero: Items{"id": "", "type": "", "status": "", "description": ""}, Shown: []string{"id", "type", "status"},
+			Doc: "Work that still runs in the background. Only the description is *private*.",
+		},
+		{
+			Name: SessionCrons, Zero: Items{"id": "", "schedule": "", "prompt": "", "recurring": false}, Shown: []string{"id", "schedule", "recurring"},
+			Doc: "Wake-ups that are set. Only the prompt is *private*.",
+		},
+		{Name: Prompt, Zero: "", Event: UserPromptSubmit, Private: true, Doc: "Prompt of the user, on UserPromptSubmit."},
+		{Name: Trigger, Zero: Enum{"", "manual", "auto"}, Event: PreCompact, Yields: true, Doc: "Why the context is compacted, on PreCompact: manual or auto."},
+		{Name: CustomInstructions, Zero: "", Event: PreCompact, Private: true, Yields: true, Doc: "What the user wants of the summary, on PreCompact."},
+		{Name: Reason, Zero: "", Event: SessionEnd, Yields: true, Doc: "Why the session ends, on SessionEnd, in the host's words."},
+		{Name: Error, Zero: "", Event: StopFailure, Yields: true, Doc: "What failed, on StopFailure, in the host's words, such as rate_limit."},
+		{Name: ErrorDetails, Zero: "", Event: StopFailure, Private: true, Yields: true, Doc: "More about it."},
+
+		{Name: Host, Zero: "", Doc: "Host program, such as claude-code; empty if unknown."},
+		{Name: HookRaw, Private: true, Doc: "The raw hook input, untyped. It differs between hosts."},
+		{Name: Project, Zero: "", Doc: "Root directory of the project."},
+
+		{Name: Said, Zero: no, Doc: "The agent wrote this marker alone on a line, where it counts."},
+		{Name: Promised, Zero: no, Doc: "The agent wrote this inside <promise>…</promise>, where it counts."},
+		{Name: Mentions, Zero: no, Doc: "The agent's own text contains this where it counts, ignoring case."},
+
+		{Name: TranscriptLast, Zero: "", Private: true, Doc: "The agent's last text."},
+		{Name: TranscriptTexts, Zero: []string{}, Private: true, Doc: "The agent's own texts since the last prompt or continuation."},
+		{Name: TranscriptTurns, Zero: func(int) []any { return []any{} }, Private: true, Doc: "The last n turns, each with role and text."},
+		{Name: TranscriptTools, Zero: []string{}, Doc: "Names of the tools used in this turn."},
+		{Name: TranscriptPassed, Zero: no, Doc: "This shell command ran in this turn and passed the last time."},
+		{Name: TranscriptPassedSinceEdit, Zero: no, Doc: "This shell command passed the last time, and the agent edited no file since."},
+		{
+			Name: TranscriptFailed, Zero: Object{"kind": Failures(), "text": ""}, Shown: []string{"kind"},
+			Doc: "How the turn failed, where the session ends in a failed request or an interruption; else nil. Only the text is *private*.",
+		},
+		{Name: TranscriptTokens, Zero: 0, Doc: "Context size of the last reply."},
+		{Name: TranscriptTotalTokens, Zero: 0, Doc: "Tokens that the session has used, sent and received."},
+		{Name: TranscriptTasks, Zero: 0, Doc: "Length of the task list in the session file."},
+
+		{Name: LoopContinuations, Zero: 0, Memory: true, Doc: "Continuations in this streak."},
+		{Name: LoopTotal, Zero: 0, Memory: true, Doc: "Continuations in this session."},
+		{Name: LoopRepeats, Zero: 0, Memory: true, Doc: "Latest continuations with the same progress as now."},
+		{Name: LoopElapsed, Zero: time.Duration(0), Memory: true, Doc: "Time since the first continuation of the streak."},
+		{Name: LoopStep, Zero: time.Duration(0), Memory: true, Doc: "Time since the latest continuation."},
+		{Name: LoopName, Zero: "", Memory: true, Doc: "Name of the loop."},
+
+		{
+			Name: SessionElapsed, Zero: time.Duration(0), Yields: true,
+			Doc: "Time since the session began; if the session file names no time, since the policy saw its first event.",
+		},
+
+		{Name: RunOutcome, Zero: append(Enum{"", OK, Lost}, Failures()...), Yields: true, Doc: "How the latest iteration of the run ended; empty outside of a run."},
+		{Name: RunIteration, Zero: 0, Yields: true, Doc: "Number of the latest iteration, from 1."},
+		{Name: RunElapsed, Zero: time.Duration(0), Yields: true, Doc: "Time since the run began."},
+		{Name: RunTokens, Zero: 0, Yields: true, Doc: "Tokens that the run has used."},
+		{Name: RunCost, Zero: (*float64)(nil), Yields: true, Doc: "What the run has cost, in US dollars; nil if that is not known."},
+		{Name: RunExitCode, Zero: 0, Yields: true, Doc: "Exit status of the latest iteration."},
+		{Name: RunSessionID, Zero: "", Yields: true, Doc: "Session of the agent in the latest iteration."},
+		{Name: RunResetsAt, Zero: time.Time{}, Yields: true, Doc: "When the rate limit resets; the zero time if there is none."},
+
+		{Name: "start.name", Zero: "", Yields: true, Doc: "What ralph start is asked to start. Known only below loop.start, as the other names of start."},
+		{Name: "start.prompt", Zero: "", Yields: true, Doc: "The prompt."},
+		{Name: "start.promise", Zero: "", Yields: true, Doc: "Value of --promise."},
+		{Name: "start.max", Zero: 0, Yields: true, Doc: "Value of --max."},
+		{Name: "start.session", Zero: "", Yields: true, Doc: "Value of --session, or the session that runs the command."},
+
+		{Name: Now, Zero: time.Time{}, Doc: "Time of the event."},
+		{Name: Exists, Zero: no, Doc: "A file or folder exists at this path of the project."},
+		{Name: IsDir, Zero: no, Doc: "A folder exists at this path of the project."},
+		{Name: AnyFile, Zero: no, Doc: "This pattern matches a file of the project."},
+		{Name: Which, Zero: func(string) string { return "" }, Doc: "Path of this program, or empty."},
+	}
+}
+
+// Inputs are the names of the hook input.
+func Inputs() []Entry {
+	all := Names()
+	return all[:slices.IndexFunc(all, func(e Entry) bool { return e.Name == Host })]
+}
+
+// Find returns the entry of a name; ok is false if there is none.
+func Find(name string) (e Entry, ok bool) {
+	all := Names()
+	i := slices.IndexFunc(all, func(e Entry) bool { return e.Name == name })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return all[i], true
+}
