@@ -10,7 +10,7 @@ import (
 
 // Failure says how a turn failed.
 type Failure struct {
-	Kind string // one of Kinds
+	Kind string // such as RateLimited
 	Text string // what the host wrote about it
 }
 
@@ -26,9 +26,6 @@ const (
 	Crashed         = vocab.Crashed // every other failure of a request or of the agent
 	Interrupted     = vocab.Interrupted
 )
-
-// FailureKinds lists the kinds of failures.
-func FailureKinds() []string { return vocab.Failures() }
 
 // Failed says how the current turn failed, if the session ends in a failed request, in a context that grew too large, or
 // in an interruption; else it is nil. What the agent said or did after a failure makes up for it.

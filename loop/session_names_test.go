@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 )
 
@@ -52,7 +53,7 @@ func TestNamesOfTheSession(t *testing.T) {
 // Policies know every kind of failure.
 func TestKindsOfFailures(t *testing.T) {
 	p := newProject(t, nil)
-	for _, kind := range host.FailureKinds() {
+	for _, kind := range vocab.Failures() {
 		l := p.loop(shows(`transcript.failed.kind == "`+kind+`"`), loop.WithValues(map[string]any{"transcript.failed": map[string]any{"kind": kind}}))
 		if got := said(p.run(l, p.stop())); got != "true" {
 			t.Errorf("%s: %s", kind, got)
