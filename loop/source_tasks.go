@@ -132,7 +132,7 @@ func completeTask(task map[string]any) (problem string) {
 		ids := make([]any, len(list))
 		for i, v := range list {
 			if ids[i], ok = plainText(v); !ok {
-				return name + " is not a array of strings"
+				return name + " is not an array of strings"
 			}
 		}
 		task[name] = ids

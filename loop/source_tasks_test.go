@@ -82,7 +82,7 @@ func TestTasksBadFiles(t *testing.T) {
 	p.home(map[string]string{".claude/tasks/s/1.json": `{oops`, ".claude/tasks/s/2.json": `{"id":"2","status":7.5}`, ".claude/tasks/s/3.json": `{"id":"3","subject":"three"}`})
 	d := p.run(p.loop(shown(`x: {tasks: claude}`, "${len(x)} ${x[0].status == \"\"}\n${problem(x)}")), p.stop())
 	lines := strings.Split(said(d), "\n")
-	if len(lines) != 3 || lines[0] != "1 true" || !strings.HasPrefix(lines[1], "1.json: ") || lines[2] != "2.json: status is not a text" {
+	if len(lines) != 3 || lines[0] != "1 true" || !strings.HasPrefix(lines[1], "1.json: ") || lines[2] != "2.json: status is not a string" {
 		t.Errorf("it says %q", lines)
 	}
 	if len(d.Notices) > 0 {

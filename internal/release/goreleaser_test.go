@@ -220,7 +220,7 @@ func copySource(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && e.Name() != "docs" && e.Name() != "dist" {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && e.Name() != "dist" {
 			if err := os.CopyFS(filepath.Join(dir, e.Name()), os.DirFS(filepath.Join(from, e.Name()))); err != nil {
 				t.Fatal(err)
 			}
