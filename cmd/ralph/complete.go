@@ -17,6 +17,7 @@ type completer = func(cmd *cobra.Command, args []string, prefix string) ([]strin
 // complete says which words the arguments and flags of the commands take.
 func (a *app) complete(root *cobra.Command) {
 	policies, sessions := a.words(projectPolicies), a.words(a.sessionIDs)
+	hosts := a.words(func(string) []string { return setup.Names() })
 	var templates []string
 	for _, t := range loopTemplates() {
 		templates = append(templates, t.name)
@@ -29,7 +30,7 @@ func (a *app) complete(root *cobra.Command) {
 	arguments := map[string]completer{
 		"check": orFiles(policies), "diff": orFiles(policies), "trust": orFiles(policies),
 		"start": a.words(a.startable), "stop": a.words(a.withLoop), "pause": a.words(a.withLoop), "resume": policies, "init": policies,
-		"install": a.words(a.hostNames), "uninstall": a.words(a.hostNames),
+		"install": hosts, "uninstall": hosts,
 	}
 	for _, c := range root.Commands() {
 		if f, ok := arguments[c.Name()]; ok && c.ValidArgsFunction == nil {
@@ -75,13 +76,6 @@ func orFiles(f completer) completer {
 func (a *app) sessionIDs(project string) []string {
 	ids, _ := a.knownSessions(project)
 	return ids
-}
-
-func (a *app) hostNames(string) (names []string) {
-	for _, g := range a.setupIn("").Hosts() {
-		names = append(names, g.Name)
-	}
-	return names
 }
 
 // startable lists the policies that say how their loop starts.

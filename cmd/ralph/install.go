@@ -134,7 +134,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if err != nil {
 		return err
 	}
-	names, absent := g.HostEvents(events)
+	names, absent := g.Events(events)
 	if len(names) == 0 {
 		return fmt.Errorf("%s has no event of %s, which lists %s", g.Title, policyList(f.policies), wordList(events, "and"))
 	}

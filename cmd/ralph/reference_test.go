@@ -183,7 +183,7 @@ func TestHostsPage(t *testing.T) {
 	for _, g := range all {
 		row := []string{g.Title}
 		for _, event := range events {
-			names, _ := g.HostEvents([]string{event})
+			names, _ := g.Events([]string{event})
 			if names == nil {
 				row = append(row, "-")
 			} else {
@@ -198,7 +198,7 @@ func TestHostsPage(t *testing.T) {
 	seen := map[string]int{}
 	var blocks, titles []string
 	for _, g := range all {
-		names, _ := g.HostEvents([]string{host.Stop})
+		names, _ := g.Events([]string{host.Stop})
 		file, err := g.Open(t.Context(), setup.ScopeProject)
 		if err != nil {
 			t.Fatal(err)

@@ -53,7 +53,7 @@ func (s File) With(w Want) ([]byte, error) {
 	if src == nil {
 		src = g.form.empty()
 	} else if key, line, col, ok := jsonedit.Repeated(s.json(), "hooks"); ok {
-		return nil, &Error{s.Shown, line, col, fmt.Sprintf("%q is in its object twice, and hosts read only the last one, so ralph could not undo its change; remove one first", key)}
+		return nil, &settingsError{s.Shown, line, col, fmt.Sprintf("%q is in its object twice, and hosts read only the last one, so ralph could not undo its change; remove one first", key)}
 	}
 	var stale []Entry
 	done := map[string]bool{}

@@ -143,7 +143,7 @@ func (s File) Replace(ctx context.Context, after []byte) error {
 			}
 		}
 	}
-	for dir := filepath.Dir(s.Place()); !workspace.SameFile(dir, s.host.env.Project) && !workspace.SameFile(dir, s.host.env.Home); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(s.place()); !workspace.SameFile(dir, s.host.env.Project) && !workspace.SameFile(dir, s.host.env.Home); dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || os.Remove(dir) != nil { // a link stays; Remove fails unless it is empty
 			break
 		}

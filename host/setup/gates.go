@@ -69,7 +69,7 @@ func codexGates(ctx context.Context, q gateQuery) []Gate {
 	}
 	found := false
 	for _, h := range hooks {
-		if !workspace.SameFile(h.SourcePath, q.file.Place()) || !slices.ContainsFunc(q.entries, func(e Entry) bool { return e.Text == h.Command }) {
+		if !workspace.SameFile(h.SourcePath, q.file.place()) || !slices.ContainsFunc(q.entries, func(e Entry) bool { return e.Text == h.Command }) {
 			continue
 		}
 		found = true

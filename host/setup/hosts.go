@@ -229,8 +229,8 @@ func (g Host) Scopes() []string {
 	return names
 }
 
-// HostEvents returns the host's names of events, and the events that it does not have.
-func (g Host) HostEvents(events []string) (names, missing []string) {
+// Events returns the host's names of events, and the events that it does not have.
+func (g Host) Events(events []string) (names, missing []string) {
 	for _, event := range events {
 		name, ok := g.events[event]
 		switch {

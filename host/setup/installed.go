@@ -50,7 +50,7 @@ func (in Env) Read(ctx context.Context) *Installed {
 				continue
 			}
 			s, err := g.Open(ctx, scope)
-			if errors.Is(err, ErrUsersOwn) {
+			if errors.Is(err, errUsersOwn) {
 				continue // it is read for that scope
 			}
 			if err != nil {
@@ -62,7 +62,7 @@ func (in Env) Read(ctx context.Context) *Installed {
 				read.Entries, err = s.Entries()
 			}
 			if err != nil {
-				bad := &Error{file: s.Shown, message: err.Error()}
+				bad := &settingsError{file: s.Shown, message: err.Error()}
 				errors.As(err, &bad)
 				all.Unread = append(all.Unread, Unread{bad.place(), bad.message, true})
 				continue

@@ -27,14 +27,14 @@ type File struct {
 	scope   string
 }
 
-// ErrUsersOwn is for a file of a project that is the user's own one, because the project is the home directory.
-var ErrUsersOwn = errors.New("the project is your home directory, where this file is for all projects; run ralph in a project, or use --scope user")
+// errUsersOwn is for a file of a project that is the user's own one, because the project is the home directory.
+var errUsersOwn = errors.New("the project is your home directory, where this file is for all projects; run ralph in a project, or use --scope user")
 
 // Open reads the settings file of a scope.
 func (g Host) Open(ctx context.Context, scope string) (File, error) {
 	file, home := g.Files[scope], g.env.Home
 	if !filepath.IsAbs(file) && home != "" && filepath.Join(home, file) == g.Files[ScopeUser] && workspace.SameFile(g.env.Project, home) {
-		return File{Shown: file}, fmt.Errorf("%s: %w", file, ErrUsersOwn)
+		return File{Shown: file}, fmt.Errorf("%s: %w", file, errUsersOwn)
 	}
 	return g.open(ctx, scope, file)
 }
@@ -103,8 +103,8 @@ func danglingLink(root, name string) (link, to string) {
 	return "", ""
 }
 
-// Place is where the file is.
-func (s File) Place() string {
+// place is where the file is.
+func (s File) place() string {
 	root := s.root
 	if resolved, err := filepath.EvalSymlinks(root); err == nil {
 		root = resolved
@@ -130,17 +130,17 @@ func (s File) write(ctx context.Context, data []byte) error {
 	return err
 }
 
-// An Error says where a settings file cannot be understood.
-type Error struct {
+// A settingsError says where a settings file cannot be understood.
+type settingsError struct {
 	file      string
 	line, col int
 	message   string
 }
 
-func (e *Error) Error() string { return e.place() + ": " + e.message }
+func (e *settingsError) Error() string { return e.place() + ": " + e.message }
 
 // place is the file, with the line and the column if they are known.
-func (e *Error) place() string {
+func (e *settingsError) place() string {
 	if e.line == 0 {
 		return e.file
 	}
@@ -163,14 +163,14 @@ func (s File) decode() (map[string]any, error) {
 	doc, err := schema.ParseJSON(s.json())
 	var syntax *schema.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, &Error{s.Shown, syntax.Line, syntax.Col, "this is not valid JSON: " + syntax.Message}
+		return nil, &settingsError{s.Shown, syntax.Line, syntax.Col, "this is not valid JSON: " + syntax.Message}
 	}
 	if err != nil {
 		return nil, err
 	}
 	values, ok := doc.Document().Value.(map[string]any)
 	if !ok {
-		return nil, &Error{s.Shown, 1, 1, "expected an object: { … }"}
+		return nil, &settingsError{s.Shown, 1, 1, "expected an object: { … }"}
 	}
 	return values, nil
 }
@@ -184,7 +184,7 @@ func (s File) Entries() ([]Entry, error) {
 		return nil, err
 	}
 	odd := func(where string) error {
-		return &Error{file: s.Shown, message: where + " does not have the form that the host expects; repair it first"}
+		return &settingsError{file: s.Shown, message: where + " does not have the form that the host expects; repair it first"}
 	}
 	hooks, ok := values["hooks"].(map[string]any)
 	if !ok && values["hooks"] != nil {
