@@ -25,7 +25,8 @@ const module = "github.com/ralph-sdk/ralph"
 //	    │                            ├───> internal/store     ralph's own files
 //	    └> rules                     └───> host
 //
-// loop/judge is a source of loop that cmd/ralph adds.
+// loop/judge is a source of loop that cmd/ralph adds. host/setup, for cmd/ralph too, writes the settings of a host, so that
+// host itself, which a hook needs, writes no files.
 //
 // The policies and guards in examples are plain files, which loop hands to rules.
 //
