@@ -30,12 +30,12 @@ func (s gitSource) Gather(ctx context.Context, q Query) rules.Value {
 	defer cancel()
 	missing := func(why string) rules.Value { return rules.Value{Status: rules.Missing, Problem: why, Path: q.Args[0]} }
 	repo, err := git.Find(q.Root.Dir())
-	defer repo.Close()
 	if err == nil {
 		err = repo.Open(ctx)
 	}
 	var out string
 	if err == nil {
+		defer repo.Close()
 		out, err = repo.Run(ctx, "--no-optional-locks", "status", "--porcelain=v2", "--branch", "-z",
 			"--untracked-files=normal", "--ignore-submodules=dirty", "--", q.Args[0])
 	}

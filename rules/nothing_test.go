@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -117,11 +118,15 @@ func valueMethod(t reflect.Type, i int) bool {
 // exported lists the types, functions and methods of a package.
 func exported(t *testing.T, dir, pkg string, all map[string]bool) {
 	t.Helper()
-	packages, err := parser.ParseDir(token.NewFileSet(), dir, nil, 0)
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files were found: ", err)
 	}
-	for name, file := range packages[pkg].Files {
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}

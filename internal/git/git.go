@@ -73,8 +73,13 @@ type Repo struct {
 	own     string // the common directory that git sees, "" before Open
 }
 
-// Open prepares to run git. The caller closes r, also after an error.
+// Open prepares to run git. The caller closes r, unless there is an error.
 func (r *Repo) Open(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			r.Close()
+		}
+	}()
 	if r.program, err = r.find(); err != nil {
 		return err
 	}

@@ -173,7 +173,6 @@ func TestUnknownExtension(t *testing.T) {
 	w := newWorld(t)
 	w.sh(w.repo, "git config extensions.odd 1")
 	r, err := git.At(w.repo)
-	defer r.Close()
 	if err == nil {
 		err = r.Open(t.Context())
 	}

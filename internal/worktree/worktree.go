@@ -69,10 +69,10 @@ func (r repo) has(ctx context.Context, commit, other string) bool {
 func Add(ctx context.Context, main, dir, branch string) (Tree, error) {
 	t := Tree{Main: main, Dir: dir, Branch: branch}
 	r, err := suitable(ctx, main)
-	defer r.Close()
 	if err != nil {
 		return t, err
 	}
+	defer r.Close()
 	t.Base = r.branch(ctx)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return t, err
@@ -91,6 +91,7 @@ func suitable(ctx context.Context, main string) (repo, error) {
 	}
 	if err == nil {
 		if _, none := r.git(ctx, "rev-parse", "--verify", "HEAD^{commit}"); none != nil {
+			r.Close()
 			err = errors.New("the repository has no commit yet: make one")
 		}
 	}
@@ -101,10 +102,10 @@ func suitable(ctx context.Context, main string) (repo, error) {
 // them. The error says why there can be no worktree.
 func Missing(ctx context.Context, main string, files []string) ([]string, error) {
 	r, err := suitable(ctx, main)
-	defer r.Close()
 	if err != nil {
 		return nil, err
 	}
+	defer r.Close()
 	var missing []string
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(main, filepath.FromSlash(f))); err != nil {
@@ -128,15 +129,15 @@ func (t Tree) Merge(ctx context.Context) error {
 
 func (t Tree) merge(ctx context.Context) error {
 	main, err := open(ctx, t.Main)
+	if err != nil {
+		return err
+	}
 	defer main.Close()
-	if err != nil {
-		return err
-	}
 	tree, err := open(ctx, t.Dir)
-	defer tree.Close()
 	if err != nil {
 		return err
 	}
+	defer tree.Close()
 	switch {
 	case !tree.LinkedTo(main.Repo): // an agent can write what leads git from there to a repository
 		return fmt.Errorf("%s is no longer a worktree of %s", t.Dir, t.Main)
@@ -185,8 +186,8 @@ func (t Tree) rebase(ctx context.Context, tree repo) error {
 // Remove removes the worktree, and its branch if that has nothing that the main working tree lacks. A worktree with changes stays, and the error says so.
 func (t Tree) Remove(ctx context.Context) error {
 	r, err := open(ctx, t.Main)
-	defer r.Close()
 	if err == nil {
+		defer r.Close()
 		_, err = r.git(ctx, "worktree", "remove", "--", t.Dir)
 	}
 	if err != nil {
