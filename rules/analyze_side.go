@@ -134,11 +134,11 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (side, bool) {
 		return t.typed("param "+s.key, s.typ, quantity{kind: paramValue, name: s.name}, s.value)
 	case nameSymbol:
 		switch {
-		case s.info.Memory && s.info.zero() == any(0):
+		case s.info.Memory && s.info.zero == any(0):
 			zero := 0.0
 			return t.typed("name "+s.key, &schema.Schema{Kind: schema.Int, Min: &zero}, quantity{kind: nameValue, name: s.name}, 0)
 		case s.typ != nil && s.name != vocab.HookRaw:
-			return t.typed("name "+s.key, s.typ, quantity{kind: nameValue, name: s.name}, s.info.zero())
+			return t.typed("name "+s.key, s.typ, quantity{kind: nameValue, name: s.name}, s.info.zero)
 		}
 	case memorySymbol:
 		// An old value that the schema does not allow any more counts as the default.

@@ -131,7 +131,7 @@ func readsPrivate(root *cond, seen map[*symbol]bool) (found bool) {
 		for _, r := range o.private.paths {
 			switch s := r.sym; {
 			case s.kind == nameSymbol:
-				found = found || s.info.secrecy() != nil
+				found = found || s.info.mark != nil
 			case s.kind == factSymbol:
 				found = found || r.of(s.fact.private) != nil
 			case s.kind == letSymbol && s.let.root != nil && !seen[s]:

@@ -40,7 +40,7 @@ func newNames() *names {
 
 // environment describes env.NAME.
 func environment(name string) *nameInfo {
-	return &nameInfo{Entry: &vocab.Entry{Name: name, Private: true}, typ: textType}
+	return (&nameInfo{Entry: &vocab.Entry{Name: name, Private: true}, typ: textType}).complete()
 }
 
 // ask is a form that asks how a fact stands, without reading through it.

@@ -209,7 +209,7 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 		v = since(ev.memory.Began, ev.opts.Time)
 	}
 	if v == nil {
-		return s.info.zero(), known
+		return s.info.zero, known
 	}
 	v, problem := s.info.take(v, &ev.meter)
 	if ev.full() {
@@ -219,7 +219,7 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 		v = func(path string) bool { return ev.program.allowsPath(path) && ask(path) }
 	}
 	if problem != "" {
-		ev.why = remarkf("%s %s", s.name, veiled(problem, s.info.secrecy() != nil))
+		ev.why = remarkf("%s %s", s.name, veiled(problem, s.info.mark != nil))
 		return nil, broken
 	}
 	return v, known

@@ -118,7 +118,7 @@ func (ev *evaluation) need(s *symbol) truth {
 		mark = ev.mark
 	case nameSymbol:
 		v, state = ev.name(s)
-		mark = s.info.secrecy()
+		mark = s.info.mark
 	case askSymbol:
 		v, mark = ev.asked(s)
 	}

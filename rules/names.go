@@ -13,6 +13,8 @@ type nameInfo struct {
 	*vocab.Entry
 	typ    *schema.Schema // of plain data
 	goType reflect.Type   // of functions, times, durations and the loop memory
+	zero   any            // the value where the world has none
+	mark   *secrecy       // of the value; nil hides nothing
 }
 
 // knownNames are the names that every policy has, without env.NAME, which is open.
@@ -25,6 +27,7 @@ func knownNames() []nameInfo {
 		if n.typ = typeOfZero(n.Zero); n.Memory || n.typ == nil {
 			n.typ, n.goType = nil, reflect.TypeOf(n.Zero)
 		}
+		n.complete()
 	}
 	return out
 }
@@ -77,15 +80,17 @@ func (n *nameInfo) called() bool {
 	return n.goType != nil && n.goType.Kind() == reflect.Func || n.Name == vocab.Now
 }
 
-// secrecy is that of its value.
-func (n *nameInfo) secrecy() *secrecy {
+// complete sets what follows from the rest, once and not in each evaluation.
+func (n *nameInfo) complete() *nameInfo {
+	if n.zero = n.Zero; n.goType == nil {
+		n.zero = n.typ.Zero()
+	}
 	if n.Private {
-		return hidden()
+		n.mark = hidden()
+	} else if n.Shown != nil {
+		n.mark = showing(n.Shown...)
 	}
-	if n.Shown != nil {
-		return showing(n.Shown...)
-	}
-	return nil
+	return n
 }
 
 // take brings what the world gave for a name into the type that rules see. Names
@@ -107,7 +112,7 @@ func (n *nameInfo) take(v any, m *meter) (taken any, problem string) {
 			return nil, "cannot be used: " + err.Error()
 		}
 		if plain == nil {
-			return n.zero(), ""
+			return n.zero, ""
 		}
 		r := n.typ.Check(schema.Document{Value: zeroed(n.typ, plain)})
 		if len(r.Unusable) > 0 {
@@ -117,7 +122,7 @@ func (n *nameInfo) take(v any, m *meter) (taken any, problem string) {
 	}
 	rv := reflect.ValueOf(v)
 	if rv.Kind() == reflect.Func && rv.IsNil() {
-		return n.zero(), ""
+		return n.zero, ""
 	}
 	if !rv.CanConvert(n.goType) || rv.Kind() != n.goType.Kind() {
 		return nil, fmt.Sprintf("cannot be used: expected a %s, got a %T", n.goType, v)
@@ -132,12 +137,4 @@ func (n *nameInfo) take(v any, m *meter) (taken any, problem string) {
 	default:
 		return f, ""
 	}
-}
-
-// zero is the value where the world has none.
-func (n *nameInfo) zero() any {
-	if n.goType != nil {
-		return n.Zero
-	}
-	return n.typ.Zero()
 }
