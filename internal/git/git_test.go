@@ -185,14 +185,14 @@ func TestUnknownExtension(t *testing.T) {
 func TestRunEnds(t *testing.T) {
 	w := newWorld(t)
 	r := w.open(w.repo)
-	w.sh(w.repo, "rm .git/index; mkfifo .git/index")
+	w.sh(w.repo, "mkfifo pipe")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := r.Run(ctx, "status")
+		_, err := r.Run(ctx, "hash-object", "--", "pipe")
 		ended <- err
 	}()
-	f, err := os.OpenFile(filepath.Join(w.repo, ".git", "index"), os.O_WRONLY, 0) // waits until git reads
+	f, err := os.OpenFile(filepath.Join(w.repo, "pipe"), os.O_WRONLY, 0) // waits until git reads
 	if err != nil {
 		t.Fatal(err)
 	}
