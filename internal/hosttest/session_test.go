@@ -54,7 +54,7 @@ func (s *scene) session(files string) *host.Session {
 	if err != nil || len(found) != 1 {
 		s.t.Fatalf("there are %d session files: %q %v", len(found), found, err)
 	}
-	session, err := host.Read(s.t.Context(), found[0], host.Options{})
+	session, err := host.ReadSession(s.t.Context(), found[0], host.SessionOptions{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
