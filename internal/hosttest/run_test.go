@@ -302,7 +302,7 @@ func TestRunResumed(t *testing.T) {
 					got = append(got, string(ev.Ended))
 				}
 			}
-			if diff := cmp.Diff([]string{"ok", "lost", "ok", "ok", "stopped"}, got); diff != "" {
+			if diff := cmp.Diff([]string{"ok", "lost", "ok", "stopped"}, got); diff != "" {
 				t.Errorf("status %d (-want +got)\n%s\n%s", again.status, diff, again.out)
 			}
 		})
