@@ -235,3 +235,12 @@ func TestLookup(t *testing.T) {
 		}
 	}
 }
+
+// A key without a name is no field.
+func TestDecodeNoName(t *testing.T) {
+	h, _ := host.Lookup(host.ClaudeCode)
+	ev, err := h.Decode([]byte(`{"hook_event_name":"Stop","":"x"}`))
+	if err != nil || ev.Cwd != "" || ev.Prompt != "" {
+		t.Errorf("%+v, error %v", ev, err)
+	}
+}

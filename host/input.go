@@ -114,6 +114,9 @@ func (in object) has(key string) bool { _, ok := in[key]; return ok }
 // text is the first of the keys whose value is a string. Each of them may be in camelCase.
 func (in object) text(keys ...string) string {
 	for _, k := range keys {
+		if k == "" {
+			continue
+		}
 		if s, ok := in[k].(string); ok {
 			return s
 		}
@@ -172,7 +175,7 @@ func (in object) count(key string) int {
 func (in object) objects(name, also string) []map[string]any {
 	for _, k := range []string{name, also} {
 		list, ok := in[k].([]any)
-		if !ok {
+		if !ok || k == "" {
 			continue
 		}
 		known, _ := vocab.Find(name)

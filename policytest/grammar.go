@@ -89,7 +89,7 @@ func fileKeys() keys {
 	tests := listOf(test)
 	tests["minItems"] = 1
 	return keys{
-		{"policy", typed("string"), "The policy that is tested: a path relative to this file, or the name of a shipped one; NAME.yaml for NAME_test.yaml if absent."},
+		{"policy", typed("string"), "The policy that is tested: a path relative to this file, or the name of a shipped one; NAME.yaml for NAME_test.yaml by default."},
 		{"given", givenKeys().object(), "What every test starts from; a test's own given goes over it."},
 		{"tests", tests, "The tests."},
 	}
@@ -132,7 +132,7 @@ func givenKeys() keys {
 		{vocab.Exists, texts, "Paths for which exists() holds, and anyfile() of a pattern that they match, beside the files and the paths of facts."},
 		{vocab.IsDir, texts, "Paths for which isdir() holds, beside the files."},
 		{vocab.Which, texts, "Programs that which() finds; all others are not there."},
-		{vocab.Host, text, "The host, such as codex; none that is known if absent."},
+		{vocab.Host, text, "The host, such as codex; none that is known by default."},
 		{"input", input, "Further fields of the hook input."},
 	}, inputKeys())
 }

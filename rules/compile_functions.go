@@ -57,7 +57,7 @@ func functions() []pureFunction {
 			return nil, fmt.Errorf("cut takes a string, not %s", kindOf(args[0]))
 		}, reflect.TypeFor[func(string, int) string](), reflect.TypeFor[func(any, int) string]()),
 
-		function("bullets", "The first n items of a list (5 if absent), one \"- item\" a line, then how many more there are.", func(m *meter, args []any) (any, error) {
+		function("bullets", "The first n items of a list (5 by default), one \"- item\" a line, then how many more there are.", func(m *meter, args []any) (any, error) {
 			n := 5
 			if len(args) > 1 {
 				var ok bool

@@ -99,7 +99,7 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 	case form.Params:
 		return named(jsonSchema{"type": "object"})
 	case form.Memory:
-		per := jsonSchema{"enum": memoryPer(), "description": "What the value belongs to; session if absent."}
+		per := jsonSchema{"enum": memoryPer(), "description": "What the value belongs to; session by default."}
 		return named(jsonSchema{"type": "object", "required": []string{"default"}, "properties": jsonSchema{"per": per}})
 	case form.Lets, form.Bindings:
 		return named(scalar())

@@ -181,7 +181,7 @@ func (s SourceKind) options() form.Keys {
 		ks = append(ks, form.Key{Name: "inline", Shape: form.Bool, Doc: "The fields of this fact are names too. One fact at most, and it needs a schema."})
 	}
 	if s.Settle {
-		ks = append(ks, form.Key{Name: "settle", Shape: form.Duration, Doc: "How long to wait for a file that was just written and does not parse yet; not at all if absent. A file that is older than this is never waited for."})
+		ks = append(ks, form.Key{Name: "settle", Shape: form.Duration, Doc: "How long to wait for a file that was just written and does not parse yet; not at all by default. A file that is older than this is never waited for."})
 	}
 	if s.Body {
 		ks = append(ks, form.Key{Name: "lenient", Shape: form.Bool, Doc: "Front matter that is not YAML is read field by field; problem(fact) says what was read so."})
@@ -227,8 +227,8 @@ func Sources() []SourceKind {
 			Name: "glob", Doc: "The files that match a pattern; those that cannot be read are left out and reported by problem(fact).",
 			Path: true, Glob: true, Schema: true,
 			Options: []SourceOption{
-				{Name: "parse", Kind: optionWord, Words: []string{"json", "frontmatter", "text"}, Doc: "How each file is read; json if absent."},
-				{Name: "max", Kind: optionCount, Doc: "Most files that are read; 1000 if absent."},
+				{Name: "parse", Kind: optionWord, Words: []string{"json", "frontmatter", "text"}, Doc: "How each file is read; json by default."},
+				{Name: "max", Kind: optionCount, Doc: "Most files that are read; 1000 by default."},
 			},
 			Around: func(document *schema.Schema) *schema.Schema {
 				return listOf(object(map[string]*schema.Schema{"path": text, "name": text, "age": anything, "value": within(document)}))
@@ -254,18 +254,18 @@ func Sources() []SourceKind {
 		{
 			Name: "tasks", Doc: "The task list of the host: claude.", Words: []string{"claude"}, Value: listOf(task), Session: true,
 			shows:   showing("id", "status", "owner", "blocks", "blockedBy"), // the other texts are the agent's words
-			Options: []SourceOption{{Name: "list", Kind: optionArgument, Doc: "Name of the list; that of the session if absent or empty."}},
+			Options: []SourceOption{{Name: "list", Kind: optionArgument, Doc: "Name of the list; that of the session by default."}},
 		},
 		{
 			Name: "judge", Doc: "A model's answer to a question about the end of the conversation.", Text: true, Returns: true, Session: true,
 			Trust: "sends the conversation to a model", Once: true, Timeout: judgeTimeout,
 			Options: []SourceOption{
-				{Name: "api", Kind: optionWord, Words: []string{"anthropic", "openai"}, Needs: map[string]string{"openai": "model"}, Doc: "Wire format of the model's service; anthropic if absent."},
+				{Name: "api", Kind: optionWord, Words: []string{"anthropic", "openai"}, Needs: map[string]string{"openai": "model"}, Doc: "Wire format of the model's service; anthropic by default."},
 				{Name: "model", Kind: optionArgument, Doc: "Name of the model; openai needs it, anthropic has a default."},
 				{Name: "system", Kind: optionText, Doc: "Instructions to the model: its role and its criteria."},
-				{Name: "turns", Kind: optionCount, Doc: "How many turns of the conversation the model sees; 5 if absent."},
-				{Name: "tool_results", Kind: optionArgument, Words: []string{"true", "false"}, Doc: "Whether the model also sees what tools returned: true or false; false if absent."},
-				{Name: "max_tokens", Kind: optionCount, Doc: "Most tokens of its answer; 1024 if absent."},
+				{Name: "turns", Kind: optionCount, Doc: "How many turns of the conversation the model sees; 5 by default."},
+				{Name: "tool_results", Kind: optionArgument, Words: []string{"true", "false"}, Doc: "Whether the model also sees what tools returned: true or false; false by default."},
+				{Name: "max_tokens", Kind: optionCount, Doc: "Most tokens of its answer; 1024 by default."},
 			},
 		},
 	}

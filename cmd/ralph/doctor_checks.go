@@ -22,7 +22,7 @@ func doctorChecks() []doctorCheck {
 		{"exit-status", "an entry that can end with status 2 by a crash, which the host reads as continue, or that cannot end with 2 although it answers so"},
 		{"host-trust", "a host that skips ralph's entry until you trust the folder or the entry"},
 		{"no-hook", "no agent asks ralph in this project, or none asks the policy of a loop"},
-		{"program", "a program that hooks do not find, or that lies in the project, or another program called ralph"},
+		{"program", "a program that hooks do not find, or that is in the project, or another program called ralph"},
 		{"competing-hook", "another hook or plugin that answers stops too, or the hook that an installed policy replaces"},
 		{"policy", "a policy that cannot be found or used, or that has findings"},
 		{"untrusted", "what does not count until you trust it: a policy of the project that is not approved as it is now, and loops and settings for hooks of all projects; or an entry for all projects that trusts every project"},

@@ -183,7 +183,7 @@ func (x *examination) checkProgram() {
 				fmt.Sprintf("ralph install %s --scope %s%s", in.Host.Name, in.Scope, policyFlags(policies)))
 			x.repairEntry(in, e)
 		} else if e.InProject() {
-			x.problem(check, in.File.Shown, "the entry runs "+program+", which lies in the project: anyone who can write there, such as the agent, can replace it",
+			x.problem(check, in.File.Shown, "the entry runs "+program+", which is in the project: anyone who can write there, such as the agent, can replace it",
 				"install ralph outside of the project", fmt.Sprintf("ralph install %s --scope %s%s", in.Host.Name, in.Scope, policyFlags(policies)))
 		}
 	})

@@ -128,7 +128,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	f.set = setup.SetOver(kept, chosen)
 	events, err := a.installable(ctx, project, f)
 	if err != nil && kept != nil {
-		return fmt.Errorf("%w\nthe entry in %s has%s; to start anew, first run: %s",
+		return fmt.Errorf("%w\nthe entry in %s has%s; to begin again, first run: %s",
 			err, s.Shown, shellSet("", kept), uninstallLine(g.Name, f.policies, entries, f.scope))
 	}
 	if err != nil {

@@ -45,7 +45,7 @@ func (a *app) replayCommand() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.policy, "policy", "p", workspace.DefaultPolicy, "policy `file`, or name of a shipped policy, that decides now")
-	fl.StringVar(&f.recorded, "recorded", "", "`name` of the policy that decided then; NEW's own, or the only one in the log, if absent")
+	fl.StringVar(&f.recorded, "recorded", "", "`name` of the policy that decided then; NEW's own by default, or the only one in the log")
 	projectFlag(fl, &f.project)
 	sessionVar(fl, &f.session, "only decisions of this session", mustBeKnown)
 	setFlag(fl, &f.set)

@@ -102,7 +102,7 @@ func codexHooks(ctx context.Context, project string) ([]codexHook, error) {
 		return nil, err
 	}
 	if resolved, err := filepath.EvalSymlinks(program); err != nil || workspace.Beneath(project, program) || workspace.Beneath(project, resolved) {
-		return nil, fmt.Errorf("%s lies in the project, so it is not started", program)
+		return nil, fmt.Errorf("%s is in the project, so it is not started", program)
 	}
 	ctx, cancel := context.WithTimeout(ctx, codexPatience)
 	defer cancel()

@@ -8,14 +8,14 @@ func PolicyKeys() Keys {
 	return Keys{
 		{"ralph", Version, "Version of the policy language."},
 		{"description", Text, "What the loop is for, in a sentence."},
-		{"prefix", Text, "Shown in brackets before every log line; ralph if absent."},
-		{"events", Events, "Hook events that this policy decides; [Stop] if absent."},
-		{"gate", Gate, "first (if absent): the first rule that holds decides. all: every continue rule that holds is shown to the agent."},
+		{"prefix", Text, "Shown in brackets before every log line; ralph by default."},
+		{"events", Events, "Hook events that this policy decides; [Stop] by default."},
+		{"gate", Gate, "first (the default): the first rule that holds decides. all: every continue rule that holds is shown to the agent."},
 		{"params", Params, "Settings of the policy: name → a small JSON Schema with a default."},
 		{"when", Exprs, "What the policy is for: unless it is true, the agent may stop and no rule is tried."},
 		{"loop", Loop, "The loop: the fact that it is in, its name, owner and start. Without a loop the agent may stop and no rule is tried."},
 		{"facts", Facts, "Named values: name → a source and its options. Gathered only when needed."},
-		{"memory", Memory, "Small values that the loop keeps between events: name → a JSON Schema with a default, and per: session (if absent) or project."},
+		{"memory", Memory, "Small values that the loop keeps between events: name → a JSON Schema with a default, and per: session (the default) or project."},
 		{"let", Lets, "Named expressions. Evaluated only when needed, once per event."},
 		{"limits", Limits, "Limits of the loop. They hold whatever the rules say."},
 		{"progress", Exprs, "What changes when the loop makes progress; loop.repeats counts continuations without a change."},
@@ -73,7 +73,7 @@ func IncludeKeys() Keys {
 	return Keys{
 		{"include", Text, "A file whose rules run here; shipped ones are written ralph:guards/NAME."},
 		{"with", Bindings, "Values for the params of the included file, as expressions."},
-		{"as", Name, "Name under which its rules are known; the file's base name if absent."},
+		{"as", Name, "Name under which its rules are known; the file's base name by default."},
 	}
 }
 
@@ -93,7 +93,7 @@ func EffectKeys() Keys {
 func RunKeys() Keys {
 	return Keys{
 		{"run", Words, "The program and its arguments."},
-		{"timeout", Duration, "How long the program may take before it is ended; 2s if absent."},
+		{"timeout", Duration, "How long the program may take before it is ended; 2s by default."},
 	}
 }
 
@@ -118,14 +118,14 @@ func FinallyKeys() Keys {
 // LimitKeys are the keys of limits.
 func LimitKeys() Keys {
 	return Keys{
-		{"continuations", Limit, "Most continuations in a streak; 500 if absent."},
-		{"repeats", Limit, "Most consecutive continuations without progress; no limit if absent."},
-		{"elapsed", Span, "Most time since the first continuation of the streak; 24h if absent."},
-		{"total", Limit, "Most continuations in a session; 5000 if absent."},
-		{"tokens", Limit, "Most tokens of the session, or of the run, in all; no limit if absent or 0."},
-		{"failures", Limit, "Most consecutive continuations after a turn that failed; 0 if absent."},
-		{"iterations", Limit, "Most iterations of a run; `ralph run` allows 100 if absent."},
-		{"cost", Amount, "Most US dollars that a run may cost; no limit if absent or 0."},
+		{"continuations", Limit, "Most continuations in a streak; 500 by default."},
+		{"repeats", Limit, "Most consecutive continuations without progress; no limit by default."},
+		{"elapsed", Span, "Most time since the first continuation of the streak; 24h by default."},
+		{"total", Limit, "Most continuations in a session; 5000 by default."},
+		{"tokens", Limit, "Most tokens of the session, or of the run, in all; no limit by default, and with 0."},
+		{"failures", Limit, "Most consecutive continuations after a turn that failed; 0 by default."},
+		{"iterations", Limit, "Most iterations of a run; `ralph run` allows 100 by default."},
+		{"cost", Amount, "Most US dollars that a run may cost; no limit by default, and with 0."},
 	}
 }
 
@@ -142,8 +142,8 @@ func AgentKeys() Keys {
 	return Keys{
 		{"client", Text, "The program of the agent, such as claude. Run once the policy is approved."},
 		{"args", Args, "Its arguments, as they are; they have no holes."},
-		{"fresh", Bool, "Each iteration has a fresh context; true if absent."},
-		{"iteration", Duration, "How long an iteration may take before it is ended; 1h if absent."},
+		{"fresh", Bool, "Each iteration has a fresh context; true by default."},
+		{"iteration", Duration, "How long an iteration may take before it is ended; 1h by default."},
 	}
 }
 
@@ -151,8 +151,8 @@ func AgentKeys() Keys {
 func UnlessKeys() Keys {
 	return Keys{
 		{"times", Count, "Step aside after this many verdicts, at most 1,000: no more are remembered."},
-		{"within", Duration, "Count only verdicts as recent as this; all if absent."},
-		{"per", Per, "What is counted together: prompt, session (if absent) or project."},
+		{"within", Duration, "Count only verdicts as recent as this; all by default."},
+		{"per", Per, "What is counted together: prompt, session (the default) or project."},
 	}
 }
 
