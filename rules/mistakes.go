@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/ralph-sdk/ralph/internal/source"
 )
 
 // A mistake is something that users of shells and of other languages write in an
@@ -315,18 +317,8 @@ func (f *finder) find(src string, from, to int, message, help string) (at, end i
 
 // inQuotes reports whether a byte of an expression stands in a text.
 func inQuotes(src string, at int) bool {
-	var open byte
-	for i := 0; i < at; i++ {
-		switch c := src[i]; {
-		case open == 0 && (c == '"' || c == '\'' || c == '`'):
-			open = c
-		case c == '\\' && open != 0 && open != '`':
-			i++
-		case c == open:
-			open = 0
-		}
-	}
-	return open != 0
+	open := source.Unclosed(src[:at])
+	return open >= 0 && strings.IndexByte("\"'`", src[open]) >= 0
 }
 
 // meantSource writes the source that another word usually means, with its argument,

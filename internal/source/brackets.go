@@ -3,22 +3,18 @@ package source
 import "strings"
 
 // walk goes through an expression, without its quotes, up to the index at which stop holds; depth is that of the brackets
-// around it. It returns where it ended, and the outermost bracket or the quote that is open there, or 0. An apostrophe
-// within or behind a word is no quote.
-func walk(text string, stop func(i, depth int) bool) (at int, open byte) {
-	var stack []byte
-	quote := byte(0)
-	for ; at < len(text); at++ {
-		c := text[at]
-		if stop(at, len(stack)) {
-			break
-		}
-		switch c {
+// around it. It returns where it ended, and the place of the quote that is open there, else of the last such bracket, or
+// -1. An apostrophe within or behind a word is no quote.
+func walk(text string, stop func(i, depth int) bool) (at, unclosed int) {
+	var brackets []int
+	quote := -1
+	for ; at < len(text) && !stop(at, len(brackets)); at++ {
+		switch c := text[at]; c {
 		case '(', '[', '{':
-			stack = append(stack, c)
+			brackets = append(brackets, at)
 		case ')', ']', '}':
-			if n := len(stack) - 1; n >= 0 && stack[n] == opener(c) {
-				stack = stack[:n]
+			if n := len(brackets) - 1; n >= 0 && text[brackets[n]] == opener(c) {
+				brackets = brackets[:n]
 			}
 		case '"', '\'', '`':
 			if c == '\'' && at > 0 && isWord(text[at-1]) {
@@ -26,21 +22,29 @@ func walk(text string, stop func(i, depth int) bool) (at int, open byte) {
 			}
 			if n := closing(text[at+1:], c); n >= 0 {
 				at += n + 1
-			} else if quote == 0 {
-				quote = c
+			} else if quote < 0 {
+				quote = at
 			}
 		}
 	}
-	if quote == 0 && len(stack) > 0 {
-		quote = stack[0]
+	if n := len(brackets) - 1; quote < 0 && n >= 0 {
+		return at, brackets[n]
 	}
 	return at, quote
 }
 
-// open is the quote that text leaves open, or the outermost bracket, or 0.
+// Unclosed is the offset of the quote that an expression leaves open, else of the last bracket, or -1.
+func Unclosed(text string) int {
+	_, at := walk(text, func(int, int) bool { return false })
+	return at
+}
+
+// open is the quote or bracket that text leaves open, or 0.
 func open(text string) byte {
-	_, c := walk(text, func(int, int) bool { return false })
-	return c
+	if at := Unclosed(text); at >= 0 {
+		return text[at]
+	}
+	return 0
 }
 
 // torn reports whether a ` #` between text and comment was within an expression:
