@@ -3,7 +3,6 @@ package rules
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -34,11 +33,10 @@ func (m values) Fact(_ context.Context, f *Fact, _ []string) Value {
 func (m values) Name(_ context.Context, name string) any { return m[name] }
 
 // ValueOf gives what a source would have given for a Go value: a fact that is
-// present, read by its schema. It takes nil (the fact is missing), truth values, any
-// kind of integer and float, texts, []byte and whatever marshals itself to text or
-// JSON, slices, arrays, maps with texts as keys (nil ones are empty), structs by
-// their json tags, and pointers to all of them. Of a [Value] that is OK the V converts, unless
-// ValueOf made it; the rest stays.
+// present, read by its schema. It takes nil (the fact is missing) and whatever encoding/json
+// writes, but that []byte is a text, a nil slice or map an empty one and a time.Duration a
+// duration; within structs they are what encoding/json writes. Of a [Value] that is OK the V
+// converts, unless ValueOf made it; the rest stays.
 //
 // A field of a wrong type is unusable, alone: rules that read it report that. What
 // cannot be converted at all makes the fact invalid, with the reason as its problem.
@@ -61,7 +59,7 @@ func ValueOf(f *Fact, v any) Value {
 	if f == nil {
 		f = &Fact{}
 	}
-	plain, err := plainOf(reflect.ValueOf(v), 0)
+	plain, err := plainOf(v, 0)
 	switch {
 	case err != nil:
 		return Value{Status: Invalid, Problem: err.Error()}

@@ -107,7 +107,7 @@ func (n *nameInfo) take(v any, m *meter) (taken any, problem string) {
 				return v, ""
 			}
 		}
-		plain, err := plainOf(reflect.ValueOf(v), 0)
+		plain, err := plainOf(v, 0)
 		if err != nil {
 			return nil, "cannot be used: " + err.Error()
 		}
