@@ -4,20 +4,40 @@ import (
 	"math"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/hookfile"
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // claudeCode writes the fields under the names that all events have. It takes a note to a prompt, and keys that it does
 // not know do no harm.
-func claudeCode() *Host {
-	return &Host{
-		Name: ClaudeCode,
-		recognise: func(in object) bool {
-			return in.has("prompt_id") || in.has(vocab.SessionCrons) || in.has(vocab.BackgroundTasks) || in.within(".claude")
-		},
-		dialect: withContext(UserPromptSubmit),
+var claudeCode = Host{
+	Name: ClaudeCode, Title: "Claude Code",
+	marks: func(in object) bool {
+		return in.has("prompt_id") || in.has(vocab.SessionCrons) || in.has(vocab.BackgroundTasks)
+	},
+	compacts: true,
+	dialect:  withContext,
+	Settings: hookfile.Settings{
+		Dir:     hookfile.Path{Variable: "CLAUDE_CONFIG_DIR", Name: ".claude"},
+		Project: ".claude/settings.json", Local: ".claude/settings.local.json", User: "settings.json",
+		Managed:     claudeManaged,
+		Here:        true,
+		Form:        hookfile.Form{List: true},
+		Plugin:      hookfile.Plugin{Remove: "claude plugin uninstall ralph@ralph", Key: "enabledPlugins"},
+		CapVariable: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", CapUsual: 8,
+	},
+}
+
+// claudeManaged is where administrators set what Claude Code does.
+func claudeManaged(goos string) string {
+	switch goos {
+	case "darwin":
+		return "/Library/Application Support/ClaudeCode/managed-settings.json"
+	case "windows":
+		return `C:\Program Files\ClaudeCode\managed-settings.json`
 	}
+	return "/etc/claude-code/managed-settings.json"
 }
 
 // feedback begins the message in which Claude Code gives the agent the reason to go on.

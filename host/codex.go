@@ -3,20 +3,59 @@ package host
 import (
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/hookfile"
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // codex refuses an answer with a key that it does not know: the turn then ends, whatever the rest says. The keys of the
 // portable form are known at every event, those of a note at a prompt only.
-func codex() *Host {
-	return &Host{
-		Name: Codex,
-		recognise: func(in object) bool {
-			return in.has(vocab.TurnID) || in.within(".codex")
-		},
-		dialect: withContext(UserPromptSubmit),
+var codex = Host{
+	Name: Codex, Title: "Codex",
+	marks:   func(in object) bool { return in.has(vocab.TurnID) },
+	dialect: withContext,
+	Settings: hookfile.Settings{
+		Dir:     hookfile.Path{Variable: "CODEX_HOME", Name: ".codex"},
+		Project: ".codex/hooks.json", User: "hooks.json",
+		Starts: []string{".codex/config.toml"},
+		Plugin: hookfile.Plugin{Remove: "codex plugin remove ralph@ralph", File: "config.toml", On: codexPluginOn},
+		Trust:  &codexTrust,
+	},
+}
+
+// codexTrust: a project needs a trusted directory, and each entry a trusted hash. Codex itself lists the hooks that it reads,
+// and starts no session and no hook for that.
+var codexTrust = hookfile.Trust{
+	What:  "Codex does not trust this folder, so it reads no hooks of it",
+	Fix:   "start codex in PROJECT and trust the folder; codex exec has --trust for that",
+	Maybe: "Codex reads hooks of folders that you trust only",
+	List:  []string{"codex", "app-server"},
+	Ask: []string{
+		`{"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "ralph", "version": "1"}}}`,
+		`{"method": "initialized"}`,
+		`{"id": 2, "method": "hooks/list", "params": {"cwds": [PROJECT]}}`,
+	},
+	Entry:    "Codex skips the entry until you trust it, and again after each change of it",
+	EntryFix: "start codex, enter /hooks and trust the entry of ralph",
+	Disabled: "the entry is disabled in Codex",
+	Enable:   "start codex, enter /hooks and enable the entry of ralph",
+}
+
+// codexPluginOn reports whether Codex's configuration has ralph's plugin switched on, in the form in which Codex writes it.
+func codexPluginOn(src string) bool {
+	inside, on := false, false
+	for line := range strings.Lines(src) {
+		line = strings.TrimSpace(line)
+		key, value, _ := strings.Cut(line, "=")
+		switch {
+		case strings.HasPrefix(line, "["):
+			inside = line == `[plugins."ralph@ralph"]`
+			on = on || inside
+		case inside && strings.TrimSpace(key) == "enabled" && strings.TrimSpace(value) == "false":
+			return false
+		}
 	}
+	return on
 }
 
 // codex reads a record of Codex: the items of the conversation are payloads of response_item, and the size of the

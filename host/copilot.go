@@ -3,47 +3,76 @@ package host
 import (
 	"slices"
 
+	"github.com/ralph-sdk/ralph/internal/hookfile"
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // copilot has two dialects: the case in which the event is registered selects the case of the keys. In camelCase an input
 // does not name its event, so the keys that only it has name it. A main agent's last text is in no input.
-func copilot() *Host {
-	return &Host{
-		Name: Copilot,
-		recognise: func(in object) bool {
-			_, stamp := in["timestamp"].(int)
-			camel := stamp && in.has("sessionId") && !in.has("hookEventName") && !in.has(vocab.HookEventName)
-			return camel || in.has("stopReason") || in.has("stop_reason") || in.within(".copilot")
-		},
-		refine: func(in object, ev *Event) {
-			if ev.AgentType == "" {
-				ev.AgentType = in.text("agent_name")
-			}
-			if in.text(vocab.HookEventName) != "" {
-				return
-			}
-			switch stops := in.has("stopReason") || in.has("stop_reason") || in.has(vocab.StopHookActive); {
-			case stops && ev.AgentType != "":
-				ev.Name = SubagentStop
-			case stops:
-				ev.Name = Stop
-			case in.has("prompt"):
-				ev.Name = UserPromptSubmit
-			case in.has("trigger") && in.has("customInstructions"):
-				ev.Name = PreCompact
-			case slices.Contains([]string{"complete", "error", "abort", "timeout", "user_exit"}, ev.Reason):
-				ev.Name = SessionEnd
-			default:
-				ev.Name = Unnamed
-			}
-		},
-		// A note counts at the top of the answer only, in both dialects.
-		dialect: func(r Reply, b *body) Reply {
-			b.Context = r.Context
-			return portable(r, b)
-		},
+var copilot = Host{
+	Name: Copilot, Title: "Copilot CLI",
+	marks: func(in object) bool {
+		_, stamp := in["timestamp"].(int)
+		camel := stamp && in.has("sessionId") && !in.has("hookEventName") && !in.has(vocab.HookEventName)
+		return camel || in.has("stopReason") || in.has("stop_reason")
+	},
+	events: []eventName{
+		{Stop, Stop}, {Stop, "agentStop"}, {UserPromptSubmit, UserPromptSubmit}, {UserPromptSubmit, "userPromptSubmitted"}, {StopFailure, ""},
+	},
+	refine: copilotEvent,
+	// A note counts at the top of the answer only, in both dialects.
+	dialect: func(h *Host, r Reply, b *body) Reply {
+		b.Context = r.Context
+		return portable(h, r, b)
+	},
+	Settings: hookfile.Settings{
+		Dir:     hookfile.Path{Variable: "COPILOT_HOME", Name: ".copilot"},
+		Project: ".github/hooks/ralph.json", User: "hooks/ralph.json",
+		ReadsOf: ClaudeCode, Reads: []string{hookfile.Project, hookfile.Local},
+		Starts: []string{".github/hooks/*.json"},
+		Form:   hookfile.Form{Flat: true, Version: 1, Command: copilotShell, Timeout: "timeoutSec"},
+		Trust:  &copilotTrust,
+	},
+}
+
+var copilotTrust = hookfile.Trust{
+	What:    "Copilot CLI does not trust this folder, so it runs no hooks of it",
+	Fix:     "start copilot in PROJECT and trust the folder; copilot -p has --trust-folder for one run",
+	Asks:    true,
+	Env:     "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true",
+	Folders: hookfile.Path{Name: "config.json"},
+	Key:     "trustedFolders",
+}
+
+// copilotShell is the key of a line for the shell that Copilot has on a system.
+func copilotShell(goos string) string {
+	if goos == "windows" {
+		return "powershell"
+	}
+	return "bash"
+}
+
+func copilotEvent(in object, ev *Event) {
+	if ev.AgentType == "" {
+		ev.AgentType = in.text("agent_name")
+	}
+	if in.text(vocab.HookEventName) != "" {
+		return
+	}
+	switch stops := in.has("stopReason") || in.has("stop_reason") || in.has(vocab.StopHookActive); {
+	case stops && ev.AgentType != "":
+		ev.Name = SubagentStop
+	case stops:
+		ev.Name = Stop
+	case in.has("prompt"):
+		ev.Name = UserPromptSubmit
+	case in.has("trigger") && in.has("customInstructions"):
+		ev.Name = PreCompact
+	case slices.Contains([]string{"complete", "error", "abort", "timeout", "user_exit"}, ev.Reason):
+		ev.Name = SessionEnd
+	default:
+		ev.Name = Unnamed
 	}
 }
 

@@ -30,7 +30,10 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 			*at = in.objects(f.name, f.also)
 		}
 	}
-	ev.Name = eventName(ev.Name)
+	if ev.Name == "" && h.eventKey != "" {
+		ev.Name = in.text(h.eventKey)
+	}
+	ev.Name = EventOf(ev.Name)
 	ev.StopHookActive = ev.Active == FlagTrue
 	ev.Turn = ev.TurnID
 	if h.refine != nil {
@@ -46,8 +49,8 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 		if _, given := in[vocab.Cwd]; !given && ev.Cwd == "" && hasLegacyMessage(in) {
 			ev.Cwd = "." // such hosts start their hooks in the project and do not name it
 		}
-		if ev.Turn == "" && ev.Active == FlagFalse && h.Name != Gemini {
-			ev.NewTurn = true // Gemini's flag stays false while the agent uses tools, so there it says nothing
+		if ev.Turn == "" && ev.Active == FlagFalse && !h.steady {
+			ev.NewTurn = true
 		}
 	}
 	return ev, nil
@@ -115,26 +118,12 @@ func (ev *Event) NoSubagent() bool {
 	return ev.Name == SubagentStop && ok && typ == ""
 }
 
-// eventName gives the normalised name of an event. Besides those that hosts call differently, a name in camelCase is
-// read as the same one in PascalCase.
-func eventName(name string) string {
-	switch name = strings.TrimSpace(name); name {
-	case "", "AfterAgent", "agentStop":
-		return Stop
-	case "BeforeAgent", "beforeSubmitPrompt", "userPromptSubmitted":
-		return UserPromptSubmit
-	case "PreCompress":
-		return PreCompact
-	}
-	if c := name[0]; 'a' <= c && c <= 'z' {
-		return string(c-'a'+'A') + name[1:]
-	}
-	return name
-}
-
 // BlocksCompaction reports whether a hook of the named host can keep the context as it is. Other hosts ignore the answer, or
 // end the turn.
-func BlocksCompaction(host string) bool { return host == ClaudeCode || host == "" }
+func BlocksCompaction(host string) bool {
+	h, ok := Lookup(host)
+	return host == "" || ok && h.compacts
+}
 
 // Watched reports whether hosts read no answer to an event.
 func Watched(event string) bool { return vocab.Watched(event) }

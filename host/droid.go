@@ -1,11 +1,15 @@
 package host
 
-// droid has Claude Code's protocol as it was at first, without turn ids and last messages; only the folder of its session
+import "github.com/ralph-sdk/ralph/internal/hookfile"
+
+// droid has Claude Code's protocol as it was at first, without turn ids and last messages; only the directory of its session
 // files distinguishes it.
-func droid() *Host {
-	return &Host{
-		Name:      Droid,
-		recognise: func(in object) bool { return in.within(".factory") },
-		dialect:   withContext(UserPromptSubmit),
-	}
+var droid = Host{
+	Name: Droid, Title: "Factory Droid",
+	events:  []eventName{{StopFailure, ""}},
+	dialect: withContext,
+	Settings: hookfile.Settings{
+		Dir:     hookfile.Path{Name: ".factory"},
+		Project: ".factory/settings.json", Local: ".factory/settings.local.json", User: "settings.json",
+	},
 }

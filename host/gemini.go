@@ -4,32 +4,53 @@ import (
 	"encoding/hex"
 	"hash/fnv"
 
+	"github.com/ralph-sdk/ralph/internal/hookfile"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // gemini has events of its own names, and three peculiarities. Its stop_hook_active stays false through continuations
 // in which the agent used a tool. Its prompt stays the first one through all of them. And its prompt_response is the
 // text of all of them one after another, so a phrase once said would be there for ever.
-func gemini() *Host {
-	return &Host{
-		Name: Gemini,
-		recognise: func(in object) bool {
-			switch in.text(vocab.HookEventName) {
-			case "AfterAgent", "BeforeAgent", "BeforeModel", "AfterModel", "BeforeToolSelection", "BeforeTool", "AfterTool", "PreCompress":
-				return true
-			}
-			return in.has("prompt_response") || in.within(".gemini")
-		},
-		refine: func(in object, ev *Event) {
-			if ev.TurnID == "" && ev.Prompt != "" {
-				ev.Turn = digest(ev.Prompt)
-			}
-			if ev.Active == FlagFalse {
-				ev.LastAssistantMessage = in.text("prompt_response")
-			}
-		},
-		dialect: withContext("BeforeAgent"),
-	}
+var gemini = Host{
+	Name: Gemini, Title: "Gemini CLI",
+	marks: func(in object) bool {
+		switch in.text(vocab.HookEventName) {
+		case "AfterAgent", "BeforeAgent", "BeforeModel", "AfterModel", "BeforeToolSelection", "BeforeTool", "AfterTool", "PreCompress":
+			return true
+		}
+		return in.has("prompt_response")
+	},
+	events: []eventName{
+		{Stop, "AfterAgent"}, {UserPromptSubmit, "BeforeAgent"}, {PreCompact, "PreCompress"}, {SubagentStop, ""}, {StopFailure, ""},
+	},
+	steady: true,
+	refine: func(in object, ev *Event) {
+		if ev.TurnID == "" && ev.Prompt != "" {
+			ev.Turn = digest(ev.Prompt)
+		}
+		if ev.Active == FlagFalse {
+			ev.LastAssistantMessage = in.text("prompt_response")
+		}
+	},
+	dialect: withContext,
+	Settings: hookfile.Settings{
+		Dir:     hookfile.Path{Name: ".gemini"},
+		Project: ".gemini/settings.json", User: "settings.json",
+		Here:   true,
+		Form:   hookfile.Form{Unit: 1000, Comments: true},
+		Plugin: hookfile.Plugin{Remove: "gemini extensions uninstall ralph", File: "extensions/ralph/gemini-extension.json"},
+		Trust:  &geminiTrust,
+	},
+}
+
+// geminiTrust: in a directory that is not trusted Gemini CLI runs no hook of the project, and its -p ends at once.
+var geminiTrust = hookfile.Trust{
+	What:    "Gemini CLI does not trust this folder, so it runs no hooks of it",
+	Fix:     "start gemini in PROJECT and trust the folder; for gemini -p, GEMINI_CLI_TRUST_WORKSPACE=true does that for one run",
+	Switch:  "settings.json",
+	Asks:    true,
+	Env:     "GEMINI_CLI_TRUST_WORKSPACE=true",
+	Folders: hookfile.Path{Variable: "GEMINI_CLI_TRUSTED_FOLDERS_PATH", Name: "trustedFolders.json"},
 }
 
 // digest names a prompt without keeping its words. It distinguishes turns, it guards nothing, so a quick hash will do.

@@ -1,32 +1,46 @@
 package host
 
-import "github.com/ralph-sdk/ralph/internal/vocab"
+import (
+	"github.com/ralph-sdk/ralph/internal/hookfile"
+	"github.com/ralph-sdk/ralph/internal/vocab"
+)
 
 // goose has Claude Code's events, but names them under "event". It starts hooks in the project, which only some of its
 // inputs name. At a stop it takes any object other than a decision for a failure, and it reads no notes, so notices go
 // to stderr, where its log is.
-func goose() *Host {
-	return &Host{
-		Name: Goose,
-		recognise: func(in object) bool {
-			return in.text("event") != "" && in.text(vocab.SessionID) != "" && in.text(vocab.HookEventName) == ""
-		},
-		refine: func(in object, ev *Event) {
-			if in.text(vocab.HookEventName) == "" {
-				ev.Name = eventName(in.text("event"))
-			}
-			if ev.Cwd == "" {
-				ev.Cwd = in.text("working_dir")
-			}
-			if ev.Cwd == "" {
-				ev.Cwd = "."
-			}
-		},
-		dialect: func(r Reply, b *body) Reply {
-			if r.Continue {
-				b.Decision, b.Reason = "block", r.Reason
-			}
-			return r
-		},
-	}
+var goose = Host{
+	Name: Goose, Title: "Goose",
+	marks: func(in object) bool {
+		return in.text("event") != "" && in.text(vocab.SessionID) != "" && in.text(vocab.HookEventName) == ""
+	},
+	eventKey: "event",
+	events:   []eventName{{SubagentStop, ""}, {StopFailure, ""}, {PreCompact, ""}},
+	refine: func(in object, ev *Event) {
+		if ev.Cwd == "" {
+			ev.Cwd = in.text("working_dir")
+		}
+		if ev.Cwd == "" {
+			ev.Cwd = "."
+		}
+	},
+	dialect: func(_ *Host, r Reply, b *body) Reply {
+		if r.Continue {
+			b.Decision, b.Reason = "block", r.Reason
+		}
+		return r
+	},
+	Settings: hookfile.Settings{
+		Project: ".agents/plugins/ralph/hooks/hooks.json", User: ".agents/plugins/ralph/hooks/hooks.json",
+		Beside: []hookfile.File{{Name: "../plugin.json", Text: goosePlugin}},
+		Starts: []string{".agents/plugins/*/hooks/*.json"},
+		After:  "New sessions that are started in the project use it.",
+	},
 }
+
+// goosePlugin is what makes a directory a plugin.
+const goosePlugin = `{
+  "name": "ralph",
+  "version": "1.0.0",
+  "description": "Asks ralph whether the agent may stop."
+}
+`

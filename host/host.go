@@ -32,6 +32,13 @@
 //	done := host.Said.In(host.Words(s, ev.LastAssistantMessage), "ALL_TASKS_COMPLETE")
 package host
 
+import (
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/hookfile"
+)
+
 // The names of the hosts that are known. The portable host, which stands for every other one, has the name "".
 const (
 	ClaudeCode = "claude-code"
@@ -45,41 +52,53 @@ const (
 	Goose      = "goose"
 )
 
-// Host is one host's protocol. Its methods are pure functions and safe for concurrent use. Get one from [Detect] or
-// [Lookup]; the zero Host is the portable one.
+// Host is what ralph knows of one host: its protocol and, as data, its settings. Its methods are pure functions and safe for
+// concurrent use. Get one from [Detect] or [Lookup]; the zero Host is the portable one.
 type Host struct {
-	Name string // one of the constants above, or "" for the portable host
+	Name     string            // one of the constants above, or "" for the portable host
+	Title    string            // the name that its makers write
+	Settings hookfile.Settings // for package host/setup
 
-	recognise func(in object) bool                // whether the input is this host's
-	refine    func(in object, ev *Event)          // what this host says in its own way; nil: nothing
-	dialect   func(r Reply, b *body) (rest Reply) // how this host wants to be answered; nil: the portable form
+	marks    func(in object) bool                         // whether only this host writes such an input
+	eventKey string                                       // where the input names its event, "" for hook_event_name
+	events   []eventName                                  // events that the host calls differently, or lacks
+	steady   bool                                         // stop_hook_active stays false while the agent goes on
+	compacts bool                                         // a hook can keep the context as it is
+	refine   func(in object, ev *Event)                   // what this host says in its own way; nil: nothing
+	dialect  func(h *Host, r Reply, b *body) (rest Reply) // how this host wants to be answered
 }
 
-// hosts lists every host that is known, those with the clearest marks first: [Detect] asks them in this order.
-// Paths of session files come last, since a user can keep them anywhere.
-func hosts() []*Host {
-	return []*Host{gemini(), cursor(), codex(), copilot(), vscode(), qwen(), droid(), claudeCode(), goose()}
-}
+// eventName is how a host calls an event; "" says that it does not have it. Of several names, the first is written.
+type eventName struct{ event, name string }
+
+// hosts lists every host that is known, in the order in which a user would look for them.
+var hosts = []*Host{&claudeCode, &codex, &gemini, &qwen, &copilot, &cursor, &droid, &vscode, &goose}
 
 // Detect recognises the host by the hook input alone. The environment is no help (several hosts set CLAUDE_PROJECT_DIR), nor
-// is the file that registered the hook (several hosts run the hooks in .claude/settings.json).
+// is the file that registered the hook (several hosts run the hooks in .claude/settings.json). Paths of session files count
+// last, since a user can keep them anywhere.
 // The result is never nil: an input that no host is known to write, or that is no JSON object, gives the portable host.
 func Detect(payload []byte) *Host {
 	in, err := parse(payload)
 	if err != nil {
 		return &Host{}
 	}
-	for _, h := range hosts() {
-		if h.recognise(in) {
+	for _, h := range slices.Backward(hosts) { // the first ones have marks that others took over
+		if h.marks != nil && h.marks(in) {
+			return h
+		}
+	}
+	for _, h := range hosts {
+		if dir := h.Settings.Dir.Name; dir != "" && in.within(dir) {
 			return h
 		}
 	}
 	return &Host{}
 }
 
-// Lookup gives the host of that name, one of [Names].
+// Lookup returns the host of that name, one of [Names].
 func Lookup(name string) (*Host, bool) {
-	for _, h := range hosts() {
+	for _, h := range hosts {
 		if h.Name == name {
 			return h, true
 		}
@@ -88,6 +107,39 @@ func Lookup(name string) (*Host, bool) {
 }
 
 // Names lists the hosts that are known, in the order in which a user would look for them.
-func Names() []string {
-	return []string{ClaudeCode, Codex, Gemini, Qwen, Copilot, Cursor, Droid, VSCode, Goose}
+func Names() (names []string) {
+	for _, h := range hosts {
+		names = append(names, h.Name)
+	}
+	return names
+}
+
+// EventName returns what the host calls an event, "" if it does not have it.
+func (h *Host) EventName(event string) string {
+	for _, e := range h.events {
+		if e.event == event {
+			return e.name
+		}
+	}
+	return event
+}
+
+// EventOf returns the event that a host calls by a name. A name in camelCase that no host is known for is read as the same one
+// in PascalCase.
+func EventOf(name string) string {
+	name = strings.TrimSpace(name)
+	if name == "" {
+		return Stop
+	}
+	for _, h := range hosts {
+		for _, e := range h.events {
+			if e.name == name {
+				return e.event
+			}
+		}
+	}
+	if c := name[0]; 'a' <= c && c <= 'z' {
+		return string(c-'a'+'A') + name[1:]
+	}
+	return name
 }

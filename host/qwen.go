@@ -3,19 +3,32 @@ package host
 import (
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/hookfile"
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// qwen follows Claude Code closely; it has crons for session_crons, and says how full the context is.
-func qwen() *Host {
-	return &Host{
-		Name: Qwen,
-		recognise: func(in object) bool {
-			return in.has("crons") || in.has("context_limit") || in.has("context_usage") || in.within(".qwen") ||
-				strings.Contains(in.text("prompt_id"), "########")
-		},
-		dialect: withContext(UserPromptSubmit),
-	}
+// qwen follows Claude Code closely; it has crons for session_crons, and says how full the context is. It asks for trust if its
+// user has it do so.
+var qwen = Host{
+	Name: Qwen, Title: "Qwen Code",
+	marks: func(in object) bool {
+		return in.has("crons") || in.has("context_limit") || in.has("context_usage") || strings.Contains(in.text("prompt_id"), "########")
+	},
+	dialect: withContext,
+	Settings: hookfile.Settings{
+		Dir:     hookfile.Path{Variable: "QWEN_HOME", Name: ".qwen"},
+		Project: ".qwen/settings.json", User: "settings.json",
+		Here:  true,
+		Form:  hookfile.Form{Comments: true},
+		Trust: &qwenTrust,
+	},
+}
+
+var qwenTrust = hookfile.Trust{
+	What:    "Qwen Code does not trust this folder, so it runs no hooks of it",
+	Fix:     "start qwen in PROJECT and trust the folder",
+	Switch:  "settings.json",
+	Folders: hookfile.Path{Variable: "QWEN_CODE_TRUSTED_FOLDERS_PATH", Name: "trustedFolders.json"},
 }
 
 // qwenFailure reads what Qwen Code notes of a failed request of the agent itself.

@@ -39,9 +39,10 @@ func (h *Host) Encode(r Reply) Answer {
 	if Watched(r.Event) {
 		// what is left goes to stderr
 	} else if h.dialect != nil {
-		rest = h.dialect(r, &b)
-	} else {
-		rest = unknown(r, &b)
+		rest = h.dialect(h, r, &b)
+	} else { // an unknown host; a note has both forms that hosts read, since one of Copilot's two inputs looks like no host's
+		b.Context = r.Context
+		rest = withContext(h, r, &b)
 	}
 	return Answer{Stdout: b.encode(), Stderr: lines(rest.Log, unsaid(rest.Notice, rest.Log))}
 }
@@ -109,7 +110,7 @@ func (b body) encode() []byte {
 }
 
 // portable fills in the form that every host with a JSON answer understands. It returns what is left to say.
-func portable(r Reply, b *body) Reply {
+func portable(_ *Host, r Reply, b *body) Reply {
 	if r.Continue {
 		b.Decision, b.Reason = "block", r.Reason
 	}
@@ -118,20 +119,11 @@ func portable(r Reply, b *body) Reply {
 }
 
 // withContext is the portable form with the note to a prompt that Claude Code introduced.
-func withContext(event string) func(Reply, *body) Reply {
-	return func(r Reply, b *body) Reply {
-		if r.Context != "" {
-			b.Specific = &specific{Event: event, Context: r.Context}
-		}
-		return portable(r, b)
+func withContext(h *Host, r Reply, b *body) Reply {
+	if r.Context != "" {
+		b.Specific = &specific{Event: h.EventName(UserPromptSubmit), Context: r.Context}
 	}
-}
-
-// unknown is the portable form for a host that nothing is known of. A note has both forms that hosts read: one of Copilot's
-// two inputs looks like no host's.
-func unknown(r Reply, b *body) Reply {
-	b.Context = r.Context
-	return withContext(UserPromptSubmit)(r, b)
+	return portable(h, r, b)
 }
 
 // unsaid gives the lines of a notice that are not in the log: trouble is in both.

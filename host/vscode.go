@@ -2,19 +2,17 @@ package host
 
 // vscode wants the decision below hookSpecificOutput; the portable form stands beside it, for the hosts that took over
 // its input but not its answer.
-func vscode() *Host {
-	return &Host{
-		Name:      VSCode,
-		recognise: func(in object) bool { return in.has("hookEventName") },
-		dialect: func(r Reply, b *body) Reply {
-			if r.Continue {
-				event := r.Event
-				if event == "" {
-					event = Stop
-				}
-				b.Specific = &specific{Event: event, Decision: "block", Reason: r.Reason}
+var vscode = Host{
+	Name: VSCode, Title: "VS Code",
+	marks: func(in object) bool { return in.has("hookEventName") },
+	dialect: func(h *Host, r Reply, b *body) Reply {
+		if r.Continue {
+			event := r.Event
+			if event == "" {
+				event = Stop
 			}
-			return withContext(UserPromptSubmit)(r, b)
-		},
-	}
+			b.Specific = &specific{Event: event, Decision: "block", Reason: r.Reason}
+		}
+		return withContext(h, r, b)
+	},
 }

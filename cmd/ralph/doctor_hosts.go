@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,7 +66,7 @@ func (x *examination) checkSettings() {
 	any := false
 	x.installed.Asking(func(in setup.Settings, e setup.Entry, policies []string) {
 		any = true
-		if all := in.Scope == setup.ScopeUser || in.Scope == setup.ScopeManaged; all && !e.ForAll() && in.Host.Stops(e.Event) {
+		if all := in.Scope == setup.ScopeUser || in.Scope == setup.ScopeManaged; all && !e.ForAll() && host.EventOf(e.Event) == host.Stop {
 			x.problem("untrusted", in.File.Shown, "the entry is for all projects and lacks --scope user, so what any project brings counts", x.installAgain(in, e))
 			x.repairEntry(in, e)
 		}
@@ -81,7 +82,7 @@ func (x *examination) checkSettings() {
 		if !lacks(x.root.Dir(), workspace.DefaultPolicy) {
 			policy = ""
 		}
-		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install claude-code"+policy+" (other hosts: "+strings.Join(setup.Names()[1:], ", ")+")")
+		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install "+setup.Names()[0]+policy+" (other hosts: "+strings.Join(setup.Names()[1:], ", ")+")")
 	}
 }
 
@@ -206,7 +207,7 @@ func (x *examination) checkOtherHooks() {
 			if _, ours := e.Ralph(); ours {
 				continue
 			}
-			event, text := in.Host.Event(e.Event), cut(oneLine(e.Text), 80)
+			event, text := host.EventOf(e.Event), cut(oneLine(e.Text), 80)
 			fix := "remove that entry from the file, or ralph's: ralph uninstall " + in.Host.Name
 			o, known := setup.Original{}, false
 			if !e.Other {
@@ -228,28 +229,30 @@ func (x *examination) checkOtherHooks() {
 
 // checkBlockCap compares the host's bound with those of the policies.
 func (x *examination) checkBlockCap() {
-	limit, where := x.installed.BlockCap()
 	for _, p := range x.policies {
-		if p.program == nil || p.host != host.ClaudeCode || !slices.Contains(p.program.Events, host.Stop) {
+		h, _ := host.Lookup(p.host)
+		if h == nil || p.program == nil || !slices.Contains(p.program.Events, host.Stop) {
+			continue
+		}
+		limit, where := x.installed.BlockCap(h)
+		if where == "" {
 			continue
 		}
 		switch what, fix := p.reentryAdvice(); {
 		case what != "":
 			x.note("reentry", p.name, "it "+what, "to run through all tasks: "+fix)
 		case limit > 0 && p.program.Limits().Continuations > limit:
-			x.note("block-cap", where, fmt.Sprintf("Claude Code lets the agent stop after %d consecutive continuations without a tool call, but %s continues up to %d times", limit, p.name, p.program.Limits().Continuations),
-				`if that ends loops too early, add {"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}} to .claude/settings.json; the limits of the policy stay`)
+			x.note("block-cap", where, fmt.Sprintf("%s lets the agent stop after %d consecutive continuations without a tool call, but %s continues up to %d times", h.Title, limit, p.name, p.program.Limits().Continuations),
+				fmt.Sprintf(`if that ends loops too early, add {"env": {%q: "0"}} to %s; the limits of the policy stay`, h.Settings.CapVariable, h.Settings.Project))
 		}
 	}
 }
 
 // checkOwnPlugin sees what the hooks of ralph's own plugin need.
 func (x *examination) checkOwnPlugin(ctx context.Context) {
-	for _, name := range []string{host.ClaudeCode, host.Codex, host.Gemini} {
-		where, on := x.installed.Plugins()[name]
-		if !on {
-			continue
-		}
+	plugins := x.installed.Plugins()
+	for _, name := range slices.Sorted(maps.Keys(plugins)) {
+		where := plugins[name]
 		if _, err := exec.LookPath("ralph"); err != nil {
 			x.problem("program", where, "the plugin "+setup.Plugin+" runs ralph by its name, but there is none on the PATH", "put ralph into a folder of the PATH")
 		}

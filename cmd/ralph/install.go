@@ -15,7 +15,6 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/internal/home"
 	"github.com/ralph-sdk/ralph/internal/workspace"
@@ -141,8 +140,8 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	installed, isNew := a.setupIn(project).Read(ctx), !setup.Asks(entries, f.policies) // doctor reports an old one
 	if other, ok := installed.Serving(g, f.scope, f.policies); ok && isNew {
 		where := ""
-		if g.ReadsWhere != "" {
-			where = ", " + g.ReadsWhere
+		if g.Settings.ReadsWhere != "" {
+			where = ", " + g.Settings.ReadsWhere
 		}
 		fmt.Fprintf(a.stdout, "%s reads %s too%s, and the entry there asks %s already: there is nothing to add.\n", g.Title, other.File.Shown, where, policyList(f.policies))
 		a.adviseGates(g.Gates(ctx, other.File))
@@ -174,7 +173,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	}
 	s.Src = after
 	gates := g.Gates(ctx, s)
-	use := cmp.Or(g.After, "New sessions use it.")
+	use := cmp.Or(g.Settings.After, "New sessions use it.")
 	if len(gates) > 0 {
 		use = "New sessions use it once " + g.Title + " has the trust that it asks for."
 	}
@@ -182,18 +181,16 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if len(absent) > 0 {
 		fmt.Fprintf(a.stdout, "%s has no %s, so it does not ask %s there.\n", g.Title, wordList(absent, "and no"), policyList(f.policies))
 	}
-	if dir, err := os.Getwd(); err == nil && g.Here && f.scope != setup.ScopeUser && !workspace.SameFile(dir, project) && workspace.Beneath(project, dir) {
+	if dir, err := os.Getwd(); err == nil && g.Settings.Here && f.scope != setup.ScopeUser && !workspace.SameFile(dir, project) && workspace.Beneath(project, dir) {
 		fmt.Fprintf(a.stdout, "Start %s in %s: it reads only the settings of the folder that it is started in.\n", g.Title, project)
 	}
 	if f.scope == setup.ScopeUser {
 		fmt.Fprintln(a.stdout, "In each project, its loops and settings count once you start a loop there or run: ralph trust")
 	}
 	a.adviseGates(gates)
-	if g.Name == host.ClaudeCode {
-		for _, other := range installed.Readers(f.scope, f.policies) {
-			fmt.Fprintf(a.stdout, "%s reads this file too, and %s asks %s already: %s\n",
-				other.Host.Title, other.File.Shown, policyList(f.policies), uninstallLine(other.Host.Name, f.policies, other.Entries, other.Scope))
-		}
+	for _, other := range installed.Readers(g, f.scope, f.policies) {
+		fmt.Fprintf(a.stdout, "%s reads this file too, and %s asks %s already: %s\n",
+			other.Host.Title, other.File.Shown, policyList(f.policies), uninstallLine(other.Host.Name, f.policies, other.Entries, other.Scope))
 	}
 	if note != "" {
 		fmt.Fprintln(a.stdout, note)
@@ -244,7 +241,7 @@ func besideOwnPlugin(g setup.Host, where string, policies []string) error {
 			approve = "\nThe plugin needs your approval of the policy: ralph trust " + p
 		}
 		return fmt.Errorf("the plugin %s, switched on in %s, already asks %s; an entry beside it would count each stop twice.%s\nTo use an entry, first run: %s",
-			setup.Plugin, where, p, approve, setup.RemovePlugin(g.Name))
+			setup.Plugin, where, p, approve, g.Settings.Plugin.Remove)
 	}
 	return nil
 }

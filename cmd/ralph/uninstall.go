@@ -56,7 +56,7 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 		}
 		installed := a.setupIn(project).Read(ctx)
 		if other, ok := installed.Serving(g, f.scope, f.policies); ok {
-			fmt.Fprintf(a.stdout, "%s reads %s, where ralph is installed: ralph uninstall claude-code%s --scope %s\n", g.Title, other.File.Shown, policyFlags(f.policies), other.Scope)
+			fmt.Fprintf(a.stdout, "%s reads %s, where ralph is installed: ralph uninstall %s%s --scope %s\n", g.Title, other.File.Shown, other.Host.Name, policyFlags(f.policies), other.Scope)
 		}
 		for _, in := range installed.Of(g) {
 			if in.Scope != f.scope && slices.ContainsFunc(in.Entries, func(e setup.Entry) bool { _, ok := e.Ralph(); return ok }) {

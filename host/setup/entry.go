@@ -29,7 +29,7 @@ func leastTimeout(deadline time.Duration) int { return int(math.Ceil(deadline.Se
 
 // Timeout returns what an entry says for that deadline, in the unit of the host.
 func (g Host) Timeout(deadline time.Duration) int {
-	return g.form.seconds(max(hookTimeout, leastTimeout(deadline)))
+	return g.form().seconds(max(hookTimeout, leastTimeout(deadline)))
 }
 
 // An Entry is one command that a settings file has a host run at an event.

@@ -7,30 +7,43 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/hookfile"
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
-func (f form) commandKey() string { return cmp.Or(f.command, "command") }
+// form is how a host's settings hold hooks.
+type form hookfile.Form
+
+func (g Host) form() form { return form(g.Settings.Form) }
+
+func (f form) commandKey() string {
+	if f.Command == nil {
+		return "command"
+	}
+	return f.Command(runtime.GOOS)
+}
 
 func (f form) timeoutKey() string {
-	if f.timeout == "-" {
+	if f.Timeout == "-" {
 		return ""
 	}
-	return cmp.Or(f.timeout, "timeout")
+	return cmp.Or(f.Timeout, "timeout")
 }
 
 // seconds returns a number of seconds in the unit of the host.
-func (f form) seconds(n int) int { return n * max(f.unit, 1) }
+func (f form) seconds(n int) int { return n * max(f.Unit, 1) }
 
 // empty is a file without hooks.
 func (f form) empty() []byte {
-	if f.version == 0 {
+	if f.Version == 0 {
 		return []byte("{}\n")
 	}
-	return fmt.Appendf(nil, "{\n  \"version\": %d\n}\n", f.version)
+	return fmt.Appendf(nil, "{\n  \"version\": %d\n}\n", f.Version)
 }
 
 // entry is what the list of an event holds for one hook.
@@ -40,21 +53,21 @@ func (g Host) entry(goos, event string, words []string) []byte {
 	field := func(key string, value any) {
 		fields = append(fields, fmt.Sprintf("%s: %s", jsonedit.Encode(key), jsonedit.Encode(value)))
 	}
-	if !g.form.loop {
+	if !g.form().Loop {
 		field("type", "command")
 	}
-	field(g.form.commandKey(), line)
+	field(g.form().commandKey(), line)
 	if args != nil {
 		field("args", args)
 	}
-	if key := g.form.timeoutKey(); key != "" {
+	if key := g.form().timeoutKey(); key != "" {
 		field(key, g.Timeout(g.env.deadlineOf(words)))
 	}
-	if g.form.loop && g.Stops(event) {
+	if g.form().Loop && host.EventOf(event) == host.Stop {
 		field("loop_limit", nil)
 	}
 	hook := "{" + strings.Join(fields, ", ") + "}"
-	if g.form.flat {
+	if g.form().Flat {
 		return []byte(hook)
 	}
 	return []byte(`{"hooks": [` + hook + `]}`)
@@ -68,7 +81,7 @@ func (f form) readEntry(e Entry, handler map[string]any) Entry {
 	}
 	if n, ok := handler[f.timeoutKey()].(json.Number); ok {
 		e.Timeout, _ = n.Float64()
-		e.Timeout /= float64(max(f.unit, 1))
+		e.Timeout /= float64(max(f.Unit, 1))
 	}
 	e.key = f.commandKey()
 	if _, ok := handler[e.key].(string); !ok {
@@ -87,7 +100,7 @@ func (f form) hooksOf(event string, list []any) (entries []Entry, odd string) {
 			return nil, fmt.Sprintf("[%d]", g)
 		}
 		hooks, isGroup := in["hooks"].([]any)
-		if f.flat && !isGroup {
+		if f.Flat && !isGroup {
 			entries = append(entries, f.readEntry(Entry{Event: event, group: g, flat: true}, in))
 			continue
 		}
@@ -108,12 +121,12 @@ func (f form) hooksOf(event string, list []any) (entries []Entry, odd string) {
 // besideFiles reads the files that the host needs beside these settings, each by its text.
 func (s File) besideFiles(ctx context.Context) (map[string]File, error) {
 	all := map[string]File{}
-	for name, text := range s.host.beside {
-		f, err := s.host.open(ctx, s.scope, filepath.Join(filepath.Dir(s.host.Files[s.scope]), filepath.FromSlash(name)))
+	for _, beside := range s.host.Settings.Beside {
+		f, err := s.host.open(ctx, s.scope, filepath.Join(filepath.Dir(s.host.Files[s.scope]), filepath.FromSlash(beside.Name)))
 		if err != nil {
 			return nil, err
 		}
-		all[text] = f
+		all[beside.Text] = f
 	}
 	return all, nil
 }

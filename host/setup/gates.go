@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/hookfile"
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/schema"
@@ -23,90 +24,111 @@ type Gate struct {
 	Fix   []string
 }
 
-// A gateQuery is about ralph's entries in one settings file.
-type gateQuery struct {
-	Env
-	scope   string
-	file    File
-	entries []Entry // of ralph
-}
-
-// Gates lists what is left before the host runs ralph's entries in a file, which may be one of Claude Code
+// Gates lists what is left before the host runs ralph's entries in a file, which may be one of another host
 // that the host reads too.
 func (g Host) Gates(ctx context.Context, s File) []Gate {
+	t := g.Settings.Trust
 	entries, err := s.Entries()
-	if err != nil || g.gates == nil {
+	if err != nil || t == nil {
 		return nil
 	}
 	entries = slices.DeleteFunc(entries, func(e Entry) bool { _, ok := e.Ralph(); return !ok })
-	if len(entries) == 0 {
+	switch {
+	case len(entries) == 0:
+		return nil
+	case t.List != nil:
+		return g.listedGates(ctx, s, entries)
+	case s.scope == ScopeUser || g.trusted():
 		return nil
 	}
-	return g.gates(ctx, gateQuery{g.env, s.scope, s, entries})
+	return []Gate{g.gate(true, t.What, t.Fix)}
 }
 
-// codexPatience is how long codex may take to list its hooks.
-const codexPatience = 10 * time.Second
+// gate is a gate with these texts.
+func (g Host) gate(known bool, what, fix string) Gate {
+	return Gate{Known: known, What: what, Fix: []string{strings.ReplaceAll(fix, "PROJECT", g.env.Project)}}
+}
 
-// codexGates asks codex itself: a project needs a trusted folder, and each entry a trusted hash.
-func codexGates(ctx context.Context, q gateQuery) []Gate {
-	folder := Gate{
-		Known: true,
-		What:  "Codex does not trust this folder, so it reads no hooks of it",
-		Fix:   []string{"start codex in " + q.Project + " and trust the folder; codex exec has --trust for that"},
+// trusted reports whether the host trusts the project's directory, or asks for no trust.
+func (g Host) trusted() bool {
+	t, dir := g.Settings.Trust, g.env.dir(g.Host)
+	asks, said := ofSettings[bool](orPath("", dir, t.Switch), "security", "folderTrust", "enabled")
+	if !said {
+		asks = t.Asks
 	}
-	hook := Gate{
-		What: "Codex skips the entry until you trust it, and again after each change of it",
-		Fix:  []string{"start codex, enter /hooks and trust the entry of ralph"},
+	variable, value, _ := strings.Cut(t.Env, "=")
+	file := g.env.path(t.Folders, dir)
+	if !asks || variable != "" && g.env.getenv(variable) == value {
+		return true
 	}
-	hooks, err := codexHooks(ctx, q.Project)
+	if t.Key == "" {
+		return trusts(file, g.env.Project)
+	}
+	directories, _ := ofSettings[[]any](file, t.Key)
+	return slices.ContainsFunc(directories, func(v any) bool {
+		top, ok := v.(string)
+		return ok && workspace.Beneath(top, g.env.Project)
+	})
+}
+
+// patience is how long a host may take to list its hooks.
+const patience = 10 * time.Second
+
+// listedGates asks the host itself, which trusts a directory, and each entry in it.
+func (g Host) listedGates(ctx context.Context, s File, entries []Entry) []Gate {
+	t := g.Settings.Trust
+	var directory []Gate
+	if s.scope == ScopeProject {
+		directory = []Gate{g.gate(true, t.What, t.Fix)}
+	}
+	entry := g.gate(false, t.Entry, t.EntryFix)
+	hooks, err := listHooks(ctx, g.env.Project, t)
 	if err != nil {
-		if q.scope == ScopeProject {
-			folder.Known, folder.What = false, "Codex reads hooks of folders that you trust only"
-			return []Gate{folder, hook}
+		for i := range directory {
+			directory[i].Known, directory[i].What = false, t.Maybe
 		}
-		return []Gate{hook}
+		return append(directory, entry)
 	}
 	found := false
 	for _, h := range hooks {
-		if !workspace.SameFile(h.SourcePath, q.file.place()) || !slices.ContainsFunc(q.entries, func(e Entry) bool { return e.Text == h.Command }) {
+		if !workspace.SameFile(h.SourcePath, s.place()) || !slices.ContainsFunc(entries, func(e Entry) bool { return e.Text == h.Command }) {
 			continue
 		}
 		found = true
 		switch {
 		case !h.Enabled:
-			return []Gate{{Known: true, What: "the entry is disabled in Codex", Fix: []string{"start codex, enter /hooks and enable the entry of ralph"}}}
+			return []Gate{g.gate(true, t.Disabled, t.Enable)}
 		case h.TrustStatus != "trusted" && h.TrustStatus != "managed":
-			hook.Known = true
-			return []Gate{hook}
+			entry.Known = true
+			return []Gate{entry}
 		}
 	}
-	if !found && q.scope == ScopeProject {
-		return []Gate{folder, hook}
+	if !found && directory != nil {
+		return append(directory, entry)
 	}
 	return nil
 }
 
-// codexHook is what codex says of a hook.
-type codexHook struct {
+// listedHook is what a host lists of a hook.
+type listedHook struct {
 	Command     string `json:"command"`
 	SourcePath  string `json:"sourcePath"`
 	Enabled     bool   `json:"enabled"`
 	TrustStatus string `json:"trustStatus"`
 }
 
-// codexHooks has the user's codex list the hooks that it reads in a project. It starts no session and no hook.
-func codexHooks(ctx context.Context, project string) ([]codexHook, error) {
-	program, err := exec.LookPath("codex")
+// listHooks has the user's program of a host list the hooks that it reads in a project.
+func listHooks(ctx context.Context, project string, t *hookfile.Trust) ([]listedHook, error) {
+	program, err := exec.LookPath(t.List[0])
 	if err != nil {
 		return nil, err
 	}
 	if resolved, err := filepath.EvalSymlinks(program); err != nil || workspace.Beneath(project, program) || workspace.Beneath(project, resolved) {
 		return nil, fmt.Errorf("%s is in the project, so it is not started", program)
 	}
-	ctx, cancel := context.WithTimeout(ctx, codexPatience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "app-server")
+	cmd := exec.CommandContext(ctx, program, t.List[1:]...)
 	cmd.Dir = project
 	cmd.WaitDelay = time.Second
 	in, err := cmd.StdinPipe()
@@ -126,16 +148,9 @@ func codexHooks(ctx context.Context, project string) ([]codexHook, error) {
 		in.Close() // which ends it
 		_ = cmd.Wait()
 	}()
-	type message map[string]any
-	ask := json.NewEncoder(in)
-	for _, m := range []message{
-		{"id": 1, "method": "initialize", "params": message{"clientInfo": message{"name": "ralph", "version": "1"}}},
-		{"method": "initialized"},
-		{"id": 2, "method": "hooks/list", "params": message{"cwds": []string{project}}},
-	} {
-		if err := ask.Encode(m); err != nil {
-			return nil, err
-		}
+	ask := strings.ReplaceAll(strings.Join(t.Ask, "\n"), "PROJECT", string(jsonedit.Encode(project)))
+	if _, err := fmt.Fprintln(in, ask); err != nil {
+		return nil, err
 	}
 	answers := json.NewDecoder(out)
 	for {
@@ -143,7 +158,7 @@ func codexHooks(ctx context.Context, project string) ([]codexHook, error) {
 			ID     any `json:"id"`
 			Result struct {
 				Data []struct {
-					Hooks []codexHook `json:"hooks"`
+					Hooks []listedHook `json:"hooks"`
 				} `json:"data"`
 			} `json:"result"`
 			Error any `json:"error"`
@@ -155,68 +170,18 @@ func codexHooks(ctx context.Context, project string) ([]codexHook, error) {
 			continue
 		}
 		if answer.Error != nil || len(answer.Result.Data) == 0 {
-			return nil, fmt.Errorf("codex lists no hooks: %v", answer.Error)
+			return nil, fmt.Errorf("%s lists no hooks: %v", t.List[0], answer.Error)
 		}
 		return answer.Result.Data[0].Hooks, nil
 	}
 }
 
-// geminiGates sees whether Gemini CLI trusts the folder. Where it does not, it runs no hook of a project, and
-// its -p ends at once.
-func geminiGates(_ context.Context, q gateQuery) []Gate {
-	if q.scope == ScopeUser {
-		return nil
-	}
-	enabled, said := ofSettings[bool](orPath("", q.Home, ".gemini", "settings.json"), "security", "folderTrust", "enabled")
-	if q.getenv("GEMINI_CLI_TRUST_WORKSPACE") == "true" || said && !enabled ||
-		trusts(orPath(q.getenv("GEMINI_CLI_TRUSTED_FOLDERS_PATH"), q.Home, ".gemini", "trustedFolders.json"), q.Project) {
-		return nil
-	}
-	return []Gate{{
-		Known: true,
-		What:  "Gemini CLI does not trust this folder, so it runs no hooks of it",
-		Fix:   []string{"start gemini in " + q.Project + " and trust the folder; for gemini -p, GEMINI_CLI_TRUST_WORKSPACE=true does that for one run"},
-	}}
-}
-
-// qwenGates sees whether Qwen Code trusts the folder, if its user has it ask for that.
-func qwenGates(_ context.Context, q gateQuery) []Gate {
-	dir := orPath(q.getenv("QWEN_HOME"), q.Home, ".qwen")
-	enabled, _ := ofSettings[bool](orPath("", dir, "settings.json"), "security", "folderTrust", "enabled")
-	if q.scope == ScopeUser || !enabled || trusts(orPath(q.getenv("QWEN_CODE_TRUSTED_FOLDERS_PATH"), dir, "trustedFolders.json"), q.Project) {
-		return nil
-	}
-	return []Gate{{
-		Known: true,
-		What:  "Qwen Code does not trust this folder, so it runs no hooks of it",
-		Fix:   []string{"start qwen in " + q.Project + " and trust the folder"},
-	}}
-}
-
-// copilotGates sees whether Copilot CLI trusts the folder.
-func copilotGates(_ context.Context, q gateQuery) []Gate {
-	if q.scope == ScopeUser || q.getenv("GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS") == "true" {
-		return nil
-	}
-	folders, _ := ofSettings[[]any](orPath("", orPath(q.getenv("COPILOT_HOME"), q.Home, ".copilot"), "config.json"), "trustedFolders")
-	for _, folder := range folders {
-		if folder, ok := folder.(string); ok && workspace.Beneath(folder, q.Project) {
-			return nil
-		}
-	}
-	return []Gate{{
-		Known: true,
-		What:  "Copilot CLI does not trust this folder, so it runs no hooks of it",
-		Fix:   []string{"start copilot in " + q.Project + " and trust the folder; copilot -p has --trust-folder for one run"},
-	}}
-}
-
-// orPath is a path that a variable names, else the one of these steps from a directory; "" if that is not known.
-func orPath(named, dir string, steps ...string) string {
+// orPath is a path that a variable names, else one from a directory; "" if that is not known.
+func orPath(named, dir, name string) string {
 	if named != "" || dir == "" {
 		return named
 	}
-	return filepath.Join(dir, filepath.Join(steps...))
+	return filepath.Join(dir, name)
 }
 
 // ofSettings returns a value of a host's own settings; false if it is not there. Hosts write comments

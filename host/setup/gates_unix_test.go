@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ralph-sdk/ralph/internal/hookfile"
 )
 
 // A codex that PATH finds in the project is not started: the author of a repository could have
@@ -30,7 +32,7 @@ func TestCodexOfTheProjectIsNotStarted(t *testing.T) {
 	}
 	for _, dir := range []string{filepath.Dir(program), outside} {
 		t.Setenv("PATH", dir)
-		if _, err := codexHooks(t.Context(), project); err == nil {
+		if _, err := listHooks(t.Context(), project, &hookfile.Trust{List: []string{"codex", "app-server"}}); err == nil {
 			t.Errorf("PATH=%s: it listed hooks", dir)
 		}
 		if _, err := os.Stat(mark); err == nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/hookfile"
 	"github.com/ralph-sdk/ralph/internal/shellwords"
 )
 
@@ -40,7 +41,7 @@ func TestAgentCommand(t *testing.T) {
 			want: []string{`"C:\my bin\ralph.exe" eval --set x=C:\y`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := Host{list: c.host != host.Codex}
+			g := Host{Host: &host.Host{Settings: hookfile.Settings{Form: hookfile.Form{List: c.host != host.Codex}}}}
 			added := shellwords.Split(c.added)
 			for _, word := range c.listed {
 				added = append(added, shellwords.Word{Text: word, Raw: quoteListed(c.goos, word)})

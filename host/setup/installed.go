@@ -73,9 +73,9 @@ func (in Env) Read(ctx context.Context) *Installed {
 	return all
 }
 
-// plugins are the plugins of Claude Code that the file switches on or off.
+// plugins are the plugins that the file switches on or off.
 func (in Settings) plugins() map[string]any {
-	plugins, _ := in.values["enabledPlugins"].(map[string]any)
+	plugins, _ := in.values[in.Host.Settings.Plugin.Key].(map[string]any)
 	return plugins
 }
 
@@ -103,23 +103,24 @@ func (in Settings) Originals() map[string]Original {
 	return on
 }
 
-// capVariable sets how many consecutive continuations Claude Code allows; 0 is any number.
-const capVariable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
-
-// BlockCap returns after how many consecutive continuations without a tool call Claude Code lets the agent stop, 0 for none,
-// and where that is set.
-func (all *Installed) BlockCap() (limit int, where string) {
-	text, where := all.env.getenv(capVariable), capVariable
+// BlockCap returns after how many consecutive continuations without a tool call a host lets the agent stop, 0 for any number,
+// and where that is set. Where is "" for a host whose number cannot be set.
+func (all *Installed) BlockCap(h *host.Host) (limit int, where string) {
+	where = h.Settings.CapVariable
+	if where == "" {
+		return 0, ""
+	}
+	text := all.env.getenv(where)
 	for _, in := range all.Settings {
 		env, _ := in.values["env"].(map[string]any)
-		if v, ok := env[capVariable]; ok && in.Host.Name == host.ClaudeCode {
+		if v, ok := env[h.Settings.CapVariable]; ok && in.Host.Name == h.Name {
 			text, where = fmt.Sprint(v), in.File.Shown
 		}
 	}
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
 		return n, where
 	}
-	return 8, where
+	return h.Settings.CapUsual, where
 }
 
 // Asking calls f for every entry that asks ralph, with the policies that it names.
@@ -140,7 +141,7 @@ func (all *Installed) ForAll() bool {
 	return is
 }
 
-// Plugin is the plugin of ralph's own repository, as Claude Code and Codex name it.
+// Plugin is the plugin of ralph's own repository, as hosts name it.
 const Plugin = "ralph@ralph"
 
 // PluginPolicies are those that the hooks of the plugin ask, in all projects.
@@ -153,44 +154,22 @@ func (all *Installed) Plugins() map[string]string {
 		for _, in := range all.Settings {
 			enabled, ok := in.plugins()[Plugin].(bool)
 			switch {
-			case !ok || in.Scope != scope || in.Host.Name != host.ClaudeCode:
+			case !ok || in.Scope != scope:
 			case enabled:
-				on[host.ClaudeCode] = in.File.Shown
+				on[in.Host.Name] = in.File.Shown
 			default:
-				delete(on, host.ClaudeCode)
+				delete(on, in.Host.Name)
 			}
 		}
 	}
-	home := all.env.Home
-	if file := orPath("", orPath(all.env.getenv("CODEX_HOME"), home, ".codex"), "config.toml"); codexPluginOn(readUserFile(file)) {
-		on[host.Codex] = file
-	}
-	if file := orPath("", home, ".gemini", "extensions", "ralph", "gemini-extension.json"); readUserFile(file) != "" {
-		on[host.Gemini] = file
-	}
-	return on
-}
-
-// RemovePlugin returns the command that removes ralph's own plugin from a host.
-func RemovePlugin(name string) string {
-	return map[string]string{
-		host.ClaudeCode: "claude plugin uninstall " + Plugin, host.Codex: "codex plugin remove " + Plugin, host.Gemini: "gemini extensions uninstall ralph",
-	}[name]
-}
-
-// codexPluginOn reports whether Codex's configuration has the plugin switched on, in the form
-// in which Codex writes it.
-func codexPluginOn(src string) bool {
-	inside, on := false, false
-	for line := range strings.Lines(src) {
-		line = strings.TrimSpace(line)
-		key, value, _ := strings.Cut(line, "=")
-		switch {
-		case strings.HasPrefix(line, "["):
-			inside = line == `[plugins."`+Plugin+`"]`
-			on = on || inside
-		case inside && strings.TrimSpace(key) == "enabled" && strings.TrimSpace(value) == "false":
-			return false
+	for _, g := range all.env.Hosts() {
+		p := g.Settings.Plugin
+		if p.File == "" {
+			continue
+		}
+		file := orPath("", all.env.dir(g.Host), p.File)
+		if src := readUserFile(file); src != "" && (p.On == nil || p.On(src)) {
+			on[g.Name] = file
 		}
 	}
 	return on
@@ -209,9 +188,9 @@ func readUserFile(name string) string {
 // Started returns what clients run by themselves in a project, by name and content: their settings there start hooks and
 // servers. The settings of all clients count, since an agent may be a script that starts one.
 func Started(project string) (known []string) {
-	patterns := []string{".mcp.json", ".codex/config.toml", ".github/hooks/*.json", ".agents/plugins/*/hooks/*.json"}
+	patterns := []string{".mcp.json"}
 	for _, g := range (Env{}).Hosts() {
-		patterns = append(patterns, g.Files[ScopeProject], g.Files[ScopeLocal])
+		patterns = append(append(patterns, g.Files[ScopeProject], g.Files[ScopeLocal]), g.Settings.Starts...)
 	}
 	for _, pattern := range patterns {
 		names, _ := fs.Glob(os.DirFS(project), pattern)
@@ -222,25 +201,30 @@ func Started(project string) (known []string) {
 	return known
 }
 
-// Serving returns the entry of Claude Code that serves another host in a scope too: it asks just these policies. The user's
-// own entry is for other projects than this one, so none of this project serves for it.
+// Serving returns the entry of another host that serves a host in a scope too, which reads those settings: it asks just these
+// policies. The user's own entry is for other projects than this one, so none of this project serves for it.
 func (all *Installed) Serving(g Host, scope string, policies []string) (Settings, bool) {
 	for _, in := range all.Settings {
-		if in.Host.Name == host.ClaudeCode && slices.Contains(g.Reads, in.Scope) && (scope != ScopeUser || in.Scope == ScopeUser) && Asks(in.Entries, policies) {
+		if g.reads(in.Host, in.Scope) && (scope != ScopeUser || in.Scope == ScopeUser) && Asks(in.Entries, policies) {
 			return in, true
 		}
 	}
 	return Settings{}, false
 }
 
-// Readers returns the settings of other hosts that read a scope of Claude Code's too and have an entry for just these policies.
-func (all *Installed) Readers(scope string, policies []string) (readers []Settings) {
+// Readers returns the settings of other hosts that read a scope of a host's too and have an entry for just these policies.
+func (all *Installed) Readers(g Host, scope string, policies []string) (readers []Settings) {
 	for _, in := range all.Settings {
-		if slices.Contains(in.Host.Reads, scope) && Asks(in.Entries, policies) {
+		if in.Host.reads(g, scope) && Asks(in.Entries, policies) {
 			readers = append(readers, in)
 		}
 	}
 	return readers
+}
+
+// reads reports whether the host reads a scope of another host's settings.
+func (g Host) reads(other Host, scope string) bool {
+	return g.Settings.ReadsOf == other.Name && slices.Contains(g.Settings.Reads, scope)
 }
 
 // Of returns the settings of a host that ralph can be installed in.

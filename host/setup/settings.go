@@ -149,7 +149,7 @@ func (e *settingsError) place() string {
 
 // json is the file without the comments that the host allows.
 func (s File) json() []byte {
-	if s.host.form.comments {
+	if s.host.Settings.Comments {
 		return jsonedit.Uncommented(s.Src)
 	}
 	return s.Src
@@ -196,7 +196,7 @@ func (s File) Entries() ([]Entry, error) {
 		if !ok && v != nil {
 			return nil, odd("hooks." + event)
 		}
-		in, where := s.host.form.hooksOf(event, groups)
+		in, where := s.host.form().hooksOf(event, groups)
 		if where != "" {
 			return nil, odd("hooks." + event + where)
 		}
