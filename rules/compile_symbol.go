@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -32,7 +31,6 @@ type symbol struct {
 
 	fact   *Fact        // factSymbol, askSymbol
 	ask    string       // askSymbol: what is asked
-	now    *symbol      // askSymbol age: the time of the event
 	let    *let         // letSymbol
 	value  any          // constSymbol; memorySymbol: the default
 	memory *memoryValue // memorySymbol
@@ -139,9 +137,5 @@ func (c *compiler) askSymbol(ask string, fact *symbol) *symbol {
 		answer, _ := askType(ask)
 		c.engine.declare(key, natureOfGo(answer))
 	}
-	s := &symbol{kind: askSymbol, name: ask + "(" + fact.name + ")", key: key, ask: ask, fact: fact.fact}
-	if ask == "age" {
-		s.now = c.nameSymbol(vocab.Now)
-	}
-	return c.table.add(s)
+	return c.table.add(&symbol{kind: askSymbol, name: ask + "(" + fact.name + ")", key: key, ask: ask, fact: fact.fact})
 }

@@ -33,7 +33,8 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
 		return ev.toRemember(e)
 	}
 	f := e.fact.fact
-	v := ev.fact(f)
+	ev.need(f.sym)
+	v := &ev.gotten[f.index]
 	if ev.missed(f) {
 		return out, public("its file is gone"), broken
 	}

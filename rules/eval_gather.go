@@ -19,12 +19,6 @@ type gathered struct {
 	outside   []schema.Violation // values outside their bounds or format; each is reported when it is read
 }
 
-// fact gives a fact's value, gathering it if need be.
-func (ev *evaluation) fact(f *Fact) *gathered {
-	ev.need(f.sym)
-	return &ev.gotten[f.index]
-}
-
 // gather asks the world for a fact. need sees to it that this happens once.
 func (ev *evaluation) gather(f *Fact) (any, truth) {
 	v := &ev.gotten[f.index].Value
@@ -225,9 +219,9 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 	return v, known
 }
 
-// asked answers missing(f) and its like.
+// asked answers missing(f) and its like, once the fact is gathered.
 func (ev *evaluation) asked(s *symbol) (any, *secrecy) {
-	v := ev.fact(s.fact)
+	v := &ev.gotten[s.fact.index]
 	switch s.ask {
 	case "missing":
 		return v.Status == Missing, nil
@@ -243,7 +237,5 @@ func (ev *evaluation) asked(s *symbol) (any, *secrecy) {
 	if v.ModTime.IsZero() {
 		return time.Duration(0), nil
 	}
-	ev.need(s.now)
-	now, _ := ev.slots[s.now.slot].value.(time.Time)
-	return max(0, now.Sub(v.ModTime)), nil
+	return max(0, ev.opts.Time.Sub(v.ModTime)), nil
 }

@@ -18,18 +18,20 @@ func (ev *evaluation) operand(o *operand) (any, truth) {
 	if o.branch {
 		ev.ran = append(ev.ran, o)
 	}
+	step := ev.step
+	ev.step = nil // lets that are evaluated on the way are shown as values
 	v, state := ev.evaluate(o)
-	ev.at, ev.mark = outer, nil
+	ev.at, ev.mark, ev.step = outer, nil, step
 	if ev.read {
 		ev.mark = ev.markOf(&o.private, v)
+	}
+	if step != nil {
+		step.Operands = append(step.Operands, ev.traced(o, v, state))
 	}
 	return v, state
 }
 
 func (ev *evaluation) evaluate(o *operand) (any, truth) {
-	if ev.step != nil {
-		return ev.traced(o)
-	}
 	state := known
 	for _, s := range o.syms {
 		state = max(state, ev.need(s))

@@ -5,27 +5,19 @@ import (
 	"strconv"
 )
 
-// traced evaluates an operand and notes in the step what it was and what it read.
-func (ev *evaluation) traced(o *operand) (any, truth) {
-	step := ev.step
-	ev.step = nil // lets that are evaluated on the way are shown as values
-	defer func() { ev.step = step }()
-	v, state := ev.operand(o)
+// traced is what the step of an operand shows: its value and what it read.
+func (ev *evaluation) traced(o *operand, v any, state truth) OperandStep {
 	t := OperandStep{Text: o.shown()}
 	if state == known {
-		shown := v
 		if is, ok := v.(bool); ok && o.negated {
-			shown = !is
+			v = !is
 		}
-		t.Value = ev.shown(shown, ev.mark)
+		t.Value = ev.shown(v, ev.mark)
 	} else {
 		t.Unknown, t.Problem = true, ev.show(ev.why)
 	}
-	why := ev.why
 	ev.traceReads(o, &t)
-	ev.why = why
-	step.Operands = append(step.Operands, t)
-	return v, state
+	return t
 }
 
 // traceReads notes what an operand read.

@@ -120,6 +120,7 @@ func (ev *evaluation) need(s *symbol) truth {
 		v, state = ev.name(s)
 		mark = s.info.mark
 	case askSymbol:
+		ev.need(s.fact.sym)
 		v, mark = ev.asked(s)
 	}
 	at = &ev.slots[s.slot] // the slots may have moved
