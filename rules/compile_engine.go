@@ -37,7 +37,7 @@ const (
 // engine compiles expressions of one program. It is not safe for concurrent use.
 type engine struct {
 	conf     *conf.Config
-	patterns *patterns // shared by forks
+	patterns *patterns
 }
 
 func newEngine(instructions int) *engine {
@@ -60,44 +60,6 @@ func newEnv(size int) nature.Nature {
 	env.TypeData = &nature.TypeData{Fields: make(map[string]nature.Nature, size)}
 	env.Strict = true
 	return env
-}
-
-// fork gives an engine for another goroutine. It knows what is declared now. The
-// checker keeps notes in the types it meets, so none is shared.
-func (e *engine) fork() *engine {
-	c := *e.conf
-	c.NtCache = nature.Cache{}
-	c.Env = newEnv(len(e.conf.Env.Fields))
-	for name, n := range e.conf.Env.Fields {
-		c.Env.Fields[name] = copyNature(n)
-	}
-	return &engine{conf: &c, patterns: e.patterns}
-}
-
-func copyNature(n nature.Nature) nature.Nature {
-	if n.Ref != nil {
-		ref := copyNature(*n.Ref)
-		n.Ref = &ref
-	}
-	if n.TypeData == nil {
-		return n
-	}
-	if n.Kind != reflect.Map {
-		return nature.FromType(n.Type)
-	}
-	old := n.TypeData
-	n.TypeData = new(nature.TypeData)
-	if old.Fields != nil {
-		n.Fields = make(map[string]nature.Nature, len(old.Fields))
-		for name, f := range old.Fields {
-			n.Fields[name] = copyNature(f)
-		}
-	}
-	if old.DefaultMapValue != nil {
-		v := copyNature(*old.DefaultMapValue)
-		n.DefaultMapValue = &v
-	}
-	return n
 }
 
 // declare makes key known to expressions.

@@ -33,9 +33,6 @@ func (c *compiler) expression(s snippet, boolean bool) (*cond, nature.Nature) {
 	l := &leaves{c: c, snippet: s, tree: tree}
 	root := l.skeleton(tree.Node, boolean)
 	if l.failed {
-		c.faulty.mu.Lock()
-		defer c.faulty.mu.Unlock()
-		c.faulty.conds = append(c.faulty.conds, root)
 		return nil, nature.Nature{}
 	}
 	return root, l.nature(root)
@@ -93,6 +90,7 @@ func (l *leaves) text(n ast.Node) (from, to int, text string) {
 func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	o := &operand{snippet: &l.snippet, boolean: boolean}
 	o.from, o.to, o.text = l.text(n)
+	l.c.operands = append(l.c.operands, o)
 	r := &resolver{c: l.c, scope: l.snippet.scope, src: l.snippet.src, to: l}
 	if !l.c.lazy {
 		r.doubts(n)
@@ -131,9 +129,8 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 		l.natures = append(l.natures, leafNature{o, nt})
 	}
 	o.props = r.props
-	o.reads = r.accesses(n)
+	o.reads, o.named = r.accesses(n)
 	o.paths = constantPaths(n)
-	o.private = readingsOf(n, l.c.table)
 	o.sides = l.sides(n)
 	if t, ok := termOf(n, l.c.table); ok {
 		plain := t // most are none, and take no room
@@ -206,9 +203,8 @@ func (c *compiler) parts(o *operand) []part {
 		if _, err := c.engine.check(tree); err != nil {
 			continue
 		}
-		private := readingsOf(tree.Node, c.table)
 		if prog, err := c.engine.compile(tree); err == nil {
-			out = append(out, part{text: src, prog: prog, private: private})
+			out = append(out, part{text: src, prog: prog})
 		}
 	}
 	return out

@@ -76,11 +76,7 @@ func (c *compiler) measure(doc *document, sc *scope) {
 		return
 	}
 	for _, n := range []*source.Node{doc.measure.done, doc.measure.total} {
-		t := &text{scope: sc, node: n, expr: true}
-		if !c.lazy {
-			t.once.Do(func() { c.fill(t) })
-		}
-		c.program.measure = append(c.program.measure, t)
+		c.program.measure = append(c.program.measure, c.addText(&text{scope: sc, node: n, expr: true}))
 	}
 }
 

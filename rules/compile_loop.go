@@ -128,12 +128,12 @@ func (c *compiler) checkShown(sc *scope, n *source.Node, root *cond, what string
 // readsPrivate reports whether an expression reads something that the log does not show.
 func readsPrivate(root *cond, seen map[*symbol]bool) (found bool) {
 	root.walk(func(o *operand) {
-		for _, r := range o.private.paths {
-			switch s := r.sym; {
+		for _, s := range o.syms {
+			switch {
 			case s.kind == nameSymbol:
-				found = found || s.info.mark != nil
+				found = found || o.looksInto(s, s.info.mark)
 			case s.kind == factSymbol:
-				found = found || r.of(s.fact.private) != nil
+				found = found || o.looksInto(s, s.fact.private)
 			case s.kind == letSymbol && s.let.root != nil && !seen[s]:
 				seen[s] = true
 				found = found || readsPrivate(s.let.root, seen)

@@ -22,12 +22,12 @@ type operand struct {
 	negated  bool      // whole is false where the operand is true
 	boolean  bool      // its value must be true or false
 	branch   bool      // of a let that may decide without it
-	private  readings  // what it reads, of which some may be private
 	syms     []*symbol // all that it names
-	reads    []access
-	props    []string // names of fields that occur anywhere in it
-	calls    []string // functions of the embedding program
-	paths    []string // of the project, that it asks about by name
+	reads    []access  // of facts
+	named    []access  // of ralph's names
+	props    []string  // names of fields that occur anywhere in it
+	calls    []string  // functions of the embedding program
+	paths    []string  // of the project, that it asks about by name
 
 	// typ is the schema type of a plain path, so that enums and fields behind a
 	// let that is one are still checked; else nil.
@@ -59,9 +59,8 @@ func (o *operand) shown() string { return cmp.Or(o.whole, o.text) }
 
 // part is a sub-expression whose value Explain shows.
 type part struct {
-	text    string
-	prog    *vm.Program
-	private readings
+	text string
+	prog *vm.Program
 }
 
 // code is the program of expr's machine for an operand. What ralph evaluates
@@ -103,6 +102,30 @@ type access struct {
 	// harm unless the operand names it: len(list) does not care for elements.
 	elements bool
 	whole    bool
+
+	// The operand only asks how many elements the list has, or about fields of theirs.
+	asks bool
+}
+
+// looksInto reports whether an operand reads what is hidden of the value of s. If it does,
+// then what it makes is hidden as a whole: what happens on the way is not followed.
+func (o *operand) looksInto(s *symbol, mark *secrecy) bool {
+	if mark == nil || mark.shows == nil {
+		return mark != nil
+	}
+	direct := false
+	for _, all := range [...][]access{o.reads, o.named} {
+		for _, a := range all {
+			if a.fact != s {
+				continue
+			}
+			direct = true
+			if of := mark.at(a.path); of != nil && !(a.asks && of.showsAll(o.props)) {
+				return true
+			}
+		}
+	}
+	return !direct
 }
 
 // spoilt reports whether an operand that reads a and names props must not be

@@ -10,6 +10,7 @@ import (
 // path is a template whose holes are taken literally: a value from a state file
 // can name a file but never reach out of the project or widen a pattern.
 type path struct {
+	file *file
 	node *source.Node
 	segs []segment
 	kind SourceKind
@@ -20,8 +21,9 @@ type path struct {
 }
 
 func (c *compiler) newPath(sc *scope, n *source.Node, kind SourceKind) *path {
-	p := &path{node: n, segs: c.segments(sc, n), kind: kind}
+	p := &path{file: sc.file, node: n, segs: c.segments(sc, n), kind: kind}
 	c.checkPath(sc, n, kind, p.segs)
+	c.paths = append(c.paths, p)
 	if kind.Glob {
 		p.chars = globChars(p.segs)
 	}

@@ -18,20 +18,18 @@ type compiler struct {
 	table   *table
 	diags   *Diagnostics
 	usual   finder // of mistakes
-	faulty  *faulty
-}
 
-// faulty are the expressions that have an error, for what their other operands touch.
-type faulty struct {
-	mu    sync.Mutex
-	conds []*cond
+	// All that was compiled, with what has an error, for what the policy touches.
+	operands []*operand
+	texts    []*text
+	paths    []*path
 }
 
 // newCompiler makes the compiler of a policy, with the program that it fills.
 func newCompiler(doc *document, l *loading, diags *Diagnostics) *compiler {
 	c := &compiler{
 		load: l, lazy: l.cfg.Lazy, engine: newEngine(l.limits.Patterns), names: newNames(), diags: diags,
-		table: &table{byKey: map[string]*symbol{}}, faulty: &faulty{},
+		table: &table{byKey: map[string]*symbol{}},
 	}
 	p := &Program{
 		Name: doc.file.path, Description: doc.description, Prefix: doc.prefix, Events: doc.events, Gate: doc.gate, limits: doc.limits,
@@ -40,13 +38,6 @@ func newCompiler(doc *document, l *loading, diags *Diagnostics) *compiler {
 	c.program = p
 	c.engine.override(vocab.Now)
 	return c
-}
-
-// fork gives a compiler for another goroutine, with diagnostics of its own.
-func (c *compiler) fork(diags *Diagnostics) *compiler {
-	own := *c
-	own.engine, own.diags, own.usual = c.engine.fork(), diags, finder{}
-	return &own
 }
 
 // head compiles what an idle event needs: params, facts, lets, when and loop.
@@ -71,7 +62,10 @@ func (c *compiler) body(doc *document, sc *scope) *Program {
 			c.letType(s)
 		}
 	}
-	c.compileRules(in.pending)
+	p.rules = make([]*Rule, len(in.pending))
+	for i, r := range in.pending {
+		p.rules[i] = c.rule(r)
+	}
 	for _, n := range doc.progress {
 		if root, _ := c.expression(whole(sc, n), false); root != nil {
 			p.progress = append(p.progress, root)

@@ -8,19 +8,23 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// accesses finds the paths that a resolved leaf reads from facts, also those that
-// it reads through lets: a bad field must not become good under another name.
-func (r *resolver) accesses(n ast.Node) []access {
-	var out []access
-	r.visit(n, nil, &out)
-	return out
+// accesses finds the paths that a resolved leaf reads from ralph's names and from facts,
+// also those that it reads through lets: a bad field must not become good under another name.
+func (r *resolver) accesses(n ast.Node) (facts, names []access) {
+	r.visit(n, nil, &facts, &names)
+	return facts, names
 }
 
 // visit collects what n reads. parent is nil for the leaf itself.
-func (r *resolver) visit(n, parent ast.Node, out *[]access) {
-	if s, path := r.chain(n); s != nil {
+func (r *resolver) visit(n, parent ast.Node, out, names *[]access) {
+	if s, path := pathIn(n, r.c.table); s != nil {
 		a := access{fact: s, path: path, elements: looksInto(parent, n), whole: comparesWhole(parent, n)}
+		a.asks = !a.elements && asksElements(parent)
 		switch s.kind {
+		case nameSymbol:
+			if s.info.mark != nil && s.info.mark.shows != nil {
+				addAccess(names, a)
+			}
 		case factSymbol:
 			a.name = r.accessName(s, path)
 			addAccess(out, a)
@@ -30,7 +34,7 @@ func (r *resolver) visit(n, parent ast.Node, out *[]access) {
 				if s.let.plain() {
 					b.path = slices.Concat(b.path, path)
 				}
-				b.elements, b.whole = b.elements || a.elements, b.whole || a.whole
+				b.elements, b.whole, b.asks = b.elements || a.elements, b.whole || a.whole, b.asks && a.asks
 				addAccess(out, b)
 			}
 		}
@@ -38,7 +42,7 @@ func (r *resolver) visit(n, parent ast.Node, out *[]access) {
 			switch t := m.(type) {
 			case *ast.MemberNode:
 				if _, ok := t.Property.(*ast.StringNode); !ok {
-					r.visit(t.Property, t, out)
+					r.visit(t.Property, t, out, names)
 				}
 				m = t.Node
 			case *ast.ChainNode:
@@ -49,13 +53,13 @@ func (r *resolver) visit(n, parent ast.Node, out *[]access) {
 		}
 		return
 	}
-	children(n, func(c *ast.Node) { r.visit(*c, n, out) })
+	children(n, func(c *ast.Node) { r.visit(*c, n, out, names) })
 }
 
 func addAccess(out *[]access, a access) {
 	for i := range *out {
 		if b := &(*out)[i]; b.fact == a.fact && b.name == a.name && slices.Equal(b.path, a.path) && slices.Equal(b.via, a.via) {
-			b.elements, b.whole = b.elements || a.elements, b.whole || a.whole
+			b.elements, b.whole, b.asks = b.elements || a.elements, b.whole || a.whole, b.asks && a.asks
 			return
 		}
 	}
@@ -112,6 +116,13 @@ func looksInto(parent, list ast.Node) bool {
 	return true
 }
 
+// asksElements reports whether a node asks something about the elements of a list, so that
+// its value holds none of them.
+func asksElements(n ast.Node) bool {
+	b, ok := n.(*ast.BuiltinNode)
+	return ok && slices.Contains([]string{"len", "all", "none", "any", "one", "count"}, b.Name)
+}
+
 // usesElement reports whether a predicate uses # itself and not only fields of it.
 func usesElement(n ast.Node) bool {
 	switch t := n.(type) {
@@ -145,20 +156,26 @@ func comparesWhole(parent, side ast.Node) bool {
 
 // chain gives the fact or let, and the path that a chain of members reads from it.
 func (r *resolver) chain(n ast.Node) (*symbol, []string) {
-	switch t := n.(type) {
+	if s, path := pathIn(n, r.c.table); s != nil && (s.kind == factSymbol || s.kind == letSymbol) {
+		return s, path
+	}
+	return nil, nil
+}
+
+// pathIn gives the symbol, and the path that a chain of members reads from its value.
+func pathIn(n ast.Node, t *table) (*symbol, []string) {
+	switch n := n.(type) {
 	case *ast.IdentifierNode:
-		if s := r.c.table.find(t.Value); s != nil && (s.kind == factSymbol || s.kind == letSymbol) {
-			return s, nil
-		}
+		return t.find(n.Value), nil
 	case *ast.ChainNode:
-		return r.chain(t.Node)
+		return pathIn(n.Node, t)
 	case *ast.MemberNode:
-		s, path := r.chain(t.Node)
+		s, path := pathIn(n.Node, t)
 		if s == nil {
 			return nil, nil
 		}
 		step := "*"
-		switch p := t.Property.(type) {
+		switch p := n.Property.(type) {
 		case *ast.StringNode:
 			step = p.Value
 		case *ast.IntegerNode:

@@ -1,11 +1,9 @@
 package rules
 
 import (
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/ralph-sdk/ralph/internal/source"
 )
@@ -25,37 +23,6 @@ func (c *compiler) checkRuleNames(rules []pendingRule) {
 			continue
 		}
 		seen[r.name] = r.decl.name
-	}
-}
-
-// parallelRules is how many rules are worth a goroutine of their own.
-const parallelRules = 64
-
-// compileRules compiles the rules in order. Large policies are shared between
-// processors: compiling is most of what they cost.
-func (c *compiler) compileRules(pending []pendingRule) {
-	rules := make([]*Rule, len(pending))
-	c.program.rules = rules
-	workers := min(runtime.GOMAXPROCS(0), len(pending)/parallelRules)
-	if workers < 2 {
-		for i, r := range pending {
-			rules[i] = c.rule(r)
-		}
-		return
-	}
-	var wg sync.WaitGroup
-	parts := make([]Diagnostics, workers)
-	for w := range workers {
-		own := c.fork(&parts[w])
-		wg.Go(func() {
-			for i := w; i < len(pending); i += workers {
-				rules[i] = own.rule(pending[i])
-			}
-		})
-	}
-	wg.Wait()
-	for _, d := range parts {
-		*c.diags = append(*c.diags, d...)
 	}
 }
 

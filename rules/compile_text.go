@@ -182,10 +182,17 @@ func (c *compiler) newText(sc *scope, n *source.Node) *text {
 	if n == nil {
 		return nil
 	}
-	t := &text{scope: sc, node: n}
+	t := c.addText(&text{scope: sc, node: n})
 	if !c.lazy {
-		t.once.Do(func() { c.fill(t) })
 		passages(n, func(_ []*source.Node, n *source.Node) { c.checkForeign(sc, n) })
+	}
+	return t
+}
+
+// addText compiles t now, or at its first use if the program is loaded lazily.
+func (c *compiler) addText(t *text) *text {
+	if c.texts = append(c.texts, t); !c.lazy {
+		t.once.Do(func() { c.fill(t) })
 	}
 	return t
 }

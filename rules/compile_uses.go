@@ -20,134 +20,33 @@ func (p *Program) Uses() Uses {
 	return p.findUses()
 }
 
-// note adds what an expression touches.
-func (u *Uses) note(root *cond) {
-	root.walk(func(o *operand) {
-		at := o.pos()
-		for _, s := range o.syms {
-			switch {
-			case s.kind != nameSymbol || s.info.Memory || s.name == vocab.Now || strings.HasPrefix(s.name, "start."): // no fact of the world
-			case s.info.called():
-				u.Functions = append(u.Functions, Use{s.name, at})
-			default:
-				u.Names = append(u.Names, Use{s.name, at})
-			}
-		}
-		for _, name := range o.calls {
-			u.Functions = append(u.Functions, Use{name, at})
-		}
-		for _, path := range o.paths {
-			u.Paths = append(u.Paths, Use{path, at})
-		}
-	})
-}
-
-func (u *Uses) noteText(p *Program, t *text) {
-	if t == nil {
-		return
-	}
-	for _, part := range p.compiled(t) {
-		for _, when := range part.when {
-			u.note(when)
-		}
-		for _, s := range part.segs {
-			if s.hole != nil {
-				u.note(s.hole)
-			}
-		}
-	}
-}
-
-func (u *Uses) noteStart(p *Program, v *startValue) {
-	u.noteText(p, v.text)
-	for i := range v.items {
-		u.noteStart(p, &v.items[i])
-	}
-}
-
-func (u *Uses) notePath(file string, p *path) {
-	if p == nil {
-		return
-	}
-	for _, s := range p.segs {
-		if s.hole != nil {
-			u.note(s.hole)
-		}
-	}
-	if p.kind.Path || p.kind.Glob {
-		u.Paths = append(u.Paths, Use{p.node.Value, Pos{File: file, Line: p.node.Start.Line, Col: p.node.Start.Col}})
-	}
-}
-
-func (u *Uses) noteEffect(p *Program, e *effect) {
-	at, name := e.pos, string(e.kind)
-	if e.kind == VerbEffect {
-		name = e.verb
-	}
-	if e.kind != RememberEffect { // it touches nothing
-		u.Effects = append(u.Effects, Use{name, at})
-	}
-	u.note(e.value)
-	u.notePath(at.File, e.glob)
-	for _, a := range e.run {
-		u.notePath(at.File, a)
-	}
-	for _, s := range e.steps {
-		u.note(s.index)
-	}
-	for _, t := range e.texts {
-		u.noteText(p, t)
-	}
-}
-
-// findUses collects what a compiled program touches, in the order of the policy.
+// findUses collects what a compiled program touches.
 func (p *Program) findUses() Uses {
 	var u Uses
-	u.note(p.when)
-	if l := p.loop; l != nil {
-		u.note(l.on)
-		u.note(l.owner)
-		u.noteText(p, l.name)
-		for _, s := range l.start {
-			u.noteStart(p, &s.value)
+	for _, t := range p.compiler.texts {
+		p.compiled(t)
+	}
+	for _, o := range p.compiler.operands {
+		u.note(o)
+	}
+	for _, t := range p.compiler.paths {
+		if t.kind.Path || t.kind.Glob {
+			u.Paths = append(u.Paths, Use{t.node.Value, p.compiler.place(t.file, t.node.Start)})
 		}
 	}
 	for _, f := range p.facts {
 		u.Sources = append(u.Sources, Use{f.Source.Name, f.Pos})
-		u.noteText(p, f.question)
-		for _, a := range f.args {
-			u.notePath(f.Pos.File, a)
-		}
-		for _, o := range f.texts {
-			u.noteText(p, o.text)
-			u.notePath(f.Pos.File, o.arg)
-		}
-	}
-	for _, s := range p.table.all() {
-		if s.kind == letSymbol {
-			u.note(s.let.root)
-		}
-	}
-	for _, root := range slices.Concat(p.progress, p.compiler.faulty.conds) {
-		u.note(root)
-	}
-	for _, t := range p.measure {
-		u.noteText(p, t)
 	}
 	for _, r := range p.rules {
-		u.note(r.when)
-		for _, t := range []*text{r.text, r.notice, r.log} {
-			u.noteText(p, t)
-		}
 		for _, e := range r.then {
-			u.noteEffect(p, e)
+			if e.kind != RememberEffect { // it touches nothing
+				u.Effects = append(u.Effects, Use{cmp.Or(e.verb, string(e.kind)), e.pos})
+			}
 		}
 	}
 	for _, f := range p.finally {
-		u.note(f.when)
-		u.noteText(p, f.log)
-		if f.effect != nil {
-			u.noteEffect(p, f.effect)
+		if e := f.effect; e != nil {
+			u.Effects = append(u.Effects, Use{string(e.kind), e.pos})
 		}
 	}
 	for _, list := range []*[]Use{&u.Sources, &u.Functions, &u.Effects, &u.Names, &u.Paths} {
@@ -157,6 +56,26 @@ func (p *Program) findUses() Uses {
 		*list = slices.Compact(*list)
 	}
 	return u
+}
+
+// note adds what an operand touches.
+func (u *Uses) note(o *operand) {
+	at := o.pos()
+	for _, s := range o.syms {
+		switch {
+		case s.kind != nameSymbol || s.info.Memory || s.name == vocab.Now || strings.HasPrefix(s.name, "start."): // no fact of the world
+		case s.info.called():
+			u.Functions = append(u.Functions, Use{s.name, at})
+		default:
+			u.Names = append(u.Names, Use{s.name, at})
+		}
+	}
+	for _, name := range o.calls {
+		u.Functions = append(u.Functions, Use{name, at})
+	}
+	for _, path := range o.paths {
+		u.Paths = append(u.Paths, Use{path, at})
+	}
 }
 
 // checkAllowed reports what the policy may not touch.

@@ -21,7 +21,7 @@ func (ev *evaluation) noteInputs(o *operand) {
 		if a := &o.reads[i]; a.name != "" { // else the let says by itself what it reads
 			g := &ev.gotten[a.fact.fact.index]
 			v, mark, walked := at(g.V, g.mark, a.path)
-			ev.noteInput(inputName(a.fact.name, walked), v, mark, ev.looksInto(o, a.fact))
+			ev.noteInput(inputName(a.fact.name, walked), v, mark, o.looksInto(a.fact, ev.slots[a.fact.slot].mark))
 		}
 	}
 	for _, s := range o.syms {
@@ -37,7 +37,7 @@ func (ev *evaluation) noteInputs(o *operand) {
 		default:
 			continue
 		}
-		ev.noteInput(name, ev.slots[s.slot].value, ev.slots[s.slot].mark, ev.looksInto(o, s))
+		ev.noteInput(name, ev.slots[s.slot].value, ev.slots[s.slot].mark, o.looksInto(s, ev.slots[s.slot].mark))
 	}
 }
 
@@ -99,7 +99,7 @@ func (ev *evaluation) noted(name string, v any) any {
 // noteCall notes an answer, unless the question or the answer is made of something private.
 func (ev *evaluation) noteCall(name, text string, answer any) {
 	t := &ev.verdict.Trace
-	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.at == nil || !ev.clear() && ev.hides(&ev.at.private) {
+	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.at == nil || !ev.clear() && ev.hides(ev.at) {
 		return
 	}
 	if t.Calls == nil {

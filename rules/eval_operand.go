@@ -23,7 +23,7 @@ func (ev *evaluation) operand(o *operand) (any, truth) {
 	v, state := ev.evaluate(o)
 	ev.at, ev.mark, ev.step = outer, nil, step
 	if ev.read {
-		ev.mark = ev.markOf(&o.private, v)
+		ev.mark = ev.markOf(o, v)
 	}
 	if step != nil {
 		step.Operands = append(step.Operands, ev.traced(o, v, state))
@@ -94,7 +94,7 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 		return nil, unknown
 	}
 	ev.bad = true
-	ev.why = remarkf("%s: %s: %s", o.snippet.pos(err.from), o.text, veiled(runMessage(err.message), ev.hides(&o.private)))
+	ev.why = remarkf("%s: %s: %s", o.snippet.pos(err.from), o.text, veiled(runMessage(err.message), ev.hides(o)))
 	return nil, broken
 }
 

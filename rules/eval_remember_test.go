@@ -171,12 +171,12 @@ rules:
 	o := rules.Options{Time: today(), Trace: rules.TraceFull}
 	f := rules.Values(map[string]any{"prompt": "hunter2"})
 	v := p.Eval(t.Context(), f, o)
-	if diff := cmp.Diff([]string{"words"}, v.Memory.Private); diff != "" {
+	if diff := cmp.Diff([]string{"words", "size"}, v.Memory.Private); diff != "" {
 		t.Errorf("first (-want +got)\n%s", diff)
 	}
 	o.Memory = again(t, v.Memory)
 	v = p.Eval(t.Context(), f, o)
-	if diff := cmp.Diff([]string{"words", "copy"}, v.Memory.Private); diff != "" {
+	if diff := cmp.Diff([]string{"words", "size", "copy"}, v.Memory.Private); diff != "" {
 		t.Errorf("second (-want +got)\n%s", diff)
 	}
 	if !v.Parts[0].Private || v.Parts[0].Log != "it was hunter2" {
@@ -188,7 +188,7 @@ rules:
 	}
 	o.Memory = again(t, v.Memory)
 	v = p.Eval(t.Context(), f, o)
-	if diff := cmp.Diff([]string{"copy"}, v.Memory.Private); diff != "" {
+	if diff := cmp.Diff([]string{"size", "copy"}, v.Memory.Private); diff != "" {
 		t.Errorf("third (-want +got)\n%s", diff)
 	}
 }

@@ -72,7 +72,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 			ev.names[s.key] = ev.slots[s.slot].value
 		}
 		if v, err := run(&ev.vm, p.prog, ev.names); err == nil {
-			t.Reads = append(t.Reads, Read{Name: p.text, Value: ev.shown(v, ev.markOf(&p.private, v))})
+			t.Reads = append(t.Reads, Read{Name: p.text, Value: ev.shown(v, ev.markOf(o, v))})
 		}
 	}
 }

@@ -62,6 +62,11 @@ func (s *secrecy) at(path []string) *secrecy {
 	return s
 }
 
+// showsAll reports whether these fields are shown.
+func (s *secrecy) showsAll(fields []string) bool {
+	return !slices.ContainsFunc(fields, func(f string) bool { return s.field(f) != nil })
+}
+
 // isIndex reports whether a step of a path is an index of a list.
 func isIndex(step string) bool { return step != "" && step[0] >= '0' && step[0] <= '9' }
 

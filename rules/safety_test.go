@@ -157,7 +157,7 @@ func TestBoundedFunctionsDoWhatExprDoes(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("facts:\n  s: {json: s.json, inline: true, schema: {properties: {n: {type: integer, default: 0}, xs: {type: array, default: [], items: {properties: {k: {type: string, default: \"\"}}}}}}}\nlet: {twice: n * 2}\nlimits: {total: 9}\nrules:\n")
-	for i := range 300 { // enough to be compiled in parallel
+	for i := range 300 {
 		fmt.Fprintf(&b, "  - {name: r%d, when: 'said(\"r%d\") or any(xs, .k == \"r%d\") or age(s) > duration(\"%ds\") and twice + %d == 1', stop: \"at ${n} ${loop.repeats} ${transcript.tokens}\"}\n", i, i, i, i+1, i)
 	}
 	b.WriteString("  - {name: go, continue: 'Go on ${n} ${env.X} ${len(transcript.texts)} ${bullets(map(xs, .k))}', log: '${session_id} ${twice}'}\n")
@@ -190,7 +190,7 @@ func TestConcurrentUse(t *testing.T) {
 func TestLoadIsDeterministic(t *testing.T) {
 	f := files{"policy.yaml": strings.ReplaceAll(manyRules(300), "phase == ", "phaze == ")}.fs()
 	_, want := rules.Load(t.Context(), f, "policy.yaml", rules.Config{})
-	if len(want) != 300 || !slices.IsSortedFunc(want, func(a, b rules.Diagnostic) int { return a.Pos.Line - b.Pos.Line }) {
+	if len(want) != 250 || !slices.IsSortedFunc(want, func(a, b rules.Diagnostic) int { return a.Pos.Line - b.Pos.Line }) {
 		t.Fatalf("%d findings", len(want))
 	}
 	var wg sync.WaitGroup
