@@ -93,7 +93,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	l.c.operands = append(l.c.operands, o)
 	r := &resolver{c: l.c, scope: l.snippet.scope, src: l.snippet.src, to: l}
 	if !l.c.lazy {
-		r.doubts(n)
+		r.literals(n)
 	}
 	r.node(&n)
 	if !r.failed {
@@ -119,7 +119,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	}
 	n = leaf.Node
 	if !l.c.lazy {
-		l.spans(n, nil)
+		l.durations(n, nil)
 	}
 	if boolean && !isBool(nt) && !isUnknown(nt) {
 		l.fail(o.from, o.to, "not-bool", asCondition(o.text, typeName(nt)), "a condition is true or false, this is "+typeName(nt))

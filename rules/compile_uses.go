@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
@@ -137,32 +138,10 @@ func constantPaths(n ast.Node) (paths []string) {
 	return paths
 }
 
-// anyMatches reports whether a name matches one of the patterns: * is anything but
-// a slash, and ** between slashes any folders.
+// anyMatches reports whether a name matches one of the patterns.
 func anyMatches(patterns []string, name string) bool {
-	name = stdpath.Clean(name)
 	return slices.ContainsFunc(patterns, func(p string) bool {
-		return matchSteps(strings.Split(p, "/"), strings.Split(name, "/"))
+		ok, err := doublestar.Match(p, stdpath.Clean(name))
+		return ok && err == nil
 	})
-}
-
-func matchSteps(pattern, steps []string) bool {
-	for len(pattern) > 0 {
-		if pattern[0] == "**" {
-			for i := range len(steps) + 1 {
-				if matchSteps(pattern[1:], steps[i:]) {
-					return true
-				}
-			}
-			return false
-		}
-		if len(steps) == 0 {
-			return false
-		}
-		if ok, err := stdpath.Match(pattern[0], steps[0]); err != nil || !ok {
-			return false
-		}
-		pattern, steps = pattern[1:], steps[1:]
-	}
-	return len(steps) == 0
 }

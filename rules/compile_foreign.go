@@ -1,0 +1,38 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/source"
+)
+
+// checkForeign reports what looks like a hole of a shell or of another template
+// language. Code in backquotes is left alone: a text may tell the agent to run it.
+func (c *compiler) checkForeign(sc *scope, n *source.Node) {
+	if !strings.Contains(n.Value, "{{") && !strings.Contains(n.Value, "$(") {
+		return
+	}
+	holes := regexp.MustCompile(`\{\{[^{}\n]*\}\}|\$\([^()\n]*\)`)
+	for _, g := range holes.FindAllStringIndex(n.Value, 20) {
+		before, written := n.Value[:g[0]], n.Value[g[0]:g[1]]
+		if strings.Count(before, "`")%2 == 1 || strings.LastIndex(before, "${") > strings.LastIndex(before, "}") {
+			continue
+		}
+		help := "no shell runs here: declare a fact {" + execOf(strings.Trim(written, "$()")) + "} and write ${FACT.stdout}; put it in backquotes if the agent is to run it"
+		if written[0] == '{' {
+			help = "write ${…} with an expression"
+			words := strings.Fields(strings.Trim(written, "{}-"))
+			switch {
+			case len(words) == 0:
+			case slices.Contains([]string{"if", "else", "elif", "end", "endif", "for", "endfor", "range", "with", "define", "template", "include"}, words[0]):
+				help = `texts have no blocks: write ${condition ? "one" : "other"}, or a rule for each case`
+			case len(words) == 1:
+				help = "write ${" + strings.TrimLeft(words[0], ".$") + "}"
+			}
+		}
+		from := len([]rune(before))
+		c.report(sc.file, n.At(from), n.At(from+len([]rune(written))), Warning, "foreign-hole", help, inCode(written)+" stays in the text as it is")
+	}
+}
