@@ -191,7 +191,7 @@ func TestDependencies(t *testing.T) {
 		"go.opentelemetry.io/otel/codes":        {"otel"},
 		"go.opentelemetry.io/otel/metric":       {"otel"},
 		"go.opentelemetry.io/otel/trace":        {"otel"},
-		"go.yaml.in/yaml/v3":                    {"cmd/ralph", "internal/source", "state"},
+		"go.yaml.in/yaml/v3":                    {"cmd/ralph", "internal/source", "policytest", "state"},
 		"golang.org/x/sys":                      {"internal/process"},
 		"golang.org/x/term":                     {"cmd/ralph"},
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
@@ -49,7 +51,7 @@ func Append(name string, src []byte, d Draft) ([]byte, error) {
 	}
 	f, diags := Parse(name, src)
 	if f == nil {
-		return fail("it has to be mended first\n%s", diags.Format())
+		return fail("it has to be corrected first\n%s", diags.Format())
 	}
 	for n := 2; slices.ContainsFunc(f.Tests, func(t Test) bool { return t.Name == d.Name }); n++ {
 		d.Name = regexp.MustCompile(` \(\d+\)$`).ReplaceAllString(d.Name, "") + fmt.Sprintf(" (%d)", n)
@@ -60,19 +62,17 @@ func Append(name string, src []byte, d Draft) ([]byte, error) {
 		return fail("its tests stand in brackets; write one a line, each with a dash")
 	}
 	last := tests.Items[len(tests.Items)-1]
-	at, indent := offsetBehind(src, last.End()), indentOf(src, last.Start)
+	lines := bytes.SplitAfter(src, []byte("\n"))
+	before := bytes.Join(lines[:min(last.End().Line, len(lines))], nil)
 	end := "\n"
 	if bytes.Contains(src, []byte("\r\n")) {
 		end = "\r\n"
 	}
-	var out []byte
-	out = append(out, src[:at]...)
-	if at > 0 && src[at-1] != '\n' {
-		out = append(out, end...)
+	gap := end
+	if !bytes.HasSuffix(before, []byte("\n")) {
+		gap += end
 	}
-	out = append(out, end...)
-	out = append(out, d.text(indent, end)...)
-	out = append(out, src[at:]...)
+	out := slices.Concat(before, []byte(gap), d.text(indentOf(src, last.Start), end), src[len(before):])
 	return verified(name, out, len(f.Tests)+1)
 }
 
@@ -86,21 +86,6 @@ func verified(name string, src []byte, tests int) ([]byte, error) {
 		return nil, &AppendError{File: name, Reason: "its list of tests has an end that is not plain to see"}
 	}
 	return src, nil
-}
-
-// offsetBehind is the byte behind the line of a position.
-func offsetBehind(src []byte, at source.Pos) int {
-	offset := 0
-	for line := 1; ; line++ {
-		i := bytes.IndexByte(src[offset:], '\n')
-		if i < 0 {
-			return len(src)
-		}
-		offset += i + 1
-		if line >= at.Line {
-			return offset
-		}
-	}
 }
 
 // indentOf is what stands before the dash of an item.
@@ -138,43 +123,14 @@ func (d Draft) text(indent, end string) []byte {
 	return []byte(b.String())
 }
 
-// flow writes a value on one line, quoted only where YAML needs it.
+// flow writes a value on one line.
 func flow(v any) string {
-	switch v := v.(type) {
-	case map[string]any:
-		parts := make([]string, 0, len(v))
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, flow(k)+": "+flow(v[k]))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	case []any:
-		parts := make([]string, len(v))
-		for i, e := range v {
-			parts[i] = flow(e)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case string:
-		if isPlain(v) {
-			return v
-		}
-		return jsonText(v)
+	var n yaml.Node
+	err := n.Encode([]any{v})
+	n.Style = yaml.FlowStyle
+	text, failed := yaml.Marshal(&n)
+	if err != nil || failed != nil { // a draft is made of plain values
+		return "?"
 	}
-	return jsonText(v)
-}
-
-// isPlain reports whether a text can stand without quotes anywhere: words of
-// letters, and none that means something else.
-func isPlain(s string) bool {
-	letters := false
-	for i, r := range s {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z':
-			letters = true
-		case i > 0 && i < len(s)-1 && (r == ' ' || r == '-' || r == '/' || r == '.'), i > 0 && (r >= '0' && r <= '9' || r == '_'):
-		default:
-			return false
-		}
-	}
-	first, _, _ := strings.Cut(strings.ToLower(s), " ")
-	return letters && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off"}, first)
+	return strings.TrimSuffix(strings.TrimPrefix(string(text), "["), "]\n")
 }

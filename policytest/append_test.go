@@ -23,7 +23,7 @@ func TestAppend(t *testing.T) {
 	const item = `  - name: a witness
     given:
       facts:
-        state: {n: 3, "on": true, text: "a: b"}
+        state: {"n": 3, "on": true, text: 'a: b'}
       stop_hook_active: true
     expect: {rule: "", stop: true}
 `
@@ -36,7 +36,7 @@ func TestAppend(t *testing.T) {
 		{"a list at the margin", "tests:\n- name: a\n  expect: {rule: r}\n", "tests:\n- name: a\n  expect: {rule: r}\n\n" + flush},
 		{"a block text at the end", "tests:\n  - name: a\n    expect:\n      reason: |\n        one\n        two\n", "tests:\n  - name: a\n    expect:\n      reason: |\n        one\n        two\n\n" + item},
 		{"CRLF", "tests:\r\n  - name: a\r\n    expect: {rule: r}\r\n", "tests:\r\n  - name: a\r\n    expect: {rule: r}\r\n\r\n" + strings.ReplaceAll(item, "\n", "\r\n")},
-		{"a name that is taken", "tests:\n  - name: a witness\n    expect: {rule: r}\n", "tests:\n  - name: a witness\n    expect: {rule: r}\n\n" + strings.Replace(item, "a witness", `"a witness (2)"`, 1)},
+		{"a name that is taken", "tests:\n  - name: a witness\n    expect: {rule: r}\n", "tests:\n  - name: a witness\n    expect: {rule: r}\n\n" + strings.Replace(item, "a witness", "a witness (2)", 1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := policytest.Append("x_test.yaml", []byte(c.src), draft)

@@ -26,12 +26,12 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		names = append(names, "limits."+limit)
 	}
 	events := union(vocab.Events(), p.Events)
-	effects := effectKeys().names()
+	effects := keysOf("effect")
 	for _, u := range p.Uses().Effects {
 		effects = union(effects, []string{u.Name})
 	}
 	raw := slices.ContainsFunc(p.Uses().Names, func(u rules.Use) bool { return u.Name == vocab.HookRaw })
-	inputs := inputKeys().names()
+	inputs := keysOf("input")
 	var out rules.Diagnostics
 	report := func(at rules.Pos, name, help, message string) {
 		d := rules.Diagnostic{Pos: at, End: at, Check: checkUnknown, Help: help, Message: message, Line: source.Line(f.src, at.Line)}

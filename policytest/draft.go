@@ -74,7 +74,7 @@ func FromRecord(r loop.Record) Draft {
 			if v, ok := recorded.Known(&r, in.Name); ok {
 				memory[strings.TrimPrefix(name, "memory.")] = v
 			}
-		case gives(name), name == vocab.Host:
+		case isInput(name), name == vocab.Host:
 			if v, ok := recorded.Known(&r, in.Name); ok && !isZero(v) {
 				d.Given[name] = v
 			}

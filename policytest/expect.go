@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/source"
@@ -109,7 +110,7 @@ func (r *reader) effects(n *source.Node) []string {
 					text += " older than " + span(older).String()
 				}
 				out = append(out, text)
-			case key != "run" && effectKeys().has(key):
+			case key != "run" && slices.Contains(keysOf("effect"), key):
 				out = append(out, key+" "+v.Value)
 			default:
 				out = append(out, verbText(key, v.Decode()))

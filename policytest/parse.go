@@ -57,24 +57,25 @@ func (r *reader) file(f *File, root *source.Node) {
 		seen[t.Name] = true
 		t.Given.node = situationOf(common, r.situation(n.Get("given")))
 		r.decode(t.Given.node, reflect.ValueOf(&t.Given).Elem())
-		t.Given.complete()
+		r.complete(&t.Given)
 		f.Tests = append(f.Tests, t)
 	}
 }
 
 // complete fills in what a situation has in other forms than its file.
-func (g *situation) complete() {
+func (r *reader) complete(g *situation) {
 	if spoken := g.node.Get("transcript"); spoken != nil && spoken.Kind == source.Scalar {
 		g.Text, g.Transcript = spoken.Value, nil
 	}
 	g.Spoken = g.node.Get("transcript") != nil
 	for _, f := range fields(g.node, "input") {
-		g.Input[f.Key.Value] = inputKeys().known(f.Key.Value, f.Value)
+		g.Input[f.Key.Value] = r.named(f.Key.Value, f.Value)
 	}
 	g.Names = map[string]any{}
 	for _, group := range []string{"session", "run"} {
 		for _, f := range fields(g.node, group) {
-			g.Names[group+"."+f.Key.Value] = named(group+".").known(f.Key.Value, f.Value)
+			name := group + "." + f.Key.Value
+			g.Names[name] = r.named(name, f.Value)
 		}
 	}
 	if l := g.Loop; l != nil {
@@ -106,7 +107,7 @@ func (r *reader) situation(n *source.Node) *source.Node {
 			for _, f := range f.Value.Fields {
 				r.input(input, f)
 			}
-		case gives(key):
+		case isInput(key):
 			r.input(input, f)
 		case f.Value.Kind == source.List && slices.Contains([]string{"missing", "invalid"}, key):
 			facts := &source.Node{Kind: source.Map}

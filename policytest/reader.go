@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -54,21 +54,8 @@ func quoted(names []string) string {
 
 func isNull(n *source.Node) bool { return n.Kind == source.Scalar && n.Tag == "!!null" }
 
-// compiled is the schema of test files, which most programs never need.
-var compiled struct {
-	sync.Once
-	*schema.Schema
-}
-
 // validate reports what is not as the schema says.
 func (r *reader) validate(root *source.Node) {
-	compiled.Do(func() {
-		s, err := schema.Compile("test", Schema())
-		if err != nil { // it is made of literals of this package
-			panic(err)
-		}
-		compiled.Schema = s
-	})
 	helps := map[string]string{ // at a key, or for a keyword, for which schemas have no help
 		"tests":         "write a list of tests, each with name, given and expect",
 		"name":          "say in a few words what the policy does here",
@@ -79,7 +66,7 @@ func (r *reader) validate(root *source.Node) {
 		_, n := find(root, schema.SplitPointer(pointer))
 		return n.Value, n.Kind == source.Scalar && !isNull(n)
 	}
-	result := compiled.Check(schema.Document{Value: root.Decode(), Text: text})
+	result := compiled().Check(schema.Document{Value: root.Decode(), Text: text})
 	found := append(result.Unusable, result.Warnings...)
 	seen := map[string]bool{}
 	misspelt := map[*source.Node]bool{} // maps with an unknown key, which may be the one that is missing
@@ -200,27 +187,21 @@ func (r *reader) decode(n *source.Node, v reflect.Value) {
 	}
 }
 
-// known reads a value by its entry in a table of keys; a name without entry takes any value.
-func (ks keys) known(name string, n *source.Node) any {
-	i := slices.IndexFunc(ks, func(k key) bool { return k.name == name })
-	if i < 0 {
+// named reads the value of one of the names that every policy has; any other takes any value.
+func (r *reader) named(name string, n *source.Node) any {
+	e, _ := vocab.Find(name)
+	switch e.Zero.(type) {
+	case nil, vocab.Items:
 		return n.Decode()
-	}
-	switch s := ks[i].schema; {
-	case s["format"] == "go-duration":
-		return span(n)
-	case s["format"] == "date-time":
-		return instant(n)
-	case s["type"] == "string":
+	case vocab.Enum:
 		return n.Value
-	case s["type"] == "boolean":
-		return truth(n)
-	case s["type"] == "integer":
-		return int(number(n))
-	case s["type"] == "number":
-		return number(n)
 	}
-	return n.Decode()
+	if isNull(n) {
+		return nil
+	}
+	v := reflect.New(reflect.TypeOf(e.Zero)).Elem()
+	r.decode(n, v)
+	return reflect.Indirect(v).Interface()
 }
 
 // A value may spell a boolean or a number as a string; the schema has seen that it does.

@@ -3,50 +3,84 @@ package policytest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ralph-sdk/ralph/internal/reference"
+	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// The page about test files says what their grammar says.
+// The page about test files says what their schema says.
 func TestTestKeysPage(t *testing.T) {
 	p := reference.New(t, "test-keys", "Keys of a test file")
 	p.Text("All keys of `NAME_test.yaml`, the tests beside a policy. [Testing a policy](../testing.md) explains them. A key that is not here is an error. " +
 		"`ralph schema test` prints the same as JSON Schema, for editors.")
-	section := func(title, about string, ks keys) {
+	root, _ := source.Parse(schemaSource)
+	section := func(title, about, def string) {
 		p.Section(2, title)
 		p.Text("%s", about)
+		of, in := grammar(), root
+		if def != "" {
+			of, in = resolved(map[string]any{"$ref": "#/$defs/" + def}), root.Get("$defs").Get(def)
+		}
+		properties := of["properties"].(map[string]any)
+		var names []string // in the order of the file, then of the table of names
+		for _, f := range in.Get("properties").Fields {
+			names = append(names, f.Key.Value)
+		}
+		for _, e := range vocab.Names() {
+			name := strings.TrimPrefix(e.Name, def+".")
+			if properties[name] != nil && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
 		rows := [][]string{{"key", "value", "meaning"}}
-		for _, k := range ks {
-			rows = append(rows, []string{reference.Code(k.name), words(k.schema), k.doc})
+		for _, name := range names {
+			s := resolved(properties[name].(map[string]any))
+			rows = append(rows, []string{reference.Code(name), words(s), fmt.Sprint(s["description"])})
+		}
+		if len(names) != len(properties) {
+			t.Errorf("%s: %d keys of %d are listed", title, len(names), len(properties))
 		}
 		p.Table(rows...)
 	}
-	section("The top level", "`tests` must be there.", fileKeys())
-	section("A test", "`name` and `expect` must be there.", testKeys())
-	section("given", "What the policy sees. A test sees nothing else.", givenKeys())
-	section("A file", "An entry of `given.files` is the text of a file, or has these keys. `null` takes away a file that the file's own `given` has.", sourceKeys())
-	section("A message", "An entry of `given.transcript` has one of these keys.", messageKeys())
-	section("loop", "Keys of `given.loop`.", loopKeys())
-	section("expect", "At least one of these keys must be there.", expectKeys())
+	section("The top level", "`tests` is required.", "")
+	section("A test", "`name` and `expect` are required.", "test")
+	section("given", "What the policy sees. A test sees nothing else.", "given")
+	section("A file", "An entry of `given.files` is the text of a file, or has these keys. `null` takes away a file that the file's own `given` has.", "file")
+	section("A message", "An entry of `given.transcript` has one of these keys.", "message")
+	section("loop", "Keys of `given.loop`.", "loop")
+	section("expect", "At least one of these keys is required.", "expect")
 	section("An effect", fmt.Sprintf("An entry of `expect.effects` and `expect.finally` has one of %s, or a verb that a program has of its own.",
-		reference.Code(effectKeys().names()...)), effectKeys())
-	section("prune", "Keys of `prune` in an effect.", pruneKeys())
+		reference.Code(keysOf("effect")...)), "effect")
+	section("prune", "Keys of `prune` in an effect.", "prune")
 	p.Check()
+}
+
+// resolved is a schema with that which it refers to.
+func resolved(s map[string]any) map[string]any {
+	ref, ok := s["$ref"].(string)
+	if !ok {
+		return s
+	}
+	out := maps.Clone(grammar()["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any))
+	maps.Copy(out, s)
+	return out
 }
 
 // words says what a key takes, from its schema.
 func words(schema map[string]any) string {
+	schema = resolved(schema)
 	var out []string
-	values, closed := schema["enum"].(vocab.Enum)
+	values, closed := schema["enum"].([]any)
 	if !closed {
-		values, _ = schema["examples"].([]string)
+		values, _ = schema["examples"].([]any)
 	}
 	for _, v := range values {
-		out = append(out, reference.Code(v))
+		out = append(out, reference.Code(v.(string)))
 	}
 	if closed {
 		return join(out)

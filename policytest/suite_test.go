@@ -276,7 +276,7 @@ tests:
     expect: {rule: ""}
 `)
 	got := failures(s.Run(t.Context(), nil))
-	if len(got) != 3 || !strings.Contains(got[2], "is of the type boolean, and this is") || !strings.Contains(got[0], "unknown field") || !strings.Contains(got[0], "did you mean") ||
+	if len(got) != 3 || !strings.Contains(got[2], `/0/done: is \"no\", expected boolean`) || !strings.Contains(got[0], "unknown field") || !strings.Contains(got[0], "did you mean") ||
 		!strings.Contains(got[1], "give Markdown under files") {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}

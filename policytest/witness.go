@@ -17,7 +17,7 @@ import (
 func FromWitness(witness map[string]any) (Draft, error) {
 	d := Draft{Name: "a situation from a witness", Given: map[string]any{}}
 	situation, beside := witness, []string{"name", "event", "expect", "note"}
-	known := union(givenKeys().names(), []string{"given", "params", "names", "unusable"})
+	known := union(keysOf("given"), []string{"given", "params", "names", "unusable"})
 	if inner, ok := witness["given"].(map[string]any); ok && !areCounts(inner) {
 		situation = inner
 		if err := unknownKey(witness, append(beside, "given")); err != nil {
@@ -47,7 +47,7 @@ func FromWitness(witness map[string]any) (Draft, error) {
 			}
 		case key == "unusable":
 			d.spoil(v)
-		case givenKeys().has(key):
+		case slices.Contains(keysOf("given"), key):
 			d.Given[key] = v
 		}
 	}
@@ -99,9 +99,9 @@ func areCounts(m map[string]any) bool {
 func (d *Draft) gives(name string, v any) bool {
 	group, member, grouped := strings.Cut(name, ".")
 	switch {
-	case grouped && (group == "loop" && loopKeys().has(member) || group == "env"):
+	case grouped && (group == "loop" && slices.Contains(keysOf("loop"), member) || group == "env"):
 		d.give(v, group, member)
-	case givenKeys().has(name):
+	case slices.Contains(keysOf("given"), name):
 		d.Given[name] = v
 	default:
 		return false
