@@ -190,16 +190,21 @@ func (d *Decision) write(ctx context.Context) error {
 	return nil
 }
 
-func (s share) write(ctx context.Context) (err error) {
+func (s share) write(ctx context.Context) error {
 	if s.to == nil {
 		return fmt.Errorf("nothing can change %s", s.effects[0].Fact)
 	}
+	return guarded("the "+s.name, func() error { return s.to.Write(ctx, s.effects) })
+}
+
+// guarded calls code of the embedding program, and returns a panic as an error.
+func guarded(what string, call func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("the %s panicked: %v", s.name, r)
+			err = fmt.Errorf("%s panicked: %v", what, r)
 		}
 	}()
-	return s.to.Write(ctx, s.effects)
+	return call()
 }
 
 // finish does what follows a decision that was applied: verbs of the embedding
@@ -213,17 +218,11 @@ func (d *Decision) finish(ctx context.Context) {
 			switch e.Kind {
 			case rules.VerbEffect:
 				if err := l.carryOut(ctx, e); err != nil {
-					said := len(d.Notices)
-					d.notice(fmt.Sprintf("rule %s: %s was not carried out: %s", part.Rule, e.Verb, err))
-					if e.Private {
-						d.private = append(d.private, d.Notices[said:]...)
-					}
+					d.failed(part.Rule, fmt.Errorf("%s was not carried out: %w", e.Verb, err), e.Private)
 				}
 			case rules.RunEffect:
 				if err := d.start(ctx, part.Rule, e); err != nil {
-					said := len(d.Notices)
-					d.notice(fmt.Sprintf("rule %s: %s", part.Rule, err))
-					d.private = append(d.private, d.Notices[said:]...) // it may quote what the program printed
+					d.failed(part.Rule, err, true) // it may quote what the program printed
 				}
 			case rules.PruneEffect:
 				effects = append(effects, e)
@@ -257,18 +256,21 @@ func (d *Decision) finish(ctx context.Context) {
 	}
 }
 
+// failed reports an effect of a rule that was not made.
+func (d *Decision) failed(rule string, err error, private bool) {
+	d.notice("rule " + rule + ": " + err.Error())
+	if private {
+		d.private = append(d.private, d.Notices[len(d.Notices)-1])
+	}
+}
+
 // carryOut does what a verb of the embedding program stands for.
-func (l *Loop) carryOut(ctx context.Context, e rules.Effect) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("it panicked: %v", r)
-		}
-	}()
+func (l *Loop) carryOut(ctx context.Context, e rules.Effect) error {
 	v, ok := l.verbs[e.Verb]
 	if !ok {
 		return errors.New("this program has no such verb")
 	}
-	return v.do(ctx, e)
+	return guarded("it", func() error { return v.do(ctx, e) })
 }
 
 // memoryAge is how long the memory of a session is kept after it was last used.

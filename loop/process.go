@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -24,30 +25,31 @@ const afterExit = 200 * time.Millisecond
 
 // process is a program to run in the project.
 type process struct {
-	argv  []string
-	dir   string
-	stdin string
+	argv    []string
+	dir     string
+	stdin   string
+	timeout time.Duration
 }
 
 // finished is what became of a program.
 type finished struct {
 	code           int
 	stdout, stderr child.Output
-	found          bool  // there is such a program
-	late           bool  // it was ended because its time was over
-	err            error // it could not be run
 }
 
-// run runs a program to its end, or ends it with all its children when ctx ends.
-func (p process) run(ctx context.Context) finished {
-	f := finished{stdout: child.Output{Left: maxOutput}, stderr: child.Output{Left: maxOutput}}
-	program, err := p.program()
+// run runs a program to its end, or ends it with all its children when ctx ends or its time is over.
+// The error says why it did not run to its end.
+func (p process) run(ctx context.Context) (f finished, err error) {
+	f = finished{stdout: child.Output{Left: maxOutput}, stderr: child.Output{Left: maxOutput}}
+	none, cannot := fmt.Errorf("there is no program %s", p.argv[0]), p.argv[0]+" cannot be run: %w"
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	program, err := approval.Program(p.dir, p.argv[0])
 	if err != nil {
-		return f
+		return f, none
 	}
-	f.found = true
-	if f.err = batch.Check(program, p.argv[1:]); f.err != nil {
-		return f
+	if err := batch.Check(program, p.argv[1:]); err != nil {
+		return f, fmt.Errorf(cannot, err)
 	}
 	cmd := exec.CommandContext(ctx, program, p.argv[1:]...)
 	cmd.Args[0] = p.argv[0]
@@ -58,25 +60,16 @@ func (p process) run(ctx context.Context) finished {
 	cmd.WaitDelay = afterExit
 	child.Group(cmd, syscall.SIGKILL)
 	err = cmd.Run()
-	var status *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		f.late = true
-	case err == nil, errors.Is(err, exec.ErrWaitDelay), errors.As(err, &status):
+		return f, fmt.Errorf("%s did not end within %s", p.argv[0], p.timeout)
+	case cmd.ProcessState != nil: // also one that did not read all of its input
 		f.code = cmd.ProcessState.ExitCode()
-	case cmd.ProcessState != nil: // it ended, but did not read all of its input
-		f.code = cmd.ProcessState.ExitCode()
+		return f, nil
 	case errors.Is(err, os.ErrNotExist):
-		f.found = false
-	default:
-		f.err = err
+		return f, none
 	}
-	return f
-}
-
-// program finds the file to run: a name in PATH, or a path of the project.
-func (p process) program() (string, error) {
-	return approval.Program(p.dir, p.argv[0])
+	return f, fmt.Errorf(cannot, err)
 }
 
 // childEnv is the environment of programs that a policy runs. A hook inside of

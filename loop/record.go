@@ -265,7 +265,7 @@ func (d *Decision) keep(ctx context.Context) {
 	r := d.Record(l.private)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()
-	if err := record(ctx, l.recorder, &r); err != nil {
+	if err := guarded("the recorder", func() error { return l.recorder.Record(ctx, &r) }); err != nil {
 		d.notice("the decision is not in the log: " + err.Error())
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 
@@ -30,19 +29,9 @@ type recorders []Recorder
 func (rs recorders) Record(ctx context.Context, r *Record) error {
 	var all []error
 	for _, one := range rs {
-		all = append(all, record(ctx, one, r))
+		all = append(all, guarded("the recorder", func() error { return one.Record(ctx, r) }))
 	}
 	return errors.Join(all...)
-}
-
-// record hands a record to a recorder, and returns a panic as an error.
-func record(ctx context.Context, to Recorder, r *Record) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the recorder panicked: %v", p)
-		}
-	}()
-	return to.Record(ctx, r)
 }
 
 // SlogRecorder gives each decision to a logger: one message "decision" at the level

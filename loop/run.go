@@ -28,19 +28,9 @@ func (d *Decision) start(ctx context.Context, rule string, e rules.Effect) error
 	if err := g.untrusted(f, e.Args); err != nil {
 		return fmt.Errorf("%s is not run: %w", program, err)
 	}
-	timeout := timeoutOf(f)
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	done := process{argv: e.Args, dir: g.root.Dir()}.run(ctx)
-	switch {
-	case !done.found:
-		return fmt.Errorf("there is no program %s", program)
-	case done.late:
-		return fmt.Errorf("%s did not end within %s, so it was ended", program, timeout)
-	case done.err != nil:
-		return fmt.Errorf("%s cannot be run: %w", program, done.err)
-	case done.code == 0:
-		return nil
+	done, err := process{argv: e.Args, dir: g.root.Dir(), timeout: timeoutOf(f)}.run(ctx)
+	if err != nil || done.code == 0 {
+		return err
 	}
 	failed := fmt.Sprintf("%s ended with status %d", program, done.code)
 	if said := strings.TrimSpace(done.stderr.String()); said != "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 )
@@ -13,8 +12,14 @@ import (
 // which they came: a thousand events of a session at once are decided a thousand times.
 // All loops of the process with one store share them.
 var sessions struct {
-	mu   sync.Mutex
-	busy map[sessionKey][]chan struct{} // in which a decision is made, with those that wait; each is closed when it is its turn
+	sync.Mutex
+	busy map[sessionKey]*session
+}
+
+// session is one of which a decision is made.
+type session struct {
+	turn  chan struct{} // holds one: a decision is made
+	users int           // decisions that are made or wait
 }
 
 type sessionKey struct {
@@ -34,50 +39,47 @@ func (d *Decision) enter(ctx context.Context) error {
 	if d.entered {
 		return nil
 	}
-	s, key := &sessions, d.gatherer.sessionKey()
-	s.mu.Lock()
-	waiting, busy := s.busy[key]
-	if s.busy == nil {
-		s.busy = map[sessionKey][]chan struct{}{}
-	}
-	if d.entered = !busy; d.entered {
-		s.busy[key] = nil
-		s.mu.Unlock()
-		return nil
-	}
-	turn := make(chan struct{})
-	s.busy[key] = append(waiting, turn)
-	s.mu.Unlock()
+	s := d.gatherer.sessionKey().use(1)
 	select {
-	case <-turn:
+	case s.turn <- struct{}{}:
+		d.entered = true
+		return nil
+	default:
+	}
+	select {
+	case s.turn <- struct{}{}:
 		d.entered = true
 		return nil
 	case <-ctx.Done():
+		d.gatherer.sessionKey().use(-1)
+		return fmt.Errorf("other events of the session are decided, so its memory %w: %w", ErrConflict, interrupted(ctx))
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := slices.Index(s.busy[key], turn)
-	if d.entered = i < 0; !d.entered {
-		s.busy[key] = slices.Delete(s.busy[key], i, i+1)
-	}
-	return fmt.Errorf("other events of the session are decided, so its memory %w: %w", ErrConflict, interrupted(ctx))
 }
 
 // free lets the next decision of the session begin.
 func (d *Decision) free() {
-	if !d.entered {
-		return
+	if d.entered {
+		d.entered = false
+		<-d.gatherer.sessionKey().use(-1).turn
 	}
-	d.entered = false
-	s, key := &sessions, d.gatherer.sessionKey()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if waiting := s.busy[key]; len(waiting) > 0 {
-		close(waiting[0])
-		s.busy[key] = waiting[1:]
-		return
+}
+
+// use counts the decisions of a session.
+func (k sessionKey) use(more int) *session {
+	sessions.Lock()
+	defer sessions.Unlock()
+	if sessions.busy == nil {
+		sessions.busy = map[sessionKey]*session{}
 	}
-	delete(s.busy, key)
+	s := sessions.busy[k]
+	if s == nil {
+		s = &session{turn: make(chan struct{}, 1)}
+		sessions.busy[k] = s
+	}
+	if s.users += more; s.users == 0 {
+		delete(sessions.busy, k)
+	}
+	return s
 }
 
 // maxPause bounds how long a decision waits before it is made again.

@@ -107,15 +107,30 @@ func ownSource(kind rules.SourceKind, f *files) Source {
 	}
 	switch kind.Name {
 	case "glob":
-		return globSource{kind}
+		return own{kind, gatherGlob}
 	case "git":
-		return gitSource{kind}
+		return own{kind, gatherGit}
 	case "exec":
-		return execSource{kind}
+		return own{kind, gatherExec}
 	case "tasks":
-		return tasksSource{kind}
+		return own{kind, gatherTasks}
 	}
 	return nil
+}
+
+// own is one of ralph's own sources: its facts are of a project.
+type own struct {
+	kind   rules.SourceKind
+	gather func(context.Context, Query) rules.Value
+}
+
+func (s own) Kind() rules.SourceKind { return s.kind }
+
+func (s own) Gather(ctx context.Context, q Query) rules.Value {
+	if q.Root == nil {
+		return noProject()
+	}
+	return s.gather(ctx, q)
 }
 
 // factFormat is how the file of one fact is understood, given the form of its kind.

@@ -5,36 +5,26 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/child"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// execSource runs a program and gives what it printed. How it ended is a value: a
+// gatherExec runs a program and returns what it printed. How it ended is a value: a
 // rule asks for its code.
-type execSource struct {
-	kind rules.SourceKind
-}
-
-func (s execSource) Kind() rules.SourceKind { return s.kind }
-
-func (s execSource) Gather(ctx context.Context, q Query) rules.Value {
-	if q.Root == nil {
-		return noProject()
-	}
-	timeout := timeoutOf(q.Fact)
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	f := process{argv: q.Args, dir: q.Root.Dir(), stdin: q.Options["stdin"]}.run(ctx)
-	switch {
-	case !f.found:
-		return missing("there is no program " + q.Args[0])
-	case f.late:
-		return missing(fmt.Sprintf("%s did not end within %s", q.Args[0], timeout))
-	case f.err != nil:
-		return missing(fmt.Sprintf("%s cannot be run: %s", q.Args[0], f.err))
+func gatherExec(ctx context.Context, q Query) rules.Value {
+	f, err := process{argv: q.Args, dir: q.Root.Dir(), stdin: q.Options["stdin"], timeout: timeoutOf(q.Fact)}.run(ctx)
+	if err != nil {
+		return missing(err.Error())
 	}
 	stdout := f.stdout.String()
-	v := rules.Value{Problem: strings.Join(cutStreams(f), ", ")}
+	var cut []string
+	for i, s := range []child.Output{f.stdout, f.stderr} {
+		if s.Cut {
+			cut = append(cut, fmt.Sprintf("%s is cut off after %d MiB", []string{"stdout", "stderr"}[i], maxOutput>>20))
+		}
+	}
+	v := rules.Value{Problem: strings.Join(cut, ", ")}
 	document, problem := any(nil), ""
 	if q.Fact.Schema == nil {
 		if doc, err := schema.ParseJSON(f.stdout.Kept); err == nil {
@@ -80,19 +70,6 @@ func inJSON(r schema.Result, v *rules.Value) (document any) {
 		v.Warnings = append(v.Warnings, w)
 	}
 	return r.Value
-}
-
-func cutStreams(f finished) []string {
-	var notes []string
-	for _, s := range []struct {
-		name string
-		cut  bool
-	}{{"stdout", f.stdout.Cut}, {"stderr", f.stderr.Cut}} {
-		if s.cut {
-			notes = append(notes, fmt.Sprintf("%s is cut off after %d MiB", s.name, maxOutput>>20))
-		}
-	}
-	return notes
 }
 
 // lines are the lines of an output, without the empty ones at its end.

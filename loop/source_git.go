@@ -6,29 +6,20 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/git"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// gitSource asks the git program how a path of the project stands. It takes no lock
+// gatherGit asks the git program how a path of the project stands. It takes no lock
 // that the agent could be waiting for, and never asks for a password. No program runs
 // because the repository names it, see [git]. The paths of changed are relative
 // to the repository, as git has them.
-type gitSource struct{ kind rules.SourceKind }
-
-func (s gitSource) Kind() rules.SourceKind { return s.kind }
-
-func (s gitSource) Gather(ctx context.Context, q Query) rules.Value {
-	if q.Root == nil {
-		return noProject()
-	}
+func gatherGit(ctx context.Context, q Query) rules.Value {
 	timeout := timeoutOf(q.Fact)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	missing := func(why string) rules.Value { return rules.Value{Status: rules.Missing, Problem: why, Path: q.Args[0]} }
 	repo, err := git.Find(q.Root.Dir())
 	if err == nil {
 		err = repo.Open(ctx)
@@ -39,21 +30,24 @@ func (s gitSource) Gather(ctx context.Context, q Query) rules.Value {
 		out, err = repo.Run(ctx, "--no-optional-locks", "status", "--porcelain=v2", "--branch", "-z",
 			"--untracked-files=normal", "--ignore-submodules=dirty", "--", q.Args[0])
 	}
-	v := rules.Value{Path: q.Args[0]}
+	v := rules.Value{Status: rules.Missing, Path: q.Args[0]}
 	switch {
 	case errors.Is(err, git.ErrNone):
 		return absent(err.Error())
 	case errors.Is(err, exec.ErrNotFound):
-		return missing("there is no program git")
+		v.Problem = "there is no program git"
+		return v
 	case errors.Is(err, context.DeadlineExceeded):
-		return missing(fmt.Sprintf("git did not answer within %s", timeout))
+		v.Problem = fmt.Sprintf("git did not answer within %s", timeout)
+		return v
 	case errors.Is(err, git.ErrLong):
 		v.Problem = "more has changed than 1 MiB of names"
 	case err != nil:
 		said, _, _ := strings.Cut(err.Error(), "\n")
-		return missing("git: " + said)
+		v.Problem = "git: " + said
+		return v
 	}
-	v.V = gitStatus(strings.ToValidUTF8(out, "\ufffd"))
+	v.Status, v.V = rules.OK, gitStatus(strings.ToValidUTF8(out, "\ufffd"))
 	return v
 }
 
@@ -74,8 +68,7 @@ func gitStatus(out string) map[string]any {
 			case name == "branch.head" && value != "(detached)":
 				branch = value
 			case name == "branch.ab":
-				plus, minus, _ := strings.Cut(value, " ")
-				ahead, behind = count(plus), count(minus)
+				_, _ = fmt.Sscanf(value, "+%d -%d", &ahead, &behind)
 			}
 		case "1":
 			changed = append(changed, field(rest, 7))
@@ -96,22 +89,11 @@ func gitStatus(out string) map[string]any {
 	}
 }
 
-// field is what follows n fields that end with a space each; "" if there is no such.
+// field is what follows n fields that end with a space each; "" if there is none.
 func field(s string, n int) string {
-	for range n {
-		_, rest, ok := strings.Cut(s, " ")
-		if !ok {
-			return ""
-		}
-		s = rest
+	parts := strings.SplitN(s, " ", n+1)
+	if len(parts) <= n {
+		return ""
 	}
-	return s
-}
-
-func count(s string) int {
-	n, err := strconv.Atoi(strings.TrimLeft(s, "+-"))
-	if err != nil {
-		return 0
-	}
-	return n
+	return parts[n]
 }

@@ -16,18 +16,9 @@ import (
 // maxGlob is how many files of a glob are read where the policy does not say.
 const maxGlob = 1000
 
-// globSource reads all files that match a pattern. One that cannot be used is left out
+// gatherGlob reads all files that match a pattern. One that cannot be used is left out
 // and named by the problem of the fact: it must not take the others with it.
-type globSource struct {
-	kind rules.SourceKind
-}
-
-func (s globSource) Kind() rules.SourceKind { return s.kind }
-
-func (s globSource) Gather(ctx context.Context, q Query) rules.Value {
-	if q.Root == nil {
-		return noProject()
-	}
+func gatherGlob(ctx context.Context, q Query) rules.Value {
 	limit := maxGlob
 	if n, ok := q.Fact.Options["max"].(int); ok {
 		limit = n

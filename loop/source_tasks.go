@@ -19,19 +19,10 @@ import (
 // maxTasks is how many tasks of a list are read.
 const maxTasks = 1000
 
-// tasksSource reads the task list of the session, or the one that the policy names. No
+// gatherTasks reads the task list of the session, or the one that the policy names. No
 // list is missing, an empty list is empty: where the host has no task tools there
 // is nothing to conclude from the absence of tasks.
-type tasksSource struct {
-	kind rules.SourceKind
-}
-
-func (s tasksSource) Kind() rules.SourceKind { return s.kind }
-
-func (s tasksSource) Gather(ctx context.Context, q Query) rules.Value {
-	if q.Root == nil {
-		return noProject()
-	}
+func gatherTasks(ctx context.Context, q Query) rules.Value {
 	name, own := q.Options["list"], false
 	if name == "" {
 		if name, own = q.Env("CLAUDE_CODE_TASK_LIST_ID"), true; name == "" {
@@ -47,7 +38,7 @@ func (s tasksSource) Gather(ctx context.Context, q Query) rules.Value {
 	if dir := claudeDir(q.Env); dir != "" {
 		folder := filepath.Join(dir, "tasks", name)
 		if info, err := os.Stat(folder); err == nil && info.IsDir() {
-			return s.files(ctx, q, folder, name)
+			return taskFiles(ctx, q, folder, name)
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return missing("the task list " + name + " cannot be read")
 		}
@@ -63,8 +54,8 @@ func (s tasksSource) Gather(ctx context.Context, q Query) rules.Value {
 	return absent("the session has no task list")
 }
 
-// files reads the folder of a list, which holds one file a task.
-func (s tasksSource) files(ctx context.Context, q Query, folder, name string) rules.Value {
+// taskFiles reads the directory of a list, which holds one file a task.
+func taskFiles(ctx context.Context, q Query, folder, name string) rules.Value {
 	cannot := func(err error) rules.Value {
 		return missing(fmt.Sprintf("the task list %s cannot be read: %s", name, err))
 	}
