@@ -70,11 +70,10 @@ func bounds() map[string][]bound {
 		"Schemas and values": {
 			{"a schema", "schema.MaxSchemaSize", size, "error [`schema`](../checks/schema.md)"},
 			{"levels of a schema", "schema.maxLevels", count, "error `schema`"},
-			{"schemas inside a schema", "schema.maxNodes", count, "error `schema`"},
 			{"instructions of the patterns of a schema", "schema.maxInstructions", count, "error `schema`"},
 			{"a JSON document", "schema.MaxDocumentSize", size, "the fact is invalid"},
 			{"lists and objects inside one another, in a document", "schema.MaxDepth", count, "the fact is invalid"},
-			{"fields and elements of a wrong type in one object or list", "schema.maxUnusable", count, "all of it is unusable"},
+			{"fields and elements of a wrong type in one document", "schema.maxUnusable", count, "the document is unusable"},
 			{"whole numbers, plus or minus", "schema.maxInt", count, "it counts as that number"},
 		},
 		"Files of the project": {
@@ -174,9 +173,9 @@ func inner() map[string][]string {
 		"rules/internal/solve": {"MaxConstant"},
 		"internal/source":      {"maxProblems"},
 		"schema": {
-			"defaultSteps", "maxCandidates", "maxConformSteps", "maxDefault", "maxErrors", "maxFormatted",
-			"maxLocated", "maxPath", "maxPerValue", "maxPointers", "maxShownText", "maxShownValues", "maxSteps",
-			"maxValues", "maxWalked", "maxWarnings",
+			"defaultSteps", "maxConformSteps", "maxDefault", "maxErrors", "maxFormatted",
+			"maxLocated", "maxNested", "maxPath", "maxPointers", "maxShownText", "maxShownValues", "maxSteps",
+			"maxValues", "maxWarnings",
 		},
 		"state": {"maxIgnore", "maxRemarks", "maxShown", "maxTempAge"},
 	}

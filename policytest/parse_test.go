@@ -197,9 +197,6 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Verify(); err != nil {
-		t.Fatal(err)
-	}
 	if unknown := s.Unknown(); len(unknown) > 0 {
 		t.Error(unknown)
 	}

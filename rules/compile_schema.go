@@ -32,11 +32,6 @@ func (c *compiler) schemaOf(sc *scope, n *source.Node) *schema.Schema {
 	if s == nil || c.lazy {
 		return s
 	}
-	if err := s.Verify(); err != nil {
-		at, message, help := schemaProblem(n, err)
-		c.errorf(sc, at, "schema", help, "the schema cannot be used: %s", message)
-		return nil
-	}
 	for _, w := range s.Widened() {
 		c.warnf(sc, keyAt(n, w.Pointer), "schema-widened", "say the type of each field plainly, or leave it", "rules can use the value at %q without a check of its type: %s", w.Pointer, w.Why)
 	}

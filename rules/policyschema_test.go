@@ -21,9 +21,6 @@ func policySchema(t testing.TB) *schema.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Verify(); err != nil {
-		t.Fatal(err)
-	}
 	return s
 }
 

@@ -33,20 +33,6 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// The same with a schema that only the library can judge.
-func BenchmarkCompileAndCheckWithLibrary(b *testing.B) {
-	src, _ := schema.Shipped("speckit-state")
-	src = append([]byte(`{"minContains": 0, `), src[1:]...)
-	b.ReportAllocs()
-	for b.Loop() {
-		s, err := schema.Compile("speckit-state", src)
-		if err != nil {
-			b.Fatal(err)
-		}
-		check(b, s)
-	}
-}
-
 func check(b *testing.B, s *schema.Schema) {
 	j, err := schema.ParseJSON(benchState)
 	if err != nil {

@@ -4,11 +4,9 @@ import (
 	"slices"
 )
 
-// maxLocated is how many violations of a list are given a position: each costs a walk through the document. Of large
-// documents they are fewer, but at least one.
 const (
-	maxLocated = 25
-	maxWalked  = 16 << 20 // bytes of JSON that are walked through for a list
+	maxWarnings = 1000 // of one Check
+	maxLocated  = 10   // violations of a list that are given a position: each costs a walk through the document
 )
 
 // Result is a document as its schema reads it.
@@ -23,8 +21,7 @@ type Result struct {
 	Unusable []Violation
 	// Warnings lists values that are of their type and still not as the schema says: enum, pattern, range, length, format
 	// and so on; numbers that were saturated; and required fields that are absent, also those that are in Unusable.
-	// At most 1000. Sorted by position, then pointer. Only the first 25 of each list have a position, fewer in documents
-	// larger than 600 KiB.
+	// At most 1000. Sorted by position, then pointer. Only the first 10 of each list have a position.
 	Warnings []Violation
 }
 
@@ -40,49 +37,43 @@ func (s *Schema) Check(doc Document) Result {
 		s = &Schema{}
 	}
 	c := conformer{text: doc.Text}
-	if doc.Value == nil && s.HasDefault {
-		return Result{Value: c.clone(s.Default)}
+	var r Result
+	refused := within(func() {
+		if doc.Value == nil && s.HasDefault {
+			r.Value = c.clone(s.Default)
+			return
+		}
+		if v, ok := c.conform(s, doc.Value); ok {
+			r.Warnings = append(c.inexact, c.judge(s.document().root, v)...)
+			r.Value = c.fill(s, v) // the judge sees the value without defaults
+			for _, h := range c.holes {
+				delete(h.object, h.field)
+			}
+		}
+	})
+	if refused != "" {
+		c.unusable = []Violation{{Message: string(refused)}}
+		r = Result{}
 	}
-	v, ok := c.conform(s, doc.Value)
-	var warnings []Violation
-	if c.refused == "" && ok {
-		warnings = append(c.inexact, c.judge(s.document(), v)...)
-		v = c.fill(s, v) // the judge sees the value without defaults
-	}
-	if c.refused != "" {
-		c.unusable = []Violation{{Message: c.refused}}
-	}
-	if c.refused != "" || !ok {
-		return Result{Unusable: doc.locate(c.unusable, c.size)}
-	}
-	dig(c.holes)
-	return Result{Value: v, Unusable: doc.locate(c.unusable, c.size), Warnings: doc.locate(warnings, c.size)}
+	r.Unusable, r.Warnings = doc.locate(c.unusable), doc.locate(r.Warnings)
+	return r
 }
 
 // judge returns what is wrong with the conformed value beyond its kinds, without positions.
-func (c *conformer) judge(s *compiled, v any) []Violation {
-	var found []Violation
-	switch {
-	case s.root == nil:
-	case s.covered:
-		checker := checker{left: maxSteps}
-		if checker.check(s.root, v); checker.left >= 0 {
-			found = checker.findings
-		} else {
-			found = uncheckable()
-		}
-	default:
-		found = s.consult(v)
+func (c *conformer) judge(root *node, v any) []Violation {
+	if root == nil {
+		return nil
 	}
-	if len(c.holes) == 0 || len(found) == 0 {
-		return found
+	var checker checker
+	if refused := within(func() { checker.check(root, v) }); refused != "" {
+		return []Violation{{Message: string(refused)}}
 	}
 	// What is unusable was reported as such.
-	unusable := make(map[string]bool, len(c.holes))
-	for _, h := range c.holes {
-		unusable[h.pointer] = true
+	unusable := make(map[string]bool, len(c.unusable))
+	for _, v := range c.unusable {
+		unusable[v.Pointer] = v.Keyword != "required"
 	}
-	return slices.DeleteFunc(found, func(v Violation) bool {
+	return slices.DeleteFunc(checker.findings, func(v Violation) bool {
 		for at := v.Pointer; ; at = parent(at) {
 			if unusable[at] || at == "" {
 				return unusable[at]
@@ -91,8 +82,8 @@ func (c *conformer) judge(s *compiled, v any) []Violation {
 	})
 }
 
-// locate gives violations their values, positions and order; size is about how many bytes the document has.
-func (d Document) locate(all []Violation, size int) []Violation {
+// locate gives violations their values, positions and order.
+func (d Document) locate(all []Violation) []Violation {
 	if len(all) == 0 {
 		return nil
 	}
@@ -107,8 +98,7 @@ func (d Document) locate(all []Violation, size int) []Violation {
 	if d.Position == nil {
 		return all
 	}
-	most := max(min(maxLocated, maxWalked/max(size, 1)), 1)
-	for i := range all[:min(len(all), most)] {
+	for i := range all[:min(len(all), maxLocated)] {
 		all[i].place(d.Position)
 	}
 	slices.SortFunc(all, compareViolations)

@@ -21,9 +21,6 @@ func mustCompile(t testing.TB, src string) *schema.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Verify(); err != nil {
-		t.Fatalf("the library refuses what was compiled: %v", err)
-	}
 	return s
 }
 
@@ -123,14 +120,14 @@ func TestCheckReadsFields(t *testing.T) {
 
 		{`{"type": "array", "items": {"type": "integer"}}`, `[1, "2", 3.0]`, []any{1, 2, 3}, "", ""},
 		{`{"type": "array", "minItems": 2}`, `[1]`, []any{1}, "", "has 1 element, expected at least 2"},
-		{`{"type": "array", "uniqueItems": true}`, `[1, 1.0]`, []any{1, 1}, "", "items at index 0 and 1 are equal"},
+		{`{"type": "array", "uniqueItems": true}`, `[1, 1.0]`, []any{1, 1}, "", "has equal elements at index 0 and 1"},
 		{`{"type": "object", "maxProperties": 0}`, `{"a": 1e1}`, map[string]any{"a": 10}, "", "has 1 field, expected at most 0"},
 
 		{`false`, `1`, 1, "", "is not allowed here"},
 		{`{"anyOf": [{"type": "integer"}, {"type": "boolean"}]}`, `"2"`, "2", "",
 			`fits none of the alternatives: is "2", expected boolean; or is "2", expected integer`},
-		{`{"oneOf": [{"minimum": 1}, {"minimum": 2}]}`, `2`, 2, "", "valid against schemas at indexes 0 and 1"},
-		{`{"not": {"const": "x"}}`, `"x"`, "x", "", "not failed"},
+		{`{"oneOf": [{"minimum": 1}, {"minimum": 2}]}`, `2`, 2, "", "fits the alternatives at index 0, 1, expected exactly one"},
+		{`{"not": {"const": "x"}}`, `"x"`, "x", "", `is "x", which is excluded`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.field+" "+tt.doc, func(t *testing.T) {
@@ -186,7 +183,7 @@ func TestViolations(t *testing.T) {
 		{`{"pattern": "^a"}`, `"c"`, violation{`is "c", expected string that matches ^a`, "pattern", "c"}},
 		{`{"minLength": 2}`, `"c"`, violation{`has 1 character, expected at least 2`, "minLength", "c"}},
 		{`{"multipleOf": 2}`, `3`, violation{`is 3, expected a multiple of 2`, "multipleOf", number("3")}},
-		{`{"not": {"const": "x"}}`, `"x"`, violation{`not failed`, "not", "x"}},
+		{`{"not": {"const": "x"}}`, `"x"`, violation{`is "x", which is excluded`, "not", "x"}},
 		{`{"anyOf": [{"type": "integer"}, {"type": "boolean"}]}`, `"2"`, violation{`fits none of the alternatives: is "2", expected boolean; or is "2", expected integer`, "anyOf", "2"}},
 		{`{"properties": {"a": {}}, "required": ["a"]}`, `{}`, violation{`is required but missing`, "required", nil}},
 		{`{"properties": {"a": {}}, "additionalProperties": false}`, `{"b": "x"}`, violation{`is not a field of this object, expected a`, "additionalProperties", "x"}},
@@ -207,7 +204,7 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// The formats that are ralph's own, in the own checker and in the library's; rules read what is accepted.
+// Rules read what is accepted.
 func TestFormats(t *testing.T) {
 	duration, date := builtin.Builtins[builtin.Index["duration"]].Func, builtin.Builtins[builtin.Index["date"]].Func
 	tests := []struct {
@@ -218,7 +215,7 @@ func TestFormats(t *testing.T) {
 	}{
 		{"go-duration", duration,
 			[]string{"30m", "4h", "1h30m", "0", "0s", "1.5h", "720h", "300ms", "-0s", "+5m"},
-			[]string{"30", "soon", "-5m", "PT5M", "1d", " 5m", "5 m", "9999999999h", strings.Repeat("0", 100) + "1m"}},
+			[]string{"30", "soon", "-5m", "PT5M", "1d", " 5m", "5 m", "9999999999h", strings.Repeat("0", 3000) + "1m"}},
 		{"date-time", date,
 			[]string{"2026-11-20T12:00:00Z", "2026-11-20T12:00:00.123Z", "2026-11-20T12:00:00+02:00", "2026-11-20", "2026-11-20 12:00:00", "2026-11-20 12:00:00.5"},
 			[]string{"soon", "2026-11-20T12:00:00", "2026-11-20 12:00:00Z", "2026-11-31", "20.11.2026", "12:00:00", "2026-11-20T25:00:00Z", "1763640000", " 2026-11-20"}},
@@ -402,8 +399,8 @@ func TestCheckDocuments(t *testing.T) {
 	}
 }
 
-// A schema that only the library can judge gives the same results, in the same words.
-func TestCheckWithLibrary(t *testing.T) {
+// Several keywords of one object: each names the field that it is about.
+func TestCheckObject(t *testing.T) {
 	s := mustCompile(t, `{
 		"properties": {
 			"a b/é%": {"minimum": 1},
@@ -412,7 +409,7 @@ func TestCheckWithLibrary(t *testing.T) {
 		},
 		"required": ["q", "r"],
 		"additionalProperties": false,
-		"dependentRequired": {"n": ["list"]}
+		"dependentRequired": {"a b/é%": ["list"]}
 	}`)
 	got := s.Check(mustParse(t, "{\"a b/é%\": 0, \"n\": \"x\",\n \"lisst\": 1, \"z\": 2}"))
 	want := schema.Result{
@@ -423,7 +420,7 @@ func TestCheckWithLibrary(t *testing.T) {
 			{Pointer: "/n", Line: 1, Col: 20, Message: `is "x", expected integer`, Help: "write a whole number such as 3", Keyword: "type", Value: "x"},
 		},
 		Warnings: []schema.Violation{
-			{Pointer: "", Line: 1, Col: 1, Message: "property 'list' is required, if 'n' property exists"},
+			{Pointer: "/list", Line: 1, Col: 1, Message: "is required but missing", Keyword: "dependentRequired"},
 			{Pointer: "/q", Line: 1, Col: 1, Message: "is required but missing", Keyword: "required"},
 			{Pointer: "/r", Line: 1, Col: 1, Message: "is required but missing", Keyword: "required"},
 			{Pointer: "/a b~1é%", Line: 1, Col: 12, Message: "is 0, expected at least 1", Keyword: "minimum", Value: json.Number("0")},
@@ -520,13 +517,8 @@ func TestCheckDepthAndAmount(t *testing.T) {
 			schema.Result{Unusable: []schema.Violation{{Message: "is nested deeper than 1000 levels"}}}},
 		{"the same without a type", `{}`, itself,
 			schema.Result{Unusable: []schema.Violation{{Message: "is nested deeper than 1000 levels"}}}},
-		{"objects that nobody means", `{"properties": {"l": {"additionalProperties": {"items": {"type": "integer"}}}}}`,
-			map[string]any{"l": map[string]any{"a": many[:700], "b": many[:700]}},
-			schema.Result{Value: map[string]any{}, Unusable: []schema.Violation{{Pointer: "/l",
-				Message: "has more than 1000 fields and elements that are unusable", Keyword: "type", Value: map[string]any{"a": many[:700], "b": many[:700]}}}}},
 		{"what nobody means", `{"properties": {"l": {"items": {"type": "integer"}}}}`, map[string]any{"l": many},
-			schema.Result{Value: map[string]any{}, Unusable: []schema.Violation{{Pointer: "/l",
-				Message: "has more than 1000 fields and elements that are unusable", Keyword: "type", Value: many}}}},
+			schema.Result{Unusable: []schema.Violation{{Message: "has more than 1000 fields and elements that are unusable"}}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

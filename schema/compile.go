@@ -17,15 +17,12 @@ import (
 	"github.com/ralph-sdk/ralph/internal/regexpsize"
 )
 
-// Limits of what a schema is made of. They bound what it takes to compile it, here and in the library, which looks at all
-// schemas for each of them, and at all around a place for each error there.
+// Limits of what a schema is made of. They bound what it takes to compile it.
 const (
 	maxErrors       = 100     // errors that are collected before the first is chosen
-	maxPerValue     = 10_000  // schemas that judge the same value in all
 	maxValues       = 50_000  // values that the document is made of
 	maxLevels       = 128     // of the document
-	maxNodes        = 4000    // schemas inside
-	maxPointers     = 200_000 // bytes of the JSON pointers of all schemas inside
+	maxPointers     = 400_000 // bytes of the JSON pointers of all schemas inside, each with some for the schema itself
 	maxInstructions = 100_000 // of all patterns
 )
 
@@ -53,7 +50,7 @@ func build(name string, v any, position func(string) (int, int)) (*Schema, error
 		c.resolve()
 	}
 	if len(c.errs) == 0 {
-		c.weigh()
+		c.refuseCircles()
 	}
 	if len(c.errs) == 0 {
 		d := &deriver{compiler: c, memo: make(map[*node]*Schema)}
@@ -67,9 +64,7 @@ func build(name string, v any, position func(string) (int, int)) (*Schema, error
 		c.unknown[i].Line, c.unknown[i].Col = position(c.unknown[i].Pointer)
 	}
 	slices.SortFunc(c.unknown, compareViolations)
-	s.nodes, s.unknown = c.nodes, c.unknown
-	s.values, s.instructions = c.size, c.instructions
-	s.covered = covers(s.root, make(map[*node]bool))
+	s.unknown, s.values, s.instructions = c.unknown, c.size, c.instructions
 	typ.compiled = s
 	return typ, nil
 }
@@ -156,9 +151,10 @@ func (c *compiler) readDraft() {
 
 // node compiles the schema at a place in the document.
 func (c *compiler) node(doc any, at string) *node {
-	n := &node{at: at, covered: true}
-	if c.pointers += len(at); len(c.nodes) == maxNodes || c.pointers > maxPointers {
-		c.fail("", "the schema is too big: it has more than %d schemas inside, or their JSON pointers have more than %d bytes", maxNodes, maxPointers)
+	const perNode = 50
+	n := &node{at: at}
+	if c.pointers += perNode + len(at); c.pointers > maxPointers {
+		c.fail("", "the schema is too big: it has too many schemas inside, or too long names on the way to them")
 		c.pointers = maxPointers + 1 // what follows is too much as well
 		return n
 	}
@@ -181,14 +177,19 @@ func (c *compiler) node(doc any, at string) *node {
 			c.reportUnknown(name, at)
 			continue
 		}
-		n.covered = n.covered && kw.covered
 		c.keyword(n, kw, value, child(at, name))
+	}
+	if !n.has("maxContains") {
+		n.containsMost = math.MaxInt
+	}
+	if !n.has("minContains") {
+		n.containsLeast = 1
 	}
 	if n.closed {
 		n.known = slices.Sorted(maps.Keys(n.fields))
 	}
 	if n.refOnly {
-		*n = node{at: at, keywords: n.keywords, refOnly: true, covered: true}
+		*n = node{at: at, keywords: n.keywords, refOnly: true}
 	}
 	if _, ok := n.keywords["$ref"].(string); ok {
 		c.pending = append(c.pending, n)
@@ -226,26 +227,23 @@ func (c *compiler) keyword(n *node, kw keyword, value any, at string) {
 		c.list(n, kw, value, at)
 	case anything:
 		if kw.name == "const" {
-			n.values = []any{value}
-			n.load += weightOf(value)
+			n.constant = []any{value}
 		}
 	case typeNames:
 		c.typeKeyword(n, value, at)
 	case names:
 		n.required = c.names(value, at)
-		n.load += weightOf(value)
 	case namesMap:
 		for key, v := range c.object(value, at) {
-			n.load += visitSteps * len(c.names(v, child(at, key)))
+			n.requires(key, c.names(v, child(at, key)))
 		}
-	case ignored:
-		delete(n.keywords, kw.name)
 	case refused:
-		c.fail(at, "%s is not supported: remove it, and refer to schemas by $ref", kw.name)
+		c.fail(at, "%s is not supported: remove it", kw.name)
 	case aPattern:
 		if expr, ok := expect[string](c, value, at, "a string"); ok {
-			n.pattern = c.pattern(n, expr, at)
+			n.pattern = c.pattern(expr, at)
 		}
+	case ignored:
 	default:
 		c.schemas(n, kw, value, at)
 	}
@@ -254,19 +252,13 @@ func (c *compiler) keyword(n *node, kw keyword, value any, at string) {
 func (c *compiler) textKeyword(n *node, name, value, at string) {
 	switch name {
 	case "$id":
-		// References are local, so nothing is called by this name; the library would resolve them against it.
-		delete(n.keywords, name)
+		// References are local, so nothing is called by this name.
 		if n.at != "" {
 			c.fail(at, "a nested $id is not supported, remove it: references are resolved from the root")
 		}
 	case "format":
 		n.format = formats[value]
-		n.covered = n.covered && n.format != nil
-		n.load, n.scan = n.load+1, n.scan+2
-		if value == "regex" {
-			n.scan += 800 // the library compiles the text
-		}
-		if n.format == nil && !slices.Contains(formatNames(), value) && len(c.unknown) < maxErrors {
+		if n.format == nil && len(c.unknown) < maxErrors {
 			c.unknown = append(c.unknown, Violation{
 				Pointer: at,
 				Message: fmt.Sprintf("unknown format %s, it is not checked", show(value)),
@@ -293,14 +285,18 @@ func (c *compiler) numberKeyword(n *node, kw keyword, value any, at string) {
 	case kw.shape == aPositive && bound <= 0:
 		c.fail(at, "expected a number greater than 0, got %s", show(value))
 	}
-	n.load++
-	switch kw.shape {
-	case aCount:
-		n.scan++
-	case aPositive:
-		n.load += 2 * numberSteps
+	const division = 40 // steps
+	switch kw.name {
+	case "minContains":
+		n.containsLeast = int(bound)
+	case "maxContains":
+		n.containsMost = int(bound)
+	case "multipleOf":
+		n.load += division
 	}
-	n.limits = append(n.limits, limit{kw.name, bound})
+	if n.load++; kw.holds != nil {
+		n.limits = append(n.limits, limit{kw, bound, value})
+	}
 }
 
 func (c *compiler) list(n *node, kw keyword, value any, at string) {
@@ -311,19 +307,7 @@ func (c *compiler) list(n *node, kw keyword, value any, at string) {
 	if len(list) == 0 {
 		c.fail(at, "expected at least one value")
 	}
-	if c.draft < draft2019 {
-		seen := make(map[any]bool, len(list))
-		for i, v := range list {
-			if seen[identity(v)] {
-				c.fail(element(at, i), "%s stands in the list twice", show(v))
-			}
-			seen[identity(v)] = true
-		}
-	}
-	n.load += weightOf(list)
-	if n.values == nil { // const says more
-		n.values = list
-	}
+	n.enum = list
 }
 
 func (c *compiler) typeKeyword(n *node, value any, at string) {
@@ -370,64 +354,60 @@ func meantType(name string) string {
 func (c *compiler) schemas(n *node, kw keyword, value any, at string) {
 	switch kw.shape {
 	case schemaMap, patternMap, schemaOrNames:
-		m := c.object(value, at)
-		nodes := make(map[string]*node, len(m))
-		n.load += len(m) / 2
-		for key, v := range m {
-			if c.pointers > maxPointers {
-				return
-			}
-			if kw.shape == patternMap {
-				c.pattern(n, key, child(at, key))
-			}
-			if _, list := v.([]any); list && kw.shape == schemaOrNames {
-				n.load += visitSteps * len(c.names(v, child(at, key)))
-				continue
-			}
-			nodes[key] = c.node(v, child(at, key))
-		}
-		switch kw.name {
-		case "properties":
-			n.fields = nodes
-		case "patternProperties":
-			n.parts = slices.AppendSeq(n.parts, maps.Values(nodes))
-		case "dependentSchemas", "dependencies":
-			n.branches = slices.AppendSeq(n.branches, maps.Values(nodes))
-		}
+		c.schemaMap(n, kw, value, at)
+		return
 	case schemaList:
-		nodes := c.schemaList(value, at)
-		switch kw.name {
-		case "allOf":
-			n.allOf = nodes
-		case "anyOf", "oneOf":
-			n.branches = append(n.branches, nodes...)
-		case "prefixItems":
-			n.parts = append(n.parts, nodes...)
-		}
+		n.hold(kw.name, c.schemaList(value, at)...)
+		return
 	case schemaOrList:
 		if _, list := value.([]any); list && c.draft < draft2020 {
-			n.parts = append(n.parts, c.schemaList(value, at)...)
-			n.covered = false
+			n.hold("prefixItems", c.schemaList(value, at)...)
 			return
 		}
-		n.items = c.node(value, at)
-	case aSchema:
-		if flag, ok := value.(bool); ok && (kw.name == "additionalProperties" || kw.name == "additionalItems") {
-			if !flag && kw.name == "additionalProperties" {
-				n.closed = true
-				n.scan++
+	}
+	if flag, ok := value.(bool); ok && kw.name == "additionalProperties" {
+		n.closed = !flag
+		return
+	}
+	sub := c.node(value, at)
+	switch kw.name {
+	case "additionalProperties":
+		n.extra = sub
+	case "items":
+		n.items = sub
+	default:
+		n.hold(kw.name, sub)
+	}
+}
+
+func (c *compiler) schemaMap(n *node, kw keyword, value any, at string) {
+	m := c.object(value, at)
+	nodes := make(map[string]*node, len(m))
+	for key, v := range m {
+		place := child(at, key)
+		if c.pointers > maxPointers {
+			return
+		}
+		if _, list := v.([]any); list && kw.shape == schemaOrNames {
+			n.requires(key, c.names(v, place))
+			continue
+		}
+		nodes[key] = c.node(v, place)
+		if kw.shape == patternMap {
+			if p := c.pattern(key, place); p != nil {
+				p.node = nodes[key]
+				n.patterns = append(n.patterns, p)
 			}
-			return
 		}
-		sub := c.node(value, at)
-		switch kw.name {
-		case "additionalProperties":
-			n.extra = sub
-		case "if", "then", "else", "not":
-			n.branches = append(n.branches, sub)
-		default:
-			n.parts = append(n.parts, sub)
+	}
+	switch kw.name {
+	case "properties":
+		n.fields = nodes
+	case "dependentSchemas", "dependencies":
+		if n.implied == nil {
+			n.implied = nodes
 		}
+		maps.Copy(n.implied, nodes)
 	}
 }
 
@@ -477,9 +457,9 @@ func (c *compiler) names(value any, at string) []string {
 	return all
 }
 
-// pattern reads a regular expression of n. Compiling it is left for the first text that it is compared with: most texts of
-// most documents are missing.
-func (c *compiler) pattern(n *node, expr, at string) func() *regexp.Regexp {
+// pattern reads a regular expression.
+func (c *compiler) pattern(expr, at string) *pattern {
+	p := &pattern{compiled: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 	// A counted repetition stands for many instructions, and parsing alone may take long.
 	if c.instructions += regexpsize.Parsing(expr); c.instructions <= maxInstructions {
 		tree, err := syntax.Parse(expr, syntax.Perl)
@@ -488,14 +468,13 @@ func (c *compiler) pattern(n *node, expr, at string) func() *regexp.Regexp {
 				strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 			return nil
 		}
-		size := regexpsize.Of(tree)
-		n.load, n.scan = n.load+weightOf(expr), n.scan+min(size, maxInstructions)
-		c.instructions += min(size, maxInstructions+1)
+		p.size = min(regexpsize.Of(tree), maxInstructions+1)
+		c.instructions += p.size
 	}
 	if c.instructions > maxInstructions {
 		c.fail(at, "the patterns of the schema are too large: at most %d instructions, in all, are compiled", maxInstructions)
 	}
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+	return p
 }
 
 // resolve finds the targets of all references.
@@ -509,10 +488,7 @@ func (c *compiler) resolve() {
 		case err != nil || (target != "" && target[0] != '/'):
 			c.fail(at, "expected \"#\" or \"#/\" and a JSON pointer, got %s", show(ref))
 		default:
-			if target == "/" { // the library takes "#/" for "#"
-				target = ""
-			}
-			if n.ref = c.nodes[PointerOf(SplitPointer(target))]; n.ref == nil {
+			if n.ref = c.nodes[PointerOf(SplitPointer(strings.TrimSuffix(target, "/")))]; n.ref == nil {
 				c.fail(at, "there is no schema at %s in this document", show(ref))
 			}
 		}
@@ -542,32 +518,24 @@ func valueAt(v any, path []string) (any, bool) {
 	return v, true
 }
 
-// weigh refuses nodes that refer to themselves without going deeper into the value, which would never end, and nodes that
-// would judge one value again and again: twenty definitions, each of which refers twice to the next, judge it a million
-// times.
-func (c *compiler) weigh() {
-	judges := make(map[*node]int, len(c.nodes))
-	for _, at := range slices.Sorted(maps.Keys(c.nodes)) {
-		c.judges(c.nodes[at], judges)
-	}
-}
-
-// judges returns how many schemas judge a value that n judges, and notes it. 0 is noted while n is looked at.
-func (c *compiler) judges(n *node, noted map[*node]int) int {
-	if known, ok := noted[n]; ok {
-		if known == 0 {
-			c.fail(n.at, "the schema refers to itself without end")
+// refuseCircles refuses nodes that refer to themselves without going deeper into the value, which would never end.
+func (c *compiler) refuseCircles() {
+	open := make(map[*node]bool, len(c.nodes)) // false when all below a node was looked at
+	var visit func(n *node)
+	visit = func(n *node) {
+		if inside, seen := open[n]; seen {
+			if inside {
+				c.fail(n.at, "the schema refers to itself without end")
+			}
+			return
 		}
-		return known
+		open[n] = true
+		for _, sub := range n.inPlace() {
+			visit(sub)
+		}
+		open[n] = false
 	}
-	noted[n] = 0
-	total := 1
-	for _, sub := range n.inPlace() {
-		total = min(total+c.judges(sub, noted), maxPerValue+1)
+	for _, at := range slices.Sorted(maps.Keys(c.nodes)) {
+		visit(c.nodes[at])
 	}
-	if total > maxPerValue {
-		c.fail(n.at, "too many schemas judge the same value here: at most %d", maxPerValue)
-	}
-	noted[n] = total
-	return total
 }

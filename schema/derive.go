@@ -69,7 +69,7 @@ func (d *deriver) derive(n *node) *Schema {
 			return unknownLike(t)
 		}
 	}
-	parts := n.allOf
+	parts := n.subs["allOf"]
 	if n.ref != nil {
 		parts = append([]*node{n.ref}, parts...)
 	}
@@ -81,7 +81,7 @@ func (d *deriver) derive(n *node) *Schema {
 		nullable.Nullable = true
 		return &nullable
 	}
-	others := append(parts, n.branches...)
+	others := append(parts, n.branches()...)
 	if len(others) == 0 || !t.unknown() && !slices.ContainsFunc(others, func(other *node) bool { return d.exceeds(other, t) }) {
 		return t
 	}
@@ -96,9 +96,13 @@ func (d *deriver) derive(n *node) *Schema {
 
 // declares reports whether n makes a type of its values, or has a default for them.
 func (n *node) declares() bool {
-	return n.kinds != 0 || n.values != nil || n.fields != nil || n.extra != nil || n.closed || n.required != nil || n.items != nil ||
-		len(n.parts) > 0 || len(n.branches) > 0 || n.has("default") || (n.ref != nil && n.ref.declares()) ||
-		slices.ContainsFunc(n.allOf, (*node).declares)
+	others := len(n.subs)
+	if n.has("allOf") {
+		others--
+	}
+	return n.kinds != 0 || n.constant != nil || n.enum != nil || n.fields != nil || n.extra != nil || n.closed || n.required != nil || n.items != nil ||
+		n.patterns != nil || n.implied != nil || others > 0 || n.has("default") ||
+		(n.ref != nil && n.ref.declares()) || slices.ContainsFunc(n.subs["allOf"], (*node).declares)
 }
 
 // exceeds reports whether n, which is combined with t, declares a field that an object of type t lacks, or a default.
@@ -121,10 +125,11 @@ func (d *deriver) exceeds(n *node, t *Schema) bool {
 
 // nullable recognises the long form of "this or null": two alternatives, one of which is null.
 func (d *deriver) nullable(n *node) (*Schema, bool) {
-	if len(n.branches) != 2 || !n.has("anyOf") && !n.has("oneOf") {
+	alternatives := append(n.subs["anyOf"], n.subs["oneOf"]...)
+	if len(alternatives) != 2 || len(n.branches()) != 2 {
 		return nil, false
 	}
-	some, none := d.typeOf(n.branches[0]), d.typeOf(n.branches[1])
+	some, none := d.typeOf(alternatives[0]), d.typeOf(alternatives[1])
 	if some.Kind == Null {
 		some, none = none, some
 	}
@@ -156,8 +161,10 @@ func (d *deriver) own(n *node) *Schema {
 			kinds.add(Array)
 		}
 	}
-	if n.values != nil {
-		kinds = d.enumerate(t, n.values, kinds)
+	if n.constant != nil { // it says more
+		kinds = d.enumerate(t, n.constant, kinds)
+	} else if n.enum != nil {
+		kinds = d.enumerate(t, n.enum, kinds)
 	}
 	t.setKinds(kinds)
 	switch t.Kind {
@@ -228,12 +235,12 @@ func (d *deriver) object(n *node, t *Schema) {
 func (d *deriver) bounds(n *node, t *Schema) {
 	for _, l := range n.limits {
 		bound := l.bound
-		switch l.keyword {
+		switch l.name {
 		case "minimum", "exclusiveMinimum":
 			if t.Kind == Int {
 				bound = math.Ceil(bound)
 			}
-			if t.Kind == Int && bound == l.bound && l.keyword == "exclusiveMinimum" {
+			if t.Kind == Int && bound == l.bound && l.name == "exclusiveMinimum" {
 				bound++
 			}
 			if t.Min == nil || bound > *t.Min {
@@ -243,7 +250,7 @@ func (d *deriver) bounds(n *node, t *Schema) {
 			if t.Kind == Int {
 				bound = math.Floor(bound)
 			}
-			if t.Kind == Int && bound == l.bound && l.keyword == "exclusiveMaximum" {
+			if t.Kind == Int && bound == l.bound && l.name == "exclusiveMaximum" {
 				bound--
 			}
 			if t.Max == nil || bound < *t.Max {
@@ -257,12 +264,14 @@ func (d *deriver) bounds(n *node, t *Schema) {
 // value that rules rely on. One that breaks enum or pattern is fine: it says that there is no value.
 func (d *deriver) setDefault(at string, t *Schema, value any) {
 	c := conformer{steps: d.steps}
-	value, ok := c.conform(t, value)
-	if ok {
-		value = c.fill(t, value)
-	}
-	if d.steps = c.steps; c.refused != "" {
-		d.fail(at, "the default %s", c.refused)
+	refused := within(func() {
+		var ok bool
+		if value, ok = c.conform(t, value); ok {
+			value = c.fill(t, value)
+		}
+	})
+	if d.steps = c.steps; refused != "" {
+		d.fail(at, "the default %s", refused)
 		return
 	}
 	for _, v := range c.unusable {
@@ -272,7 +281,7 @@ func (d *deriver) setDefault(at string, t *Schema, value any) {
 		}
 		d.fail(at+v.Pointer, "%s %s", subject, v.Message)
 	}
-	if !ok {
+	if len(c.unusable) > 0 {
 		return
 	}
 	if countValues(value, maxDefault) > maxDefault {

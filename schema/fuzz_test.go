@@ -245,23 +245,3 @@ func ofKind(k schema.Kind, v any) bool {
 	}
 	return false
 }
-
-// FuzzCompile: what is compiled here, the library takes for a schema too, as long as nothing in it is peculiar to it.
-func FuzzCompile(f *testing.F) {
-	for _, s := range fuzzSchemas {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, src string) {
-		s, err := schema.Compile("fuzz", []byte(src))
-		if err != nil {
-			return
-		}
-		_ = s.String()
-		if strings.Contains(src, "nchor") {
-			return // whose rules are the library's business: nothing here depends on them
-		}
-		if err := s.Verify(); err != nil {
-			t.Fatalf("%s: compiled, but the library says: %v", src, err)
-		}
-	})
-}

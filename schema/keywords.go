@@ -1,7 +1,9 @@
 package schema
 
 import (
+	"math/big"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -28,82 +30,97 @@ const (
 	aPattern            // text that is a regular expression
 	patternMap          // an object of schemas whose keys are regular expressions
 	aReference          // text that refers to a schema in this document
-	ignored             // an annotation that the library may check, depending on the draft; it is not checked
-	refused             // what has no effect in one document alone
+	ignored             // an annotation whose form depends on the draft; it is not checked
+	refused             // what is not supported
 )
 
 // keyword is one word of JSON Schema's vocabulary.
 type keyword struct {
 	name  string
 	shape shape
-	// covered says that the own checker can do without the library where this keyword stands.
-	covered bool
+
+	// Of a keyword that bounds a value by a number:
+	of    Kind                           // which values: numbers, or what has characters, elements or fields
+	words string                         // what comes before the bound in a message
+	holds func(size, bound float64) bool // whether a value of this size is within the bound
 }
 
-// keywords is the vocabulary of all drafts, sorted by name.
+// keywords is the vocabulary of all drafts, sorted by name. A keyword counts in every draft.
 var keywords = [...]keyword{
-	{"$anchor", aText, true},
-	{"$comment", aText, true},
-	{"$defs", schemaMap, true},
-	{"$dynamicAnchor", refused, false},
-	{"$dynamicRef", refused, false},
-	{"$id", aText, true},
-	{"$recursiveAnchor", refused, false},
-	{"$recursiveRef", refused, false},
-	{"$ref", aReference, true},
-	{"$schema", aText, true},
-	{"$vocabulary", refused, false},
-	{"additionalItems", aSchema, false},
-	{"additionalProperties", aSchema, true},
-	{"allOf", schemaList, true},
-	{"anyOf", schemaList, false},
-	{"const", anything, true},
-	{"contains", aSchema, false},
-	{"contentEncoding", ignored, true},
-	{"contentMediaType", ignored, true},
-	{"contentSchema", ignored, true},
-	{"default", anything, true},
-	{"definitions", schemaMap, true},
-	{"dependencies", schemaOrNames, false},
-	{"dependentRequired", namesMap, false},
-	{"dependentSchemas", schemaMap, false},
-	{"deprecated", aFlag, true},
-	{"description", aText, true},
-	{"else", aSchema, false},
-	{"enum", aValueSet, true},
-	{"examples", aList, true},
-	{"exclusiveMaximum", aNumber, true},
-	{"exclusiveMinimum", aNumber, true},
-	{"format", aText, true},
-	{"if", aSchema, false},
-	{"items", schemaOrList, true},
-	{"maxContains", aCount, false},
-	{"maxItems", aCount, true},
-	{"maxLength", aCount, true},
-	{"maxProperties", aCount, true},
-	{"maximum", aNumber, true},
-	{"minContains", aCount, false},
-	{"minItems", aCount, true},
-	{"minLength", aCount, true},
-	{"minProperties", aCount, true},
-	{"minimum", aNumber, true},
-	{"multipleOf", aPositive, false},
-	{"not", aSchema, false},
-	{"oneOf", schemaList, false},
-	{"pattern", aPattern, true},
-	{"patternProperties", patternMap, false},
-	{"prefixItems", schemaList, false},
-	{"properties", schemaMap, true},
-	{"propertyNames", aSchema, false},
-	{"readOnly", aFlag, true},
-	{"required", names, true},
-	{"then", aSchema, false},
-	{"title", aText, true},
-	{"type", typeNames, true},
-	{"unevaluatedItems", aSchema, false},
-	{"unevaluatedProperties", aSchema, false},
-	{"uniqueItems", aFlag, false},
-	{"writeOnly", aFlag, true},
+	{name: "$anchor", shape: aText},
+	{name: "$comment", shape: aText},
+	{name: "$defs", shape: schemaMap},
+	{name: "$dynamicAnchor", shape: refused},
+	{name: "$dynamicRef", shape: refused},
+	{name: "$id", shape: aText},
+	{name: "$recursiveAnchor", shape: refused},
+	{name: "$recursiveRef", shape: refused},
+	{name: "$ref", shape: aReference},
+	{name: "$schema", shape: aText},
+	{name: "$vocabulary", shape: refused},
+	{name: "additionalItems", shape: aSchema},
+	{name: "additionalProperties", shape: aSchema},
+	{name: "allOf", shape: schemaList},
+	{name: "anyOf", shape: schemaList},
+	{name: "const", shape: anything},
+	{name: "contains", shape: aSchema},
+	{name: "contentEncoding", shape: ignored},
+	{name: "contentMediaType", shape: ignored},
+	{name: "contentSchema", shape: ignored},
+	{name: "default", shape: anything},
+	{name: "definitions", shape: schemaMap},
+	{name: "dependencies", shape: schemaOrNames},
+	{name: "dependentRequired", shape: namesMap},
+	{name: "dependentSchemas", shape: schemaMap},
+	{name: "deprecated", shape: aFlag},
+	{name: "description", shape: aText},
+	{name: "else", shape: aSchema},
+	{name: "enum", shape: aValueSet},
+	{name: "examples", shape: aList},
+	{name: "exclusiveMaximum", shape: aNumber, of: Number, words: "less than", holds: func(size, bound float64) bool { return size < bound }},
+	{name: "exclusiveMinimum", shape: aNumber, of: Number, words: "more than", holds: func(size, bound float64) bool { return size > bound }},
+	{name: "format", shape: aText},
+	{name: "if", shape: aSchema},
+	{name: "items", shape: schemaOrList},
+	{name: "maxContains", shape: aCount},
+	{name: "maxItems", shape: aCount, of: Array, words: "at most", holds: atMost},
+	{name: "maxLength", shape: aCount, of: String, words: "at most", holds: atMost},
+	{name: "maxProperties", shape: aCount, of: Object, words: "at most", holds: atMost},
+	{name: "maximum", shape: aNumber, of: Number, words: "at most", holds: atMost},
+	{name: "minContains", shape: aCount},
+	{name: "minItems", shape: aCount, of: Array, words: "at least", holds: atLeast},
+	{name: "minLength", shape: aCount, of: String, words: "at least", holds: atLeast},
+	{name: "minProperties", shape: aCount, of: Object, words: "at least", holds: atLeast},
+	{name: "minimum", shape: aNumber, of: Number, words: "at least", holds: atLeast},
+	{name: "multipleOf", shape: aPositive, of: Number, words: "a multiple of", holds: isMultiple},
+	{name: "not", shape: aSchema},
+	{name: "oneOf", shape: schemaList},
+	{name: "pattern", shape: aPattern},
+	{name: "patternProperties", shape: patternMap},
+	{name: "prefixItems", shape: schemaList},
+	{name: "properties", shape: schemaMap},
+	{name: "propertyNames", shape: aSchema},
+	{name: "readOnly", shape: aFlag},
+	{name: "required", shape: names},
+	{name: "then", shape: aSchema},
+	{name: "title", shape: aText},
+	{name: "type", shape: typeNames},
+	{name: "unevaluatedItems", shape: refused},
+	{name: "unevaluatedProperties", shape: refused},
+	{name: "uniqueItems", shape: aFlag},
+	{name: "writeOnly", shape: aFlag},
+}
+
+func atLeast(size, bound float64) bool { return size >= bound }
+func atMost(size, bound float64) bool  { return size <= bound }
+
+// isMultiple divides the numbers as they are written: 1.2 is a multiple of 0.1, which their binary fractions do not say.
+func isMultiple(size, bound float64) bool {
+	written := func(f float64) *big.Rat {
+		r, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64)) // it is finite
+		return r
+	}
+	return new(big.Rat).Quo(written(size), written(bound)).IsInt()
 }
 
 func keywordOf(name string) (keyword, bool) {

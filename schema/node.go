@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 )
@@ -10,33 +11,61 @@ type node struct {
 	at       string         // its JSON pointer
 	always   *bool          // what a boolean schema says to every value; nil for all others
 	keywords map[string]any // as written, numbers as int or float64
-	covered  bool           // the own checker knows all keywords of this node (it says nothing about its children)
 	refOnly  bool           // everything beside $ref is to be ignored, as before draft 2019-09
+	load     int            // steps that its limits take for a value
 
-	kinds    kindSet               // type
-	values   []any                 // enum, const
-	limits   []limit               // minimum, maxLength, …
-	pattern  func() *regexp.Regexp // pattern, compiled when a text is first held against it
-	format   *format               // format, if it is one of ralph's own
-	required []string              // required
-	fields   map[string]*node      // properties
-	extra    *node                 // additionalProperties, if it is a schema
-	closed   bool                  // additionalProperties is false
-	known    []string              // the names of fields, sorted, if it is closed
-	items    *node                 // items, if it holds for each element
-	ref      *node                 // $ref
-	allOf    []*node               // what must hold too
+	kinds          kindSet // type
+	constant, enum []any
+	limits         []limit // minimum, maxLength, …
+	pattern        *pattern
+	format         *format
+	required       []string
+	dependent      map[string][]string // dependentRequired, and the lists of dependencies
+	fields         map[string]*node    // properties
+	patterns       []*pattern          // patternProperties
+	implied        map[string]*node    // dependentSchemas, and the schemas of dependencies
+	extra          *node               // additionalProperties, if it is a schema
+	closed         bool                // additionalProperties is false
+	known          []string            // the names of fields, sorted, if it is closed
+	items          *node               // for the elements behind those of prefixItems
+	ref            *node               // $ref
+	subs           map[string][]*node  // the schemas of all other keywords
 
-	// What the library alone looks at.
-	branches []*node // other schemas of the same value: anyOf, oneOf, not, if, then, else, dependentSchemas
-	parts    []*node // other schemas of its fields, their names or its elements: contains, patternProperties, prefixItems, …
+	containsLeast, containsMost int // minContains, maxContains
+}
 
-	load, scan int // steps that the keywords take for a value, and for each scanBytes of a text or of names of fields
+// pattern is a regular expression, which is compiled when a text is first compared with it.
+type pattern struct {
+	compiled func() *regexp.Regexp
+	size     int   // in instructions
+	node     *node // of patternProperties
+}
+
+// hold keeps the schemas of a keyword that has no field of its own.
+func (n *node) hold(keyword string, subs ...*node) {
+	if n.subs == nil {
+		n.subs = make(map[string][]*node)
+	}
+	n.subs[keyword] = subs
+}
+
+// requires keeps the names that an object with a field must have.
+func (n *node) requires(field string, names []string) {
+	if n.dependent == nil {
+		n.dependent = make(map[string][]string)
+	}
+	n.dependent[field] = append(n.dependent[field], names...)
+}
+
+// branches are the nodes that judge the same value as n without having to hold.
+func (n *node) branches() []*node {
+	return slices.AppendSeq(slices.Concat(n.subs["anyOf"], n.subs["oneOf"], n.subs["not"], n.subs["if"], n.subs["then"], n.subs["else"]),
+		maps.Values(n.implied))
 }
 
 // inPlace lists the nodes that judge the same value as n, not a part of it.
 func (n *node) inPlace() []*node {
-	all := slices.Concat(n.allOf, n.branches)
+	all := append(n.branches(), n.subs["allOf"]...)
 	if n.ref != nil {
 		all = append(all, n.ref)
 	}
@@ -57,8 +86,9 @@ func (n *node) text(keyword string) string {
 
 // limit is a keyword that bounds a value by a number.
 type limit struct {
-	keyword string
+	keyword
 	bound   float64
+	written any
 }
 
 // kindSet is a set of kinds; the empty set is no restriction.

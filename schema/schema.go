@@ -1,28 +1,14 @@
 package schema
 
-import (
-	"sync"
-
-	"github.com/santhosh-tekuri/jsonschema/v5"
-)
-
 // compiled is what Compile makes of a schema beside its type.
 type compiled struct {
 	name    string
 	root    *node
-	nodes   map[string]*node // by pointer
-	covered bool             // the own checker is enough
 	widened []Widening
 	unknown []Violation
 
 	values       int // that the schema is made of
 	instructions int // of all its patterns
-
-	// library holds the schema as the library compiles it: only when something needs it, for that takes longer than
-	// everything else here.
-	library   sync.Once
-	validator *jsonschema.Schema
-	failed    *CompileError
 }
 
 // Widening is a place in the schema whose values can be typed only as anything.
@@ -33,7 +19,7 @@ type Widening struct {
 
 // Compile compiles a schema document. Errors contain the name. The draft is that of $schema, 2020-12, 2019-09 or 7, and
 // defaults to 2020-12. A $ref names a schema of the document, as "#" or "#/…"; nothing is ever loaded. Schemas of more than
-// MaxSchemaSize bytes, 128 levels or 4000 schemas inside are refused. Every error is a *CompileError, the first in the
+// MaxSchemaSize bytes, 128 levels or some thousands of schemas inside are refused. Every error is a *CompileError, the first in the
 // document.
 //
 // Unknown keywords and formats are no errors, see [Schema.Unknown].
@@ -75,15 +61,4 @@ func (s *Schema) document() *compiled {
 		return &compiled{}
 	}
 	return s.compiled
-}
-
-// Verify asks the library whether the schema is one, which Check does only when it needs the library's help. The error is
-// a *CompileError. It takes up to a few milliseconds the first time. A schema that Compile did not make is one.
-func (s *Schema) Verify() error {
-	if c := s.document(); c.root != nil {
-		if _, err := c.lib(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -17,8 +17,7 @@ func shipped(t testing.TB, name string) *schema.Schema {
 	return mustCompile(t, string(src))
 }
 
-// Every schema that ships is one, is typed in full, and needs no help from the library in a hook. An empty state satisfies
-// it without a word.
+// Every schema that ships is one and is typed in full. An empty state satisfies it.
 func TestShippedSchemas(t *testing.T) {
 	if diff := cmp.Diff([]string{"speckit-state", "specum-state", "stravinsky-loop"}, schema.ShippedNames()); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
