@@ -179,20 +179,20 @@ func TestDependencies(t *testing.T) {
 		slices.Sort(pkgs)
 	}
 	want := map[string][]string{
-		"github.com/aymanbagabas/go-udiff":      {"cmd/ralph"},
-		"github.com/bmatcuk/doublestar":         {"rules", "state"},
-		"github.com/expr-lang/expr":             {"rules"},
-		"github.com/gofrs/flock":                {"internal/store"},
-		"github.com/mattn/go-isatty":            {"cmd/ralph"},
-		"github.com/spf13/cobra":                {"cmd/ralph"},
-		"github.com/spf13/pflag":                {"cmd/ralph"},
-		"go.opentelemetry.io/otel/attribute":    {"otel"},
-		"go.opentelemetry.io/otel/codes":        {"otel"},
-		"go.opentelemetry.io/otel/metric":       {"otel"},
-		"go.opentelemetry.io/otel/trace":        {"otel"},
-		"go.yaml.in/yaml/v3":                    {"cmd/ralph", "internal/source", "policytest", "state"},
-		"golang.org/x/sys":                      {"internal/process"},
-		"golang.org/x/term":                     {"cmd/ralph"},
+		"github.com/aymanbagabas/go-udiff":   {"cmd/ralph"},
+		"github.com/bmatcuk/doublestar":      {"rules", "state"},
+		"github.com/expr-lang/expr":          {"rules"},
+		"github.com/gofrs/flock":             {"internal/store"},
+		"github.com/mattn/go-isatty":         {"cmd/ralph"},
+		"github.com/spf13/cobra":             {"cmd/ralph"},
+		"github.com/spf13/pflag":             {"cmd/ralph"},
+		"go.opentelemetry.io/otel/attribute": {"otel"},
+		"go.opentelemetry.io/otel/codes":     {"otel"},
+		"go.opentelemetry.io/otel/metric":    {"otel"},
+		"go.opentelemetry.io/otel/trace":     {"otel"},
+		"go.yaml.in/yaml/v3":                 {"cmd/ralph", "internal/source", "policytest", "state"},
+		"golang.org/x/sys":                   {"internal/process"},
+		"golang.org/x/term":                  {"cmd/ralph"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who imports what (-want +got)\n%s", diff)
