@@ -1,11 +1,13 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/rules/internal/solve"
+	"github.com/ralph-sdk/ralph/schema"
 )
 
 // condition looks for parts of a condition that are never or always true. It
@@ -77,78 +79,41 @@ func (a *analysis) operand(o *operand, w *outcomes) (never bool) {
 }
 
 // reason says why a single operand comes out only one way, so that never is
-// impossible: what the schema says of the one thing that it reads.
+// impossible: what the type of the one thing that it reads allows.
 func (a *analysis) reason(o *operand, never *solve.Formula) string {
 	if a.answer(a.t.solver(), never) != solve.Unsat {
 		return "the policy's own when sees to that already"
 	}
-	n := a.t.tree(o)
-	var about *quantity
-	for _, v := range slices.Concat(a.t.proposition(n, o.snippet.scope).yes.Vars(), a.namedIn(o)) {
-		for _, q := range a.t.things {
-			if q.v != v || q.kind == fieldUsable {
-				continue
-			}
-			if about != nil && about != q {
-				return "say what is meant, or leave it out"
-			}
-			about = q
-		}
-	}
-	if about == nil {
-		return "say what is meant, or leave it out"
-	}
-	return about.says()
-}
-
-// namedIn lists what an operand reads as a plain path: its condition may not
-// mention it any more, having come out one way.
-func (a *analysis) namedIn(o *operand) []solve.Var {
-	var out []solve.Var
-	for _, r := range o.reads {
-		if q := a.t.byKey[fieldKey(a.t.labelOf(r.fact.fact), r.path)]; q != nil {
-			out = append(out, q.v)
-		}
-	}
-	for _, s := range o.syms {
-		if s.kind == askSymbol {
-			out = append(out, a.t.statusOf(s.fact).v)
-		}
-	}
-	return out
-}
-
-// says says what is known of a quantity.
-func (q *quantity) says() string {
-	name := q.name
-	if len(q.path) > 0 {
-		name = strings.Join(q.path, ".")
-	}
-	source := ", by its schema"
-	if q.kind == nameValue {
-		source = ""
+	name, typ := "", (*schema.Schema)(nil)
+	switch {
+	case len(o.syms) != 1:
+	case len(o.reads) == 1:
+		name, typ = o.reads[0].name, o.reads[0].fact.typ.At(o.reads[0].path...)
+	case len(o.reads) == 0:
+		name, typ = o.syms[0].name, cmp.Or(o.syms[0].count(), o.syms[0].typ)
 	}
 	switch {
-	case q.kind == factStatus && q.fact.HasDefault:
-		return fmt.Sprintf("%q has a default, which stands in for it: it is never missing", name)
-	case q.kind == factStatus:
-		return "say what is meant, or leave it out"
-	case q.number && q.min >= -solve.MaxConstant && q.max <= solve.MaxConstant:
-		return fmt.Sprintf("%q is %d to %d%s", name, q.min, q.max, source)
-	case q.number && q.min >= -solve.MaxConstant:
-		return fmt.Sprintf("%q is %d or more%s", name, q.min, source)
-	case q.number && q.max <= solve.MaxConstant:
-		return fmt.Sprintf("%q is %d or less%s", name, q.max, source)
-	case len(q.values) > 0 && !q.open:
-		var words []string
-		for _, v := range q.values {
-			words = append(words, literalText(v))
-		}
-		return fmt.Sprintf("%q is one of %s%s", name, strings.Join(words, ", "), source)
-	case q.nonempty:
+	case len(o.syms) == 1 && o.syms[0].kind == askSymbol && o.syms[0].fact.HasDefault:
+		return fmt.Sprintf("%q has a default, so it is never missing", o.syms[0].fact.Name)
+	case name != "" && len(o.reads) == 1 && typ == o.syms[0].typ && typ != nil && typ.Kind == schema.String:
 		return fmt.Sprintf("a text file that is empty is missing, so %q is never empty", name)
+	case name == "" || typ == nil:
+		return "say what is meant, or leave it out"
 	}
-	return "say what is meant, or leave it out"
+	return fmt.Sprintf("%q is %s", name, rangeOf(typ))
+}
+
+// rangeOf says which values a type allows.
+func rangeOf(t *schema.Schema) string {
+	switch {
+	case t.Min != nil && t.Max != nil:
+		return fmt.Sprintf("%v to %v", *t.Min, *t.Max)
+	case t.Min != nil:
+		return fmt.Sprintf("%v or more", *t.Min)
+	case t.Max != nil:
+		return fmt.Sprintf("%v or less", *t.Max)
+	}
+	return t.String()
 }
 
 // contradiction says which parts of an and cannot hold together.

@@ -7,8 +7,10 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/rules/internal/solve"
 )
 
@@ -238,83 +240,44 @@ func (d *differ) alike(a, b Decision) bool {
 	return a.Action == b.Action && (!d.texts || a.Action == Stop || a.Text == b.Text)
 }
 
-// notes says what differs beside the rules.
+// notes says what differs beside what is compared: the other keys of the policies, as they
+// are written, and what rules of one name do.
 func (d *differ) notes(a, b *Program) {
 	note := func(what, before, after string) {
 		if before != after {
-			d.out.Notes = append(d.out.Notes, fmt.Sprintf("%s differ: %s before, %s now", what, cmp.Or(before, "none"), cmp.Or(after, "none")))
+			d.out.Notes = append(d.out.Notes, fmt.Sprintf("%s: %s before, %s now", what, cmp.Or(before, "none"), cmp.Or(after, "none")))
 		}
 	}
-	note("the events", strings.Join(a.Events, ", "), strings.Join(b.Events, ", "))
-	limits := func(l Limits) string {
-		s := fmt.Sprintf("continuations %d, elapsed %s, total %d", l.Continuations, l.Elapsed, l.Total)
-		if l.HasRepeats {
-			s += fmt.Sprintf(", repeats %d", l.Repeats)
-		}
-		for _, more := range []struct {
-			name      string
-			at, usual any
-		}{
-			{"tokens", l.Tokens, 0}, {"failures", l.Failures, 0}, {"iterations", l.Iterations, 0}, {"cost", l.Cost, 0.0},
-		} {
-			if more.at != more.usual {
-				s += fmt.Sprintf(", %s %v", more.name, more.at)
-			}
-		}
-		return s
+	before, after := a.otherKeys(), b.otherKeys()
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
+		note(key, before[key], after[key])
 	}
-	note("the limits", limits(a.limits), limits(b.limits))
-	measure := func(p *Program) string {
-		if len(p.measure) == 0 {
-			return ""
-		}
-		return p.measure[0].node.Value + " of " + p.measure[1].node.Value
-	}
-	note("the measures", measure(a), measure(b))
-	run := func(p *Program) string {
-		if p.Run == nil {
-			return ""
-		}
-		s := fmt.Sprintf("fresh %t", p.Run.Fresh)
-		if p.Run.Agent != nil {
-			s = fmt.Sprintf("%q, %s", p.Run.Agent.Args, s)
-		}
-		if p.Run.Iteration > 0 {
-			s += ", iteration " + p.Run.Iteration.String()
-		}
-		return s
-	}
-	note("the defaults of ralph run", run(a), run(b))
-	successes := func(p *Program) string {
-		var names []string
-		for _, r := range p.rules {
-			if r.Success {
-				names = append(names, r.Name)
-			}
-		}
-		return strings.Join(names, ", ")
-	}
-	note("the rules that are a success", successes(a), successes(b))
-	note("the values of the memory", memoryText(a), memoryText(b))
 	for _, r := range a.rules {
 		if i := slices.IndexFunc(b.rules, func(o *Rule) bool { return o.Name == r.Name }); i >= 0 {
-			note("the effects of "+r.Name, effectsText(r), effectsText(b.rules[i]))
+			note("success of "+r.Name, strconv.FormatBool(r.Success), strconv.FormatBool(b.rules[i].Success))
+			note("effects of "+r.Name, effectsText(r), effectsText(b.rules[i]))
 		}
 	}
 }
 
-// memoryText lists the values that a policy remembers.
-func memoryText(p *Program) string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(p.Memory)) {
-		m := p.Memory[name]
-		b, err := json.Marshal(m.Default)
-		if err != nil {
-			b = []byte("(?)") // of no JSON type
+// otherKeys are the keys of a policy that decide nothing by themselves, each as JSON.
+func (p *Program) otherKeys() map[string]string {
+	out := map[string]string{}
+	root, _ := source.Parse(p.files[0].Src)
+	for _, f := range root.Fields {
+		switch key := f.Key.Value; key {
+		case "ralph", "description", "params", "facts", "let", "when", "rules":
+		default:
+			b, err := json.Marshal(f.Value.Decode())
+			if err != nil {
+				b = []byte(f.Value.Value)
+			}
+			out[key] = string(b)
 		}
-		all = append(all, fmt.Sprintf("%s per %s, %s at first", name, m.Per, b))
 	}
-	return strings.Join(all, "; ")
+	return out
 }
 
 // effectsText lists the effects of a rule.

@@ -158,32 +158,32 @@ note: the fact "state" comes from another source: the two are named "state (old)
 			name: "limits and events",
 			old:  work,
 			now:  "events: [Stop, SubagentStop]\nlimits: {repeats: 3}\n" + work,
-			want: `note: the events differ: Stop before, Stop, SubagentStop now
-note: the limits differ: continuations 500, elapsed 24h0m0s, total 5000 before, continuations 500, elapsed 24h0m0s, total 5000, repeats 3 now
+			want: `note: events: none before, ["Stop","SubagentStop"] now
+note: limits: none before, {"repeats":3} now
 `,
 		},
 		{
 			name: "successes, measures and the newer limits",
 			old:  "measure: {done: 0, total: state.steps}\n" + work,
 			now:  "limits: {tokens: 1000, failures: 1, iterations: 5, cost: 2.5}\n" + strings.Replace(work, "stop: finished", "stop: finished, success: true", 1),
-			want: `note: the limits differ: continuations 500, elapsed 24h0m0s, total 5000 before, continuations 500, elapsed 24h0m0s, total 5000, tokens 1000, failures 1, iterations 5, cost 2.5 now
-note: the measures differ: 0 of state.steps before, none now
-note: the rules that are a success differ: none before, finished now
+			want: `note: limits: none before, {"cost":2.5,"failures":1,"iterations":5,"tokens":1000} now
+note: measure: {"done":0,"total":"state.steps"} before, none now
+note: success of finished: false before, true now
 `,
 		},
 		{
 			name: "effects and memory",
 			old:  "memory: {turns: {type: integer, default: 0}}\n" + strings.Replace(work, "stop: finished", "stop: finished, then: [{remember: turns = step}, {run: [notify, done]}, {archive: state}]", 1),
 			now:  "memory: {turns: {type: integer, default: 1, per: project}}\n" + strings.Replace(work, "stop: finished", "stop: finished, then: [{remember: turns = steps}, {run: [notify, over], timeout: 5s}, {archive: state}]", 1),
-			want: `note: the values of the memory differ: turns per session, 0 at first before, turns per project, 1 at first now
-note: the effects of finished differ: remember: turns = step; run: ["notify" "done"]; archive: state before, remember: turns = steps; run: ["notify" "over"] for 5s; archive: state now
+			want: `note: memory: {"turns":{"default":0,"type":"integer"}} before, {"turns":{"default":1,"per":"project","type":"integer"}} now
+note: effects of finished: remember: turns = step; run: ["notify" "done"]; archive: state before, remember: turns = steps; run: ["notify" "over"] for 5s; archive: state now
 `,
 		},
 		{
 			name: "the defaults of ralph run",
 			old:  "run: {client: claude}\n" + work,
 			now:  "run: {client: sh, args: [-c, evil], fresh: false, iteration: 5m}\n" + work,
-			want: `note: the defaults of ralph run differ: ["claude"], fresh true before, ["sh" "-c" "evil"], fresh false, iteration 5m0s now
+			want: `note: run: {"client":"claude"} before, {"args":["-c","evil"],"client":"sh","fresh":false,"iteration":"5m"} now
 `,
 		},
 		{name: "a string says the same in other words", old: work, now: strings.Replace(work, "continue: work", "continue: do", 1)},

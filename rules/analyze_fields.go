@@ -132,13 +132,6 @@ func (a *analysis) assigned(e *effect, c *cond, fs ...*solve.Formula) {
 		return // what an enum says is part of the type, which Load checks
 	}
 	name := e.steps[len(e.steps)-1].field
-	q := quantity{kind: fieldValue, name: name, number: true, min: -solve.MaxConstant - 1, max: solve.MaxConstant + 1}
-	if low != nil {
-		q.min = int(*low)
-	}
-	if high != nil {
-		q.max = int(*high)
-	}
 	o := c.operand
-	a.report("effect-value", o.pos(), o.end(), q.says(), fmt.Sprintf("%q is never %d", name, v), nil, a.where(fs...), a.where())
+	a.report("effect-value", o.pos(), o.end(), fmt.Sprintf("%q is %s", name, rangeOf(e.typ)), fmt.Sprintf("%q is never %d", name, v), nil, a.where(fs...), a.where())
 }

@@ -114,6 +114,14 @@ func (t *translator) combined(n *ast.BinaryNode, sc *scope) (side, bool) {
 	return s, true
 }
 
+// count is the type of a name that counts something, nil for any other.
+func (s *symbol) count() *schema.Schema {
+	if s.kind != nameSymbol || !s.info.Memory || s.info.zero != any(0) {
+		return nil
+	}
+	return &schema.Schema{Kind: schema.Int, Min: new(float64)}
+}
+
 // named translates a let, a param, one of ralph's names, or a fact that is a text.
 func (t *translator) named(n *ast.IdentifierNode, sc *scope) (side, bool) {
 	s := t.c.table.find(n.Value)
@@ -134,9 +142,8 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (side, bool) {
 		return t.typed("param "+s.key, s.typ, quantity{kind: paramValue, name: s.name}, s.value)
 	case nameSymbol:
 		switch {
-		case s.info.Memory && s.info.zero == any(0):
-			zero := 0.0
-			return t.typed("name "+s.key, &schema.Schema{Kind: schema.Int, Min: &zero}, quantity{kind: nameValue, name: s.name}, 0)
+		case s.count() != nil:
+			return t.typed("name "+s.key, s.count(), quantity{kind: nameValue, name: s.name}, 0)
 		case s.typ != nil && s.name != vocab.HookRaw:
 			return t.typed("name "+s.key, s.typ, quantity{kind: nameValue, name: s.name}, s.info.zero)
 		}
