@@ -43,7 +43,6 @@ func bounds() map[string][]bound {
 			{"time for one event", "loop.defaultDeadline", span, "the agent may stop; `--deadline` sets another time"},
 			{"seconds that the host waits, as `ralph install` writes it", "host/setup.hookTimeout", count, "the host goes on without an answer"},
 			{"steps of an evaluation", "rules.defaultSteps", count, "the agent may stop, and ralph reports the place"},
-			{"memory of an evaluation", "rules.defaultBytes", size, "the agent may stop, and ralph reports the place"},
 			{"lists and objects inside one another, in an expression", "rules.maxNesting", count, "the expression fails"},
 			{"a text that an expression makes", "rules.maxString", size, "the expression fails"},
 			{"a text with `${…}`, rendered", "rules.maxText", size, "the rest is cut off"},

@@ -111,11 +111,11 @@ func WithConfig(base rules.Config) Option {
 	return set(func(l *Loop) { l.config = base })
 }
 
-// WithBudget bounds what one evaluation may spend. Zero fields are the defaults of
+// WithBudget bounds what one evaluation may spend. A zero field is the default of
 // [rules.Budget].
 func WithBudget(b rules.Budget) Option {
 	return func(l *Loop) error {
-		if b.Steps < 0 || b.Bytes < 0 {
+		if b.Steps < 0 {
 			return errors.New("the budget must not be negative")
 		}
 		l.budget = b

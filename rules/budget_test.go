@@ -140,7 +140,7 @@ var placed = regexp.MustCompile(`^\S+\.yaml:\d+:\d+: .+`)
 // within its budget, and then says where. A tenth of the default budget is enough to
 // see that; BenchmarkBombs takes all of it.
 func TestBombs(t *testing.T) {
-	cfg, budget := bombConfig(), rules.Budget{Steps: 1_000_000, Bytes: 8 << 20}
+	cfg, budget := bombConfig(), rules.Budget{Steps: 1_000_000}
 	for name, src := range bombs(t) {
 		t.Run(name, func(t *testing.T) {
 			p, diags := rules.LoadBytes(t.Context(), "bomb.yaml", src, cfg)
@@ -157,7 +157,7 @@ func TestBombs(t *testing.T) {
 // checkSpent holds a verdict against the budget that it had.
 func checkSpent(t testing.TB, v *rules.Verdict, budget rules.Budget) {
 	t.Helper()
-	over := v.Cost.Steps > budget.Steps || v.Cost.Bytes > budget.Bytes
+	over := v.Cost.Steps > budget.Steps
 	if v.Fault != "budget" {
 		if over {
 			t.Errorf("the cost is %+v, and the fault %q", v.Cost, v.Fault)
@@ -187,7 +187,7 @@ func BenchmarkBombs(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if p, _ := rules.LoadBytes(b.Context(), "bomb.yaml", src, cfg); p != nil {
-					checkSpent(b, p.Eval(b.Context(), hoard{}, rules.Options{}), rules.Budget{Steps: 10_000_000, Bytes: 64 << 20})
+					checkSpent(b, p.Eval(b.Context(), hoard{}, rules.Options{}), rules.Budget{Steps: 10_000_000})
 				}
 			}
 		})
@@ -224,7 +224,7 @@ func FuzzBudget(f *testing.F) {
 		Shipped: examples.FS, Effects: []rules.EffectDecl{{Name: "page"}},
 		Limits: rules.LoadLimits{Nodes: 20_000, Patterns: 20_000},
 	}
-	budget := rules.Budget{Steps: 100_000, Bytes: 1 << 20}
+	budget := rules.Budget{Steps: 100_000}
 	facts := rules.Values(map[string]any{
 		"state": map[string]any{"n": []int{3, 1, 2}, "s": []string{"b", "a"}, "t": "a string\nof lines", "m": map[string]any{"k": 1.5, "big": 1e300}, "o": []any{map[string]any{"k": 1}}},
 		"text":  "some text", "last_assistant_message": "Task 2 is done.", "stop_hook_active": true, "cwd": "/project",
@@ -236,7 +236,7 @@ func FuzzBudget(f *testing.F) {
 		}
 		small := p.Eval(t.Context(), facts, rules.Options{Budget: budget})
 		checkSpent(t, small, budget)
-		large := p.Eval(t.Context(), facts, rules.Options{Budget: rules.Budget{Steps: 2_000_000, Bytes: 16 << 20}})
+		large := p.Eval(t.Context(), facts, rules.Options{Budget: rules.Budget{Steps: 2_000_000}})
 		if diff := cmp.Diff(small, large); diff != "" && small.Fault != "budget" {
 			t.Errorf("with a larger budget (-small +large):\n%s", diff)
 		}

@@ -157,7 +157,7 @@ func TestExprUpgrade(t *testing.T) {
 		huge, _ := build(e, fmt.Sprintf("len(map(1..%d, #)) > 0", defaultSteps/2))
 		fits, _ := build(e, "len(map(1..1000, #)) == 1000")
 		for range 3 {
-			if _, err := run(machine, huge, metered()); err == nil || !strings.Contains(err.message, errBytes.Error()) {
+			if _, err := run(machine, huge, metered()); err == nil || !strings.Contains(err.message, errSteps.Error()) {
 				t.Errorf("%v", err)
 			}
 			if v, err := run(machine, fits, metered()); err != nil || v != true {

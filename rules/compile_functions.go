@@ -160,7 +160,7 @@ func similar(m *meter, a, b string) float64 {
 	m.text(add(mul(len(a), 2), mul(len(b), 2)))
 	first, second := wordsOf(a), wordsOf(b)
 	pairs := len(first) + len(second) - 2
-	m.charge(mul(max(0, pairs), entrySteps), mul(max(0, pairs), entryBytes))
+	m.charge(mul(max(0, pairs), visitSteps+keySteps))
 	if len(first) < 2 || len(second) < 2 {
 		if slices.Equal(first, second) {
 			return 1
@@ -188,7 +188,7 @@ func wordsOf(s string) []string {
 }
 
 func join(m *meter, items []any, glue string) (any, error) {
-	m.charge(1+len(items), mul(len(items), itemBytes))
+	m.charge(1 + mul(len(items), 1+itemSteps))
 	size := 0
 	texts := make([]string, len(items))
 	for i, item := range items {

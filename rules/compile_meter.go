@@ -53,11 +53,11 @@ func (e *engine) meterWithin(n *ast.Node, loop bool) {
 	case *ast.PairNode:
 		meterKeyOf(&t.Key)
 	case *ast.SliceNode:
-		meterLiteral(n, 1, false, loop)
+		meterLiteral(n, 1+keySteps, loop)
 	case *ast.ArrayNode:
-		meterLiteral(n, len(t.Nodes), false, loop)
+		meterLiteral(n, 1+len(t.Nodes)*keySteps, loop)
 	case *ast.MapNode:
-		meterLiteral(n, len(t.Pairs), true, loop)
+		meterLiteral(n, objectSteps+len(t.Pairs)*keySteps, loop)
 	}
 }
 
@@ -111,13 +111,13 @@ func meterKeyOf(key *ast.Node) {
 }
 
 // meterLiteral lets a list or object pay that a loop makes again and again.
-func meterLiteral(n *ast.Node, elements int, object, loop bool) {
+func meterLiteral(n *ast.Node, steps int, loop bool) {
 	if !loop {
 		return
 	}
 	literal := *n
 	charge := literal
-	replace(&charge, chargeKey, &ast.IntegerNode{Value: elements}, &ast.BoolNode{Value: object})
+	replace(&charge, chargeKey, &ast.IntegerNode{Value: steps})
 	sequence := &ast.SequenceNode{Nodes: []ast.Node{charge, literal}}
 	sequence.SetLocation(literal.Location())
 	sequence.SetNature(*literal.Nature())

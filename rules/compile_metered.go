@@ -17,7 +17,7 @@ const (
 	operatorKey = "operator()" // operator()(meter, op, a, b)
 	builtinKey  = "builtin()"  // builtin()(meter, index, args…)
 	loopKey     = "loop()"     // loop()(meter, builtin, weight, list) gives the list
-	chargeKey   = "charge()"   // charge()(meter, elements, object) pays for a literal within a loop
+	chargeKey   = "charge()"   // charge()(meter, steps) pays for a literal within a loop
 	keyKey      = "key()"      // key()(meter, value) gives a value that is about to be hashed or compared
 	argumentKey = "argument()" // argument()(meter, value) gives an argument of a method
 )
@@ -54,16 +54,11 @@ func metered() []*builtin.Function {
 			return args[2], nil
 		}),
 		function(chargeKey, func(m *meter, args []any) (any, error) {
-			n := args[0].(int)
-			bytes := mul(n, entryBytes)
-			if args[1].(bool) {
-				bytes = add(bytes, objectBytes)
-			}
-			m.charge(1+n, bytes)
+			m.charge(args[0].(int))
 			return nil, nil
 		}),
 		function(keyKey, func(m *meter, args []any) (any, error) {
-			m.charge(m.sizeOf(args[0]).steps(), 0)
+			m.charge(m.sizeOf(args[0]).steps())
 			return args[0], nil
 		}),
 		function(argumentKey, func(m *meter, args []any) (any, error) {
@@ -76,23 +71,21 @@ func metered() []*builtin.Function {
 }
 
 // loop pays for a builtin that takes a predicate: n times the steps of the predicate,
-// which expr's machine takes without a word, and what the builtin makes.
+// which expr's machine takes without a word, and what the builtin makes of each element.
 func (m *meter) loop(name string, n, weight int) {
-	steps := mul(n, weight)
 	switch name {
 	case "map", "filter": // the results stand on the stack of the machine first
-		m.charge(steps, mul(n, 3*itemBytes))
+		weight += 3 * itemSteps
 	case "groupBy":
-		m.charge(add(steps, mul(n, entrySteps)), mul(n, 2*entryBytes))
+		weight += visitSteps + 2*keySteps
 	case "sortBy":
-		m.charge(add(steps, mul(n, bits.Len(uint(n)))), mul(n, 4*itemBytes))
-	default:
-		m.charge(steps, 0)
+		weight += bits.Len(uint(n)) + 4*itemSteps
 	}
+	m.charge(mul(n, weight))
 }
 
 // builtin pays for a builtin that takes no predicate. Those that are not named
-// here may visit all of their arguments.
+// here may visit and copy all of their arguments.
 func (m *meter) builtin(name string, args []any) {
 	n, text := 0, 0
 	for _, a := range args {
@@ -103,66 +96,42 @@ func (m *meter) builtin(name string, args []any) {
 			n = add(n, length(a))
 		}
 	}
+	of := func(i int) string {
+		if i >= len(args) {
+			return ""
+		}
+		s, _ := args[i].(string)
+		return s
+	}
 	switch name {
-	case "len", "indexOf", "hasPrefix", "hasSuffix":
+	case "len", "indexOf", "hasPrefix", "hasSuffix", "first", "last", "type", "abs", "ceil", "floor", "round", "get":
 		m.read(text)
 	case "lastIndexOf": // has no help of the processor
 		m.read(mul(text, 2))
-	case "int", "float", "duration": // errors quote the text
-		m.text(mul(text, 8))
-	case "date", "timezone": // tries layouts, or asks the system for the zone
-		m.charge(entrySteps, 0)
-		m.text(mul(text, 8))
-		if name == "timezone" || len(args) > 2 {
-			m.ask(0)
-		}
-	case "first", "last", "type", "abs", "ceil", "floor", "round":
-		m.read(0)
-	case "get":
-		key, _ := args[len(args)-1].(string)
-		m.read(len(key))
-	case "reverse", "take", "concat":
-		m.charge(1+n, mul(n, itemBytes))
-	case "keys", "values", "toPairs", "fromPairs":
-		m.charge(1+mul(n, entrySteps), mul(n, entryBytes))
-		if name == "fromPairs" { // hashes the keys
-			m.charge(m.sizeOf(args[0]).steps(), 0)
-		}
-	case "trim", "trimPrefix", "trimSuffix":
-		m.read(text)
-		if len(args) > 1 { // each character is looked up among those to trim
-			s, _ := args[0].(string)
-			set, _ := args[1].(string)
-			m.charge(mul(len(s), len(set))/64, 0)
-		}
-	case "upper", "lower":
-		m.text(text)
+	case "reverse", "take", "concat", "keys", "values", "toPairs":
+		m.charge(1 + mul(n, visitSteps+keySteps))
+	case "trim", "trimPrefix", "trimSuffix": // each character is looked up among those to trim
+		m.read(mul(len(of(0)), 1+len(of(1))))
 	case "split", "splitAfter":
 		m.text(text)
-		parts := 1
-		if len(args) > 1 {
-			s, _ := args[0].(string)
-			separator, _ := args[1].(string)
-			parts += strings.Count(s, separator)
-		}
-		m.charge(parts, mul(parts, itemBytes))
-	case "toBase64", "fromBase64":
-		m.text(mul(text, 2))
+		m.charge(mul(strings.Count(of(0), of(1)), itemSteps))
 	case "fromJSON":
-		s, _ := args[0].(string)
-		objects := strings.Count(s, "{")
-		items := add(objects, strings.Count(s, "[")+strings.Count(s, ","))
-		m.charge(add(1+text/4, mul(items, 2)), add(mul(text, 2), add(mul(items, entryBytes), mul(objects, objectBytes))))
+		objects := strings.Count(of(0), "{")
+		items := add(objects, strings.Count(of(0), "[")+strings.Count(of(0), ","))
+		m.charge(add(1+text/2, add(mul(items, 2+keySteps), mul(objects, objectSteps))))
 	case "toJSON":
-		m.json(args[0])
+		m.write(args[0])
 	case "string": // sorts objects by reflection
 		m.print(args[0])
 		entries := m.sizeOf(args[0]).entries
-		m.charge(mul(2*entries, bits.Len(uint(entries))), 0)
-	default: // flatten, sort, min, max, mean, median, sum, …
+		m.charge(mul(2*entries, bits.Len(uint(entries))))
+	case "timezone", "date": // ask the system for the zone, or try layouts
+		m.ask(mul(text, 8))
+	default: // upper, flatten, sort, min, max, mean, median, sum, … and errors that quote a text
+		m.text(mul(text, 2))
 		for _, a := range args {
 			s := m.sizeOf(a)
-			m.charge(mul(s.steps(), max(s.depth, bits.Len(uint(s.elements)))), mul(s.elements, itemBytes))
+			m.charge(add(mul(s.steps(), max(s.depth, bits.Len(uint(s.elements)))), mul(s.elements, keySteps)))
 		}
 	}
 }
@@ -192,7 +161,7 @@ func operate(m *meter, op string, a, b any) (any, error) {
 	switch op {
 	case "+":
 		if !bothText {
-			m.charge(1, 0)
+			m.charge(1)
 			return runtime.Add(a, b), nil
 		}
 		if len(s)+len(t) > maxString {
@@ -203,7 +172,7 @@ func operate(m *meter, op string, a, b any) (any, error) {
 	case "..":
 		from, to := runtime.ToInt(a), runtime.ToInt(b)
 		if n := to - from + 1; n > 0 || to > from { // the difference may wrap
-			m.charge(max(n, to), mul(max(n, to), itemBytes)) // each is boxed when it is looked at
+			m.charge(mul(max(n, to), 1+itemSteps)) // each is boxed when it is looked at
 		}
 		return runtime.MakeRange(from, to), nil
 	case "==", "!=":
@@ -247,7 +216,7 @@ func (m *meter) compare(a, b any) {
 	switch a.(type) {
 	case nil, bool, int, float64:
 		if length(b) == 0 {
-			m.charge(1, 0)
+			m.charge(1)
 			return
 		}
 	case string:
@@ -257,13 +226,13 @@ func (m *meter) compare(a, b any) {
 		}
 	}
 	x, y := m.sizeOf(a), m.sizeOf(b)
-	m.charge(add(x.steps(), y.steps()), mul(add(x.elements, y.elements), itemBytes))
+	m.charge(add(add(x.steps(), y.steps()), mul(add(x.elements, y.elements), itemSteps)))
 }
 
 // uniq keeps the first of equal elements. Scalars are found by a table, everything
 // else is compared each with each.
 func uniq(m *meter, items []any) []any {
-	m.charge(len(items), mul(len(items), entryBytes))
+	m.charge(mul(len(items), 1+keySteps))
 	out := []any{}
 	seen := make(map[any]bool)
 	var others []any

@@ -77,18 +77,18 @@ func matches(m *meter, a, b any) (any, error) {
 		if !ok {
 			return nil, fmt.Errorf("matches takes a pattern, not %s", kindOf(b))
 		}
-		m.charge(mul(regexpsize.Parsing(src), patternCost/10), 0)
+		m.charge(mul(regexpsize.Parsing(src), patternSteps/10))
 		n, err := regexpsize.Instructions(src)
 		if err != nil {
 			return nil, err
 		}
-		m.charge(mul(n, patternCost), mul(n, entryBytes))
+		m.charge(mul(n, patternSteps))
 		p = newPattern(src, n)
 	}
 	re, err := p.compiled()
 	if err != nil {
 		return nil, err
 	}
-	m.charge(1+mul(p.instructions, 1+len(s))/matchBytes, 0)
+	m.charge(1 + mul(p.instructions, 1+len(s))/matchBytes)
 	return re.MatchString(s), nil
 }

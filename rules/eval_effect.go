@@ -67,8 +67,7 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
 		out.Old = valueAt(v.V, out.Path)
 	}
 	ev.at = e.value.last()
-	size := ev.meter.sizeOf(value) // it is copied
-	ev.meter.charge(size.steps(), mul(size.elements, entryBytes))
+	ev.meter.copy(value)
 	ev.at = nil
 	var problem string
 	if out.Value, problem = storable(e.typ, value); problem != "" {
@@ -116,7 +115,7 @@ func (ev *evaluation) verb(e *effect) (out Effect, skip, broken remark) {
 }
 
 func (ev *evaluation) arg(a *verbArg) any {
-	ev.meter.charge(1, entryBytes)
+	ev.meter.charge(1 + keySteps)
 	switch {
 	case a.text != nil:
 		return ev.render(a.text)

@@ -39,7 +39,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 			v.Quiet, v.Problem = false, "is not given by the program"
 		}
 		ev.meter.look = 0 // it may have taken long
-		ev.meter.charge(1, 0)
+		ev.meter.charge(1)
 		if ev.withheld(f, v, args) {
 			*v = Value{Status: Missing, Path: v.Path, Problem: "is not used: " + ev.opts.Untrusted}
 		}

@@ -18,10 +18,7 @@ func (ev *evaluation) measure() {
 		return
 	}
 	decided, problems := ev.meter, len(ev.problems)
-	ev.meter.limit = Budget{
-		Steps: min(decided.limit.Steps, add(decided.spent.Steps, decided.limit.Steps/measureShare)),
-		Bytes: min(decided.limit.Bytes, add(decided.spent.Bytes, decided.limit.Bytes/measureShare)),
-	}
+	ev.meter.limit = min(decided.limit, add(decided.spent, decided.limit/measureShare))
 	ev.settled, ev.telling = !ev.looking, true
 	defer func() {
 		if r := recover(); r != nil {
@@ -29,7 +26,7 @@ func (ev *evaluation) measure() {
 		}
 		spent := ev.meter.spent
 		ev.meter = decided
-		ev.meter.spent = Budget{Steps: min(spent.Steps, decided.limit.Steps), Bytes: min(spent.Bytes, decided.limit.Bytes)}
+		ev.meter.spent = min(spent, decided.limit)
 		ev.settled, ev.telling, ev.at = false, false, nil
 		ev.problems = ev.problems[:problems]
 	}()

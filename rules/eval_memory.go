@@ -90,7 +90,7 @@ func (ev *evaluation) progress() (string, bool) {
 	}
 	at := ev.at
 	ev.at = ev.program.progress[0].last()
-	ev.meter.json(values)
+	ev.meter.write(values)
 	ev.at = at
 	return fingerprint(values, private)
 }

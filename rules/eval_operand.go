@@ -14,7 +14,7 @@ import (
 func (ev *evaluation) operand(o *operand) (any, truth) {
 	outer := ev.at
 	ev.at = o // stays where a spent budget ends the evaluation
-	ev.meter.charge(1, 0)
+	ev.meter.charge(1)
 	if o.branch {
 		ev.ran = append(ev.ran, o)
 	}

@@ -125,7 +125,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	}
 	ev.run(decide)
 	ev.remember()
-	ev.verdict.Cost = ev.meter.spent
+	ev.verdict.Cost.Steps = ev.meter.spent
 	if len(ev.verdict.Parts) == 0 {
 		ev.verdict.Parts = nil
 	}
@@ -162,14 +162,14 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 		}
 		v.Problems = []Problem{problemOf(problem)}
 	}()
-	ev.meter.charge(1, 0) // looks at the context
+	ev.meter.charge(1) // looks at the context
 	decide(ev)
 	ev.settle()
 	if ev.full() && !ev.verdict.Idle {
 		ev.verdict.Limits = ev.limits()
 	}
 	ev.meter.look = 0
-	ev.meter.charge(0, 0)
+	ev.meter.charge(0)
 	ev.measure()
 }
 

@@ -20,7 +20,7 @@ func (ev *evaluation) report(message remark) { ev.reportProblem(problemOf(messag
 func problemOf(r remark) Problem { return Problem{Text: r.full, Private: r.private()} }
 
 func (ev *evaluation) reportProblem(p Problem, of *Fact) {
-	ev.meter.charge(1+len(ev.problems)/8, len(p.Text)) // each is compared with all before it
+	ev.meter.charge(1 + len(ev.problems)/8 + len(p.Text)/madeBytes) // each is compared with all before it
 	if !slices.ContainsFunc(ev.problems, func(q reported) bool { return q.Text == p.Text }) {
 		ev.problems = append(ev.problems, reported{Problem: p, of: of})
 	}

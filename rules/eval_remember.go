@@ -18,7 +18,7 @@ func (ev *evaluation) recall(s *symbol) (any, *secrecy) {
 	if !ok {
 		return s.value, nil
 	}
-	ev.meter.charge(1, 0)
+	ev.meter.charge(1)
 	private := slices.Contains(m.Private, s.name)
 	r := s.memory.schema.Check(schema.Document{Value: v})
 	if problem := misfit(r); problem != "" {
@@ -38,8 +38,7 @@ func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken remark) {
 	}
 	ev.quoted = ev.mark != nil
 	ev.at = e.value.last()
-	size := ev.meter.sizeOf(value) // it is copied
-	ev.meter.charge(size.steps(), mul(size.elements, entryBytes))
+	ev.meter.copy(value)
 	ev.at = nil
 	var problem string
 	if out.Value, problem = storable(e.typ, value); problem == "" {

@@ -171,7 +171,7 @@ rules:
     when: sum(1..9000) > 0
     continue: go on
 `), rules.Config{})
-	v := program.Eval(ctx, nil, rules.Options{Budget: rules.Budget{Steps: 1000, Bytes: 1 << 20}})
+	v := program.Eval(ctx, nil, rules.Options{Budget: rules.Budget{Steps: 1000}})
 	fmt.Println(v.Action, v.Fault)
 	fmt.Println(v.Problems[0].Text)
 	// Output:

@@ -172,7 +172,7 @@ type Fault string
 
 // The faults.
 const (
-	FaultBudget  Fault = "budget"  // the evaluation takes more steps or bytes than its Budget
+	FaultBudget  Fault = "budget"  // the evaluation takes more steps than its Budget
 	FaultContext Fault = "context" // the context is done
 	FaultPanic   Fault = "panic"   // a bug, or a Facts that panics
 	FaultRule    Fault = "rule"    // a rule, the policy's own when, or what Config.Lazy put off cannot be evaluated, and no other rule decides

@@ -108,7 +108,7 @@ func TestSimilar(t *testing.T) {
 func TestSimilarPays(t *testing.T) {
 	long := strings.Repeat("word ", 100_000)
 	v := (&world{names: map[string]any{"prompt": long, "cwd": long}}).eval(load(t, policy("rules:\n  - {name: a, when: \"similar(prompt, cwd) == 1\", stop: x}\n")))
-	if v.Cost.Steps < 200_000 || v.Cost.Bytes < 2*len(long) {
+	if v.Cost.Steps < 200_000 {
 		t.Errorf("it costs %+v", v.Cost)
 	}
 }

@@ -55,7 +55,7 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request) {
 			Limits: rules.LoadLimits{Nodes: 10_000, Patterns: 20_000},
 		}),
 		loop.WithStore(store),
-		loop.WithBudget(rules.Budget{Steps: 100_000, Bytes: 1 << 20}),
+		loop.WithBudget(rules.Budget{Steps: 100_000}),
 		loop.WithDeadline(5 * time.Second),
 		loop.WithEnv(func(string) string { return "" }), // that of the server is not for tenants
 	}
