@@ -1,18 +1,27 @@
 package project
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
 )
 
 // Decision is what a line of the decision log says, without what only explains it. Its fields are those of [loop.Record].
 type Decision struct {
+	V       int             `json:"v"` // another one than 1 is another form
 	ID      string          `json:"id"`
 	Time    time.Time       `json:"time"`
 	Policy  string          `json:"policy"`
@@ -47,10 +56,158 @@ type Measure struct {
 	Total float64 `json:"total"`
 }
 
-// ParseDecision reads a line of the decision log.
-func ParseDecision(line []byte) (d Decision, err error) {
-	err = json.Unmarshal(line, &d)
-	return d, err
+// Entry is a decision in the log.
+type Entry struct {
+	Decision
+	Number int    // 1 is the latest of the project, whatever a query chooses; 0 if it is followed
+	Line   []byte // the whole record, in JSON
+}
+
+// Record returns the whole record. It fails for one of another version of ralph.
+func (e Entry) Record() (r loop.Record, err error) {
+	if err := json.Unmarshal(e.Line, &r); err != nil || r.V != 1 {
+		return r, fmt.Errorf("the decision %s was logged by another version of ralph; ralph log --format json prints it", e.ID)
+	}
+	return r, nil
+}
+
+// Query chooses decisions of the log. Its zero value chooses all.
+type Query struct {
+	Policies []string // named as for [Project.Find]
+	Session  string
+	Action   string // as [Decision.Verdict] returns it
+	Rule     string // also any rule of the include of that name
+	Since    time.Time
+	Match    func(Decision) bool // chooses further, if it is not nil
+	Last     int                 // only so many of the latest; 0 is all
+}
+
+// chooses makes a function of what a query says.
+func (p *Project) chooses(q Query) func(Decision) bool {
+	names := map[string]bool{}
+	for _, name := range q.Policies {
+		file, _ := policyFile(p.dir, name) // it may be gone since
+		names[name], names[file] = true, true
+		if found, err := p.Find(name); err == nil {
+			names[found.Name] = true
+		}
+	}
+	within := p.roots()
+	return func(d Decision) bool {
+		return within(d.Root) && (len(names) == 0 || names[d.Policy]) &&
+			(q.Session == "" || d.Session == q.Session) &&
+			(q.Action == "" || d.Verdict() == q.Action) &&
+			(q.Rule == "" || d.Rule == q.Rule || strings.HasPrefix(d.Rule, q.Rule+"/")) &&
+			!d.Time.Before(q.Since) && (q.Match == nil || q.Match(d))
+	}
+}
+
+// roots reports which roots of decisions belong to the project: its own, and the worktrees of its runs. Without a
+// project all do.
+func (p *Project) roots() func(root string) bool {
+	if p.dir == "" {
+		return func(string) bool { return true }
+	}
+	roots := map[string]bool{p.dir: true}
+	all, _ := run.List(p.own.Dir(), p.dir) // runs that cannot be read have no decisions to show
+	for _, info := range all {
+		roots[info.Root] = true
+	}
+	return func(root string) bool { return roots[root] }
+}
+
+// History returns decisions of the project, or without one of all, the oldest first.
+func (p *Project) History(q Query) (entries []Entry, err error) {
+	chosen, within, n := p.chooses(q), p.roots(), 0
+	lines, err := p.own.ReadLog(func(line []byte) bool {
+		var d Decision
+		if json.Unmarshal(line, &d) != nil || !within(d.Root) {
+			return false
+		}
+		if n++; !chosen(d) {
+			return false
+		}
+		entries = append(entries, Entry{Decision: d, Number: n})
+		return true
+	}, q.Last)
+	slices.Reverse(entries) // the log is read from its end
+	for i := range entries {
+		entries[i].Line = lines[i]
+	}
+	return entries, err
+}
+
+// Follow hands decisions to take as [Project.History] returns them, and then each further one as it is made, until ctx is done.
+func (p *Project) Follow(ctx context.Context, q Query, take func(Entry)) error {
+	chosen := p.chooses(q)
+	match := func(line []byte) bool {
+		var d Decision
+		return json.Unmarshal(line, &d) == nil && chosen(d)
+	}
+	err := p.own.FollowLog(ctx, match, q.Last, func(line []byte) {
+		e := Entry{Line: line}
+		_ = json.Unmarshal(line, &e.Decision) // it matched
+		take(e)
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// Decision finds the decisions that a number names, as [Entry] has it, or an ID, or a beginning of one that no other has.
+// The policies of one event can share an ID.
+func (p *Project) Decision(which string) ([]Entry, error) {
+	number, err := strconv.Atoi(which)
+	if err != nil {
+		number = 0
+	}
+	byID, count := map[string][]Entry{}, 0 // those whose ID begins so
+	var byNumber []Entry
+	within := p.roots()
+	if _, err := p.own.ReadLog(func(line []byte) bool {
+		e := Entry{}
+		if json.Unmarshal(line, &e.Decision) != nil {
+			return false
+		}
+		if within(e.Root) {
+			count++
+			e.Number = count
+		}
+		if e.Line = bytes.Clone(line); number > 0 && e.Number == number {
+			byNumber = []Entry{e}
+		} else if strings.HasPrefix(e.ID, which) {
+			byID[e.ID] = append(byID[e.ID], e)
+		}
+		return byNumber != nil
+	}, 1); err != nil {
+		return nil, err
+	}
+	switch ids := slices.Sorted(maps.Keys(byID)); {
+	case byNumber != nil:
+		return byNumber, nil
+	case byID[which] != nil:
+		return byID[which], nil
+	case len(ids) == 1:
+		return byID[ids[0]], nil
+	case len(ids) > 1:
+		return nil, fmt.Errorf("the ids of %d decisions begin with %q, such as %s and %s; write more of it", len(ids), which, ids[0], ids[1])
+	case count == 0:
+		return nil, fmt.Errorf("there is no decision %q: the log has none of this project yet; if an agent has stopped here, see: ralph doctor", which)
+	}
+	return nil, fmt.Errorf("there is no decision %q: write a number from 1, the latest, to %d, as ralph log shows it, or an id of ralph log --all or --format json; a policy is named by --policy", which, count)
+}
+
+// Verdict returns the action. A prompt and the end of a session have none, as there is nothing to stop, and a command decides
+// nothing.
+func (d Decision) Verdict() string {
+	switch {
+	case d.Command != "":
+		return "ended"
+	case !Decides(d.Event):
+		return "-"
+	}
+	return d.Action.String()
 }
 
 // By returns the rule, limit or command that decided, "error" if there was one, "-" if nothing decided.
@@ -125,8 +282,8 @@ type history struct {
 func (p *Project) history() (h history, err error) {
 	seen, ended := map[session]bool{}, map[[2]string]bool{}
 	_, err = p.own.ReadLog(func(line []byte) bool {
-		d, err := ParseDecision(line)
-		if err != nil || d.Root != p.root.Dir() || d.Command == "" && !Decides(d.Event) {
+		var d Decision
+		if json.Unmarshal(line, &d) != nil || d.Root != p.dir || d.Command == "" && !Decides(d.Event) {
 			return false
 		}
 		if d.Command == "" {

@@ -1,8 +1,12 @@
 // Package project, which may change in any version, shows and changes what a project has: the loops of its policies, as they
 // run, as they ended, and how they start and stop. It is what commands, pages and other programs share, and prints nothing.
 //
-// A loop is what a policy names under loop:, see [rules.Loop]; a policy without it has none here. Start with [Open]. The
-// policies of the project are handed over: where they come from is up to the caller.
+// A loop is what a policy names under loop:, see [rules.Loop]; a policy without it has none here. What is marked with JSON
+// names is what commands print in JSON; ralph schema has the forms.
+//
+// Start with [Open]. [Project.Policies] lists the policies, [Project.Status] the loops, [Project.History] the decisions.
+// [Project.Start], [Project.Stop], [Project.Pause], [Project.Resume] and [Project.Hint] change what runs, and
+// [Project.Approve] and [Project.Trust] what may run.
 package project
 
 import (
@@ -10,7 +14,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
@@ -21,106 +24,75 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// Policy is a policy that a project knows.
-type Policy struct {
-	Name    string         // its memory, log and pauses are kept under this name
-	Program *rules.Program // nil if it cannot be used
-	Problem string         // why it cannot be used; "" leaves it out silently
-	Shadows string         // name of the shipped policy that this file of the project replaces, "" if it replaces none
-	Options []loop.Option  // of its loop, such as [loop.WithTrust]
-}
-
-// Short returns the policy as commands take it: speckit for .ralph/speckit.yaml.
-func (p Policy) Short() string { return Short(p.Name) }
-
-// Short returns the name of a policy as commands take it.
-func Short(name string) string {
-	if short, ok := strings.CutPrefix(name, ".ralph/"); ok && !strings.Contains(short, "/") {
-		return strings.TrimSuffix(short, ".yaml")
-	}
-	return name
-}
-
-// Config says where a project is and what it knows.
+// Config says where a project is, and what a program adds to it.
 type Config struct {
-	Dir      string   // root of the project
-	State    string   // directory of ralph's own files, as in [loop.WithState]
-	Policies []Policy // in the order in which they are shown
-
-	Env func(string) string // os.Getenv by default
-	Now func() time.Time    // time.Now by default
+	Dir      string              // root of the project, absolute and without links; "" is none: only what is kept of all projects can be read
+	State    string              // directory of ralph's own files, as in [loop.WithState]; default: that of Env
+	Options  []loop.Option       // of every loop and policy: sources and verbs of the program
+	Policies []Policy            // that the program makes; default: those of .ralph and those that ship with ralph
+	Env      func(string) string // os.Getenv by default
+	Now      func() time.Time    // time.Now by default
 }
 
 // Project is an open project. It is safe for concurrent use.
 type Project struct {
-	root     *state.Root
-	own      *store.Store
-	policies []Policy
-	env      func(string) string
-	now      func() time.Time
+	dir     string
+	root    *state.Root // nil without a directory
+	own     *store.Store
+	options []loop.Option
+	made    []Policy // by the program
+	env     func(string) string
+	now     func() time.Time
 }
 
 // Open opens a project. Close it.
 func Open(c Config) (*Project, error) {
-	if c.State == "" {
-		return nil, errors.New("a project needs a directory for ralph's own files")
-	}
-	root, err := state.OpenRoot(c.Dir)
-	if err != nil {
-		return nil, err
-	}
-	p := &Project{root: root, own: store.Open(c.State), policies: c.Policies, env: c.Env, now: c.Now}
+	p := &Project{dir: c.Dir, options: c.Options, made: c.Policies, env: c.Env, now: c.Now}
 	if p.env == nil {
 		p.env = os.Getenv
 	}
 	if p.now == nil {
 		p.now = time.Now
 	}
-	return p, nil
+	if c.State == "" {
+		c.State, _ = store.DefaultDir(p.env) // without a place for them nothing is kept, and what writes fails
+	}
+	p.own = store.Open(c.State)
+	if c.Dir == "" {
+		return p, nil
+	}
+	var err error
+	p.root, err = state.OpenRoot(c.Dir)
+	return p, err
 }
 
 // Close closes the project.
-func (p *Project) Close() error { return p.root.Close() }
+func (p *Project) Close() error {
+	if p.root == nil {
+		return nil
+	}
+	return p.root.Close()
+}
 
 // Dir returns the root of the project.
-func (p *Project) Dir() string { return p.root.Dir() }
-
-// Policies lists the policies of the project.
-func (p *Project) Policies() []Policy { return slices.Clone(p.policies) }
-
-// policy returns the policy of a name, as it is kept or as commands take it.
-func (p *Project) policy(name string) (Policy, bool) {
-	i := slices.IndexFunc(p.policies, func(o Policy) bool { return o.Name == name })
-	if i < 0 {
-		i = slices.IndexFunc(p.policies, func(o Policy) bool { return o.Short() == name })
-	}
-	if i < 0 {
-		return Policy{}, false
-	}
-	return p.policies[i], true
-}
+func (p *Project) Dir() string { return p.dir }
 
 // loops are the policies that name a loop.
-func (p *Project) loops() []Policy {
-	return slices.DeleteFunc(slices.Clone(p.policies), func(o Policy) bool { return o.Program == nil || o.Program.Loop() == nil })
-}
-
-// Startable lists the policies that say how their loop starts.
-func (p *Project) Startable() (policies []Policy) {
-	return slices.DeleteFunc(p.loops(), func(o Policy) bool { return len(o.Program.Loop().Start) == 0 })
+func loops(all []Policy) []Policy {
+	return slices.DeleteFunc(slices.Clone(all), func(o Policy) bool { return o.Program == nil || o.Program.Loop() == nil })
 }
 
 // loop makes the loop of a policy.
 func (p *Project) loop(policy Policy, opts ...loop.Option) (*loop.Loop, error) {
 	return loop.New(policy.Program, slices.Concat(policy.Options, []loop.Option{
-		loop.WithRoot(p.root.Dir()), loop.WithState(p.own.Dir()), loop.WithName(policy.Name),
+		loop.WithRoot(p.dir), loop.WithState(p.own.Dir()), loop.WithName(policy.Name),
 		loop.WithEnv(p.env), loop.WithClock(p.now), loop.WithRecorder(nil),
 	}, opts)...)
 }
 
 // event is what a command makes of itself for the head of a policy: a session that ends its turn.
 func (p *Project) event(session string) host.Event {
-	return host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: session, Cwd: p.root.Dir()}
+	return host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: session, Cwd: p.dir}
 }
 
 // A found loop is what the head of a policy says of its loop. Nothing is run to find it, and no model asked.
@@ -190,10 +162,10 @@ func (p *Project) read(ctx context.Context, f *rules.Fact, file string) state.Do
 
 // off says why no session is continued by a policy, whatever its loop says; "" if nothing keeps it.
 func (p *Project) off(policy string, session string) (string, error) {
-	if why, off := workspace.Off(p.root.Dir(), p.env); off {
+	if why, off := workspace.Off(p.dir, p.env); off {
 		return "all loops are off: " + why, nil
 	}
-	pauses, err := p.own.Pauses(p.root.Dir())
+	pauses, err := p.own.Pauses(p.dir)
 	for _, pause := range pauses {
 		if pause.Covers(policy, session) {
 			return "it is paused", nil
@@ -206,10 +178,10 @@ func (p *Project) off(policy string, session string) (string, error) {
 func (p *Project) locked(ctx context.Context, change func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if err := p.own.Refused(p.root.Dir()); err != nil {
+	if err := p.own.Refused(p.dir); err != nil {
 		return err
 	}
-	unlock, err := p.own.Lock(ctx, []string{"loops\x00" + p.root.Dir()})
+	unlock, err := p.own.Lock(ctx, []string{"loops\x00" + p.dir})
 	if err != nil {
 		return err
 	}
@@ -250,7 +222,7 @@ func (e *ChangedError) Error() string { return e.File + " changed just now; run 
 
 // mark changes what all sessions of the project know of a policy's loop.
 func (p *Project) mark(ctx context.Context, policy string, stopped bool) error {
-	memories, key := loop.LocalStore(p.own.Dir()), loop.Key{Root: p.root.Dir(), Policy: policy, Project: true}
+	memories, key := loop.LocalStore(p.own.Dir()), loop.Key{Root: p.dir, Policy: policy, Project: true}
 	for {
 		entries, err := memories.Load(ctx, key)
 		if len(entries) != 1 { // one that is damaged is replaced

@@ -3,6 +3,7 @@ package project
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,6 +85,21 @@ type Started struct {
 	Idle     string   // why no session is continued all the same, "" if nothing keeps it
 }
 
+// Looped returns a policy that names a loop, by its name.
+func (p *Project) Looped(ctx context.Context, name string) (Policy, error) {
+	policy, err := p.policy(ctx, name)
+	switch {
+	case err != nil:
+	case policy.Program == nil && policy.Findings == nil:
+		err = errors.New(policy.Problem)
+	case policy.Program == nil:
+		err = &UnusableError{name, policy.Findings}
+	case policy.Program.Loop() == nil:
+		err = &NoLoopError{policy.Short()}
+	}
+	return policy, err
+}
+
 // Start starts the loop of a policy: it writes the files that the policy names under loop.start, or none if one of them
 // cannot be made. Of two starts at once, one writes. A loop that exists stays: a start that gives nothing continues one that
 // was stopped, one that gives only a session makes that its owner, and any other needs Force. The project then
@@ -91,14 +107,9 @@ type Started struct {
 //
 // The error may be a [*GivenError], [*ExistsError], [*BusyError] or [*ChangedError].
 func (p *Project) Start(ctx context.Context, name string, r StartRequest) (s *Started, err error) {
-	policy, ok := p.policy(name)
-	switch {
-	case !ok:
-		return nil, fmt.Errorf("the project has no policy %s", name)
-	case policy.Program == nil:
-		return nil, fmt.Errorf("the policy %s cannot be used: %s", name, policy.Problem)
-	case policy.Program.Loop() == nil:
-		return nil, fmt.Errorf("the policy %s has no loop to start, since nothing in it names one", name)
+	policy, err := p.Looped(ctx, name)
+	if err != nil {
+		return nil, err
 	}
 	given, uses := r.given(cmp.Or(policy.Argument(), "name")), policy.Program.Loop().Uses
 	for name := range given {
@@ -115,7 +126,7 @@ func (p *Project) Start(ctx context.Context, name string, r StartRequest) (s *St
 }
 
 func (p *Project) start(ctx context.Context, s *Started, r StartRequest, given map[string]any) error {
-	id, err := run.Live(p.own.Dir(), p.root.Dir(), s.Policy.Name)
+	id, err := run.Live(p.own.Dir(), p.dir, s.Policy.Name)
 	switch {
 	case err != nil:
 		return err
@@ -142,7 +153,7 @@ func (p *Project) start(ctx context.Context, s *Started, r StartRequest, given m
 	if err := p.mark(ctx, s.Policy.Name, false); err != nil {
 		return err
 	}
-	s.Trusted, err = p.own.Trust(p.root.Dir(), p.now())
+	s.Trusted, err = p.own.Trust(p.dir, p.now())
 	return err
 }
 

@@ -134,7 +134,7 @@ const maxFinished = 3
 
 // Status looks at every loop of the project. It runs nothing and changes nothing.
 func (p *Project) Status(ctx context.Context) (*Status, error) {
-	s := &Status{Project: p.root.Dir(), Trusted: p.own.Trusts(p.root.Dir()), Loops: []Loop{}}
+	s := &Status{Project: p.dir, Trusted: p.own.Trusts(p.dir), Loops: []Loop{}}
 	if why, off := workspace.Off(s.Project, p.env); off {
 		s.Off = why
 	}
@@ -160,7 +160,8 @@ func (p *Project) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, policy := range p.policies {
+	policies := p.Policies(ctx)
+	for _, policy := range policies {
 		if policy.Shadows != "" {
 			s.Shadows = append(s.Shadows, policy.Name)
 		}
@@ -168,7 +169,7 @@ func (p *Project) Status(ctx context.Context) (*Status, error) {
 			s.Unusable = append(s.Unusable, Unusable{policy.Name, policy.Problem})
 		}
 	}
-	if err := p.addLoops(ctx, s, h); err != nil {
+	if err := p.addLoops(ctx, s, policies, h); err != nil {
 		return nil, err
 	}
 	for _, info := range runs {
@@ -176,14 +177,14 @@ func (p *Project) Status(ctx context.Context) (*Status, error) {
 			s.Runs = append(s.Runs, info)
 		}
 	}
-	s.Others = p.others(h)
+	s.Others = others(policies, h)
 	s.Finished = finished(ctx, h, runs, s.Loops)
 	return s, nil
 }
 
 // addLoops adds the loops that exist, and the policies whose loop cannot be looked for.
-func (p *Project) addLoops(ctx context.Context, s *Status, h history) error {
-	for _, policy := range p.loops() {
+func (p *Project) addLoops(ctx context.Context, s *Status, policies []Policy, h history) error {
+	for _, policy := range loops(policies) {
 		f, err := p.look(ctx, policy, "")
 		if err != nil {
 			s.Unusable = append(s.Unusable, Unusable{policy.Name, err.Error()})
@@ -204,7 +205,7 @@ func (p *Project) addLoops(ctx context.Context, s *Status, h history) error {
 // Loops returns the loops that exist, without what the log says of them.
 func (p *Project) Loops(ctx context.Context) ([]Loop, error) {
 	var s Status
-	err := p.addLoops(ctx, &s, history{})
+	err := p.addLoops(ctx, &s, p.Policies(ctx), history{})
 	return s.Loops, err
 }
 
@@ -278,7 +279,7 @@ func (p *Project) remember(ctx context.Context, l *Loop, h history) error {
 	if l.Measure == nil {
 		l.Measure = d.Measure
 	}
-	root := p.root.Dir()
+	root := p.dir
 	entries, err := loop.LocalStore(p.own.Dir()).Load(ctx,
 		loop.Key{Root: root, Policy: d.Policy, Host: d.Host, Session: d.Session, Agent: d.Agent},
 		loop.Key{Root: root, Policy: d.Policy, Project: true})
@@ -307,8 +308,8 @@ func (d Decision) last() *Last {
 }
 
 // others are the last decisions of the policies that name no loop.
-func (p *Project) others(h history) (all []Recent) {
-	for _, policy := range p.policies {
+func others(policies []Policy, h history) (all []Recent) {
+	for _, policy := range policies {
 		if policy.Program == nil || policy.Program.Loop() != nil {
 			continue
 		}

@@ -22,26 +22,28 @@ type Stopped struct {
 	Already  bool   // the loop was stopped before
 }
 
-// NoLoopError says that a policy names no loop, so that none can be stopped.
+// NoLoopError says that a policy names no loop, so that none can be started or stopped.
 type NoLoopError struct{ Policy string }
 
 // Error returns a sentence.
-func (e *NoLoopError) Error() string { return e.Policy + " names no loop" }
+func (e *NoLoopError) Error() string {
+	return fmt.Sprintf("%s names no loop, so there is none to start or stop; to keep it from continuing agents: ralph pause %[1]s", e.Policy)
+}
 
 // Stop stops the loops of the policies of these names, or with none all of the project, and asks their runs to end. With a
 // session it stops only the loops that this session owns. A state goes to the archive if
 // the policy itself archives it.
 func (p *Project) Stop(ctx context.Context, names []string, session string) (stopped []Stopped, err error) {
-	policies := p.policies
-	if len(names) > 0 {
-		policies = nil
-	}
+	var policies []Policy
 	for _, name := range names {
-		policy, ok := p.policy(name)
-		if !ok {
-			return nil, fmt.Errorf("the project has no policy %s", name)
+		policy, err := p.policy(ctx, name)
+		if err != nil {
+			return nil, err
 		}
 		policies = append(policies, policy)
+	}
+	if len(names) == 0 {
+		policies = p.Policies(ctx)
 	}
 	for _, policy := range policies {
 		ended, err := p.endRuns(policy, session)
@@ -75,7 +77,7 @@ func (p *Project) Stop(ctx context.Context, names []string, session string) (sto
 
 // endRuns asks runs of a policy to end.
 func (p *Project) endRuns(policy Policy, session string) (ended []Stopped, err error) {
-	runs, err := run.List(p.own.Dir(), p.root.Dir())
+	runs, err := run.List(p.own.Dir(), p.dir)
 	for _, info := range runs {
 		if !info.Running || info.Policy != policy.Name || session != "" && session != run.Session(info.ID) {
 			continue
@@ -116,7 +118,7 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 // record writes to the log that a command ended a loop.
 func (p *Project) record(r loop.Record) error {
 	now := p.now()
-	r.V, r.ID, r.Time, r.Root, r.Action, r.Applied = 1, store.LineID(now), now.UTC(), p.root.Dir(), rules.Stop, true
+	r.V, r.ID, r.Time, r.Root, r.Action, r.Applied = 1, store.LineID(now), now.UTC(), p.dir, rules.Stop, true
 	line, err := json.Marshal(r)
 	if err == nil {
 		err = p.own.AppendLog(line)

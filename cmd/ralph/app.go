@@ -12,8 +12,10 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/host/setup"
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/judge"
+	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 // app is one run of the program: all that it reads and writes.
@@ -83,14 +85,20 @@ func (a *app) command(args []string) *cobra.Command {
 	return root
 }
 
-// store is where ralph keeps its own files.
-func (a *app) store() (*store.Store, error) {
-	dir, err := store.DefaultDir(a.getenv)
-	if err != nil {
-		return nil, err
+// in says which project a command is about, and what it adds to it: the sources of the program that it is part of, and models.
+func (a *app) in(dir string) project.Config {
+	options := []loop.Option{loop.WithSource(judge.Source())}
+	for _, s := range a.sources {
+		options = append(options, loop.WithSource(s))
 	}
-	return store.Open(dir), nil
+	return project.Config{Dir: dir, Options: options, Env: a.getenv}
 }
+
+// language is what policies are written in.
+func (a *app) language() rules.Config { return loop.Config(a.in("").Options...) }
+
+// defaultDeadline is that of a hook that names none.
+func defaultDeadline() time.Duration { return loop.Config().Deadline }
 
 // tree makes the tree of commands around eval.
 func (a *app) tree(eval *cobra.Command) *cobra.Command {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -59,19 +60,20 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 	if o.list {
 		return a.listChecks()
 	}
-	var err error
-	if o.project, err = a.projectDir(o.project); err != nil {
+	p, err := a.open(o.project)
+	if err != nil {
 		return err
 	}
+	defer p.Close()
 	all := rules.Diagnostics{} // not nil: it is written as JSON
-	if names, err = spread(o.project, workspace.OrDefault(names)); err != nil {
+	if names, err = p.Expand(workspace.OrDefault(names)); err != nil {
 		return err
 	}
 	for _, name := range names {
 		var diags rules.Diagnostics
-		p, err := a.findOrRead(o.project, name)
+		policy, err := a.findOrRead(p, name)
 		if err == nil {
-			diags, err = a.findings(ctx, p, o)
+			diags, err = a.findings(ctx, p, policy, o)
 		}
 		if err != nil {
 			// The others are checked all the same.
@@ -101,6 +103,30 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 	_, err = io.WriteString(a.stdout, text)
 	return err
 }
+
+// findings are all that is to be said of a policy, with the deadline of the hook that uses it.
+func (a *app) findings(ctx context.Context, p *project.Project, policy project.Policy, o checkOptions) (rules.Diagnostics, error) {
+	load := project.Load{Set: o.set, Deadline: o.deadline}
+	diags, err := p.Check(ctx, policy, load)
+	if o.anyHook && slices.ContainsFunc(diags, func(d rules.Diagnostic) bool { return d.Check == "late-fact" }) {
+		if load.Deadline = a.hookTime(ctx, p, policy); load.Deadline > 0 {
+			return p.Check(ctx, policy, load)
+		}
+	}
+	return diags, err
+}
+
+// findOrRead finds a policy by its name; the name - means the policy on standard input.
+func (a *app) findOrRead(p *project.Project, name string) (project.Policy, error) {
+	if name != "-" {
+		return p.Find(p.AtHand(name))
+	}
+	src, err := io.ReadAll(io.LimitReader(a.stdin, maxStdinPolicy))
+	return p.From("stdin", src), err
+}
+
+// maxStdinPolicy is more than a policy may hold, so that rules report that it is too big.
+const maxStdinPolicy = 2 << 20
 
 func (a *app) listChecks() error {
 	var b strings.Builder

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/host/setup"
-	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/project"
 )
 
 // A completer gives the words that a shell can complete to.
@@ -16,20 +16,20 @@ type completer = func(cmd *cobra.Command, args []string, prefix string) ([]strin
 
 // complete says which words the arguments and flags of the commands take.
 func (a *app) complete(root *cobra.Command) {
-	policies, sessions := a.words(projectPolicies), a.words(a.sessionIDs)
-	hosts := a.words(func(string) []string { return setup.Names() })
+	policies := a.words(func(_ context.Context, p *project.Project) []string { return p.Names() })
+	sessions := a.words(func(ctx context.Context, p *project.Project) []string { ids, _ := p.Sessions(ctx); return ids })
+	hosts := a.words(func(context.Context, *project.Project) []string { return setup.Names() })
 	var templates []string
-	for _, t := range loopTemplates() {
-		templates = append(templates, t.name)
+	for _, t := range project.Templates() {
+		templates = append(templates, t.Name)
 	}
 	flags := map[string]completer{
 		"policy": orFiles(policies), "session": sessions, "host": oneWord(host.Names()...), "client": oneWord(clientNames()...),
 		"scope": oneWord(setup.ScopeProject, setup.ScopeLocal, setup.ScopeUser), "answer": oneWord(answerJSON, answerExitCode), "template": oneWord(templates...),
-		"action": oneWord(rules.Stop.String(), rules.Continue.String()),
 	}
 	arguments := map[string]completer{
 		"check": orFiles(policies), "diff": orFiles(policies), "trust": orFiles(policies),
-		"start": a.words(a.startable), "stop": a.words(a.withLoop), "pause": a.words(a.withLoop), "resume": policies, "init": policies,
+		"start": a.words(startable), "stop": a.words(withLoop), "pause": a.words(withLoop), "resume": policies, "init": policies,
 		"install": hosts, "uninstall": hosts,
 	}
 	for _, c := range root.Commands() {
@@ -49,18 +49,20 @@ func oneWord(words ...string) completer {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// words completes to what list gives for the project, and to no files.
-func (a *app) words(list func(project string) []string) completer {
+// words completes to what list returns for the project, and to no files.
+func (a *app) words(list func(ctx context.Context, p *project.Project) []string) completer {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		dir := ""
 		if f := cmd.Flags().Lookup("project"); f != nil {
 			dir = f.Value.String()
 		}
-		project, _, err := a.findProject(dir)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+		var words []string
+		if dir, _, err := a.findProject(dir); err == nil {
+			if p, err := project.Open(a.in(dir)); err == nil {
+				defer p.Close()
+				words = list(context.Background(), p)
+			}
 		}
-		words := list(project)
 		return slices.DeleteFunc(words, func(w string) bool { return slices.Contains(args, w) }), cobra.ShellCompDirectiveNoFileComp
 	}
 }
@@ -73,34 +75,21 @@ func orFiles(f completer) completer {
 	}
 }
 
-func (a *app) sessionIDs(project string) []string {
-	ids, _ := a.knownSessions(project)
-	return ids
-}
-
 // startable lists the policies that say how their loop starts.
-func (a *app) startable(dir string) (names []string) {
-	p, err := a.loopsOf(context.Background(), dir)
-	if err != nil {
-		return nil
-	}
-	defer p.Close()
-	for _, policy := range p.Startable() {
-		names = append(names, policy.Short())
+func startable(ctx context.Context, p *project.Project) (names []string) {
+	for _, policy := range p.Policies(ctx) {
+		if policy.Startable() {
+			names = append(names, policy.Short())
+		}
 	}
 	return names
 }
 
 // withLoop lists the policies that have a loop now.
-func (a *app) withLoop(dir string) (names []string) {
-	p, err := a.loopsOf(context.Background(), dir)
-	if err != nil {
-		return nil
-	}
-	defer p.Close()
-	loops, _ := p.Loops(context.Background()) // the command reports what cannot be read
+func withLoop(ctx context.Context, p *project.Project) (names []string) {
+	loops, _ := p.Loops(ctx) // the command reports what cannot be read
 	for _, l := range loops {
-		names = append(names, shortPolicy(l.Policy))
+		names = append(names, project.Short(l.Policy))
 	}
 	return names
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,11 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
 func (a *app) diffCommand() *cobra.Command {
-	var format, project string
+	var format, dir string
 	var set []string
 	var texts bool
 	cmd := &cobra.Command{
@@ -36,15 +36,21 @@ func (a *app) diffCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			project, err := a.projectDir(project)
+			p, err := a.open(dir)
 			if err != nil {
 				return err
 			}
+			defer p.Close()
 			var programs [2]*rules.Program
 			for i, name := range append(args, workspace.DefaultPolicy)[:2] {
-				if programs[i], err = a.policyToCompare(cmd.Context(), project, name, set); err != nil {
-					return err
+				policy, err := a.findOrRead(p, name)
+				if err == nil {
+					policy, err = p.Load(cmd.Context(), policy, project.Load{Set: set})
 				}
+				if err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				programs[i] = policy.Program
 			}
 			c := rules.Diff(programs[0], programs[1], texts)
 			if !c.Same {
@@ -59,26 +65,9 @@ func (a *app) diffCommand() *cobra.Command {
 	f := cmd.Flags()
 	formatFlag(cmd, &format, "the answer", "text", "json")
 	f.BoolVar(&texts, "texts", false, "also report a continue whose text for the agent differs")
-	projectFlag(f, &project)
+	projectFlag(f, &dir)
 	setFlag(f, &set).Usage = "value of a param of both, as `name=value`; may be repeated"
 	return cmd
-}
-
-// policyToCompare loads a policy; its problems go to stderr.
-func (a *app) policyToCompare(ctx context.Context, project, name string, set []string) (*rules.Program, error) {
-	p, err := a.findOrRead(project, name)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	program, diags, err := a.load(ctx, p, set)
-	if err != nil {
-		return nil, err
-	}
-	if program == nil {
-		fmt.Fprint(a.stderr, diags.Format())
-		return nil, fmt.Errorf("%s cannot be used", name)
-	}
-	return program, nil
 }
 
 // writeComparison writes a comparison as text.

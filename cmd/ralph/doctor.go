@@ -10,11 +10,12 @@ import (
 
 	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/state"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	var format, project string
+	var format, dir string
 	var stale time.Duration
 	var list, fix bool
 	cmd := &cobra.Command{
@@ -31,11 +32,11 @@ func (a *app) doctorCommand() *cobra.Command {
 			if list {
 				return listDoctorChecks(a.stdout)
 			}
-			return a.doctor(cmd.Context(), project, format, stale, fix)
+			return a.doctor(cmd.Context(), dir, format, stale, fix)
 		},
 	}
 	formatFlag(cmd, &format, "the report", "text", "json")
-	projectFlag(cmd.Flags(), &project)
+	projectFlag(cmd.Flags(), &dir)
 	cmd.Flags().DurationVar(&stale, "stale", 24*time.Hour, "`time` after which a loop without a decision counts as left over")
 	cmd.Flags().BoolVar(&fix, "fix", false, "make the repairs that lose nothing: loop files that were left over, ralph's own entries in settings")
 	cmd.Flags().BoolVar(&list, "list", false, "list all checks and exit")
@@ -69,6 +70,7 @@ type doctorReport struct {
 // An examination is one run of doctor.
 type examination struct {
 	app       *app
+	project   *project.Project
 	root      *state.Root
 	store     *store.Store // nil if there is no place for one
 	stale     time.Duration
@@ -88,13 +90,18 @@ func (x *examination) note(check, where, what, fix string) {
 	x.findings = append(x.findings, finding{Check: check, Level: levelNote, Where: where, What: what, Fix: fix})
 }
 
-func (a *app) doctor(ctx context.Context, project, format string, stale time.Duration, fix bool) error {
-	root, err := a.openProject(project)
+func (a *app) doctor(ctx context.Context, dir, format string, stale time.Duration, fix bool) error {
+	p, err := a.open(dir)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	root, err := state.OpenRoot(p.Dir())
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	x := &examination{app: a, root: root, stale: stale, now: time.Now(), findings: []finding{}, reported: map[string]bool{}, installed: a.setupIn(root.Dir()).Read(ctx)}
+	x := &examination{app: a, project: p, root: root, stale: stale, now: time.Now(), findings: []finding{}, reported: map[string]bool{}, installed: a.setupIn(root.Dir()).Read(ctx)}
 	x.checkStore(ctx)
 	x.checkSwitch()
 	x.checkSettings()

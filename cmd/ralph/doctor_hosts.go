@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/project"
 )
 
 // checkSwitch sees whether loops are switched off.
@@ -35,14 +36,14 @@ func (x *examination) checkSwitch() {
 		x.problem("switched-off", "", "whether loops are paused is not known, so all are off: "+err.Error(), "ralph resume")
 	}
 	for _, p := range pauses {
-		x.problem("switched-off", "", pausedWhat(p)+" is paused", "ralph resume "+pausedArgs(p))
+		x.problem("switched-off", "", pausedWhat(project.Pause(p))+" is paused", "ralph resume "+pausedArgs(project.Pause(p)))
 	}
 }
 
 // hookTime is the time that installed hooks give to a policy: the shortest, 0 if none asks it.
-func (a *app) hookTime(ctx context.Context, project string, p policy) (shortest time.Duration) {
-	a.setupIn(project).Read(ctx).Asking(func(_ setup.Settings, e setup.Entry, policies []string) {
-		if d := e.Deadline(); hasPolicy(project, policies, p) && (shortest == 0 || d < shortest) {
+func (a *app) hookTime(ctx context.Context, p *project.Project, policy project.Policy) (shortest time.Duration) {
+	a.setupIn(p.Dir()).Read(ctx).Asking(func(_ setup.Settings, e setup.Entry, policies []string) {
+		if d := e.Deadline(); hasPolicy(p, policies, policy) && (shortest == 0 || d < shortest) {
 			shortest = d
 		}
 	})
@@ -79,7 +80,7 @@ func (x *examination) checkSettings() {
 	})
 	if !any && len(x.installed.Plugins()) == 0 {
 		policy := " --policy NAME"
-		if !lacks(x.root.Dir(), workspace.DefaultPolicy) {
+		if !x.project.Lacks(workspace.DefaultPolicy) {
 			policy = ""
 		}
 		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install "+setup.Names()[0]+policy+" (other hosts: "+strings.Join(setup.Names()[1:], ", ")+")")
@@ -217,7 +218,7 @@ func (x *examination) checkOtherHooks() {
 			case known && event == host.Stop:
 				x.problem(check, in.File.Shown, fmt.Sprintf("another loop also answers stops: %s; the agent continues if either says so", text), fix)
 			case known && slices.ContainsFunc(x.policies, func(p examined) bool {
-				return p.host == in.Host.Name && p.policy.shortName() == o.Policy && p.program != nil && slices.Contains(p.program.Events, event)
+				return p.host == in.Host.Name && p.Short() == o.Policy && p.Program != nil && slices.Contains(p.Program.Events, event)
 			}):
 				x.problem(check, in.File.Shown, fmt.Sprintf("the hook that %s replaces also answers %s: %s; the agent sees both answers", o.Policy, e.Event, text), fix)
 			case event == host.Stop:
@@ -231,7 +232,7 @@ func (x *examination) checkOtherHooks() {
 func (x *examination) checkBlockCap() {
 	for _, p := range x.policies {
 		h, _ := host.Lookup(p.host)
-		if h == nil || p.program == nil || !slices.Contains(p.program.Events, host.Stop) {
+		if h == nil || p.Program == nil || !slices.Contains(p.Program.Events, host.Stop) {
 			continue
 		}
 		limit, where := x.installed.BlockCap(h)
@@ -241,8 +242,8 @@ func (x *examination) checkBlockCap() {
 		switch what, fix := p.reentryAdvice(); {
 		case what != "":
 			x.note("reentry", p.name, "it "+what, "to run through all tasks: "+fix)
-		case limit > 0 && p.program.Limits().Continuations > limit:
-			x.note("block-cap", where, fmt.Sprintf("%s lets the agent stop after %d consecutive continuations without a tool call, but %s continues up to %d times", h.Title, limit, p.name, p.program.Limits().Continuations),
+		case limit > 0 && p.Program.Limits().Continuations > limit:
+			x.note("block-cap", where, fmt.Sprintf("%s lets the agent stop after %d consecutive continuations without a tool call, but %s continues up to %d times", h.Title, limit, p.name, p.Program.Limits().Continuations),
 				fmt.Sprintf(`if that ends loops too early, add {"env": {%q: "0"}} to %s; the limits of the policy stay`, h.Settings.CapVariable, h.Settings.Project))
 		}
 	}
@@ -257,7 +258,7 @@ func (x *examination) checkOwnPlugin(ctx context.Context) {
 			x.problem("program", where, "the plugin "+setup.Plugin+" runs ralph by its name, but there is none on the PATH", "put ralph into a folder of the PATH")
 		}
 		for _, p := range setup.PluginPolicies() {
-			if lacks(x.root.Dir(), p) {
+			if x.project.Lacks(p) {
 				continue
 			}
 			x.examine(ctx, examined{name: p, host: name, scope: setup.ScopeUser, entry: setup.PluginPolicies(), forAll: true}, where)

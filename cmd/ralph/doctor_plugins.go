@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/project"
 )
 
 // checkPlugins sees which plugins answer stops too. A plugin whose commands a policy needs has a switch for its hook alone:
@@ -26,9 +27,9 @@ func (x *examination) checkPlugins(ctx context.Context) {
 				continue
 			}
 			p := examined{name: o.Policy}
-			if i := slices.IndexFunc(x.policies, func(e examined) bool { return e.host != "" && e.policy.shortName() == o.Policy }); i >= 0 {
+			if i := slices.IndexFunc(x.policies, func(e examined) bool { return e.host != "" && e.Short() == o.Policy }); i >= 0 {
 				p = x.policies[i]
-			} else if _, program, err := x.app.open(ctx, x.root.Dir(), o.Policy, nil); err != nil || !slices.ContainsFunc(program.HeadFiles(), x.root.Exists) {
+			} else if policy, err := x.project.Open(ctx, o.Policy, project.Load{}); err != nil || !slices.ContainsFunc(policy.Program.HeadFiles(), x.root.Exists) {
 				continue // neither is for this project
 			}
 			file := path.Join(".claude", short+".local.md")
@@ -39,7 +40,7 @@ func (x *examination) checkPlugins(ctx context.Context) {
 				x.problem(check, in.File.Shown, what,
 					fmt.Sprintf("1. switch off its hook alone, so that its commands and agents stay: begin %s with the lines `---`, `%s: false` and `---`, without comments, blanks or CR", file, setup.EnabledField),
 					"2. "+ignores, "3. run ralph doctor again; docs/policies/"+o.Policy+".md has more")
-			case p.program != nil && p.param("settings") != "ignore":
+			case p.Program != nil && p.Param("settings") != "ignore":
 				x.problem("switched-off", file, fmt.Sprintf("%s: false switches off %s too, not only the hook of %s", setup.EnabledField, p.name, name), ignores)
 			}
 		}

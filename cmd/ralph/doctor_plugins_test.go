@@ -1,11 +1,13 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/project"
 )
 
 // The hooks of the plugins read their switch byte by byte.
@@ -61,7 +63,7 @@ func TestOriginalOf(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for _, o := range setup.Originals() {
-		if o.Policy != "" && !isBuiltin(o.Policy) {
+		if o.Policy != "" && !slices.Contains(project.Shipped(), o.Policy) {
 			t.Errorf("there is no policy %s", o.Policy)
 		}
 	}

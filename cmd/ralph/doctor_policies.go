@@ -11,7 +11,6 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/host/setup"
-	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
@@ -19,31 +18,21 @@ import (
 
 // examined is a policy of the project: one that a host asks, or one in .ralph.
 type examined struct {
-	name    string // as the command line takes it
-	policy  policy
-	program *rules.Program // nil if it cannot be used
-	host    string         // that asks it, "" if none does
-	scope   string
-	entry   []string      // the policies of the entry that asks it, as it names them
-	set     []string      // the values of params that the entry states
-	forAll  bool          // the entry says --scope user
-	within  time.Duration // that the entry gives ralph, 0 is the usual time
-	values  paramValues
-}
-
-// param gives the value of a param in force, "" if the policy has none of that name.
-func (e examined) param(name string) string {
-	if v, ok := e.values.all()[name]; ok {
-		return v
-	}
-	return paramDefaults(e.program)[name]
+	project.Policy
+	name   string // as the command line takes it
+	host   string // that asks it, "" if none does
+	scope  string
+	entry  []string      // the policies of the entry that asks it, as it names them
+	set    []string      // the values of params that the entry states
+	forAll bool          // the entry says --scope user
+	within time.Duration // that the entry gives ralph, 0 is the usual time
 }
 
 // reentryAdvice says what it means that a policy continues once per prompt, and how to
 // change that; both are "" if it continues more often. Policies with such a choice
 // call their param reentry, as ralph:guards/reentry does.
 func (e examined) reentryAdvice() (what, fix string) {
-	if e.param("reentry") != "once" {
+	if e.Param("reentry") != "once" {
 		return "", ""
 	}
 	return "continues once per prompt, so it runs one task per prompt (reentry=once)", e.setAdvice("reentry=progress")
@@ -56,65 +45,64 @@ func (x *examination) checkPolicies(ctx context.Context) {
 			x.examine(ctx, examined{name: name, host: in.Host.Name, scope: in.Scope, entry: policies, set: e.Set(), forAll: e.ForAll(), within: e.Deadline()}, in.File.Shown)
 		}
 	})
-	_, parts := x.app.knownPolicies(ctx, x.root.Dir())
-	for _, name := range ownPolicies(x.root.Dir()) {
-		if file := ".ralph/" + name + ".yaml"; !parts[file] {
-			x.examine(ctx, examined{name: file}, "")
+	for _, policy := range x.project.Policies(ctx) {
+		if !policy.Shipped {
+			x.examine(ctx, examined{name: policy.Name}, "")
 		}
 	}
 }
 
 func (x *examination) examine(ctx context.Context, e examined, where string) {
-	a, dir := x.app, x.root.Dir()
-	p, err := findPolicy(dir, e.name)
+	found, err := x.project.Find(e.name)
 	if err != nil {
 		x.problem("policy", where, fmt.Sprintf("%s cannot be found: %v", e.name, err), "name a policy that exists: ralph install "+cmp.Or(e.host, host.ClaudeCode)+" --policy NAME")
 		return
 	}
-	if slices.ContainsFunc(x.policies, func(o examined) bool { return o.policy.name == p.name && (o.host == e.host || e.host == "") }) {
+	if slices.ContainsFunc(x.policies, func(o examined) bool { return o.Name == found.Name && (o.host == e.host || e.host == "") }) {
 		return
 	}
-	e.policy = p
-	if why := x.app.untrusted(dir); e.forAll && why != nil && !p.isProjects(e.name) {
-		if set, err := configured(p); err != nil || len(set) > 0 {
-			x.problem("untrusted", configFile, fmt.Sprintf("hooks for all projects do not use what it sets for %s: %v", p.shortName(), whyNot(why)), "read it, then: ralph trust")
+	load := project.Load{Set: e.set, Deadline: e.within}
+	if why := x.project.Distrusted(); e.forAll && why != nil && !found.Beneath() {
+		if x.project.Configured(found) {
+			x.problem("untrusted", project.ConfigFile, fmt.Sprintf("hooks for all projects do not use what it sets for %s: %v", found.Short(), project.WhyNot(why)), "read it, then: ralph trust")
 		}
-		e.policy.unset, p.unset = true, true
+		load.Untrusted = true
 	}
-	var diags rules.Diagnostics
-	if e.values, err = params(p, e.set); err == nil {
-		cfg := a.config(p, e.values)
-		cfg.Deadline = cmp.Or(e.within, cfg.Deadline)
-		e.program, diags = rules.Load(ctx, p.fsys, p.file, cfg)
-	}
+	e.Policy, err = x.project.Load(ctx, found, load)
+	x.policies = append(x.policies, e)
 	switch {
-	case err != nil:
+	case err != nil && e.Findings == nil:
 		x.problem("policy", where, fmt.Sprintf("%s cannot be used: %v", e.name, err), "repair what it names")
-	case e.program == nil:
+		return
+	case err != nil:
 		if len(e.set) == 0 {
 			where = "" // nothing of the entry is in it
 		}
-		x.problem("policy", where, fmt.Sprintf("%s cannot be used, so the agent may stop: %s", e.name, firstError(diags)), "ralph check "+e.name+shellSet("", e.set))
-	case len(diags) > 0:
-		x.note("policy", "", fmt.Sprintf("%s has %s", e.name, plural(len(diags), "finding")), "ralph check "+e.name)
-	}
-	x.policies = append(x.policies, e)
-	if e.program == nil {
+		x.problem("policy", where, fmt.Sprintf("%s cannot be used, so the agent may stop: %s", e.name, e.Problem), "ralph check "+e.name+shellSet("", e.set))
 		return
+	case len(e.Findings) > 0:
+		x.note("policy", "", fmt.Sprintf("%s has %s", e.name, plural(len(e.Findings), "finding")), "ralph check "+e.name)
 	}
-	if why := a.needsTrust(e); why != nil {
+	if why := x.project.Untrusted(e.Policy); why != nil {
 		var names []string
-		for _, f := range sensitive(e.program) {
-			names = append(names, f.Name)
+		for _, use := range x.project.Uses(e.Policy) {
+			names = append(names, use.Name)
 		}
-		x.problem("untrusted", "", fmt.Sprintf("%s runs programs or asks models (%s), %s. Until you approve it, those facts are missing", e.name, strings.Join(names, ", "), whyNot(why)),
+		x.problem("untrusted", "", fmt.Sprintf("%s runs programs or asks models (%s), %s. Until you approve it, those facts are missing", e.name, strings.Join(names, ", "), project.WhyNot(why)),
 			"read it, then: ralph trust "+e.name)
 	}
-	if names := inputs(e.program); len(names) > 0 && e.host != "" {
+	if names := inputs(e.Program); len(names) > 0 && e.host != "" {
 		x.problem("input", where, fmt.Sprintf("%s has facts that a program gives (%s), and a hook gives none, so they are missing", e.name, strings.Join(names, ", ")),
 			"give them another source, or ask the policy with the Go packages")
 	}
-	x.checkBrought(e, where)
+	if e.Shadows != "" {
+		x.note("shadow", "", fmt.Sprintf("%s of this project replaces the shipped policy %s", e.Name, e.Shadows), "")
+	}
+	if e.forAll && e.Beneath() {
+		if why := x.project.Unapproved(e.Policy); why != nil {
+			x.problem("untrusted", where, fmt.Sprintf("%s, %s. Until you approve it, hooks for all projects do not use it", e.Name, project.WhyNot(why)), "read it, then: ralph trust "+e.name)
+		}
+	}
 }
 
 // inputs are the names of the facts that a program gives.
@@ -127,37 +115,15 @@ func inputs(p *rules.Program) (names []string) {
 	return names
 }
 
-// whyNot says why a policy is not approved, without the way out, which is the fix.
-func whyNot(unapproved error) string {
-	var missing *approval.Missing
-	if errors.As(unapproved, &missing) {
-		return missing.Why
-	}
-	return unapproved.Error()
-}
-
-// checkBrought sees what the project brings: a file that replaces a shipped policy, and what does not count for a hook of
-// all projects.
-func (x *examination) checkBrought(e examined, where string) {
-	if short := e.policy.shadows(); short != "" {
-		x.note("shadow", "", fmt.Sprintf("%s of this project replaces the shipped policy %s", e.policy.name, short), "")
-	}
-	if e.forAll && e.policy.isProjects(e.name) {
-		if why := x.app.unapproved(e.policy, e.values, e.program.Files(), nil); why != nil {
-			x.problem("untrusted", where, fmt.Sprintf("%s, %s. Until you approve it, hooks for all projects do not use it", e.policy.name, whyNot(why)), "read it, then: ralph trust "+e.name)
-		}
-	}
-}
-
 // checkState reports what a stop would read now and cannot use as it is written.
 func (x *examination) checkState(ctx context.Context) {
 	for _, p := range x.policies {
-		if p.program == nil {
+		if p.Program == nil {
 			continue
 		}
-		for _, problem := range x.verdict(ctx, p.program).Problems {
+		for _, problem := range x.verdict(ctx, p.Program).Problems {
 			if problem.File != "" {
-				x.reportState(p.policy.shortName(), problem.File, problem.Text)
+				x.reportState(p.Short(), problem.File, problem.Text)
 			}
 		}
 	}
@@ -173,8 +139,8 @@ func (x *examination) reportState(policy, file, text string) {
 
 // verdict is that of a policy on a stop of an unknown session.
 func (x *examination) verdict(ctx context.Context, program *rules.Program) *rules.Verdict {
-	l, err := loop.New(program, append(x.app.loopOptions(),
-		loop.WithRoot(x.root.Dir()), loop.WithRecorder(nil), loop.WithTrust(func(*rules.Fact, []rules.File) error { return errors.New("which doctor leaves alone") }))...)
+	l, err := loop.New(program, append(x.app.in("").Options,
+		loop.Local(), loop.WithEnv(x.app.getenv), loop.WithRoot(x.root.Dir()), loop.WithRecorder(nil), loop.WithTrust(func(*rules.Fact, []rules.File) error { return errors.New("which doctor leaves alone") }))...)
 	if err != nil {
 		return &rules.Verdict{}
 	}
@@ -183,24 +149,19 @@ func (x *examination) verdict(ctx context.Context, program *rules.Program) *rule
 
 // checkLoops looks for loops that were left over, and for policies that no agent uses.
 func (x *examination) checkLoops(ctx context.Context) {
-	p, err := x.app.loopsOf(ctx, x.root.Dir())
-	if err == nil {
-		defer p.Close()
-		var status *project.Status
-		if status, err = p.Status(ctx); err == nil {
-			for _, l := range status.Loops {
-				x.checkLoop(l)
-			}
-		}
-	}
+	status, err := x.project.Status(ctx)
 	if err != nil {
 		x.problem("state-dir", "", err.Error(), "make the file readable")
+		return
+	}
+	for _, l := range status.Loops {
+		x.checkLoop(l)
 	}
 }
 
 func (x *examination) checkLoop(l project.Loop) {
-	short := shortPolicy(l.Policy)
-	known := func(e examined) bool { return e.policy.name == l.Policy }
+	short := project.Short(l.Policy)
+	known := func(e examined) bool { return e.Name == l.Policy }
 	for _, problem := range l.Problems {
 		x.reportState(short, l.File, problem)
 	}
@@ -212,16 +173,12 @@ func (x *examination) checkLoop(l project.Loop) {
 		}
 		x.problem("stale-loop", l.File, fmt.Sprintf("a loop of %s is left over: its last activity was %s. %s", short, ago(x.now, l.Active()), left), fix...)
 		x.findings[len(x.findings)-1].repair = func(ctx context.Context) error {
-			p, err := x.app.loopsOf(ctx, x.root.Dir())
-			if err == nil {
-				defer p.Close()
-				_, err = p.Stop(ctx, []string{l.Policy}, "")
-			}
+			_, err := x.project.Stop(ctx, []string{l.Policy}, "")
 			return err
 		}
 	}
-	if why := x.app.untrusted(x.root.Dir()); why != nil && slices.ContainsFunc(x.policies, func(e examined) bool { return known(e) && e.forAll }) {
-		x.problem("untrusted", l.File, fmt.Sprintf("hooks for all projects do not continue the loop of %s: %v", short, whyNot(why)), "read the file, then: ralph trust")
+	if why := x.project.Distrusted(); why != nil && slices.ContainsFunc(x.policies, func(e examined) bool { return known(e) && e.forAll }) {
+		x.problem("untrusted", l.File, fmt.Sprintf("hooks for all projects do not continue the loop of %s: %v", short, project.WhyNot(why)), "read the file, then: ralph trust")
 	}
 	if !slices.ContainsFunc(x.policies, func(e examined) bool { return known(e) && e.host != "" }) {
 		x.note("no-hook", l.File, fmt.Sprintf("there is a loop of %s, but no agent uses that policy", short), "ralph install claude-code --policy "+short)

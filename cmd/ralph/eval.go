@@ -4,25 +4,22 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/ralph-sdk/ralph/host/setup"
-	"github.com/ralph-sdk/ralph/internal/workspace"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/loop/judge"
-	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/project"
 )
 
 // maxInput bounds what is read from stdin, in bytes.
@@ -210,49 +207,47 @@ func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.Lo
 	if _, off := workspace.Off(root, a.getenv); off && named {
 		return nil, nil, nil
 	}
-	loops, files, notices, err := a.loopsIn(ctx, root, f)
+	all, err := a.loopsIn(ctx, root, f)
+	if err == nil && !named { // a file that the head of a policy reads may make a nearer directory the project
+		var nearer string
+		if nearer, err = workspace.Find(ev.Cwd, "", all.files, a.getenv); err == nil && nearer != root {
+			root = nearer
+			all, err = a.loopsIn(ctx, root, f)
+		}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if !named { // a file that the head of a policy reads may make a nearer directory the project
-		nearer, err := workspace.Find(ev.Cwd, "", files, a.getenv)
-		if err == nil && nearer != root {
-			root = nearer
-			loops, _, notices, err = a.loopsIn(ctx, root, f)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if _, off := workspace.Off(root, a.getenv); off {
-			return nil, nil, nil
-		}
+	if _, off := workspace.Off(root, a.getenv); off {
+		return nil, nil, nil
 	}
 	shown := []string{}
-	for _, notice := range notices {
-		if f.dryRun || a.firstInSession(ctx, ev, root+notice) {
+	for _, notice := range all.notices {
+		if f.dryRun || all.project.Once(ctx, ev.Host, ev.SessionID, root+notice) {
 			shown = append(shown, "[ralph] "+notice)
 		}
 	}
-	return loops, shown, nil
+	return all.loops, shown, nil
 }
 
-// loopsIn makes the loops of all policies in a project. files are those by which other projects are known: a policy that is
-// a file of the project is found by .ralph.
-func (a *app) loopsIn(ctx context.Context, root string, f evalFlags) (loops []*loop.Loop, files, notices []string, err error) {
-	for _, name := range workspace.OrDefault(f.policies) {
-		l, program, unused, err := a.loop(ctx, root, name, f)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		if l != nil {
-			loops = append(loops, l)
-			if p, err := findPolicy(root, name); program != nil && err == nil && !p.isProjects(name) {
-				files = append(files, program.HeadFiles()...)
-			}
-		}
-		notices = append(notices, unused...)
+// hookLoops are the loops of the policies that a hook names, in a project.
+type hookLoops struct {
+	project *project.Project
+	loops   []*loop.Loop
+	files   []string // by which other projects are known: a policy that is a file of the project is found by .ralph
+	notices []string // what is not used
+}
+
+func (a *app) loopsIn(ctx context.Context, root string, f evalFlags) (all hookLoops, err error) {
+	if all.project, err = project.Open(a.in(root)); err != nil {
+		return all, err
 	}
-	return loops, files, notices, nil
+	for _, name := range workspace.OrDefault(f.policies) {
+		if err := a.loop(ctx, &all, name, f); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
 }
 
 // decide decides an event with every policy and applies what they say, unless it is a
@@ -271,80 +266,56 @@ func decide(ctx context.Context, ev host.Event, loops []*loop.Loop, rehearse boo
 	return decisions
 }
 
-// loopOptions are those of every loop: it is the user's own, and can ask models.
-func (a *app) loopOptions() []loop.Option {
-	return append(a.sourceOptions(), loop.Local(), loop.WithEnv(a.getenv), loop.WithSource(judge.Source()))
-}
-
-// defaultDeadline is that of a hook that names none.
-func defaultDeadline() time.Duration { return loop.Config().Deadline }
-
-// sourceOptions are the sources of the program that the command is part of.
-func (a *app) sourceOptions() (opts []loop.Option) {
-	for _, s := range a.sources {
-		opts = append(opts, loop.WithSource(s))
-	}
-	return opts
-}
-
 // loop makes the loop of one policy. One that cannot be used stops only itself: its
-// loop lets the agent stop and says why. The notices say what is not used; there
-// is no loop if no policy replaces the one named.
-func (a *app) loop(ctx context.Context, root, name string, f evalFlags) (l *loop.Loop, program *rules.Program, notices []string, err error) {
-	opts := append(a.loopOptions(), loop.WithRoot(root), loop.WithDeadline(f.deadline))
+// loop lets the agent stop and says why. There is no loop if no policy replaces the one named.
+func (a *app) loop(ctx context.Context, all *hookLoops, name string, f evalFlags) error {
+	p := all.project
+	opts := append(a.in("").Options, loop.Local(), loop.WithEnv(a.getenv), loop.WithRoot(p.Dir()), loop.WithDeadline(f.deadline))
 	if f.private {
 		opts = append(opts, loop.WithPrivate())
 	}
-	broken := func(name string, why error) (*loop.Loop, *rules.Program, []string, error) {
-		l, err := loop.Broken(name, why, opts...)
-		return l, nil, notices, err
+	add := func(l *loop.Loop, err error) error {
+		if err == nil {
+			all.loops = append(all.loops, l)
+		}
+		return err
 	}
-	p, err := findPolicy(root, name)
+	policy, err := p.Find(name)
 	switch {
-	case err != nil && f.scope == setup.ScopeUser && lacks(root, name):
-		return nil, nil, nil, nil
+	case err != nil && f.scope == setup.ScopeUser && p.Lacks(name):
+		return nil
 	case err != nil:
-		return broken(name, err)
+		return add(loop.Broken(name, err, opts...))
 	}
-	var v paramValues
-	if f.scope == setup.ScopeUser && p.isProjects(name) {
-		if program, v, err = a.approved(ctx, p, f.set); err != nil {
-			notices = append(notices, fmt.Sprintf("%s is not used, since it %s", p.name, strings.TrimPrefix(err.Error(), "which ")))
+	load := project.Load{Set: f.set, Lazy: true}
+	if f.scope == setup.ScopeUser && policy.Beneath() {
+		approved, err := p.OpenApproved(ctx, policy, project.Load{Set: f.set})
+		if err != nil {
+			all.notices = append(all.notices, fmt.Sprintf("%s is not used, since it %s", policy.Name, strings.TrimPrefix(err.Error(), "which ")))
 			var ok bool
-			if p, ok = shippedPolicy(root, name); !ok {
-				return nil, nil, notices, nil
+			if approved, ok = project.ShippedPolicy(name); !ok {
+				return nil
 			}
 		}
+		policy = approved
 	}
-	if program == nil {
+	if policy.Program == nil {
 		if f.scope == setup.ScopeUser {
-			why := a.untrusted(root)
-			if set, err := configured(p); why != nil && (err != nil || len(set) > 0) {
-				notices = append(notices, fmt.Sprintf("%s is not used: %v", configFile, why))
+			why := p.Distrusted()
+			if why != nil && p.Configured(policy) {
+				all.notices = append(all.notices, fmt.Sprintf("%s is not used: %v", project.ConfigFile, why))
 			}
-			p.unset = why != nil
+			load.Untrusted = why != nil
 			opts = append(opts, loop.WithUserScope(func(string) error { return why }))
 		}
-		if v, err = params(p, f.set); err != nil {
-			return broken(p.name, err)
-		}
-		var diags rules.Diagnostics
-		if program, diags = a.loadLazily(ctx, p, v); program == nil {
-			return broken(p.name, fmt.Errorf("the policy cannot be used; run: ralph check %s\n%s", name, firstError(diags)))
+		if policy, err = p.Load(ctx, policy, load); err != nil {
+			return add(loop.Broken(policy.Name, err, opts...))
 		}
 	}
-	l, err = loop.New(program, append(opts, loop.WithName(p.name), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
-		return a.unapproved(p, v, files, fact)
-	}))...)
-	return l, program, notices, err
-}
-
-// lacks reports whether a name leads to a file of the project that is not there. A hook for
-// all projects asks it only where it is.
-func lacks(root, name string) bool {
-	_, file := policyFile(root, name)
-	_, err := os.Lstat(file)
-	return strings.Contains(name, "/") && filepath.IsLocal(filepath.FromSlash(name)) && errors.Is(err, fs.ErrNotExist)
+	if !policy.Beneath() {
+		all.files = append(all.files, policy.Program.HeadFiles()...)
+	}
+	return add(loop.New(policy.Program, slices.Concat(policy.Options, opts, []loop.Option{loop.WithName(policy.Name)})...))
 }
 
 func (a *app) writeVerdict(f evalFlags, decisions []*loop.Decision) error {

@@ -1,21 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
@@ -57,51 +52,77 @@ func (a *app) explainCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.input, "input", "i", "", "`file` with an event to decide now, - for stdin")
 	formatFlag(cmd, &f.format, "the explanation", "text", "json")
-	sessionVar(fl, &f.session, "only decisions of this session", mustBeKnown)
+	sessionVar(fl, &f.session, "only decisions of this session", false)
 	fl.BoolVar(&f.private, "private", false, "show prompts, transcript texts and environment values (with --input)")
 	return cmd
 }
 
 func (a *app) explain(ctx context.Context, f explainFlags, which string) error {
-	var records []loop.Record
-	root, err := "", error(nil)
 	if f.input != "" {
-		records, err = a.decideNow(ctx, f.evalFlags)
-	} else if root, err = a.projectDir(f.project); err == nil && which != "" {
-		records, err = a.chosen(root, which)
-	} else if err == nil {
-		records, err = a.latest(root, f.policies, f.session, maxPolicies, decidedStop)
-		records = lastStop(records)
+		records, err := a.decideNow(ctx, f.evalFlags)
+		if err != nil {
+			return err
+		}
+		return a.explainAll(f.format, records)
+	}
+	p, err := a.open(f.project)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	var entries []project.Entry
+	if which != "" {
+		entries, err = p.Decision(which)
+	} else if f.session, err = p.Session(ctx, f.session, false); err == nil {
+		entries, err = p.History(project.Query{Policies: f.policies, Session: f.session, Last: maxPolicies, Match: decidedStop})
+		entries = lastStop(entries)
 	}
 	if err != nil {
 		return err
 	}
-	if f.format == "json" {
-		if err := a.encodeJSON(records); err != nil {
-			return err
-		}
+	records, err := recordsOf(entries)
+	if err != nil || len(records) > 0 {
+		return errors.Join(err, a.explainAll(f.format, records))
 	}
-	if len(records) == 0 {
-		if err := a.policiesExist(f.project, f.policies); err != nil {
-			return err
-		}
+	if err := policiesExist(p, f.policies); err != nil {
+		return err
+	}
+	if f.format == "json" {
+		fmt.Fprintln(a.stdout, "[]")
+	}
+	if other, _ := p.History(project.Query{Last: 1, Match: isDecision}); len(other) > 0 {
 		a.status = exitFindings
-		if other, _ := a.latest(root, nil, "", 1, func(loop.Record) bool { return true }); len(other) > 0 {
-			fmt.Fprintln(a.stderr, "ralph: no such decision let an agent stop, or continued it; ralph log lists the others, and ralph explain N shows one of them")
-			return nil
-		}
-		a.noDecision(false)
+		fmt.Fprintln(a.stderr, "ralph: no such decision let an agent stop, or continued it; ralph log lists the others, and ralph explain N shows one of them")
 		return nil
 	}
-	if f.format == "text" {
-		for i, r := range records {
-			if i > 0 {
-				fmt.Fprintln(a.stdout)
-			}
-			write := func(w io.Writer) error { return writeExplanation(w, r) }
-			if err := painted(a.stdout, write, a.palette().explanation); err != nil {
-				return err
-			}
+	a.noDecision(false)
+	return nil
+}
+
+// recordsOf reads whole records.
+func recordsOf(entries []project.Entry) ([]loop.Record, error) {
+	records := make([]loop.Record, len(entries))
+	for i, e := range entries {
+		var err error
+		if records[i], err = e.Record(); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
+// explainAll shows decisions.
+func (a *app) explainAll(format string, records []loop.Record) error {
+	if format == "json" {
+		return a.encodeJSON(records)
+	}
+	for i, r := range records {
+		if i > 0 {
+			fmt.Fprintln(a.stdout)
+		}
+		write := func(w io.Writer) error { return writeExplanation(w, r) }
+		if err := painted(a.stdout, write, a.palette().explanation); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -109,17 +130,20 @@ func (a *app) explain(ctx context.Context, f explainFlags, which string) error {
 
 // decidedStop reports whether a decision let an agent stop, or continued it: at a prompt or the end of a session there is
 // nothing to decide, and rules that only note or remember leave the decision to others.
-func decidedStop(r loop.Record) bool {
-	return r.Event != host.UserPromptSubmit && !host.Watched(r.Event) &&
+func decidedStop(r project.Decision) bool {
+	return isDecision(r) && project.Decides(r.Event) &&
 		(r.Rule != "" || r.Error != "" || r.Skipped != "" || r.Reason != "" || len(r.Noted) == 0 && len(project.Held(r.Trace.Steps)) == 0)
 }
+
+// isDecision reports whether a line of the log is a decision that this version of ralph can show.
+func isDecision(d project.Decision) bool { return d.V == 1 && d.Command == "" }
 
 // maxPolicies is how many policies that decided an event are compared.
 const maxPolicies = 16
 
 // lastStop returns the one of some decisions, the oldest first, that let the agent stop last, or continued it: where several
 // policies decided one event, one that continued, else one whose rule decided.
-func lastStop(records []loop.Record) []loop.Record {
+func lastStop(records []project.Entry) []project.Entry {
 	if len(records) == 0 {
 		return records
 	}
@@ -135,56 +159,7 @@ func lastStop(records []loop.Record) []loop.Record {
 			best = r
 		}
 	}
-	return []loop.Record{best}
-}
-
-// chosen finds the record that a number of ralph log, or an ID, names.
-func (a *app) chosen(root, which string) ([]loop.Record, error) {
-	own, err := a.store()
-	if err != nil {
-		return nil, err
-	}
-	number, err := strconv.Atoi(which)
-	if err != nil {
-		number = 0
-	}
-	listed, count := lister(own, root), 0
-	byID := map[string][][]byte{} // those whose ID begins so; the policies of one event can share an ID
-	var byNumber [][]byte
-	if _, err := own.ReadLog(func(line []byte) bool {
-		if _, n := listed(line); n > 0 {
-			if count = n; n == number {
-				byNumber = [][]byte{bytes.Clone(line)}
-			}
-		}
-		if id := lineID(line); byNumber == nil && strings.HasPrefix(id, which) {
-			byID[id] = append(byID[id], bytes.Clone(line))
-		}
-		return byNumber != nil
-	}, 1); err != nil {
-		return nil, err
-	}
-	lines := byNumber
-	switch ids := slices.Sorted(maps.Keys(byID)); {
-	case lines != nil:
-	case byID[which] != nil:
-		lines = byID[which]
-	case len(ids) == 1:
-		lines = byID[ids[0]]
-	case len(ids) > 1:
-		return nil, fmt.Errorf("the ids of %d decisions begin with %q, such as %s and %s; write more of it", len(ids), which, ids[0], ids[1])
-	case count == 0:
-		return nil, fmt.Errorf("there is no decision %q: the log has none of this project yet; if an agent has stopped here, see: ralph doctor", which)
-	default:
-		return nil, fmt.Errorf("there is no decision %q: write a number from 1, the latest, to %d, as ralph log shows it, or an id of ralph log --all or --format json; a policy is named by --policy", which, count)
-	}
-	records := make([]loop.Record, len(lines))
-	for i, line := range lines {
-		if err := json.Unmarshal(line, &records[i]); err != nil || records[i].V != 1 {
-			return nil, fmt.Errorf("the decision %s was logged by another version of ralph; ralph log --format json prints it", which)
-		}
-	}
-	return records, nil
+	return []project.Entry{best}
 }
 
 // decideNow decides the event of --input and changes nothing.
@@ -212,24 +187,4 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 		records[i] = d.Record(f.private)
 	}
 	return records, nil
-}
-
-// latest finds the latest n decisions of a project, of these policies and this session, if they are named, the oldest first.
-func (a *app) latest(root string, policies []string, session string, n int, match func(loop.Record) bool) ([]loop.Record, error) {
-	session, err := a.findSession(root, session, mustBeKnown)
-	if err != nil {
-		return nil, err
-	}
-	names := map[string]bool{}
-	for _, name := range policies {
-		p, err := findPolicy(root, name)
-		if err != nil {
-			p.name, _ = policyFile(root, name) // it may be gone since
-			names[name] = true
-		}
-		names[p.name] = true
-	}
-	return a.records(root, n, func(r loop.Record) bool {
-		return (len(names) == 0 || names[r.Policy]) && (session == "" || r.Session == session) && match(r)
-	})
 }

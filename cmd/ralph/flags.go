@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/workspace"
-	"github.com/ralph-sdk/ralph/state"
+	"github.com/ralph-sdk/ralph/project"
 )
 
 // projectFlag declares --project.
@@ -38,7 +39,10 @@ func restrict(cmd *cobra.Command, flag string, value *string, words ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, oneWord(words...)) // the flag is there, and has none yet
 	earlier := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
-		err := oneOf(flag, *value, words...)
+		var err error
+		if cmd.Flags().Changed(flag) {
+			err = oneOf(flag, *value, words...)
+		}
 		if earlier != nil {
 			err = errors.Join(earlier(cmd, args), err)
 		}
@@ -95,30 +99,25 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// projectDir is the project of a command that has no event, links resolved as in the
-// log. It is the one that hooks of the session decide for: the flag, else
-// CLAUDE_PROJECT_DIR where that is a directory, else the one that the working directory
-// belongs to.
-func (a *app) projectDir(flag string) (string, error) {
+// open opens the project of a command that has no event. It is the one that hooks of the session decide for: the flag, else
+// CLAUDE_PROJECT_DIR where that is a directory, else the one that the working directory belongs to.
+func (a *app) open(flag string) (*project.Project, error) {
 	dir, other, err := a.findProject(flag)
+	if err != nil {
+		return nil, err
+	}
 	if other != "" {
 		fmt.Fprintf(a.stderr, "ralph: the project is %s; --project . takes the working directory\n", other)
 	}
-	return dir, err
+	return project.Open(a.in(dir))
 }
 
-// findProject is projectDir without a message. other says what the project is, if that is
-// neither the flag nor the working directory.
+// findProject finds the project of a command. other says what it is, if that is neither the flag nor the working directory.
 func (a *app) findProject(flag string) (dir, other string, err error) {
-	if flag != "" {
-		dir, err = resolvedDir(flag)
+	if dir, err = resolvedDir(flag); flag != "" || err != nil {
 		return dir, "", err
 	}
-	here, err := a.here()
-	if err != nil {
-		return "", "", err
-	}
-	why := ", as CLAUDE_PROJECT_DIR says"
+	here, why := dir, ", as CLAUDE_PROJECT_DIR says"
 	if dir = workspace.Named("", a.getenv); dir == "" {
 		dir, why = a.above(here), ""
 	}
@@ -127,6 +126,9 @@ func (a *app) findProject(flag string) (dir, other string, err error) {
 	}
 	return dir, other, nil
 }
+
+// above returns the project that a directory belongs to.
+func (a *app) above(dir string) string { return project.Above(context.Background(), dir, a.in("")) }
 
 // here is the working directory, links resolved.
 func (a *app) here() (string, error) { return resolvedDir("") }
@@ -137,15 +139,6 @@ func resolvedDir(dir string) (string, error) {
 		return "", err
 	}
 	return filepath.EvalSymlinks(abs)
-}
-
-// openProject opens the project of a command that has no event.
-func (a *app) openProject(flag string) (*state.Root, error) {
-	dir, err := a.projectDir(flag)
-	if err != nil {
-		return nil, err
-	}
-	return state.OpenRoot(dir)
 }
 
 // atMostOne has a command refuse more than one argument, which what names.

@@ -1,14 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/ralph-sdk/ralph/internal/store"
 )
 
 type hintFlags struct {
@@ -28,7 +26,7 @@ func (a *app) hintCommand() *cobra.Command {
 			"ralph's own files, not in the project. ralph status shows the hints that wait. The decision\n" +
 			"log has only the size of a hint, unless eval ran with --log-private.",
 		Example: "  ralph hint 'The tests need docker: skip them.'\n  ralph hint --policy speckit Take the old parser as an example.\n  ralph hint --clear",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.TrimSpace(strings.Join(args, " "))
 			switch {
 			case f.clear && text != "":
@@ -36,62 +34,42 @@ func (a *app) hintCommand() *cobra.Command {
 			case !f.clear && text == "":
 				return errors.New("write the text for the agent: ralph hint TEXT")
 			}
-			return a.hint(f, text)
+			return a.hint(cmd.Context(), f, text)
 		},
 	}
 	cmd.Flags().StringVarP(&f.policy, "policy", "p", "", "only with a continuation by this policy: a `name` or a file")
-	sessionVar(cmd.Flags(), &f.session, "only in this session", mayBeNew)
+	sessionVar(cmd.Flags(), &f.session, "only in this session", true)
 	cmd.Flags().BoolVar(&f.clear, "clear", false, "remove the hints that wait; with --policy or --session only those for it")
 	projectFlag(cmd.Flags(), &f.project)
 	return cmd
 }
 
-func (a *app) hint(f hintFlags, text string) error {
-	root, err := a.projectDir(f.project)
+func (a *app) hint(ctx context.Context, f hintFlags, text string) error {
+	p, err := a.open(f.project)
 	if err != nil {
 		return err
 	}
-	own, err := a.store()
-	if err != nil {
+	defer p.Close()
+	if f.session, err = p.Session(ctx, f.session, true); err != nil {
 		return err
 	}
-	if f.policy != "" {
-		p, err := findPolicy(root, f.policy)
-		if err != nil {
-			return err
+	if !f.clear {
+		h, err := p.Hint(text, f.policy, f.session)
+		if err == nil {
+			fmt.Fprintf(a.stdout, "The agent sees it with its next continuation%s.\n", audience(h.Policy, h.Session))
 		}
-		f.policy = p.name
-	}
-	if f.session, err = a.findSession(root, f.session, mayBeNew); err != nil {
 		return err
 	}
-	if f.clear {
-		return a.clearHints(own, root, f)
-	}
-	if err := own.AddHint(store.Hint{Root: root, Policy: f.policy, Session: f.session, Text: text, At: time.Now().UTC()}); err != nil {
+	n, err := p.ClearHints(f.policy, f.session)
+	switch {
+	case err != nil:
 		return err
-	}
-	fmt.Fprintf(a.stdout, "The agent sees it with its next continuation%s.\n", audience(f.policy, f.session))
-	return nil
-}
-
-func (a *app) clearHints(own *store.Store, root string, f hintFlags) error {
-	hints, err := own.Hints(root)
-	if err != nil {
-		return err
-	}
-	n := 0
-	for _, h := range hints {
-		if (f.policy == "" || h.Policy == f.policy) && (f.session == "" || h.Session == f.session) && own.TakeHint(h) {
-			n++
-		}
-	}
-	if n == 0 {
+	case n == 0:
 		fmt.Fprintln(a.stdout, "no hint waits")
 		a.status = exitFindings
-		return nil
+	default:
+		fmt.Fprintf(a.stdout, "removed %s\n", plural(n, "hint"))
 	}
-	fmt.Fprintf(a.stdout, "removed %s\n", plural(n, "hint"))
 	return nil
 }
 

@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-sdk/ralph/project"
 )
 
 // Every template makes a project whose policy has no finding and passes its tests.
 func TestTemplates(t *testing.T) {
-	for _, name := range append(builtins(), basicTemplate) {
+	for _, name := range append(project.Shipped(), project.BasicTemplate) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

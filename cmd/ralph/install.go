@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/internal/home"
 	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/project"
 )
 
 type installFlags struct {
@@ -88,20 +89,16 @@ func (a *app) setupIn(project string) setup.Env {
 }
 
 // settingsTarget finds the settings file that the flags mean.
-func (a *app) settingsTarget(ctx context.Context, hostName string, f installFlags) (setup.Host, setup.File, string, error) {
-	project, err := a.projectDir(f.project)
+func (a *app) settingsTarget(ctx context.Context, p *project.Project, hostName string, f installFlags) (setup.Host, setup.File, error) {
+	g, err := a.setupIn(p.Dir()).Host(hostName)
 	if err != nil {
-		return setup.Host{}, setup.File{}, "", err
-	}
-	g, err := a.setupIn(project).Host(hostName)
-	if err != nil {
-		return g, setup.File{}, "", err
+		return g, setup.File{}, err
 	}
 	if !slices.Contains(g.Scopes(), f.scope) {
-		return g, setup.File{}, "", fmt.Errorf("%s has no scope %q here, expected one of %s", g.Title, f.scope, strings.Join(g.Scopes(), ", "))
+		return g, setup.File{}, fmt.Errorf("%s has no scope %q here, expected one of %s", g.Title, f.scope, strings.Join(g.Scopes(), ", "))
 	}
 	s, err := g.Open(ctx, f.scope)
-	return g, s, project, err
+	return g, s, err
 }
 
 // replace shows what changes in a settings file, and writes it unless it is a dry run.
@@ -118,14 +115,19 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if f.deadline < 0 {
 		return fmt.Errorf("--deadline takes a duration such as 2m, not %s", f.deadline)
 	}
-	g, s, project, err := a.settingsTarget(ctx, hostName, f)
+	p, err := a.open(f.project)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	g, s, err := a.settingsTarget(ctx, p, hostName, f)
 	if err != nil {
 		return err
 	}
 	entries, _ := s.Entries() // With reports the error
 	chosen, kept := f.set, setup.SetOf(entries, f.policies)
 	f.set = setup.SetOver(kept, chosen)
-	events, err := a.installable(ctx, project, f)
+	events, err := installable(ctx, p, f)
 	if err != nil && kept != nil {
 		return fmt.Errorf("%w\nthe entry in %s has%s; to begin again, first run: %s",
 			err, s.Shown, shellSet("", kept), uninstallLine(g.Name, f.policies, entries, f.scope))
@@ -137,7 +139,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if len(names) == 0 {
 		return fmt.Errorf("%s has no event of %s, which lists %s", g.Title, policyList(f.policies), wordList(events, "and"))
 	}
-	installed, isNew := a.setupIn(project).Read(ctx), !setup.Asks(entries, f.policies) // doctor reports an old one
+	installed, isNew := a.setupIn(p.Dir()).Read(ctx), !setup.Asks(entries, f.policies) // doctor reports an old one
 	if other, ok := installed.Serving(g, f.scope, f.policies); ok && isNew {
 		where := ""
 		if g.Settings.ReadsWhere != "" {
@@ -147,7 +149,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 		a.adviseGates(g.Gates(ctx, other.File))
 		return nil
 	}
-	if err := overlap(installed, g, project, f); err != nil {
+	if err := overlap(installed, g, p, f); err != nil {
 		return err
 	}
 	if where, on := installed.Plugins()[g.Name]; on && isNew {
@@ -181,8 +183,8 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if len(absent) > 0 {
 		fmt.Fprintf(a.stdout, "%s has no %s, so it does not ask %s there.\n", g.Title, wordList(absent, "and no"), policyList(f.policies))
 	}
-	if dir, err := os.Getwd(); err == nil && g.Settings.Here && f.scope != setup.ScopeUser && !workspace.SameFile(dir, project) && workspace.Beneath(project, dir) {
-		fmt.Fprintf(a.stdout, "Start %s in %s: it reads only the settings of the folder that it is started in.\n", g.Title, project)
+	if dir, err := os.Getwd(); err == nil && g.Settings.Here && f.scope != setup.ScopeUser && !workspace.SameFile(dir, p.Dir()) && workspace.Beneath(p.Dir(), dir) {
+		fmt.Fprintf(a.stdout, "Start %s in %s: it reads only the settings of the folder that it is started in.\n", g.Title, p.Dir())
 	}
 	if f.scope == setup.ScopeUser {
 		fmt.Fprintln(a.stdout, "In each project, its loops and settings count once you start a loop there or run: ralph trust")
@@ -195,13 +197,13 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if note != "" {
 		fmt.Fprintln(a.stdout, note)
 	}
-	a.adviseInstalled(ctx, project, g.Name, f)
+	a.adviseInstalled(ctx, p, g.Name, f)
 	return nil
 }
 
 // overlap refuses an entry that asks a policy which another entry of the host asks, in any scope: the loop would count each
 // stop twice. The entry for just these policies in the scope itself is the one that install writes again.
-func overlap(installed *setup.Installed, g setup.Host, project string, f installFlags) error {
+func overlap(installed *setup.Installed, g setup.Host, p *project.Project, f installFlags) error {
 	for _, in := range installed.Of(g) {
 		for _, e := range in.Entries {
 			asked, ok := e.Ralph()
@@ -209,13 +211,13 @@ func overlap(installed *setup.Installed, g setup.Host, project string, f install
 				continue
 			}
 			for _, name := range workspace.OrDefault(f.policies) {
-				if p, err := findPolicy(project, name); err != nil || !hasPolicy(project, asked, p) {
+				if policy, err := p.Find(name); err != nil || !hasPolicy(p, asked, policy) {
 					continue
 				}
 				return fmt.Errorf("%s already asks %s at %s, as %s says; two entries would count each stop twice.\n"+
 					"To replace that entry, first run: %s\n"+
 					"To give the policy other values in this project, keep the entry and write into %s: set: {%s: {NAME: VALUE}}",
-					g.Title, name, e.Event, in.File.Shown, uninstallLine(g.Name, asked, in.Entries, in.Scope), configFile, shortPolicy(name))
+					g.Title, name, e.Event, in.File.Shown, uninstallLine(g.Name, asked, in.Entries, in.Scope), project.ConfigFile, project.Short(name))
 			}
 		}
 	}
@@ -223,10 +225,10 @@ func overlap(installed *setup.Installed, g setup.Host, project string, f install
 }
 
 // hasPolicy reports whether a list of policies has one, by whichever of its names.
-func hasPolicy(project string, policies []string, p policy) bool {
+func hasPolicy(p *project.Project, policies []string, policy project.Policy) bool {
 	return slices.ContainsFunc(policies, func(name string) bool {
-		other, err := findPolicy(project, name)
-		return err == nil && other.name == p.name
+		other, err := p.Find(name)
+		return err == nil && other.Name == policy.Name
 	})
 }
 
@@ -252,26 +254,22 @@ func policyList(policies []string) string {
 
 // installable checks the policies as a hook would load them, and gives the events
 // that they decide.
-func (a *app) installable(ctx context.Context, project string, f installFlags) (events []string, err error) {
+func installable(ctx context.Context, p *project.Project, f installFlags) (events []string, err error) {
 	for _, name := range workspace.OrDefault(f.policies) {
-		p, err := findPolicy(project, name)
+		policy, err := p.Find(name)
 		if err != nil {
 			return nil, err
 		}
-		if shipped, ok := shippedPolicy(project, name); ok && f.scope == setup.ScopeUser {
-			p = shipped // in other projects
+		if shipped, ok := project.ShippedPolicy(name); ok && f.scope == setup.ScopeUser {
+			policy = shipped // in other projects
 		}
-		if f.scope == setup.ScopeUser && !p.shipped && !filepath.IsAbs(filepath.FromSlash(name)) {
+		if f.scope == setup.ScopeUser && !policy.Shipped && !filepath.IsAbs(filepath.FromSlash(name)) {
 			return nil, fmt.Errorf("%s is in this project, but --scope user is for all projects: name a shipped policy or an absolute path", name)
 		}
-		program, diags, err := a.load(ctx, p, f.set)
-		if err != nil {
+		if policy, err = p.Load(ctx, policy, project.Load{Set: f.set}); err != nil {
 			return nil, err
 		}
-		if program == nil {
-			return nil, unusable(name, diags)
-		}
-		for _, e := range program.Events {
+		for _, e := range policy.Program.Events {
 			if !slices.Contains(events, e) {
 				events = append(events, e)
 			}
@@ -288,16 +286,15 @@ func (a *app) adviseGates(gates []setup.Gate) {
 }
 
 // adviseInstalled says what else a user should know of the policies.
-func (a *app) adviseInstalled(ctx context.Context, project, hostName string, f installFlags) {
+func (a *app) adviseInstalled(ctx context.Context, p *project.Project, hostName string, f installFlags) {
 	for _, name := range workspace.OrDefault(f.policies) {
-		p, program, err := a.open(ctx, project, name, f.set)
+		policy, err := p.Open(ctx, name, project.Load{Set: f.set})
 		if err != nil {
 			continue // doctor reports it
 		}
-		e := examined{name: name, policy: p, program: program, host: hostName, scope: f.scope, entry: f.policies, set: f.set}
-		e.values, _ = params(p, f.set) // open has read them
-		deadline := cmp.Or(a.hookTime(ctx, project, p), f.deadline, defaultDeadline())
-		for _, fact := range program.Facts() {
+		e := examined{Policy: policy, name: name, host: hostName, scope: f.scope, entry: f.policies, set: f.set}
+		deadline := cmp.Or(a.hookTime(ctx, p, policy), f.deadline, defaultDeadline())
+		for _, fact := range policy.Program.Facts() {
 			if fact.Timeout >= deadline {
 				fmt.Fprintf(a.stdout, "The fact %q of %s may take %s, and the hook ends after %s. To give it more time: ralph install %s%s --scope %s --deadline %s\n",
 					fact.Name, name, fact.Timeout, deadline, hostName, policyFlags(f.policies), f.scope, (fact.Timeout + 10*time.Second).Round(time.Second))
@@ -306,14 +303,14 @@ func (a *app) adviseInstalled(ctx context.Context, project, hostName string, f i
 		if what, fix := e.reentryAdvice(); what != "" {
 			fmt.Fprintf(a.stdout, "%s %s. To run through all tasks: %s\n", name, what, fix)
 		}
-		if names := inputs(program); len(names) > 0 {
+		if names := inputs(policy.Program); len(names) > 0 {
 			fmt.Fprintf(a.stdout, "%s has facts that a program gives, and a hook gives none: %s\n", name, strings.Join(names, ", "))
 		}
-		if a.needsTrust(e) != nil {
+		if p.Untrusted(policy) != nil {
 			fmt.Fprintf(a.stdout, "%s runs programs or asks a model. Read it, then approve it: ralph trust %s\n", name, name)
 		}
-		if short := p.shadows(); short != "" && f.scope == setup.ScopeUser && p.isProjects(name) && a.unapproved(p, e.values, program.Files(), nil) != nil {
-			fmt.Fprintf(a.stdout, "In this project the shipped policy decides until you approve the project's own %s: ralph trust %s\n", p.name, name)
+		if policy.Shadows != "" && f.scope == setup.ScopeUser && policy.Beneath() && p.Unapproved(policy) != nil {
+			fmt.Fprintf(a.stdout, "In this project the shipped policy decides until you approve the project's own %s: ralph trust %s\n", policy.Name, name)
 		}
 	}
 }

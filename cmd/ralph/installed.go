@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/internal/shellwords"
+	"github.com/ralph-sdk/ralph/project"
 )
 
 // shellSet gives values of params as flags behind a word, "" if there are none.
@@ -28,7 +29,7 @@ func shellSet(before string, set []string) string {
 func (e examined) setAdvice(value string) string {
 	if len(e.entry) > 1 {
 		name, text, _ := strings.Cut(value, "=")
-		return fmt.Sprintf("write `set: {%s: {%s: %s}}` into %s", e.policy.shortName(), name, text, configFile)
+		return fmt.Sprintf("write `set: {%s: {%s: %s}}` into %s", e.Short(), name, text, project.ConfigFile)
 	}
 	fix := "ralph install " + cmp.Or(e.host, host.ClaudeCode)
 	if e.host == "" { // no entry asks it yet

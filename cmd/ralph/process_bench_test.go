@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-sdk/ralph/project"
 )
 
 // The smallest Go program there is: what a process costs before it does anything.
@@ -86,7 +88,7 @@ func BenchmarkProcess(b *testing.B) {
 	}
 
 	// A project that a policy is not for costs what no rules cost.
-	for _, name := range builtins() {
+	for _, name := range project.Shipped() {
 		b.Run("idle/"+name, func(b *testing.B) {
 			p := newProcess(b, ralph, nil, []string{"eval", "--policy", name})
 			p.env = append(p.env, "CLAUDE_HOOK_JUDGE_MODE=true") // double-shot-latte is for every other session

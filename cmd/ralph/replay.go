@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/internal/workspace"
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/replay"
+	"github.com/ralph-sdk/ralph/project"
 )
 
 type replayFlags struct {
@@ -47,7 +47,7 @@ func (a *app) replayCommand() *cobra.Command {
 	fl.StringVarP(&f.policy, "policy", "p", workspace.DefaultPolicy, "policy `file`, or name of a shipped policy, that decides now")
 	fl.StringVar(&f.recorded, "recorded", "", "`name` of the policy that decided then; NEW's own by default, or the only one in the log")
 	projectFlag(fl, &f.project)
-	sessionVar(fl, &f.session, "only decisions of this session", mustBeKnown)
+	sessionVar(fl, &f.session, "only decisions of this session", false)
 	setFlag(fl, &f.set)
 	fl.IntVarP(&f.last, "last", "n", 100, "how many decisions, the latest; 0 for all")
 	formatFlag(cmd, &f.format, "the report", "text", "json")
@@ -68,30 +68,39 @@ func (a *app) replay(ctx context.Context, f replayFlags) error {
 	if err := atLeast("last", 0, f.last); err != nil {
 		return err
 	}
-	p, program, err := a.openToTry(ctx, f.project, f.policy, f.set)
+	p, err := a.open(f.project)
 	if err != nil {
 		return err
 	}
-	if f.session, err = a.findSession(p.project, f.session, mustBeKnown); err != nil {
-		return err
-	}
-	records, err := a.records(p.project, 0, func(r loop.Record) bool { return f.session == "" || r.Session == f.session })
+	defer p.Close()
+	policy, err := p.Open(ctx, p.AtHand(f.policy), project.Load{Set: f.set})
 	if err != nil {
 		return err
 	}
-	if len(records) == 0 && f.session != "" {
+	if f.session, err = p.Session(ctx, f.session, false); err != nil {
+		return err
+	}
+	entries, err := p.History(project.Query{Session: f.session, Match: isDecision})
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 && f.session != "" {
 		return fmt.Errorf("the decision log has no decision of session %s", f.session)
 	}
-	out := replayReport{Policy: p.name, Decisions: []replay.Result{}}
-	if out.Recorded, err = decidedBy(records, f.recorded, p.name); err != nil {
+	out := replayReport{Policy: policy.Name, Decisions: []replay.Result{}}
+	if out.Recorded, err = decidedBy(entries, f.recorded, policy.Name); err != nil {
 		return err
 	}
-	records = slices.DeleteFunc(records, func(r loop.Record) bool { return r.Policy != out.Recorded })
-	if f.last > 0 && len(records) > f.last {
-		records = records[len(records)-f.last:]
+	entries = slices.DeleteFunc(entries, func(e project.Entry) bool { return e.Policy != out.Recorded })
+	if f.last > 0 && len(entries) > f.last {
+		entries = entries[len(entries)-f.last:]
 	}
-	for _, r := range records {
-		result := replay.Decide(ctx, program, r)
+	for _, e := range entries {
+		r, err := e.Record()
+		if err != nil {
+			return err
+		}
+		result := replay.Decide(ctx, policy.Program, r)
 		switch result.Outcome {
 		case replay.Same:
 			out.Same++
@@ -110,9 +119,9 @@ func (a *app) replay(ctx context.Context, f replayFlags) error {
 }
 
 // decidedBy chooses the policy whose decisions are replayed.
-func decidedBy(records []loop.Record, asked, name string) (string, error) {
+func decidedBy(entries []project.Entry, asked, name string) (string, error) {
 	policies := map[string]bool{}
-	for _, r := range records {
+	for _, r := range entries {
 		policies[r.Policy] = true
 	}
 	all := slices.Sorted(maps.Keys(policies))

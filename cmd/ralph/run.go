@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -26,7 +27,6 @@ type runFlags struct {
 	list                  bool
 	worktree, merge       bool
 	format                string
-	notify                string
 	set                   []string
 	project               string
 	changed               func(flag string) bool // whether the user gave it
@@ -37,9 +37,6 @@ const (
 	runGCPercent = 50
 	runHeap      = 16 << 20
 )
-
-// latestRun as the id of a run means the latest one of the project.
-const latestRun = "latest"
 
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
@@ -60,28 +57,25 @@ func (a *app) runCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.changed = cmd.Flags().Changed
 			for _, id := range []*string{&f.resume, &f.attach} {
-				if *id == latestRun && len(args) > 0 && cmd.ArgsLenAtDash() != 0 { // the id follows a blank
+				if *id == project.Latest && len(args) > 0 && cmd.ArgsLenAtDash() != 0 { // the id follows a blank
 					*id, args = args[0], args[1:]
 				}
 			}
-			if err := f.exclusive(); err != nil {
+			if err := f.exclusive(args); err != nil {
 				return err
 			}
-			project, err := a.projectDir(f.project)
+			p, err := a.open(f.project)
 			if err != nil {
 				return err
 			}
-			own, err := a.store()
-			if err != nil {
-				return err
-			}
+			defer p.Close()
 			switch {
 			case f.list:
-				return a.listRuns(own, project, f)
+				return a.listRuns(p, f)
 			case f.attach != "":
-				return a.attach(cmd.Context(), own, project, f)
+				return a.attach(cmd.Context(), p, f)
 			}
-			return a.begin(cmd.Context(), own, project, f, args)
+			return a.begin(cmd.Context(), p, f, args)
 		},
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -105,12 +99,12 @@ func (a *app) runCommand() *cobra.Command {
 	fl.DurationVar(&f.elapsed, "for", 0, "at most so long, such as 8h (default "+whole(run.DefaultElapsed)+")")
 	fl.DurationVar(&f.iteration, "iteration", 0, "end an iteration that takes longer (default "+whole(run.DefaultIteration)+")")
 	fl.StringVar(&f.resume, "resume", "", "go on with the run of this `id`, or with the latest one")
-	fl.Lookup("resume").NoOptDefVal = latestRun
+	fl.Lookup("resume").NoOptDefVal = project.Latest
 	fl.BoolVarP(&f.list, "list", "l", false, "list the runs of the project")
 	fl.StringVar(&f.attach, "attach", "", "watch the run of this `id`, which another process runs, or the latest one")
-	fl.Lookup("attach").NoOptDefVal = latestRun
+	fl.Lookup("attach").NoOptDefVal = project.Latest
+	restrict(cmd, "client", &f.client, clientNames()...)
 	formatFlag(cmd, &f.format, "what happens", "text", "json")
-	fl.StringVar(&f.notify, "notify", "", "`command` to run at the end, without a shell; RALPH_RUN_ENDED, RALPH_RUN_ITERATIONS and RALPH_RUN_WHY are in its environment")
 	fl.BoolVar(&f.worktree, "worktree", false, "let the agent work in a git worktree and on a branch of its own")
 	fl.BoolVar(&f.merge, "merge", false, "with --worktree: bring the branch back if the run ends by success")
 	setFlag(fl, &f.set)
@@ -122,13 +116,17 @@ func (a *app) runCommand() *cobra.Command {
 func whole(d time.Duration) string { return strings.TrimSuffix(d.String(), "0m0s") }
 
 // exclusive refuses flags that exclude each other, and blank ones that would mean that the flag was not given.
-func (f runFlags) exclusive() error {
+func (f runFlags) exclusive(args []string) error {
 	ways := slices.DeleteFunc([]string{"list", "attach", "resume"}, func(name string) bool { return !f.changed(name) })
 	if len(ways) > 1 {
 		return fmt.Errorf("--%s and --%s exclude each other", ways[0], ways[1])
 	}
+	kept := []string{"policy", "prompt", "until", "worktree", "merge", "continue", "client", "set", "iteration"}
+	if f.resume != "" && (len(args) > 0 || slices.ContainsFunc(kept, f.changed)) {
+		return errors.New("a run is resumed as it was started; give limits only")
+	}
 	for _, text := range []struct{ flag, value string }{
-		{"prompt", f.prompt}, {"policy", f.policy}, {"until", f.until}, {"budget", f.cost}, {"tokens", f.tokens}, {"notify", f.notify},
+		{"prompt", f.prompt}, {"policy", f.policy}, {"until", f.until}, {"budget", f.cost}, {"tokens", f.tokens},
 	} {
 		if f.changed(text.flag) && strings.TrimSpace(text.value) == "" {
 			return fmt.Errorf("--%s is blank", text.flag)
@@ -169,25 +167,21 @@ func (f runFlags) limits() (l run.Limits, err error) {
 	return l, nil
 }
 
+func clientNames() (names []string) {
+	for _, c := range run.Clients() {
+		names = append(names, c.Name())
+	}
+	return names
+}
+
 // runStatus is the exit status of a run.
 func runStatus(e run.End) int {
-	switch e {
-	case run.Success:
-		return exitOK
-	case run.Stopped:
-		return exitFindings
-	case run.AtLimit:
-		return exitLimit
-	case run.NoReset:
-		return exitRateLimit
-	case run.NoAccess:
-		return exitNoAccess
-	case run.TooManyFail:
-		return exitCrashes
-	case run.NoProgress:
-		return exitNoProgress
-	case run.Cancelled:
-		return exitInterrupted
+	status, known := map[run.End]int{
+		run.Success: exitOK, run.Stopped: exitFindings, run.AtLimit: exitLimit, run.NoReset: exitRateLimit, run.NoAccess: exitNoAccess,
+		run.TooManyFail: exitCrashes, run.NoProgress: exitNoProgress, run.Cancelled: exitInterrupted,
+	}[e]
+	if !known {
+		return exitFailed
 	}
-	return exitFailed
+	return status
 }

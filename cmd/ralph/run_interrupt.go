@@ -8,10 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-
-	"github.com/ralph-sdk/ralph/internal/store"
-	"github.com/ralph-sdk/ralph/internal/workspace"
-	"github.com/ralph-sdk/ralph/run"
 )
 
 // interruption is how a run is interrupted.
@@ -23,9 +19,9 @@ type interruption struct {
 
 // interruptions turns signals into interruptions. What ends a run at once is the second Ctrl-C, a request to end, and a
 // terminal that is closed. The context that it gives is done then.
-func interruptions(ctx context.Context) (interruption, context.Context, func()) {
+func interruptions(ctx context.Context, first chan struct{}) (interruption, context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	in := interruption{first: make(chan struct{}), note: make(chan string, 1), now: cancel}
+	in := interruption{first: first, note: make(chan string, 1), now: cancel}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, endSignals()...)
 	go func() {
@@ -76,26 +72,4 @@ func (o outlet) Write(b []byte) (int, error) {
 // withOutlet puts an outlet beneath the screen of an output.
 func withOutlet(w io.Writer, now context.CancelCauseFunc) io.Writer {
 	return &screen{to: outlet{unscreened(w), now}}
-}
-
-// runControl asks whether the run was stopped, and whether it, its policy, or every policy is paused in the project.
-func (a *app) runControl(own *store.Store, project, policy string, id func() string) func() run.Control {
-	return func() run.Control {
-		if own.RunEnding(id()) {
-			return run.Leave
-		}
-		if _, off := workspace.Off(project, func(string) string { return "" }); off {
-			return run.Pause
-		}
-		pauses, err := own.Pauses(project)
-		if err != nil {
-			return run.GoOn
-		}
-		for _, p := range pauses {
-			if p.Covers(policy, run.Session(id())) {
-				return run.Pause
-			}
-		}
-		return run.GoOn
-	}
 }

@@ -13,11 +13,8 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// How long a prompt may be, and one that is the text of a policy.
-const (
-	maxPrompt   = 1 << 20
-	maxRepeated = 128 << 10
-)
+// maxPrompt is how long a prompt may be.
+const maxPrompt = 1 << 20
 
 // openNamed opens a file that the user names. One of the project is read beneath it: no link that a repository brings leads out.
 // Elsewhere it may be anything, such as the pipe of another program.

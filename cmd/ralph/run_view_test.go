@@ -1,15 +1,12 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -71,29 +68,5 @@ func TestClock(t *testing.T) {
 		if got := clock(at, now); got != want {
 			t.Errorf("%s is shown as %q, want %q", at, got, want)
 		}
-	}
-}
-
-// The switch that pauses all loops of a project pauses its runs.
-func TestRunControl(t *testing.T) {
-	dir, own := t.TempDir(), store.Open(t.TempDir())
-	control := new(app).runControl(own, dir, "p", func() string { return "id" })
-	if got := control(); got != run.GoOn {
-		t.Errorf("at first it is %v", got)
-	}
-	if err := os.Mkdir(filepath.Join(dir, ".ralph"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, ".ralph", "off"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if got := control(); got != run.Pause {
-		t.Errorf("with .ralph/off it is %v", got)
-	}
-	if err := own.EndRun("id", true); err != nil {
-		t.Fatal(err)
-	}
-	if got := control(); got != run.Leave {
-		t.Errorf("once it is to end it is %v", got)
 	}
 }

@@ -10,18 +10,17 @@ import (
 	"os"
 	"os/signal"
 	"path"
-	"slices"
 	"syscall"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/run"
 	"github.com/ralph-sdk/ralph/state"
 )
 
 // listRuns lists the runs of the project.
-func (a *app) listRuns(own *store.Store, project string, f runFlags) error {
-	all, err := run.List(own.Dir(), project)
+func (a *app) listRuns(p *project.Project, f runFlags) error {
+	all, err := p.Runs()
 	if err != nil {
 		return err
 	}
@@ -29,14 +28,14 @@ func (a *app) listRuns(own *store.Store, project string, f runFlags) error {
 		return a.encodeJSON(append([]run.Info{}, all...)) // none is [], not null
 	}
 	if len(all) == 0 {
-		fmt.Fprintf(a.stdout, "no runs in %s\n", project)
+		fmt.Fprintf(a.stdout, "no runs in %s\n", p.Dir())
 	}
 	for _, info := range all {
 		state := stateWords(info)
 		if info.Ended != "" {
 			state = endWords(info.Ended)
 		}
-		fmt.Fprintf(a.stdout, "%s  %-9s  %-14s  %s  %s\n", info.ID, info.Client, plural(info.Totals.Iterations, "iteration"), shortPolicy(info.Policy), state)
+		fmt.Fprintf(a.stdout, "%s  %-9s  %-14s  %s  %s\n", info.ID, info.Client, plural(info.Totals.Iterations, "iteration"), project.Short(info.Policy), state)
 	}
 	return nil
 }
@@ -54,35 +53,10 @@ func stateWords(info run.Info) string {
 	return fmt.Sprintf("waiting until %s: %s", clock(*info.Until, info.Latest), info.Waiting)
 }
 
-// runNamed finds the run of an id that the user gives.
-func runNamed(own *store.Store, id string) (run.Info, error) {
-	info, err := run.Find(own.Dir(), id)
-	if errors.Is(err, store.ErrNoRun) {
-		err = fmt.Errorf("%w; see: ralph run --list", err)
-	}
-	return info, err
-}
-
-// runToWatch finds the run that --attach names. Without an id that is one that runs, if there is one.
-func runToWatch(own *store.Store, project, id string) (run.Info, error) {
-	if id != latestRun {
-		return runNamed(own, id)
-	}
-	all, err := run.List(own.Dir(), project)
-	switch at := slices.IndexFunc(all, func(info run.Info) bool { return info.Running }); {
-	case err != nil:
-		return run.Info{}, err
-	case len(all) == 0:
-		return run.Info{}, fmt.Errorf("there is no run in %s", project)
-	default:
-		return all[max(at, 0)], nil
-	}
-}
-
 // attach shows the events of a run that another process runs, until it ends. An agent can write the file of the events, so how the run
 // ended is what ralph keeps of it.
-func (a *app) attach(ctx context.Context, own *store.Store, project string, f runFlags) error {
-	info, err := runToWatch(own, project, f.attach)
+func (a *app) attach(ctx context.Context, p *project.Project, f runFlags) error {
+	info, err := p.FindRun(f.attach)
 	if err != nil {
 		return err
 	}
@@ -111,7 +85,7 @@ func (a *app) attach(ctx context.Context, own *store.Store, project string, f ru
 			a.status = runStatus(info.Ended)
 			return nil
 		}
-		if info, err = run.Find(own.Dir(), info.ID); err != nil {
+		if info, err = p.FindRun(info.ID); err != nil {
 			return err
 		}
 		if info.Running {

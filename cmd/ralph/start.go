@@ -72,26 +72,30 @@ func (a *app) startCommand() *cobra.Command {
 	fl.StringVar(&f.promise, "promise", "", "`text` that the agent writes when it is done")
 	fl.StringVar(&f.template, "template", "", "start from the template of this `name`")
 	fl.BoolVar(&f.todos, "from-todos", false, "start from the open todos of a session of Claude Code")
-	sessionVar(fl, &f.session, "session that owns the loop, and whose todos are read (default: the one that runs this command)", mayBeNew)
+	sessionVar(fl, &f.session, "session that owns the loop, and whose todos are read (default: the one that runs this command)", true)
 	projectFlag(fl, &f.project)
 	fl.BoolVar(&f.force, "force", false, "archive a loop that is running")
 	return cmd
 }
 
 func (a *app) start(ctx context.Context, name string, words []string, f startFlags) error {
-	p, policy, err := a.openLoop(ctx, f.project, name)
+	p, err := a.open(f.project)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
+	policy, err := p.Looped(ctx, p.AtHand(name))
+	if err != nil {
+		return err
+	}
 	r := project.StartRequest{Here: a.getenv("CLAUDE_CODE_SESSION_ID"), Force: f.force}
-	if f.session, err = a.findSession(p.Dir(), f.session, mayBeNew); err != nil {
+	if f.session, err = p.Session(ctx, f.session, true); err != nil {
 		return err
 	}
 	if r.Here = cmp.Or(f.session, r.Here); !f.todos { // with --from-todos the flag also says whose todos they are
 		r.Session = f.session
 	}
-	if f, err = a.filledIn(ctx, p.Dir(), f, r.Here); err != nil {
+	if f, err = filledIn(ctx, p, f, r.Here); err != nil {
 		return err
 	}
 	text := f.text != "" || f.promptFile != ""
@@ -118,7 +122,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	if err != nil {
 		return a.startError(err, policy)
 	}
-	a.showStarted(ctx, p.Dir(), started)
+	a.showStarted(ctx, p, started)
 	return nil
 }
 
@@ -151,7 +155,7 @@ func (a *app) startError(err error, p project.Policy) error {
 	return err
 }
 
-func (a *app) showStarted(ctx context.Context, dir string, s *project.Started) {
+func (a *app) showStarted(ctx context.Context, p *project.Project, s *project.Started) {
 	short := s.Policy.Short()
 	if s.Archived != "" {
 		fmt.Fprintf(a.stdout, "archived the earlier loop: %s\n", s.Archived)
@@ -166,11 +170,11 @@ func (a *app) showStarted(ctx context.Context, dir string, s *project.Started) {
 	if s.Idle != "" {
 		fmt.Fprintf(a.stdout, "  it does not run: %s\n", visible(s.Idle))
 	}
-	if s.Trusted && a.setupIn(dir).Read(ctx).ForAll() {
+	if s.Trusted && a.setupIn(p.Dir()).Read(ctx).ForAll() {
 		fmt.Fprintln(a.stdout, "  trusted   the loops and settings of this project count for hooks of all projects too")
 	}
 	fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %[1]s\n", short)
-	if own, err := findPolicy(dir, s.Policy.Name); err == nil && a.hookTime(ctx, own.project, own) == 0 {
+	if a.hookTime(ctx, p, s.Policy) == 0 {
 		fmt.Fprintf(a.stdout, "no agent uses this policy yet; install it with: ralph install claude-code --policy %s\n", short)
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/project"
 )
 
@@ -33,7 +32,7 @@ func (a *app) statusCommand() *cobra.Command {
 }
 
 func (a *app) showStatus(ctx context.Context, flag, format string) error {
-	p, err := a.openLoops(ctx, flag)
+	p, err := a.open(flag)
 	if err != nil {
 		return err
 	}
@@ -45,7 +44,7 @@ func (a *app) showStatus(ctx context.Context, flag, format string) error {
 	if format == "json" {
 		return a.encodeJSON(report)
 	}
-	if len(report.Loops) > 0 && a.untrusted(report.Project) != nil && a.setupIn(report.Project).Read(ctx).ForAll() {
+	if len(report.Loops) > 0 && p.Distrusted() != nil && a.setupIn(report.Project).Read(ctx).ForAll() {
 		fmt.Fprintln(a.stdout, "hooks for all projects do not continue these loops: you have not trusted this project; to do so: ralph trust")
 	}
 	a.writeStatus(report, time.Now())
@@ -58,14 +57,14 @@ func (a *app) writeStatus(report *project.Status, now time.Time) {
 		fmt.Fprintf(a.stdout, "all loops are off: %s; turn them on with: ralph resume\n", report.Off)
 	}
 	for _, p := range report.Paused {
-		fmt.Fprintf(a.stdout, "paused: %s, %s; resume it with: ralph resume %s\n", pausedWhat(store.Pause(p)), ago(now, p.At), pausedArgs(store.Pause(p)))
+		fmt.Fprintf(a.stdout, "paused: %s, %s; resume it with: ralph resume %s\n", pausedWhat(p), ago(now, p.At), pausedArgs(p))
 	}
 	for _, info := range report.Runs {
 		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, "run "+info.ID), stateWords(info))
 		if info.Running {
 			info.Totals.Elapsed = now.Sub(info.Started)
 		}
-		fmt.Fprintf(a.stdout, "  policy    %s\n  client    %s\n  used      %s of %d, %s\n", shortPolicy(info.Policy), info.Client, plural(info.Totals.Iterations, "iteration"), info.Limits.Iterations, used(info.Totals))
+		fmt.Fprintf(a.stdout, "  policy    %s\n  client    %s\n  used      %s of %d, %s\n", project.Short(info.Policy), info.Client, plural(info.Totals.Iterations, "iteration"), info.Limits.Iterations, used(info.Totals))
 		fmt.Fprintf(a.stdout, "  since     %s, %s\n", info.Started.Local().Format(time.DateTime), ago(now, info.Started))
 	}
 	if len(report.Loops) == 0 && len(report.Runs) == 0 {

@@ -30,32 +30,36 @@ func (a *app) stopCommand() *cobra.Command {
 		},
 	}
 	projectFlag(cmd.Flags(), &f.project)
-	sessionVar(cmd.Flags(), &f.session, "stop only loops of this session", mustBeKnown)
+	sessionVar(cmd.Flags(), &f.session, "stop only loops of this session", false)
 	return cmd
 }
 
 func (a *app) stop(ctx context.Context, f stopFlags, names []string) error {
-	p, err := a.openLoops(ctx, f.project, names...)
+	p, err := a.open(f.project)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	if f.session, err = a.findSession(p.Dir(), f.session, mustBeKnown); err != nil {
+	if f.session, err = p.Session(ctx, f.session, false); err != nil {
 		return err
 	}
 	if len(names) == 0 {
 		_, err := a.stopOne(ctx, p, nil, f.session)
 		return err
 	}
-	for _, name := range names {
-		found, err := findPolicy(p.Dir(), atHand(p.Dir(), name))
-		if err != nil {
-			return err
+	for i, name := range names { // none is stopped if one does not exist
+		if names[i] = p.AtHand(name); err == nil {
+			_, err = p.Find(names[i])
 		}
-		n, err := a.stopOne(ctx, p, []string{found.name}, f.session)
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		n, err := a.stopOne(ctx, p, []string{name}, f.session)
 		switch {
 		case errors.As(err, new(*project.NoLoopError)):
-			fmt.Fprintf(a.stdout, "%s names no loop; to keep it from continuing agents: ralph pause %s\n", name, found.shortName())
+			fmt.Fprintln(a.stdout, err)
 			a.status = exitFindings
 		case err != nil:
 			return err
@@ -87,7 +91,7 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 	}
 	of, in := "", ""
 	if len(names) > 0 {
-		of = " of " + shortPolicy(names[0])
+		of = " of " + project.Short(names[0])
 	}
 	if session != "" {
 		in = " that session " + visible(session) + " owns"

@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/policytest"
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -32,7 +33,7 @@ func (f *writeFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.witness, "witness", "-", "with --write: `file` with the situation as JSON, - for stdin")
 	fl.BoolVar(&f.fromLog, "from-log", false, "with --write: take the last decision of this project from the decision log")
 	fl.StringVar(&f.name, "name", "", "with --write: `name` of the test")
-	sessionVar(fl, &f.session, "with --from-log: only decisions of this session", mustBeKnown)
+	sessionVar(fl, &f.session, "with --from-log: only decisions of this session", false)
 	projectFlag(fl, &f.project).Usage = "with --from-log: project root `dir` (default: CLAUDE_PROJECT_DIR, else the working directory)"
 }
 
@@ -64,7 +65,7 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 	}
 	var draft policytest.Draft
 	if f.fromLog {
-		draft, err = a.draftFromLog(f, src)
+		draft, err = a.draftFromLog(ctx, f, src)
 	} else {
 		draft, err = a.draftFromWitness(f)
 	}
@@ -91,16 +92,26 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 }
 
 // draftFromLog takes the last decision that the policy of the tests made in the project.
-func (a *app) draftFromLog(f writeFlags, src []byte) (policytest.Draft, error) {
+func (a *app) draftFromLog(ctx context.Context, f writeFlags, src []byte) (policytest.Draft, error) {
 	name, err := testedPolicy(f.file, src)
 	if err != nil {
 		return policytest.Draft{}, err
 	}
-	root, err := a.projectDir(f.project)
+	p, err := a.open(f.project)
 	if err != nil {
 		return policytest.Draft{}, err
 	}
-	records, err := a.latest(root, []string{name}, f.session, 1, func(r loop.Record) bool { return r.Error == "" || len(r.Trace.Steps) > 0 }) // some rule was tried
+	defer p.Close()
+	session, err := p.Session(ctx, f.session, false)
+	if err != nil {
+		return policytest.Draft{}, err
+	}
+	tried := func(d project.Decision) bool { return isDecision(d) && (d.Error == "" || len(d.Trace.Steps) > 0) } // some rule
+	entries, err := p.History(project.Query{Policies: []string{name}, Session: session, Last: 1, Match: tried})
+	if err != nil {
+		return policytest.Draft{}, err
+	}
+	records, err := recordsOf(entries)
 	if err != nil {
 		return policytest.Draft{}, err
 	}
@@ -124,7 +135,7 @@ func testedPolicy(file string, src []byte) (string, error) {
 		}
 		if tests.Policy != "" {
 			beside = filepath.Join(filepath.Dir(file), filepath.FromSlash(tests.Policy))
-			if _, err := os.Stat(beside); err != nil && isBuiltin(tests.Policy) {
+			if _, err := os.Stat(beside); err != nil && slices.Contains(project.Shipped(), tests.Policy) {
 				return tests.Policy, nil
 			}
 		}

@@ -11,13 +11,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
-	"github.com/ralph-sdk/ralph/host/setup"
-	"github.com/ralph-sdk/ralph/internal/shellwords"
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/workspace"
-	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/project"
 )
 
 type trustFlags struct {
@@ -44,37 +40,21 @@ func (a *app) trustCommand() *cobra.Command {
 			"policy before you approve it. Without a name it is .ralph/policy.yaml, if there is one.",
 		Example: "  ralph trust            # .ralph/policy.yaml\n  ralph trust speckit\n  ralph trust --list\n  ralph trust --revoke   # the project and all its policies",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			own, err := a.store()
+			if f.list {
+				if f.revoke || len(args) > 0 {
+					return errors.New("--list takes neither a policy nor --revoke")
+				}
+				return a.listTrust()
+			}
+			p, err := a.open(f.project)
 			if err != nil {
 				return err
 			}
-			switch {
-			case f.list && (f.revoke || len(args) > 0):
-				return errors.New("--list takes neither a policy nor --revoke")
-			case f.list:
-				return a.listTrust(own)
-			}
-			if f.project, err = a.projectDir(f.project); err != nil {
-				return err
-			}
-			act := a.trust
-			switch _, err := findPolicy(f.project, workspace.DefaultPolicy); {
-			case f.revoke && len(args) == 0:
-				return a.distrustProject(own, f.project)
-			case f.revoke:
-				act = a.distrust
-			case len(args) == 0 && err == nil:
-				args = []string{workspace.DefaultPolicy}
-			}
-			for _, name := range args {
-				if err := act(cmd.Context(), own, f, atHand(f.project, name)); err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
-			}
+			defer p.Close()
 			if f.revoke {
-				return nil
+				return a.distrust(p, args)
 			}
-			return a.trustProject(own, f.project, len(args) == 0)
+			return a.trust(cmd.Context(), p, args, f.set)
 		},
 	}
 	cmd.Flags().BoolVarP(&f.list, "list", "l", false, "list what is approved")
@@ -84,61 +64,44 @@ func (a *app) trustCommand() *cobra.Command {
 	return cmd
 }
 
-// trustProject keeps that the user trusts a project. It prints what is new, and always where it alone was asked for.
-func (a *app) trustProject(own *store.Store, project string, alone bool) error {
-	isNew, err := own.Trust(project, time.Now())
+// trust approves policies as they are now, and the project.
+func (a *app) trust(ctx context.Context, p *project.Project, names, set []string) error {
+	alone := len(names) == 0
+	if _, err := p.Find(workspace.DefaultPolicy); alone && err == nil {
+		names, alone = []string{workspace.DefaultPolicy}, false
+	}
+	for _, name := range names {
+		policy, err := p.Open(ctx, p.AtHand(name), project.Load{Set: set})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		approved, err := p.Approve(policy)
+		switch {
+		case errors.As(err, new(*project.NoNeedError)):
+			fmt.Fprintln(a.stdout, err)
+		case err != nil:
+			return fmt.Errorf("%s: %w", name, err)
+		default:
+			a.showApproval(approved, p.Uses(policy), policy.Params())
+		}
+	}
+	isNew, err := p.Trust()
 	if err == nil && (isNew || alone) {
-		fmt.Fprintf(a.stdout, "trusted %s: its loops and settings count for hooks of all projects too\n", visible(project))
+		fmt.Fprintf(a.stdout, "trusted %s: its loops and settings count for hooks of all projects too\n", visible(p.Dir()))
 	}
 	return err
 }
 
-// trust approves a policy as it is now.
-func (a *app) trust(ctx context.Context, own *store.Store, f trustFlags, name string) error {
-	p, err := findPolicy(f.project, name)
-	if err != nil {
-		return err
-	}
-	v, err := params(p, f.set)
-	if err != nil {
-		return err
-	}
-	program, diags := a.loadWith(ctx, p, v)
-	if program == nil {
-		return fmt.Errorf("it cannot be used; run: ralph check %s\n%s", name, firstError(diags))
-	}
-	uses := needApproval(f.project, program)
-	switch {
-	case p.shipped && len(v.project()) == 0:
-		fmt.Fprintf(a.stdout, "%s ships with ralph and needs no approval\n", p.name)
-		return nil
-	case p.shipped && len(uses) == 0:
-		fmt.Fprintf(a.stdout, "%s neither runs programs nor asks models, so it needs no approval\n", p.name)
-		return nil
-	}
-	approved, err := approvable(p, v, program.Files()).Approval(uses)
-	if err != nil {
-		return err
-	}
-	approved.At = time.Now().UTC()
-	if err := own.Approve(approved); err != nil {
-		return err
-	}
-	a.showApproval(approved, program, v)
-	return nil
-}
-
 // showApproval shows all that an approval covers.
-func (a *app) showApproval(ap store.Approval, program *rules.Program, v paramValues) {
-	fmt.Fprintf(a.stdout, "approved %s as it is now, in %s\n", visible(ap.Policy), visible(ap.Root))
-	uses := needApproval(ap.Root, program)
+func (a *app) showApproval(ap project.Approval, uses []project.Use, params []project.Param) {
+	fmt.Fprintf(a.stdout, "approved %s as it is now, in %s\n", visible(ap.Policy), visible(ap.Project))
 	if len(uses) == 0 {
 		fmt.Fprintln(a.stdout, "It neither runs programs nor asks models: only hooks for all projects (--scope user, a plugin) need the approval.")
 	} else {
 		fmt.Fprintln(a.stdout, "It may use:")
 	}
-	for _, f := range uses {
-		fmt.Fprintf(a.stdout, "  %s: %s, %s: %s\n", f.Pos, f.Name, f.Source.Trust, visible(asked(f)))
+	for _, use := range uses {
+		fmt.Fprintf(a.stdout, "  %s: %s, %s: %s\n", use.Pos, use.Name, use.Kind, visible(use.What))
 	}
 	fmt.Fprintln(a.stdout, "The approval covers:")
 	for _, c := range ap.Files {
@@ -147,117 +110,46 @@ func (a *app) showApproval(ap store.Approval, program *rules.Program, v paramVal
 	for _, c := range ap.Programs {
 		fmt.Fprintf(a.stdout, "  program  %s  %.12s\n", visible(c.Name), c.Digest)
 	}
-	defaults := paramDefaults(program)
-	for _, name := range slices.Sorted(maps.Keys(defaults)) {
-		value, from := defaults[name], "the default"
-		if set, ok := v.chosen[name]; ok {
-			value, from = set, "by --set, no part of the approval"
-		} else if set, ok := v.configured[name]; ok {
-			value, from = set, configFile
+	from := map[string]string{"default": "the default", "--set": "by --set, no part of the approval"}
+	for _, param := range params {
+		fmt.Fprintf(a.stdout, "  param    %s = %s  (%s)\n", visible(param.Name), visible(param.Value), cmp.Or(from[param.From], param.From))
+	}
+}
+
+// distrust withdraws the approvals of policies, or without one all of the project.
+func (a *app) distrust(p *project.Project, names []string) error {
+	if len(names) == 0 {
+		any, err := p.Distrust()
+		if !any {
+			a.status = exitFindings
 		}
-		fmt.Fprintf(a.stdout, "  param    %s = %s  (%s)\n", visible(name), visible(value), from)
-	}
-}
-
-// asked is what a fact runs or asks, as the policy writes it.
-func asked(f *rules.Fact) string {
-	if f.Source.Argv {
-		return shellwords.Line(f.Args)
-	}
-	options := map[string]string{}
-	for name, v := range f.Options {
-		options[name] = fmt.Sprint(v)
-	}
-	maps.Copy(options, f.Texts)
-	words := f.Args
-	for _, name := range slices.Sorted(maps.Keys(options)) {
-		words = append(words, name+": "+options[name])
-	}
-	return strings.Join(words, ", ")
-}
-
-// paramDefaults are the params of a policy with their defaults.
-func paramDefaults(program *rules.Program) map[string]string {
-	var doc struct {
-		Params map[string]struct {
-			Default yaml.Node `yaml:"default"`
-		} `yaml:"params"`
-	}
-	if yaml.Unmarshal(program.Files()[0].Src, &doc) != nil {
-		return nil
-	}
-	values := map[string]string{}
-	for name, p := range doc.Params {
-		values[name] = p.Default.Value
-	}
-	return values
-}
-
-// sensitive are the facts and the programs of effects that need an approval.
-func sensitive(p *rules.Program) []*rules.Fact {
-	all := slices.DeleteFunc(p.Facts(), func(f *rules.Fact) bool { return f.Source.Trust == "" })
-	for _, r := range p.Rules() {
-		all = append(all, r.Runs...)
-	}
-	return all
-}
-
-// needApproval are the sensitive facts, and the agent that ralph run starts in the project.
-func needApproval(project string, p *rules.Program) []*rules.Fact {
-	all := sensitive(p)
-	if p.Run != nil && p.Run.Agent != nil {
-		all = append(all, startedAgent(project, *p.Run.Agent))
-	}
-	return all
-}
-
-// startedAgent is the agent that a policy names, with what clients run by themselves in the project.
-func startedAgent(project string, agent rules.Fact) *rules.Fact {
-	agent.Known = append(slices.Clone(agent.Args), setup.Started(project)...)
-	return &agent
-}
-
-// distrust withdraws the approval of a policy. It may have changed since, may be broken, or may be gone.
-func (a *app) distrust(_ context.Context, own *store.Store, f trustFlags, name string) error {
-	file, _ := policyFile(f.project, name)
-	if p, err := findPolicy(f.project, name); err == nil {
-		file = p.name
-	}
-	gone, err := own.Revoke(f.project, file)
-	switch {
-	case err != nil:
+		if err == nil {
+			fmt.Fprintf(a.stdout, "%s is not trusted, and no policy of it is approved\n", visible(p.Dir()))
+		}
 		return err
-	case !gone:
-		a.status = exitFindings
-		fmt.Fprintf(a.stdout, "%s was not approved\n", name)
-	default:
-		fmt.Fprintf(a.stdout, "%s is no longer approved\n", name)
+	}
+	for _, name := range names {
+		was, err := p.Revoke(p.AtHand(name))
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", name, err)
+		case !was:
+			a.status = exitFindings
+			fmt.Fprintf(a.stdout, "%s was not approved\n", name)
+		default:
+			fmt.Fprintf(a.stdout, "%s is no longer approved\n", name)
+		}
 	}
 	return nil
 }
 
-// distrustProject withdraws all that was approved in a project, and that it is trusted.
-func (a *app) distrustProject(own *store.Store, project string) error {
-	approvals, err := own.Approvals()
+// listTrust lists the approvals of all projects.
+func (a *app) listTrust() error {
+	p, err := project.Open(a.in(""))
 	if err != nil {
 		return err
 	}
-	a.status = exitFindings
-	for _, ap := range approvals {
-		if ap.Root != project {
-			continue
-		}
-		if _, err := own.Revoke(project, ap.Policy); err != nil {
-			return err
-		}
-		a.status = exitOK
-	}
-	fmt.Fprintf(a.stdout, "%s is not trusted, and no policy of it is approved\n", visible(project))
-	return nil
-}
-
-func (a *app) listTrust(own *store.Store) error {
-	approvals, err := own.Approvals()
+	approvals, err := p.Approvals()
 	if err != nil {
 		return err
 	}
@@ -274,7 +166,7 @@ func (a *app) listTrust(own *store.Store) error {
 		for _, name := range slices.Sorted(maps.Keys(ap.Params)) {
 			with = append(with, name+"="+ap.Params[name])
 		}
-		line := fmt.Sprintf("%s  %s in %s", ap.At.Local().Format(time.DateTime), cmp.Or(ap.Policy, "loops and settings"), ap.Root)
+		line := fmt.Sprintf("%s  %s in %s", ap.At.Local().Format(time.DateTime), cmp.Or(ap.Policy, "loops and settings"), ap.Project)
 		if len(with) > 0 {
 			line += " with " + strings.Join(with, ", ")
 		}

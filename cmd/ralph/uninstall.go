@@ -26,7 +26,12 @@ func (a *app) uninstallCommand() *cobra.Command {
 }
 
 func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) error {
-	g, s, project, err := a.settingsTarget(ctx, hostName, f)
+	p, err := a.open(f.project)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	g, s, err := a.settingsTarget(ctx, p, hostName, f)
 	if err != nil {
 		return err
 	}
@@ -54,7 +59,7 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 				break
 			}
 		}
-		installed := a.setupIn(project).Read(ctx)
+		installed := a.setupIn(p.Dir()).Read(ctx)
 		if other, ok := installed.Serving(g, f.scope, f.policies); ok {
 			fmt.Fprintf(a.stdout, "%s reads %s, where ralph is installed: ralph uninstall %s%s --scope %s\n", g.Title, other.File.Shown, other.Host.Name, policyFlags(f.policies), other.Scope)
 		}

@@ -1,0 +1,115 @@
+package project
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/internal/approval"
+	"github.com/ralph-sdk/ralph/internal/nearest"
+	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+//go:embed template/basic.yaml template/basic_test.yaml
+var templates embed.FS
+
+// BasicTemplate is the template of those who name none: a loop over the checklist TODO.md.
+const BasicTemplate = "basic"
+
+// A templateFile is one that Init writes.
+type templateFile struct {
+	path    string
+	data    []byte
+	version string // of what is there; "" if nothing is
+}
+
+// Init writes a policy with its tests: that of [BasicTemplate], or a copy of a shipped one. It approves the policy as it
+// writes it, which covers no value of the project's configuration and no program of the project. Existing files
+// stay, unless force is given. It returns the files that it wrote; unapproved says why the policy is not approved.
+func (p *Project) Init(ctx context.Context, template string, force bool) (written []string, unapproved, err error) {
+	files, err := fromTemplate(template)
+	if err != nil {
+		return nil, nil, err
+	}
+	src := files[0].data
+	var inTheWay []string
+	for i := range files {
+		f := &files[i]
+		old, version, err := p.root.ReadBytes(ctx, f.path)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case version == "":
+		case bytes.Equal(old, f.data):
+			f.data = nil // it is so already
+		default:
+			f.version = version
+			inTheWay = append(inTheWay, f.path)
+		}
+	}
+	if len(inTheWay) > 0 && !force {
+		return nil, nil, fmt.Errorf("%s exists already, so nothing was written; --force replaces it", strings.Join(inTheWay, " and "))
+	}
+	for _, f := range files {
+		if f.data == nil {
+			continue
+		}
+		if err := p.root.Write(ctx, f.path, f.data, f.version); err != nil {
+			return written, nil, changed(f.path, err)
+		}
+		written = append(written, f.path)
+	}
+	return written, p.approveWritten(ctx, files[0].path, src), nil
+}
+
+func (p *Project) approveWritten(ctx context.Context, name string, src []byte) error {
+	program, diags := rules.LoadBytes(ctx, name, src, p.Language())
+	if program == nil {
+		return diags.Err()
+	}
+	approved, err := approval.Policy{Root: p.dir, Name: name, Files: program.Files()}.Approval(nil)
+	if err != nil {
+		return err
+	}
+	approved.At = p.now().UTC()
+	return p.own.Approve(approved)
+}
+
+// fromTemplate returns the files of a template: its policy, and its tests if it has any.
+func fromTemplate(name string) ([]templateFile, error) {
+	base := ".ralph/" + name
+	if name == BasicTemplate {
+		policySrc, err := templates.ReadFile("template/basic.yaml")
+		if err != nil {
+			return nil, err
+		}
+		testSrc, err := templates.ReadFile("template/basic_test.yaml")
+		return []templateFile{{path: workspace.DefaultPolicy, data: policySrc}, {path: ".ralph/policy_test.yaml", data: testSrc}}, err
+	}
+	if !isShipped(name) {
+		all := append([]string{BasicTemplate}, Shipped()...)
+		err := fmt.Errorf("there is no template %q, expected one of %s", name, strings.Join(all, ", "))
+		if meant := nearest.DidYouMean(name, all); meant != "" {
+			err = fmt.Errorf("%w; %s", err, meant)
+		}
+		return nil, err
+	}
+	policySrc, err := examples.FS.ReadFile(name + "/" + name + ".yaml")
+	if err != nil {
+		return nil, err
+	}
+	files := []templateFile{{path: base + ".yaml", data: policySrc}}
+	testSrc, err := examples.Tests.ReadFile(name + "/" + name + "_test.yaml")
+	if errors.Is(err, fs.ErrNotExist) {
+		return files, nil
+	}
+	// Here they stand beside the policy, where ralph test finds them.
+	testSrc = bytes.Replace(testSrc, []byte("ralph test examples/"+name), []byte("ralph test"), 1)
+	return append(files, templateFile{path: base + "_test.yaml", data: testSrc}), err
+}

@@ -1,0 +1,125 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// Paused is what a pause or a resume did.
+type Paused struct {
+	Pause           // what it was about; the zero value is the whole project
+	Changed bool    // else it was so already
+	Still   []Pause // that also hold what was resumed
+	Off     string  // why all loops of the process are off even so
+	Problem string  // why it is not known what was paused before
+}
+
+// Pause lets agents stop until [Project.Resume], and keeps all state: for a policy, a session, a policy in a session, or with
+// neither for the whole project.
+func (p *Project) Pause(ctx context.Context, policy, session string) (out Paused, err error) {
+	if policy == "" && session == "" {
+		note := fmt.Sprintf("All loops of this project are off since %s. Turn them on with: ralph resume\n", p.now().UTC().Format(time.RFC3339))
+		err = p.root.Write(ctx, workspace.OffFile, []byte(note), "")
+		if errors.Is(err, state.ErrChanged) || err != nil && p.root.Exists(workspace.OffFile) {
+			return out, nil
+		}
+		out.Changed = err == nil
+		return out, err
+	}
+	return p.changePause(ctx, policy, session, true)
+}
+
+// Resume undoes a pause. What was paused by itself stays paused.
+func (p *Project) Resume(ctx context.Context, policy, session string) (out Paused, err error) {
+	if policy != "" || session != "" {
+		out, err = p.changePause(ctx, policy, session, false)
+	} else {
+		err = os.Remove(filepath.Join(p.dir, filepath.FromSlash(workspace.OffFile)))
+		if out.Changed = err == nil; errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		out.Off, _ = workspace.Off("", p.env)
+	}
+	if err != nil {
+		return out, err
+	}
+	pauses, err := p.own.Pauses(p.dir)
+	if err != nil && out.Pause == (Pause{}) { // what it held cannot be known
+		out.Problem = err.Error()
+		return out, p.own.ChangePauses(ctx, p.dir, func([]store.Pause) []store.Pause { return nil })
+	}
+	for _, o := range pauses {
+		if (out.Policy == "" || o.Policy == "" || o.Policy == out.Policy) && (out.Session == "" || o.Session == "" || o.Session == out.Session) {
+			out.Still = append(out.Still, Pause(o))
+		}
+	}
+	return out, err
+}
+
+// changePause adds a pause or removes it.
+func (p *Project) changePause(ctx context.Context, policy, session string, add bool) (out Paused, err error) {
+	out.Session = session
+	if policy != "" {
+		found, err := p.Find(policy)
+		if err != nil {
+			return out, err
+		}
+		out.Policy = found.Name
+	}
+	same := func(o store.Pause) bool { return o.Policy == out.Policy && o.Session == out.Session }
+	err = p.own.ChangePauses(ctx, p.dir, func(all []store.Pause) []store.Pause {
+		if out.Changed = slices.ContainsFunc(all, same) != add; !out.Changed {
+			return all
+		}
+		if add {
+			return append(all, store.Pause{Policy: out.Policy, Session: out.Session, At: p.now().UTC()})
+		}
+		return slices.DeleteFunc(all, same)
+	})
+	return out, err
+}
+
+// Hint keeps a text until a policy continues an agent of the project, and adds it to what the agent is shown then: once, only
+// by this policy and in this session, where they are given.
+func (p *Project) Hint(text, policy, session string) (Hint, error) {
+	h, err := p.hint(policy, session)
+	h.Text, h.At = text, p.now().UTC()
+	if err == nil {
+		err = p.own.AddHint(store.Hint{Root: p.dir, Policy: h.Policy, Session: h.Session, Text: h.Text, At: h.At})
+	}
+	return h, err
+}
+
+// ClearHints removes the hints that wait, or only those for a policy or a session, and returns how many there were.
+func (p *Project) ClearHints(policy, session string) (n int, err error) {
+	only, err := p.hint(policy, session)
+	if err != nil {
+		return 0, err
+	}
+	hints, err := p.own.Hints(p.dir)
+	for _, h := range hints {
+		if (policy == "" || h.Policy == only.Policy) && (session == "" || h.Session == session) && p.own.TakeHint(h) {
+			n++
+		}
+	}
+	return n, err
+}
+
+// hint is one for a policy, as it is kept.
+func (p *Project) hint(policy, session string) (Hint, error) {
+	if policy == "" {
+		return Hint{Session: session}, nil
+	}
+	found, err := p.Find(policy)
+	return Hint{Policy: found.Name, Session: session}, err
+}

@@ -1,0 +1,103 @@
+package project
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/store"
+)
+
+// Session returns the ID of the session that given names: the whole ID, or a beginning that no other session of the project
+// has; "" is no session. With unknown, an ID that ralph does not know is returned as it is.
+func (p *Project) Session(ctx context.Context, given string, unknown bool) (string, error) {
+	if given == "" {
+		return "", nil
+	}
+	known, err := p.Sessions(ctx)
+	if err != nil || slices.Contains(known, given) {
+		return given, err
+	}
+	found := slices.DeleteFunc(slices.Clone(known), func(id string) bool { return !strings.HasPrefix(id, given) })
+	list := func(ids []string) string {
+		const most = 5
+		if len(ids) > most {
+			ids = append(slices.Clone(ids[:most]), "…")
+		}
+		return strings.Join(ids, ", ")
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", fmt.Errorf("the IDs of %d sessions begin with %q: %s; write more of it after --session", len(found), given, list(found))
+	case unknown:
+		return given, nil
+	case len(known) == 0:
+		return "", fmt.Errorf("there is no session %q: ralph knows no session of this project yet", given)
+	}
+	return "", fmt.Errorf("there is no session %q; the sessions are, the latest first: %s", given, list(known))
+}
+
+// Sessions lists the sessions of the project, the latest first: those that decisions were made for, that run this command,
+// own a loop, are paused, or that a hint is for. Without a project they are those of the log.
+func (p *Project) Sessions(ctx context.Context) (ids []string, err error) {
+	seen := map[string]bool{}
+	add := func(id string) {
+		if id != "" && !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	within := p.roots()
+	_, err = p.own.ReadLog(func(line []byte) bool {
+		var l struct{ Root, Session string }
+		if i := bytes.Index(line, []byte(`,"action":`)); i > 0 { // what a record is about comes first; the rest is long
+			line = append(bytes.Clone(line[:i]), '}')
+		}
+		if json.Unmarshal(line, &l) == nil && within(l.Root) {
+			add(l.Session)
+		}
+		return false
+	}, 0)
+	if err != nil || p.dir == "" {
+		return ids, err
+	}
+	add(p.env("CLAUDE_CODE_SESSION_ID"))
+	pauses, _ := p.own.Pauses(p.dir) // what cannot be read is reported where it counts
+	for _, o := range pauses {
+		add(o.Session)
+	}
+	hints, _ := p.own.Hints(p.dir)
+	for _, h := range hints {
+		add(h.Session)
+	}
+	loops, _ := p.Loops(ctx)
+	for _, l := range loops {
+		add(l.Owner)
+	}
+	return ids, nil
+}
+
+// Once reports whether something is reported in a session for the first time, and remembers that. What cannot be remembered
+// is always the first time.
+func (p *Project) Once(ctx context.Context, host, session, about string) bool {
+	if p.own.Dir() == "" || session == "" {
+		return true
+	}
+	key := strings.Join([]string{"reported", host, session, about}, "\x00")
+	unlock, err := p.own.Lock(ctx, []string{store.MemoryLock(key)})
+	if err != nil {
+		return true
+	}
+	defer unlock()
+	_, version, err := p.own.LoadMemory(key)
+	if err == nil && version != "" {
+		return false
+	}
+	_ = p.own.SaveMemory(key, []byte("{}"), version) // else it is reported once more
+	return true
+}
