@@ -68,7 +68,6 @@ func variables() map[string][]variable {
 			{"TERM", "With `dumb`, `ralph check` writes no colours."},
 		},
 		"What programs get": {
-			{"RALPH_RUN_ID, RALPH_RUN_ENDED, RALPH_RUN_WHY, RALPH_RUN_ITERATIONS", "For the command of `ralph run --notify`: how the run ended."},
 			{"LC_ALL", "`C` for git, so that its messages are in English."},
 			{"GIT_DIR, GIT_WORK_TREE", "For git, the repository, and the directory in which it was found."},
 			{"GIT_COMMON_DIR", "For git, a directory of ralph's with the configuration that git reads; see [security](../security.md#what-git-may-do). `HOME` and `XDG_CONFIG_HOME` are the same directory."},

@@ -64,7 +64,7 @@ func bounds() map[string][]bound {
 			{"one expression", "rules.maxExprLength", size, "error [`syntax`](../checks/syntax.md)"},
 			{"parts of one expression", "rules.maxExprNodes", count, "error `syntax`"},
 			{"findings of one check", "rules.maxFindings", count, "further ones are not reported"},
-			{"`.ralph/config.yaml`", "cmd/ralph.maxConfigSize", size, "the agent may stop, and ralph reports why"},
+			{"`.ralph/config.yaml`", "project.maxConfigSize", size, "the agent may stop, and ralph reports why"},
 		},
 		"Schemas and values": {
 			{"a schema", "schema.MaxSchemaSize", size, "error [`schema`](../checks/schema.md)"},
@@ -127,7 +127,7 @@ func bounds() map[string][]bound {
 			{"time of one iteration", "run.DefaultIteration", span, "the iteration ends as `timeout`; `--iteration` sets another time"},
 			{"failures of the client in a row", "run.maxCrashes", count, "the run ends with status 13"},
 			{"a prompt", "cmd/ralph.maxPrompt", size, "`ralph run` refuses it"},
-			{"a prompt without a policy", "cmd/ralph.maxRepeated", size, "`ralph run` refuses it"},
+			{"a prompt without a policy", "project.maxRepeated", size, "`ralph run` refuses it"},
 			{"a prompt that the client takes as an argument", "run.maxArgument", size, "the run ends with status 3"},
 			{"a line of the client's output", "run.MaxLine", size, "the rest of the line is not read"},
 			{"the agent's last message", "run.maxText", size, "its end counts"},
@@ -160,7 +160,7 @@ func bounds() map[string][]bound {
 // inner are bounds that users do not meet: shapes of messages, effort, and what another bound implies.
 func inner() map[string][]string {
 	return map[string][]string{
-		"cmd/ralph":            {"maxEvent", "maxNotified", "maxPolicies", "maxPolicySize", "maxStack", "maxStdinPolicy"},
+		"cmd/ralph":            {"maxEvent", "maxPolicies", "maxPolicySize", "maxStack", "maxStdinPolicy"},
 		"internal/nearest":     {"maxCandidates", "maxWord"},
 		"internal/store":       {"maxMemoryHistory", "maxRunSize", "maxTempAge", "usualMemory"},
 		"internal/git":         {"maxLink", "maxMessage"},

@@ -18,7 +18,6 @@ import (
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/policytest"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -33,6 +32,7 @@ type Policy struct {
 	Shipped  bool              // it ships with ralph
 	Options  []loop.Option     // of its loop, such as [loop.WithTrust]
 
+	named  string // as a user named it
 	fsys   fs.FS
 	file   string // in fsys
 	here   bool   // the file is one of the project itself
@@ -46,10 +46,10 @@ func (p Policy) Short() string { return Short(p.Name) }
 // Short returns the name of a policy as commands take it.
 func Short(name string) string { return workspace.PolicyName(name) }
 
-// Beneath reports whether the policy is a file of the project by this name, which everybody can write who can write to the
-// project. An absolute path is the user's own choice.
+// Beneath reports whether the policy was found as a file of the project, which everybody can write who can write to the
+// project. One that was found by an absolute path is the user's own choice.
 func (p Policy) Beneath() bool {
-	return !p.Shipped && filepath.IsLocal(filepath.FromSlash(p.Name)) && !filepath.IsAbs(filepath.FromSlash(p.Name))
+	return !p.Shipped && filepath.IsLocal(filepath.FromSlash(p.Name)) && !filepath.IsAbs(filepath.FromSlash(p.named))
 }
 
 // Startable reports whether the policy says how its loop starts.
@@ -95,7 +95,8 @@ func firstError(diags rules.Diagnostics) string {
 // In a git worktree, .ralph/NAME.yaml of the main tree replaces one that is missing. Whatever is in the project is read
 // beneath it: no link leads out. A policy that the user names elsewhere may be a link; what it includes is beneath the
 // directory in which it really is.
-func (p *Project) Find(name string) (Policy, error) {
+func (p *Project) Find(name string) (found Policy, err error) {
+	defer func() { found.named = name }()
 	file, abs := policyFile(p.dir, name)
 	if isRegular(abs) {
 		if rel, err := filepath.Rel(p.dir, abs); err == nil && filepath.IsLocal(rel) {
@@ -116,7 +117,7 @@ func (p *Project) Find(name string) (Policy, error) {
 	if name == workspace.DefaultPolicy {
 		return Policy{}, errors.New("there is no such policy: no file " + workspace.DefaultPolicy + "; ralph init writes one")
 	}
-	err := fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
+	err = fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
 		filepath.ToSlash(file), strings.Join(Shipped(), ", "))
 	if meant := p.meant(file); meant != "" {
 		err = fmt.Errorf("%w; %s", err, meant)
@@ -144,7 +145,7 @@ func (p *Project) meant(file string) string {
 
 // From returns the policy that src holds. What it includes is looked up in the project.
 func (p *Project) From(name string, src []byte) Policy {
-	return Policy{Name: name, fsys: oneMore{state.Files(p.dir), name, src}, file: name, given: true}
+	return Policy{Name: name, fsys: oneMore{state.Files(p.dir), name, src}, file: name, named: "-", given: true}
 }
 
 // Lacks reports whether a name leads to a file of the project that is missing: a hook for all projects uses it only where it is.
@@ -206,7 +207,7 @@ func (p *Project) Expand(names []string) ([]string, error) {
 		n := len(out)
 		for _, name := range files {
 			src, err := fs.ReadFile(state.Files(dir), name)
-			if err == nil && !strings.HasSuffix(name, policytest.Suffix) && regexp.MustCompile(`(?m)^ralph:`).Match(src) {
+			if err == nil && !strings.HasSuffix(name, "_test.yaml") && regexp.MustCompile(`(?m)^ralph:`).Match(src) {
 				file := filepath.Join(dir, name)
 				rel, err := filepath.Rel(p.dir, file)
 				if err != nil || !filepath.IsLocal(rel) {
@@ -285,7 +286,7 @@ func (p *Project) Load(ctx context.Context, found Policy, l Load) (Policy, error
 	cfg, err := p.configure(&found, l)
 	if err == nil {
 		if found.Program, found.Findings = rules.Load(ctx, found.fsys, found.file, cfg); found.Program == nil {
-			err = &UnusableError{found.Short(), found.Findings}
+			err = &UnusableError{found.named, found.Findings}
 			found.Problem = firstError(found.Findings)
 		}
 	}

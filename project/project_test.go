@@ -279,7 +279,7 @@ func TestStart(t *testing.T) {
 			name: "nothing given and a loop that runs", policy: "tasks", files: map[string]string{"current": "login", "specs/login/state.json": "{}"},
 			err: "specs/login/state.json is a loop of tasks already",
 		},
-		{name: "no loop", policy: "bare", err: "the policy bare has no loop to start, since nothing in it names one"},
+		{name: "no loop", policy: "bare", err: "bare names no loop, so there is none to start or stop; to keep it from continuing agents: ralph pause bare"},
 		{name: "no policy", policy: "other", err: "the project has no policy other"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -112,16 +112,16 @@ func approvable(root string, policy Policy, files []rules.File) approval.Policy 
 type NoNeedError struct{ Policy, Why string }
 
 // Error returns a sentence.
-func (e *NoNeedError) Error() string { return e.Policy + " " + e.Why + ", so it needs no approval" }
+func (e *NoNeedError) Error() string { return e.Policy + " " + e.Why }
 
 // Approve approves a loaded policy as it is now. The error may be a [*NoNeedError].
 func (p *Project) Approve(policy Policy) (Approval, error) {
 	need := p.needApproval(policy.Program)
 	switch {
 	case policy.Shipped && len(policy.params.project()) == 0:
-		return Approval{}, &NoNeedError{policy.Name, "ships with ralph"}
+		return Approval{}, &NoNeedError{policy.Name, "ships with ralph and needs no approval"}
 	case policy.Shipped && len(need) == 0:
-		return Approval{}, &NoNeedError{policy.Name, "neither runs programs nor asks models"}
+		return Approval{}, &NoNeedError{policy.Name, "neither runs programs nor asks models, so it needs no approval"}
 	}
 	approved, err := approvable(p.dir, policy, policy.Program.Files()).Approval(need)
 	if err == nil {

@@ -70,7 +70,7 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 func (a *app) command(args []string) *cobra.Command {
 	root := a.evalCommand()
 	if len(args) > 0 && args[0] == root.Name() {
-		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "ralph " + root.Name()}
+		root.Annotations[cobra.CommandDisplayNameAnnotation] = "ralph " + root.Name()
 		root.SetArgs(args[1:])
 	} else {
 		root = a.tree(root)

@@ -28,8 +28,9 @@ type checkOptions struct {
 func (a *app) checkCommand() *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use:   "check [POLICY|FOLDER|-]...",
-		Short: "Report everything that is wrong with policies",
+		Annotations: exits("nothing was found", exit{exitFindings, "something was found, as severe as --fail-on says"}),
+		Use:         "check [POLICY|FOLDER|-]...",
+		Short:       "Report everything that is wrong with policies",
 		Long: "check reads policies with all they include and reports what is wrong with them, each problem\n" +
 			"at its file:line:col, with what to write instead and, where it is about the policy as a\n" +
 			"whole, a state that shows it. Policies are named as for eval; - is standard input.\n" +

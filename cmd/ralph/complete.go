@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +15,7 @@ import (
 // A completer gives the words that a shell can complete to.
 type completer = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective)
 
-// complete says which words the arguments and flags of the commands take.
+// complete says which words the arguments and flags of the commands take, by their names, but where a command says it itself.
 func (a *app) complete(root *cobra.Command) {
 	policies := a.words(func(_ context.Context, p *project.Project) []string { return p.Names() })
 	sessions := a.words(func(ctx context.Context, p *project.Project) []string { ids, _ := p.Sessions(ctx); return ids })
@@ -27,14 +28,12 @@ func (a *app) complete(root *cobra.Command) {
 		"policy": orFiles(policies), "session": sessions, "host": oneWord(host.Names()...), "client": oneWord(clientNames()...),
 		"scope": oneWord(setup.ScopeProject, setup.ScopeLocal, setup.ScopeUser), "answer": oneWord(answerJSON, answerExitCode), "template": oneWord(templates...),
 	}
-	arguments := map[string]completer{
-		"check": orFiles(policies), "diff": orFiles(policies), "trust": orFiles(policies),
-		"start": a.words(startable), "stop": a.words(withLoop), "pause": a.words(withLoop), "resume": policies, "init": policies,
-		"install": hosts, "uninstall": hosts,
-	}
+	arguments := map[string]completer{"POLICY": orFiles(policies), "OLD": orFiles(policies), "TEMPLATE": policies, "HOST": hosts}
 	for _, c := range root.Commands() {
-		if f, ok := arguments[c.Name()]; ok && c.ValidArgsFunction == nil {
-			c.ValidArgsFunction = f
+		for placeholder, f := range arguments {
+			if c.ValidArgsFunction == nil && strings.Contains(c.Use, placeholder) {
+				c.ValidArgsFunction = f
+			}
 		}
 		for name, f := range flags {
 			if c.Flags().Lookup(name) != nil {

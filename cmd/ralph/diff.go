@@ -19,8 +19,9 @@ func (a *app) diffCommand() *cobra.Command {
 	var set []string
 	var texts bool
 	cmd := &cobra.Command{
-		Use:   "diff OLD [NEW]",
-		Short: "Show states in which two policies decide differently",
+		Annotations: exits("the policies are known to decide alike", exit{exitFindings, "they differ, or may differ"}),
+		Use:         "diff OLD [NEW]",
+		Short:       "Show states in which two policies decide differently",
 		Long: "diff reads two policies and looks for states of the world in which one lets the agent stop\n" +
 			"and the other does not: one for each pair of rules, ten at most. It knows enums, booleans,\n" +
 			"whole numbers, comparisons between them, and how facts stand. What depends on anything else is\n" +
@@ -44,11 +45,11 @@ func (a *app) diffCommand() *cobra.Command {
 			var programs [2]*rules.Program
 			for i, name := range append(args, workspace.DefaultPolicy)[:2] {
 				policy, err := a.findOrRead(p, name)
-				if err == nil {
-					policy, err = p.Load(cmd.Context(), policy, project.Load{Set: set})
-				}
 				if err != nil {
 					return fmt.Errorf("%s: %w", name, err)
+				}
+				if policy, err = p.Load(cmd.Context(), policy, project.Load{Set: set}); err != nil {
+					return err
 				}
 				programs[i] = policy.Program
 			}

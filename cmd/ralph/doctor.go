@@ -19,8 +19,9 @@ func (a *app) doctorCommand() *cobra.Command {
 	var stale time.Duration
 	var list, fix bool
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Find what keeps loops from working, with the fix",
+		Annotations: exits("no problem was found", exit{exitFindings, "a problem was found; notes do not count"}),
+		Use:         "doctor",
+		Short:       "Find what keeps loops from working, with the fix",
 		Long: "doctor checks all that a loop needs: the settings of the hosts, the program on the PATH,\n" +
 			"the policies, approvals, state files, loop files and ralph's own directory. Each problem\n" +
 			"comes with its fix. Notes are worth knowing and need no fix. With --fix doctor does what loses\n" +

@@ -51,8 +51,9 @@ func (f *evalFlags) add(cmd *cobra.Command) {
 func (a *app) evalCommand() *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
-		Use:   "eval",
-		Short: "Answer a hook: the event as JSON on stdin, the answer on stdout",
+		Annotations: exits("the event was answered; on any error the agent may stop, and stderr says why", exit{2, "with --answer exit-code: the agent goes on"}),
+		Use:         "eval",
+		Short:       "Answer a hook: the event as JSON on stdin, the answer on stdout",
 		Long: "eval is the Stop hook. It reads the event from stdin, decides by the policies, applies\n" +
 			"their effects, and writes the answer in the host's form. Whatever goes wrong, the agent\n" +
 			"may stop and a line on stderr says why.",
@@ -309,6 +310,9 @@ func (a *app) loop(ctx context.Context, all *hookLoops, name string, f evalFlags
 			opts = append(opts, loop.WithUserScope(func(string) error { return why }))
 		}
 		if policy, err = p.Load(ctx, policy, load); err != nil {
+			if policy.Findings != nil {
+				err = fmt.Errorf("the policy cannot be used; run: ralph check %s\n%s", name, policy.Problem)
+			}
 			return add(loop.Broken(policy.Name, err, opts...))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -27,62 +28,40 @@ const (
 	exitInterrupted = 130 // as shells say it
 )
 
-// exits are the ways in which a command ends.
-type exits struct {
-	command string
-	ok      string // what 0 means
-	other   exit   // beside 0 and 3; the zero exit is none
-	more    []exit // beside that
-}
-
+// An exit is a way in which a command ends.
 type exit struct {
 	status  int
 	meaning string
 }
 
-// exitTable lists the commands that do more than succeed or fail.
-func exitTable() []exits {
-	return []exits{
-		{"eval", "the event was answered; on any error the agent may stop, and stderr says why", exit{2, "with --answer exit-code: the agent goes on"}, nil},
-		{"stop", "each loop that was named is stopped", exit{exitFindings, "a policy or a session was named that has no loop to stop"}, nil},
-		{"resume", "the loop goes on, or did already", exit{exitFindings, "RALPH_OFF still switches all loops off"}, nil},
-		{"hint", "the hint waits, or with --clear was removed", exit{exitFindings, "with --clear: no hint waits"}, nil},
-		{"log", "there are such decisions", exit{exitFindings, "the log holds no such decision"}, nil},
-		{"explain", "the decision is shown", exit{exitFindings, "the log holds no such decision"}, nil},
-		{"check", "nothing was found", exit{exitFindings, "something was found, as severe as --fail-on says"}, nil},
-		{"test", "all tests pass", exit{exitFindings, "a test fails, there are no tests, or the coverage is below --threshold"}, nil},
-		{"diff", "the policies are known to decide alike", exit{exitFindings, "they differ, or may differ"}, nil},
-		{"replay", "no decision differs", exit{exitFindings, "a decision differs"}, nil},
-		{"fmt", "done", exit{exitFindings, "with --list: the layout of a file would change"}, nil},
-		{"doctor", "no problem was found", exit{exitFindings, "a problem was found; notes do not count"}, nil},
-		{"run", "a rule with success: true, or --until, ended the run", exit{exitFindings, "another rule, or no rule, ended the run"}, []exit{
-			{exitLimit, "a limit ended the run"},
-			{exitRateLimit, "the rate limit resets after the time of the run"},
-			{exitNoAccess, "the client cannot sign in, or the account cannot pay"},
-			{exitCrashes, "the agent failed three times in a row"},
-			{exitNoProgress, "the policy's limit of repeats ended the run"},
-			{exitInterrupted, "the run was interrupted"},
-		}},
-		{"trust", "done", exit{exitFindings, "with --revoke: the policy was not approved"}, nil},
+// exits are the annotations of a command that say what 0 means, and how it ends beside that. Every command can also fail, but
+// for eval, which answers what goes wrong.
+func exits(ok string, others ...exit) map[string]string {
+	all := map[string]string{}
+	for _, e := range append(others, exit{exitOK, ok}) {
+		all[exitPrefix+strconv.Itoa(e.status)] = e.meaning
 	}
+	return all
 }
 
-const failedMeaning = "the command could not do its work, and stderr says why"
+const (
+	exitPrefix    = "exit "
+	failedMeaning = "the command could not do its work, and stderr says why"
+)
 
-// exitsOf gives what the statuses of a command mean.
-func exitsOf(command string) []exit {
-	ends := exits{command: command, ok: "done"}
-	for _, e := range exitTable() {
-		if e.command == command {
-			ends = e
+// exitsOf returns what the statuses of a command mean.
+func exitsOf(cmd *cobra.Command) []exit {
+	list := []exit{}
+	if cmd.Annotations[exitPrefix+"0"] == "" {
+		list = append(list, exit{exitOK, "done"})
+	}
+	for key, meaning := range cmd.Annotations {
+		if n, ok := strings.CutPrefix(key, exitPrefix); ok {
+			status, _ := strconv.Atoi(n)
+			list = append(list, exit{status, meaning})
 		}
 	}
-	list := []exit{{exitOK, ends.ok}}
-	if ends.other != (exit{}) {
-		list = append(list, ends.other)
-	}
-	list = append(list, ends.more...)
-	if command != "eval" { // it never fails: what goes wrong is answered
+	if cmd.Name() != "eval" {
 		list = append(list, exit{exitFailed, failedMeaning})
 	}
 	slices.SortFunc(list, func(a, b exit) int { return cmp.Compare(a.status, b.status) })
@@ -95,14 +74,14 @@ func explainExits(root *cobra.Command) {
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		help(cmd, args)
 		if cmd.RunE != nil {
-			writeExits(cmd.OutOrStdout(), cmd.Name())
+			writeExits(cmd.OutOrStdout(), cmd)
 		}
 	})
 }
 
-func writeExits(w io.Writer, command string) {
+func writeExits(w io.Writer, cmd *cobra.Command) {
 	fmt.Fprintln(w, "\nExit status:")
-	all := exitsOf(command)
+	all := exitsOf(cmd)
 	width := len(strconv.Itoa(all[len(all)-1].status))
 	for _, e := range all {
 		fmt.Fprintf(w, "  %*d  %s\n", width, e.status, e.meaning)

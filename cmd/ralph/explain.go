@@ -25,8 +25,9 @@ type explainFlags struct {
 func (a *app) explainCommand() *cobra.Command {
 	var f explainFlags
 	cmd := &cobra.Command{
-		Use:   "explain [N|ID]",
-		Short: "Show why a decision was made",
+		Annotations: exits("the decision is shown", exit{exitFindings, "the log holds no such decision"}),
+		Use:         "explain [N|ID]",
+		Short:       "Show why a decision was made",
 		Long: "explain shows a decision: every rule that was reached, what it read, the value of each\n" +
 			"operand, the first one that kept it from holding, effects and timings. It is the last\n" +
 			"decision of this project that let an agent stop, or continued it. N is the number of another\n" +

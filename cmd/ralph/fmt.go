@@ -22,8 +22,9 @@ type fmtFlags struct{ list, write bool }
 func (a *app) fmtCommand() *cobra.Command {
 	var f fmtFlags
 	cmd := &cobra.Command{
-		Use:   "fmt [FILE]...",
-		Short: "Lay out policies in the house style",
+		Annotations: exits("done", exit{exitFindings, "with --list: the layout of a file would change"}),
+		Use:         "fmt [FILE]...",
+		Short:       "Lay out policies in the house style",
 		Long: "fmt indents policies by two spaces a level, puts an empty line between rules, and puts\n" +
 			"the keys of a rule in the order of the documentation. It moves no rule, and changes no byte\n" +
 			"of comments, expressions and texts. It reads its result again and compares: a file whose\n" +

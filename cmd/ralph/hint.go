@@ -19,8 +19,9 @@ type hintFlags struct {
 func (a *app) hintCommand() *cobra.Command {
 	var f hintFlags
 	cmd := &cobra.Command{
-		Use:   "hint TEXT...",
-		Short: "Show the agent a text with its next continuation",
+		Annotations: exits("the hint waits, or with --clear was removed", exit{exitFindings, "with --clear: no hint waits"}),
+		Use:         "hint TEXT...",
+		Short:       "Show the agent a text with its next continuation",
 		Long: "hint keeps a text until a policy sends an agent of this project on, and adds it to what the\n" +
 			"agent is shown then, under a heading of its own. The agent sees it once. It is kept among\n" +
 			"ralph's own files, not in the project. ralph status shows the hints that wait. The decision\n" +

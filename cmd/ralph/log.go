@@ -37,8 +37,9 @@ type logFlags struct {
 func (a *app) logCommand() *cobra.Command {
 	var f logFlags
 	cmd := &cobra.Command{
-		Use:   "log",
-		Short: "Show the decisions of this project, one a line",
+		Annotations: exits("there are such decisions", exit{exitFindings, "the log holds no such decision"}),
+		Use:         "log",
+		Short:       "Show the decisions of this project, one a line",
 		Long: "log shows the decision log: when, what, by which policy and rule, and why. A loop\n" +
 			"that ralph stop or ralph start --force ended has a line too. With --format json each line\n" +
 			"is the whole record of a decision, for jq and other programs; ralph explain shows the one\n" +

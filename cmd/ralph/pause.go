@@ -15,23 +15,14 @@ import (
 
 func (a *app) pauseCommand() *cobra.Command {
 	return a.pausing(a.pause, &cobra.Command{
-		Use:   "pause [POLICY]",
-		Short: "Let agents stop until resume",
+		ValidArgsFunction: a.words(withLoop),
+		Use:               "pause [POLICY]",
+		Short:             "Let agents stop until resume",
 		Long: "pause lets agents stop until ralph resume, and keeps all state. It pauses one policy, one\n" +
 			"session, one policy in one session, or with neither all loops of the project. All loops\n" +
 			"are paused by the file .ralph/off; other pauses are in ralph's own directory. Hooks look for\n" +
 			"a pause before they read a fact.",
 		Example: "  ralph pause\n  ralph pause ralph-wiggum\n  ralph pause --session 6f2c",
-	})
-}
-
-func (a *app) resumeCommand() *cobra.Command {
-	return a.pausing(a.resume, &cobra.Command{
-		Use:   "resume [POLICY]",
-		Short: "Undo pause",
-		Long: "resume undoes pause: for a policy, for a session, or without either for the project. What\n" +
-			"was paused by itself stays paused; resume names it.",
-		Example: "  ralph resume\n  ralph resume ralph-wiggum\n  ralph resume --session 6f2c",
 	})
 }
 
@@ -70,35 +61,6 @@ func (a *app) pause(ctx context.Context, p *project.Project, policy, session str
 		fmt.Fprintf(a.stdout, "paused %s; resume it with: ralph resume %s\n", what, pausedArgs(done.Pause))
 	default:
 		fmt.Fprintf(a.stdout, "%s is already paused\n", what)
-	}
-	return nil
-}
-
-func (a *app) resume(ctx context.Context, p *project.Project, policy, session string) error {
-	done, err := p.Resume(ctx, policy, session)
-	if err != nil {
-		return err
-	}
-	what := pausedWhat(done.Pause)
-	switch all := policy == "" && session == ""; {
-	case all && done.Changed:
-		fmt.Fprintln(a.stdout, "the loops of this project are on")
-	case all:
-		fmt.Fprintf(a.stdout, "the loops of this project are not off: there is no %s\n", workspace.OffFile)
-	case done.Changed:
-		fmt.Fprintf(a.stdout, "resumed %s\n", what)
-	default:
-		fmt.Fprintf(a.stdout, "%s is not paused\n", what)
-	}
-	if done.Off != "" {
-		fmt.Fprintf(a.stdout, "but %s: it turns loops off in every process that inherits it\n", done.Off)
-		a.status = exitFindings
-	}
-	if done.Problem != "" {
-		fmt.Fprintf(a.stdout, "removed what could not be read: %s\n", done.Problem)
-	}
-	for _, still := range done.Still {
-		fmt.Fprintf(a.stdout, "still paused: %s; resume it with: ralph resume %s\n", pausedWhat(still), pausedArgs(still))
 	}
 	return nil
 }

@@ -42,10 +42,10 @@ func TestCommandsPage(t *testing.T) {
 	p.Section(2, "Exit statuses")
 	p.Text("%d means for every command but `eval`: %s. A command that is not in the table gives %d or %d.", exitFailed, failedMeaning, exitOK, exitFailed)
 	rows = [][]string{{"command", "status", "meaning"}}
-	for _, e := range exitTable() {
-		for _, s := range exitsOf(e.command) {
-			if s.status != exitFailed {
-				rows = append(rows, []string{reference.Code(e.command), strconv.Itoa(s.status), s.meaning})
+	for _, c := range root.Commands() {
+		for _, s := range exitsOf(c) {
+			if s.status != exitFailed && len(exitsOf(c)) > 2 {
+				rows = append(rows, []string{reference.Code(c.Name()), strconv.Itoa(s.status), s.meaning})
 			}
 		}
 	}
@@ -119,12 +119,10 @@ func unindent(text string) string {
 // Each command has its exit statuses in the table: a command's file names exitFindings where the table has that status.
 func TestExitTable(t *testing.T) {
 	var have, want []string
-	for _, e := range exitTable() {
-		if e.other.status == exitFindings {
-			have = append(have, e.command)
-		}
-	}
 	for _, c := range commandTree().Commands() {
+		if slices.ContainsFunc(exitsOf(c), func(e exit) bool { return e.status == exitFindings }) {
+			have = append(have, c.Name())
+		}
 		src, err := os.ReadFile(c.Name() + ".go")
 		if err != nil { // cobra's own
 			continue

@@ -31,8 +31,9 @@ type replayFlags struct {
 func (a *app) replayCommand() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
-		Use:   "replay --policy NEW",
-		Short: "Decide recorded decisions again with a changed policy",
+		Annotations: exits("no decision differs", exit{exitFindings, "a decision differs"}),
+		Use:         "replay --policy NEW",
+		Short:       "Decide recorded decisions again with a changed policy",
 		Long: "replay takes the decisions of this project from the decision log and decides each again with\n" +
 			"the policy NEW. It reports which come out the same and which differ. The log keeps no prompts,\n" +
 			"transcripts or whole files, only the values that rules read: where NEW asks for another one\n" +

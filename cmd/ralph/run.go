@@ -41,6 +41,14 @@ const (
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
+		Annotations: exits("a rule with success: true, or --until, ended the run",
+			exit{exitFindings, "another rule, or no rule, ended the run"},
+			exit{exitLimit, "a limit ended the run"},
+			exit{exitRateLimit, "the rate limit resets after the time of the run"},
+			exit{exitNoAccess, "the client cannot sign in, or the account cannot pay"},
+			exit{exitCrashes, "the agent failed three times in a row"},
+			exit{exitNoProgress, "the policy's limit of repeats ended the run"},
+			exit{exitInterrupted, "the run was interrupted"}),
 		Use:   "run [flags] [-- AGENT [ARG]...]",
 		Short: "Run an agent again and again until a policy says that the work is done",
 		Long: "run starts the agent's command line, each time with a fresh context, and asks the policy after\n" +

@@ -103,7 +103,7 @@ func TestNothingSpeaksToTheTerminal(t *testing.T) {
 		"pause": {{[]string{"policy", "--session", title}, true}}, "resume": {{nil, false}},
 		"hint": {{[]string{title, "--session", title}, true}, {[]string{"--clear"}, false}},
 		"run": {
-			{[]string{"--prompt", "PROMPT.md", "--max", "1", "--notify", "true", "--", "printf", `\033]0;title\a%s`, title}, true},
+			{[]string{"--prompt", "PROMPT.md", "--max", "1", "--", "printf", `\033]0;title\a%s`, title}, true},
 			{[]string{"--prompt", "PROMPT.md", "--max", "1", "--format", "json", "--", "echo", title}, true},
 			{[]string{"--list"}, false}, {[]string{"--attach", title}, false}, {nil, false},
 		},

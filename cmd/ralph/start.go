@@ -66,6 +66,7 @@ func (a *app) startCommand() *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; if it belongs to the prompt, put -- before the prompt", flagError(cmd, err))
 	})
+	cmd.ValidArgsFunction = a.words(startable)
 	fl := cmd.Flags()
 	fl.StringVar(&f.promptFile, "prompt-file", "", "`file` that holds the prompt, - for standard input")
 	fl.IntVar(&f.max, "max", 0, "end the loop after this many iterations")

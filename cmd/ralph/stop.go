@@ -18,8 +18,9 @@ type stopFlags struct {
 func (a *app) stopCommand() *cobra.Command {
 	var f stopFlags
 	cmd := &cobra.Command{
-		Use:   "stop [POLICY]...",
-		Short: "Stop loops",
+		Annotations: exits("each loop that was named is stopped", exit{exitFindings, "a policy or a session was named that has no loop to stop"}),
+		Use:         "stop [POLICY]...",
+		Short:       "Stop loops",
 		Long: "stop stops the loops of these policies, or all of the project, and ends their runs after the\n" +
 			"iteration. If the policy itself archives the state of its loop, so does stop: it moves to\n" +
 			".ralph/archive. Else the state stays, and no session is continued until ralph start POLICY.\n" +
@@ -29,6 +30,7 @@ func (a *app) stopCommand() *cobra.Command {
 			return a.stop(cmd.Context(), f, args)
 		},
 	}
+	cmd.ValidArgsFunction = a.words(withLoop)
 	projectFlag(cmd.Flags(), &f.project)
 	sessionVar(cmd.Flags(), &f.session, "stop only loops of this session", false)
 	return cmd

@@ -35,8 +35,9 @@ type testFlags struct {
 func (a *app) testCommand() *cobra.Command {
 	var f testFlags
 	cmd := &cobra.Command{
-		Use:   "test [PATH]...",
-		Short: "Run the tests beside policies",
+		Annotations: exits("all tests pass", exit{exitFindings, "a test fails, there are no tests, or the coverage is below --threshold"}),
+		Use:         "test [PATH]...",
+		Short:       "Run the tests beside policies",
 		Long: "test runs the tests in NAME_test.yaml, which stands beside NAME.yaml. PATH is such a file,\n" +
 			"its policy, or a folder that is searched; without one that is the working directory, or its\n" +
 			"project if there are none. A test gives facts or files and a transcript, and says what the\n" +

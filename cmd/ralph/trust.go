@@ -26,8 +26,9 @@ type trustFlags struct {
 func (a *app) trustCommand() *cobra.Command {
 	var f trustFlags
 	cmd := &cobra.Command{
-		Use:   "trust [POLICY]...",
-		Short: "Trust this project; let a policy run programs and ask models",
+		Annotations: exits("done", exit{exitFindings, "with --revoke: the policy was not approved"}),
+		Use:         "trust [POLICY]...",
+		Short:       "Trust this project; let a policy run programs and ask models",
 		Long: "trust says that you trust this project: a hook for all projects (install --scope user, a\n" +
 			"plugin) then uses its loops and settings. ralph start does that too.\n\n" +
 			"It also approves policies that run programs (exec, run, the agent of ralph run) or send the\n" +
