@@ -18,11 +18,11 @@ import (
 // Draft is a test that is still to be written down: its parts are as in the file,
 // as plain values.
 type Draft struct {
-	Name   string
-	Event  string // "" is Stop
-	Given  map[string]any
-	Expect map[string]any
-	Note   string // becomes a comment above the test
+	Name   string         `json:"name"`
+	Event  string         `json:"event"` // "" is Stop
+	Given  map[string]any `json:"given"`
+	Expect map[string]any `json:"expect"`
+	Note   string         `json:"note"` // becomes a comment above the test
 }
 
 // AppendError says why a test cannot be added to a file.

@@ -108,10 +108,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func ExampleFromWitness() {
-	d, _ := policytest.FromWitness(map[string]any{
-		"facts": map[string]any{"state": map[string]any{"phase": "execution", "taskIndex": 5, "totalTasks": 5}},
-		"names": map[string]any{"stop_hook_active": false},
-	})
+	d, _ := policytest.FromWitness([]byte(`{"facts": {"state": {"phase": "execution", "taskIndex": 5, "totalTasks": 5}}, "names": {"stop_hook_active": false}}`))
 	d.Name, d.Expect = "stops behind the last task", map[string]any{"rule": "nothing-left", "stop": true}
 	out, err := policytest.Append("speckit_test.yaml", nil, d)
 	fmt.Print(string(out), err)

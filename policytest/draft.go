@@ -27,117 +27,69 @@ func FromRecord(r loop.Record) Draft {
 		Given:  map[string]any{},
 		Expect: map[string]any{r.Action.String(): true, "rule": r.Rule},
 	}
+	put := func(v any, path ...string) {
+		if list, isList := v.([]any); v != nil && (isList && len(list) > 0 || !isList && !slices.Contains([]any{"", false, 0, "0s"}, v)) {
+			give(d.Given, v, path...)
+		}
+	}
 	var lost []string
-	kinds := rules.Sources()
-	facts, missing, invalid := map[string]any{}, map[string]any{}, map[string]any{}
-	memory := map[string]any{}
 	for _, f := range r.Trace.Facts {
 		switch f.Status {
 		case rules.Missing:
 			// Plain absence is not reported; it needs no reason in the test either.
-			missing[f.Name] = ""
+			why := ""
 			if f.Problem != "" && slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, f.Problem) }) {
-				missing[f.Name] = f.Problem
+				why = f.Problem
 			}
+			give(d.Given, why, "missing", f.Name)
 		case rules.Invalid:
-			invalid[f.Name] = f.Problem
+			give(d.Given, f.Problem, "invalid", f.Name)
 		default:
 			if doc := recorded.Document(&r, f.Name); doc != nil {
-				facts[f.Name] = doc
-			} else if slices.ContainsFunc(kinds, func(k rules.SourceKind) bool { return k.Name == f.Source && k.Editable }) {
-				facts[f.Name] = map[string]any{}
+				give(d.Given, doc, "facts", f.Name)
+			} else if slices.ContainsFunc(rules.Sources(), func(k rules.SourceKind) bool { return k.Name == f.Source && k.Editable }) {
+				give(d.Given, map[string]any{}, "facts", f.Name)
 			}
 		}
 	}
 	for _, in := range r.Trace.Inputs {
 		name, pointer, isFact := strings.Cut(in.Name, "#")
+		v, ok := recorded.Known(&r, in.Name)
 		switch {
 		case in.Cut && !in.Reported:
 			lost = append(lost, name+strings.ReplaceAll(pointer, "/", "."))
-		case isFact || in.Cut:
-		case name == vocab.SessionElapsed, strings.HasPrefix(name, "run."):
-			if v, ok := recorded.Known(&r, in.Name); ok && !isZero(v) && v != "0s" && v != 0 {
-				group, member, _ := strings.Cut(name, ".")
-				values, _ := d.Given[group].(map[string]any)
-				if values == nil {
-					values = map[string]any{}
-				}
-				values[member] = v
-				d.Given[group] = values
-			}
+		case isFact || in.Cut || !ok:
 		case name == vocab.TranscriptFailed:
-			v, _ := recorded.Known(&r, in.Name)
 			if failed, ok := v.(map[string]any); ok {
 				d.Given["transcript"] = []any{map[string]any{string(byFailed): failed["kind"]}}
 			}
 		case strings.HasPrefix(name, "memory."):
-			if v, ok := recorded.Known(&r, in.Name); ok {
-				memory[strings.TrimPrefix(name, "memory.")] = v
-			}
-		case isInput(name), name == vocab.Host:
-			if v, ok := recorded.Known(&r, in.Name); ok && !isZero(v) {
-				d.Given[name] = v
-			}
+			give(d.Given, v, strings.Split(name, ".")...)
+		case name == vocab.SessionElapsed, strings.HasPrefix(name, "run."), isInput(name), name == vocab.Host:
+			put(v, strings.Split(name, ".")...)
 		}
 	}
-	put := func(key string, values map[string]any) {
-		if len(values) > 0 {
-			d.Given[key] = values
-		}
+	for rule, n := range r.Repeated {
+		put(n, "repeated", rule)
 	}
-	put("facts", facts)
-	put("missing", missing)
-	put("invalid", invalid)
-	put("memory", memory)
-	put("repeated", counts(r.Repeated))
-	put("loop", streak(r))
+	if s := r.Streak; s.Continuations > 0 {
+		put(s.Continuations, "loop", "continuations")
+		if s.Progress == s.Before {
+			put(s.Same, "loop", "repeats")
+		}
+		put(s.Failed, "loop", "failures")
+		put(s.Elapsed.Round(time.Second).String(), "loop", "elapsed")
+		put(s.Step.Round(time.Second).String(), "loop", "step")
+	}
+	if r.Streak.Total > r.Streak.Continuations {
+		put(r.Streak.Total, "loop", "total")
+	}
+	put(r.Loop != nil && r.Loop.Gone, "loop", "seen")
 	answers(d.Given, r.Calls)
 	if len(lost) > 0 {
 		d.Note = "the log does not hold " + strings.Join(lost, ", ")
 	}
 	return d
-}
-
-func isZero(v any) bool {
-	list, isList := v.([]any)
-	return v == nil || v == "" || v == false || isList && len(list) == 0
-}
-
-func counts(all map[string]int) map[string]any {
-	out := map[string]any{}
-	for name, n := range all {
-		if n > 0 {
-			out[name] = n
-		}
-	}
-	return out
-}
-
-// streak writes the loop memory as a test gives it.
-func streak(record loop.Record) map[string]any {
-	r := record.Streak
-	out := map[string]any{}
-	if r.Continuations > 0 {
-		out["continuations"] = r.Continuations
-		if r.Progress == r.Before && r.Same > 0 {
-			out["repeats"] = r.Same
-		}
-		if r.Failed > 0 {
-			out["failures"] = r.Failed
-		}
-		for name, d := range map[string]time.Duration{"elapsed": r.Elapsed, "step": r.Step} {
-			if d = d.Round(time.Second); d > 0 {
-				out[name] = d.String()
-			}
-		}
-	}
-	if r.Total > r.Continuations {
-		out["total"] = r.Total
-	}
-	if record.Loop != nil && record.Loop.Gone {
-		out["seen"] = true
-	}
-	return out
 }
 
 // answers makes a situation in which functions answer as they did.
@@ -155,10 +107,10 @@ func answers(given map[string]any, calls map[string]any) {
 			words = append(words, text)
 		case vocab.Promised:
 			words = append(words, "<promise>"+text+"</promise>")
-		case vocab.AnyFile: // which file matched is not known; the pattern stands for it
-			list, _ := given[vocab.Exists].([]any)
-			given[vocab.Exists] = append(list, text)
-		case vocab.Exists, vocab.IsDir, vocab.Which:
+		case vocab.AnyFile, vocab.Exists, vocab.IsDir, vocab.Which:
+			if function == vocab.AnyFile { // which file matched is not known; the pattern stands for it
+				function = vocab.Exists
+			}
 			list, _ := given[function].([]any)
 			given[function] = append(list, text)
 		}

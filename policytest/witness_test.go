@@ -2,6 +2,7 @@ package policytest_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,11 +26,7 @@ func TestFromWitness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var witness map[string]any
-	if err := json.Unmarshal(text, &witness); err != nil {
-		t.Fatal(err)
-	}
-	d, err := policytest.FromWitness(witness)
+	d, err := policytest.FromWitness(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,16 +55,13 @@ func TestFromWitness(t *testing.T) {
 
 // A situation may also come with a name and with what is expected.
 func TestFromWitnessWhole(t *testing.T) {
-	d, err := policytest.FromWitness(map[string]any{
-		"name": "a test", "event": "UserPromptSubmit", "note": "why",
-		"given": map[string]any{"facts": map[string]any{"a": 1}}, "expect": map[string]any{"rule": "r"},
-	})
+	d, err := policytest.FromWitness([]byte(`{"name": "a test", "event": "UserPromptSubmit", "note": "why", "given": {"facts": {"a": 1}}, "expect": {"rule": "r"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := policytest.Draft{
 		Name: "a test", Event: "UserPromptSubmit", Note: "why",
-		Given: map[string]any{"facts": map[string]any{"a": 1}}, Expect: map[string]any{"rule": "r"},
+		Given: map[string]any{"facts": map[string]any{"a": 1.0}}, Expect: map[string]any{"rule": "r"},
 	}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -76,20 +70,21 @@ func TestFromWitnessWhole(t *testing.T) {
 
 // A misspelt key must not make another test than the one that was meant.
 func TestFromWitnessUnknownKey(t *testing.T) {
-	for _, c := range []struct{ name, witness, want string }{
-		{"of the situation", `{"facst": {}}`, `unknown key "facst" in the situation: did you mean "facts"?`},
-		{"of a situation under given", `{"given": {"mising": ["a"]}, "name": "x"}`, `unknown key "mising" in the situation: did you mean "missing"?`},
-		{"beside given", `{"given": {"facts": {}}, "nmae": "x"}`, `unknown key "nmae" in the situation: did you mean "name"?`},
-		{"of a situation that stands beside", `{"given": {"facts": {}}, "facts": {}}`, `unknown key "facts" in the situation: expected one of "event", "expect", "given", "name", "note"`},
+	for witness, want := range map[string]string{
+		`{"facst": {}}`: `did you mean "facts"?`,
+		`{"given": {"mising": ["a"]}, "name": "x"}`: `did you mean "missing"?`,
+		`{"given": {"facts": {}}, "nmae": "x"}`:     `unknown field "nmae"`,
+		`{"given": {"facts": {}}, "facts": {}}`:     `unknown field "facts"`,
+		`{"given": 1}`:                              "the witness is not a test",
+		`[]`:                                        "the witness is not a JSON object",
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			var witness map[string]any
-			if err := json.Unmarshal([]byte(c.witness), &witness); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := policytest.FromWitness(witness); err == nil || err.Error() != c.want {
-				t.Errorf("the error is %v, want %s", err, c.want)
-			}
-		})
+		d, err := policytest.FromWitness([]byte(witness))
+		if err == nil {
+			d.Expect = map[string]any{"rule": "r"}
+			_, err = policytest.Append("x_test.yaml", nil, d)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, want %s", witness, err, want)
+		}
 	}
 }

@@ -143,8 +143,8 @@ type Witness struct {
 	Unusable []string          `json:"unusable,omitempty"` // fields of a wrong type: fact.field
 	Names    map[string]any    `json:"names,omitempty"`    // values of ralph's names
 	Memory   map[string]any    `json:"memory,omitempty"`   // values of the policy's memory
-	Params   map[string]any    `json:"params,omitempty"`   // values of params
-	Given    map[string]int    `json:"given,omitempty"`    // rules that step aside, with the verdicts they have been in
+	Params   map[string]any    `json:"set,omitempty"`      // values of params
+	Given    map[string]int    `json:"repeated,omitempty"` // rules that step aside, with the verdicts they have been in
 }
 
 // asJSON is the witness on one line.

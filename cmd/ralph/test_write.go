@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -159,11 +158,7 @@ func (a *app) draftFromWitness(f writeFlags) (policytest.Draft, error) {
 	if len(bytes.TrimSpace(input)) == 0 {
 		return policytest.Draft{}, errors.New(`there is no situation: give one as JSON on stdin, such as {"missing": ["todo"]}, or write --from-log`)
 	}
-	var witness map[string]any
-	if err := json.Unmarshal(input, &witness); err != nil {
-		return policytest.Draft{}, fmt.Errorf("the witness is not a JSON object: %w", err)
-	}
-	return policytest.FromWitness(witness)
+	return policytest.FromWitness(input)
 }
 
 // expectNow runs the draft and takes what the policy decides for what is expected.
