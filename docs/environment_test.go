@@ -102,7 +102,7 @@ func placesInProject() []place {
 		{".ralph/config.yaml", "read", "Values of params, at each event."},
 		{".ralph/off", "read", "At each event; `ralph pause` writes it and `ralph resume` removes it."},
 		{".ralph/archive", "read and write", "The effect `archive`, `ralph stop` and `ralph start --force`; `ralph status` and `ralph log` show goals from it."},
-		{".ralph/.gitignore", "read and write", "The first archived file, and the first run, adds `archive/` and `runs/`."},
+		{".ralph/archive/.gitignore, .ralph/runs/.gitignore", "write", "With the first archived file, and with a run: `*`, so that git ignores the directory."},
 		{".ralph/runs/ID", "read and write", "`ralph run`: events and what the agent printed; `ralph run --attach` reads the events."},
 		{"loop files, states of a tool, and the files that name them", "read and write", "`ralph start`, `stop`, `pause` and `resume`; `ralph status` and `ralph doctor` read them. They are the files of the policy's `inline` fact and of the `text` fact in its path."},
 		{"files that facts name", "read", "When a rule needs the fact. `set`, `delete`, `archive` and `prune` change them, and `set` creates one where the fact has a `default` and a schema."},

@@ -176,7 +176,7 @@ func inner() map[string][]string {
 			"maxLocated", "maxNested", "maxPath", "maxPointers", "maxShownText", "maxShownValues", "maxSteps",
 			"maxValues", "maxWarnings",
 		},
-		"state": {"maxIgnore", "maxRemarks", "maxShown", "maxTempAge"},
+		"state": {"maxRemarks", "maxShown", "maxTempAge"},
 	}
 }
 

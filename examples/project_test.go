@@ -97,7 +97,7 @@ func (p *project) read() files {
 		data, err := os.ReadFile(path)
 		rel, _ := filepath.Rel(p.dir, path)
 		name := archived.ReplaceAllString(filepath.ToSlash(rel), ".ralph/archive/")
-		if name != ".ralph/.gitignore" {
+		if name != ".ralph/archive/.gitignore" {
 			out[name] = string(data)
 		}
 		return err

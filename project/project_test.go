@@ -142,7 +142,7 @@ func (w *world) files() map[string]string {
 		switch {
 		case err != nil:
 			return err
-		case name == ".ralph/.gitignore" || d.IsDir():
+		case name == ".ralph/archive/.gitignore" || d.IsDir():
 			return nil
 		}
 		text, err := os.ReadFile(filepath.Join(w.dir, name))

@@ -3,7 +3,6 @@ package run
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,8 +29,8 @@ type folder struct {
 const logFile = "run.jsonl"
 
 // openFolder opens the folder of the run, and adds the event that a kill kept from being written.
-func (r *Runner) openFolder(ctx context.Context) error {
-	f, err := openFolder(ctx, r.plan.Home, r.plan.ID)
+func (r *Runner) openFolder() error {
+	f, err := openFolder(r.plan.Home, r.plan.ID)
 	if err != nil {
 		return fmt.Errorf("the folder of the run cannot be used: %w", err)
 	}
@@ -49,7 +48,7 @@ func (r *Runner) openFolder(ctx context.Context) error {
 	return nil
 }
 
-func openFolder(ctx context.Context, project, id string) (*folder, error) {
+func openFolder(project, id string) (*folder, error) {
 	root, err := os.OpenRoot(project)
 	if err != nil {
 		return nil, err
@@ -65,10 +64,7 @@ func openFolder(ctx context.Context, project, id string) (*folder, error) {
 	if info, err := root.Stat(name); err != nil || !info.IsDir() { // a pipe would be waited for
 		return nil, fmt.Errorf("%s is not a folder; remove it", name)
 	}
-	if files, err := state.OpenRoot(project); err == nil {
-		files.IgnoreOwn(ctx)
-		files.Close()
-	}
+	state.IgnoreDir(root, Dir)
 	own, err := root.OpenRoot(name)
 	if err != nil {
 		return nil, err

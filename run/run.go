@@ -256,7 +256,7 @@ func (r *Runner) begin(ctx context.Context) (release func(), err error) {
 		r.endLeftovers()
 	}
 	if r.disk != nil {
-		if err := r.openFolder(ctx); err != nil {
+		if err := r.openFolder(); err != nil {
 			return release, err
 		}
 		r.prune()

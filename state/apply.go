@@ -64,8 +64,8 @@ type Change struct {
 // A replaced file keeps its permissions. If the path is a link, the file that
 // it leads to is replaced and the link stays. Changes to one file are made in
 // order. A file that [Change.Create] begins is made in one step, unless it has appeared
-// meanwhile. Of archived files the changes then say where they are; the first file of the
-// archive adds ralph's own folders to .ralph/.gitignore. Removing a file that was not
+// meanwhile. Of archived files the changes then say where they are; with the first file of the
+// archive git ignores it. Removing a file that was not
 // there when it was read, and is not there now, does nothing.
 func (r *Root) Apply(ctx context.Context, changes []Change) error {
 	targets, err := r.plan(ctx, changes)
@@ -114,7 +114,7 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 	}
 	r.sweepTemps(targets)
 	if archives.first {
-		r.IgnoreOwn(ctx)
+		IgnoreDir(r.root, ArchiveDir)
 	}
 	for _, t := range targets {
 		if t.end == OpArchive && !t.nothing {

@@ -181,7 +181,7 @@ func TestApplyDeleteAndArchive(t *testing.T) {
 		t.Errorf("archived (-want +got):\n%s", diff)
 	}
 	want := []string{
-		".ralph/.gitignore",
+		".ralph/archive/.gitignore",
 		".ralph/archive/20261120T093000Z/c.json",
 		".ralph/archive/20261120T093000Z/dir/b.md",
 		".ralph/archive/20261120T093000Z/dir/far.txt",

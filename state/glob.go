@@ -116,10 +116,8 @@ func Match(pattern, path string) bool {
 	if notAPattern(pattern) != "" {
 		return false
 	}
-	return slices.ContainsFunc(alternatives(pattern), func(p string) bool {
-		ok, err := doublestar.Match(p, path)
-		return ok && err == nil
-	})
+	ok, err := doublestar.Match(cleanPattern(pattern), path)
+	return ok && err == nil
 }
 
 func readMatches[T any](ctx context.Context, r *Root, pattern string, format Format, limit int, use func(Doc) T) ([]T, int, error) {

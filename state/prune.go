@@ -87,8 +87,14 @@ func notAPattern(glob string) string {
 		return fmt.Sprintf("is longer than %d bytes", maxPattern)
 	case !doublestar.ValidatePattern(glob):
 		return "is not a pattern: a bracket or brace is not closed, or it ends with \\"
-	case len(alternatives(glob)) > maxAlternatives:
+	case choices(glob) > maxAlternatives:
 		return fmt.Sprintf("stands for more than %d patterns: write fewer alternatives in braces", maxAlternatives)
 	}
 	return ""
+}
+
+// choices is the most patterns that one with so many braces and commas can stand for: those of equal braces.
+func choices(glob string) float64 {
+	braces, commas := float64(strings.Count(glob, "{")), float64(strings.Count(glob, ","))
+	return math.Pow(1+commas/max(braces, 1), braces)
 }

@@ -132,6 +132,16 @@ func (a *archiver) makeFolder(stamp string) (string, error) {
 	return "", fs.ErrExist
 }
 
+// IgnoreDir makes git ignore a directory of ralph's own by a file in it, which is left alone if it exists. It is best
+// effort: a tree that is not clean must not keep a loop from ending.
+func IgnoreDir(root *os.Root, dir string) {
+	f, err := root.OpenFile(path.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err == nil {
+		io.WriteString(f, "*\n")
+		f.Close()
+	}
+}
+
 func isEmpty(root *os.Root, dir string) bool {
 	d, err := root.Open(dir)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // Limits of patterns and of the walks to their matches.
 const (
 	maxPattern      = 4 << 10 // bytes
-	maxAlternatives = 100     // patterns that one with braces stands for
+	maxAlternatives = 100     // patterns that one with braces can stand for
 	maxEntries      = 100_000 // files and directories that a walk looks at
 )
 
@@ -24,6 +24,12 @@ const (
 func (r *Root) find(ctx context.Context, pattern string, yield func(name string) error) error {
 	w := walk{ctx: ctx, root: r.root, entries: maxEntries, yield: yield}
 	return w.find(pattern)
+}
+
+// cleanPattern is a pattern as paths are cleaned, without a ** that follows another one: each of them would be tried anew.
+func cleanPattern(pattern string) string {
+	segments := strings.Split(path.Clean(pattern), "/")
+	return strings.Join(slices.CompactFunc(segments, func(a, b string) bool { return a == "**" && b == "**" }), "/")
 }
 
 // A walk is the file system in which doublestar looks for matches. It reads each directory once, whatever the pattern,
@@ -38,17 +44,12 @@ type walk struct {
 
 func (w *walk) find(pattern string) error {
 	w.read = map[string][]fs.DirEntry{}
-	for _, p := range alternatives(pattern) {
-		// Links are followed in the names before the first wildcard alone.
-		err := doublestar.GlobWalk(w, p, w.give, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
-		if err == fs.SkipAll {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	// Links are followed in the names before the first wildcard alone.
+	err := doublestar.GlobWalk(w, cleanPattern(pattern), w.give, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+	if err == fs.SkipAll {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // give yields a match, unless it is a directory or a link to one.
@@ -115,56 +116,4 @@ func (w *walk) ReadDir(dir string) ([]fs.DirEntry, error) {
 	}
 	w.read[dir] = all
 	return all, nil
-}
-
-// alternatives are the patterns without braces that a valid pattern stands for, cleaned as paths are; those beyond
-// maxAlternatives+1 are left out.
-func alternatives(pattern string) []string {
-	open := -1
-	depth := 0
-	var cuts []int // the commas of the first braces
-	for i := 0; i < len(pattern); i++ {
-		switch pattern[i] {
-		case '\\':
-			i++
-		case '[':
-			i += classEnd(pattern[i:])
-		case '{':
-			if depth++; open < 0 {
-				open = i
-			}
-		case ',':
-			if depth == 1 {
-				cuts = append(cuts, i)
-			}
-		case '}':
-			if depth--; depth > 0 || open < 0 {
-				continue
-			}
-			var all []string
-			from := open + 1
-			for _, to := range append(cuts, i) {
-				all = append(all, alternatives(pattern[:open]+pattern[from:to]+pattern[i+1:])...)
-				if from = to + 1; len(all) > maxAlternatives {
-					return all[:maxAlternatives+1]
-				}
-			}
-			return all
-		}
-	}
-	segments := strings.Split(path.Clean(pattern), "/")
-	return []string{strings.Join(slices.CompactFunc(segments, func(a, b string) bool { return a == "**" && b == "**" }), "/")}
-}
-
-// classEnd is the offset of the bracket that closes the class that s begins with.
-func classEnd(s string) int {
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case ']':
-			return i
-		}
-	}
-	return len(s) - 1
 }

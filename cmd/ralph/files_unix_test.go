@@ -89,7 +89,7 @@ func TestPipesEverywhere(t *testing.T) {
 		{"off", "PROJECT/.ralph/off"},
 		{"include", "PROJECT/.ralph/guard.yaml"},
 		{"schema", "PROJECT/.ralph/state.schema.json"},
-		{"ignore file", "PROJECT/.ralph/.gitignore"},
+		{"ignore file", "PROJECT/.ralph/archive/.gitignore"},
 		{"archive", "PROJECT/.ralph/archive"},
 		{"session file", "PROJECT/session.jsonl"},
 		{"home", "HOME"},
