@@ -326,7 +326,7 @@ func inQuotes(src string, at int) bool {
 func meantSource(word, argument string) string {
 	argument = strings.TrimSpace(argument)
 	plain := func(source, example string) string {
-		if argument == "" || strings.ContainsAny(argument, "\n{}[],#:\"'") {
+		if argument == "" || strings.ContainsAny(argument, "\n{}[],#:?\"'") {
 			argument = example
 		}
 		return source + ": " + argument
@@ -349,7 +349,7 @@ func meantSource(word, argument string) string {
 	case "files", "pattern", "find", "ls":
 		return plain("glob", "'notes/*.md'")
 	case "llm", "ai", "model", "question", "ask":
-		return plain("judge", "Is the work done?")
+		return plain("judge", `"Is the work done?"`)
 	case "repo", "repository", "branch":
 		return "git: ."
 	}

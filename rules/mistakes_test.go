@@ -258,7 +258,7 @@ func TestMeantSources(t *testing.T) {
 		`{path: "notes/*.md"}`:       "write {glob: notes/*.md}",
 		`{yaml: settings.md}`:        "write {frontmatter: settings.md}",
 		`{todo: TODO.md}`:            "write {checklist: TODO.md}",
-		`{llm: Is the work done?}`:   "write {judge: Is the work done?}",
+		`{llm: "Is the work done?"}`: `write {judge: "Is the work done?"}`,
 		`{repo: here}`:               "write {git: .}",
 		`{jsn: state.json}`:          `did you mean "json"?`,
 		`{something: else entirely}`: "",

@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -26,8 +27,7 @@ type builder struct {
 	count    int
 	full     bool  // MaxNodes was hit and has been reported
 	deep     bool  // MaxDepth, too
-	broken   bool  // the tree holds what was not meant
-	misread  error // the first place where it does in a way that a diagnosis finds
+	misread  error // the first place where the tree holds what was not meant
 
 	// The library's positions come in the order of the file: the last one that
 	// was looked up is a good place to start from.
@@ -40,11 +40,7 @@ func (b *builder) document(doc *yaml.Node) *Node {
 		b.report(0, 0, CheckDocument, "the file holds no YAML document", "write the policy here; it begins with `ralph: 1`")
 		return nil
 	}
-	root := b.node(doc.Content[0], 0, -1, false)
-	if b.broken {
-		return nil
-	}
-	return root
+	return b.node(doc.Content[0], 0, -1, false)
 }
 
 // node builds one node and what is below it. Parent is the column, from 0, of the block key or dash that it belongs to;
@@ -71,7 +67,7 @@ func (b *builder) node(y *yaml.Node, depth, parent int, flow bool) *Node {
 		b.properties(n, y)
 	}
 	if end, ok := b.raw[n.offset]; ok && n.Kind == Scalar {
-		n.Value, n.Tag, n.Comment = unfold(b.file.text[n.offset:end]), "!!str", ""
+		n.Value, n.Tag, n.Comment = unmask(n.Value, b.file.text[n.offset:end]), "!!str", ""
 		return n
 	}
 	if n.Kind == Scalar {
@@ -151,11 +147,8 @@ func (b *builder) seek(line, col int) (int, Pos) {
 // hasProperty reports whether a tag or anchor stands at offset, and not a text
 // that is taken as it was typed.
 func (b *builder) hasProperty(offset int) bool {
-	if offset >= len(b.file.text) || b.file.text[offset] != '!' && b.file.text[offset] != '&' {
-		return false
-	}
 	_, raw := b.raw[offset]
-	return !raw
+	return !raw && offset < len(b.file.text) && (b.file.text[offset] == '!' || b.file.text[offset] == '&')
 }
 
 func (b *builder) report(start, end int, check, message, help string) {
@@ -180,7 +173,7 @@ func (b *builder) properties(n *Node, y *yaml.Node) {
 	text, start := b.file.text, n.offset
 	end := start
 	for b.hasProperty(n.offset) {
-		end = n.offset + property(text[n.offset:])
+		end = n.offset + len(property(text[n.offset:]))
 		if tagKind(text[n.offset:end]) != y.Kind {
 			b.wrong(n, "a tag or an anchor")
 			break
@@ -196,19 +189,19 @@ func (b *builder) properties(n *Node, y *yaml.Node) {
 	}
 }
 
-// property is the length of the tag, anchor or alias that text begins with.
-func property(text string) int {
-	if text[0] != '!' {
-		n := 1
-		for n < len(text) && (text[n] < 0x80 && isWord(text[n]) || text[n] == '-') {
-			n++
-		}
-		return n
+// property is the tag, anchor or alias that text begins with, or "".
+func property(text string) string {
+	ends := unicode.IsSpace
+	switch {
+	case text == "" || strings.IndexByte("!&*", text[0]) < 0:
+		return ""
+	case text[0] != '!':
+		ends = func(r rune) bool { return r >= 0x80 || !isWord(byte(r)) && r != '-' }
 	}
-	if n := strings.IndexAny(text, " \t\r\n"); n >= 0 {
-		text = text[:n]
+	if n := strings.IndexFunc(text[1:], ends); n >= 0 {
+		return text[:1+n]
 	}
-	return len(text)
+	return text
 }
 
 // tagKind is the kind of node that a tag is for, if it is one of those that say
@@ -223,15 +216,6 @@ func tagKind(tag string) yaml.Kind {
 		return yaml.SequenceNode
 	}
 	return 0
-}
-
-// negation is the help for a value that begins with a `!`.
-func negation(rest string) string {
-	const quote = "quote the whole expression"
-	if rest == "" || strings.ContainsAny(rest, " \t") {
-		return "write `not` for `!`, or " + quote
-	}
-	return fmt.Sprintf("write `not %s`, or %s", rest, quote)
 }
 
 // typed checks that an explicit tag agrees with the value: the library finds out
@@ -298,10 +282,7 @@ func (b *builder) swallowed(n *Node, parent int) {
 	first, end := b.file.lineAt(n.offset), n.end()
 	for line := first + 1; line < len(b.file.lines) && int(b.file.lines[line]) < end; line++ {
 		if start, stop, col := b.file.content(line); start < stop && col <= parent {
-			b.broken = true
-			b.report(n.offset, n.offset+1, CheckSyntax,
-				fmt.Sprintf("the quote opened here is closed only in line %d", b.file.lineAt(end-1)+1),
-				"close it on this line, or indent the lines that belong to it")
+			b.wrong(n, "a quote that is not closed")
 			return
 		}
 	}
@@ -317,11 +298,11 @@ func (b *builder) key(key *Node, y *yaml.Node) {
 	case y.Kind == yaml.AliasNode: // reported already
 		return
 	case key.Kind != Scalar:
-		message, help = fmt.Sprintf("a %s as a key", key.Kind), "write a name as the key, or quote the whole value"
+		message, help = fmt.Sprintf("a %s as a key", key.Kind), helpKey
 	case key.Tag == "!!str":
 		return
 	case key.Value == "":
-		message, help = "a key is missing before the `:`", "write a name as the key, or quote the whole value"
+		message, help = messageNoKey, helpKey
 	default:
 		message = fmt.Sprintf("the key `%s` is not text but a %s", key.Value, tagName(key.Tag))
 		help = fmt.Sprintf("quote it: %q", key.Value)

@@ -1,54 +1,269 @@
 package source
 
 import (
-	"slices"
+	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
-// explain finds out why the library could not read the text: its errors have no
-// column and often the wrong line. Where all that is wrong is a value that should
-// have been quoted, the tree is built as if it were.
-func (f *file) explain(cause error, problems []Problem) (*Node, []Problem) {
-	d := &diagnosis{file: f}
-	d.read()
-	problems = append(problems, d.problems...)
-	if len(d.problems) == 0 {
-		return nil, append(problems, f.unexplained(cause))
-	}
-	if d.broken {
-		return nil, problems
-	}
-	doc, err := decode(f.mask(d.raw))
-	if err != nil {
-		return nil, append(problems, f.unexplained(err))
-	}
-	b := builder{file: f, problems: problems, raw: make(map[int]int, len(d.raw))}
-	for _, r := range d.raw {
-		if !r.blank {
-			b.raw[r.start] = r.end
-		}
-	}
-	root := b.document(doc)
-	if b.misread != nil {
-		return nil, append(b.problems, f.unexplained(b.misread))
-	}
-	return root, b.problems
+// A diagnosis finds out where a text that the library refuses, or reads as something else than was meant, breaks the rules
+// of YAML: the library's errors have no column and often the wrong line. It reads no more of YAML than which keys and
+// dashes there are and where their values end: the library reads each value alone, and only of a value that it refuses
+// the first reason is looked for. So nothing is said about a text that is right.
+type diagnosis struct {
+	*file
+	problems []Problem
+	raw      []span // values that are text if they are quoted
+	broken   bool   // something else is wrong: there is no tree to build
+
+	levels []level // the open block maps and lists, outermost first
+	wants  bool    // the entry before has no value yet: one may follow, deeper
+	seen   bool    // something was read
 }
 
-// reads reports whether the library reads a text, and none of it as something else than was meant.
-func reads(text string) bool {
-	f, _ := newFile([]byte(text))
-	if f == nil {
-		return false
+// A level is an open block map or list.
+type level struct {
+	col  int  // of its keys or dashes, from 0
+	list bool // dashes
+}
+
+// A span is a stretch of the text in bytes.
+type span struct{ start, end int }
+
+// explain reports why the library could not use the text. Where all that is wrong is values that should have been quoted,
+// the tree is built as if they were.
+func (f *file) explain(cause error, problems []Problem) (*Node, []Problem) {
+	d := &diagnosis{file: f, problems: problems}
+	if d.read(); len(d.problems) == len(problems) {
+		return nil, append(problems, f.unexplained(cause))
 	}
-	doc, err := decode(f.text)
-	if err != nil {
-		return false
+	b := builder{file: f, problems: d.problems, raw: make(map[int]int, len(d.raw))}
+	var masked strings.Builder
+	at := 0
+	for _, s := range d.raw {
+		masked.WriteString(f.text[at:s.start])
+		masked.WriteString(mask(f.text[s.start:s.end]))
+		b.raw[s.start], at = s.end, s.end
 	}
-	b := builder{file: f}
-	return b.document(doc) != nil && b.misread == nil
+	masked.WriteString(f.text[at:])
+	if doc, err := decode(masked.String()); err == nil && !d.broken {
+		if root := b.document(doc); b.misread == nil {
+			return root, b.problems
+		}
+	}
+	return nil, d.problems
+}
+
+// mask puts an x for all of a text but the spaces and line ends, which the library folds.
+func mask(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r > ' ' {
+			return 'x'
+		}
+		return r
+	}, text)
+}
+
+// unmask is what the library read of a masked text, with the text again.
+func unmask(masked, text string) string {
+	typed := []rune(strings.Map(func(r rune) rune {
+		if r > ' ' {
+			return r
+		}
+		return -1
+	}, text))
+	return strings.Map(func(r rune) rune {
+		if r == 'x' {
+			r, typed = typed[0], typed[1:]
+		}
+		return r
+	}, masked)
+}
+
+// read goes through the lines.
+func (d *diagnosis) read() {
+	for n := 0; n < len(d.lines) && len(d.problems) < maxProblems; {
+		at, end, col := d.content(n)
+		text, before := d.text[at:end], int(d.lines[n])+col
+		switch {
+		case text == "" || text[0] == '#':
+			n++
+			continue
+		case before < at:
+			d.tab(before, at)
+			return // no column below can be trusted
+		case col == 0 && marker(text, "---"):
+			if strings.TrimSpace(text[3:]) != "" {
+				return // a document on the line of its marker: not a policy
+			}
+			n++
+			continue
+		case col == 0 && text[0] == '%' && !d.seen:
+			d.breaks(at, end, "a `%` directive", "remove this line")
+			n++
+			continue
+		case text == "?" || strings.HasPrefix(text, "? "):
+			return // a key in its long form: that is not written by accident
+		}
+		n = d.entry(n, at, end)
+		d.seen = true
+	}
+}
+
+// content is line n (from 0) without its indentation, and the column where its spaces end. Start is end if it is empty.
+func (f *file) content(n int) (start, end, col int) {
+	start, end = f.line(n)
+	line := f.text[start:end]
+	col = len(line) - len(strings.TrimLeft(line, " "))
+	return end - len(strings.TrimLeft(line, " \t")), end, col
+}
+
+// behind is the number of the first line behind line n that does not belong to a key or dash in the column parent.
+func (f *file) behind(n, parent int) int {
+	for n++; n < len(f.lines); n++ {
+		if start, end, col := f.content(n); start < end && col <= parent {
+			break
+		}
+	}
+	return n
+}
+
+func (d *diagnosis) report(start, end int, message, help string) {
+	d.problems = append(d.problems, d.problem(start, end, CheckSyntax, message, help))
+}
+
+// breaks reports what leaves no tree to build.
+func (d *diagnosis) breaks(start, end int, message, help string) {
+	d.broken = true
+	d.report(start, end, message, help)
+}
+
+// quote notes that the value that begins at at in line n, and ends above the line next, should have been quoted.
+func (d *diagnosis) quote(n, next, at int) {
+	end := at
+	for ; n < next; n++ {
+		if start, stop, _ := d.content(n); start < stop && d.text[start] != '#' {
+			end = d.uncommented(max(start, at), stop)
+		}
+	}
+	d.raw = append(d.raw, span{at, end})
+}
+
+func (d *diagnosis) tab(start, end int) {
+	d.breaks(start, end, "a tab in the indentation", "indent with spaces")
+}
+
+// entry reads a line that begins a list item, a map entry or a scalar, and
+// returns the number of the line behind what it read.
+func (d *diagnosis) entry(n, at, end int) int {
+	lineStart := int(d.lines[n])
+	parent := -1 // column of the key or dash that a value here belongs to
+	if len(d.levels) > 0 && d.wants {
+		parent = d.levels[len(d.levels)-1].col
+	}
+	dash := false
+	for d.text[at] == '-' && (at+1 == end || isSpace(d.text[at+1])) {
+		dashAt := at
+		d.place(at, at-lineStart, true, dash)
+		parent, dash = at-lineStart, true
+		at = end - len(strings.TrimLeft(d.text[at+1:end], " \t"))
+		if at == end || d.text[at] == '#' {
+			d.wants = true
+			return n + 1
+		}
+		if i := strings.IndexByte(d.text[dashAt:at], '\t'); i >= 0 {
+			d.breaks(dashAt+i, at, "a tab behind the `-`", "write a space")
+		}
+	}
+	col := at - lineStart
+	size, colon := key(d.text[at:end])
+	switch {
+	case colon >= 0:
+		next := d.behind(n, col)
+		if (dash || d.wants || !d.seen) && d.alone(next, parent) && strings.IndexByte(`"'`, d.text[at]) < 0 && unfinished(d.text[at:at+size]) {
+			d.wants = false
+			d.report(at+colon, at+colon+1, "the `: ` makes the text before it a key", helpQuote)
+			d.quote(n, next, at)
+			return next
+		}
+		if colon == 0 {
+			d.broken, d.problems = true, append(d.problems, d.problem(at, at+1, CheckKey, messageNoKey, helpKey))
+		}
+		d.place(at, col, false, dash)
+		return d.value(n, at+colon+1, end, col)
+	case dash || (d.wants || !d.seen) && col > parent:
+		d.wants = false
+		return d.value(n, at, end, parent)
+	}
+	d.stray(at, end)
+	return n + 1
+}
+
+// alone reports whether the line does not belong to what has the parent.
+func (d *diagnosis) alone(line, parent int) bool {
+	if line == len(d.lines) {
+		return true
+	}
+	_, _, col := d.content(line)
+	return col <= parent
+}
+
+// stray reports a line that is neither an entry nor part of the value above.
+func (d *diagnosis) stray(at, end int) {
+	text := d.text[at:end]
+	if name, value, ok := strings.Cut(text, ":"); ok && value != "" && isName(name) {
+		d.breaks(at, at+len(name)+1, fmt.Sprintf("a space is missing behind `%s:`", name), fmt.Sprintf("write `%s: %s`", name, clip(value)))
+		return
+	}
+	d.breaks(at, end, fmt.Sprintf("`%s` is neither a key with a value nor part of the text above", clip(text)),
+		"write `key: value`; if it belongs to the text above, indent it deeper than the key of that text")
+}
+
+// place puts an entry at its level. It reports an indentation that fits none.
+// Inline says that the entry stands behind a dash on the same line.
+func (d *diagnosis) place(at, col int, list, inline bool) {
+	wants, deeper := d.wants || inline, -1 // deeper is the column of the outermost level that ends here
+	d.wants = false
+	top := len(d.levels) - 1
+	for ; top >= 0 && d.levels[top].col > col; top-- {
+		deeper = d.levels[top].col
+	}
+	d.levels = d.levels[:top+1]
+	beside := top >= 0 && d.levels[top].col == col
+	switch {
+	case beside && d.levels[top].list == list:
+		return
+	case beside && !list && top > 0 && d.levels[top-1].col == col: // the end of a list at the column of its key
+		d.levels = d.levels[:top]
+		return
+	case top < 0 && deeper < 0 && (!d.seen || inline), wants && list && beside, wants && deeper < 0 && !beside && top >= 0:
+	default:
+		d.misplaced(at, col, deeper, beside)
+	}
+	d.levels = append(d.levels, level{col, list})
+}
+
+// misplaced reports an entry whose column fits nothing above.
+func (d *diagnosis) misplaced(at, col, deeper int, beside bool) {
+	var columns []string
+	add := func(col int) { columns = append(columns, strconv.Itoa(col+1)) }
+	if top := len(d.levels) - 1; beside {
+		add(col + 2) // below the key, or within the item
+	} else if top >= 0 {
+		add(d.levels[top].col)
+	}
+	if deeper >= 0 {
+		add(deeper)
+	}
+	help := "remove this, or the value above, which is no map or list"
+	if columns != nil {
+		help = "begin it at column " + strings.Join(columns, " or ")
+	}
+	end := at + len(d.text[at:])
+	if n := strings.IndexAny(d.text[at:], " \t\r\n"); n >= 0 {
+		end = at + n
+	}
+	d.breaks(at, end, "the indentation fits no line above", help)
 }
 
 // unexplained is what the library says, at the line that it names, or what comes
@@ -77,71 +292,4 @@ func (f *file) unexplained(err error) Problem {
 	}
 	return f.problem(start, end, CheckSyntax, "this is not YAML: "+message,
 		"look at this line and those around it; a value with signs of YAML in it must be quoted")
-}
-
-// A span is a stretch of the text in bytes.
-type span struct {
-	start, end int
-	blank      bool // nothing is meant by it
-}
-
-// mask is the text with other runes in place of the spans, as many, such that
-// they are plain values, or nothing, and nothing else moves.
-func (f *file) mask(spans []span) string {
-	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
-	var out strings.Builder
-	out.Grow(len(f.text))
-	at := 0
-	for _, s := range spans {
-		if s.start < at {
-			continue
-		}
-		out.WriteString(f.text[at:s.start])
-		indent := false
-		for _, r := range f.text[s.start:s.end] {
-			switch {
-			case r == '\n' || r == '\r':
-				indent = true
-				out.WriteRune(r)
-			case s.blank:
-				out.WriteByte(' ')
-			case indent && (r == ' ' || r == '\t'):
-				out.WriteRune(r)
-			default:
-				indent = false
-				out.WriteByte('x')
-			}
-		}
-		at = s.end
-	}
-	out.WriteString(f.text[at:])
-	return out.String()
-}
-
-// unfold is the value of a plain scalar with this text: a line end is a space, an
-// empty line is a line feed.
-func unfold(text string) string {
-	if !strings.Contains(text, "\n") {
-		return strings.TrimRight(text, " \t")
-	}
-	var out strings.Builder
-	feeds := 0
-	for i, line := range strings.Split(text, "\n") {
-		line = strings.TrimFunc(line, func(r rune) bool { return r < unicode.MaxASCII && isSpace(byte(r)) })
-		if i > 0 {
-			feeds++
-		}
-		if line == "" {
-			continue
-		}
-		switch {
-		case feeds == 1:
-			out.WriteByte(' ')
-		case feeds > 1:
-			out.WriteString(strings.Repeat("\n", feeds-1))
-		}
-		feeds = 0
-		out.WriteString(line)
-	}
-	return out.String()
 }
