@@ -103,19 +103,6 @@ func (a *analysis) reason(o *operand, never *solve.Formula) string {
 	return fmt.Sprintf("%q is %s", name, rangeOf(typ))
 }
 
-// rangeOf says which values a type allows.
-func rangeOf(t *schema.Schema) string {
-	switch {
-	case t.Min != nil && t.Max != nil:
-		return fmt.Sprintf("%v to %v", *t.Min, *t.Max)
-	case t.Min != nil:
-		return fmt.Sprintf("%v or more", *t.Min)
-	case t.Max != nil:
-		return fmt.Sprintf("%v or less", *t.Max)
-	}
-	return t.String()
-}
-
 // contradiction says which parts of an and cannot hold together.
 func (a *analysis) contradiction(c *cond) {
 	core := a.core(c.kids, func(k *cond) *solve.Formula { return a.t.when(k).yes })
@@ -166,16 +153,6 @@ func (a *analysis) core(kids []*cond, formula func(*cond) *solve.Formula) []*con
 		}
 	}
 	return core
-}
-
-// conditions calls f for the conditions that choose the value of an expression.
-func (c *cond) conditions(f func(*cond)) {
-	if c == nil || c.op != choose {
-		return
-	}
-	f(c.kids[0])
-	c.kids[1].conditions(f)
-	c.kids[2].conditions(f)
 }
 
 // textOf writes a condition for a message.

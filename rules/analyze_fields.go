@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
-
-	"github.com/ralph-sdk/ralph/rules/internal/solve"
 )
 
 // fields looks in the when of a rule for fields that may be absent and are used
@@ -95,43 +93,4 @@ func (f *fieldCheck) needs(n ast.Node) {
 		fmt.Sprintf("%q may be absent, and then this cannot be evaluated", strings.Join(path, ".")), nil)
 	w := Witness{Facts: map[string]any{a.t.labelOf(sym.fact): absent}}
 	a.diags[len(a.diags)-1].Witness = w.asJSON()
-}
-
-// effects looks for numbers beyond the bounds of the field that is set.
-func (a *analysis) effects() {
-	for i, r := range a.p.rules {
-		if !own(r) {
-			continue
-		}
-		for _, e := range r.then {
-			if e.kind == SetEffect && e.typ != nil && e.value != nil {
-				a.assigned(e, e.value, a.holds[i])
-			}
-		}
-	}
-}
-
-// assigned looks at the literals that a set assigns when fs hold.
-func (a *analysis) assigned(e *effect, c *cond, fs ...*solve.Formula) {
-	if c.op == choose {
-		first := a.t.when(c.kids[0])
-		a.assigned(e, c.kids[1], append(slices.Clip(fs), first.yes)...)
-		a.assigned(e, c.kids[2], append(slices.Clip(fs), first.no)...)
-		return
-	}
-	if c.op != leaf || a.impossible(fs...) {
-		return
-	}
-	s, ok := a.t.sideOf(a.t.tree(c.operand), c.operand.snippet.scope)
-	if !ok || !s.constant || s.value == nil {
-		return
-	}
-	v, number := s.value.(int)
-	low, high := e.typ.Min, e.typ.Max
-	if !number || (low == nil || float64(v) >= *low) && (high == nil || float64(v) <= *high) {
-		return // what an enum says is part of the type, which Load checks
-	}
-	name := e.steps[len(e.steps)-1].field
-	o := c.operand
-	a.report("effect-value", o.pos(), o.end(), fmt.Sprintf("%q is %s", name, rangeOf(e.typ)), fmt.Sprintf("%q is never %d", name, v), nil, a.where(fs...), a.where())
 }

@@ -33,11 +33,6 @@ func (p *Program) analyze() Diagnostics {
 	for _, f := range p.finally {
 		a.t.when(f.when)
 	}
-	for _, r := range p.rules {
-		for _, e := range r.then {
-			e.value.conditions(func(c *cond) { a.t.when(c) })
-		}
-	}
 	for _, f := range p.facts {
 		a.t.statusOf(f)
 	}
@@ -67,7 +62,6 @@ func (p *Program) analyze() Diagnostics {
 			a.fields(i)
 		}
 	}
-	a.effects()
 	return a.diags
 }
 

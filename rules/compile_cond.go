@@ -39,6 +39,17 @@ func (c *cond) walk(f func(*operand)) {
 	}
 }
 
+// values calls f for each operand that the value of an expression can be.
+func (c *cond) values(f func(*operand)) {
+	switch c.op {
+	case leaf:
+		f(c.operand)
+	case choose:
+		c.kids[1].values(f)
+		c.kids[2].values(f)
+	}
+}
+
 // sole is the operand of a leaf, or of a not of one; nil for other conditions.
 func (c *cond) sole() *operand {
 	for c.op == not {

@@ -209,12 +209,14 @@ func (c *compiler) checkValue(s snippet, root *cond, nt nature.Nature, want *sch
 		fail("", "%s takes %s, this is %s", what, want, typeName(nt))
 		return
 	}
-	if root.op != leaf || root.operand.plain == nil || root.operand.plain.sym != nil {
-		return
-	}
-	if v := root.operand.plain.literal; !allows(want, v) {
-		fail(nearest.DidYouMean(fmt.Sprint(v), enumWords(want)), "%s is never %s, it is one of %s", what, literalText(v), list(enumWords(want)))
-	}
+	root.values(func(o *operand) {
+		if o.plain == nil || o.plain.sym != nil {
+			return
+		}
+		if v := o.plain.literal; !allows(want, v) {
+			fail(nearest.DidYouMean(fmt.Sprint(v), enumWords(want)), "%s is never %s, it is %s", what, literalText(v), rangeOf(want))
+		}
+	})
 }
 
 // takes reports whether values of an expression's type can be of this kind.

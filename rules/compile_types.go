@@ -169,7 +169,7 @@ func (r *resolver) checkEnum(side, literal ast.Node, elems []*schema.Schema) {
 	default:
 		return
 	}
-	if t := r.typeOf(side, elems); t != nil && !allows(t, v) {
+	if t := r.typeOf(side, elems); t != nil && len(t.Enum) > 0 && !allows(t, v) {
 		words := enumWords(t)
 		r.fail(literal, "enum", nearest.DidYouMean(fmt.Sprint(v), words), fmt.Sprintf("this is never %s, it is one of %s", literalText(v), list(words)))
 	}
@@ -181,37 +181,21 @@ func (r *resolver) checkNil(side, other ast.Node) {
 	if _, ok := other.(*ast.NilNode); !ok {
 		return
 	}
-	name := ""
-	for n := side; name == ""; {
-		switch t := n.(type) {
-		case *ast.IdentifierNode:
-			s := r.c.table.find(t.Value)
-			if s == nil || s.kind != factSymbol && s.kind != nameSymbol {
-				return
-			}
-			name = s.name
-		case *ast.MemberNode:
-			if _, ok := t.Property.(*ast.StringNode); !ok {
-				return
-			}
-			if _, ok := t.Node.(*ast.IdentifierNode); !ok && maybeNil(r.typeOf(t.Node, nil)) {
-				return // nil because what holds it is
-			}
-			n = t.Node
-		default:
+	s, path := pathIn(side, r.c.table)
+	if s == nil || s.kind != factSymbol && s.kind != nameSymbol {
+		return
+	}
+	t := s.typ
+	for _, step := range path {
+		if step == "*" || isIndex(step) || t != s.typ && maybeNil(t) { // nil because what holds it is
 			return
 		}
+		t = fieldOf(t, step)
 	}
 	help := "compare it with what it is when nothing is there"
-	if id, ok := side.(*ast.IdentifierNode); ok {
-		if r.c.table.find(id.Value).kind == nameSymbol {
-			if t := r.typeOf(side, nil); maybeNil(t) {
-				return
-			}
-		} else {
-			help = "ask missing(" + name + ")"
-		}
-	} else if maybeNil(r.typeOf(side, nil)) {
+	if len(path) == 0 && s.kind == factSymbol {
+		help = "ask missing(" + s.name + ")"
+	} else if maybeNil(t) {
 		return
 	}
 	r.fail(other, "never-nil", help, "this is never nil, it always has a value")
@@ -222,9 +206,26 @@ func maybeNil(t *schema.Schema) bool {
 	return t == nil || t.Kind == schema.Any || t.Kind == schema.Null || t.Nullable || t.Optional
 }
 
-// allows reports whether a value is in the enum of a type, or its default.
+// allows reports whether a value is in the enum and the bounds of a type, or its default.
 func allows(t *schema.Schema, v any) bool {
-	return len(t.Enum) == 0 || slices.Contains(t.Enum, v) || t.HasDefault && t.Default == v
+	n, number := v.(int)
+	within := !number || (t.Min == nil || float64(n) >= *t.Min) && (t.Max == nil || float64(n) <= *t.Max)
+	return within && (len(t.Enum) == 0 || slices.Contains(t.Enum, v)) || t.HasDefault && t.Default == v
+}
+
+// rangeOf says which values a type allows.
+func rangeOf(t *schema.Schema) string {
+	switch {
+	case len(t.Enum) > 0:
+		return "one of " + list(enumWords(t))
+	case t.Min != nil && t.Max != nil:
+		return fmt.Sprintf("%v to %v", *t.Min, *t.Max)
+	case t.Min != nil:
+		return fmt.Sprintf("%v or more", *t.Min)
+	case t.Max != nil:
+		return fmt.Sprintf("%v or less", *t.Max)
+	}
+	return t.String()
 }
 
 func enumWords(t *schema.Schema) []string {
