@@ -28,6 +28,7 @@ type operand struct {
 	props    []string  // names of fields that occur anywhere in it
 	calls    []string  // functions of the embedding program
 	paths    []string  // of the project, that it asks about by name
+	explains []*Fact   // of a placeholder: whose problem it shows
 
 	// typ is the schema type of a plain path, so that enums and fields behind a
 	// let that is one are still checked; else nil.

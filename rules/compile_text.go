@@ -69,7 +69,8 @@ func (t *text) written() string {
 
 // segment is a literal, or a hole if literal is empty and hole or broken is set.
 type segment struct {
-	literal string
+	literal string // of a text: at most one line, with its end
+	solid   bool   // the literal has something to show
 	hole    *cond
 	src     string // of the hole
 	broken  bool   // the hole could not be compiled
@@ -209,8 +210,34 @@ func (c *compiler) fill(t *text) {
 			root, _ := c.expression(whole(t.scope, w), true)
 			part.when = append(part.when, root)
 		}
-		part.segs = c.segments(t.scope, n)
+		part.segs = lines(c.segments(t.scope, n))
+		for _, s := range part.segs {
+			s.hole.walk((*operand).findExplained)
+		}
 		t.parts = append(t.parts, part)
+	})
+}
+
+// lines splits the literals among segments at the ends of lines.
+func lines(segs []segment) []segment {
+	out := make([]segment, 0, len(segs))
+	for _, s := range segs {
+		if s.literal == "" {
+			out = append(out, s)
+		}
+		for line := range strings.Lines(s.literal) {
+			out = append(out, segment{literal: line, solid: strings.TrimSpace(line) != ""})
+		}
+	}
+	return out
+}
+
+// findExplained notes the facts whose problem an operand shows.
+func (o *operand) findExplained() {
+	readBy(&cond{op: leaf, operand: o}, map[*symbol]bool{}, func(s *symbol) {
+		if s.kind == askSymbol && s.ask == "problem" {
+			o.explains = append(o.explains, s.fact)
+		}
 	})
 }
 

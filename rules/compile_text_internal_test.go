@@ -63,7 +63,9 @@ func FuzzTemplate(f *testing.F) {
 		}
 		if !strings.Contains(text, "${") {
 			w := lineWriter{}
-			w.literal(text)
+			for _, s := range lines([]segment{{literal: text}}) {
+				w.literal(&s)
+			}
 			if got := string(w.end()); got != text {
 				t.Errorf("%q renders to %q", text, got)
 			}

@@ -19,6 +19,7 @@ func (ev *evaluation) measure() {
 	}
 	decided, problems := ev.meter, len(ev.problems)
 	ev.meter.limit = min(decided.limit, add(decided.spent, decided.limit/measureShare))
+	ev.meter.look = 0
 	ev.settled, ev.telling = !ev.looking, true
 	defer func() {
 		if r := recover(); r != nil {

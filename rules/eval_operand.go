@@ -37,11 +37,7 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 		state = max(state, ev.need(s))
 	}
 	if ev.goesOut {
-		readBy(&cond{op: leaf, operand: o}, map[*symbol]bool{}, func(s *symbol) {
-			if s.kind == askSymbol && s.ask == "problem" {
-				ev.explained = append(ev.explained, s.fact)
-			}
-		})
+		ev.explained = append(ev.explained, o.explains...)
 	}
 	if state != known {
 		ev.blame(o, state)

@@ -64,7 +64,7 @@ func (ev *evaluation) passage(w *lineWriter, segs []segment) bool {
 		switch {
 		case s.literal != "":
 			ev.meter.text(len(s.literal))
-			w.literal(s.literal)
+			w.literal(s)
 		case s.broken:
 			ev.warn(public("the hole ${" + s.src + "} cannot be compiled"))
 			w.value("(?)")
@@ -125,31 +125,13 @@ type lineWriter struct {
 	solid bool // the line has something to show
 }
 
-func (w *lineWriter) literal(s string) {
-	for {
-		i := strings.IndexByte(s, '\n')
-		if i < 0 {
-			break
-		}
-		w.text(s[:i])
-		w.newline()
-		s = s[i+1:]
+func (w *lineWriter) literal(s *segment) {
+	w.solid = w.solid || s.solid
+	w.b = append(w.b, s.literal...)
+	if strings.HasSuffix(s.literal, "\n") {
+		w.b = w.end()
+		w.start, w.hole, w.solid = len(w.b), false, false
 	}
-	w.text(s)
-}
-
-func (w *lineWriter) text(s string) {
-	w.solid = w.solid || strings.TrimSpace(s) != ""
-	w.b = append(w.b, s...)
-}
-
-func (w *lineWriter) newline() {
-	if w.hole && !w.solid {
-		w.b = w.b[:w.start]
-	} else {
-		w.b = append(w.b, '\n')
-	}
-	w.start, w.hole, w.solid = len(w.b), false, false
 }
 
 func (w *lineWriter) value(v any) {

@@ -53,7 +53,7 @@ type meter struct {
 	ctx   context.Context
 	limit int // steps
 	spent int
-	look  int   // steps at which the context is looked at again
+	look  int   // steps at which the context and the limit are looked at again, 0 for now
 	over  error // why the evaluation ends, nil while it goes on
 
 	answers map[string]answer // of functions of the embedding program
@@ -81,20 +81,28 @@ func (m *meter) begin(ctx context.Context, b Budget) {
 
 // charge pays for work that is about to be done.
 func (m *meter) charge(steps int) {
-	m.spent = add(m.spent, steps)
+	if m.spent += steps; uint(m.spent) >= uint(m.look) {
+		m.check()
+	}
+}
+
+// check ends the evaluation if it must. A sum that overflowed is the largest number.
+func (m *meter) check() {
+	if m.spent < 0 {
+		m.spent = math.MaxInt
+	}
 	switch {
 	case m.over != nil:
 	case m.spent > m.limit:
 		m.over = errSteps
-	case m.spent >= m.look:
-		m.look = m.spent + lookEvery
-		if m.ctx.Err() != nil {
-			m.over = context.Cause(m.ctx)
-		}
+	case m.ctx.Err() != nil:
+		m.over = context.Cause(m.ctx)
 	}
 	if m.over != nil {
+		m.look = 0
 		panic(m.over)
 	}
+	m.look = min(m.spent, m.limit-lookEvery) + lookEvery
 }
 
 // read pays for looking at n bytes of text.
@@ -159,7 +167,7 @@ func (m *meter) walk(v any, depth int, s *size) {
 	}
 	if depth > maxNesting {
 		m.over = errNesting
-		panic(m.over)
+		m.check()
 	}
 	s.depth = max(s.depth, depth)
 	switch v := v.(type) {
