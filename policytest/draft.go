@@ -61,7 +61,7 @@ func FromRecord(r loop.Record) Draft {
 		case isFact || in.Cut || !ok:
 		case name == vocab.TranscriptFailed:
 			if failed, ok := v.(map[string]any); ok {
-				d.Given["transcript"] = []any{map[string]any{string(byFailed): failed["kind"]}}
+				d.Given["transcript"] = []any{map[string]any{"failed": failed["kind"]}}
 			}
 		case strings.HasPrefix(name, "memory."):
 			give(d.Given, v, strings.Split(name, ".")...)

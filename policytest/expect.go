@@ -85,7 +85,7 @@ func (s *givenFile) decode(r *reader, n *source.Node) {
 func (m *message) decode(_ *reader, n *source.Node) {
 	for _, f := range n.Fields {
 		if !isNull(f.Value) {
-			m.Role, m.Text = role(f.Key.Value), f.Value.Value
+			m.Key, m.Text = f.Key.Value, f.Value.Value
 		}
 	}
 }

@@ -72,29 +72,8 @@ type givenFile struct {
 // enough that they do not look half written.
 const DefaultAge = 10 * time.Minute
 
-// role is who contributed a message to the session.
-type role string
-
-// The roles, which are the keys of a transcript's items.
-const (
-	byUser         role = "user"         // what the user wrote
-	byAssistant    role = "assistant"    // what the agent wrote
-	byTool         role = "tool"         // the name of a tool that the agent used
-	byCommand      role = "command"      // a shell command that the agent ran
-	byResult       role = "result"       // what the tool before gave back
-	byFailure      role = "failure"      // the same, where it failed
-	byEdit         role = "edit"         // a file that the agent wrote or edited
-	byFailed       role = "failed"       // how the turn failed, a kind of transcript.failed
-	byTokens       role = "tokens"       // the size of the context, with a reply that has no text
-	byContinuation role = "continuation" // what a Stop hook answered the agent
-	bySubagent     role = "subagent"     // what an agent of the agent wrote
-)
-
-// message is one contribution to the session.
-type message struct {
-	Role role
-	Text string
-}
+// message is one contribution to the session, under its key in the transcript.
+type message struct{ Key, Text string }
 
 // givenLoop is the loop memory as rules see it. Fields that the test leaves out follow
 // from the others: repeats need as many continuations, these as large a total.

@@ -3,9 +3,9 @@ package policytest
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/recorded"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -18,37 +18,15 @@ type memory struct{ session, project rules.Memory }
 // to the streak.
 func (b *bench) memory(p *rules.Program, ev host.Event) *memory {
 	g := b.test.Given
-	m := &memory{session: rules.Memory{Turn: ev.Turn}}
+	m := &memory{}
+	m.session, m.project = recorded.Memories(p, rules.Said{At: b.now, Turn: ev.Turn}, g.Repeated, g.Memory)
+	m.session.Turn = ev.Turn
 	if l := g.Loop; l != nil {
 		m.session.Streak, m.session.Total = l.Continuations, l.Total
 		m.session.Progress, m.session.Same, m.session.Failures = "=", l.Repeats, l.Failures
 		if l.Continuations > 0 {
 			m.session.Since, m.session.Latest = b.now.Add(-l.Elapsed), b.now.Add(-l.Step)
 		}
-	}
-	for _, r := range p.Rules() {
-		n := g.Repeated[r.Name]
-		if r.Unless == nil || n == 0 {
-			continue
-		}
-		to := &m.session.Said
-		if r.Unless.Per == "project" {
-			to = &m.project.Said
-		}
-		if *to == nil {
-			*to = map[string][]rules.Said{}
-		}
-		(*to)[r.Name] = slices.Repeat([]rules.Said{{At: b.now, Turn: ev.Turn}}, n)
-	}
-	for name, v := range g.Memory {
-		to := &m.session.Values
-		if p.Memory[name].Per == "project" {
-			to = &m.project.Values
-		}
-		if *to == nil {
-			*to = map[string]any{}
-		}
-		(*to)[name] = v
 	}
 	return m
 }

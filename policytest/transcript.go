@@ -20,7 +20,7 @@ func (b *bench) transcript() (string, error) {
 	enc := json.NewEncoder(&out)
 	call := 0
 	for _, m := range g.Transcript {
-		if m.Role == byTool || m.Role == byCommand || m.Role == byEdit {
+		if m.Key == "tool" || m.Key == "command" || m.Key == "edit" {
 			call++
 		}
 		if err := enc.Encode(record(m, "call"+strconv.Itoa(call))); err != nil {
@@ -37,34 +37,34 @@ func record(m message, call string) map[string]any {
 		return map[string]any{"type": role, "isSidechain": false, "message": map[string]any{"role": role, "content": content}}
 	}
 	block := func(kind, key string) []any { return []any{map[string]any{"type": kind, key: m.Text}} }
-	switch m.Role {
-	case byAssistant:
+	switch m.Key {
+	case "assistant":
 		return line("assistant", block("text", "text"))
-	case byTool:
+	case "tool":
 		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": m.Text, "input": map[string]any{}}})
-	case byCommand:
+	case "command":
 		input := map[string]any{"command": m.Text}
 		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": "Bash", "input": input}})
-	case byEdit:
+	case "edit":
 		input := map[string]any{"file_path": m.Text}
 		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": "Edit", "input": input}})
-	case byFailed:
+	case "failed":
 		r := line("assistant", []any{map[string]any{"type": "text", "text": "API Error"}})
 		r["isApiErrorMessage"], r["error"] = true, m.Text
 		return r
-	case byResult, byFailure:
-		failed := m.Role == byFailure
+	case "result", "failure":
+		failed := m.Key == "failure"
 		return line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": m.Text, "is_error": failed}})
-	case byTokens:
+	case "tokens":
 		n, _ := strconv.Atoi(m.Text) // the reader saw to it
 		r := line("assistant", []any{})
 		r["message"].(map[string]any)["usage"] = map[string]any{"input_tokens": n}
 		return r
-	case byContinuation:
+	case "continuation":
 		r := line("user", "Stop hook feedback:\n"+m.Text)
 		r["isMeta"] = true
 		return r
-	case bySubagent:
+	case "subagent":
 		r := line("assistant", block("text", "text"))
 		r["isSidechain"] = true
 		return r
@@ -75,7 +75,7 @@ func record(m message, call string) map[string]any {
 // lastWords is the agent's final text, as hosts tell it with the hook input: only
 // where the session ends in it.
 func lastWords(session []message) string {
-	if len(session) == 0 || session[len(session)-1].Role != byAssistant {
+	if len(session) == 0 || session[len(session)-1].Key != "assistant" {
 		return ""
 	}
 	return session[len(session)-1].Text

@@ -112,7 +112,7 @@ func (w *world) Name(ctx context.Context, name string) any {
 	v := w.Facts.Name(ctx, name)
 	switch name {
 	case vocab.TranscriptFailed: // a session file cannot say each kind
-		if all := w.given.Transcript; v != nil && len(all) > 0 && all[len(all)-1].Role == byFailed {
+		if all := w.given.Transcript; v != nil && len(all) > 0 && all[len(all)-1].Key == "failed" {
 			return map[string]any{"kind": all[len(all)-1].Text, "text": "API Error"}
 		}
 	case vocab.Exists:

@@ -12,6 +12,14 @@ import (
 // Option changes a [Runner].
 type Option func(*Runner) error
 
+// set is an option that is never refused.
+func set(to func(*Runner)) Option {
+	return func(r *Runner) error {
+		to(r)
+		return nil
+	}
+}
+
 // Limits bound a run. Zero fields are the defaults: 100 iterations and 24 hours; tokens and cost are unbounded.
 // Tokens and cost are known after an iteration, so the run may be over them by one.
 type Limits struct {
@@ -30,35 +38,35 @@ const (
 
 // WithArgs sets the command line of the agent: the program and its flags.
 func WithArgs(args ...string) Option {
-	return func(r *Runner) error { r.plan.Args = args; return nil }
+	return set(func(r *Runner) { r.plan.Args = args })
 }
 
 // WithName sets the name under which the policy is known, see [loop.WithName]. Hooks of the policy step aside for the run if
 // they have the same. Without it that is the program's file name.
 func WithName(name string) Option {
-	return func(r *Runner) error { r.name = name; return nil }
+	return set(func(r *Runner) { r.name = name })
 }
 
 // WithDir sets the project, in which the agent is started. Without it, that is the working directory.
 func WithDir(dir string) Option {
-	return func(r *Runner) error { r.plan.Root = dir; return nil }
+	return set(func(r *Runner) { r.plan.Root = dir })
 }
 
 // WithHome sets the project that the run belongs to, where that is not the one in which the agent works: the folder of
 // the run lies there, and it is listed there.
 func WithHome(dir string) Option {
-	return func(r *Runner) error { r.plan.Home = dir; return nil }
+	return set(func(r *Runner) { r.plan.Home = dir })
 }
 
 // WithPrompt sets the prompt of the first iteration. Without it the policy is asked first, and its continue text is the prompt.
 func WithPrompt(text string) Option {
-	return func(r *Runner) error { r.plan.Prompt = text; return nil }
+	return set(func(r *Runner) { r.plan.Prompt = text })
 }
 
 // WithUntil ends the run by success once the agent's last message has this text, where it is not code, a quote or negated.
 // A text within the tag <promise> must be in it there too.
 func WithUntil(text string) Option {
-	return func(r *Runner) error { r.plan.Until = text; return nil }
+	return set(func(r *Runner) { r.plan.Until = text })
 }
 
 // WithLimits bounds the run.
@@ -85,12 +93,12 @@ func WithIteration(d time.Duration) Option {
 
 // WithContinue goes on with the client's session where an iteration ended well, in place of a fresh one.
 func WithContinue() Option {
-	return func(r *Runner) error { r.plan.Continue = true; return nil }
+	return set(func(r *Runner) { r.plan.Continue = true })
 }
 
 // WithLabels keeps texts with the run for the program that starts it, see [Info].
 func WithLabels(labels map[string]string) Option {
-	return func(r *Runner) error { r.plan.Labels = labels; return nil }
+	return set(func(r *Runner) { r.plan.Labels = labels })
 }
 
 // WithState keeps the run in a directory of ralph's own, so that it can be resumed, and its events and outputs
@@ -107,22 +115,22 @@ func WithState(dir string) Option {
 
 // WithLoop adds options of the loop that decides. The store of memories is the run's own.
 func WithLoop(opts ...loop.Option) Option {
-	return func(r *Runner) error { r.loopOptions = append(r.loopOptions, opts...); return nil }
+	return set(func(r *Runner) { r.loopOptions = append(r.loopOptions, opts...) })
 }
 
 // WithProject sets where the memories are kept that loops of a project share. Without it that is the process.
 func WithProject(s loop.Store) Option {
-	return func(r *Runner) error { r.project = s; return nil }
+	return set(func(r *Runner) { r.project = s })
 }
 
 // WithEnv sets the environment of the agent, each NAME=VALUE. Without it that is the environment of the process.
 func WithEnv(env []string) Option {
-	return func(r *Runner) error { r.env = env; return nil }
+	return set(func(r *Runner) { r.env = env })
 }
 
 // WithInterrupt sets what ends the run after the iteration in progress, once it is closed. A context that is done ends that iteration too.
 func WithInterrupt(c <-chan struct{}) Option {
-	return func(r *Runner) error { r.interrupt = c; return nil }
+	return set(func(r *Runner) { r.interrupt = c })
 }
 
 // Control is what the world wants of a run.
@@ -137,7 +145,7 @@ const (
 
 // WithControl sets what is asked before each iteration, and every second while the run waits.
 func WithControl(ask func() Control) Option {
-	return func(r *Runner) error { r.control = ask; return nil }
+	return set(func(r *Runner) { r.control = ask })
 }
 
 // Resume goes on with the run of this id, which [WithState] kept. Its command line, limits and prompt are those with which

@@ -129,3 +129,21 @@ func Gathered(r *loop.Record, fact string) (read rules.FactRead, ok bool) {
 	}
 	return rules.FactRead{}, false
 }
+
+// Memories returns the memories of the session and of the project in which rules have been in as many verdicts, and
+// that have these values.
+func Memories(p *rules.Program, verdict rules.Said, repeated map[string]int, values map[string]any) (session, project rules.Memory) {
+	both := map[bool]*rules.Memory{false: &session, true: &project}
+	for _, m := range both {
+		m.Said, m.Values = map[string][]rules.Said{}, map[string]any{}
+	}
+	for _, r := range p.Rules() {
+		if r.Unless != nil && repeated[r.Name] > 0 {
+			both[r.Unless.Per == "project"].Said[r.Name] = slices.Repeat([]rules.Said{verdict}, repeated[r.Name])
+		}
+	}
+	for name, v := range values {
+		both[p.Memory[name].Per == "project"].Values[name] = v
+	}
+	return session, project
+}

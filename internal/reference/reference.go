@@ -164,12 +164,10 @@ func Duration(d time.Duration) string {
 	if day := 24 * time.Hour; d >= 2*day && d%day == 0 {
 		return fmt.Sprintf("%dh (%d days)", d/time.Hour, d/day)
 	}
-	s = strings.TrimSuffix(s, "0s")
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	if s == "" || s[len(s)-1] >= '0' && s[len(s)-1] <= '9' {
-		return d.String()
+	for _, zero := range []string{"0s", "0m"} {
+		if rest := strings.TrimSuffix(s, zero); strings.TrimRight(rest, "hm") != rest {
+			s = rest
+		}
 	}
 	return s
 }

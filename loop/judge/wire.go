@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -14,9 +15,9 @@ type wire struct {
 	host   string // for messages
 	header http.Header
 
-	body          func(r Request, structured bool) any
-	answer        func(response []byte) (*Answer, error)
-	refusesSchema func(complaint string) bool
+	body     func(r Request, structured bool) any
+	answer   func(response []byte) (*Answer, error)
+	ofSchema []string // words of a complaint about the form of the schema
 }
 
 // wire checks what can be checked before anything is sent.
@@ -30,7 +31,7 @@ func (r *Request) wire() (*wire, error) {
 	case "", Anthropic:
 		path = "/v1/messages"
 		w.body, w.answer = anthropicBody, anthropicAnswer
-		w.refusesSchema = mentions("output_config", "output_format", "json_schema", "schema")
+		w.ofSchema = []string{"output_config", "output_format", "schema"}
 		if !own {
 			base = "https://api.anthropic.com"
 		}
@@ -43,7 +44,7 @@ func (r *Request) wire() (*wire, error) {
 		path = "/chat/completions"
 		w.body = func(r Request, structured bool) any { return openAIBody(r, structured, own) }
 		w.answer = openAIAnswer
-		w.refusesSchema = mentions("response_format", "json_schema", "schema")
+		w.ofSchema = []string{"response_format", "schema"}
 		if !own {
 			base = "https://api.openai.com/v1"
 			if key == "" {
@@ -68,15 +69,9 @@ func (r *Request) wire() (*wire, error) {
 	return w, nil
 }
 
-func mentions(words ...string) func(string) bool {
-	return func(complaint string) bool {
-		for _, word := range words {
-			if strings.Contains(complaint, word) {
-				return true
-			}
-		}
-		return false
-	}
+// refusesSchema reports whether a complaint is about the form in which the schema is sent.
+func (w *wire) refusesSchema(complaint string) bool {
+	return slices.ContainsFunc(w.ofSchema, func(word string) bool { return strings.Contains(complaint, word) })
 }
 
 // complaint says what an error status means.
@@ -106,9 +101,8 @@ func (w *wire) complaint(status int, body []byte) string {
 	return message
 }
 
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
+func message(role, content string) map[string]any {
+	return map[string]any{"role": role, "content": content}
 }
 
 func (r *Request) maxTokens() int {
@@ -119,22 +113,11 @@ func (r *Request) maxTokens() int {
 }
 
 func anthropicBody(r Request, structured bool) any {
-	type format struct {
-		Type   string          `json:"type"`
-		Schema json.RawMessage `json:"schema"`
+	body := map[string]any{
+		"model": r.Model, "max_tokens": r.maxTokens(), "system": r.system(), "messages": []any{message("user", r.prompt())},
 	}
-	type config struct {
-		Format format `json:"format"`
-	}
-	body := struct {
-		Model     string    `json:"model"`
-		MaxTokens int       `json:"max_tokens"`
-		System    string    `json:"system"`
-		Messages  []message `json:"messages"`
-		Output    *config   `json:"output_config,omitempty"`
-	}{Model: r.Model, MaxTokens: r.maxTokens(), System: r.system(), Messages: []message{{"user", r.prompt()}}}
 	if structured && len(r.Schema) > 0 {
-		body.Output = &config{format{"json_schema", r.Schema}}
+		body["output_config"] = map[string]any{"format": map[string]any{"type": "json_schema", "schema": r.Schema}}
 	}
 	return body
 }
@@ -174,29 +157,16 @@ func anthropicAnswer(response []byte) (*Answer, error) {
 // openAIBody is a chat completion. OpenAI's own service has another name for the bound of the answer than the servers
 // that took over its format.
 func openAIBody(r Request, structured, own bool) any {
-	type schema struct {
-		Name   string          `json:"name"`
-		Strict bool            `json:"strict"`
-		Schema json.RawMessage `json:"schema"`
-	}
-	type format struct {
-		Type   string `json:"type"`
-		Schema schema `json:"json_schema"`
-	}
-	body := struct {
-		Model       string    `json:"model"`
-		MaxTokens   int       `json:"max_tokens,omitempty"`
-		MaxComplete int       `json:"max_completion_tokens,omitempty"`
-		Messages    []message `json:"messages"`
-		Format      *format   `json:"response_format,omitempty"`
-	}{Model: r.Model, Messages: []message{{"system", r.system()}, {"user", r.prompt()}}}
+	bound := "max_completion_tokens"
 	if own {
-		body.MaxTokens = r.maxTokens()
-	} else {
-		body.MaxComplete = r.maxTokens()
+		bound = "max_tokens"
+	}
+	body := map[string]any{
+		"model": r.Model, bound: r.maxTokens(), "messages": []any{message("system", r.system()), message("user", r.prompt())},
 	}
 	if structured && len(r.Schema) > 0 {
-		body.Format = &format{"json_schema", schema{"answer", true, r.Schema}}
+		format := map[string]any{"name": "answer", "strict": true, "schema": r.Schema}
+		body["response_format"] = map[string]any{"type": "json_schema", "json_schema": format}
 	}
 	return body
 }

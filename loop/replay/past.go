@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"path"
-	"slices"
 	"strconv"
 	"time"
 
@@ -52,8 +51,13 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 
 // value brings what a record holds into the types that rules expect.
 func value(decl *rules.Fact, doc any) any {
-	switch {
-	case decl.Source.Glob:
+	if doc == nil {
+		doc = decl.Source.Value.Zero()
+	}
+	if doc == nil {
+		doc = map[string]any{}
+	}
+	if decl.Source.Glob {
 		files, _ := doc.([]any)
 		for _, f := range files {
 			if fields, ok := f.(map[string]any); ok {
@@ -63,22 +67,11 @@ func value(decl *rules.Fact, doc any) any {
 			}
 		}
 		return files
-	case decl.Schema == nil || decl.Source.Around != nil:
-		if doc == nil && decl.Source.Value != nil && decl.Source.Value.Kind == schema.Array {
-			return []any{}
-		}
-		if doc == nil && decl.Source.Value != nil && decl.Source.Value.Kind == schema.String {
-			return ""
-		}
-		if doc == nil {
-			return map[string]any{}
-		}
-		return doc
 	}
-	if doc == nil {
-		doc = map[string]any{}
+	if decl.Schema != nil && decl.Source.Around == nil {
+		return decl.Schema.Check(schema.Document{Value: doc}).Value
 	}
-	return decl.Schema.Check(schema.Document{Value: doc}).Value
+	return doc
 }
 
 // ofRecord returns what a record has of a name outside of its inputs; nil for other names.
@@ -146,37 +139,16 @@ func (w *past) call(function, text string) any {
 func (w *past) options(p *rules.Program) rules.Options {
 	r, s := w.record, w.record.Streak
 	o := rules.Options{Event: r.Event, Time: r.Time, Trace: rules.TraceFull}
-	o.Memory = rules.Memory{Streak: s.Continuations, Total: s.Total, Progress: s.Before, Same: s.Same, Failures: s.Failed}
+	values := map[string]any{}
+	for name := range p.Memory {
+		if v, ok := recorded.Known(r, "memory."+name); ok { // else check finds out whether it is read now
+			values[name] = v
+		}
+	}
+	o.Memory, o.Project = recorded.Memories(p, rules.Said{At: r.Time}, r.Repeated, values)
+	o.Memory.Streak, o.Memory.Total, o.Memory.Progress, o.Memory.Same, o.Memory.Failures = s.Continuations, s.Total, s.Before, s.Same, s.Failed
 	if s.Continuations > 0 {
 		o.Memory.Since, o.Memory.Latest = r.Time.Add(-s.Elapsed), r.Time.Add(-s.Step)
-	}
-	for name, of := range p.Memory {
-		v, ok := recorded.Known(r, "memory."+name)
-		if !ok {
-			continue // check finds out whether it is read now
-		}
-		to := &o.Memory.Values
-		if of.Per == "project" {
-			to = &o.Project.Values
-		}
-		if *to == nil {
-			*to = map[string]any{}
-		}
-		(*to)[name] = v
-	}
-	for _, rule := range p.Rules() {
-		if rule.Unless == nil {
-			continue
-		}
-		said := slices.Repeat([]rules.Said{{At: r.Time}}, r.Repeated[rule.Name])
-		to := &o.Memory.Said
-		if rule.Unless.Per == "project" {
-			to = &o.Project.Said
-		}
-		if *to == nil {
-			*to = map[string][]rules.Said{}
-		}
-		(*to)[rule.Name] = said
 	}
 	return o
 }
