@@ -3,13 +3,10 @@ package store
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -47,21 +44,11 @@ func (s *Store) Approve(a Approval) error {
 	if err := s.Refused(a.Root); err != nil {
 		return err
 	}
-	path := s.approvalPath(a.Root, a.Policy)
 	data, err := json.MarshalIndent(a, "", "  ")
-	if err == nil && len(data) >= maxTrustSize {
-		err = fmt.Errorf("the approval is too large: %d bytes, the limit is %d", len(data)+1, maxTrustSize)
-	}
 	if err != nil {
-		return &Error{Path: path, Op: op, Err: err}
+		return failed(op, s.approvalPath(a.Root, a.Policy), err)
 	}
-	if err := s.ensure(op, trustDir); err != nil {
-		return err
-	}
-	if err := replace(path, append(data, '\n')); err != nil {
-		return &Error{Path: path, Op: op, Err: err}
-	}
-	return nil
+	return s.write(op, append(data, '\n'), maxTrustSize, trustDir, approvalName(a.Root, a.Policy))
 }
 
 // Approval gives the approval of a policy in a project. One that cannot be read,
@@ -70,7 +57,7 @@ func (s *Store) Approval(root, policy string) (a Approval, ok bool) {
 	if s.dir == "" || s.Refused(root) != nil {
 		return a, false
 	}
-	a, err := s.readApproval(filepath.Base(s.approvalPath(root, policy)))
+	a, err := readApproval(s.approvalPath(root, policy))
 	return a, err == nil && a.Root == root && a.Policy == policy
 }
 
@@ -92,22 +79,13 @@ func (s *Store) Trusts(root string) bool {
 // Approvals lists what was approved, the latest first. Files of the directory
 // that are no approvals are passed over. The error is an [*Error].
 func (s *Store) Approvals() ([]Approval, error) {
-	if s.dir == "" {
-		return nil, nil
-	}
-	entries, err := os.ReadDir(s.path(trustDir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	files, err := s.list(trustSuffix, trustDir)
 	if err != nil {
-		return nil, &Error{Path: s.path(trustDir), Op: "list", Err: err}
+		return nil, err
 	}
 	var all []Approval
-	for _, entry := range entries {
-		if !strings.HasSuffix(entry.Name(), trustSuffix) {
-			continue
-		}
-		if a, err := s.readApproval(entry.Name()); err == nil {
+	for _, path := range files {
+		if a, err := readApproval(path); err == nil {
 			all = append(all, a)
 		}
 	}
@@ -123,41 +101,27 @@ func (s *Store) Revoke(root, policy string) (bool, error) {
 		return false, &Error{Op: op, Err: errNoStore}
 	}
 	path := s.approvalPath(root, policy)
-	switch err := os.Remove(path); {
-	case err == nil:
-		return true, nil
-	case errors.Is(err, fs.ErrNotExist):
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
-	default:
-		return false, &Error{Path: path, Op: op, Err: err}
 	}
+	return err == nil, failed(op, path, err)
 }
 
 func (s *Store) approvalPath(root, policy string) string {
-	return s.path(trustDir, fileName(root+"\x00"+policy, trustSuffix))
+	return s.path(trustDir, approvalName(root, policy))
 }
 
-// readApproval reads a file of the directory. Its name must be that of what it holds.
-func (s *Store) readApproval(name string) (Approval, error) {
-	var a Approval
-	errNone := errors.New("is no approval")
-	f, _, err := openFile(s.path(trustDir, name), os.O_RDONLY)
-	if err != nil {
-		return a, err
+func approvalName(root, policy string) string { return fileName(root+"\x00"+policy, trustSuffix) }
+
+// readApproval reads an approval. The name of its file must be that of what it holds.
+func readApproval(path string) (a Approval, err error) {
+	data, err := readFile(path, maxTrustSize)
+	if err == nil {
+		err = json.Unmarshal(data, &a)
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxTrustSize+1))
-	if err != nil {
-		return a, err
+	if err == nil && filepath.Base(path) != approvalName(a.Root, a.Policy) {
+		err = errors.New("it is the approval of another policy")
 	}
-	if len(data) > maxTrustSize {
-		return a, errNone
-	}
-	if err := json.Unmarshal(data, &a); err != nil {
-		return a, err
-	}
-	if filepath.Base(s.approvalPath(a.Root, a.Policy)) != name {
-		return a, errNone
-	}
-	return a, nil
+	return a, err
 }

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -35,7 +34,7 @@ func (s *Store) Clean(now time.Time, older time.Duration) error {
 			return nil
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return &Error{Path: stamp, Op: "clean", Err: err}
+		return failed("clean", stamp, err)
 	default:
 		if _, err := os.Stat(s.dir); err != nil {
 			return nil // nothing was ever written
@@ -43,7 +42,7 @@ func (s *Store) Clean(now time.Time, older time.Duration) error {
 	}
 	// The stamp comes first: a clean-up that fails is not tried at every event.
 	if err := touch(stamp, now); err != nil {
-		return &Error{Path: stamp, Op: "clean", Err: err}
+		return failed("clean", stamp, err)
 	}
 	hints, _ := os.ReadDir(s.path(hintDir)) // of each project
 	var errs []error
@@ -60,22 +59,14 @@ func (s *Store) Clean(now time.Time, older time.Duration) error {
 // cleanDir calls remove for the files of a directory that were last touched
 // before a time.
 func (s *Store) cleanDir(dir, suffix string, before time.Time, remove func(path string, before time.Time) error) error {
-	entries, err := os.ReadDir(s.path(dir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return &Error{Path: s.path(dir), Op: "clean", Err: err}
-	}
-	var first error
-	for _, entry := range entries {
-		if !strings.HasSuffix(entry.Name(), suffix) {
-			continue
-		}
-		info, err := entry.Info()
+	files, first := s.list(suffix, dir)
+	for _, path := range files {
+		info, err := os.Lstat(path)
 		if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(before) {
 			continue
 		}
-		path := filepath.Join(s.path(dir), entry.Name())
 		if err := remove(path, before); err != nil && !errors.Is(err, fs.ErrNotExist) && first == nil {
-			first = &Error{Path: path, Op: "clean", Err: err}
+			first = failed("clean", path, err)
 		}
 	}
 	return first

@@ -27,3 +27,11 @@ func (e *Error) Error() string {
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// failed is an [*Error], nil without a cause.
+func failed(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Path: path, Op: op, Err: err}
+}

@@ -39,25 +39,19 @@ func (s *Store) FollowLog(ctx context.Context, match func(line []byte) bool, n i
 			}
 			f = opened
 			if first {
-				var past [][]byte
-				if past, rest, err = s.past(f, info, match, n); err != nil {
+				if err = s.past(f, info, match, n, take); err != nil {
 					return fail(err)
-				}
-				for _, line := range past {
-					take(line)
 				}
 			}
 		}
 		if f != nil {
+			// Whoever had the log open when it was rotated may have written a last line since.
+			gone := rotated(f, s.path(logName))
 			var err error
 			if rest, err = newLines(f, rest, match, take); err != nil {
 				return fail(err)
 			}
-			if rotated(f, s.path(logName)) {
-				// Whoever had it open may have written a last line since.
-				if _, err = newLines(f, rest, match, take); err != nil {
-					return fail(err)
-				}
+			if gone {
 				f.Close()
 				f, rest = nil, nil
 				continue
@@ -71,33 +65,24 @@ func (s *Store) FollowLog(ctx context.Context, match func(line []byte) bool, n i
 	}
 }
 
-// past gives the latest decisions up to the last whole line that the log holds now,
-// and leaves f behind what it read; rest is the beginning of a further line.
-func (s *Store) past(f *os.File, info os.FileInfo, match func([]byte) bool, n int) (lines [][]byte, rest []byte, err error) {
-	if f == nil {
-		lines, err = s.ReadLog(match, n) // of the rotated log, if there is one
-		return lines, nil, err
-	}
-	size := info.Size()
-	end := size
-	var last [1]byte
-	for ; end > 0; end-- {
-		if _, err := f.ReadAt(last[:], end-1); err != nil {
-			return nil, nil, err
+// past takes the latest decisions up to the last whole line that the log holds now, and leaves f behind it.
+func (s *Store) past(f *os.File, info os.FileInfo, match func([]byte) bool, n int, take func([]byte)) error {
+	end := int64(0)
+	if f != nil {
+		tail := make([]byte, min(info.Size(), 2*MaxLogLine))
+		if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
+			return err
 		}
-		if last[0] == '\n' {
-			break
+		end = info.Size() - int64(len(tail)-bytes.LastIndexByte(tail, '\n')-1)
+		if _, err := f.Seek(end, io.SeekStart); err != nil {
+			return err
 		}
 	}
-	rest = make([]byte, size-end)
-	if _, err := f.ReadAt(rest, end); err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil, err
+	lines, err := s.readLog(f, end, match, n)
+	for _, line := range lines {
+		take(line)
 	}
-	if _, err := f.Seek(size, io.SeekStart); err != nil {
-		return nil, nil, err
-	}
-	lines, err = s.readLog(f, end, match, n)
-	return lines, rest, err
+	return err
 }
 
 // newLines hands over the lines that were added since, and gives what is left.

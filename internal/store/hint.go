@@ -2,14 +2,7 @@ package store
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -36,67 +29,38 @@ func (h Hint) Fits(policy, session string) bool {
 
 // AddHint keeps a hint until it is taken. The error is an [*Error].
 func (s *Store) AddHint(h Hint) error {
-	const op = "write"
 	h.ID = LineID(h.At)
-	path := s.path(hintDir, fileName(h.Root, ""), h.ID+hintSuffix)
 	data, err := json.Marshal(h)
-	if err == nil && len(data) > maxHint {
-		err = fmt.Errorf("the hint is too long: %d bytes, the limit is %d", len(data), maxHint)
-	}
 	if err != nil {
-		return &Error{Path: path, Op: op, Err: err}
+		return failed("write", s.hintPath(h), err)
 	}
-	if err := s.ensure(op, hintDir, fileName(h.Root, "")); err != nil {
-		return err
-	}
-	if err := replace(path, append(data, '\n')); err != nil {
-		return &Error{Path: path, Op: op, Err: err}
-	}
-	return nil
+	return s.write("write", append(data, '\n'), maxHint, hintDir, fileName(h.Root, ""), h.ID+hintSuffix)
+}
+
+func (s *Store) hintPath(h Hint) string {
+	return s.path(hintDir, fileName(h.Root, ""), h.ID+hintSuffix)
 }
 
 // Hints lists the hints of a project that wait, the oldest first. Files that are no
 // hints are passed over. The error is an [*Error].
 func (s *Store) Hints(root string) ([]Hint, error) {
-	if s.dir == "" {
-		return nil, nil
-	}
-	dir := s.path(hintDir, fileName(root, ""))
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	files, err := s.list(hintSuffix, hintDir, fileName(root, ""))
 	if err != nil {
-		return nil, &Error{Path: dir, Op: "list", Err: err}
+		return nil, err
 	}
 	var all []Hint
-	for _, entry := range entries {
-		if !strings.HasSuffix(entry.Name(), hintSuffix) {
-			continue
-		}
-		if h, err := readHint(filepath.Join(dir, entry.Name())); err == nil && h.Root == root && h.ID+hintSuffix == entry.Name() {
+	for _, path := range files {
+		var h Hint
+		data, err := readFile(path, maxHint)
+		if err == nil && json.Unmarshal(data, &h) == nil && h.Root == root && s.hintPath(h) == path {
 			all = append(all, h)
 		}
 	}
-	slices.SortFunc(all, func(a, b Hint) int { return strings.Compare(a.ID, b.ID) })
 	return all, nil
 }
 
 // TakeHint removes a hint and reports whether it was there: of several processes that
 // take the same one, one gets it.
 func (s *Store) TakeHint(h Hint) bool {
-	return os.Remove(s.path(hintDir, fileName(h.Root, ""), h.ID+hintSuffix)) == nil
-}
-
-func readHint(path string) (h Hint, err error) {
-	f, _, err := openFile(path, os.O_RDONLY)
-	if err != nil {
-		return h, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxHint+2))
-	if err == nil {
-		err = json.Unmarshal(data, &h)
-	}
-	return h, err
+	return os.Remove(s.hintPath(h)) == nil
 }

@@ -29,7 +29,7 @@ func TestHints(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(store.Hint{}, "ID")); diff != "" || err != nil {
 		t.Fatalf("(-want +got), %v:\n%s", err, diff)
 	}
-	if err := s.AddHint(store.Hint{Root: "/a", Text: strings.Repeat("x", 20<<10), At: at}); err == nil || !strings.Contains(err.Error(), "the hint is too long") {
+	if err := s.AddHint(store.Hint{Root: "/a", Text: strings.Repeat("x", 20<<10), At: at}); err == nil || !strings.Contains(err.Error(), "it is too large") {
 		t.Errorf("a long hint: %v", err)
 	}
 

@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
-	"os"
-	"syscall"
+	"path/filepath"
 	"time"
 )
 
@@ -44,21 +42,16 @@ func (s *Store) Pauses(root string) ([]Pause, error) {
 		return nil, nil
 	}
 	path := s.pausesPath(root)
-	f, _, err := openFile(path, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a directory that is none holds no pauses
+	data, err := readFile(path, maxPausesSize)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &Error{Path: path, Op: "read", Err: err}
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxPausesSize+1))
-	if err != nil {
-		return nil, &Error{Path: path, Op: "read", Err: err}
+		return nil, failed("read", path, err)
 	}
 	var kept pausesFile
-	if len(data) > maxPausesSize || json.Unmarshal(data, &kept) != nil || kept.V != 1 || kept.Root != root {
-		return nil, &Error{Path: path, Op: "read", Err: errNoPauses}
+	if json.Unmarshal(data, &kept) != nil || kept.V != 1 || kept.Root != root {
+		return nil, failed("read", path, errNoPauses)
 	}
 	return kept.Paused, nil
 }
@@ -67,8 +60,6 @@ func (s *Store) Pauses(root string) ([]Pause, error) {
 // cannot be read counts as empty. Processes that change it at once wait for one another; the
 // file is there as a whole or not at all. The error is an [*Error].
 func (s *Store) ChangePauses(ctx context.Context, root string, change func([]Pause) []Pause) error {
-	const op = "write"
-	path := s.pausesPath(root)
 	unlock, err := s.Lock(ctx, []string{"pauses\x00" + root})
 	if err != nil {
 		return err
@@ -76,23 +67,15 @@ func (s *Store) ChangePauses(ctx context.Context, root string, change func([]Pau
 	defer unlock()
 	paused, _ := s.Pauses(root)
 	paused = change(paused)
+	path := s.pausesPath(root)
 	if len(paused) == 0 {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return &Error{Path: path, Op: op, Err: err}
-		}
-		return nil
+		return failed("write", path, remove(path))
 	}
 	data, err := json.MarshalIndent(pausesFile{V: 1, Root: root, Paused: paused}, "", "  ")
 	if err != nil {
-		return &Error{Path: path, Op: op, Err: err}
+		return failed("write", path, err)
 	}
-	if err := s.ensure(op, pauseDir); err != nil {
-		return err
-	}
-	if err := replace(path, append(data, '\n')); err != nil {
-		return &Error{Path: path, Op: op, Err: err}
-	}
-	return nil
+	return s.write("write", append(data, '\n'), maxPausesSize, pauseDir, filepath.Base(path))
 }
 
 func (s *Store) pausesPath(root string) string { return s.path(pauseDir, fileName(root, ".json")) }

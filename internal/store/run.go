@@ -3,12 +3,11 @@ package store
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/gofrs/flock"
 )
@@ -27,59 +26,37 @@ var ErrNoRun = errors.New("there is no run of this id")
 // SaveRun keeps how far a run is, in the place of what was kept before. Its id is a word of letters, digits and hyphens.
 // Like a memory it is not synced to the disk. The error is an [*Error].
 func (s *Store) SaveRun(id string, line []byte) error {
-	path, err := s.runPath(id)
-	if err == nil {
-		err = s.ensure("write", runDir)
+	if path, err := s.runPath(id); err != nil {
+		return failed("write", path, err)
 	}
-	if err == nil && len(line) > maxRunSize {
-		err = errors.New("it is too large")
-	}
-	if err == nil {
-		err = replace(path, line)
-	}
-	if err != nil {
-		return &Error{Path: path, Op: "write", Err: err}
-	}
-	return nil
+	return s.write("write", line, maxRunSize, runDir, id+runSuffix)
 }
 
 // LoadRun gives what was kept of a run. The error is an [*Error], which wraps [ErrNoRun].
 func (s *Store) LoadRun(id string) ([]byte, error) {
 	path, err := s.runPath(id)
-	var f *os.File
+	var line []byte
 	if err == nil {
-		f, _, err = openFile(path, os.O_RDONLY)
+		line, err = readFile(path, maxRunSize)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrNoRun
 	}
-	if err != nil {
-		return nil, &Error{Path: path, Op: "read", Err: err}
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxRunSize))
-	if err != nil {
-		return nil, &Error{Path: path, Op: "read", Err: err}
-	}
-	return b, nil
+	return line, failed("read", path, err)
 }
 
 // Runs lists the ids of the runs that are kept, the latest first. The error is an [*Error].
 func (s *Store) Runs() ([]string, error) {
-	if s.dir == "" {
-		return nil, nil
-	}
-	entries, err := os.ReadDir(s.path(runDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &Error{Path: s.path(runDir), Op: "list", Err: err}
+	files, err := s.list(runSuffix, runDir)
+	if err != nil {
+		return nil, err
 	}
 	var ids []string
-	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), runSuffix); ok && isRunID(id) {
+	for _, path := range files {
+		if id := strings.TrimSuffix(filepath.Base(path), runSuffix); isRunID(id) {
 			ids = append(ids, id)
 		}
 	}
-	slices.Sort(ids)
 	slices.Reverse(ids)
 	return ids, nil
 }
@@ -87,22 +64,13 @@ func (s *Store) Runs() ([]string, error) {
 // EndRun asks a run to end, or with end false takes that back. The error is an [*Error].
 func (s *Store) EndRun(id string, end bool) error {
 	path, err := s.runPath(id)
-	path += endSuffix
-	switch {
-	case err != nil:
-	case end:
-		if err = s.ensure("write", runDir); err == nil {
-			err = replace(path, nil)
-		}
-	default:
-		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
+	if path += endSuffix; err != nil {
+		return failed("write", path, err)
 	}
-	if err != nil {
-		return &Error{Path: path, Op: "write", Err: err}
+	if end {
+		return s.write("write", nil, 0, runDir, filepath.Base(path))
 	}
-	return nil
+	return failed("write", path, remove(path))
 }
 
 // RunEnding reports whether a run was asked to end.
@@ -118,10 +86,10 @@ func (s *Store) RunEnding(id string) bool {
 func (s *Store) RemoveRun(id string) error {
 	path, err := s.runPath(id)
 	if err == nil {
-		err = os.Remove(path)
+		err = remove(path)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return &Error{Path: path, Op: "remove", Err: err}
+	if err != nil {
+		return failed("remove", path, err)
 	}
 	return s.EndRun(id, false)
 }
@@ -159,12 +127,9 @@ func (s *Store) HoldRun(ctx context.Context, root, policy, id string) (release f
 		return nil, "", err
 	}
 	path := s.livePath(root, policy)
-	if err = s.ensure("write", runDir); err == nil {
-		err = replace(path, []byte(id))
-	}
-	if err != nil {
+	if err = s.write("write", []byte(id), len(id), runDir, filepath.Base(path)); err != nil {
 		unlock()
-		return nil, "", &Error{Path: path, Op: "write", Err: err}
+		return nil, "", err
 	}
 	return func() { os.Remove(path); unlock() }, "", nil
 }
@@ -176,17 +141,12 @@ func (s *Store) LiveRun(root, policy string) (id string, err error) {
 		return "", nil
 	}
 	path := s.livePath(root, policy)
-	f, _, err := openFile(path, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	b, err := readFile(path, maxRunSize)
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
-		return "", &Error{Path: path, Op: "read", Err: err}
-	}
-	b, err := io.ReadAll(io.LimitReader(f, 100))
-	f.Close()
-	if err != nil {
-		return "", &Error{Path: path, Op: "read", Err: err}
+		return "", failed("read", path, err)
 	}
 	if err := s.ensure("lock", lockDir); err != nil {
 		return "", err
