@@ -139,20 +139,32 @@ func (a *analysis) tautology(c *cond) {
 
 // core leaves out parts of what is impossible as long as it stays impossible.
 func (a *analysis) core(kids []*cond, formula func(*cond) *solve.Formula) []*cond {
-	core := slices.Clone(kids)
-	for i := 0; i < len(core) && len(core) > 2; {
-		without := slices.Delete(slices.Clone(core), i, i+1)
-		var fs []*solve.Formula
-		for _, k := range without {
-			fs = append(fs, formula(k))
+	return fewest(kids, 2, func(rest []*cond) bool {
+		fs := make([]*solve.Formula, len(rest))
+		for i, k := range rest {
+			fs[i] = formula(k)
 		}
-		if a.impossible(fs...) {
-			core = without
-		} else {
-			i++
+		return a.impossible(fs...)
+	})
+}
+
+// fewest leaves out ever smaller stretches of a list as long as the rest is enough, but keeps
+// at least so many.
+func fewest[T any](all []T, least int, enough func([]T) bool) []T {
+	for size := max(1, len(all)/2); size > 0; {
+		left := false
+		for at := 0; at+size <= len(all) && len(all)-size >= least; {
+			if rest := slices.Delete(slices.Clone(all), at, at+size); enough(rest) {
+				all, left = rest, true
+			} else {
+				at += size
+			}
+		}
+		if !left || size > len(all)/2 {
+			size /= 2
 		}
 	}
-	return core
+	return all
 }
 
 // textOf writes a condition for a message.

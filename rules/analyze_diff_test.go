@@ -201,7 +201,7 @@ note: effects of finished: remember: turns = step; run: ["notify" "done"]; archi
 			now: state + `rules:
   - {name: work, when: phase == "work", stop: work}
 `,
-			want: `work continues → work stops: {"facts":{"state":{"phase":"work"}},"given":{"once":2}}
+			want: `work continues → work stops: {"facts":{"state":{"phase":"work"}},"repeated":{"once":2}}
 `,
 		},
 		{

@@ -176,25 +176,13 @@ func (a *analysis) cover(i int, f *solve.Formula) []int {
 		}
 		rules = append(rules, j)
 	}
-	// Leave out ever smaller stretches of rules as long as the others do.
-	for size := len(rules) / 2; size > 0; {
-		left := false
-		for at := 0; at+size <= len(rules); {
-			without := slices.Delete(slices.Clone(rules), at, at+size)
-			fs := []*solve.Formula{f}
-			for _, j := range without {
-				fs = append(fs, a.passes(j))
-			}
-			if a.impossible(fs...) {
-				rules, left = without, true
-			} else {
-				at += size
-			}
+	rules = fewest(rules, 0, func(rest []int) bool {
+		fs := []*solve.Formula{f}
+		for _, j := range rest {
+			fs = append(fs, a.passes(j))
 		}
-		if !left || size > len(rules)/2 {
-			size /= 2
-		}
-	}
+		return a.impossible(fs...)
+	})
 	if len(rules) > maxCover {
 		return nil
 	}

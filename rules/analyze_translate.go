@@ -41,6 +41,15 @@ func newTranslator(m *model, p *Program, fixed bool) *translator {
 // unknown. For expressions that are no conditions yes means that there is a value.
 type outcomes struct{ yes, no, broken *solve.Formula }
 
+// choose is a where o is true, and b where it is false.
+func (o *outcomes) choose(a, b *outcomes) *outcomes {
+	return &outcomes{
+		yes:    solve.Or(solve.And(o.yes, a.yes), solve.And(o.no, b.yes)),
+		no:     solve.Or(solve.And(o.yes, a.no), solve.And(o.no, b.no)),
+		broken: solve.Or(o.broken, solve.And(o.yes, a.broken), solve.And(o.no, b.broken)),
+	}
+}
+
 func (o *outcomes) size() int { return o.yes.Size() + o.no.Size() + o.broken.Size() }
 
 // maxFormula bounds what lets that name lets that name lets can grow to.
@@ -62,12 +71,7 @@ func (t *translator) when(c *cond) *outcomes {
 		k := t.when(c.kids[0])
 		out = &outcomes{k.no, k.yes, k.broken}
 	case choose:
-		first, a, b := t.when(c.kids[0]), t.when(c.kids[1]), t.when(c.kids[2])
-		out = &outcomes{
-			yes:    solve.Or(solve.And(first.yes, a.yes), solve.And(first.no, b.yes)),
-			no:     solve.Or(solve.And(first.yes, a.no), solve.And(first.no, b.no)),
-			broken: solve.Or(first.broken, solve.And(first.yes, a.broken), solve.And(first.no, b.broken)),
-		}
+		out = t.when(c.kids[0]).choose(t.when(c.kids[1]), t.when(c.kids[2]))
 	default:
 		var yes, no, bad []*solve.Formula
 		for _, kid := range c.kids {
@@ -109,12 +113,7 @@ func (t *translator) value(c *cond) *outcomes {
 			out.broken = solve.Or(bad, solve.And(known, o.broken))
 		}
 	case choose:
-		first, a, b := t.when(c.kids[0]), t.value(c.kids[1]), t.value(c.kids[2])
-		out = &outcomes{
-			yes:    solve.Or(solve.And(first.yes, a.yes), solve.And(first.no, b.yes)),
-			no:     solve.False(),
-			broken: solve.Or(first.broken, solve.And(first.yes, a.broken), solve.And(first.no, b.broken)),
-		}
+		out = t.when(c.kids[0]).choose(t.value(c.kids[1]), t.value(c.kids[2]))
 	default:
 		w := t.when(c)
 		out = &outcomes{yes: solve.Or(w.yes, w.no), no: solve.False(), broken: w.broken}

@@ -199,24 +199,35 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 	switch {
 	case given:
 		r := s.Check(schema.Document{Value: text})
-		if bad := slices.Concat(r.Unusable, r.Warnings); len(bad) > 0 {
-			c.misfit(sc, d, text, bad[0], t)
+		if bad := wrongIn(r); bad != nil {
+			c.misfit(sc, d, text, *bad, t)
 		}
 		sym.value = r.Value
 	case d.schema.Get("default") != nil:
-		r := s.Check(schema.Document{Value: d.schema.Get("default").Decode()})
-		if bad := slices.Concat(r.Unusable, r.Warnings); len(bad) > 0 {
-			c.errorf(sc, d.schema.Get("default"), "param-value", "it takes "+t.String(), "the default of the param %q %s", d.name, bad[0].Text())
-		}
-		sym.value = r.Value
+		sym.value = c.defaultOf(sc, s, d.schema.Get("default"), "param-value", "the default of the param "+quote(d.name))
 	case b.scope != nil: // reported at the include
 	default:
 		c.errorf(sc, d.key, "param-value", "add a default, or give it with --set "+d.name+"=…", "the param %q has no default and is not given", d.name)
 	}
-	if sym.value == nil {
+	c.declareValue(sym)
+}
+
+// defaultOf is the default at n of what a schema declares. One that does not fit is reported.
+func (c *compiler) defaultOf(sc *scope, s *schema.Schema, n *source.Node, check, what string) any {
+	r := s.Check(schema.Document{Value: n.Decode()})
+	if bad := wrongIn(r); bad != nil {
+		c.errorf(sc, n, check, "it takes "+s.String(), "%s %s", what, bad.Text())
+	}
+	return r.Value
+}
+
+// declareValue makes a symbol with its value known to expressions.
+func (c *compiler) declareValue(s *symbol) {
+	t := s.typ
+	if s.value == nil {
 		t = nil // whatever its type, it may be nil
 	}
-	c.engine.declare(sym.key, natureOf(certain(t)))
+	c.engine.declare(s.key, natureOf(certain(t)))
 }
 
 // certain is the type of a value that is there: neither optional nor nil.

@@ -79,10 +79,18 @@ func (c *compiler) verbEffect(sc *scope, d effectDecl) *effect {
 
 // misfit is the first thing that is wrong with arguments, or "".
 func misfit(r schema.Result) string {
-	for _, v := range slices.Concat(r.Unusable, r.Warnings) {
-		return strings.TrimPrefix(v.Pointer+" "+v.Text(), " ")
+	if bad := wrongIn(r); bad != nil {
+		return strings.TrimPrefix(bad.Pointer+" "+bad.Text(), " ")
 	}
 	return ""
+}
+
+// wrongIn is the first thing that is wrong with a value, nil if nothing is.
+func wrongIn(r schema.Result) *schema.Violation {
+	for _, bad := range slices.Concat(r.Unusable, r.Warnings) {
+		return &bad
+	}
+	return nil
 }
 
 // argument compiles the arguments of a verb. Texts with holes are noted in e.

@@ -1,11 +1,5 @@
 package rules
 
-import (
-	"slices"
-
-	"github.com/ralph-sdk/ralph/schema"
-)
-
 // Bounds of a policy's memory: it is for what a loop must know, not for its work.
 const (
 	maxMemoryValues = 64      // of a policy with all it includes
@@ -23,22 +17,14 @@ func (c *compiler) declareMemory(sc *scope, d memoryDecl) {
 	if s == nil {
 		return
 	}
-	t := s
-	sym := c.add(sc, d.key, &symbol{kind: memorySymbol, typ: t, memory: &memoryValue{schema: s, per: d.per}})
+	sym := c.add(sc, d.key, &symbol{kind: memorySymbol, typ: s, memory: &memoryValue{schema: s, per: d.per}})
 	first := d.schema.Get("default")
 	if first == nil {
 		c.errorf(sc, d.key, "default", "add default: what it is before anything was remembered", "the memory %q has no default", d.name)
 	} else {
-		r := s.Check(schema.Document{Value: first.Decode()})
-		if bad := slices.Concat(r.Unusable, r.Warnings); len(bad) > 0 {
-			c.errorf(sc, first, "default", "it takes "+t.String(), "the default does not fit the memory %q: %s", d.name, bad[0].Text())
-		}
-		sym.value = r.Value
+		sym.value = c.defaultOf(sc, s, first, "default", "the default of the memory "+quote(d.name))
 	}
-	if sym.value == nil {
-		t = nil // whatever its type, it may be nil
-	}
-	c.engine.declare(sym.key, natureOf(certain(t)))
+	c.declareValue(sym)
 	if c.program.Memory == nil {
 		c.program.Memory = map[string]struct {
 			Per     string

@@ -129,34 +129,21 @@ func splitTemplate(s string) []hole {
 	return append(holes, hole{literal: lit.String(), last: true})
 }
 
-// closingBrace gives the offset of the } that closes the hole which begins at i.
+// closingBrace gives the offset of the } that closes the hole which begins at i, -1 if none does.
 func closingBrace(s string, i int) int {
-	depth := 0
-	for i < len(s) {
-		switch c := s[i]; c {
+	depth, end := 0, -1
+	unquoted([]byte(s), i, func(i, _ int) bool {
+		switch s[i] {
 		case '{':
 			depth++
 		case '}':
-			if depth == 0 {
-				return i
+			if depth--; depth < 0 {
+				end = i
 			}
-			depth--
-		case '"', '\'', '`':
-			j := i + 1
-			for j < len(s) && s[j] != c {
-				if s[j] == '\\' && c != '`' {
-					j++
-				}
-				j++
-			}
-			if j >= len(s) {
-				return -1
-			}
-			i = j
 		}
-		i++
-	}
-	return -1
+		return end < 0
+	})
+	return end
 }
 
 // segments compiles a template. Problems are reported; the text is still usable.
