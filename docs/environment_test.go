@@ -103,7 +103,7 @@ func placesInProject() []place {
 		{".ralph/off", "read", "At each event; `ralph pause` writes it and `ralph resume` removes it."},
 		{".ralph/archive", "read and write", "The effect `archive`, `ralph stop` and `ralph start --force`; `ralph status` and `ralph log` show goals from it."},
 		{".ralph/archive/.gitignore, .ralph/runs/.gitignore", "write", "With the first archived file, and with a run: `*`, so that git ignores the directory."},
-		{".ralph/runs/ID", "read and write", "`ralph run`: events and what the agent printed; `ralph run --attach` reads the events."},
+		{".ralph/runs/ID", "read and write", "`ralph run`: events and what the agent printed."},
 		{"loop files, states of a tool, and the files that name them", "read and write", "`ralph start`, `stop`, `pause` and `resume`; `ralph status` and `ralph doctor` read them. They are the files of the policy's `inline` fact and of the `text` fact in its path."},
 		{"files that facts name", "read", "When a rule needs the fact. `set`, `delete`, `archive` and `prune` change them, and `set` creates one where the fact has a `default` and a schema."},
 		{"programs and scripts that a policy runs", "read", "Those of the project, for their digests: `ralph trust`, and before each start."},
@@ -116,7 +116,7 @@ func placesElsewhere(stateFile func(name string) string) []place {
 	return []place{
 		{".ralph, .git", "looked for, from the working directory upwards", "Where neither `--project` nor `CLAUDE_PROJECT_DIR` names the project."},
 		{".git, gitdir, .ralph/NAME.yaml, .ralph/config.yaml", "read", "Where a git worktree has no such policy or no such settings: the files that lead to its main tree, and those of the main tree."},
-		{"files named on the command line", "read", "`--policy`, `--input`, `--prompt-file` and the like; `--verdict` writes one."},
+		{"files named on the command line", "read", "`--policy`, `--input`, `--prompt-file` and the like."},
 		{"the session file of the hook input", "read", "When a rule needs it, from its end."},
 		{"~/.claude/projects/*/SESSION.jsonl", "read", "The session file, if the hook input names none and the host is Claude Code or unknown. With `CLAUDE_CONFIG_DIR`, below that folder, as are the other files of `~/.claude`; with `CODEX_HOME` likewise for `~/.codex`."},
 		{"~/.claude/tasks/LIST/*.json", "read", "`tasks` facts."},

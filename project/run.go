@@ -176,9 +176,12 @@ func (p *Project) resumed(ctx context.Context, q *RunRequest) (*Run, error) {
 // toResume finds the run to resume.
 func (p *Project) toResume(id string) (run.Info, error) {
 	if id != Latest {
-		info, err := p.FindRun(id)
-		if err == nil && info.Running {
-			err = fmt.Errorf("run %s is running; watch it with: ralph run --attach %[1]s", id)
+		info, err := run.Find(p.own.Dir(), id)
+		switch {
+		case errors.Is(err, store.ErrNoRun):
+			err = fmt.Errorf("%w; see: ralph run --list", err)
+		case err == nil && info.Running:
+			err = fmt.Errorf("run %s is running", id)
 		}
 		return info, err
 	}
@@ -194,26 +197,6 @@ func (p *Project) toResume(id string) (run.Info, error) {
 
 // Runs lists the runs of the project, the latest first.
 func (p *Project) Runs() ([]run.Info, error) { return run.List(p.own.Dir(), p.dir) }
-
-// FindRun finds a run by its ID. [Latest] is one that is under way, if there is one.
-func (p *Project) FindRun(id string) (run.Info, error) {
-	if id != Latest {
-		info, err := run.Find(p.own.Dir(), id)
-		if errors.Is(err, store.ErrNoRun) {
-			err = fmt.Errorf("%w; see: ralph run --list", err)
-		}
-		return info, err
-	}
-	all, err := p.Runs()
-	switch at := slices.IndexFunc(all, func(info run.Info) bool { return info.Running }); {
-	case err != nil:
-		return run.Info{}, err
-	case len(all) == 0:
-		return run.Info{}, fmt.Errorf("there is no run in %s", p.dir)
-	default:
-		return all[max(at, 0)], nil
-	}
-}
 
 // load loads the policy of a run, or makes the one of a prompt. A worktree has the policies of its project.
 func (r *Run) load(ctx context.Context, q RunRequest) (err error) {

@@ -126,7 +126,6 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 	group("Policies:", a.checkCommand(), a.testCommand(), a.diffCommand(),
 		a.replayCommand(), a.fmtCommand(), a.schemaCommand())
 	group("Setting up:", a.initCommand(), a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.trustCommand())
-	root.AddCommand(a.versionCommand())
 	root.SetHelpCommand(a.helpCommand())
 	root.Version = thisVersion()
 	root.SetVersionTemplate("{{.Version}}\n")

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
@@ -22,7 +20,6 @@ type checkOptions struct {
 	set                     []string
 	deadline                time.Duration
 	anyHook                 bool // the deadline is that of the hook that asks the policy, if one does
-	list                    bool
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -39,8 +36,7 @@ func (a *app) checkCommand() *cobra.Command {
 			"Findings that only inform do not count for the exit status, unless --fail-on info says so.",
 		Example: "  ralph check .ralph/policy.yaml\n" +
 			"  ralph check --format json speckit specum\n" +
-			"  ralph check --fail-on error --format github .ralph/*.yaml    # in a workflow\n" +
-			"  ralph check --list                                           # all checks",
+			"  ralph check --fail-on error --format github .ralph/*.yaml    # in a workflow",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.anyHook = !cmd.Flags().Changed("deadline")
 			return a.check(cmd.Context(), args, o)
@@ -53,14 +49,10 @@ func (a *app) checkCommand() *cobra.Command {
 	projectFlag(f, &o.project)
 	setFlag(f, &o.set)
 	f.DurationVar(&o.deadline, "deadline", defaultDeadline(), "time limit of the hook, for facts that may take longer; that of an installed hook, if there is one")
-	f.BoolVar(&o.list, "list", false, "list all checks and exit")
 	return cmd
 }
 
 func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
-	if o.list {
-		return a.listChecks()
-	}
 	p, err := a.open(o.project)
 	if err != nil {
 		return err
@@ -128,12 +120,3 @@ func (a *app) findOrRead(p *project.Project, name string) (project.Policy, error
 
 // maxStdinPolicy is more than a policy may hold, so that rules report that it is too big.
 const maxStdinPolicy = 2 << 20
-
-func (a *app) listChecks() error {
-	var b strings.Builder
-	for _, c := range form.Checks() {
-		fmt.Fprintf(&b, "%-18s  %-7s  %s\n", c.ID, c.Severity, c.Doc)
-	}
-	_, err := io.WriteString(a.stdout, b.String())
-	return err
-}

@@ -17,7 +17,7 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	var format, dir string
 	var stale time.Duration
-	var list, fix bool
+	var fix bool
 	cmd := &cobra.Command{
 		Annotations: exits("no problem was found", exit{exitFindings, "a problem was found; notes do not count"}),
 		Use:         "doctor",
@@ -30,9 +30,6 @@ func (a *app) doctorCommand() *cobra.Command {
 		Example: "  ralph doctor\n  ralph doctor --fix\n  ralph doctor --format json | jq -r '.findings[].fix'",
 		Args:    noArgs(""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if list {
-				return listDoctorChecks(a.stdout)
-			}
 			return a.doctor(cmd.Context(), dir, format, stale, fix)
 		},
 	}
@@ -40,7 +37,6 @@ func (a *app) doctorCommand() *cobra.Command {
 	projectFlag(cmd.Flags(), &dir)
 	cmd.Flags().DurationVar(&stale, "stale", 24*time.Hour, "`time` after which a loop without a decision counts as left over")
 	cmd.Flags().BoolVar(&fix, "fix", false, "make the repairs that lose nothing: loop files that were left over, ralph's own entries in settings")
-	cmd.Flags().BoolVar(&list, "list", false, "list all checks and exit")
 	return cmd
 }
 

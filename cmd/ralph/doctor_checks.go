@@ -1,10 +1,5 @@
 package main
 
-import (
-	"fmt"
-	"io"
-)
-
 // A doctorCheck is one thing that doctor looks at. Ids are never renamed: programs that read the report know them.
 type doctorCheck struct {
 	id  string
@@ -33,13 +28,4 @@ func doctorChecks() []doctorCheck {
 		{"state", "a state file that cannot be read, whose fields break their schema, or whose front matter is not as it should be; a loop without an end of its own"},
 		{"stale-loop", "a loop that was left over, and would catch the next session"},
 	}
-}
-
-func listDoctorChecks(w io.Writer) error {
-	for _, c := range doctorChecks() {
-		if _, err := fmt.Fprintf(w, "%-14s  %s\n", c.id, c.doc); err != nil {
-			return err
-		}
-	}
-	return nil
 }

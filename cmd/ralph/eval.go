@@ -3,11 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -34,7 +32,6 @@ type evalFlags struct {
 	set      []string
 	answer   string
 	dryRun   bool
-	verdict  string
 	private  bool
 	deadline time.Duration
 	scope    string
@@ -59,7 +56,7 @@ func (a *app) evalCommand() *cobra.Command {
 			"may stop and a line on stderr says why.",
 		Example: "  ralph eval --policy speckit\n" +
 			"  ralph eval --policy speckit --set reentry=progress\n" +
-			"  ralph eval --policy .ralph/policy.yaml --input event.json --dry-run --verdict -",
+			"  ralph eval --policy .ralph/policy.yaml --input event.json --dry-run",
 		Args: noArgs("--policy"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.eval(cmd.Context(), f)
@@ -71,8 +68,7 @@ func (a *app) evalCommand() *cobra.Command {
 	fl.StringVarP(&f.input, "input", "i", "-", "`file` with the event, - for stdin")
 	fl.StringVar(&f.answer, "answer", answerJSON, "form of the answer: json, or exit-code (status 2 with the reason on stderr means continue; a note is on stdout)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and log nothing")
-	fl.StringVar(&f.verdict, "verdict", "", "write the full verdict as JSON to `file`, - for stderr")
-	fl.BoolVar(&f.private, "log-private", false, "also keep prompts, transcript texts and environment values in log and verdict")
+	fl.BoolVar(&f.private, "log-private", false, "also keep prompts, transcript texts and environment values in the log")
 	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "settings that have the hook: project, or user, where what a project brings counts once you trust it")
 	fl.DurationVar(&f.deadline, "deadline", defaultDeadline(), "time limit for everything; after it the agent may stop")
 	return cmd
@@ -138,20 +134,12 @@ func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply
 	if err != nil {
 		return host.Trouble("ralph", ev.Name, err)
 	}
-	reply := func(decisions []*loop.Decision) host.Reply {
-		r := loop.Reply(ev, decisions)
-		if len(notices) > 0 {
-			r.Notice = strings.TrimSuffix(strings.Join(append(notices, r.Notice), "\n"), "\n")
-			r.Log = append(notices, r.Log...)
-		}
-		if f.verdict != "" {
-			if err := a.writeVerdict(f, decisions); err != nil {
-				r.Log = append(r.Log, "[ralph] "+err.Error())
-			}
-		}
-		return r
+	r := loop.Reply(ev, decide(ctx, ev, loops, f.dryRun))
+	if len(notices) > 0 {
+		r.Notice = strings.TrimSuffix(strings.Join(append(notices, r.Notice), "\n"), "\n")
+		r.Log = append(notices, r.Log...)
 	}
-	return reply(decide(ctx, ev, loops, f.dryRun))
+	return r
 }
 
 func (a *app) readInput(name string) ([]byte, error) {
@@ -320,25 +308,4 @@ func (a *app) loop(ctx context.Context, all *hookLoops, name string, f evalFlags
 		all.files = append(all.files, policy.Program.HeadFiles()...)
 	}
 	return add(loop.New(policy.Program, slices.Concat(policy.Options, opts, []loop.Option{loop.WithName(policy.Name)})...))
-}
-
-func (a *app) writeVerdict(f evalFlags, decisions []*loop.Decision) error {
-	records := make([]loop.Record, len(decisions))
-	for i, d := range decisions {
-		records[i] = d.Record(f.private)
-	}
-	b, err := json.MarshalIndent(records, "", "  ")
-	if err != nil {
-		return err
-	}
-	b = append(b, '\n')
-	if f.verdict == "-" {
-		surviveClosedPipes()
-		_, err = a.stderr.Write(b)
-		return err
-	}
-	if err := os.WriteFile(filepath.Clean(f.verdict), b, 0o600); err != nil {
-		return fmt.Errorf("the verdict cannot be written: %w", err)
-	}
-	return nil
 }

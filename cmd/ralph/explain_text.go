@@ -133,7 +133,7 @@ func writeStep(b *strings.Builder, n string, s rules.Step) {
 	for _, o := range s.Operands {
 		value := "unknown"
 		if !o.Unknown {
-			value = yamlText(o.Value)
+			value = shownValue(o.Value)
 		}
 		mark := " "
 		if o.Text == s.Because || o.Unknown {
@@ -144,7 +144,7 @@ func writeStep(b *strings.Builder, n string, s rules.Step) {
 			if r.Name == o.Text {
 				continue
 			}
-			fmt.Fprintf(b, "          %s = %s\n", oneLine(r.Name), cmp.Or(r.State, yamlText(r.Value)))
+			fmt.Fprintf(b, "          %s = %s\n", oneLine(r.Name), cmp.Or(r.State, shownValue(r.Value)))
 		}
 	}
 }
@@ -173,7 +173,7 @@ func brackets(s string) string {
 func effectText(e rules.Effect) string {
 	switch e.Kind {
 	case rules.SetEffect:
-		text := fmt.Sprintf("set %s %s = %s", e.File, pathText(e.Path), yamlText(e.Value))
+		text := fmt.Sprintf("set %s %s = %s", e.File, pathText(e.Path), shownValue(e.Value))
 		if e.Create {
 			text += ", in a new file"
 		}
@@ -187,7 +187,7 @@ func effectText(e rules.Effect) string {
 	case rules.RunEffect:
 		return "run " + shellwords.Line(e.Args)
 	case rules.RememberEffect:
-		return fmt.Sprintf("remember %s = %s", e.Name, yamlText(e.Value))
+		return fmt.Sprintf("remember %s = %s", e.Name, shownValue(e.Value))
 	}
 	if e.To != "" {
 		return fmt.Sprintf("%s %s to %s", e.Kind, e.File, e.To)

@@ -20,12 +20,12 @@ func (a *app) helpCommand() *cobra.Command {
 		Use:   "help [COMMAND | CHECK]",
 		Short: "Explain a command, or a check of ralph check or ralph doctor",
 		Long: "help explains a command, or what a check finds and what to write instead: the ID in brackets\n" +
-			"at the end of a finding of ralph check or ralph doctor.",
+			"at the end of a finding of ralph check or ralph doctor. ralph help checks lists all checks.",
 		Example: "  ralph help start\n  ralph help unbounded-continue",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var words []string
 			if len(args) == 0 {
-				words = append(helpTopics(cmd.Root()), checkIDs()...)
+				words = append(helpTopics(cmd.Root()), append(checkIDs(), allChecks)...)
 			}
 			return words, cobra.ShellCompDirectiveNoFileComp
 		},
@@ -35,17 +35,20 @@ func (a *app) helpCommand() *cobra.Command {
 				return about.Help()
 			}
 			if len(args) == 1 {
+				if args[0] == allChecks {
+					return a.listChecks()
+				}
 				if text := aboutCheck(args[0]); text != "" {
 					_, err := fmt.Fprint(a.stdout, text)
 					return err
 				}
 			}
 			topic := strings.Join(args, " ")
-			meant := nearest.DidYouMean(topic, append(helpTopics(cmd.Root()), checkIDs()...))
+			meant := nearest.DidYouMean(topic, append(helpTopics(cmd.Root()), append(checkIDs(), allChecks)...))
 			if meant != "" {
 				meant = ", " + strings.TrimSuffix(meant, "?")
 			}
-			return fmt.Errorf("there is neither a command nor a check %q%s; `ralph help` lists the commands, `ralph check --list` and `ralph doctor --list` the checks",
+			return fmt.Errorf("there is neither a command nor a check %q%s; `ralph help` lists the commands, `ralph help checks` the checks",
 				topic, meant)
 		},
 	}
@@ -68,6 +71,20 @@ func checkIDs() (ids []string) {
 		ids = append(ids, c.id)
 	}
 	return ids
+}
+
+// allChecks is the topic that lists the checks.
+const allChecks = "checks"
+
+func (a *app) listChecks() error {
+	for _, c := range form.Checks() {
+		fmt.Fprintf(a.stdout, "%-18s  %-7s  %s\n", c.ID, c.Severity, c.Doc)
+	}
+	fmt.Fprintln(a.stdout, "\nof ralph doctor:")
+	for _, c := range doctorChecks() {
+		fmt.Fprintf(a.stdout, "%-14s  %s\n", c.id, c.doc)
+	}
+	return nil
 }
 
 // aboutCheck returns the page of the check of policies, or what the check of doctor finds; "" if there is neither.

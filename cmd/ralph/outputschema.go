@@ -28,7 +28,6 @@ func outputs() []output {
 		{"status", "What ralph status --format json prints.", reflect.TypeFor[project.Status]()},
 		{"log", "A line of the decision log, which ralph log --format json prints.", record},
 		{"explain", "What ralph explain --format json prints: decisions, the oldest first.", reflect.SliceOf(record)},
-		{"verdict", "What ralph eval --verdict writes: a decision for each policy.", reflect.SliceOf(record)},
 		{"check", "What ralph check --format json prints: the findings.", reflect.TypeFor[rules.Diagnostics]()},
 		{"test-report", "What ralph test --format json prints.", reflect.TypeFor[testReport]()},
 		{"doctor", "What ralph doctor --format json prints.", reflect.TypeFor[doctorReport]()},

@@ -129,16 +129,11 @@ func TestParallelHooks(t *testing.T) {
 // recordOf is the record of the next event, which is only rehearsed.
 func recordOf(t *testing.T, h hook) loop.Record {
 	t.Helper()
-	verdict := filepath.Join(t.TempDir(), "verdict.json")
-	h.args = append(h.args, "--dry-run", "--verdict", verdict)
-	h.run(t)
-	b, err := os.ReadFile(verdict)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h.args = append([]string{"explain", "--input", "-", "--format", "json"}, h.args[1:]...)
+	out := h.run(t).stdout
 	var records []loop.Record
-	if err := json.Unmarshal(b, &records); err != nil || len(records) != 1 {
-		t.Fatalf("%v in %s", err, b)
+	if err := json.Unmarshal([]byte(out), &records); err != nil || len(records) != 1 {
+		t.Fatalf("%v in %s", err, out)
 	}
 	return records[0]
 }

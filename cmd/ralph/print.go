@@ -2,13 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // encodeJSON writes a report for programs.
@@ -50,78 +46,12 @@ func jsonText(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// yamlText is a value on one line of YAML. Texts are in quotes, but for short words
-// within lists and objects. A trace holds a long list or object as the beginning of
-// its JSON.
-func yamlText(v any) string {
-	src, cut := jsonText(v), false
-	if s, ok := v.(string); ok {
-		if s, cut = strings.CutSuffix(s, "…"); !cut || s == "" || !strings.ContainsAny(s[:1], "[{") {
-			return src
-		}
-		src = s
+// shownValue is a value as JSON in one line. A trace holds a long list or object as the beginning of its JSON.
+func shownValue(v any) string {
+	if s, ok := v.(string); ok && len(s) > len("[…") && strings.ContainsAny(s[:1], "[{") && strings.HasSuffix(s, "…") {
+		return s
 	}
-	dec := json.NewDecoder(strings.NewReader(src))
-	dec.UseNumber()
-	var b strings.Builder
-	type level struct {
-		object bool
-		n      int // tokens in it
-	}
-	var open []level
-	for tokens := 0; ; tokens++ {
-		t, err := dec.Token()
-		if errors.Is(err, io.EOF) && len(open) == 0 {
-			return b.String()
-		}
-		if err != nil {
-			if tokens < 2 { // a text that only looks so
-				return jsonText(v)
-			}
-			return strings.TrimRight(b.String(), ", ") + " …"
-		}
-		if d, ok := t.(json.Delim); ok && (d == ']' || d == '}') {
-			open = open[:len(open)-1]
-			b.WriteString(d.String())
-			continue
-		}
-		if n := len(open); n > 0 {
-			switch in := &open[n-1]; {
-			case in.object && in.n%2 == 1:
-				b.WriteString(": ")
-			case in.n > 0:
-				b.WriteString(", ")
-			}
-			open[n-1].n++
-		}
-		switch t := t.(type) {
-		case json.Delim:
-			open = append(open, level{object: t == '{'})
-			b.WriteString(t.String())
-		case string:
-			if len(open) > 0 && isPlainYAML(t) {
-				b.WriteString(t)
-			} else {
-				b.WriteString(jsonText(t))
-			}
-		case nil:
-			b.WriteString("null")
-		default:
-			fmt.Fprint(&b, t)
-		}
-	}
-}
-
-// isPlainYAML reports whether YAML reads a text as itself without quotes, in a list
-// or object on one line.
-func isPlainYAML(s string) bool {
-	for i, r := range s {
-		letter := r == '_' || unicode.IsLetter(r)
-		if !letter && (i == 0 || !unicode.IsDigit(r) && !strings.ContainsRune(" ./-", r)) {
-			return false
-		}
-	}
-	return s != "" && s[len(s)-1] != ' ' && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off"}, strings.ToLower(s))
+	return jsonText(v)
 }
 
 // took writes a duration with as many digits as say something.

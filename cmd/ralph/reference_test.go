@@ -142,7 +142,7 @@ func TestExitTable(t *testing.T) {
 func TestDoctorPage(t *testing.T) {
 	p := reference.New(t, "doctor", "Checks of ralph doctor")
 	p.Text("`ralph doctor` reports problems, each with its fix, and notes. The id of the check stands in brackets behind a finding, and in the field " +
-		"`check` of `--format json`. Ids are never renamed. `ralph doctor --list` shows this table.")
+		"`check` of `--format json`. Ids are never renamed. `ralph help checks` shows this table.")
 	rows := [][]string{{"id", "what it finds"}}
 	for _, c := range doctorChecks() {
 		rows = append(rows, []string{reference.Code(c.id), c.doc})

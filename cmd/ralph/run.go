@@ -23,7 +23,7 @@ type runFlags struct {
 	max                   int
 	cost, tokens          string
 	elapsed, iteration    time.Duration
-	resume, attach        string
+	resume                string
 	list                  bool
 	worktree, merge       bool
 	format                string
@@ -64,10 +64,8 @@ func (a *app) runCommand() *cobra.Command {
 			"  ralph run --list",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.changed = cmd.Flags().Changed
-			for _, id := range []*string{&f.resume, &f.attach} {
-				if *id == project.Latest && len(args) > 0 && cmd.ArgsLenAtDash() != 0 { // the id follows a blank
-					*id, args = args[0], args[1:]
-				}
+			if f.resume == project.Latest && len(args) > 0 && cmd.ArgsLenAtDash() != 0 { // the id follows a blank
+				f.resume, args = args[0], args[1:]
 			}
 			if err := f.exclusive(args); err != nil {
 				return err
@@ -77,11 +75,8 @@ func (a *app) runCommand() *cobra.Command {
 				return err
 			}
 			defer p.Close()
-			switch {
-			case f.list:
+			if f.list {
 				return a.listRuns(p, f)
-			case f.attach != "":
-				return a.attach(cmd.Context(), p, f)
 			}
 			return a.begin(cmd.Context(), p, f, args)
 		},
@@ -109,8 +104,6 @@ func (a *app) runCommand() *cobra.Command {
 	fl.StringVar(&f.resume, "resume", "", "go on with the run of this `id`, or with the latest one")
 	fl.Lookup("resume").NoOptDefVal = project.Latest
 	fl.BoolVarP(&f.list, "list", "l", false, "list the runs of the project")
-	fl.StringVar(&f.attach, "attach", "", "watch the run of this `id`, which another process runs, or the latest one")
-	fl.Lookup("attach").NoOptDefVal = project.Latest
 	restrict(cmd, "client", &f.client, clientNames()...)
 	formatFlag(cmd, &f.format, "what happens", "text", "json")
 	fl.BoolVar(&f.worktree, "worktree", false, "let the agent work in a git worktree and on a branch of its own")
@@ -125,9 +118,8 @@ func whole(d time.Duration) string { return strings.TrimSuffix(d.String(), "0m0s
 
 // exclusive refuses flags that exclude each other, and blank ones that would mean that the flag was not given.
 func (f runFlags) exclusive(args []string) error {
-	ways := slices.DeleteFunc([]string{"list", "attach", "resume"}, func(name string) bool { return !f.changed(name) })
-	if len(ways) > 1 {
-		return fmt.Errorf("--%s and --%s exclude each other", ways[0], ways[1])
+	if f.list && f.resume != "" {
+		return errors.New("--list and --resume exclude each other")
 	}
 	kept := []string{"policy", "prompt", "until", "worktree", "merge", "continue", "client", "set", "iteration"}
 	if f.resume != "" && (len(args) > 0 || slices.ContainsFunc(kept, f.changed)) {

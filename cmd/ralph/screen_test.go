@@ -105,7 +105,7 @@ func TestNothingSpeaksToTheTerminal(t *testing.T) {
 		"run": {
 			{[]string{"--prompt", "PROMPT.md", "--max", "1", "--", "printf", `\033]0;title\a%s`, title}, true},
 			{[]string{"--prompt", "PROMPT.md", "--max", "1", "--format", "json", "--", "echo", title}, true},
-			{[]string{"--list"}, false}, {[]string{"--attach", title}, false}, {nil, false},
+			{[]string{"--list"}, false}, {[]string{"--resume", title}, false}, {nil, false},
 		},
 		"status": {{nil, true}, {[]string{"--format", "json"}, true}}, "log": {{nil, true}, {[]string{"--format", "json"}, true}},
 		"explain": {{nil, true}, {[]string{"--format", "json"}, true}},

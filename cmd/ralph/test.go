@@ -28,7 +28,6 @@ type testFlags struct {
 	coverage  bool
 	threshold float64
 	format    string
-	watch     bool
 	write     writeFlags
 }
 
@@ -63,7 +62,6 @@ func (a *app) testCommand() *cobra.Command {
 	fl.BoolVar(&f.coverage, "coverage", false, "show which rules and operands the tests reach")
 	fl.Float64Var(&f.threshold, "threshold", 0, "fail if less than this `percent` of rules and operands is covered (implies --coverage)")
 	formatFlag(cmd, &f.format, "the report", "text", "json")
-	fl.BoolVar(&f.watch, "watch", false, "run again when a file changes, until ctrl-c")
 	f.write.add(fl)
 	return cmd
 }
@@ -112,19 +110,13 @@ func (a *app) test(ctx context.Context, paths []string, f testFlags) error {
 	if len(paths) == 0 {
 		paths = a.testsHere()
 	}
-	once := func(ctx context.Context) error {
-		files, err := findTests(paths)
-		if err != nil {
-			return err
-		}
-		report := a.runTests(ctx, files, match, f.coverage)
-		a.judgeTests(report, f)
-		return a.printTests(report, f)
+	files, err := findTests(paths)
+	if err != nil {
+		return err
 	}
-	if f.watch {
-		return a.watchTests(ctx, paths, once)
-	}
-	return once(ctx)
+	report := a.runTests(ctx, files, match, f.coverage)
+	a.judgeTests(report, f)
+	return a.printTests(report, f)
 }
 
 // testsHere is where tests are searched that are not named: beneath the working directory, or

@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-
-	"github.com/spf13/cobra"
 )
 
 // Release builds set these; see .goreleaser.yaml. Other builds have what Go recorded.
@@ -16,18 +14,6 @@ var (
 	commit  = "" // in full
 	date    = "" // of the commit
 )
-
-func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of ralph, its commit and the commit's date",
-		Args:  noArgs(""),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.stdout, thisVersion())
-			return err
-		},
-	}
-}
 
 // versionLine says what this program is. What a release build has not set comes from
 // info, which may be nil.

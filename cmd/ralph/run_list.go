@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/run"
+)
+
+// listRuns lists the runs of the project.
+func (a *app) listRuns(p *project.Project, f runFlags) error {
+	all, err := p.Runs()
+	if err != nil {
+		return err
+	}
+	if f.format == "json" {
+		return a.encodeJSON(append([]run.Info{}, all...)) // none is [], not null
+	}
+	if len(all) == 0 {
+		fmt.Fprintf(a.stdout, "no runs in %s\n", p.Dir())
+	}
+	for _, info := range all {
+		state := stateWords(info)
+		if info.Ended != "" {
+			state = endWords(info.Ended)
+		}
+		fmt.Fprintf(a.stdout, "%s  %-9s  %-14s  %s  %s\n", info.ID, info.Client, plural(info.Totals.Iterations, "iteration"), project.Short(info.Policy), state)
+	}
+	return nil
+}
+
+// stateWords says what a run does that has not ended.
+func stateWords(info run.Info) string {
+	switch {
+	case !info.Running:
+		return "killed; go on with: ralph run --resume=" + info.ID
+	case info.Waiting == "":
+		return "running"
+	case info.Until == nil:
+		return "waiting: " + info.Waiting
+	}
+	return fmt.Sprintf("waiting until %s: %s", clock(*info.Until, info.Latest), info.Waiting)
+}
