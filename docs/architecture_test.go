@@ -1,0 +1,132 @@
+package docs_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A room is a package, with the rooms that it imports.
+type room struct {
+	ImportPath, Name, Doc string
+	Imports               []string
+}
+
+// The picture and the table of docs/architecture.md are made from the packages: their imports, and the first sentence of
+// their comments.
+func TestArchitecture(t *testing.T) {
+	name := filepath.Join(root(t), "docs", "architecture.md")
+	src, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rooms := listRooms(t)
+	page := string(src)
+	for marker, text := range map[string]string{"picture": picture(rooms), "rooms": table(rooms)} {
+		before, rest, opened := strings.Cut(page, "<!-- "+marker+" -->\n")
+		_, after, closed := strings.Cut(rest, "<!-- end -->")
+		if !opened || !closed {
+			t.Fatalf("%s has no <!-- %s --> … <!-- end -->", name, marker)
+		}
+		page = before + "<!-- " + marker + " -->\n" + text + "<!-- end -->" + after
+	}
+	if update := flag.Lookup("update"); update != nil && update.Value.String() == "true" {
+		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(page, string(src)); diff != "" {
+		t.Errorf("docs/architecture.md (-packages +page); make it with go test ./docs -run TestArchitecture -update\n%s", diff)
+	}
+}
+
+// listRooms returns the packages of the module in the order of their paths, without examples and those that only have tests.
+func listRooms(t *testing.T) []room {
+	const module = "github.com/ralph-sdk/ralph/"
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Name,Doc,Imports", "./...")
+	cmd.Dir = root(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rooms []room
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var r room
+		if err := dec.Decode(&r); err == io.EOF {
+			return rooms
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		r.ImportPath = strings.TrimPrefix(r.ImportPath, module)
+		if r.Doc == "" || strings.HasPrefix(r.ImportPath, "examples") {
+			continue
+		}
+		imports := r.Imports
+		r.Imports = nil
+		for _, path := range imports {
+			if own, ok := strings.CutPrefix(path, module); ok {
+				r.Imports = append(r.Imports, own)
+			}
+		}
+		rooms = append(rooms, r)
+	}
+}
+
+func isInternal(path string) bool { return strings.HasPrefix(path, "internal/") || strings.Contains(path, "/internal/") }
+
+// picture returns a mermaid graph of the rooms that are not internal, without the arrows that a longer way implies.
+func picture(rooms []room) string {
+	arrows := map[string][]string{}
+	for _, r := range rooms {
+		if isInternal(r.ImportPath) {
+			continue
+		}
+		for _, to := range r.Imports {
+			if !isInternal(to) && !strings.HasPrefix(to, "examples") {
+				arrows[r.ImportPath] = append(arrows[r.ImportPath], to)
+			}
+		}
+	}
+	var leads func(from, to string) bool
+	leads = func(from, to string) bool {
+		return slices.ContainsFunc(arrows[from], func(next string) bool { return next == to || leads(next, to) })
+	}
+	id := strings.NewReplacer("/", "_").Replace
+	var b strings.Builder
+	b.WriteString("```mermaid\ngraph TD\n")
+	for _, r := range rooms {
+		if from := r.ImportPath; !isInternal(from) {
+			fmt.Fprintf(&b, "    %s[%s]\n", id(from), from)
+			for _, to := range arrows[from] {
+				implied := slices.ContainsFunc(arrows[from], func(other string) bool { return leads(other, to) })
+				if !implied {
+					fmt.Fprintf(&b, "    %s --> %s\n", id(from), id(to))
+				}
+			}
+		}
+	}
+	b.WriteString("```\n")
+	return b.String()
+}
+
+// table returns the rooms with the first sentence of their comments.
+func table(rooms []room) string {
+	var b strings.Builder
+	b.WriteString("| package | |\n|---|---|\n")
+	for _, r := range rooms {
+		doc := strings.TrimPrefix(r.Doc, "Package "+r.Name+" ")
+		doc = strings.TrimPrefix(doc, ", which may change in any version, ")
+		doc = strings.NewReplacer("[", "`", "]", "`", "|", `\|`).Replace(strings.TrimSuffix(doc, "."))
+		fmt.Fprintf(&b, "| [`%s`](../%[1]s) | %s |\n", r.ImportPath, doc)
+	}
+	return b.String()
+}
