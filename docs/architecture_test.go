@@ -81,7 +81,9 @@ func listRooms(t *testing.T) []room {
 	}
 }
 
-func isInternal(path string) bool { return strings.HasPrefix(path, "internal/") || strings.Contains(path, "/internal/") }
+func isInternal(path string) bool {
+	return strings.HasPrefix(path, "internal/") || strings.Contains(path, "/internal/")
+}
 
 // picture returns a mermaid graph of the rooms that are not internal, without the arrows that a longer way implies.
 func picture(rooms []room) string {

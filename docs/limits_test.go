@@ -173,7 +173,7 @@ func inner() map[string][]string {
 		"internal/source":      {"maxProblems"},
 		"schema": {
 			"defaultSteps", "maxConformSteps", "maxDefault", "maxErrors", "maxFormatted",
-			"maxLocated", "maxNested", "maxPath", "maxPointers", "maxShownText", "maxShownValues", "maxSteps",
+			"maxLocated", "maxNested", "maxPath", "maxPointers", "maxRare", "maxShownText", "maxShownValues", "maxSteps",
 			"maxValues", "maxWarnings",
 		},
 		"state": {"maxRemarks", "maxShown", "maxTempAge"},

@@ -44,7 +44,7 @@ func (s *Schema) Check(doc Document) Result {
 			return
 		}
 		if v, ok := c.conform(s, doc.Value); ok {
-			r.Warnings = append(c.inexact, c.judge(s.document().root, v)...)
+			r.Warnings = append(c.inexact, c.judge(s.document(), v)...)
 			r.Value = c.fill(s, v) // the judge sees the value without defaults
 			for _, h := range c.holes {
 				delete(h.object, h.field)
@@ -60,13 +60,16 @@ func (s *Schema) Check(doc Document) Result {
 }
 
 // judge returns what is wrong with the conformed value beyond its kinds, without positions.
-func (c *conformer) judge(root *node, v any) []Violation {
-	if root == nil {
+func (c *conformer) judge(s *compiled, v any) []Violation {
+	if s.root == nil {
 		return nil
 	}
 	var checker checker
-	if refused := within(func() { checker.check(root, v) }); refused != "" {
+	if refused := within(func() { checker.check(s.root, v) }); refused != "" {
 		return []Violation{{Message: string(refused)}}
+	}
+	if s.library != nil {
+		checker.findings = s.consult(v)
 	}
 	// What is unusable was reported as such.
 	unusable := make(map[string]bool, len(c.unusable))

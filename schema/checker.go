@@ -189,6 +189,9 @@ func (c *checker) object(n *node, m map[string]any) {
 	names := n.subs["propertyNames"]
 	for key, item := range m {
 		c.take(1)
+		for _, sub := range n.subs["unevaluatedProperties"] {
+			c.try(sub, item) // it takes the library as many steps
+		}
 		sub := n.fields[key]
 		known := sub != nil
 		if known {
@@ -246,6 +249,9 @@ func (c *checker) list(n *node, list []any) {
 	prefix := n.subs["prefixItems"]
 	for i, item := range list {
 		c.take(1)
+		for _, sub := range n.subs["unevaluatedItems"] {
+			c.try(sub, item)
+		}
 		if i < len(prefix) {
 			c.below(strconv.Itoa(i), prefix[i], item)
 		} else if n.items != nil {

@@ -35,6 +35,7 @@ type compiler struct {
 	pending []*node // nodes whose $ref is not resolved yet
 	unknown []Violation
 	errs    []Violation
+	rare    bool // the document has keywords that only the library knows
 
 	size         int // values
 	pointers     int // bytes of all pointers
@@ -65,6 +66,12 @@ func build(name string, v any, position func(string) (int, int)) (*Schema, error
 	}
 	slices.SortFunc(c.unknown, compareViolations)
 	s.unknown, s.values, s.instructions = c.unknown, c.size, c.instructions
+	if c.rare {
+		var err error
+		if s.library, err = s.compile(len(c.nodes)); err != nil {
+			return nil, &CompileError{Name: name, Message: "the schema cannot be used: " + err.Error()}
+		}
+	}
 	typ.compiled = s
 	return typ, nil
 }
@@ -177,6 +184,7 @@ func (c *compiler) node(doc any, at string) *node {
 			c.reportUnknown(name, at)
 			continue
 		}
+		c.rare = c.rare || kw.rare
 		c.keyword(n, kw, value, child(at, name))
 	}
 	if !n.has("maxContains") {
@@ -257,7 +265,7 @@ func (c *compiler) textKeyword(n *node, name, value, at string) {
 			c.fail(at, "a nested $id is not supported, remove it: references are resolved from the root")
 		}
 	case "format":
-		n.format = formats[value]
+		n.format = formatOf(value)
 		if n.format == nil && len(c.unknown) < maxErrors {
 			c.unknown = append(c.unknown, Violation{
 				Pointer: at,

@@ -64,6 +64,7 @@ var hostile = map[string]struct{ schema, doc string }{
 	"dependent names":          {`{"items": {"dependentRequired": {"a": [` + many(10_000, `"a%d"`) + `]}}}`, `[` + many(1_000, `{"a":1}`) + `]`},
 	"conditions":               {`{"items": {"allOf": [` + many(900, `{"if":{"minimum":%d},"then":{"maximum":3},"else":{"type":"null"}}`) + `]}}`, `[` + many(40_000, `5`) + `]`},
 	"what is contained":        {`{"allOf": [` + many(1000, `{"contains":{"const":%d}}`) + `]}`, `[` + many(40_000, `-1`) + `]`},
+	"what is left over":        {`{"allOf": [` + many(450, `{"unevaluatedProperties":{"minimum":%d}}`) + `]}`, `{` + many(40_000, `"k%d":1`) + `}`},
 	"names of fields":          {`{"propertyNames": {"allOf": [` + many(1000, `{"minLength":%d}`) + `]}}`, `{` + many(40_000, `"k%d":1`) + `}`},
 	"elements by index":        {`{"items": {"prefixItems": [{"allOf": [` + many(1000, `{"minimum":%d}`) + `]}]}}`, `[` + many(20_000, `[5]`) + `]`},
 }

@@ -2,14 +2,10 @@ package schema
 
 import (
 	"maps"
-	"net/mail"
-	"net/netip"
-	"net/url"
-	"regexp"
-	"regexp/syntax"
 	"slices"
-	"sync"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // maxFormatted is how many bytes a string with a format has at most: the parsers quote what they refuse.
@@ -22,20 +18,21 @@ type format struct {
 	expected, help string
 }
 
-// formats are the formats that are checked. What date-time and go-duration accept, the functions date and duration of rules
-// read.
+// formats are the formats that the functions date and duration of rules read. All others are those of the library.
 var formats = map[string]*format{
-	"date":        {parses: inLayout(time.DateOnly)},
 	"date-time":   {inLayout(time.RFC3339, time.DateTime, time.DateOnly), "a time", "write a time such as 2026-11-20T12:00:00Z"},
-	"email":       {parses: isEmail},
 	"go-duration": {isDuration, "a duration", "write a duration such as 30m"},
-	"hostname":    {parses: matches(`^([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)*[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.?$`)},
-	"ipv4":        {parses: func(s string) bool { ip, err := netip.ParseAddr(s); return err == nil && ip.Is4() }},
-	"ipv6":        {parses: func(s string) bool { ip, err := netip.ParseAddr(s); return err == nil && ip.Is6() && ip.Zone() == "" }},
-	"regex":       {parses: func(s string) bool { _, err := syntax.Parse(s, syntax.Perl); return err == nil }},
-	"time":        {parses: inLayout("15:04:05Z07:00")},
-	"uri":         {parses: func(s string) bool { u, err := url.Parse(s); return err == nil && u.IsAbs() }},
-	"uuid":        {parses: matches(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)},
+}
+
+// formatOf returns a format by its name, nil if it is unknown.
+func formatOf(name string) *format {
+	if f := formats[name]; f != nil {
+		return f
+	}
+	if accepts := jsonschema.Formats[name]; accepts != nil {
+		return &format{parses: func(text string) bool { return accepts(text) }}
+	}
+	return nil
 }
 
 func (f *format) accepts(text string) bool {
@@ -55,15 +52,9 @@ func isDuration(text string) bool {
 	return err == nil && d >= 0
 }
 
-func isEmail(text string) bool {
-	address, err := mail.ParseAddress(text)
-	return err == nil && address.Name == "" && address.Address == text
+// formatNames returns the names of the formats that are checked, sorted.
+func formatNames() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(formats)), maps.Keys(jsonschema.Formats))
+	slices.Sort(names)
+	return slices.Compact(names)
 }
-
-func matches(expr string) func(string) bool {
-	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-	return func(text string) bool { return compiled().MatchString(text) }
-}
-
-// formatNames returns the formats that are checked, sorted.
-func formatNames() []string { return slices.Sorted(maps.Keys(formats)) }

@@ -38,6 +38,7 @@ const (
 type keyword struct {
 	name  string
 	shape shape
+	rare  bool // the library judges schemas that have it, see compiled.consult
 
 	// Of a keyword that bounds a value by a number:
 	of    Kind                           // which values: numbers, or what has characters, elements or fields
@@ -105,8 +106,8 @@ var keywords = [...]keyword{
 	{name: "then", shape: aSchema},
 	{name: "title", shape: aText},
 	{name: "type", shape: typeNames},
-	{name: "unevaluatedItems", shape: refused},
-	{name: "unevaluatedProperties", shape: refused},
+	{name: "unevaluatedItems", shape: aSchema, rare: true},
+	{name: "unevaluatedProperties", shape: aSchema, rare: true},
 	{name: "uniqueItems", shape: aFlag},
 	{name: "writeOnly", shape: aFlag},
 }

@@ -1,11 +1,15 @@
 package schema
 
+import "github.com/santhosh-tekuri/jsonschema/v5"
+
 // compiled is what Compile makes of a schema beside its type.
 type compiled struct {
 	name    string
 	root    *node
 	widened []Widening
 	unknown []Violation
+
+	library *jsonschema.Schema // nil without rare keywords
 
 	values       int // that the schema is made of
 	instructions int // of all its patterns

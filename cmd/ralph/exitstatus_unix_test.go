@@ -132,7 +132,7 @@ func TestCrashModeComesFirst(t *testing.T) {
 	}
 	trace := strings.Join(order, " ")
 	before, after, ok := strings.Cut(trace, "github.com/ralph-sdk/ralph/internal/fatal ")
-	if !ok || !strings.Contains(after, "yaml") {
+	if !ok || !strings.Contains(after, "jsonschema") {
 		t.Fatalf("initialised: %s", trace)
 	}
 	for _, name := range []string{"errors", "sync", "syscall", "time", "os", "reflect", "crypto/internal/fips140", "github.com/ralph-sdk/ralph/rules"} {
