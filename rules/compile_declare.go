@@ -270,7 +270,7 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 		typ = d.kind.Around(typ)
 	}
 	f.sym = c.add(sc, d.key, &symbol{kind: factSymbol, fact: f, typ: typ})
-	f.private = d.kind.secrecy(typ)
+	f.private = d.kind.mask(typ)
 	if d.deflt != nil {
 		c.setDefault(sc, f, d, typ)
 		if f.Default == nil {

@@ -110,7 +110,7 @@ type access struct {
 
 // looksInto reports whether an operand reads what is hidden of the value of s. If it does,
 // then what it makes is hidden as a whole: what happens on the way is not followed.
-func (o *operand) looksInto(s *symbol, mark *secrecy) bool {
+func (o *operand) looksInto(s *symbol, mark *mask) bool {
 	if mark == nil || mark.shows == nil {
 		return mark != nil
 	}

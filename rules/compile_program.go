@@ -118,7 +118,7 @@ type Fact struct {
 	question *text // the argument of a source whose argument is a text
 	texts    []textOption
 	index    int      // among the facts of the program
-	private  *secrecy // of its value
+	private  *mask    // of its value
 	fixed    []string // what the source is handed, if it holds no names
 }
 

@@ -8,20 +8,20 @@ import (
 
 // workOut makes an Effect of an effect. skip says why it is left out, without
 // harm to the verdict; broken says why the verdict cannot be followed.
-func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
+func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken sentence) {
 	outer := ev.quoted
 	ev.quoted = false
 	defer func() { out.Private, ev.quoted = ev.quoted, outer }()
 	switch e.kind {
 	case PruneEffect:
 		glob, problem, _ := ev.argument(e.glob)
-		return Effect{Kind: PruneEffect, Glob: glob, Older: e.older}, problem, remark{}
+		return Effect{Kind: PruneEffect, Glob: glob, Older: e.older}, problem, sentence{}
 	case RunEffect:
 		out = Effect{Kind: RunEffect, Fact: e.fact.fact.Name, Timeout: e.fact.fact.Timeout}
 		for _, a := range e.run {
 			arg, problem, _ := ev.argument(a)
 			if problem.full != "" {
-				ev.report(remarkf("rule %s: %s is not run: %s", ev.rule.Name, e.fact.fact.Args[0], problem))
+				ev.report(sentencef("rule %s: %s is not run: %s", ev.rule.Name, e.fact.fact.Args[0], problem))
 				return out, problem, broken
 			}
 			out.Args = append(out.Args, arg)
@@ -38,7 +38,7 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
 	if ev.missed(f) {
 		return out, public("its file is gone"), broken
 	}
-	ev.quoted = v.veiled
+	ev.quoted = v.masked
 	out = Effect{Kind: e.kind, Fact: f.Name, Source: f.Source.Name, File: v.Path, Version: v.Version}
 	absent := v.Status == Missing || v.defaulted
 	// Only a file that is not there begins as the default: what cannot be read stays as it is.
@@ -47,7 +47,7 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
 	case e.kind == SetEffect && absent && !out.Create:
 		return out, skip, public(fmt.Sprintf("%s: %s is missing, so there is nothing to change", e.src, f.Name))
 	case e.kind == SetEffect && v.Status == Invalid:
-		return out, skip, remarkf("%s: %s is invalid, so it cannot be changed: %s", e.src, f.Name, v.sentence())
+		return out, skip, sentencef("%s: %s is invalid, so it cannot be changed: %s", e.src, f.Name, v.sentence())
 	case absent && !out.Create:
 		return out, public(f.Name + " is missing"), broken
 	case v.Path == "" && f.Source.File:
@@ -60,7 +60,7 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken remark) {
 	}
 	value, state := ev.value(e.value)
 	if state != known {
-		return out, skip, remarkf("%s: the value is unknown: %s", e.src, ev.why)
+		return out, skip, sentencef("%s: the value is unknown: %s", e.src, ev.why)
 	}
 	ev.quoted = ev.quoted || ev.mark != nil || v.mark.at(namesIn(out.Path)) != nil
 	if !out.Create {
@@ -101,14 +101,14 @@ func valueAt(v any, path []any) any {
 }
 
 // verb makes an effect of the embedding program.
-func (ev *evaluation) verb(e *effect) (out Effect, skip, broken remark) {
+func (ev *evaluation) verb(e *effect) (out Effect, skip, broken sentence) {
 	out = Effect{Kind: VerbEffect, Verb: e.verb, Value: ev.arg(e.args)}
 	if e.schema == nil {
 		return out, skip, broken
 	}
 	r := e.schema.Check(schema.Document{Value: out.Value})
 	if problem := misfit(r); problem != "" {
-		return out, skip, remarkf("%s: the arguments do not fit: %s", e.src, veiled(problem, ev.quoted))
+		return out, skip, sentencef("%s: the arguments do not fit: %s", e.src, masked(problem, ev.quoted))
 	}
 	out.Value = r.Value
 	return out, skip, broken
@@ -136,16 +136,16 @@ func (ev *evaluation) arg(a *verbArg) any {
 }
 
 // target evaluates the path of a set within the value of its fact.
-func (ev *evaluation) target(e *effect, at any) (path []any, skip, broken remark) {
-	left := func(format string, args ...any) ([]any, remark, remark) {
-		return nil, veiled(fmt.Sprintf(format, args...), ev.quoted), remark{}
+func (ev *evaluation) target(e *effect, at any) (path []any, skip, broken sentence) {
+	left := func(format string, args ...any) ([]any, sentence, sentence) {
+		return nil, masked(fmt.Sprintf(format, args...), ev.quoted), sentence{}
 	}
 	for _, s := range e.steps {
 		var key any = s.field
 		if s.index != nil {
 			v, state := ev.value(s.index)
 			if state != known {
-				return nil, skip, remarkf("%s: the index is unknown: %s", e.src, ev.why)
+				return nil, skip, sentencef("%s: the index is unknown: %s", e.src, ev.why)
 			}
 			key = v
 			ev.quoted = ev.quoted || ev.mark != nil
@@ -169,7 +169,7 @@ func (ev *evaluation) target(e *effect, at any) (path []any, skip, broken remark
 			}
 			path, at = append(path, key), l[key]
 		default:
-			return nil, skip, remarkf("%s: the index is %s, not a whole number or a name", e.src, veiled(indexText(key), ev.quoted))
+			return nil, skip, sentencef("%s: the index is %s, not a whole number or a name", e.src, masked(indexText(key), ev.quoted))
 		}
 	}
 	return path, skip, broken

@@ -13,9 +13,9 @@ import (
 type gathered struct {
 	Value
 	defaulted bool               // it is missing, and its default stands in
-	mark      *secrecy           // of the value
-	veiled    bool               // what its source was handed is private, and with it the path
-	problem   remark             // the Problem
+	mark      *mask              // of the value
+	masked    bool               // what its source was handed is private, and with it the path
+	problem   sentence           // the Problem
 	outside   []schema.Violation // values outside their bounds or format; each is reported when it is read
 }
 
@@ -26,7 +26,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	if ev.full() {
 		start = time.Since(ev.start)
 	}
-	args, veil, problem, quiet := ev.arguments(f)
+	args, private, problem, quiet := ev.arguments(f)
 	g := &ev.gotten[f.index]
 	if problem.full == "" && f.Source.Argv && ev.opts.Untrusted != "" { // it would run in the project
 		problem = public("is not run: " + ev.opts.Untrusted)
@@ -43,14 +43,14 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		if ev.withheld(f, v, args) {
 			*v = Value{Status: Missing, Path: v.Path, Problem: "is not used: " + ev.opts.Untrusted}
 		}
-		problem = veiled(v.Problem, veil || v.Private || f.Source.Private)
+		problem = masked(v.Problem, private || v.Private || f.Source.Private)
 	} else {
 		*v = Value{Status: Missing, Problem: problem.full, Quiet: quiet}
 	}
-	g.veiled, g.problem, g.mark = veil, problem, f.private
+	g.masked, g.problem, g.mark = private, problem, f.private
 	// What a source is handed can come back, but not out of a file; a model's answer is
 	// private where it could hold it.
-	if v.Private || veil && !f.Source.File && !f.Source.Returns {
+	if v.Private || private && !f.Source.File && !f.Source.Returns {
 		g.mark = hidden()
 	}
 	if ev.full() {
@@ -65,18 +65,18 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	}
 	if v.Status == Missing && f.HasDefault {
 		if !v.Quiet {
-			ev.reportFact(f, remarkf("%s: %s", f.Name, g.sentence()))
-			ev.doubt = ev.doubt || !ev.telling
+			ev.reportFact(f, sentencef("%s: %s", f.Name, g.sentence()))
+			ev.doubt = ev.doubt || !ev.rendering
 		}
 		v.Status, v.V, v.Problem, v.Unusable = OK, f.Default, "", nil
-		g.defaulted, g.problem = true, remark{}
+		g.defaulted, g.problem = true, sentence{}
 	}
 	if v.Status == OK {
 		return v.V, known
 	}
 	ev.why, ev.bad = public(f.Name+" is "+string(v.Status)), v.Status == Invalid || !v.Quiet
 	if v.Problem != "" {
-		ev.why = remarkf("%s: %s", ev.why, g.sentence())
+		ev.why = sentencef("%s: %s", ev.why, g.sentence())
 	}
 	return nil, unknown
 }
@@ -95,29 +95,29 @@ func (ev *evaluation) withheld(f *Fact, v *Value, args []string) bool {
 func (ev *evaluation) traceFact(f *Fact, start time.Duration) {
 	g := &ev.gotten[f.index]
 	r := FactRead{
-		Name: f.Name, Source: f.Source.Name, Status: g.Status, Path: ev.show(veiled(g.Path, g.veiled)), Problem: ev.show(g.problem),
+		Name: f.Name, Source: f.Source.Name, Status: g.Status, Path: ev.show(masked(g.Path, g.masked)), Problem: ev.show(g.problem),
 		Defaulted: g.Status == Missing && f.HasDefault, Start: start, Took: time.Since(ev.start) - start, Meta: g.Meta,
 	}
-	if g.veiled && !ev.clear() {
+	if g.masked && !ev.clear() {
 		r.Meta = nil
 	}
 	ev.verdict.Trace.Facts = append(ev.verdict.Trace.Facts, r)
 }
 
 // sentence says what is wrong with a fact and where.
-func (g *gathered) sentence() remark {
+func (g *gathered) sentence() sentence {
 	if g.Path == "" {
 		return g.problem
 	}
-	return remarkf("%s %s", veiled(g.Path, g.veiled), g.problem)
+	return sentencef("%s %s", masked(g.Path, g.masked), g.problem)
 }
 
 // arguments evaluates what a fact's source is handed. Most paths hold no names, so
 // they are the same every time.
 // private reports whether anything private is among it.
-func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem remark, quiet bool) {
+func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem sentence, quiet bool) {
 	if f.fixed != nil {
-		return f.fixed, false, remark{}, false
+		return f.fixed, false, sentence{}, false
 	}
 	outer := ev.quoted // the fact may be gathered for a text
 	ev.quoted = false
@@ -151,12 +151,12 @@ func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem r
 		}
 		args = append(args, text)
 	}
-	return args, false, remark{}, false
+	return args, false, sentence{}, false
 }
 
 // violation says what is wrong with a value of a fact: its file, its field, the value,
 // and what to write. Where a fact has many files, w names the one.
-func (g *gathered) violation(f *Fact, w schema.Violation) remark {
+func (g *gathered) violation(f *Fact, w schema.Violation) sentence {
 	text := public(w.Text())
 	if g.mark.at(schema.SplitPointer(w.Pointer)) != nil {
 		text.shown = "does not fit its schema"
@@ -171,13 +171,13 @@ func (g *gathered) violation(f *Fact, w schema.Violation) remark {
 	}
 	switch {
 	case f.Source.Glob:
-		return remarkf("%s%s: %s", f.Name, w.Pointer, text)
+		return sentencef("%s%s: %s", f.Name, w.Pointer, text)
 	case g.Path == "":
-		return remarkf("%s %s", field, text)
+		return sentencef("%s %s", field, text)
 	case w.Line > 0:
-		return remarkf("%s:%d:%d: %s %s", veiled(g.Path, g.veiled), w.Line, w.Col, field, text)
+		return sentencef("%s:%d:%d: %s %s", masked(g.Path, g.masked), w.Line, w.Col, field, text)
 	}
-	return remarkf("%s: %s %s", veiled(g.Path, g.veiled), field, text)
+	return sentencef("%s: %s %s", masked(g.Path, g.masked), field, text)
 }
 
 // unusable is the value of a wrong type that an operand reads, nil if there is none.
@@ -213,14 +213,14 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 		v = func(path string) bool { return ev.program.allowsPath(path) && ask(path) }
 	}
 	if problem != "" {
-		ev.why = remarkf("%s %s", s.name, veiled(problem, s.info.mark != nil))
+		ev.why = sentencef("%s %s", s.name, masked(problem, s.info.mark != nil))
 		return nil, broken
 	}
 	return v, known
 }
 
 // asked answers missing(f) and its like, once the fact is gathered.
-func (ev *evaluation) asked(s *symbol) (any, *secrecy) {
+func (ev *evaluation) asked(s *symbol) (any, *mask) {
 	v := &ev.gotten[s.fact.index]
 	switch s.ask {
 	case "missing":
@@ -232,7 +232,7 @@ func (ev *evaluation) asked(s *symbol) (any, *secrecy) {
 	case "problem":
 		return v.Problem, secret(v.problem.private())
 	case "path":
-		return v.Path, secret(v.veiled)
+		return v.Path, secret(v.masked)
 	}
 	if v.ModTime.IsZero() {
 		return time.Duration(0), nil

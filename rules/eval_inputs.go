@@ -43,22 +43,22 @@ func (ev *evaluation) noteInputs(o *operand) {
 
 // noteInput notes a value that was read. looked says that its private parts were; of a
 // value that is private in part the others are kept if they were not.
-func (ev *evaluation) noteInput(name string, v any, mark *secrecy, looked bool) {
+func (ev *evaluation) noteInput(name string, v any, mark *mask, looked bool) {
 	all := ev.verdict.Trace.Inputs
 	i := slices.IndexFunc(all, func(in Input) bool { return in.Name == name })
 	if v == nil && mark != nil && mark.shows != nil { // it has no parts
 		mark = nil
 	}
 	looked = looked && mark != nil && !ev.clear()
-	if i >= 0 && (ev.telling || !all[i].Reported && !looked) {
+	if i >= 0 && (ev.rendering || !all[i].Reported && !looked) {
 		return
 	}
-	in := Input{Name: name, Reported: ev.telling}
+	in := Input{Name: name, Reported: ev.rendering}
 	// What only texts read is for the agent or the user, and no business of a log.
 	switch {
 	case ev.clear():
 		in.Value, in.Cut = held(v)
-	case looked, ev.telling, mark != nil && mark.shows == nil:
+	case looked, ev.rendering, mark != nil && mark.shows == nil:
 		in.Cut = true
 	default:
 		in.Value, in.Cut = held(mark.without(v, func(any) any { return nil }))

@@ -35,7 +35,7 @@ func (ev *evaluation) head() bool {
 			off = "the loop is switched off: " + v.Trace.On.Because
 		case outcome != Holds && !gone:
 			if outcome == Broken {
-				ev.report(remarkf("on: %s", ev.why))
+				ev.report(sentencef("on: %s", ev.why))
 			}
 			off, v.Fault = "it is not known whether the loop is on: "+v.Trace.On.Because, ev.fault(outcome)
 		}
@@ -49,10 +49,10 @@ func (ev *evaluation) head() bool {
 		if !ev.gone(g) {
 			why := g.sentence()
 			if file := ev.lacks(g); file != nil {
-				why = remarkf("%s is missing", veiled(file.Path, file.veiled))
+				why = sentencef("%s is missing", masked(file.Path, file.masked))
 			}
-			if why = remarkf("no loop: %s", why); len(l.start) > 0 {
-				why = remarkf("%s; start one with: ralph start %s", why, ev.called())
+			if why = sentencef("no loop: %s", why); len(l.start) > 0 {
+				why = sentencef("%s; start one with: ralph start %s", why, ev.called())
 			}
 			if !g.Quiet {
 				v.Fault = FaultFact

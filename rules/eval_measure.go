@@ -20,7 +20,7 @@ func (ev *evaluation) measure() {
 	decided, problems := ev.meter, len(ev.problems)
 	ev.meter.limit = min(decided.limit, add(decided.spent, decided.limit/measureShare))
 	ev.meter.look = 0
-	ev.settled, ev.telling = !ev.looking, true
+	ev.settled, ev.rendering = !ev.looking, true
 	defer func() {
 		if r := recover(); r != nil {
 			ev.warn(public(fmt.Sprintf("measure: %v", r)))
@@ -28,7 +28,7 @@ func (ev *evaluation) measure() {
 		spent := ev.meter.spent
 		ev.meter = decided
 		ev.meter.spent = min(spent, decided.limit)
-		ev.settled, ev.telling, ev.at = false, false, nil
+		ev.settled, ev.rendering, ev.at = false, false, nil
 		ev.problems = ev.problems[:problems]
 	}()
 	var amounts [2]float64
@@ -42,7 +42,7 @@ func (ev *evaluation) measure() {
 			return
 		}
 		if state != known {
-			ev.warn(remarkf("measure: %s", ev.why))
+			ev.warn(sentencef("measure: %s", ev.why))
 			return
 		}
 		if ev.mark != nil && !ev.clear() {

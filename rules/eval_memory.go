@@ -81,7 +81,7 @@ func (ev *evaluation) progress() (string, bool) {
 		v, state := ev.value(c)
 		if state != known {
 			if state == broken {
-				ev.warn(remarkf("progress counts as unchanged: %s", ev.why))
+				ev.warn(sentencef("progress counts as unchanged: %s", ev.why))
 			}
 			return "", false
 		}

@@ -90,7 +90,7 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 		return nil, unknown
 	}
 	ev.bad = true
-	ev.why = remarkf("%s: %s: %s", o.snippet.pos(err.from), o.text, veiled(runMessage(err.message), ev.hides(o)))
+	ev.why = sentencef("%s: %s: %s", o.snippet.pos(err.from), o.text, masked(runMessage(err.message), ev.hides(o)))
 	return nil, broken
 }
 
@@ -109,7 +109,7 @@ func (ev *evaluation) absentField(o *operand) string {
 
 // asWritten is what a text shows of a field that rules cannot use: what is in the file.
 func (ev *evaluation) asWritten(o *operand, u *schema.Violation) (v any, ok bool) {
-	if !ev.telling || o.plain == nil || !slices.Equal(o.plain.path, schema.SplitPointer(u.Pointer)) {
+	if !ev.rendering || o.plain == nil || !slices.Equal(o.plain.path, schema.SplitPointer(u.Pointer)) {
 		return nil, false
 	}
 	return u.Value, u.Value != nil
@@ -117,7 +117,7 @@ func (ev *evaluation) asWritten(o *operand, u *schema.Violation) (v any, ok bool
 
 // blame notes the reason of the first symbol of o whose state is this one.
 func (ev *evaluation) blame(o *operand, state truth) {
-	ev.why, ev.bad = remark{}, false
+	ev.why, ev.bad = sentence{}, false
 	found := false
 	for _, s := range o.syms {
 		at := &ev.slots[s.slot]

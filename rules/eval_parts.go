@@ -16,13 +16,13 @@ func (ev *evaluation) reportParts(prompt bool) {
 		part := Part{Rule: r.Name}
 		ev.quoted = false
 		if !prompt {
-			var broken remark
+			var broken sentence
 			if part.Effects, broken = ev.effects(r); broken.full != "" {
 				v.Action, v.Fault, v.Parts, v.Bound, v.Success = Stop, FaultRule, nil, "", false
 				v.Rule, v.Pos = r.Name, r.Pos
-				why := remarkf("its effects could not be evaluated: %s", broken)
+				why := sentencef("its effects could not be evaluated: %s", broken)
 				v.Reason, v.Private = why.full, why.private()
-				ev.report(remarkf("rule %s: %s", r.Name, broken))
+				ev.report(sentencef("rule %s: %s", r.Name, broken))
 				return
 			}
 		}
@@ -42,20 +42,20 @@ func (ev *evaluation) reportParts(prompt bool) {
 
 // effects evaluates what a rule changes. broken says why the verdict cannot be
 // followed.
-func (ev *evaluation) effects(r *Rule) (out []Effect, broken remark) {
+func (ev *evaluation) effects(r *Rule) (out []Effect, broken sentence) {
 	for _, e := range r.then {
 		eff, skip, broken := ev.workOut(e)
 		switch {
 		case broken.full != "":
 			return nil, broken
 		case skip.full != "":
-			ev.warn(remarkf("rule %s: %s is left out: %s", r.Name, e.src, skip))
+			ev.warn(sentencef("rule %s: %s is left out: %s", r.Name, e.src, skip))
 		case eff.Kind == RememberEffect && ev.remembers(eff, out): // nothing changes
 		default:
 			out = append(out, eff)
 		}
 	}
-	return out, remark{}
+	return out, sentence{}
 }
 
 // finish evaluates what is to be done after the verdict was applied. It is best
@@ -66,7 +66,7 @@ func (ev *evaluation) finish() {
 		if f.when != nil {
 			holds, state, _ := ev.truth(f.when)
 			if state == broken {
-				ev.warn(remarkf("%s: %s", f.name, ev.why))
+				ev.warn(sentencef("%s: %s", f.name, ev.why))
 			}
 			if !holds || state != known {
 				continue
@@ -75,7 +75,7 @@ func (ev *evaluation) finish() {
 		if f.effect != nil {
 			eff, skip, broken := ev.workOut(f.effect)
 			if problem := cmp.Or(skip, broken); problem.full != "" {
-				ev.warn(remarkf("%s: %s is left out: %s", f.name, f.effect.src, problem))
+				ev.warn(sentencef("%s: %s is left out: %s", f.name, f.effect.src, problem))
 			} else {
 				v.Finally = append(v.Finally, eff)
 			}

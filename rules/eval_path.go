@@ -7,7 +7,7 @@ import (
 // argument evaluates one argument of a source. problem says why there is none;
 // quiet reports that the reason is another missing fact, which is reported itself.
 // What is private sets ev.quoted.
-func (ev *evaluation) argument(p *path) (value string, problem remark, quiet bool) {
+func (ev *evaluation) argument(p *path) (value string, problem sentence, quiet bool) {
 	var b strings.Builder
 	var holes []span // of b that came from holes
 	for i := range p.segs {
@@ -20,8 +20,8 @@ func (ev *evaluation) argument(p *path) (value string, problem remark, quiet boo
 		if state != known {
 			return "", ev.why, state == unknown
 		}
-		veil := ev.mark != nil
-		ev.quoted = ev.quoted || veil
+		private := ev.mark != nil
+		ev.quoted = ev.quoted || private
 		at := ev.at
 		ev.at = s.hole.last()
 		ev.meter.print(v)
@@ -29,26 +29,26 @@ func (ev *evaluation) argument(p *path) (value string, problem remark, quiet boo
 		text := display(v)
 		if p.kind.Path || p.kind.Glob {
 			if why := unfit(v, text); why != "" {
-				return "", remarkf("${%s} %s", s.src, veiled(why, veil)), false
+				return "", sentencef("${%s} %s", s.src, masked(why, private)), false
 			}
 		}
 		if p.kind.Glob {
 			text = escapeGlob(text, p.chars)
 		}
 		if p.guarded && b.Len() == 0 && strings.HasPrefix(text, "-") && !s.constant() {
-			return "", remarkf("${%s} begins with a hyphen, and the program could take it for an option", s.src), false
+			return "", sentencef("${%s} begins with a hyphen, and the program could take it for an option", s.src), false
 		}
 		holes = append(holes, span{b.Len(), b.Len() + len(text)})
 		b.WriteString(text)
 	}
 	value = b.String()
 	if (p.kind.Path || p.kind.Glob) && climbs(value, holes) {
-		return "", remarkf("the path leads out of its directory: %s", veiled(cut(value, 60), ev.quoted)), false
+		return "", sentencef("the path leads out of its directory: %s", masked(cut(value, 60), ev.quoted)), false
 	}
 	if (p.kind.Path || p.kind.Glob) && len(holes) > 0 && !ev.program.allowsPath(value) {
-		return "", remarkf("the policy may not use the path %s", veiled(cut(value, 60), ev.quoted)), false
+		return "", sentencef("the policy may not use the path %s", masked(cut(value, 60), ev.quoted)), false
 	}
-	return value, remark{}, false
+	return value, sentence{}, false
 }
 
 // span is a range of bytes.

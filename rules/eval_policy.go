@@ -35,9 +35,9 @@ type evaluation struct {
 	rule      *Rule      // that is tried, or says something
 	at        *operand   // that is evaluated
 	in        *text      // that is rendered, outside of its holes
-	why       remark     // of the latest unknown or broken operand
+	why       sentence   // of the latest unknown or broken operand
 	bad       bool       // and whether that is more than ordinary: something that exists cannot be used
-	mark      *secrecy   // of the latest value of an operand
+	mark      *mask      // of the latest value of an operand
 	step      *Step      // that operands are traced into, nil if not
 	parts     []*Rule    // rules that have something to say with the verdict
 	ran       []*operand // of lets that may leave them out
@@ -53,11 +53,11 @@ type evaluation struct {
 	tokens    int // used, where there is a limit
 	cost      float64
 
-	telling bool // a text is rendered: what is read now decides nothing
-	settled bool // all is decided: nothing is read for the first time any more
-	goesOut bool // the text that is rendered is for the agent or the user
-	quoted  bool // a text shows what traces do not
-	read    bool // anything private was read
+	rendering bool // a text is rendered: what is read now decides nothing
+	settled   bool // all is decided: nothing is read for the first time any more
+	goesOut   bool // the text that is rendered is for the agent or the user
+	quoted    bool // a text shows what traces do not
+	read      bool // anything private was read
 }
 
 // slot is what an evaluation knows of one symbol.
@@ -65,10 +65,10 @@ type slot struct {
 	seen  bool
 	busy  bool
 	state truth
-	why   remark
+	why   sentence
 	bad   bool
 	value any
-	mark  *secrecy
+	mark  *mask
 }
 
 // Eval tries the rules in order and gives what the first one that holds says. It
@@ -154,11 +154,11 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 			}
 		}
 		if n := len(v.Trace.Steps); n > 0 && v.Trace.Steps[n-1].Outcome == "" {
-			v.Trace.Steps[n-1].Outcome, v.Trace.Steps[n-1].Because = Broken, ev.show(veiled(v.Reason, v.Private))
+			v.Trace.Steps[n-1].Outcome, v.Trace.Steps[n-1].Because = Broken, ev.show(masked(v.Reason, v.Private))
 		}
-		problem := veiled(v.Reason, v.Private)
+		problem := masked(v.Reason, v.Private)
 		if v.Pos.Line > 0 {
-			problem = remarkf("%s: %s%s", v.Pos, ev.doing(), problem)
+			problem = sentencef("%s: %s%s", v.Pos, ev.doing(), problem)
 		}
 		v.Problems = []Problem{problemOf(problem)}
 	}()
@@ -224,7 +224,7 @@ func (p *Program) release(ev *evaluation) {
 	// Field by field: clearing all at once takes longer than most rules.
 	ev.program, ev.ctx, ev.facts, ev.verdict, ev.meter.ctx, ev.meter.over, ev.meter.answers = nil, nil, nil, nil, nil, nil, nil
 	ev.opts.Memory, ev.opts.Project, ev.memory = Memory{}, Memory{}, Memory{}
-	ev.at, ev.in, ev.step, ev.why, ev.mark, ev.telling, ev.quoted, ev.read, ev.doubt, ev.saw, ev.looking, ev.bad = nil, nil, nil, remark{}, nil, false, false, false, false, false, false, false
+	ev.at, ev.in, ev.step, ev.why, ev.mark, ev.rendering, ev.quoted, ev.read, ev.doubt, ev.saw, ev.looking, ev.bad = nil, nil, nil, sentence{}, nil, false, false, false, false, false, false, false
 	clear(ev.problems)
 	clear(ev.explained)
 	ev.problems, ev.explained = ev.problems[:0], ev.explained[:0]
@@ -286,7 +286,7 @@ func (ev *evaluation) decide() {
 	var chosen *Rule // the first rule that continues
 	var more []string
 	var undecided Fault // of the first rule that might have decided
-	var because remark
+	var because sentence
 rules:
 	for _, r := range p.rules {
 		if mute && r.decides() || watches && r.Verb == verbNote || chosen != nil && r.judged() {
@@ -296,7 +296,7 @@ rules:
 		if fault := ev.fault(outcome); fault != "" && r.decides() {
 			ev.doubt = ev.doubt || r.Verb == verbContinue
 			if undecided == "" {
-				undecided, because = fault, remarkf("the rule %s is undecided: %s", r.Name, ev.why)
+				undecided, because = fault, sentencef("the rule %s is undecided: %s", r.Name, ev.why)
 			}
 		}
 		switch {
@@ -305,7 +305,7 @@ rules:
 			// the reading, so one that cannot be evaluated does no more.
 			if chosen == nil {
 				v.Rule, v.Pos, v.Fault = r.Name, r.Pos, FaultRule
-				why := remarkf("its condition could not be evaluated: %s", ev.why)
+				why := sentencef("its condition could not be evaluated: %s", ev.why)
 				v.Reason, v.Private = why.full, why.private()
 			}
 			break rules
@@ -389,7 +389,7 @@ func (ev *evaluation) isFor() bool {
 		return true
 	case Broken:
 		v.Pos = from
-		why := remarkf("the policy's own when could not be evaluated: %s", ev.why)
+		why := sentencef("the policy's own when could not be evaluated: %s", ev.why)
 		v.Reason, v.Private = why.full, why.private()
 		ev.report(why)
 	default:
@@ -463,12 +463,12 @@ func (ev *evaluation) test(when *cond, s *Step) Outcome {
 func (ev *evaluation) reportBroken(r *Rule) {
 	if !slices.Contains(ev.causes, ev.why.full) {
 		ev.causes = append(ev.causes, ev.why.full)
-		ev.report(remarkf("rule %s: %s", r.Name, ev.why))
+		ev.report(sentencef("rule %s: %s", r.Name, ev.why))
 	}
 }
 
 // warn notes what only a trace shows.
-func (ev *evaluation) warn(message remark) {
+func (ev *evaluation) warn(message sentence) {
 	ev.verdict.Trace.Warnings = append(ev.verdict.Trace.Warnings, ev.show(message))
 }
 

@@ -8,8 +8,8 @@ func (ev *evaluation) hides(o *operand) bool {
 	return slices.ContainsFunc(o.syms, func(s *symbol) bool { return s.slot < len(ev.slots) && o.looksInto(s, ev.slots[s.slot].mark) })
 }
 
-// markOf returns the secrecy of a value that an operand makes. A truth value gives nothing away.
-func (ev *evaluation) markOf(o *operand, v any) *secrecy {
+// markOf returns the mask of a value that an operand makes. A truth value gives nothing away.
+func (ev *evaluation) markOf(o *operand, v any) *mask {
 	_, answer := v.(bool)
 	return secret(!answer && ev.hides(o))
 }
@@ -17,8 +17,8 @@ func (ev *evaluation) markOf(o *operand, v any) *secrecy {
 // clear reports whether traces show private values too.
 func (ev *evaluation) clear() bool { return ev.opts.Trace == TraceClear }
 
-// show returns what the trace shows of a remark.
-func (ev *evaluation) show(r remark) string {
+// show returns what the trace shows of a sentence.
+func (ev *evaluation) show(r sentence) string {
 	if ev.clear() {
 		return r.full
 	}

@@ -14,10 +14,10 @@ type reported struct {
 }
 
 // report notes what the user should know though no rule says it.
-func (ev *evaluation) report(message remark) { ev.reportProblem(problemOf(message), nil) }
+func (ev *evaluation) report(message sentence) { ev.reportProblem(problemOf(message), nil) }
 
 // problemOf is a problem that is only a sentence.
-func problemOf(r remark) Problem { return Problem{Text: r.full, Private: r.private()} }
+func problemOf(r sentence) Problem { return Problem{Text: r.full, Private: r.private()} }
 
 func (ev *evaluation) reportProblem(p Problem, of *Fact) {
 	ev.meter.charge(1 + len(ev.problems)/8 + len(p.Text)/madeBytes) // each is compared with all before it
@@ -44,21 +44,21 @@ func (ev *evaluation) settle() {
 }
 
 // reportField reports a field that cannot be used as it is written.
-func (ev *evaluation) reportField(f *Fact, w schema.Violation, text remark) {
+func (ev *evaluation) reportField(f *Fact, w schema.Violation, text sentence) {
 	p := problemOf(text)
 	g := &ev.gotten[f.index]
 	p.Fact, p.Field = f.Name, w.Pointer
-	if !g.veiled {
+	if !g.masked {
 		p.File, p.Pos = g.Path, Pos{File: g.Path, Line: w.Line, Col: w.Col}
 	}
 	ev.reportProblem(p, f)
 }
 
 // reportFact reports a problem of a fact.
-func (ev *evaluation) reportFact(f *Fact, text remark) {
+func (ev *evaluation) reportFact(f *Fact, text sentence) {
 	p := problemOf(text)
 	p.Fact, p.File = f.Name, ev.gotten[f.index].Path
-	if ev.gotten[f.index].veiled {
+	if ev.gotten[f.index].masked {
 		p.File = ""
 	}
 	ev.reportProblem(p, f)
@@ -70,9 +70,9 @@ func (ev *evaluation) reportFacts() {
 		g := &ev.gotten[i]
 		switch {
 		case g.Status == Missing && !g.Quiet, g.Status == Invalid:
-			ev.reportFact(f, remarkf("%s: %s", f.Name, g.sentence()))
+			ev.reportFact(f, sentencef("%s: %s", f.Name, g.sentence()))
 		case g.Status == OK && g.Problem != "" && f.Options["lenient"] == true:
-			ev.reportFact(f, remarkf("%s: %s", f.Name, g.problem)) // each line begins with the path
+			ev.reportFact(f, sentencef("%s: %s", f.Name, g.problem)) // each line begins with the path
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // recall gives a value of the memory. One that does not fit its schema, which has
 // changed since, counts as the default, and that is reported.
-func (ev *evaluation) recall(s *symbol) (any, *secrecy) {
+func (ev *evaluation) recall(s *symbol) (any, *mask) {
 	m := memoryFor(s.memory.per, &ev.memory, &ev.opts.Project)
 	v, ok := m.Values[s.name]
 	if !ok {
@@ -22,19 +22,19 @@ func (ev *evaluation) recall(s *symbol) (any, *secrecy) {
 	private := slices.Contains(m.Private, s.name)
 	r := s.memory.schema.Check(schema.Document{Value: v})
 	if problem := misfit(r); problem != "" {
-		ev.report(remarkf("what was remembered as %s does not fit its schema, so its default counts: %s", s.name, veiled(problem, private)))
+		ev.report(sentencef("what was remembered as %s does not fit its schema, so its default counts: %s", s.name, masked(problem, private)))
 		return s.value, nil
 	}
 	return r.Value, secret(private)
 }
 
 // toRemember makes the effect that changes a value of the memory.
-func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken remark) {
+func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken sentence) {
 	s := e.memory
 	out = Effect{Kind: RememberEffect, Name: s.name}
 	value, state := ev.value(e.value)
 	if state != known {
-		return out, skip, remarkf("%s: the value is unknown: %s", e.src, ev.why)
+		return out, skip, sentencef("%s: the value is unknown: %s", e.src, ev.why)
 	}
 	ev.quoted = ev.mark != nil
 	ev.at = e.value.last()
@@ -48,7 +48,7 @@ func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken remark) {
 		problem = fmt.Sprintf("too large to remember (%d bytes, the limit is %d)", len(b), maxMemoryValue)
 	}
 	if problem != "" {
-		return out, skip, remarkf("%s: %s", e.src, veiled(problem, ev.quoted))
+		return out, skip, sentencef("%s: %s", e.src, masked(problem, ev.quoted))
 	}
 	ev.need(s)
 	if out.Old = ev.slots[s.slot].value; !ev.clear() {

@@ -15,8 +15,8 @@ func (ev *evaluation) render(t *text) string {
 		return ""
 	}
 	parts := ev.program.compiled(t)
-	telling, at, in := ev.telling, ev.at, ev.in
-	ev.telling, ev.at, ev.in = true, nil, t // stay where a spent budget ends the evaluation
+	rendering, at, in := ev.rendering, ev.at, ev.in
+	ev.rendering, ev.at, ev.in = true, nil, t // stay where a spent budget ends the evaluation
 	w := lineWriter{b: ev.buf[:0]}
 	ev.buf = nil // a hole may ask a model, whose question is a text too
 	for i := range parts {
@@ -34,7 +34,7 @@ func (ev *evaluation) render(t *text) string {
 		}
 	}
 	ev.buf = w.b
-	ev.telling, ev.at, ev.in = telling, at, in
+	ev.rendering, ev.at, ev.in = rendering, at, in
 	return string(ev.buf)
 }
 
@@ -47,7 +47,7 @@ func (ev *evaluation) applies(p *passage) bool {
 		}
 		holds, state, _ := ev.truth(when)
 		if state == broken {
-			ev.warn(remarkf("a part is left out: %s", ev.why))
+			ev.warn(sentencef("a part is left out: %s", ev.why))
 		}
 		if !holds || state != known {
 			return false
@@ -73,7 +73,7 @@ func (ev *evaluation) passage(w *lineWriter, segs []segment) bool {
 			if state == known {
 				ev.quoted = ev.quoted || ev.mark != nil
 			} else {
-				ev.warn(remarkf("the hole ${%s} is unknown: %s", s.src, ev.why))
+				ev.warn(sentencef("the hole ${%s} is unknown: %s", s.src, ev.why))
 				v = "(?)"
 			}
 			ev.meter.print(v)

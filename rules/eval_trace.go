@@ -79,16 +79,16 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 
 // shown cuts a value down to what a trace shows. Of private texts, lists and
 // objects it only says how much there is.
-func (ev *evaluation) shown(v any, mark *secrecy) any {
+func (ev *evaluation) shown(v any, mark *mask) any {
 	if ev.clear() {
 		mark = nil
 	}
 	return short(mark.masked(v))
 }
 
-// at walks a static path as far as it leads. mark is the secrecy of v, then of what was
+// at walks a static path as far as it leads. mark is the mask of v, then of what was
 // found.
-func at(v any, mark *secrecy, path []string) (found any, of *secrecy, walked []string) {
+func at(v any, mark *mask, path []string) (found any, of *mask, walked []string) {
 	for n, step := range path {
 		switch t := v.(type) {
 		case map[string]any:

@@ -42,7 +42,7 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 	}
 	// and stops at the first false, or at the first true; unknown ones are
 	// remembered, since a later operand may still decide.
-	worst, why, bad := known, remark{}, false
+	worst, why, bad := known, sentence{}, false
 	for _, k := range c.kids {
 		holds, state, by := ev.truth(k)
 		if state == known {
@@ -104,7 +104,7 @@ func (ev *evaluation) need(s *symbol) truth {
 	at.busy = true
 	var v any
 	var state truth
-	var mark *secrecy
+	var mark *mask
 	switch s.kind {
 	case constSymbol:
 		v = s.value

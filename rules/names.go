@@ -14,7 +14,7 @@ type nameInfo struct {
 	typ    *schema.Schema // of plain data
 	goType reflect.Type   // of functions, times, durations and the loop memory
 	zero   any            // the value where the world has none
-	mark   *secrecy       // of the value; nil hides nothing
+	mark   *mask          // of the value; nil hides nothing
 }
 
 // knownNames are the names that every policy has, without env.NAME, which is open.

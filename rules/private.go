@@ -8,19 +8,19 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// secrecy says which parts of a value traces and logs do not show: where the value
+// mask says which parts of a value traces and logs do not show: where the value
 // enters, and wherever it goes from there. nil shows all of it. The elements of a list
 // are as private as the list.
-type secrecy struct {
-	shows map[string]*secrecy // of fields: how far each is shown
-	rest  bool                // all other fields are shown; else none is
+type mask struct {
+	shows map[string]*mask // of fields: how far each is shown
+	rest  bool             // all other fields are shown; else none is
 }
 
 // hidden shows nothing.
-func hidden() *secrecy { return &secrecy{} }
+func hidden() *mask { return &mask{} }
 
-// secret is the secrecy of a value that is private as a whole or not at all.
-func secret(private bool) *secrecy {
+// secret is the mask of a value that is private as a whole or not at all.
+func secret(private bool) *mask {
 	if private {
 		return hidden()
 	}
@@ -28,8 +28,8 @@ func secret(private bool) *secrecy {
 }
 
 // showing shows these fields of an object, and nothing else.
-func showing(fields ...string) *secrecy {
-	s := &secrecy{shows: make(map[string]*secrecy, len(fields))}
+func showing(fields ...string) *mask {
+	s := &mask{shows: make(map[string]*mask, len(fields))}
 	for _, f := range fields {
 		s.shows[f] = nil
 	}
@@ -37,12 +37,12 @@ func showing(fields ...string) *secrecy {
 }
 
 // hiding shows all fields of an object but this one.
-func hiding(field string) *secrecy {
-	return &secrecy{shows: map[string]*secrecy{field: hidden()}, rest: true}
+func hiding(field string) *mask {
+	return &mask{shows: map[string]*mask{field: hidden()}, rest: true}
 }
 
-// field is the secrecy of a field.
-func (s *secrecy) field(name string) *secrecy {
+// field is the mask of a field.
+func (s *mask) field(name string) *mask {
 	if s == nil || s.shows == nil {
 		return s
 	}
@@ -52,8 +52,8 @@ func (s *secrecy) field(name string) *secrecy {
 	return hidden()
 }
 
-// at is the secrecy of what stands at a path, whose indexes say nothing.
-func (s *secrecy) at(path []string) *secrecy {
+// at is the mask of what stands at a path, whose indexes say nothing.
+func (s *mask) at(path []string) *mask {
 	for _, step := range path {
 		if s != nil && step != "*" && !isIndex(step) {
 			s = s.field(step)
@@ -63,16 +63,16 @@ func (s *secrecy) at(path []string) *secrecy {
 }
 
 // showsAll reports whether these fields are shown.
-func (s *secrecy) showsAll(fields []string) bool {
+func (s *mask) showsAll(fields []string) bool {
 	return !slices.ContainsFunc(fields, func(f string) bool { return s.field(f) != nil })
 }
 
 // isIndex reports whether a step of a path is an index of a list.
 func isIndex(step string) bool { return step != "" && step[0] >= '0' && step[0] <= '9' }
 
-// answered is the secrecy of the answer of a model, which may repeat what it was
+// answered is the mask of the answer of a model, which may repeat what it was
 // shown: a text is private unless it is one of a few words.
-func answered(t *schema.Schema) *secrecy {
+func answered(t *schema.Schema) *mask {
 	switch {
 	case t == nil:
 		return hidden()
@@ -96,7 +96,7 @@ func answered(t *schema.Schema) *secrecy {
 
 // without returns a value with something instead of its private parts, which are left out
 // where that is nil.
-func (s *secrecy) without(v any, instead func(any) any) any {
+func (s *mask) without(v any, instead func(any) any) any {
 	if s == nil || v == nil {
 		return v
 	}
@@ -127,7 +127,7 @@ func (s *secrecy) without(v any, instead func(any) any) any {
 
 // masked is a value without its private parts, of which it says how large they are. An
 // answer gives nothing away.
-func (s *secrecy) masked(v any) any {
+func (s *mask) masked(v any) any {
 	return s.without(v, func(v any) any {
 		switch v := v.(type) {
 		case bool:
@@ -144,30 +144,30 @@ func (s *secrecy) masked(v any) any {
 // sizeOnly says how much there is of a text, without showing it.
 func sizeOnly(text string) string { return fmt.Sprintf("(%d bytes)", len(text)) }
 
-// remark is a sentence that may quote something private: as the user reads it, and as
+// sentence is one that may quote something private: as the user reads it, and as
 // traces and logs show it.
-type remark struct{ full, shown string }
+type sentence struct{ full, shown string }
 
-// public is a remark that quotes nothing private.
-func public(text string) remark { return remark{text, text} }
+// public is a sentence that quotes nothing private.
+func public(text string) sentence { return sentence{text, text} }
 
-// veiled is a remark of which only the size is shown if it is private.
-func veiled(text string, private bool) remark {
+// masked is a sentence of which only the size is shown if it is private.
+func masked(text string, private bool) sentence {
 	if private && text != "" {
-		return remark{text, sizeOnly(text)}
+		return sentence{text, sizeOnly(text)}
 	}
 	return public(text)
 }
 
 // private reports whether users read more than traces show.
-func (r remark) private() bool { return r.full != r.shown }
+func (r sentence) private() bool { return r.full != r.shown }
 
-// remarkf is Sprintf; what is shown of remarks among the arguments is shown of the whole.
-func remarkf(format string, args ...any) remark {
+// sentencef is Sprintf; what is shown of sentences among the arguments is shown of the whole.
+func sentencef(format string, args ...any) sentence {
 	full := slices.Clone(args)
 	private := false
 	for i, a := range args {
-		if r, ok := a.(remark); ok {
+		if r, ok := a.(sentence); ok {
 			full[i], args[i] = r.full, r.shown
 			private = private || r.private()
 		}
@@ -176,5 +176,5 @@ func remarkf(format string, args ...any) remark {
 	if !private {
 		return public(text)
 	}
-	return remark{text, fmt.Sprintf(format, args...)}
+	return sentence{text, fmt.Sprintf(format, args...)}
 }

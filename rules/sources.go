@@ -74,11 +74,11 @@ type SourceKind struct {
 	// gives only some. nil derives none.
 	Derive func(fields map[string]any)
 
-	shows *secrecy // of its value: which parts of it traces and logs show; nil shows all
+	shows *mask // of its value: which parts of it traces and logs show; nil shows all
 }
 
-// secrecy is that of a value of the source, given its type.
-func (s SourceKind) secrecy(t *schema.Schema) *secrecy {
+// mask is that of a value of the source, given its type.
+func (s SourceKind) mask(t *schema.Schema) *mask {
 	switch {
 	case s.Private:
 		return hidden()
