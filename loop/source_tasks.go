@@ -33,7 +33,7 @@ func gatherTasks(ctx context.Context, q Query) rules.Value {
 	case name == "":
 		return absent("there is no task list: the event names no session")
 	case !isName(name):
-		return missing(fmt.Sprintf("%q cannot be the name of a task list", cutText(name, 60)))
+		return missing(fmt.Sprintf("%q cannot be the name of a task list", cutBytes(name, 60)))
 	}
 	if dir := claudeDir(q.Env); dir != "" {
 		folder := filepath.Join(dir, "tasks", name)
@@ -155,12 +155,4 @@ func toldTasks(list []host.Task) []any {
 		}
 	}
 	return out
-}
-
-// cutText shortens a text for a message.
-func cutText(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
 }

@@ -91,7 +91,7 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 		}
 	}}
 	stderr := &tail{max: maxStderr}
-	spools := [2]*spool{newSpool(r.folder.output(n, "out")), newSpool(r.folder.output(n, "err"))}
+	spools := [2]*spool{r.folder.output(n, "out"), r.folder.output(n, "err")}
 	start := r.now()
 	env := slices.Concat(r.env, cmd.Env) // of a name that is there twice, the last value counts
 	c := process.Command{

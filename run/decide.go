@@ -113,8 +113,6 @@ func endOf(v *rules.Verdict) *ended {
 
 // memories keeps what the run's own loop remembers with the run, so that a verdict and what it counts are one step, and
 // what loops of a project share in the store for that.
-func (r *Runner) memories() loop.Store { return memories{r} }
-
 type memories struct{ r *Runner }
 
 func (m memories) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {

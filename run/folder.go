@@ -31,20 +31,19 @@ const logFile = "run.jsonl"
 // openFolder opens the folder of the run, and adds the event that a kill kept from being written.
 func (r *Runner) openFolder() error {
 	f, err := openFolder(r.plan.Home, r.plan.ID)
-	if err != nil {
-		return fmt.Errorf("the folder of the run cannot be used: %w", err)
-	}
-	r.folder = f
-	if ev := r.progress.Event; ev != nil {
-		last, err := f.last()
-		if err == nil && last < ev.Seq {
+	if ev := r.progress.Event; err == nil && ev != nil {
+		var last int
+		if last, err = f.last(); err == nil && last < ev.Seq {
 			err = f.append(*ev)
 		}
 		if err != nil {
 			f.close()
-			return fmt.Errorf("the folder of the run cannot be used: %w", err)
 		}
 	}
+	if err != nil {
+		return fmt.Errorf("the folder of the run cannot be used: %w", err)
+	}
+	r.folder = f
 	return nil
 }
 
@@ -125,18 +124,18 @@ func (f *folder) last() (int, error) {
 	return ev.Seq, nil
 }
 
-// output makes the file for what iteration n prints, nil if that cannot be: it is only for people.
-func (f *folder) output(n int, kind string) io.WriteCloser {
+// output makes the file for what iteration n prints. One that cannot be made keeps nothing: it is only for people.
+func (f *folder) output(n int, kind string) *spool {
 	if f == nil {
-		return nil
+		return &spool{}
 	}
 	name := fmt.Sprintf("%04d.%s", n, kind)
 	_ = f.root.Remove(name) // an agent may have put a link or a pipe there
 	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil
+		return &spool{}
 	}
-	return file
+	return &spool{file, bufio.NewWriterSize(file, 64<<10), maxSpool}
 }
 
 // maxSpool is how much of the output of an iteration is kept on disk.
@@ -147,13 +146,6 @@ type spool struct {
 	to   io.WriteCloser
 	buf  *bufio.Writer
 	left int
-}
-
-func newSpool(to io.WriteCloser) *spool {
-	if to == nil {
-		return &spool{}
-	}
-	return &spool{to, bufio.NewWriterSize(to, 64<<10), maxSpool}
 }
 
 func (s *spool) Write(b []byte) (int, error) {

@@ -87,7 +87,7 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 	if err := r.prepare(p); err != nil {
 		return nil, err
 	}
-	l, err := loop.New(p, append(r.loopOptions, loop.WithName(r.name), loop.WithRoot(r.plan.Root), loop.WithStore(r.memories()), loop.WithFacts(r.facts))...)
+	l, err := loop.New(p, append(r.loopOptions, loop.WithName(r.name), loop.WithRoot(r.plan.Root), loop.WithStore(memories{r}), loop.WithFacts(r.facts))...)
 	if err != nil {
 		return nil, err
 	}
