@@ -104,8 +104,8 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 				fail(at(item), "the policy has no fact", item.Value, facts)
 			}
 		}
-		if r := t.Expect.Rule; r.Value != "" {
-			fail(r.Pos, "the policy has no rule", r.Value, names)
+		if r := t.Expect.Rule; r != nil && *r != "" {
+			fail(t.Expect.at["rule"], "the policy has no rule", *r, names)
 		}
 	}
 	sortByPlace(out)

@@ -27,7 +27,7 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 	reason := v.Reason
 	if d.Skipped != "" {
 		reason = d.Skipped
-		if len(e.Text.Value) == 0 && len(e.Reason.Value) == 0 {
+		if len(e.Text) == 0 && len(e.Reason) == 0 {
 			// A policy that tries no rule meets most expectations.
 			fail(b.test.Pos, "no rule is tried", "", d.Skipped+"; if that is meant, write stop: "+skippedWords(d))
 		}
@@ -36,46 +36,43 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 	if v.Rule != "" {
 		verdict += " by rule " + v.Rule
 	}
-	if e.Action.Given && e.Action.Value != v.Action {
-		fail(e.Action.Pos, "verdict", e.Action.Value.String(), verdict)
-	}
-	if e.Rule.Given && e.Rule.Value != v.Rule {
-		want := "rule " + e.Rule.Value
-		if e.Rule.Value == "" {
-			want = "no rule"
+	texts := func(key string, want texts, got string) {
+		if want != nil && len(want) == 0 && strings.TrimSpace(got) != "" {
+			fail(e.at[key], key, "nothing", got)
 		}
-		fail(e.Rule.Pos, "rule", want, verdict)
-	}
-	if e.Success.Given && e.Success.Value != v.Success {
-		word := map[bool]string{true: "the work is done", false: "the work is not said to be done"}
-		fail(e.Success.Pos, "success", word[e.Success.Value], word[v.Success])
-	}
-	if e.Measure.Given {
-		compareMeasure(v, e.Measure, fail)
-	}
-	texts := func(what string, want texts, got string) {
-		if !want.Given {
-			return
-		}
-		if len(want.Value) == 0 && strings.TrimSpace(got) != "" {
-			fail(want.Pos, what, "nothing", got)
-		}
-		for _, p := range want.Value {
+		for _, p := range want {
 			if !p.Match(got) {
-				fail(want.Pos, what, strings.TrimSpace(p.Text), orNothing(got))
+				fail(e.at[key], key, strings.TrimSpace(p.Text), orNothing(got))
 			}
 		}
 	}
-	if !e.Action.Given || e.Action.Value == v.Action {
-		texts(e.Action.Value.String(), e.Text, reason)
+	if action := e.Action; action != nil && *action != v.Action {
+		fail(e.at[action.String()], "verdict", action.String(), verdict)
+	}
+	if e.Rule != nil && *e.Rule != v.Rule {
+		want := "rule " + *e.Rule
+		if *e.Rule == "" {
+			want = "no rule"
+		}
+		fail(e.at["rule"], "rule", want, verdict)
+	}
+	if e.Success != nil && *e.Success != v.Success {
+		word := map[bool]string{true: "the work is done", false: "the work is not said to be done"}
+		fail(e.at["success"], "success", word[*e.Success], word[v.Success])
+	}
+	if at, given := e.at["measure"]; given {
+		compareMeasure(v, e.Measure, func(what, want, got string) { fail(at, what, want, got) })
+	}
+	if action := e.Action; action != nil && *action == v.Action {
+		texts(action.String(), e.Text, reason)
 	}
 	texts("reason", e.Reason, reason)
 	texts("notice", e.Notice, strings.Join(slices.Concat(d.Notices, d.Notes), "\n"))
 	texts("note", e.Note, notes(v))
 	texts("log", e.Log, strings.Join(d.Log, "\n"))
-	effects := func(what string, want optional[[]string], got []rules.Effect) {
-		if want.Given && !slices.EqualFunc(want.Value, got, sameEffect) {
-			fail(want.Pos, what, orNothing(strings.Join(want.Value, "\n")), orNothing(effectLines(got)))
+	effects := func(key string, want []string, got []rules.Effect) {
+		if want != nil && !slices.EqualFunc(want, got, sameEffect) {
+			fail(e.at[key], key, orNothing(strings.Join(want, "\n")), orNothing(effectLines(got)))
 		}
 	}
 	var all []rules.Effect
@@ -85,28 +82,28 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 	all = slices.DeleteFunc(all, func(e rules.Effect) bool { return e.Kind == rules.RememberEffect })
 	effects("effects", e.Effects, all)
 	effects("finally", e.Finally, v.Finally)
-	for _, name := range slices.Sorted(maps.Keys(e.Memory.Value)) {
-		want, got := e.Memory.Value[name], b.remembered(v, name)
+	for _, name := range slices.Sorted(maps.Keys(e.Memory)) {
+		want, got := e.Memory[name], b.remembered(v, name)
 		if !reflect.DeepEqual(want, got) {
-			fail(e.Memory.Pos, "memory "+name, jsonText(want), jsonText(got))
+			fail(e.at["memory"], "memory "+name, jsonText(want), jsonText(got))
 		}
 	}
 	read := map[string]bool{}
 	for _, f := range v.Trace.Facts {
 		read[f.Name] = true
 	}
-	for _, name := range e.Read.Value {
+	for _, name := range e.Read {
 		if !read[name] {
-			fail(e.Read.Pos, "read", name+" is read", "it is left unread")
+			fail(e.at["read"], "read", name+" is read", "it is left unread")
 		}
 	}
-	for _, name := range e.Unread.Value {
+	for _, name := range e.Unread {
 		if read[name] {
-			fail(e.Unread.Pos, "unread", name+" is left unread", "it is read")
+			fail(e.at["unread"], "unread", name+" is left unread", "it is read")
 		}
 	}
-	if e.Files.Given {
-		out = append(out, b.compareFiles(e.Files)...)
+	if e.Files != nil {
+		b.compareFiles(e.Files, func(what, want, got string) { fail(e.at["files"], what, want, got) })
 	}
 	return out
 }
@@ -120,17 +117,17 @@ func skippedWords(d *loop.Decision) string {
 }
 
 // compareMeasure compares the numbers that the test names.
-func compareMeasure(v *rules.Verdict, want optional[map[string]float64], fail func(at rules.Pos, what, want, got string)) {
+func compareMeasure(v *rules.Verdict, want map[string]float64, fail func(what, want, got string)) {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	switch {
-	case v.Measure == nil && want.Value != nil:
-		fail(want.Pos, "measure", "numbers", "nothing is measured")
-	case v.Measure != nil && want.Value == nil:
-		fail(want.Pos, "measure", "nothing is measured", number(v.Measure.Done)+" of "+number(v.Measure.Total))
+	case v.Measure == nil && want != nil:
+		fail("measure", "numbers", "nothing is measured")
+	case v.Measure != nil && want == nil:
+		fail("measure", "nothing is measured", number(v.Measure.Done)+" of "+number(v.Measure.Total))
 	case v.Measure != nil:
 		for name, got := range map[string]float64{"done": v.Measure.Done, "total": v.Measure.Total} {
-			if expected, given := want.Value[name]; given && expected != got {
-				fail(want.Pos, "measure "+name, number(expected), number(got))
+			if expected, given := want[name]; given && expected != got {
+				fail("measure "+name, number(expected), number(got))
 			}
 		}
 	}
@@ -175,55 +172,52 @@ func effectLines(effects []rules.Effect) string {
 }
 
 // compareFiles compares the files that changed with those that are expected to.
-func (b *bench) compareFiles(want optional[map[string]content]) []Failure {
-	var out []Failure
-	fail := func(path, want_, got string) {
-		out = append(out, Failure{Pos: want.Pos, What: "file " + path, Want: want_, Got: got})
-	}
+func (b *bench) compareFiles(expected map[string]content, fail func(what, want, got string)) {
 	if !b.applied {
-		return []Failure{{Pos: want.Pos, What: "files", Got: "no file can change: the fact whose file the rule changes is given under facts; give it under files"}}
+		fail("files", "", "no file can change: the fact whose file the rule changes is given under facts; give it under files")
+		return
 	}
 	after, err := snapshot(b.project)
 	if err != nil {
-		return []Failure{{Pos: want.Pos, What: "files", Got: err.Error()}}
+		fail("files", "", err.Error())
+		return
 	}
 	paths := map[string]bool{}
+	for path := range expected {
+		paths[path] = true
+	}
 	for _, files := range []map[string]string{b.before, after} {
 		for path := range files {
 			paths[path] = true
 		}
 	}
-	for path := range want.Value {
-		paths[path] = true
-	}
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		w, named := want.Value[path]
+		w, named := expected[path]
 		old, was := b.before[path]
 		got, exists := after[path]
 		switch {
 		case !named && !was && path == state.ArchiveDir+"/.gitignore": // no rule asks for it
 		case !named && was && !exists:
-			fail(path, "it stays as it is", "it is gone")
+			fail("file "+path, "it stays as it is", "it is gone")
 		case !named && got != old:
-			fail(path, "it stays as it is", got)
+			fail("file "+path, "it stays as it is", got)
 		case !named:
 		case w.Gone && exists:
-			fail(path, "no such file", got)
+			fail("file "+path, "no such file", got)
 		case w.Gone && !was:
-			fail(path, "a file that is removed", "it was never there")
+			fail("file "+path, "a file that is removed", "it was never there")
 		case w.Gone:
 		case !exists:
-			fail(path, "a file", "there is none")
+			fail("file "+path, "a file", "there is none")
 		case w.Whole && got != w.Text:
-			fail(path, w.Text, got)
+			fail("file "+path, w.Text, got)
 		}
 		for _, p := range w.Parts {
 			if exists && !p.Match(got) {
-				fail(path, strings.TrimSpace(p.Text), got)
+				fail("file "+path, strings.TrimSpace(p.Text), got)
 			}
 		}
 	}
-	return out
 }
 
 // hints say what a test gives in vain, which is the commonest reason of a failure

@@ -14,42 +14,40 @@ import (
 func (e *expectation) decode(r *reader, n *source.Node) {
 	type plain expectation
 	r.decode(n, reflect.ValueOf((*plain)(e)).Elem())
+	e.at = map[string]rules.Pos{}
 	for _, f := range n.Fields {
+		e.at[f.Key.Value] = r.pos(f.Value.Start)
 		switch key := f.Key.Value; {
 		case isNull(f.Value) && key != "measure":
 			r.errorf(f.Key, checkValue, "leave it out, or write what is expected", "%s is empty", key)
 		case key == "continue", key == "stop":
 			r.verdict(f, e)
 		case key == "effects":
-			e.Effects = optional[[]string]{true, r.effects(f.Value), r.pos(f.Value.Start)}
+			e.Effects = r.effects(f.Value)
 		case key == "finally":
-			e.Finally = optional[[]string]{true, r.effects(f.Value), r.pos(f.Value.Start)}
+			e.Finally = r.effects(f.Value)
 		}
 	}
 }
 
 // verdict reads continue and stop: true, or patterns of the reason.
 func (r *reader) verdict(f source.Field, e *expectation) {
-	if e.Action.Given {
+	if e.Action != nil {
 		r.errorf(f.Value, checkValue, "keep the one that is meant", "a verdict is continue or stop, not both")
 		return
 	}
-	e.Action = optional[rules.Action]{true, rules.Stop, r.pos(f.Value.Start)}
+	action := rules.Stop
 	if f.Key.Value == "continue" {
-		e.Action.Value = rules.Continue
+		action = rules.Continue
 	}
+	e.Action = &action
 	switch f.Value.Decode() {
 	case true:
 	case false:
 		r.errorf(f.Value, checkValue, "write the verdict that is expected", "%s is a string or true, not false", f.Key.Value)
 	default:
-		e.Text.decode(r, f.Value)
+		r.decode(f.Value, reflect.ValueOf(&e.Text).Elem())
 	}
-}
-
-func (o *optional[T]) decode(r *reader, n *source.Node) {
-	o.Given, o.Pos = true, r.pos(n.Start)
-	r.decode(n, reflect.ValueOf(&o.Value).Elem())
 }
 
 func (p *pattern) decode(r *reader, n *source.Node) {

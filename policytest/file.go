@@ -87,35 +87,29 @@ type givenLoop struct {
 	Seen          bool          `key:"seen"` // the session's last decision had the loop of the policy
 }
 
-// expectation is what a test expects. Whatever it leaves out may be anything.
+// expectation is what a test expects. What is nil may be anything.
 type expectation struct {
-	Action  optional[rules.Action]
-	Rule    optional[string]             `key:"rule"`    // "" means that no rule decided
-	Success optional[bool]               `key:"success"` // the stop says that the work is done
-	Text    texts                        // of continue or stop: the reason
-	Reason  texts                        `key:"reason"` // the same, whatever the action
-	Notice  texts                        `key:"notice"`
-	Note    texts                        `key:"note"`
-	Log     texts                        `key:"log"`
-	Effects optional[[]string]           // in the form of effectText
-	Finally optional[[]string]           //
-	Files   optional[map[string]content] `key:"files"`   // all files that the decision changes
-	Memory  optional[map[string]any]     `key:"memory"`  // values of the policy's memory after it
-	Measure optional[map[string]float64] `key:"measure"` // done and total; nil if nothing is measured
-	Read    optional[[]string]           `key:"read"`    // facts that must have been read
-	Unread  optional[[]string]           `key:"unread"`  // facts that must not have been read
+	Action  *rules.Action
+	Rule    *string            `key:"rule"`    // "" means that no rule decided
+	Success *bool              `key:"success"` // the stop says that the work is done
+	Text    texts              // of continue or stop: the reason
+	Reason  texts              `key:"reason"` // the same, whatever the action
+	Notice  texts              `key:"notice"`
+	Note    texts              `key:"note"`
+	Log     texts              `key:"log"`
+	Effects []string           // in the form of effectText
+	Finally []string           //
+	Files   map[string]content `key:"files"`   // all files that the decision changes
+	Memory  map[string]any     `key:"memory"`  // values of the policy's memory after it
+	Measure map[string]float64 `key:"measure"` // done and total; given as nil, nothing is measured
+	Read    []string           `key:"read"`    // facts that must have been read
+	Unread  []string           `key:"unread"`  // facts that must not have been read
+
+	at map[string]rules.Pos // where the file has the value of each key
 }
 
-// optional is a value that a test may leave out.
-type optional[T any] struct {
-	Given bool
-	Value T
-	Pos   rules.Pos
-}
-
-// texts are patterns that a text must match, all of them. An empty list that is
-// given means that there must be no text.
-type texts = optional[[]pattern]
+// texts are patterns that a text must match, all of them. An empty list means that there must be no text.
+type texts []pattern
 
 // pattern is a text that must occur in another, or a regular expression that must
 // match somewhere in it, where ^ and $ are the ends of lines.

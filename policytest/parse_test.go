@@ -114,7 +114,7 @@ tests:
 	if diff := cmp.Diff(want, f.Tests[0].Given, opts...); diff != "" {
 		t.Errorf("the first test (-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]float64{"done": 1}, f.Tests[0].Expect.Measure.Value); diff != "" {
+	if diff := cmp.Diff(map[string]float64{"done": 1}, f.Tests[0].Expect.Measure); diff != "" {
 		t.Errorf("a number that is null (-want +got)\n%s", diff)
 	}
 	// A test leaves no trace in the next one.
@@ -160,12 +160,12 @@ tests:
 		prune, prune,
 	}
 	for i, e := range effects {
-		if want := f.Tests[0].Expect.Effects.Value[i]; !sameEffect(want, e) {
+		if want := f.Tests[0].Expect.Effects[i]; !sameEffect(want, e) {
 			t.Errorf("%q is not the effect %q", want, effectText(e))
 		}
 	}
 	other := rules.Effect{Kind: rules.SetEffect, Fact: "plan", Path: []any{"active"}, Value: true}
-	if sameEffect(f.Tests[0].Expect.Effects.Value[1], other) {
+	if sameEffect(f.Tests[0].Expect.Effects[1], other) {
 		t.Error("two values of one field are taken for the same")
 	}
 }
@@ -180,12 +180,12 @@ tests:
 		t.Fatal(diags.Format())
 	}
 	e := f.Tests[0].Expect
-	for _, p := range e.Reason.Value {
+	for _, p := range e.Reason {
 		if !p.Match("Task 3/5") || p.Match("Task 4/6") {
 			t.Errorf("the pattern %q does not tell the texts apart", p.Text)
 		}
 	}
-	if !e.Notice.Given || len(e.Notice.Value) != 0 {
+	if e.Notice == nil || len(e.Notice) != 0 {
 		t.Errorf("an empty text should mean that nothing is said: %+v", e.Notice)
 	}
 }
