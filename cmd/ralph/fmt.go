@@ -25,11 +25,10 @@ func (a *app) fmtCommand() *cobra.Command {
 		Annotations: exits("done", exit{exitFindings, "with --list: the layout of a file would change"}),
 		Use:         "fmt [FILE]...",
 		Short:       "Lay out policies in the house style",
-		Long: "fmt indents policies by two spaces a level, puts an empty line between rules, and puts\n" +
-			"the keys of a rule in the order of the documentation. It moves no rule, and changes no byte\n" +
-			"of comments, expressions and texts. It reads its result again and compares: a file whose\n" +
-			"meaning would change stays as it is. Without flags the result is printed; without\n" +
-			"files the policies and tests in .ralph are meant, and - is standard input.",
+		Long: "fmt indents policies by two spaces a level and puts an empty line between rules. It moves no\n" +
+			"key, and changes no byte of comments, expressions and texts. It reads its result again and\n" +
+			"compares: a file whose meaning would change stays as it is. Without flags the result is\n" +
+			"printed; without files the policies and tests in .ralph are meant, and - is standard input.",
 		Example: "  ralph fmt -w                       # all of .ralph\n" +
 			"  ralph fmt -l policies/*.yaml       # for CI\n" +
 			"  ralph fmt .ralph/policy.yaml | diff .ralph/policy.yaml -\n" +

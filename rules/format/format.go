@@ -27,8 +27,6 @@ func (e *Error) Error() string {
 // Source lays out a policy, or another YAML file of ralph, in the house style:
 //
 //   - two blanks of indentation a level, list items indented too
-//   - the keys of a policy and of a rule in the order of the documentation; rules
-//     themselves, facts, params and lets are never moved
 //   - one empty line between rules and between blocks of the top level, never two
 //   - no blanks at the end of lines, one line feed at the end of the file
 //
@@ -49,14 +47,7 @@ func Source(name string, src []byte) ([]byte, error) {
 		return refuse("its lines end in different ways, or it is more than one YAML document")
 	}
 	was := sheet.content()
-	if before.Get("ralph") != nil {
-		sheet.reorder(before)
-	}
-	root, problems := source.Parse(sheet.bytes())
-	if len(problems) > 0 || root == nil {
-		return refuse("putting its keys in order would break it")
-	}
-	sheet.layOut(root)
+	sheet.layOut(before)
 	out := sheet.bytes()
 	after, problems := source.Parse(out)
 	_, plain := newSheet(out)
@@ -83,7 +74,7 @@ func findings(name string, src []byte, problems []source.Problem) rules.Diagnost
 	return diags
 }
 
-// sameMeaning reports whether two trees say the same. The order of keys says nothing.
+// sameMeaning reports whether two trees say the same.
 func sameMeaning(a, b *source.Node) bool {
 	if a.Kind != b.Kind || a.Tag != b.Tag || a.Value != b.Value || len(a.Fields) != len(b.Fields) || len(a.Items) != len(b.Items) {
 		return false
@@ -91,9 +82,8 @@ func sameMeaning(a, b *source.Node) bool {
 	if a.Kind == source.Scalar && a.Style != b.Style {
 		return false
 	}
-	for _, f := range a.Fields {
-		other := b.Get(f.Key.Value)
-		if other == nil || !sameMeaning(f.Value, other) {
+	for i, f := range a.Fields {
+		if f.Key.Value != b.Fields[i].Key.Value || !sameMeaning(f.Value, b.Fields[i].Value) {
 			return false
 		}
 	}
@@ -104,22 +94,6 @@ func sameMeaning(a, b *source.Node) bool {
 	}
 	return true
 }
-
-// The orders of keys in the house style. They name all keys of their tables.
-func policyOrder() []string {
-	return []string{"ralph", "description", "prefix", "events", "gate", "params", "when", "loop", "facts", "memory", "let", "progress", "measure", "limits", "run", "rules", "finally"}
-}
-
-func ruleOrder() []string {
-	return []string{
-		"name", "when", "unless_repeated", "continue", "stop", "success", "note", "notice", "log", "then",
-		"include", "with", "as", // of an include
-		"prune", // of finally
-	}
-}
-
-// partOrder is the order within a part of a text.
-func partOrder() []string { return []string{"when", "text"} }
 
 // A sheet is a file as lines.
 type sheet struct {
@@ -189,8 +163,7 @@ func (s *sheet) bytes() []byte {
 	return []byte(b.String())
 }
 
-// content gives what stands in the lines, without dashes and in no order: whatever
-// becomes of the layout, this must stay.
+// content is what stands in the lines, without dashes: whatever becomes of the layout, this must stay.
 func (s *sheet) content() []string {
 	var all []string
 	for _, l := range s.lines {
@@ -202,7 +175,6 @@ func (s *sheet) content() []string {
 			all = append(all, text)
 		}
 	}
-	slices.Sort(all)
 	return all
 }
 
@@ -211,88 +183,6 @@ func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, "
 func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
 func isComment(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " \t"), "#") }
-
-// reorder puts the keys of a policy, of its rules and of the parts of their texts in order.
-func (s *sheet) reorder(root *source.Node) {
-	if root.Kind != source.Map || root.Style != source.Block {
-		return
-	}
-	// From behind, so that the lines of what comes before keep their numbers.
-	for _, name := range []string{"finally", "rules"} {
-		if list := root.Get(name); list != nil && list.Kind == source.List && list.Style == source.Block {
-			for _, item := range list.Items {
-				for _, f := range item.Fields {
-					for _, part := range f.Value.Items {
-						s.reorderMap(part, partOrder(), false)
-					}
-				}
-				s.reorderMap(item, ruleOrder(), false)
-			}
-		}
-	}
-	s.reorderMap(root, policyOrder(), true)
-}
-
-// reorderMap moves the entries of one map, each with the comments above it. Entries
-// keep their lines in all, so that the positions of other maps stay true.
-func (s *sheet) reorderMap(m *source.Node, order []string, top bool) {
-	if m.Kind != source.Map || m.Style != source.Block || len(m.Fields) < 2 {
-		return
-	}
-	rank := func(f source.Field) int { return slices.Index(order, f.Key.Value) }
-	if slices.ContainsFunc(m.Fields, func(f source.Field) bool { return rank(f) < 0 }) ||
-		slices.IsSortedFunc(m.Fields, func(a, b source.Field) int { return rank(a) - rank(b) }) {
-		return
-	}
-	type entry struct {
-		rank, start, end int // lines from start up to end, counted from 0
-		key              int
-	}
-	entries := make([]entry, len(m.Fields))
-	for i, f := range m.Fields {
-		e := entry{rank: rank(f), key: f.Key.Start.Line - 1, end: s.lastLine(f.Value)}
-		e.start = e.key
-		if i > 0 {
-			// Comments below the entry before, if they stand deeper, are its own.
-			for above := entries[i-1].end; above < e.key; above++ {
-				if !isBlank(s.lines[above].text) && indentOf(s.lines[above].text) > f.Key.Start.Col-1 {
-					entries[i-1].end = above + 1
-				}
-			}
-			e.start = entries[i-1].end
-		}
-		if f.Key.Start.Line == entries[max(i-1, 0)].key+1 && i > 0 {
-			return // two entries share a line
-		}
-		entries[i] = e
-	}
-	first := s.lines[entries[0].key].text
-	column := m.Fields[0].Key.Start.Col - 1
-	if column > len(first) {
-		return
-	}
-	dash := first[:column]
-	sorted := slices.Clone(entries)
-	slices.SortStableFunc(sorted, func(a, b entry) int { return a.rank - b.rank })
-	if !top && sorted[0].start != sorted[0].key {
-		return // a comment would have to stand behind the dash
-	}
-	s.lines[entries[0].key].text = strings.Repeat(" ", column) + first[column:]
-	var moved, blank []sheetLine
-	for _, e := range sorted {
-		for !top && isBlank(s.lines[e.start].text) {
-			blank = append(blank, s.lines[e.start])
-			e.start++
-		}
-		moved = append(moved, s.lines[e.start:e.end]...)
-	}
-	moved = append(moved, blank...) // they parted what is no longer there
-	copy(s.lines[entries[0].start:], moved)
-	if !top {
-		line := &s.lines[entries[0].start]
-		line.text = dash + line.text[column:]
-	}
-}
 
 // lastLine counts the lines up to the end of a value.
 func (s *sheet) lastLine(n *source.Node) int {
