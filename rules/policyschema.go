@@ -2,7 +2,6 @@ package rules
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/vocab"
@@ -48,12 +47,50 @@ const (
 	durationPattern = `^(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
 )
 
+// plainShapes are the schemas of the shapes that hold no keys of the language. All others but those of shapeSchema are
+// those of a text: a number or a boolean in YAML is its text there.
+func plainShapes() map[form.Shape]jsonSchema {
+	scalar := []string{"string", "number", "boolean"}
+	named := func(values jsonSchema) jsonSchema {
+		return jsonSchema{"type": []string{"object", "null"}, "propertyNames": jsonSchema{"pattern": variablePattern}, "additionalProperties": values}
+	}
+	orParam := func(s jsonSchema) jsonSchema {
+		return jsonSchema{"anyOf": []jsonSchema{s, {"type": "string", "pattern": variablePattern}}}
+	}
+	texts := jsonSchema{"type": scalar}
+	event := jsonSchema{"enum": vocab.Events()}
+	per := jsonSchema{"enum": memoryPer(), "description": "What the value belongs to; session by default."}
+	return map[form.Shape]jsonSchema{
+		form.Any:      {},
+		form.Bool:     {"type": "boolean"},
+		form.Int:      {"type": "integer", "minimum": 0},
+		form.Count:    {"type": "integer", "minimum": 1},
+		form.Duration: {"type": "string", "pattern": durationPattern},
+		form.Limit:    orParam(jsonSchema{"type": "integer", "minimum": 0}),
+		form.Amount:   orParam(jsonSchema{"type": "number", "minimum": 0}),
+		form.Span:     orParam(jsonSchema{"type": "string", "pattern": durationPattern}),
+		form.Name:     {"type": scalar, "pattern": namePattern},
+		form.Exprs:    {"type": append(scalar, "array"), "minItems": 1, "items": texts},
+		form.Args:     {"type": "array", "items": texts},
+		form.Words:    {"type": "array", "minItems": 1, "items": texts},
+		form.Version:  {"const": languageVersion},
+		form.Gate:     {"enum": gateWords()},
+		form.Per:      {"enum": perWords()},
+		form.Events:   {"anyOf": []jsonSchema{event, {"type": "array", "minItems": 1, "uniqueItems": true, "items": event}}},
+		form.Schema:   {"type": []string{"string", "object", "boolean"}},
+		form.Params:   named(jsonSchema{"type": "object"}),
+		form.Memory:   named(jsonSchema{"type": "object", "required": []string{"default"}, "properties": jsonSchema{"per": per}}),
+		form.Lets:     named(texts),
+		form.Bindings: named(texts),
+		form.Starts:   named(jsonSchema{"type": append(scalar, "object")}),
+	}
+}
+
 // shapeSchema is the schema of what a key of this shape takes.
 func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
-	scalar := func() jsonSchema { return jsonSchema{"type": []string{"string", "number", "boolean"}} }
 	object := func(ks form.Keys, required ...string) jsonSchema {
 		o := objectSchema(ks, sources)
-		if len(required) > 0 {
+		if required != nil {
 			o["required"] = required
 		}
 		return o
@@ -61,60 +98,16 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 	list := func(items jsonSchema) jsonSchema {
 		return jsonSchema{"type": []string{"array", "null"}, "items": items}
 	}
-	named := func(values jsonSchema) jsonSchema {
-		return jsonSchema{"type": []string{"object", "null"}, "propertyNames": jsonSchema{"pattern": variablePattern}, "additionalProperties": values}
-	}
+	needs := func(keys ...string) jsonSchema { return jsonSchema{"required": keys} }
 	switch s {
-	case form.Name:
-		name := scalar()
-		name["pattern"] = namePattern
-		return name
-	case form.Exprs:
-		return jsonSchema{"type": []string{"string", "number", "boolean", "array"}, "minItems": 1, "items": scalar()}
-	case form.Bool:
-		return jsonSchema{"type": "boolean"}
-	case form.Int:
-		return jsonSchema{"type": "integer", "minimum": 0}
-	case form.Count:
-		return jsonSchema{"type": "integer", "minimum": 1}
-	case form.Duration:
-		return jsonSchema{"type": "string", "pattern": durationPattern}
-	case form.Version:
-		return jsonSchema{"const": languageVersion}
-	case form.Events:
-		event := jsonSchema{"enum": vocab.Events()}
-		return jsonSchema{"anyOf": []jsonSchema{event, {"type": "array", "minItems": 1, "uniqueItems": true, "items": event}}}
-	case form.Gate:
-		return jsonSchema{"enum": gateWords()}
-	case form.Per:
-		return jsonSchema{"enum": perWords()}
-	case form.Any:
-		return jsonSchema{}
-	case form.Schema:
-		return jsonSchema{"type": []string{"string", "object", "boolean"}}
-	case form.Args:
-		return jsonSchema{"type": "array", "items": scalar()}
-	case form.Words:
-		return jsonSchema{"type": "array", "minItems": 1, "items": scalar()}
-	case form.Params:
-		return named(jsonSchema{"type": "object"})
-	case form.Memory:
-		per := jsonSchema{"enum": memoryPer(), "description": "What the value belongs to; session by default."}
-		return named(jsonSchema{"type": "object", "required": []string{"default"}, "properties": jsonSchema{"per": per}})
-	case form.Lets, form.Bindings:
-		return named(scalar())
 	case form.Facts:
+		facts := plainShapes()[form.Lets]
 		kinds := make([]jsonSchema, len(sources))
 		for i, k := range sources {
 			kinds[i] = k.jsonSchema(sources)
 		}
-		return named(jsonSchema{"oneOf": kinds})
-	case form.Limit:
-		return jsonSchema{"anyOf": []jsonSchema{{"type": "integer", "minimum": 0}, {"type": "string", "pattern": variablePattern}}}
-	case form.Span:
-		return jsonSchema{"anyOf": []jsonSchema{{"type": "string", "pattern": durationPattern}, {"type": "string", "pattern": variablePattern}}}
-	case form.Amount:
-		return jsonSchema{"anyOf": []jsonSchema{{"type": "number", "minimum": 0}, {"type": "string", "pattern": variablePattern}}}
+		facts["additionalProperties"] = jsonSchema{"oneOf": kinds}
+		return facts
 	case form.Measure:
 		return object(form.MeasureKeys(), "done", "total")
 	case form.Run:
@@ -125,17 +118,13 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 		return object(form.LimitKeys())
 	case form.Loop:
 		return object(form.LoopKeys(), "state")
-	case form.Starts:
-		return named(jsonSchema{"type": []string{"string", "number", "boolean", "object"}})
 	case form.Unless:
 		unless := object(form.UnlessKeys(), "times")
 		unless["properties"].(jsonSchema)["times"].(jsonSchema)["maximum"] = maxSaid
 		return unless
 	case form.Rules:
 		rule := object(form.RuleKeys(), "name")
-		rule["not"] = jsonSchema{"anyOf": []jsonSchema{
-			{"required": []string{"continue", "stop"}}, {"required": []string{"continue", "note"}}, {"required": []string{"stop", "note"}},
-		}}
+		rule["not"] = jsonSchema{"anyOf": []jsonSchema{needs("continue", "stop"), needs("continue", "note"), needs("stop", "note")}}
 		return list(jsonSchema{"oneOf": []jsonSchema{rule, object(form.IncludeKeys(), "include")}})
 	case form.Effects:
 		var kinds []jsonSchema
@@ -151,17 +140,18 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 		return object(form.PruneKeys(), "glob", "older")
 	case form.Finally:
 		entry := object(form.FinallyKeys())
-		entry["anyOf"] = []jsonSchema{{"required": []string{"prune"}}, {"required": []string{"log"}}}
+		entry["anyOf"] = []jsonSchema{needs("prune"), needs("log")}
 		return list(entry)
-	case form.Parts:
-		part := scalar()
-		part["pattern"] = `\S`
-		keyed := object(form.PartKeys(), "text")
-		return jsonSchema{"anyOf": []jsonSchema{scalar(), {"type": "array", "minItems": 1, "items": jsonSchema{"anyOf": []jsonSchema{part, keyed}}}}}
-	case form.Text, form.Template, form.Path, form.Expr, form.Assignment, form.Word, form.Fact:
-		return scalar() // a number or a boolean in YAML is its text here
 	}
-	panic(fmt.Sprintf("the shape %d has no schema", s))
+	text := jsonSchema{"type": []string{"string", "number", "boolean"}}
+	if s == form.Parts {
+		items := []jsonSchema{{"type": text["type"], "pattern": `\S`}, object(form.PartKeys(), "text")}
+		return jsonSchema{"anyOf": []jsonSchema{text, {"type": "array", "minItems": 1, "items": jsonSchema{"anyOf": items}}}}
+	}
+	if plain, ok := plainShapes()[s]; ok {
+		return plain
+	}
+	return text
 }
 
 // jsonSchema is the schema of a fact with this source.
