@@ -19,6 +19,7 @@ type diagnosis struct {
 	levels []level // the open block maps and lists, outermost first
 	wants  bool    // the entry before has no value yet: one may follow, deeper
 	seen   bool    // something was read
+	ended  bool    // the document is
 }
 
 // A level is an open block map or list.
@@ -92,6 +93,14 @@ func (d *diagnosis) read() {
 		case before < at:
 			d.tab(before, at)
 			return // no column below can be trusted
+		case col == 0 && marker(text, "..."):
+			d.ended = true
+			n++
+			continue
+		case d.ended || col == 0 && d.seen && marker(text, "---"):
+			d.problems = append(d.problems, d.problem(at, end, CheckDocument, "a second YAML document starts here", "keep one document in a file; if this line belongs to a text, indent it"))
+			d.broken = true
+			return
 		case col == 0 && marker(text, "---"):
 			if strings.TrimSpace(text[3:]) != "" {
 				return // a document on the line of its marker: not a policy

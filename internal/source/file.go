@@ -12,7 +12,7 @@ const bom = "\xef\xbb\xbf"
 
 // A file is the text of one document with the table of its lines.
 type file struct {
-	text  string  // without byte order mark, cut behind the first document
+	text  string  // without byte order mark
 	lines []int32 // byte offset at which each line starts
 	ascii bool    // columns are bytes
 }
@@ -38,9 +38,7 @@ func newFile(src []byte) (*file, []Problem) {
 	if problems := f.scan(); problems != nil {
 		return nil, problems
 	}
-	cut, problems := f.oneDocument()
-	f.text = f.text[:cut]
-	return f, problems
+	return f, nil
 }
 
 // scan fills the line table and looks for characters that break lines for YAML
@@ -132,55 +130,6 @@ func (f *file) lineAt(offset int) int {
 func (f *file) lineEnd(offset int) int {
 	_, end := f.line(f.lineAt(offset))
 	return max(offset, end)
-}
-
-// oneDocument finds where the first document ends, and complains about a second.
-func (f *file) oneDocument() (cut int, problems []Problem) {
-	started, ended := false, false
-	if !strings.Contains(f.text, "---") && !strings.Contains(f.text, "...") {
-		return len(f.text), nil
-	}
-	for n, start := range f.lines {
-		rest := f.text[start:]
-		switch {
-		case marker(rest, "..."):
-			if !ended {
-				ended, cut = true, int(start)
-			}
-			continue
-		case marker(rest, "---"):
-			if !started && !ended {
-				started = true
-				continue
-			}
-			ended = true
-		case started && !ended:
-			continue
-		default:
-			s, e := f.line(n)
-			line := strings.TrimLeft(f.text[s:e], " \t")
-			if line == "" || line[0] == '#' || line[0] == '%' && !started {
-				continue
-			}
-			if !ended {
-				started = true
-				continue
-			}
-		}
-		if cut == 0 {
-			cut = int(start)
-		}
-		_, end := f.line(n)
-		return cut, []Problem{{
-			Start: Pos{n + 1, 1}, End: f.pos(end), Check: CheckDocument,
-			Message: "a second YAML document starts here",
-			Help:    "keep one document in a file; if this line belongs to a text, indent it",
-		}}
-	}
-	if !ended {
-		cut = len(f.text)
-	}
-	return cut, nil
 }
 
 // marker reports whether the line that begins text is the document marker m.
