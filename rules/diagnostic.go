@@ -39,22 +39,21 @@ const (
 	Info                    // the policy is well, and could be better
 )
 
+var severities = [...]string{Error: "error", Warning: "warning", Info: "info"}
+
 // String gives the name that is printed.
 func (s Severity) String() string {
-	switch s {
-	case Warning:
-		return "warning"
-	case Info:
-		return "info"
+	if int(s) >= len(severities) {
+		s = Error
 	}
-	return "error"
+	return severities[s]
 }
 
 // severityOf is the severity of a check.
 func severityOf(id string) Severity {
 	for _, c := range form.Checks() {
 		if c.ID == id {
-			return map[string]Severity{"warning": Warning, "info": Info}[c.Severity]
+			return Severity(slices.Index(severities[:], c.Severity))
 		}
 	}
 	return Error

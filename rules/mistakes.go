@@ -325,33 +325,26 @@ func inQuotes(src string, at int) bool {
 // or gives "".
 func meantSource(word, argument string) string {
 	argument = strings.TrimSpace(argument)
-	plain := func(source, example string) string {
-		if argument == "" || strings.ContainsAny(argument, "\n{}[],#:?\"'") {
-			argument = example
-		}
-		return source + ": " + argument
-	}
-	switch strings.ToLower(word) {
-	case "shell", "sh", "bash", "command", "cmd", "run", "script", "program", "process":
-		return execOf(argument)
-	case "file", "path", "read", "content", "cat":
+	for _, meant := range [...]struct{ words, argument, source, example string }{
+		{"shell sh bash command cmd run script program process", "", "exec", ""},
+		{"file path read content cat", `\.json$`, "json", "state.json"},
+		{"file path read content cat", `[*?]`, "glob", "notes.md"},
+		{"file path read content cat", "", "text", "notes.md"},
+		{"yaml yml front_matter front-matter metadata", "", "frontmatter", "notes.md"},
+		{"todo todos markdown md boxes", "", "checklist", "TODO.md"},
+		{"files pattern find ls", "", "glob", "'notes/*.md'"},
+		{"llm ai model question ask", "", "judge", `"Is the work done?"`},
+		{"repo repository branch", "", "git", "."},
+	} {
 		switch {
-		case strings.HasSuffix(argument, ".json"):
-			return plain("json", "state.json")
-		case strings.ContainsAny(argument, "*?"):
-			return plain("glob", "notes.md")
+		case !slices.Contains(strings.Fields(meant.words), strings.ToLower(word)) || !regexp.MustCompile(meant.argument).MatchString(argument):
+			continue
+		case meant.source == "exec":
+			return execOf(argument)
+		case meant.source == "git" || argument == "" || strings.ContainsAny(argument, "\n{}[],#:?\"'"):
+			argument = meant.example
 		}
-		return plain("text", "notes.md")
-	case "yaml", "yml", "front_matter", "front-matter", "metadata":
-		return plain("frontmatter", "notes.md")
-	case "todo", "todos", "markdown", "md", "boxes":
-		return plain("checklist", "TODO.md")
-	case "files", "pattern", "find", "ls":
-		return plain("glob", "'notes/*.md'")
-	case "llm", "ai", "model", "question", "ask":
-		return plain("judge", `"Is the work done?"`)
-	case "repo", "repository", "branch":
-		return "git: ."
+		return meant.source + ": " + argument
 	}
 	return ""
 }

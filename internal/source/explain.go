@@ -285,15 +285,11 @@ func (f *file) unexplained(err error) Problem {
 			return f.problem(tab, start, CheckSyntax, "a tab in the indentation, on a line without a value", "remove it")
 		}
 	}
-	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	n := 0
-	if rest, ok := strings.CutPrefix(message, "line "); ok {
-		if number, what, ok := strings.Cut(rest, ": "); ok {
-			if k, err := strconv.Atoi(number); err == nil {
-				n, message = min(max(k-1, 0), len(f.lines)-1), what
-			}
-		}
+	message, n := strings.TrimPrefix(err.Error(), "yaml: "), 1
+	if _, none := fmt.Sscanf(message, "line %d:", &n); none == nil {
+		_, message, _ = strings.Cut(message, ": ")
 	}
+	n = min(max(n, 1), len(f.lines)) - 1
 	start, end, _ := f.content(n)
 	for n > 0 && start == end {
 		n--

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"math"
 	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
@@ -105,9 +104,8 @@ func (n *Node) At(offset int) Pos {
 	return n.file.pos(n.table().at(n.Value, offset))
 }
 
-// End is the position just behind the node: behind the closing quote of a quoted
-// scalar, behind the last character of another scalar, and where the last child
-// ends for a map or list.
+// End is the position just behind the node: behind the closing quote or bracket, behind the last character of another
+// scalar, and where the last child of another map or list ends.
 func (n *Node) End() Pos {
 	if n.file == nil {
 		return n.Start
@@ -117,30 +115,24 @@ func (n *Node) End() Pos {
 
 // end is the offset of End.
 func (n *Node) end() int {
-	for {
-		switch {
-		case n.Kind == Map && len(n.Fields) > 0:
-			n = n.Fields[len(n.Fields)-1].Value
-		case n.Kind == List && len(n.Items) > 0:
-			n = n.Items[len(n.Items)-1]
-		case n.Kind == Scalar:
-			return n.table().end
-		default:
-			return n.emptyEnd()
-		}
+	text, at := n.file.text, n.offset
+	switch {
+	case n.Kind == Scalar:
+		return n.table().end
+	case len(n.Fields) > 0:
+		at = n.Fields[len(n.Fields)-1].Value.end()
+	case len(n.Items) > 0:
+		at = n.Items[len(n.Items)-1].end()
+	case n.Style == Flow:
+		at = min(at+1, len(text))
 	}
-}
-
-// emptyEnd is behind the bracket that closes an empty map or list.
-func (n *Node) emptyEnd() int {
-	if n.Style != Flow || n.offset >= len(n.file.text) {
-		return n.offset
+	if n.Style != Flow {
+		return at
 	}
-	end := skipSpace(n.file.text, n.offset+1)
-	if end < len(n.file.text) && (n.file.text[end] == '}' || n.file.text[end] == ']') {
-		return end + 1
+	for at = skipSpace(text, at); at < len(text) && text[at] == ','; {
+		at = skipSpace(text, at+1)
 	}
-	return n.offset + 1
+	return min(at+1, len(text))
 }
 
 // table is the map from Value to the file. Two goroutines may build it at the
@@ -187,15 +179,9 @@ func (n *Node) Decode() any {
 	}
 	switch v := v.(type) {
 	case int64:
-		if int64(int(v)) != v {
-			return float64(v)
-		}
-		return int(v)
+		return float64(v)
 	case uint64:
-		if v > math.MaxInt {
-			return float64(v)
-		}
-		return int(v)
+		return float64(v)
 	case int, float64, bool, nil:
 		return v
 	}

@@ -124,7 +124,7 @@ func TestEnds(t *testing.T) {
 		{"folded", "v: >\n  a\n  b\n", Pos{1, 4}, Pos{3, 4}, Pos{3, 4}},
 		{"empty literal", "v: |\nw: x", Pos{1, 4}, Pos{1, 5}, Pos{1, 5}},
 		{"block map", "v:\n  a: b\n  c: 'd'\n", Pos{2, 3}, Pos{2, 3}, Pos{3, 9}},
-		{"flow list", "v: [a, [b]]", Pos{1, 4}, Pos{1, 4}, Pos{1, 10}},
+		{"flow list", "v: [a, [b]]", Pos{1, 4}, Pos{1, 4}, Pos{1, 12}},
 		{"empty flow list", "v: [ ]", Pos{1, 4}, Pos{1, 4}, Pos{1, 7}},
 	}
 	for _, tt := range tests {

@@ -186,7 +186,7 @@ func isComment(line string) bool { return strings.HasPrefix(strings.TrimLeft(lin
 
 // lastLine counts the lines up to the end of a value.
 func (s *sheet) lastLine(n *source.Node) int {
-	end := max(n.Start.Line, s.end(n).Line)
+	end := max(n.Start.Line, n.End().Line)
 	if !keeps(s, n) {
 		return end
 	}
@@ -194,37 +194,6 @@ func (s *sheet) lastLine(n *source.Node) int {
 		end++
 	}
 	return end
-}
-
-// end is the position behind a value, closing brackets included.
-func (s *sheet) end(n *source.Node) source.Pos {
-	var last *source.Node
-	switch {
-	case n.Kind == source.Map && len(n.Fields) > 0:
-		last = n.Fields[len(n.Fields)-1].Value
-	case n.Kind == source.List && len(n.Items) > 0:
-		last = n.Items[len(n.Items)-1]
-	}
-	if last == nil {
-		return n.End()
-	}
-	at := s.end(last)
-	if n.Style != source.Flow {
-		return at
-	}
-	for line := at.Line; line <= len(s.lines); line++ {
-		text := []rune(s.original(line))
-		col := 0
-		if line == at.Line {
-			col = min(at.Col-1, len(text))
-		}
-		for ; col < len(text) && text[col] != '#'; col++ {
-			if text[col] == ']' || text[col] == '}' {
-				return source.Pos{Line: line, Col: col + 2}
-			}
-		}
-	}
-	return at
 }
 
 // original is a line, from 1, as positions know it.
@@ -349,7 +318,7 @@ func (s *sheet) placeDash(line, indent int) {
 // value places what belongs to a key or dash on a line at indent. It reports
 // whether that is a block of several lines.
 func (s *sheet) value(n *source.Node, line, indent int) (block bool) {
-	end := s.end(n).Line
+	end := n.End().Line
 	block = end > line
 	switch {
 	case n.Kind != source.Scalar && n.Style == source.Block:
