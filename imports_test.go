@@ -85,7 +85,7 @@ func TestImports(t *testing.T) {
 		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/child", "./internal/git", "./internal/home", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
-		"loop/looptest":     {"./internal/vocab", "./loop", "./rules", "testing", "time"}, // for tests
+		"loop/looptest":     {"./host", "./internal/vocab", "./loop", "./rules", "testing", "time"}, // for tests
 		"policytest":        {"./host", "./internal/form", "./internal/home", "./internal/nearest", "./internal/recorded", "./internal/source", "./internal/vocab", "./loop", "./rules", "./schema", "./state", "os", "path/filepath", "testing", "time"},
 		"loop/replay":       {"./internal/recorded", "./internal/vocab", "./loop", "./rules", "./schema", "time"},
 

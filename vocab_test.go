@@ -14,11 +14,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
 // Each word of the vocabulary is written once, in its table: all other code names it by its constant. Names and kinds
-// that are one English word, such as reason, are left out, but for functions: elsewhere they mean other things.
+// that are one English word, such as reason, are left out, but for functions: elsewhere they mean other things. The name of a
+// host is in its own file.
 func TestVocabulary(t *testing.T) {
 	english := func(w string) bool { return strings.ToLower(w) == w && !strings.ContainsAny(w, "_.") }
 	words := slices.DeleteFunc(slices.Concat(vocab.Events(), vocab.Failures()), english)
@@ -30,6 +32,10 @@ func TestVocabulary(t *testing.T) {
 	want, got := map[string][]string{}, map[string][]string{}
 	for _, w := range words {
 		want[w] = []string{"internal/vocab/vocab.go"}
+	}
+	for _, w := range host.Names() {
+		words = append(words, w)
+		want[w] = []string{"host/" + strings.TrimSuffix(w, "-code") + ".go"}
 	}
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
 		if d.IsDir() && slices.Contains([]string{"testdata", "otel", "examples"}, d.Name()) {
@@ -45,7 +51,7 @@ func TestVocabulary(t *testing.T) {
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
 				if w, _ := strconv.Unquote(l.Value); slices.Contains(words, w) {
-					got[w] = append(got[w], filepath.ToSlash(file))
+					got[w] = slices.Compact(append(got[w], filepath.ToSlash(file)))
 				}
 			}
 			return true

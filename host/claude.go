@@ -9,6 +9,9 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
+// ClaudeCode is the name of Claude Code.
+const ClaudeCode = "claude-code"
+
 // claudeCode writes the fields under the names that all events have. It takes a note to a prompt, and keys that it does
 // not know do no harm.
 var claudeCode = Host{

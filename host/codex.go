@@ -8,6 +8,9 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
+// Codex is the name of Codex.
+const Codex = "codex"
+
 // codex refuses an answer with a key that it does not know: the turn then ends, whatever the rest says. The keys of the
 // portable form are known at every event, those of a note at a prompt only.
 var codex = Host{

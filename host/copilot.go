@@ -8,6 +8,9 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
+// Copilot is the name of Copilot CLI.
+const Copilot = "copilot"
+
 // copilot has two dialects: the case in which the event is registered selects the case of the keys. In camelCase an input
 // does not name its event, so the keys that only it has name it. A main agent's last text is in no input.
 var copilot = Host{

@@ -2,6 +2,9 @@ package host
 
 import "github.com/ralph-sdk/ralph/internal/hookfile"
 
+// Cursor is the name of Cursor.
+const Cursor = "cursor"
+
 // cursor counts the continuations itself, names a conversation instead of a session and roots instead of a directory,
 // and goes on with a message instead of a decision. It shows no notices, so they go where its hook log is: to stderr.
 var cursor = Host{

@@ -2,6 +2,9 @@ package host
 
 import "github.com/ralph-sdk/ralph/internal/hookfile"
 
+// Droid is the name of Factory Droid.
+const Droid = "droid"
+
 // droid has Claude Code's protocol as it was at first, without turn ids and last messages; only the directory of its session
 // files distinguishes it.
 var droid = Host{

@@ -8,6 +8,9 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
+// Gemini is the name of Gemini CLI.
+const Gemini = "gemini"
+
 // gemini has events of its own names, and three peculiarities. Its stop_hook_active stays false through continuations
 // in which the agent used a tool. Its prompt stays the first one through all of them. And its prompt_response is the
 // text of all of them one after another, so a phrase once said would be there for ever.
@@ -58,6 +61,11 @@ func digest(prompt string) string {
 	h := fnv.New128a()
 	_, _ = h.Write([]byte(prompt)) // a hash never fails to write
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// ofGemini reports whether Gemini CLI wrote a record.
+func (r *record) ofGemini() bool {
+	return r.typ == "gemini" || r.typ == "user" && r.content != nil && r.message == nil
 }
 
 // gemini reads a record of Gemini CLI: a message that changes is written again, with the same id. A continuation is

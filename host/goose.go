@@ -5,6 +5,9 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
+// Goose is the name of Goose.
+const Goose = "goose"
+
 // goose has Claude Code's events, but names them under "event". It starts hooks in the project, which only some of its
 // inputs name. At a stop it takes any object other than a decision for a failure, and it reads no notes, so notices go
 // to stderr, where its log is.

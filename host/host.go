@@ -39,23 +39,10 @@ import (
 	"github.com/ralph-sdk/ralph/internal/hookfile"
 )
 
-// The names of the hosts that are known. The portable host, which stands for every other one, has the name "".
-const (
-	ClaudeCode = "claude-code"
-	Codex      = "codex"
-	Gemini     = "gemini"
-	Qwen       = "qwen"
-	Copilot    = "copilot"
-	Cursor     = "cursor"
-	Droid      = "droid"
-	VSCode     = "vscode"
-	Goose      = "goose"
-)
-
 // Host is what ralph knows of one host: its protocol and, as data, its settings. Its methods are pure functions and safe for
 // concurrent use. Get one from [Detect] or [Lookup]; the zero Host is the portable one.
 type Host struct {
-	Name     string            // one of the constants above, or "" for the portable host
+	Name     string            // such as [ClaudeCode]; "" for the portable host, which stands for every unknown one
 	Title    string            // the name that its makers write
 	Settings hookfile.Settings // for package host/setup
 

@@ -7,6 +7,9 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
+// Qwen is the name of Qwen Code.
+const Qwen = "qwen"
+
 // qwen follows Claude Code closely; it has crons for session_crons, and says how full the context is. It asks for trust if its
 // user has it do so.
 var qwen = Host{

@@ -79,7 +79,7 @@ func readRecord(line []byte) (r record, whole bool) {
 // entry is what the record says. Records of unknown types are noRecord.
 func (r *record) entry(subagent bool) entry {
 	switch {
-	case r.typ == "gemini", r.typ == "user" && r.content != nil && r.message == nil:
+	case r.ofGemini():
 		return r.gemini()
 	case (r.typ == "error" || r.typ == "info" || r.typ == "warning") && r.id != "" && r.content != nil:
 		return entry{kind: noise, failed: geminiFailure(r.typ, firstText(readBlocks(r.content).texts))}

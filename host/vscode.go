@@ -1,5 +1,8 @@
 package host
 
+// VSCode is the name of VS Code.
+const VSCode = "vscode"
+
 // vscode wants the decision below hookSpecificOutput; the portable form stands beside it, for the hosts that took over
 // its input but not its answer.
 var vscode = Host{

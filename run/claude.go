@@ -3,6 +3,8 @@ package run
 import (
 	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/host"
 )
 
 // Claude is the adapter of Claude Code, "claude -p".
@@ -11,11 +13,11 @@ func Claude() Adapter { return claude{} }
 type claude struct{}
 
 func (claude) Name() string     { return "claude" }
-func (claude) Host() string     { return "claude-code" }
+func (claude) Host() string     { return host.ClaudeCode }
 func (claude) Reports() Reports { return Reports{Tokens: true, Cost: true} }
 
 func (c claude) Command(i Invocation) (Command, error) {
-	l := newCmdline(c.Name(), i.Args, "claude-code")
+	l := newCmdline(c.Name(), i.Args, c.Host())
 	if at, written := l.find("-p", "--print"); at >= 0 && at+1 < len(l.args) && !strings.HasPrefix(l.args[at+1], "-") {
 		l.refuse(ownPrompt, written)
 	}

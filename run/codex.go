@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/host"
 )
 
 // Codex is the adapter of Codex, "codex exec".
@@ -14,8 +16,8 @@ func Codex() Adapter { return codex{} }
 
 type codex struct{}
 
-func (codex) Name() string     { return "codex" }
-func (codex) Host() string     { return "codex" }
+func (codex) Name() string     { return host.Codex }
+func (codex) Host() string     { return host.Codex }
 func (codex) Reports() Reports { return Reports{Tokens: true} }
 
 func (c codex) Command(i Invocation) (Command, error) {

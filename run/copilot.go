@@ -3,6 +3,8 @@ package run
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/host"
 )
 
 // Copilot is the adapter of GitHub Copilot CLI. It reports no price. Tokens stand in its session file, which is known once an
@@ -11,8 +13,8 @@ func Copilot() Adapter { return copilot{} }
 
 type copilot struct{}
 
-func (copilot) Name() string     { return "copilot" }
-func (copilot) Host() string     { return "copilot" }
+func (copilot) Name() string     { return host.Copilot }
+func (copilot) Host() string     { return host.Copilot }
 func (copilot) Reports() Reports { return Reports{Tokens: true} }
 
 func (c copilot) Command(i Invocation) (Command, error) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -14,8 +15,8 @@ func Gemini() Adapter { return gemini{} }
 
 type gemini struct{}
 
-func (gemini) Name() string     { return "gemini" }
-func (gemini) Host() string     { return "gemini" }
+func (gemini) Name() string     { return host.Gemini }
+func (gemini) Host() string     { return host.Gemini }
 func (gemini) Reports() Reports { return Reports{Tokens: true} }
 
 func (g gemini) Command(i Invocation) (Command, error) {

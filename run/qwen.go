@@ -3,6 +3,8 @@ package run
 import (
 	"regexp"
 	"strconv"
+
+	"github.com/ralph-sdk/ralph/host"
 )
 
 // Qwen is the adapter of Qwen Code. A rate limit that the client waits for itself ends as [Timeout].
@@ -10,8 +12,8 @@ func Qwen() Adapter { return qwen{} }
 
 type qwen struct{}
 
-func (qwen) Name() string     { return "qwen" }
-func (qwen) Host() string     { return "qwen" }
+func (qwen) Name() string     { return host.Qwen }
+func (qwen) Host() string     { return host.Qwen }
 func (qwen) Reports() Reports { return Reports{Tokens: true} }
 
 func (q qwen) Command(i Invocation) (Command, error) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
@@ -69,7 +70,7 @@ func Recorder(t *testing.T, open func(t *testing.T) (r loop.Recorder, read func(
 func decision(id string) *loop.Record {
 	r := &loop.Record{
 		V: 1, ID: id, Time: time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.UTC), Policy: "policy.yaml", Digest: "d", Root: "/project",
-		Host: "claude-code", Event: vocab.Stop, Session: "s", Agent: "a", Turn: "t", Action: rules.Continue, Rule: "go", At: "policy.yaml:3:5",
+		Host: host.ClaudeCode, Event: vocab.Stop, Session: "s", Agent: "a", Turn: "t", Action: rules.Continue, Rule: "go", At: "policy.yaml:3:5",
 		Reason: "go on", Applied: true,
 		Limits: []rules.Limit{{Name: "total", At: 2, Of: 5000}}, Notices: []string{"a\nnotice"}, Notes: []string{"note"}, Noted: []string{"go"}, Log: []string{"[ralph] <log>"},
 		Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", File: "state.json", Path: []any{"n", 0}, Old: "x", Value: []any{"y"}}},

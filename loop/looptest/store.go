@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -33,7 +34,7 @@ func Store(t *testing.T, open func(t *testing.T) loop.Store) {
 
 // key names one of the loops of a test.
 func key(session string) loop.Key {
-	return loop.Key{Root: "/project", Policy: "policy.yaml", Host: "claude-code", Session: session}
+	return loop.Key{Root: "/project", Policy: "policy.yaml", Host: host.ClaudeCode, Session: session}
 }
 
 // load gives the entries of keys, one each and in their order, or ends the test.
