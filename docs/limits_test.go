@@ -82,7 +82,7 @@ func bounds() map[string][]bound {
 			{"values of the documents of one decision, in all", "loop.maxFileValues", count, "the fact is missing"},
 			{"time for walks through folders, and for disks that may hang, in all", "loop.maxFileTime", span, "the fact is missing, `exists` and `anyfile` are false, and ralph reports it"},
 			{"front matter", "state.maxMatterSize", size, "the fact is invalid"},
-			{"fields of `lenient` front matter that is not YAML", "state.maxFields", count, "the fact is invalid"},
+			{"fields of `lenient` front matter", "state.maxFields", count, "the fact is invalid"},
 			{"values of a YAML document", "state.maxYAMLNodes", count, "the fact is invalid"},
 			{"files of a glob", "loop.maxGlob", count, "the others are left out, and `problem(fact)` says so; `max` sets another number"},
 			{"files and folders that a glob looks at", "state.maxEntries", count, "the fact is missing"},

@@ -139,10 +139,8 @@ func TestBudgetOfValues(t *testing.T) {
 				return err.Error()
 			}
 			return "ok"
-		case path == "front.md":
+		case path == "front.md", path == "anchors.md":
 			format = FrontMatter
-		case path == "anchors.md":
-			format = LenientFrontMatter
 		case strings.HasSuffix(path, ".md"):
 			format = Checklist
 		}

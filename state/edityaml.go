@@ -84,7 +84,7 @@ func valueOf(src []byte) any {
 // renderKey writes the name of a field so that it is found again.
 func renderKey(name string) string {
 	key := renderYAML(name, 0)
-	if found, _ := keyOf([]byte(key + ":")); found == name {
+	if found, _, ok := keyOf([]byte(key + ":")); ok && found == name {
 		return key
 	}
 	return jsonForYAML(string(jsonedit.Encode(name)))

@@ -113,34 +113,23 @@ func decodeFrontMatter(src []byte) (*matter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.decode(); err != nil {
-		return nil, err
-	}
-	return m, nil
-}
-
-// decode understands the block as YAML.
-func (m *matter) decode() (err error) {
 	if len(m.yaml) > maxMatterSize {
-		return errMatterSize
-	}
-	if m.fields, err = parseYAML(m.yaml); err != nil {
-		return err
+		return nil, errMatterSize
 	}
 	m.value = map[string]any{}
-	if m.fields == nil {
-		return nil
+	if m.fields, err = parseYAML(m.yaml); err != nil || m.fields == nil {
+		return m, err
 	}
 	value, err := readYAML(m.fields)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	fields, ok := value.(map[string]any)
 	if !ok {
-		return fmt.Errorf("has front matter that is not a list of fields (key: value) but %s", jsonedit.Kind(value))
+		return nil, fmt.Errorf("has front matter that is not a list of fields (key: value) but %s", jsonedit.Kind(value))
 	}
 	m.value = fields
-	return nil
+	return m, nil
 }
 
 // document makes the fields available with positions in the whole file.

@@ -22,45 +22,16 @@ const (
 )
 
 // decodeLenient is decodeFrontMatter for blocks that people write without a parser
-// at hand. Blank lines may precede the first fence, and what is no YAML as a whole
-// is read field by field. s says which fields are texts;
+// at hand. Blank lines may precede the first fence, and each field is read alone. s says which fields are texts;
 // nil says nothing. whole is false if the writer may not be done yet.
 func decodeLenient(src []byte, s *schema.Schema) (m *matter, whole bool, err error) {
 	if m, err = splitFrontMatter(src, true); err != nil {
 		return nil, !errors.As(err, new(*syntaxError)), err
 	}
-	broken := m.decode()
-	if len(m.yaml) > maxMatterSize {
-		return nil, true, broken
+	if err = m.decodeFields(s); err != nil {
+		return nil, errors.Is(err, errMatterSize), err
 	}
-	whole = broken == nil
-	if broken != nil || m.repeats() {
-		if err := m.decodeFields(); err != nil {
-			return nil, whole, err
-		}
-	}
-	if s != nil && m.fields != nil {
-		m.readTexts(s)
-	}
-	slices.SortStableFunc(m.remarks, func(a, b remark) int { return a.line - b.line })
-	return m, whole, nil
-}
-
-// repeats reports whether two fields have the same name. The YAML library takes the
-// last of them; YAML itself has no such blocks.
-func (m *matter) repeats() bool {
-	if m.fields == nil || m.fields.Style&yaml.FlowStyle != 0 {
-		return false
-	}
-	seen := map[string]bool{}
-	for i := 0; i < len(m.fields.Content); i += 2 {
-		name := m.fields.Content[i].Value
-		if seen[name] {
-			return true
-		}
-		seen[name] = true
-	}
-	return false
+	return m, len(m.remarks) == 0, nil
 }
 
 // remark notes what was read in an unusual way, with its line in the block.
@@ -116,12 +87,15 @@ func (e *rawField) goesOn() bool {
 
 // decodeFields reads the block one field at a time. Of fields with the same name the
 // first counts.
-func (m *matter) decodeFields() error {
+func (m *matter) decodeFields(t *schema.Schema) error {
+	if len(m.yaml) > maxMatterSize {
+		return errMatterSize
+	}
 	fields, strays := rawFields(m.yaml)
 	switch {
 	case len(fields) > maxFields:
 		return fmt.Errorf("has front matter of more than %d fields", maxFields)
-	case len(fields) == 0:
+	case len(fields) == 0 && len(strays) > 0:
 		return errors.New("has front matter in which no line is a field (name: value)")
 	case len(strays) == 1:
 		m.remark(strays[0].line, "%q is no field (name: value); it is ignored", strays[0].message)
@@ -137,28 +111,46 @@ func (m *matter) decodeFields() error {
 			continue
 		}
 		seen[e.key] = true
-		value := e.parse()
-		v, err := any(nil), error(nil)
-		if value != nil {
-			v, err = reader.value(value, 0)
+		declared := t.At(e.key)
+		if v, node := m.readField(e, &reader, declared != nil && declared.Kind == schema.String); node != nil {
+			m.fields.Content = append(m.fields.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: e.key, Line: e.line, Column: len(e.indent) + 1}, node)
+			m.value[e.key] = v
 		}
-		if value == nil || err != nil {
-			text, start, end := plainText(e.value())
-			// Nothing says where a text ends whose quote is not closed.
-			if raw := plain(e.value()[start:end]); text == raw && strings.HasPrefix(text, `"`) || text == raw && strings.HasPrefix(text, "'") {
-				m.refuse(e, start, "has a quote that is not closed: ", text)
-				m.remark(e.line, "%s has a quote that is not closed; it is not read", e.key)
-				continue
-			}
-			v, value = text, e.textNode(text, start)
-			m.remark(e.line, "%s is not valid YAML; it is read as the text %q", e.key, shorten(text))
-		} else if after := e.value(); strings.Contains(e.indent, "\t") || len(after) > 0 && !isBlank(after[0]) && after[0] != '\r' {
-			m.remark(e.line, "%s is not valid YAML; it is read all the same", e.key)
-		}
-		m.fields.Content = append(m.fields.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: e.key, Line: e.line, Column: len(e.indent) + 1}, value)
-		m.value[e.key] = v
 	}
+	slices.SortStableFunc(m.remarks, func(a, b remark) int { return a.line - b.line })
 	return nil
+}
+
+// readField returns the value of a field and its node, which is nil if the field is unusable. It is what YAML reads in the
+// field alone, or else the text of its line. A string by the schema is that text where YAML reads something else: a list,
+// an alias, a tag, or a comment, of which nothing says whether it is one.
+func (m *matter) readField(e rawField, reader *yamlReader, isString bool) (any, *yaml.Node) {
+	node := e.parse()
+	isString = isString && !e.goesOn() && !isText(node)
+	if node != nil && !isString {
+		if v, err := reader.value(node, 0); err == nil {
+			if after := e.value(); strings.Contains(e.indent, "\t") || len(after) > 0 && !isBlank(after[0]) && after[0] != '\r' {
+				m.remark(e.line, "%s is not valid YAML; it is read all the same", e.key)
+			}
+			return v, node
+		}
+	}
+	text, start, end := plainText(e.value())
+	quoted := strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "'")
+	switch {
+	case quoted && text == plain(e.value()[start:end]):
+		m.remark(e.line, "%s has a quote that is not closed; it is not read", e.key)
+		m.refuse(e, start, "has a quote that is not closed: ", text)
+		return nil, nil
+	case isString && strings.HasPrefix(text, "#") && len(text) > 1 && !isBlank(text[1]):
+		m.refuse(e, start, "# begins a comment; put it in quotes: ", text)
+		return nil, nil
+	case isString && (text == "" || text[0] == '#'):
+		return nil, &yaml.Node{Kind: yaml.ScalarNode, Line: e.line}
+	case !isString || node == nil:
+		m.remark(e.line, "%s is not valid YAML; it is read as the text %q", e.key, shorten(text))
+	}
+	return text, e.textNode(text, start)
 }
 
 // refuse makes a field unusable because of a text.
@@ -190,8 +182,8 @@ func rawFields(src []byte) (found []rawField, strays []remark) {
 		case trimmed[0] == '#':
 			continue
 		}
-		key, colon := keyOf(trimmed)
-		if inside = key != ""; !inside {
+		key, colon, ok := keyOf(trimmed)
+		if inside = ok; !ok {
 			strays = append(strays, remark{line, shorten(plain(trimmed))})
 			continue
 		}
@@ -206,23 +198,25 @@ func rawFields(src []byte) (found []rawField, strays []remark) {
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 // keyOf returns the name that a line begins with, in quotes or not, and where the colon
-// behind it is. The name is "" if the line is no field.
-func keyOf(line []byte) (name string, colon int) {
+// behind it is. It is not ok if the line is no field.
+func keyOf(line []byte) (name string, colon int, ok bool) {
 	end := 0
 	if line[0] == '"' || line[0] == '\'' {
-		end = bytes.IndexByte(line[1:], line[0]) + 2
-		name = string(line[1:max(end-1, 1)]) // "" if it is not closed
+		for end = 1; end < len(line) && line[end] != line[0]; end++ {
+			if line[end] == '\\' && line[0] == '"' {
+				end++
+			}
+		}
+		end = min(end+1, len(line))
+		name, ok = valueOf(line[:end]).(string) // it is not if it is not closed
 	} else {
 		for end < len(line) && isNameByte(line[end]) {
 			end++
 		}
-		name = string(line[:end])
+		name, ok = string(line[:end]), end > 0
 	}
 	colon = end + len(line[end:]) - len(bytes.TrimLeft(line[end:], " \t"))
-	if name == "" || strings.ContainsAny(name, `"'\`) || colon == len(line) || line[colon] != ':' {
-		return "", 0
-	}
-	return name, colon
+	return name, colon, ok && colon < len(line) && line[colon] == ':'
 }
 
 func isNameByte(c byte) bool {
@@ -232,6 +226,9 @@ func isNameByte(c byte) bool {
 // parse returns the node of the value if the field is YAML when it stands alone, with
 // its place in the block; nil if not.
 func (e *rawField) parse() *yaml.Node {
+	if n := e.word(); n != nil {
+		return n
+	}
 	// A tab is allowed here, and so is a value right behind the colon.
 	text := bytes.TrimLeft(e.value(), " \t")
 	blanks, added := len(e.value())-len(text), 0
@@ -257,6 +254,22 @@ func (e *rawField) parse() *yaml.Node {
 	}
 	shift(n.Content[1], e.line-1, added)
 	return n.Content[1]
+}
+
+// word returns the node of a value that needs no parser, such as nearly all that a hook reads: a word, number or time, in
+// quotes or not.
+func (e *rawField) word() *yaml.Node {
+	text, start, end := plainText(e.value())
+	simple := func(c rune) bool { return isNameByte(byte(c)) && c < utf8.RuneSelf }
+	if start != 1 || text == "" || e.goesOn() || strings.ContainsFunc(text, func(c rune) bool { return !simple(c) && c != ':' && c != ' ' }) ||
+		strings.Contains(text+" ", ": ") || !simple(rune(text[0])) || text[0] == '-' || text[0] == '.' {
+		return nil
+	}
+	n := e.textNode(text, start)
+	if end-start == len(text) {
+		n.Style = 0
+	}
+	return n
 }
 
 // shift moves nodes down, and those on the first line to the left.
@@ -300,36 +313,11 @@ func plainText(rest []byte) (text string, start, end int) {
 // plain is text without the bytes that no text has.
 func plain(b []byte) string { return strings.ReplaceAll(cleanText(string(b)), "\x00", "\ufffd") }
 
-// readTexts gives fields that are texts by the schema the text of their line where
-// YAML reads something else: a list, an alias, a tag. A value that YAML takes for a
-// comment is unusable: nothing says whether it is one.
-func (m *matter) readTexts(t *schema.Schema) {
-	fields, _ := rawFields(m.yaml)
-	for i := 0; i+1 < len(m.fields.Content); i += 2 {
-		key, value := m.fields.Content[i], m.fields.Content[i+1]
-		at := slices.IndexFunc(fields, func(e rawField) bool { return e.line == key.Line && e.key == key.Value })
-		if at < 0 || isText(value) || fields[at].goesOn() {
-			continue
-		}
-		e := fields[at]
-		if field := t.Fields[e.key]; field == nil || field.Kind != schema.String {
-			continue
-		}
-		text, start, _ := plainText(e.value())
-		switch comment := strings.HasPrefix(text, "#"); {
-		case value.Kind == yaml.ScalarNode && comment && len(text) > 1 && !isBlank(text[1]):
-			delete(m.value, e.key)
-			m.refuse(e, start, "# begins a comment; put it in quotes: ", text)
-		case value.Kind == yaml.ScalarNode && (comment || value.Anchor == "" && value.Style == 0):
-			// There is nothing.
-		default:
-			m.fields.Content[i+1], m.value[e.key] = e.textNode(text, start), text
-		}
-	}
-}
-
 // isText reports whether YAML itself reads a text, number or word here.
 func isText(n *yaml.Node) bool {
+	if n == nil {
+		return false
+	}
 	ownTag := n.Style&yaml.TaggedStyle != 0 && !strings.HasPrefix(n.Tag, "!!")
 	return n.Kind == yaml.ScalarNode && n.Anchor == "" && !ownTag && (n.Style != 0 || n.Value != "")
 }

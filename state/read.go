@@ -60,10 +60,8 @@ const (
 	Checklist                 // a Markdown task list
 
 	// LenientFrontMatter is front matter as people write it by hand. Blank lines may
-	// precede it, the second line of dashes may be absent, and what is not YAML as a
-	// whole is read field by field: a field that is not YAML alone is the text of its
-	// line. What was read so is said by [Doc.Problem]. Only the fields of the outermost
-	// level are read in this way.
+	// precede it, and each field of the outermost level is read alone: one that is not YAML is the text of its
+	// line, which [Doc.Problem] says.
 	LenientFrontMatter
 )
 
