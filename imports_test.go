@@ -44,24 +44,24 @@ func TestImports(t *testing.T) {
 	}
 	want := map[string][]string{
 		// Words, numbers and places in texts.
-		"internal/fatal":       {"unsafe"},
-		"internal/hosttest":    nil, // its tests have everything
-		"internal/jsonedit":    {"./internal/jsontext", "./schema"},
-		"internal/jsontext":    nil,
-		"internal/markdown":    nil,
-		"internal/nearest":     nil,
-		"internal/reference":   {"flag", "os", "path/filepath", "testing", "time"}, // for tests
-		"internal/regexpsize":  nil,
-		"internal/room":        nil,
-		"schema":               {"./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "math/big", "time"},
-		"internal/form":        nil,
-		"internal/vocab":       {"time"},
-		"rules/internal/solve": nil,
-		"internal/shellwords":  {"runtime"},
-		"internal/source":      nil,
+		"internal/fatal":          {"unsafe"},
+		"internal/hosttest":       nil, // its tests have everything
+		"internal/jsonedit":       {"./internal/jsontext", "./schema"},
+		"internal/jsontext":       nil,
+		"internal/markdown":       nil,
+		"internal/nearest":        nil,
+		"internal/reference":      {"flag", "os", "path/filepath", "testing", "time"}, // for tests
+		"internal/regexpsize":     nil,
+		"internal/room":           nil,
+		"schema":                  {"./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "math/big", "time"},
+		"internal/form":           nil,
+		"internal/vocab":          {"time"},
+		"rules/internal/analysis": {"./schema"},
+		"internal/shellwords":     {"runtime"},
+		"internal/source":         nil,
 
 		// The language and the decision.
-		"rules":        {"./internal/form", "./internal/nearest", "./internal/regexpsize", "./internal/source", "./internal/vocab", "./rules/internal/solve", "./schema", "runtime/debug", "time"},
+		"rules":        {"./internal/form", "./internal/nearest", "./internal/regexpsize", "./internal/source", "./internal/vocab", "./rules/internal/analysis", "./schema", "runtime/debug", "time"},
 		"rules/format": {"./internal/source", "./rules"},
 
 		// Files.

@@ -160,17 +160,17 @@ func bounds() map[string][]bound {
 // inner are bounds that users do not meet: shapes of messages, effort, and what another bound implies.
 func inner() map[string][]string {
 	return map[string][]string{
-		"cmd/ralph":            {"maxPolicies", "maxPolicySize", "maxStack", "maxStdinPolicy"},
-		"internal/nearest":     {"maxCandidates", "maxWord"},
-		"internal/store":       {"maxMemoryHistory", "maxRunSize", "maxTempAge", "usualMemory"},
-		"internal/git":         {"maxLink", "maxMessage"},
-		"run":                  {"maxProblem", "maxReset", "maxSession", "maxShort", "maxStderr"},
-		"loop":                 {"maxBad", "maxCutText", "maxCutTexts", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
-		"host":                 {"MaxInput", "maxExchange"},
-		"loop/judge":           {"maxBraces"},
-		"rules":                {"maxCall", "maxCalls", "maxCover", "maxEnum", "maxFormula", "maxInputJSON", "maxInputText", "maxMistaken"},
-		"rules/internal/solve": {"MaxConstant"},
-		"internal/source":      {"maxProblems"},
+		"cmd/ralph":               {"maxPolicies", "maxPolicySize", "maxStack", "maxStdinPolicy"},
+		"internal/nearest":        {"maxCandidates", "maxWord"},
+		"internal/store":          {"maxMemoryHistory", "maxRunSize", "maxTempAge", "usualMemory"},
+		"internal/git":            {"maxLink", "maxMessage"},
+		"run":                     {"maxProblem", "maxReset", "maxSession", "maxShort", "maxStderr"},
+		"loop":                    {"maxBad", "maxCutText", "maxCutTexts", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
+		"host":                    {"MaxInput", "maxExchange"},
+		"loop/judge":              {"maxBraces"},
+		"rules":                   {"maxCall", "maxCalls", "maxCover", "maxFormula", "maxInputJSON", "maxInputText", "maxMistaken"},
+		"rules/internal/analysis": {"MaxConstant", "maxEnum"},
+		"internal/source":         {"maxProblems"},
 		"schema": {
 			"defaultSteps", "maxConformSteps", "maxDefault", "maxErrors", "maxFormatted",
 			"maxLocated", "maxNested", "maxPath", "maxPointers", "maxRare", "maxShownText", "maxShownValues", "maxSteps",

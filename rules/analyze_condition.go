@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/rules/internal/solve"
+	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
 // condition looks for parts of a condition that are never or always true. It
 // reports whether the whole is never true.
-func (a *analysis) condition(c *cond) (never bool) {
+func (a *analyzer) condition(c *cond) (never bool) {
 	if c == nil {
 		return false
 	}
@@ -23,14 +23,14 @@ func (a *analysis) condition(c *cond) (never bool) {
 	switch c.op {
 	case not: // what is wrong with it is what is wrong with what it turns round
 		a.condition(c.kids[0])
-		return a.impossible(w.yes)
+		return a.impossible(w.Yes)
 	case choose:
 		for _, k := range c.kids {
 			if k.op != leaf || !isLiteral(k.operand) {
 				a.condition(k)
 			}
 		}
-		return a.impossible(w.yes)
+		return a.impossible(w.Yes)
 	}
 	each := make([]bool, len(c.kids)) // kids that are never true (and), never false (or)
 	one := false
@@ -39,18 +39,18 @@ func (a *analysis) condition(c *cond) (never bool) {
 		if c.op == and {
 			each[i] = never
 		} else {
-			each[i] = a.impossible(a.t.when(k).no)
+			each[i] = a.impossible(a.t.when(k).No)
 		}
 		one = one || each[i]
 	}
-	never = a.impossible(w.yes)
+	never = a.impossible(w.Yes)
 	if one || c.op == or && never {
 		return never // reported already
 	}
 	if c.op == and && never {
 		a.contradiction(c)
 	}
-	if c.op == or && a.impossible(w.no) {
+	if c.op == or && a.impossible(w.No) {
 		a.tautology(c)
 	}
 	return never
@@ -59,29 +59,29 @@ func (a *analysis) condition(c *cond) (never bool) {
 func isLiteral(o *operand) bool { return o.text == "true" || o.text == "false" }
 
 // operand looks at a condition that has no parts.
-func (a *analysis) operand(o *operand, w *outcomes) (never bool) {
+func (a *analyzer) operand(o *operand, w *analysis.Outcomes) (never bool) {
 	switch {
 	case o.text == "true":
 		return false // a user wrote that it is so
-	case a.impossible(w.yes):
-		help := a.reason(o, w.yes)
+	case a.impossible(w.Yes):
+		help := a.reason(o, w.Yes)
 		if o.text == "false" {
 			help = "remove the rule, or say when it is to hold"
 		}
 		a.report("never-true", o.pos(), o.end(), help, fmt.Sprintf("%s is never true", inCode(o.text)), nil,
-			a.where(w.no), a.where())
+			a.where(w.No), a.where())
 		return true
-	case a.impossible(w.no):
-		a.report("always-true", o.pos(), o.end(), a.reason(o, w.no), fmt.Sprintf("%s is always true", inCode(o.text)), nil,
-			a.where(w.yes), a.where())
+	case a.impossible(w.No):
+		a.report("always-true", o.pos(), o.end(), a.reason(o, w.No), fmt.Sprintf("%s is always true", inCode(o.text)), nil,
+			a.where(w.Yes), a.where())
 	}
 	return false
 }
 
 // reason says why a single operand comes out only one way, so that never is
 // impossible: what the type of the one thing that it reads allows.
-func (a *analysis) reason(o *operand, never *solve.Formula) string {
-	if a.answer(a.t.solver(), never) != solve.Unsat {
+func (a *analyzer) reason(o *operand, never *analysis.Formula) string {
+	if a.t.Answer(a.t.Solver(), never) != analysis.Unsat {
 		return "the policy's own when sees to that already"
 	}
 	name, typ := "", (*schema.Schema)(nil)
@@ -104,8 +104,8 @@ func (a *analysis) reason(o *operand, never *solve.Formula) string {
 }
 
 // contradiction says which parts of an and cannot hold together.
-func (a *analysis) contradiction(c *cond) {
-	core := a.core(c.kids, func(k *cond) *solve.Formula { return a.t.when(k).yes })
+func (a *analyzer) contradiction(c *cond) {
+	core := a.core(c.kids, func(k *cond) *analysis.Formula { return a.t.when(k).Yes })
 	last := core[len(core)-1]
 	from, to := last.place()
 	var names []string
@@ -120,12 +120,12 @@ func (a *analysis) contradiction(c *cond) {
 	// The state shows the first of them, so that the last does not hold.
 	a.report("contradiction", from, to, "one of them must go, or they belong under or",
 		strings.Join(names, " and ")+" are never true together", related,
-		a.where(a.t.when(core[0]).yes, a.t.when(last).no), a.where(a.t.when(core[0]).yes), a.where())
+		a.where(a.t.when(core[0]).Yes, a.t.when(last).No), a.where(a.t.when(core[0]).Yes), a.where())
 }
 
 // tautology says which parts of an or cannot all be false.
-func (a *analysis) tautology(c *cond) {
-	core := a.core(c.kids, func(k *cond) *solve.Formula { return a.t.when(k).no })
+func (a *analyzer) tautology(c *cond) {
+	core := a.core(c.kids, func(k *cond) *analysis.Formula { return a.t.when(k).No })
 	from, _ := core[0].place()
 	_, to := core[len(core)-1].place()
 	var names []string
@@ -134,13 +134,13 @@ func (a *analysis) tautology(c *cond) {
 	}
 	a.report("always-true", from, to, "leave the condition out, or say what is meant",
 		"one of "+strings.Join(names, " and ")+" is always true", nil,
-		a.where(a.t.when(core[0]).yes), a.where())
+		a.where(a.t.when(core[0]).Yes), a.where())
 }
 
 // core leaves out parts of what is impossible as long as it stays impossible.
-func (a *analysis) core(kids []*cond, formula func(*cond) *solve.Formula) []*cond {
+func (a *analyzer) core(kids []*cond, formula func(*cond) *analysis.Formula) []*cond {
 	return fewest(kids, 2, func(rest []*cond) bool {
-		fs := make([]*solve.Formula, len(rest))
+		fs := make([]*analysis.Formula, len(rest))
 		for i, k := range rest {
 			fs[i] = formula(k)
 		}

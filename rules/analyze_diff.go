@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/source"
-	"github.com/ralph-sdk/ralph/rules/internal/solve"
+	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
 // Comparison says where two programs decide differently. The zero Comparison says
@@ -75,7 +75,7 @@ func Diff(older, newer *Program, texts bool) *Comparison {
 		defer newer.mu.Unlock()
 	}
 	m := newModel()
-	d := &differ{model: m, texts: texts, out: &Comparison{Differences: []Difference{}, Unknown: []Difference{}, Doubts: []string{}, Notes: []string{}}}
+	d := &differ{texts: texts, out: &Comparison{Differences: []Difference{}, Unknown: []Difference{}, Doubts: []string{}, Notes: []string{}}}
 	a, b := newTranslator(m, older, true), newTranslator(m, newer, true)
 	a.other, b.other = b, a
 	a.side, b.side = "old", "new"
@@ -83,7 +83,6 @@ func Diff(older, newer *Program, texts bool) *Comparison {
 	before, after := decisions(a, older), decisions(b, newer)
 	d.out.Notes = append(d.out.Notes, m.notes...)
 	d.out.Doubts = append(d.out.Doubts, m.doubts...)
-	d.left = stepsPerPolicy
 	for i := range before {
 		if !d.compare(m, &before[i], after) {
 			break
@@ -94,34 +93,32 @@ func Diff(older, newer *Program, texts bool) *Comparison {
 }
 
 type differ struct {
-	model *model
 	texts bool
-	left  int // steps
 	out   *Comparison
 }
 
 // decided is one way in which a program decides, and when it does.
 type decided struct {
 	Decision
-	when []*solve.Formula
+	when []*analysis.Formula
 }
 
 // decisions lists the ways in which a program decides.
 func decisions(t *translator, p *Program) []decided {
 	n := len(p.rules)
-	holds, fails := make([]*solve.Formula, n), make([]*solve.Formula, n)
+	holds, fails := make([]*analysis.Formula, n), make([]*analysis.Formula, n)
 	for i, r := range p.rules {
-		w, there := t.when(r.when), solve.Not(t.aside(r))
-		holds[i], fails[i] = solve.And(w.yes, there), solve.False()
+		w, there := t.when(r.when), analysis.Not(t.aside(r))
+		holds[i], fails[i] = analysis.And(w.Yes, there), analysis.False()
 		if r.Verb == verbStop {
-			fails[i] = solve.And(w.broken, there)
+			fails[i] = analysis.And(w.Broken, there)
 		}
 	}
 	var out []decided
-	var before []*solve.Formula // a rule is tried, and none so far has decided
+	var before []*analysis.Formula // a rule is tried, and none so far has decided
 	if p.when != nil {
-		isFor := t.when(p.when).yes
-		out = append(out, decided{Decision{}, []*solve.Formula{solve.Not(isFor)}})
+		isFor := t.when(p.when).Yes
+		out = append(out, decided{Decision{}, []*analysis.Formula{analysis.Not(isFor)}})
 		before = append(before, isFor)
 	}
 	for i, r := range p.rules {
@@ -129,17 +126,17 @@ func decisions(t *translator, p *Program) []decided {
 		if r.text != nil {
 			d.Text = r.text.written()
 		}
-		when := func(fs ...*solve.Formula) []*solve.Formula { return append(slices.Clone(before), fs...) }
+		when := func(fs ...*analysis.Formula) []*analysis.Formula { return append(slices.Clone(before), fs...) }
 		switch r.Verb {
 		case verbStop:
 			out = append(out, decided{d, when(holds[i])})
 			d.Failed = true
 			out = append(out, decided{d, when(fails[i])})
-			before = append(before, solve.Not(holds[i]), solve.Not(fails[i]))
+			before = append(before, analysis.Not(holds[i]), analysis.Not(fails[i]))
 		case verbContinue:
 			d.Action = Continue
 			out = append(out, decided{d, when(holds[i])}) // whatever is read on to with gate: all
-			before = append(before, solve.Not(holds[i]))
+			before = append(before, analysis.Not(holds[i]))
 		}
 	}
 	return append(out, decided{Decision{}, before})
@@ -148,10 +145,10 @@ func decisions(t *translator, p *Program) []decided {
 // compare looks for states in which the older program decides like this and the
 // newer one differently. It reports whether it is worth while to go on.
 func (d *differ) compare(m *model, old *decided, after []decided) bool {
-	s := m.solver()
+	s := m.Solver()
 	s.Add(m.fits()...)
 	s.Add(old.when...)
-	if d.ask(s).Status == solve.Unsat {
+	if m.ask(s).Status == analysis.Unsat {
 		return true
 	}
 	for i := range after {
@@ -163,9 +160,9 @@ func (d *differ) compare(m *model, old *decided, after []decided) bool {
 			continue
 		}
 		unknown := indexOf(d.out.Unknown, pair)
-		switch r := d.ask(s, after[i].when...); r.Status {
-		case solve.Unsat:
-		case solve.Sat:
+		switch r := m.ask(s, after[i].when...); r.Status {
+		case analysis.Unsat:
+		case analysis.Sat:
 			if unknown >= 0 {
 				d.out.Unknown = slices.Delete(d.out.Unknown, unknown, unknown+1)
 			}
@@ -178,7 +175,7 @@ func (d *differ) compare(m *model, old *decided, after []decided) bool {
 		default:
 			if unknown < 0 && !contradict(old.when, after[i].when) {
 				pair.Why = "comparing them takes too many steps"
-				if r.Status == solve.Maybe {
+				if r.Status == analysis.Maybe {
 					pair.Why = m.unknowns(old.when, after[i].when)
 				}
 				d.out.Unknown = append(d.out.Unknown, pair)
@@ -190,14 +187,14 @@ func (d *differ) compare(m *model, old *decided, after []decided) bool {
 
 // unknowns names the operands that two decisions depend on and that the model knows
 // nothing of: those of the deciding rules, else of the rules before them.
-func (m *model) unknowns(ways ...[]*solve.Formula) string {
+func (m *model) unknowns(ways ...[]*analysis.Formula) string {
 	const most = 3
 	var names []string
-	look := func(fs []*solve.Formula) {
+	look := func(fs []*analysis.Formula) {
 		for _, f := range fs {
 			for _, v := range f.Vars() {
 				for _, q := range m.things {
-					if q.v == v && q.kind == opaqueTest && q.name != "" && !slices.Contains(names, inCode(q.name)) {
+					if q.Var == v && q.kind == opaqueTest && q.name != "" && !slices.Contains(names, inCode(q.name)) {
 						names = append(names, inCode(q.name))
 					}
 				}
@@ -220,15 +217,11 @@ func (m *model) unknowns(ways ...[]*solve.Formula) string {
 
 // contradict reports whether one list says of a condition that it holds and the other
 // that it does not. A solver that gives up does not see that both programs ask the same.
-func contradict(a, b []*solve.Formula) bool {
-	return slices.ContainsFunc(a, func(f *solve.Formula) bool {
-		not := solve.Not(f)
-		return slices.ContainsFunc(b, func(g *solve.Formula) bool { return reflect.DeepEqual(not, g) })
+func contradict(a, b []*analysis.Formula) bool {
+	return slices.ContainsFunc(a, func(f *analysis.Formula) bool {
+		not := analysis.Not(f)
+		return slices.ContainsFunc(b, func(g *analysis.Formula) bool { return reflect.DeepEqual(not, g) })
 	})
-}
-
-func (d *differ) ask(s *solve.Solver, fs ...*solve.Formula) solve.Result {
-	return d.model.ask(s, &d.left, fs...)
 }
 
 // indexOf finds the difference between the same rules.

@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/vocab"
-	"github.com/ralph-sdk/ralph/rules/internal/solve"
+	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
 // eventsOfVerbs says that the event is one of those at which a rule may decide, nil if
 // the policy lists no other one.
-func (a *analysis) eventsOfVerbs() *solve.Formula {
+func (a *analyzer) eventsOfVerbs() *analysis.Formula {
 	var take []string
 	for _, e := range a.p.Events {
 		if !a.watched(e) {
@@ -21,27 +21,27 @@ func (a *analysis) eventsOfVerbs() *solve.Formula {
 	case len(take) == len(a.p.Events):
 		return nil
 	case len(take) == 0:
-		return solve.False()
+		return analysis.False()
 	case q == nil:
-		return solve.True()
+		return analysis.True()
 	default:
-		var events []*solve.Formula
+		var events []*analysis.Formula
 		for _, e := range take {
-			events = append(events, a.t.is(q, e))
+			events = append(events, a.t.Is(&q.Quantity, e))
 		}
-		return solve.Or(events...)
+		return analysis.Or(events...)
 	}
 }
 
 // watched reports whether an event takes no verb.
-func (a *analysis) watched(event string) bool {
+func (a *analyzer) watched(event string) bool {
 	return vocab.Watched(event) && !slices.Contains(a.p.compiler.load.cfg.Events, event)
 }
 
 // eventVerb reports a rule with a verb that holds only where nothing can be decided.
-func (a *analysis) eventVerb(i int) {
+func (a *analyzer) eventVerb(i int) {
 	r := a.p.rules[i]
-	if r.Verb == "" || a.verbs == nil || a.dead[i] || a.answer(a.base, a.holds[i], a.verbs) != solve.Unsat {
+	if r.Verb == "" || a.verbs == nil || a.dead[i] || a.t.Answer(a.base, a.holds[i], a.verbs) != analysis.Unsat {
 		return
 	}
 	from, to := a.place(i)

@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
 // fields looks in the when of a rule for fields that may be absent and are used
 // where nothing is an error.
-func (a *analysis) fields(i int) {
+func (a *analyzer) fields(i int) {
 	guarded := map[string]bool{} // paths that the when compares with nil
 	a.p.rules[i].when.walk(func(o *operand) {
 		var visit func(n ast.Node)
@@ -39,7 +41,7 @@ func (a *analysis) fields(i int) {
 
 // fieldCheck looks at one operand.
 type fieldCheck struct {
-	a       *analysis
+	a       *analyzer
 	o       *operand
 	r       *resolver
 	guarded map[string]bool
@@ -77,7 +79,7 @@ func (f *fieldCheck) needs(n ast.Node) {
 		return
 	}
 	t := f.r.typeOf(n, nil)
-	if t == nil || !canBeNil(t) {
+	if t == nil || !analysis.CanBeNil(t) {
 		return
 	}
 	runes := []rune(f.o.text)

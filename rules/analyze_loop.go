@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	"github.com/ralph-sdk/ralph/internal/vocab"
-	"github.com/ralph-sdk/ralph/rules/internal/solve"
+	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
 // bounded reports continue rules that go on and on with an agent that changes
 // nothing: only ralph's own limits would end them. A count that the agent is to
 // change (when: done < total) is no bound; one that the policy itself raises is.
-func (a *analysis) bounded() {
+func (a *analyzer) bounded() {
 	own := defaultLimits()
 	if l := a.p.limits; l.HasRepeats || l.Tokens > 0 || l.Continuations < own.Continuations || l.Total < own.Total || l.Elapsed < own.Elapsed {
 		return
@@ -33,7 +33,7 @@ func (a *analysis) bounded() {
 
 // moves reports whether a condition reads what changes though the agent changes
 // nothing: the host's flag, the loop memory, the time, or a value that the policy sets.
-func (a *analysis) moves(root *cond) bool {
+func (a *analyzer) moves(root *cond) bool {
 	found := false
 	root.walk(func(o *operand) {
 		for _, s := range o.syms {
@@ -56,7 +56,7 @@ func (a *analysis) moves(root *cond) bool {
 }
 
 // sets reports whether a rule that does not stop changes what an operand reads.
-func (a *analysis) sets(read *access) bool {
+func (a *analyzer) sets(read *access) bool {
 	for _, r := range a.p.rules {
 		if r.Verb == verbStop {
 			continue
@@ -84,7 +84,7 @@ func (e *effect) reaches(path []string) bool {
 // cannot be read: the stop rules above it are unknown then, so it would go on
 // blindly. A default does not help, it stands in for what is missing only. reach
 // is what is left undecided above rule i.
-func (a *analysis) bare(reach *solve.Solver, i int) {
+func (a *analyzer) bare(reach *analysis.Solver, i int) {
 	r := a.p.rules[i]
 	if r.Verb != verbContinue || r.when != nil {
 		return
@@ -97,7 +97,7 @@ func (a *analysis) bare(reach *solve.Solver, i int) {
 			from, to := a.place(i)
 			a.report("bare-continue", from, to, "say in when what the rule relies on, or stop when invalid("+f.Name+")",
 				fmt.Sprintf("the rule %q continues also when %q cannot be read", r.Name, f.Name), nil,
-				evidence{reach, []*solve.Formula{a.holds[i], invalid}}, a.where(invalid))
+				evidence{reach, []*analysis.Formula{a.holds[i], invalid}}, a.where(invalid))
 			return
 		}
 	}
@@ -106,7 +106,7 @@ func (a *analysis) bare(reach *solve.Solver, i int) {
 // unmade reports a set that is asked for while its file is missing, where the fact has no
 // default to make the file from: the agent may stop then. reach is what is left undecided
 // above rule i. A policy that asks exists(…) itself may know better.
-func (a *analysis) unmade(reach *solve.Solver, i int) {
+func (a *analyzer) unmade(reach *analysis.Solver, i int) {
 	r := a.p.rules[i]
 	for _, name := range [...]string{vocab.Exists, vocab.AnyFile, vocab.IsDir} {
 		if a.p.table.find(name) != nil {
@@ -122,7 +122,7 @@ func (a *analysis) unmade(reach *solve.Solver, i int) {
 			from, to := a.place(i)
 			a.report("set-missing", from, to, "add default: {} to the fact, or ok("+f.Name+") to the when",
 				fmt.Sprintf("the rule %q sets a field of %q also when there is no file, and the fact has no default to make one from", r.Name, f.Name), nil,
-				evidence{reach, []*solve.Formula{a.holds[i], missing}}, a.where(missing))
+				evidence{reach, []*analysis.Formula{a.holds[i], missing}}, a.where(missing))
 			return
 		}
 	}

@@ -5,42 +5,33 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/rules/internal/solve"
+	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// model is what the analyses know of the world: the quantities on which decisions
-// depend, and what always holds of them. Programs that are compared share one.
+// model is what the analyses know of the world, of one program or of two that are compared.
 //
 // It follows the schemas: a field has a value of its type, its enum and its
 // bounds, or is unusable as a whole. Conditions that it cannot express are opaque.
 type model struct {
-	space  *solve.Space
+	*analysis.Model
 	things []*quantity
 	byKey  map[string]*quantity
-	always []*solve.Formula // what holds in every state
 
 	notes  []string // what a comparison should say of it
 	doubts []string // what it cannot compare
 }
 
 func newModel() *model {
-	return &model{space: solve.NewSpace(), byKey: map[string]*quantity{}}
+	return &model{Model: analysis.NewModel(), byKey: map[string]*quantity{}}
 }
 
-// ask looks for a state in which fs hold, of the steps that are left: one in which each
-// field has a value of its type, if there is one.
-func (m *model) ask(s *solve.Solver, left *int, fs ...*solve.Formula) solve.Result {
-	try := func(fs []*solve.Formula) (r solve.Result) {
-		if *left > 0 {
-			r = s.Solve(min(stepsPerQuestion, *left), fs...)
-			*left -= r.Steps
-		}
-		return r
-	}
-	r := try(fs)
-	if r.Status == solve.Sat {
-		if fits := try(append(fs, m.fits()...)); fits.Status == solve.Sat {
+// ask looks for a state in which fs hold: one in which each field has a value of its type,
+// if there is one.
+func (m *model) ask(s *analysis.Solver, fs ...*analysis.Formula) analysis.Result {
+	r := m.Ask(s, fs...)
+	if r.Status == analysis.Sat {
+		if fits := m.Ask(s, append(fs, m.fits()...)...); fits.Status == analysis.Sat {
 			return fits
 		}
 	}
@@ -48,20 +39,13 @@ func (m *model) ask(s *solve.Solver, left *int, fs ...*solve.Formula) solve.Resu
 }
 
 // fits says that each field has a value of its type.
-func (m *model) fits() (all []*solve.Formula) {
+func (m *model) fits() (all []*analysis.Formula) {
 	for _, q := range m.things {
 		if q.kind == fieldUsable {
-			all = append(all, solve.In(q.v, isUsable))
+			all = append(all, analysis.In(q.Var, isUsable))
 		}
 	}
 	return all
-}
-
-// solver gives a solver that knows what always holds. All quantities must be known by then.
-func (m *model) solver() *solve.Solver {
-	s := solve.NewSolver(m.space)
-	s.Add(m.always...)
-	return s
 }
 
 // quantityKind says what a quantity is.
@@ -86,24 +70,14 @@ const (
 	isNo, isYes, isError       = 0, 1, 2 // opaqueTest
 )
 
-// quantity is one variable of a model.
+// quantity is one quantity of a model, and what it is in a policy.
 type quantity struct {
-	kind quantityKind
-	v    solve.Var
-	name string // of the fact, name, param or rule
-	path []string
-	fact *Fact
-
-	// A quantity that can be nil beside being a number has a choice for that.
-	nilable  bool
-	presence solve.Var // a choice: 0 it is nil, 1 it is not
-
-	number   bool
-	min, max int
-	values   []any // of a choice, by their number
-	open     bool  // values[0] stands for all that are not named
-	nonempty bool  // a string that is never ""
-	times    int   // of unless_repeated
+	analysis.Quantity
+	kind  quantityKind
+	name  string // of the fact, name, param or rule
+	path  []string
+	fact  *Fact
+	times int // of unless_repeated
 }
 
 // define gives the quantity with this key, made by make at its first use.
@@ -116,23 +90,6 @@ func (m *model) define(key string, create func() *quantity) *quantity {
 	}
 	return q
 }
-
-// is says that a choice has this value. A value that it can never have is never there.
-func (m *model) is(q *quantity, value any) *solve.Formula {
-	i := slices.Index(q.values, value)
-	if i < 0 {
-		s, text := value.(string)
-		if !q.open || q.nonempty && text && s == "" {
-			return solve.False()
-		}
-		i = m.space.Widen(q.v)
-		q.values = append(q.values, value)
-	}
-	return solve.In(q.v, i)
-}
-
-// unnamed stands in the values of an open choice for all that no rule names.
-type unnamed struct{}
 
 // Witness is a state of the world that shows a finding. What it leaves out
 // does not matter. As JSON it is what a test of `ralph test` is given.
@@ -157,14 +114,14 @@ func (w Witness) asJSON() json.RawMessage {
 }
 
 // witness makes a state of the values that a solver found.
-func (m *model) witness(r *solve.Result) Witness {
+func (m *model) witness(r *analysis.Result) Witness {
 	var w Witness
 	facts := map[string]any{}
 	for _, q := range m.things {
 		if q.kind != factStatus {
 			continue
 		}
-		switch status, asked := r.Value(q.v); {
+		switch status, asked := r.Value(q.Var); {
 		case !asked:
 		case status == isMissing:
 			w.Missing = append(w.Missing, q.name)
@@ -175,7 +132,7 @@ func (m *model) witness(r *solve.Result) Witness {
 		}
 	}
 	for _, q := range m.things {
-		value, asked := m.valueOf(q, r)
+		value, asked := q.Value(r)
 		if !asked {
 			continue
 		}
@@ -222,35 +179,6 @@ func (m *model) witness(r *solve.Result) Witness {
 		w.Facts = facts
 	}
 	return w
-}
-
-// valueOf gives the value that a quantity has in a result; asked is false if it
-// is of no matter.
-func (m *model) valueOf(q *quantity, r *solve.Result) (value any, asked bool) {
-	i, asked := r.Value(q.v)
-	if q.nilable && q.number {
-		if present, known := r.Value(q.presence); known && present == 0 {
-			return nil, true
-		} else if known {
-			asked = true
-		}
-	}
-	if !asked || q.number || q.values == nil {
-		return i, asked
-	}
-	if q.values[i] == (unnamed{}) {
-		return q.anotherText(), true
-	}
-	return q.values[i], true
-}
-
-// anotherText is a text that no rule names.
-func (q *quantity) anotherText() string {
-	text := "something"
-	for slices.Contains(q.values, any(text)) {
-		text += " else"
-	}
-	return text
 }
 
 // emptyFact is a value of the fact's type of which nothing is known.

@@ -6,30 +6,30 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/vocab"
-	"github.com/ralph-sdk/ralph/rules/internal/solve"
+	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
 // passes says that rule i lets the rules behind it be read: it does not decide,
 // nor does it stop because it could not be evaluated.
-func (a *analysis) passes(i int) *solve.Formula {
+func (a *analyzer) passes(i int) *analysis.Formula {
 	r := a.p.rules[i]
 	if !a.decides(r) {
-		return solve.True()
+		return analysis.True()
 	}
-	out := solve.Not(a.holds[i])
+	out := analysis.Not(a.holds[i])
 	if r.Verb == verbStop {
-		out = solve.And(out, solve.Not(solve.And(a.whens[i].broken, solve.Not(a.t.aside(r)))))
+		out = analysis.And(out, analysis.Not(analysis.And(a.whens[i].Broken, analysis.Not(a.t.aside(r)))))
 	}
 	return out
 }
 
 // decides reports whether the rules behind r are not read once it holds.
-func (a *analysis) decides(r *Rule) bool {
+func (a *analyzer) decides(r *Rule) bool {
 	return r.Verb == verbStop || r.Verb == verbContinue && a.p.Gate == gateFirst
 }
 
 // noting reports whether a rule runs also where no rule decides.
-func (a *analysis) noting(r *Rule) bool {
+func (a *analyzer) noting(r *Rule) bool {
 	return (r.Verb == "" || r.Verb == verbNote) && slices.ContainsFunc(a.p.Events, func(e string) bool {
 		return e == vocab.UserPromptSubmit || e == vocab.PreCompact || vocab.Watched(e)
 	})
@@ -38,13 +38,13 @@ func (a *analysis) noting(r *Rule) bool {
 // order goes through the rules as an event does and looks for those that are
 // never reached in a state in which they hold, and for what the end is left with.
 // isFor says that the policy is for the event.
-func (a *analysis) order(isFor *solve.Formula) {
-	reach := a.t.solver()
+func (a *analyzer) order(isFor *analysis.Formula) {
+	reach := a.t.Solver()
 	reach.Add(isFor)
 	for i, r := range a.p.rules {
-		if !a.dead[i] && !a.noting(r) && a.answer(reach, a.holds[i]) == solve.Unsat {
+		if !a.dead[i] && !a.noting(r) && a.t.Answer(reach, a.holds[i]) == analysis.Unsat {
 			a.dead[i] = true
-			if a.answer(reach) == solve.Unsat {
+			if a.t.Answer(reach) == analysis.Unsat {
 				a.unreachable(i)
 				return
 			}
@@ -58,7 +58,7 @@ func (a *analysis) order(isFor *solve.Formula) {
 	}
 	for i, r := range a.p.rules { // with gate: all a continue decides, too
 		if r.Verb == verbContinue {
-			reach.Add(solve.Not(a.holds[i]))
+			reach.Add(analysis.Not(a.holds[i]))
 		}
 	}
 	a.undecided(reach)
@@ -67,7 +67,7 @@ func (a *analysis) order(isFor *solve.Formula) {
 
 // place gives where a finding about rule i is reported: at its name, or at the include
 // that brings it in.
-func (a *analysis) place(i int) (from, to Pos) {
+func (a *analyzer) place(i int) (from, to Pos) {
 	r := a.p.rules[i]
 	if at, ok := a.include(r); ok {
 		return at.from, at.to
@@ -76,7 +76,7 @@ func (a *analysis) place(i int) (from, to Pos) {
 }
 
 // include gives the place in the policy of the include that brings a rule in.
-func (a *analysis) include(r *Rule) (at includeAt, ok bool) {
+func (a *analyzer) include(r *Rule) (at includeAt, ok bool) {
 	prefix, _, found := strings.Cut(r.Name, "/")
 	if !found {
 		return at, false
@@ -90,7 +90,7 @@ func (a *analysis) include(r *Rule) (at includeAt, ok bool) {
 
 // wholeInclude reports whether i is the last rule of an include none of whose
 // rules ever decides because of the rules above it.
-func (a *analysis) wholeInclude(i int) bool {
+func (a *analyzer) wholeInclude(i int) bool {
 	prefix, _, _ := strings.Cut(a.p.rules[i].Name, "/")
 	within := func(j int) bool {
 		return j < len(a.p.rules) && strings.HasPrefix(a.p.rules[j].Name, prefix+"/")
@@ -105,8 +105,8 @@ func (a *analysis) wholeInclude(i int) bool {
 
 // unreachable reports that no rule from i on is ever reached. One finding is enough:
 // the others follow it.
-func (a *analysis) unreachable(i int) {
-	covers := a.cover(i, solve.True())
+func (a *analyzer) unreachable(i int) {
+	covers := a.cover(i, analysis.True())
 	rest := ""
 	switch n := len(a.p.rules) - i - 1; {
 	case n == 1:
@@ -128,7 +128,7 @@ func (a *analysis) unreachable(i int) {
 }
 
 // shadowed reports that whenever rule i holds, earlier rules have decided.
-func (a *analysis) shadowed(i int) {
+func (a *analyzer) shadowed(i int) {
 	covers := a.cover(i, a.holds[i])
 	var names []string
 	for _, j := range covers {
@@ -152,7 +152,7 @@ func (a *analysis) shadowed(i int) {
 }
 
 // related points at rules.
-func (a *analysis) related(rules []int) []Related {
+func (a *analyzer) related(rules []int) []Related {
 	var out []Related
 	for _, j := range rules {
 		out = append(out, Related{Pos: a.p.rules[j].Pos, Message: fmt.Sprintf("%q decides first", a.p.rules[j].Name)})
@@ -165,7 +165,7 @@ const maxCover = 6
 
 // cover finds few rules before i that decide whenever f holds: one if one is
 // enough. It is empty if that takes too many.
-func (a *analysis) cover(i int, f *solve.Formula) []int {
+func (a *analyzer) cover(i int, f *analysis.Formula) []int {
 	var rules []int
 	for j := range i {
 		if a.dead[j] || !a.decides(a.p.rules[j]) {
@@ -177,7 +177,7 @@ func (a *analysis) cover(i int, f *solve.Formula) []int {
 		rules = append(rules, j)
 	}
 	rules = fewest(rules, 0, func(rest []int) bool {
-		fs := []*solve.Formula{f}
+		fs := []*analysis.Formula{f}
 		for _, j := range rest {
 			fs = append(fs, a.passes(j))
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/ralph-sdk/ralph/internal/vocab"
-	"github.com/ralph-sdk/ralph/rules/internal/solve"
+	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
 // translator says in the formulas of a model when the conditions of one program
@@ -23,8 +23,8 @@ type translator struct {
 	side     string      // what this one is called then
 	meanings map[*Fact]string
 
-	conds map[*cond]*outcomes
-	reads map[*cond]*outcomes
+	conds map[*cond]*analysis.Outcomes
+	reads map[*cond]*analysis.Outcomes
 	trees map[*operand]ast.Node
 
 	at string // the operand that is translated, as it is written
@@ -33,61 +33,39 @@ type translator struct {
 func newTranslator(m *model, p *Program, fixed bool) *translator {
 	return &translator{
 		model: m, c: p.compiler, fixed: fixed, meanings: map[*Fact]string{},
-		conds: map[*cond]*outcomes{}, reads: map[*cond]*outcomes{}, trees: map[*operand]ast.Node{},
+		conds: map[*cond]*analysis.Outcomes{}, reads: map[*cond]*analysis.Outcomes{}, trees: map[*operand]ast.Node{},
 	}
 }
-
-// outcomes says when a condition is true, false and broken. Otherwise it is
-// unknown. For expressions that are no conditions yes means that there is a value.
-type outcomes struct{ yes, no, broken *solve.Formula }
-
-// choose is a where o is true, and b where it is false.
-func (o *outcomes) choose(a, b *outcomes) *outcomes {
-	return &outcomes{
-		yes:    solve.Or(solve.And(o.yes, a.yes), solve.And(o.no, b.yes)),
-		no:     solve.Or(solve.And(o.yes, a.no), solve.And(o.no, b.no)),
-		broken: solve.Or(o.broken, solve.And(o.yes, a.broken), solve.And(o.no, b.broken)),
-	}
-}
-
-func (o *outcomes) size() int { return o.yes.Size() + o.no.Size() + o.broken.Size() }
 
 // maxFormula bounds what lets that name lets that name lets can grow to.
 const maxFormula = 5000
 
 // when says how a condition comes out. nil is the condition of a rule without one.
-func (t *translator) when(c *cond) *outcomes {
+func (t *translator) when(c *cond) *analysis.Outcomes {
 	if c == nil {
-		return &outcomes{solve.True(), solve.False(), solve.False()}
+		return analysis.Always(true)
 	}
 	if o := t.conds[c]; o != nil {
 		return o
 	}
-	var out *outcomes
+	var out *analysis.Outcomes
 	switch c.op {
 	case leaf:
 		out = t.leaf(c.operand)
 	case not:
-		k := t.when(c.kids[0])
-		out = &outcomes{k.no, k.yes, k.broken}
+		out = t.when(c.kids[0]).Not()
 	case choose:
-		out = t.when(c.kids[0]).choose(t.when(c.kids[1]), t.when(c.kids[2]))
+		out = t.when(c.kids[0]).Choose(t.when(c.kids[1]), t.when(c.kids[2]))
 	default:
-		var yes, no, bad []*solve.Formula
-		for _, kid := range c.kids {
-			k := t.when(kid)
-			yes, no, bad = append(yes, k.yes), append(no, k.no), append(bad, k.broken)
+		parts := make([]*analysis.Outcomes, len(c.kids))
+		for i, kid := range c.kids {
+			parts[i] = t.when(kid)
 		}
-		// An operand that decides makes up for broken ones beside it.
-		if c.op == and {
-			out = &outcomes{yes: solve.And(yes...), no: solve.Or(no...)}
-			out.broken = solve.And(solve.Not(out.no), solve.Or(bad...))
-		} else {
-			out = &outcomes{yes: solve.Or(yes...), no: solve.And(no...)}
-			out.broken = solve.And(solve.Not(out.yes), solve.Or(bad...))
+		if out = analysis.AllOf(parts); c.op == or {
+			out = analysis.OneOf(parts)
 		}
 	}
-	if out.size() > maxFormula {
+	if out.Size() > maxFormula {
 		t.at = "a condition with too many parts"
 		out = t.opaque("condition", []string{t.side, fmt.Sprintf("%p", c)}, 4)
 	}
@@ -96,68 +74,68 @@ func (t *translator) when(c *cond) *outcomes {
 }
 
 // value says whether there is a value of an expression that is no condition.
-func (t *translator) value(c *cond) *outcomes {
+func (t *translator) value(c *cond) *analysis.Outcomes {
 	if o := t.reads[c]; o != nil {
 		return o
 	}
-	var out *outcomes
+	var out *analysis.Outcomes
 	switch c.op {
 	case leaf:
 		known, bad := t.reading(c.operand)
-		out = &outcomes{yes: known, no: solve.False(), broken: bad}
+		out = &analysis.Outcomes{Yes: known, No: analysis.False(), Broken: bad}
 		n := t.tree(c.operand)
 		if _, plain := t.sideOf(n, c.operand.snippet.scope); !plain && t.comparison(n, c.operand.snippet.scope) == nil {
 			t.at = c.operand.text
 			o := t.opaqueNode(n)
-			out.yes = solve.And(known, solve.Not(o.broken))
-			out.broken = solve.Or(bad, solve.And(known, o.broken))
+			out.Yes = analysis.And(known, analysis.Not(o.Broken))
+			out.Broken = analysis.Or(bad, analysis.And(known, o.Broken))
 		}
 	case choose:
-		out = t.when(c.kids[0]).choose(t.value(c.kids[1]), t.value(c.kids[2]))
+		out = t.when(c.kids[0]).Choose(t.value(c.kids[1]), t.value(c.kids[2]))
 	default:
 		w := t.when(c)
-		out = &outcomes{yes: solve.Or(w.yes, w.no), no: solve.False(), broken: w.broken}
+		out = &analysis.Outcomes{Yes: analysis.Or(w.Yes, w.No), No: analysis.False(), Broken: w.Broken}
 	}
-	if out.size() > maxFormula {
+	if out.Size() > maxFormula {
 		t.at = "a value with too many parts"
 		o := t.opaque("value", []string{t.side, fmt.Sprintf("%p", c)}, 4)
-		out = &outcomes{yes: solve.Or(o.yes, o.no), no: solve.False(), broken: o.broken}
+		out = &analysis.Outcomes{Yes: analysis.Or(o.Yes, o.No), No: analysis.False(), Broken: o.Broken}
 	}
 	t.reads[c] = out
 	return out
 }
 
 // leaf says how an operand comes out.
-func (t *translator) leaf(o *operand) *outcomes {
+func (t *translator) leaf(o *operand) *analysis.Outcomes {
 	known, bad := t.reading(o)
 	n := t.tree(o)
 	t.at = o.text
 	w := t.proposition(n, o.snippet.scope)
-	return &outcomes{
-		yes:    solve.And(known, w.yes),
-		no:     solve.And(known, w.no),
-		broken: solve.Or(bad, solve.And(known, w.broken)),
+	return &analysis.Outcomes{
+		Yes:    analysis.And(known, w.Yes),
+		No:     analysis.And(known, w.No),
+		Broken: analysis.Or(bad, analysis.And(known, w.Broken)),
 	}
 }
 
 // reading says when all that an operand names is known, and when some of it is broken.
-func (t *translator) reading(o *operand) (all, bad *solve.Formula) {
-	var has, breaks, usable []*solve.Formula
+func (t *translator) reading(o *operand) (all, bad *analysis.Formula) {
+	var has, breaks, usable []*analysis.Formula
 	for _, s := range o.syms {
 		switch s.kind {
 		case factSymbol:
 			has = append(has, t.status(s.fact, isOK))
 		case letSymbol:
 			v := t.value(s.let.root)
-			has, breaks = append(has, v.yes), append(breaks, v.broken)
+			has, breaks = append(has, v.Yes), append(breaks, v.Broken)
 		}
 	}
 	for _, a := range o.reads {
 		if f := a.fact.fact; f != nil && f.Schema != nil && len(a.path) > 0 {
-			usable = append(usable, solve.Or(solve.Not(t.status(f, isOK)), solve.In(t.usable(f, a.path).v, isUsable)))
+			usable = append(usable, analysis.Or(analysis.Not(t.status(f, isOK)), analysis.In(t.usable(f, a.path).Var, isUsable)))
 		}
 	}
-	return solve.And(append(has, usable...)...), solve.Or(breaks...)
+	return analysis.And(append(has, usable...)...), analysis.Or(breaks...)
 }
 
 // tree gives the resolved expression of an operand.
@@ -181,8 +159,8 @@ func (t *translator) resolved(src string, sc *scope) ast.Node {
 }
 
 // status says that a fact stands like this.
-func (t *translator) status(f *Fact, status int) *solve.Formula {
-	return solve.In(t.statusOf(f).v, status)
+func (t *translator) status(f *Fact, status int) *analysis.Formula {
+	return analysis.In(t.statusOf(f).Var, status)
 }
 
 func (t *translator) statusOf(f *Fact) *quantity {
@@ -192,12 +170,12 @@ func (t *translator) statusOf(f *Fact) *quantity {
 		return q
 	}
 	q = t.define("status "+name, func() *quantity {
-		return &quantity{kind: factStatus, v: t.space.Choice(3, isOK), name: name, fact: f}
+		return &quantity{kind: factStatus, Quantity: t.Choice(3, isOK), name: name, fact: f}
 	})
 	otherwise := isMissing
 	if f.HasDefault { // it stands in for a fact that is missing, whatever the reason
 		otherwise = isOK
-		t.always = append(t.always, solve.Not(solve.In(q.v, isMissing)))
+		t.Always(analysis.Not(analysis.In(q.Var, isMissing)))
 	}
 	for _, a := range f.args {
 		for _, s := range a.segs {
@@ -206,7 +184,7 @@ func (t *translator) statusOf(f *Fact) *quantity {
 			}
 			for _, g := range needed(s.hole) {
 				if g != f {
-					t.always = append(t.always, solve.Or(t.status(g, isOK), solve.In(q.v, otherwise)))
+					t.Always(analysis.Or(t.status(g, isOK), analysis.In(q.Var, otherwise)))
 				}
 			}
 		}
@@ -246,30 +224,30 @@ func needed(c *cond) []*Fact {
 func (t *translator) usable(f *Fact, path []string) *quantity {
 	name := t.labelOf(f)
 	return t.define("usable "+name+" "+strings.Join(path, "\x00"), func() *quantity {
-		return &quantity{kind: fieldUsable, v: t.space.Choice(2, isUsable), name: name, fact: f, path: path}
+		return &quantity{kind: fieldUsable, Quantity: t.Choice(2, isUsable), name: name, fact: f, path: path}
 	})
 }
 
 // aside says that unless_repeated lets a rule step aside.
-func (t *translator) aside(r *Rule) *solve.Formula {
+func (t *translator) aside(r *Rule) *analysis.Formula {
 	if r.Unless == nil {
-		return solve.False()
+		return analysis.False()
 	}
 	q := t.define(fmt.Sprint("aside ", r.Name, *r.Unless), func() *quantity {
-		return &quantity{kind: ruleAside, v: t.space.Choice(2, isActive), name: r.Name, times: r.Unless.Times}
+		return &quantity{kind: ruleAside, Quantity: t.Choice(2, isActive), name: r.Name, times: r.Unless.Times}
 	})
-	return solve.In(q.v, isAside)
+	return analysis.In(q.Var, isAside)
 }
 
 // proposition says how a resolved expression comes out when all it names is known.
-func (t *translator) proposition(n ast.Node, sc *scope) *outcomes {
+func (t *translator) proposition(n ast.Node, sc *scope) *analysis.Outcomes {
 	switch n := n.(type) {
 	case *ast.BoolNode:
-		return t.test(n.Value)
+		return analysis.Always(n.Value)
 	case *ast.UnaryNode:
 		if n.Operator == "not" || n.Operator == "!" {
 			w := t.proposition(n.Node, sc)
-			return &outcomes{w.no, w.yes, w.broken}
+			return w.Not()
 		}
 	case *ast.IdentifierNode:
 		switch s := t.c.table.find(n.Value); {
@@ -279,41 +257,30 @@ func (t *translator) proposition(n ast.Node, sc *scope) *outcomes {
 		case s.kind == askSymbol:
 			status := map[string]int{"ok": isOK, "missing": isMissing, "invalid": isInvalid}
 			if i, ok := status[s.ask]; ok {
-				f := t.status(s.fact, i)
-				return &outcomes{f, solve.Not(f), solve.False()}
+				return analysis.When(t.status(s.fact, i))
 			}
 		}
 	}
 	if w := t.comparison(n, sc); w != nil {
 		return w
 	}
-	if s, ok := t.sideOf(n, sc); ok && s.choice != nil {
-		yes, no := t.is(s.choice, true), t.is(s.choice, false)
-		return &outcomes{yes, no, solve.And(solve.Not(yes), solve.Not(no))}
-	} else if ok && s.constant {
-		if b, is := s.value.(bool); is {
-			return t.test(b)
+	if s, ok := t.sideOf(n, sc); ok {
+		if w := t.Truth(s); w != nil {
+			return w
 		}
 	}
 	return t.opaqueNode(n)
 }
 
-func (t *translator) test(b bool) *outcomes {
-	if b {
-		return &outcomes{solve.True(), solve.False(), solve.False()}
-	}
-	return &outcomes{solve.False(), solve.True(), solve.False()}
-}
-
 // opaqueNode is an expression that the model knows nothing of. Equal ones are the
 // same choice, and x != y is not x == y.
-func (t *translator) opaqueNode(n ast.Node) *outcomes {
+func (t *translator) opaqueNode(n ast.Node) *analysis.Outcomes {
 	if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "==" || b.Operator == "!=") {
 		sides := []string{t.text(b.Left), t.text(b.Right)}
 		slices.Sort(sides)
 		o := t.opaque("==", sides, 3)
 		if b.Operator == "!=" {
-			return &outcomes{o.no, o.yes, o.broken}
+			return o.Not()
 		}
 		return o
 	}
@@ -345,14 +312,14 @@ func neverFails(n ast.Node) bool {
 }
 
 // opaque is a choice between so many outcomes: no, yes, broken, unknown.
-func (t *translator) opaque(kind string, texts []string, outcomesOf int) *outcomes {
+func (t *translator) opaque(kind string, texts []string, outcomesOf int) *analysis.Outcomes {
 	key := "opaque " + kind + " " + strings.Join(texts, "\x00")
 	q := t.define(key, func() *quantity {
-		return &quantity{kind: opaqueTest, v: t.space.Opaque(outcomesOf), name: t.at}
+		return &quantity{kind: opaqueTest, Quantity: t.Opaque(outcomesOf), name: t.at}
 	})
-	out := &outcomes{yes: solve.In(q.v, isYes), no: solve.In(q.v, isNo), broken: solve.False()}
+	out := &analysis.Outcomes{Yes: analysis.In(q.Var, isYes), No: analysis.In(q.Var, isNo), Broken: analysis.False()}
 	if outcomesOf > 2 {
-		out.broken = solve.In(q.v, isError)
+		out.Broken = analysis.In(q.Var, isError)
 	}
 	return out
 }

@@ -5,23 +5,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/rules/internal/solve"
+	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
 // decidedField is a field with an enum whose values rules distinguish.
 type decidedField struct {
 	q       *quantity
 	name    string
-	is      []*solve.Formula // for each value of the enum
-	rules   []int            // that decide and read it
+	is      []*analysis.Formula // for each value of the enum
+	rules   []int               // that decide and read it
 	enum    []any
 	at      Pos // of the first operand that reads it
 	end     Pos
-	whether *solve.Formula // the fact is ok and the field usable
+	whether *analysis.Formula // the fact is ok and the field usable
 }
 
 // decidedFields finds the enum fields that deciding rules of the policy read.
-func (a *analysis) decidedFields() []decidedField {
+func (a *analyzer) decidedFields() []decidedField {
 	var out []decidedField
 	for i, r := range a.p.rules {
 		if r.Verb != verbStop && r.Verb != verbContinue {
@@ -31,7 +31,7 @@ func (a *analysis) decidedFields() []decidedField {
 			for _, read := range o.reads {
 				f := read.fact.fact
 				q := a.t.byKey[fieldKey(a.t.labelOf(f), read.path)]
-				if q == nil || q.number || q.open || len(q.values) < 3 {
+				if q == nil || q.Number || q.Open || len(q.Values) < 3 {
 					continue
 				}
 				at := slices.IndexFunc(out, func(d decidedField) bool { return d.q == q })
@@ -39,11 +39,11 @@ func (a *analysis) decidedFields() []decidedField {
 					if !own(r) {
 						continue
 					}
-					d := decidedField{q: q, name: read.name, at: o.pos(), end: o.end(), enum: slices.Clone(q.values)}
+					d := decidedField{q: q, name: read.name, at: o.pos(), end: o.end(), enum: slices.Clone(q.Values)}
 					for _, v := range d.enum {
-						d.is = append(d.is, a.t.is(q, v))
+						d.is = append(d.is, a.t.Is(&q.Quantity, v))
 					}
-					d.whether = solve.And(a.t.status(f, isOK), solve.In(a.t.usable(f, read.path).v, isUsable))
+					d.whether = analysis.And(a.t.status(f, isOK), analysis.In(a.t.usable(f, read.path).Var, isUsable))
 					out, at = append(out, d), len(out)
 				}
 				if !slices.Contains(out[at].rules, i) {
@@ -57,7 +57,7 @@ func (a *analysis) decidedFields() []decidedField {
 
 // undecided reports values of an enum that no rule decides about, where the rules
 // decide about others one by one. end knows that no rule decides.
-func (a *analysis) undecided(end *solve.Solver) {
+func (a *analyzer) undecided(end *analysis.Solver) {
 	for _, d := range a.enums {
 		var open []int
 		handled := 0
@@ -92,7 +92,7 @@ func (a *analysis) undecided(end *solve.Solver) {
 		first := d.is[open[0]]
 		a.report("undecided-value", d.at, d.end, "add a rule for it, if only a stop that says why",
 			fmt.Sprintf("no rule that reads %q decides when it is %s", name, strings.Join(words, " or ")), nil,
-			evidence{end, []*solve.Formula{first, d.whether}}, a.where(first, d.whether))
+			evidence{end, []*analysis.Formula{first, d.whether}}, a.where(first, d.whether))
 	}
 }
 
@@ -100,11 +100,11 @@ func (a *analysis) undecided(end *solve.Solver) {
 // says why the loop ends, and that no rule asks about.
 type unguarded struct {
 	fact    *Fact
-	missing *solve.Formula
+	missing *analysis.Formula
 }
 
 // unguardedFacts finds them.
-func (a *analysis) unguardedFacts() []unguarded {
+func (a *analyzer) unguardedFacts() []unguarded {
 	asked, goOn, ends := map[*Fact]bool{}, map[*Fact]bool{}, map[*Fact]bool{}
 	if l := a.p.loop; l != nil {
 		asked[l.info.State] = true // without it there is no loop, which the engine says
@@ -153,7 +153,7 @@ func (a *analysis) unguardedFacts() []unguarded {
 }
 
 // unguarded reports them, if nothing decides when one is missing.
-func (a *analysis) unguarded(end *solve.Solver) {
+func (a *analyzer) unguarded(end *analysis.Solver) {
 	for _, u := range a.facts {
 		if strings.Contains(u.fact.Name, "/") || !a.possible(end, u.missing) {
 			continue
@@ -163,6 +163,6 @@ func (a *analysis) unguarded(end *solve.Solver) {
 		a.report("unguarded-fact", u.fact.Pos, to,
 			fmt.Sprintf("add a rule `when: missing(%s)` with a stop that says why, or give it a default", u.fact.Name),
 			fmt.Sprintf("when %q is missing no rule decides, and the loop ends without a reason", u.fact.Name), nil,
-			evidence{end, []*solve.Formula{u.missing}}, a.where(u.missing))
+			evidence{end, []*analysis.Formula{u.missing}}, a.where(u.missing))
 	}
 }

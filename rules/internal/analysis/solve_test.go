@@ -1,4 +1,4 @@
-package solve_test
+package analysis_test
 
 import (
 	"fmt"
@@ -6,28 +6,28 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/ralph-sdk/ralph/rules/internal/solve"
+	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
 // world is a space small enough to try every value of every variable.
 type world struct {
-	space   *solve.Space
-	choices []solve.Var
+	space   *analysis.Space
+	choices []analysis.Var
 	sizes   []int
-	numbers []solve.Var // each 0 … top, with or without the solver knowing it
+	numbers []analysis.Var // each 0 … top, with or without the solver knowing it
 	top     int
-	opaque  []solve.Var // of two values
+	opaque  []analysis.Var // of two values
 }
 
 // condition is a formula and what it means.
 type condition struct {
-	formula *solve.Formula
-	holds   func(map[solve.Var]int) bool
+	formula *analysis.Formula
+	holds   func(map[analysis.Var]int) bool
 	text    string
 }
 
 func drawWorld(t *rapid.T) world {
-	w := world{space: solve.NewSpace(), top: 3}
+	w := world{space: analysis.NewSpace(), top: 3}
 	for range rapid.IntRange(0, 3).Draw(t, "choices") {
 		size := rapid.IntRange(1, 3).Draw(t, "size")
 		w.choices = append(w.choices, w.space.Choice(size, rapid.IntRange(0, size-1).Draw(t, "prefer")))
@@ -59,40 +59,40 @@ func (w world) draw(t *rapid.T, depth int) condition {
 	}
 	switch kind := rapid.SampledFrom(kinds).Draw(t, "kind"); kind {
 	case "true":
-		return condition{solve.True(), func(map[solve.Var]int) bool { return true }, "true"}
+		return condition{analysis.True(), func(map[analysis.Var]int) bool { return true }, "true"}
 	case "false":
-		return condition{solve.False(), func(map[solve.Var]int) bool { return false }, "false"}
+		return condition{analysis.False(), func(map[analysis.Var]int) bool { return false }, "false"}
 	case "choice":
 		i := rapid.IntRange(0, len(w.choices)-1).Draw(t, "which")
 		v, x := w.choices[i], rapid.IntRange(0, w.sizes[i]-1).Draw(t, "value")
-		return condition{solve.In(v, x), func(m map[solve.Var]int) bool { return m[v] == x }, fmt.Sprintf("c%d=%d", v, x)}
+		return condition{analysis.In(v, x), func(m map[analysis.Var]int) bool { return m[v] == x }, fmt.Sprintf("c%d=%d", v, x)}
 	case "opaque":
 		v := rapid.SampledFrom(w.opaque).Draw(t, "which")
-		return condition{solve.In(v, 1), func(m map[solve.Var]int) bool { return m[v] == 1 }, fmt.Sprintf("o%d", v)}
+		return condition{analysis.In(v, 1), func(m map[analysis.Var]int) bool { return m[v] == 1 }, fmt.Sprintf("o%d", v)}
 	case "bound", "difference":
-		x, y := rapid.SampledFrom(w.numbers).Draw(t, "x"), solve.Zero
+		x, y := rapid.SampledFrom(w.numbers).Draw(t, "x"), analysis.Zero
 		if kind == "difference" {
 			y = rapid.SampledFrom(w.numbers).Draw(t, "y")
 		} else if rapid.Bool().Draw(t, "lower") {
 			x, y = y, x
 		}
 		c := rapid.IntRange(-w.top-1, w.top+1).Draw(t, "c")
-		return condition{solve.AtMost(x, y, c), func(m map[solve.Var]int) bool { return m[x]-m[y] <= c }, fmt.Sprintf("n%d-n%d<=%d", x, y, c)}
+		return condition{analysis.AtMost(x, y, c), func(m map[analysis.Var]int) bool { return m[x]-m[y] <= c }, fmt.Sprintf("n%d-n%d<=%d", x, y, c)}
 	case "not":
 		a := w.draw(t, depth-1)
-		return condition{solve.Not(a.formula), func(m map[solve.Var]int) bool { return !a.holds(m) }, "not(" + a.text + ")"}
+		return condition{analysis.Not(a.formula), func(m map[analysis.Var]int) bool { return !a.holds(m) }, "not(" + a.text + ")"}
 	default:
 		a, b := w.draw(t, depth-1), w.draw(t, depth-1)
 		if kind == "and" {
-			return condition{solve.And(a.formula, b.formula), func(m map[solve.Var]int) bool { return a.holds(m) && b.holds(m) }, "(" + a.text + " and " + b.text + ")"}
+			return condition{analysis.And(a.formula, b.formula), func(m map[analysis.Var]int) bool { return a.holds(m) && b.holds(m) }, "(" + a.text + " and " + b.text + ")"}
 		}
-		return condition{solve.Or(a.formula, b.formula), func(m map[solve.Var]int) bool { return a.holds(m) || b.holds(m) }, "(" + a.text + " or " + b.text + ")"}
+		return condition{analysis.Or(a.formula, b.formula), func(m map[analysis.Var]int) bool { return a.holds(m) || b.holds(m) }, "(" + a.text + " or " + b.text + ")"}
 	}
 }
 
 // all calls f with every assignment of the given variables on top of m, until it
 // says no.
-func (w world) all(vars []solve.Var, m map[solve.Var]int, f func(map[solve.Var]int) bool) bool {
+func (w world) all(vars []analysis.Var, m map[analysis.Var]int, f func(map[analysis.Var]int) bool) bool {
 	if len(vars) == 0 {
 		return f(m)
 	}
@@ -119,8 +119,8 @@ func (w world) all(vars []solve.Var, m map[solve.Var]int, f func(map[solve.Var]i
 // truth finds the right answer by trying everything: sat if some values of what
 // is known satisfy all conditions whatever the opaque choices are, maybe if that
 // takes certain opaque choices.
-func (w world) truth(conds []condition) solve.Status {
-	holds := func(m map[solve.Var]int) bool {
+func (w world) truth(conds []condition) analysis.Status {
+	holds := func(m map[analysis.Var]int) bool {
 		for _, c := range conds {
 			if !c.holds(m) {
 				return false
@@ -128,18 +128,18 @@ func (w world) truth(conds []condition) solve.Status {
 		}
 		return true
 	}
-	status := solve.Unsat
-	known := append(append([]solve.Var{}, w.choices...), w.numbers...)
-	w.all(known, map[solve.Var]int{}, func(m map[solve.Var]int) bool {
+	status := analysis.Unsat
+	known := append(append([]analysis.Var{}, w.choices...), w.numbers...)
+	w.all(known, map[analysis.Var]int{}, func(m map[analysis.Var]int) bool {
 		always := w.all(w.opaque, m, holds)
-		never := w.all(w.opaque, m, func(m map[solve.Var]int) bool { return !holds(m) })
+		never := w.all(w.opaque, m, func(m map[analysis.Var]int) bool { return !holds(m) })
 		switch {
 		case always:
-			status = solve.Sat
-		case !never && status == solve.Unsat:
-			status = solve.Maybe
+			status = analysis.Sat
+		case !never && status == analysis.Unsat:
+			status = analysis.Maybe
 		}
-		return status != solve.Sat
+		return status != analysis.Sat
 	})
 	return status
 }
@@ -155,14 +155,14 @@ func TestSolveAgreesWithTryingEverything(t *testing.T) {
 		for range rapid.IntRange(0, 4).Draw(t, "kept") {
 			kept = append(kept, w.draw(t, 3))
 		}
-		sv := solve.NewSolver(w.space)
+		sv := analysis.NewSolver(w.space)
 		for _, c := range kept {
 			sv.Add(c.formula)
 		}
 		// Several questions, to see that none leaves traces.
 		for range rapid.IntRange(1, 3).Draw(t, "questions") {
 			asked = nil
-			var fs []*solve.Formula
+			var fs []*analysis.Formula
 			for range rapid.IntRange(0, 3).Draw(t, "asked") {
 				c := w.draw(t, 3)
 				asked, fs = append(asked, c), append(fs, c.formula)
@@ -173,17 +173,17 @@ func TestSolveAgreesWithTryingEverything(t *testing.T) {
 				t.Fatalf("the answer is %s with values and %s without", got.Status, status)
 			}
 			// A tautology over opaque choices, o or not o, may look like a guess.
-			if got.Status != want && !(got.Status == solve.Maybe && want == solve.Sat && len(w.opaque) > 0) {
+			if got.Status != want && !(got.Status == analysis.Maybe && want == analysis.Sat && len(w.opaque) > 0) {
 				t.Fatalf("the answer is %s, should be %s:\n%s", got.Status, want, texts(conds))
 			}
-			if got.Status != solve.Sat {
+			if got.Status != analysis.Sat {
 				continue
 			}
-			m := map[solve.Var]int{}
-			for _, v := range append(append([]solve.Var{}, w.choices...), w.numbers...) {
+			m := map[analysis.Var]int{}
+			for _, v := range append(append([]analysis.Var{}, w.choices...), w.numbers...) {
 				m[v], _ = got.Value(v)
 			}
-			w.all(w.opaque, m, func(m map[solve.Var]int) bool {
+			w.all(w.opaque, m, func(m map[analysis.Var]int) bool {
 				for _, c := range conds {
 					if !c.holds(m) {
 						t.Fatalf("the witness %v breaks %s", m, c.text)
@@ -204,53 +204,53 @@ func texts(conds []condition) (s string) {
 
 // TestSolveOutOfSteps: an answer that costs too much is no answer.
 func TestSolveOutOfSteps(t *testing.T) {
-	sp := solve.NewSpace()
+	sp := analysis.NewSpace()
 	// Seven numbers, all different, between 0 and 5: unsatisfiable, and hard to
 	// see for a search that knows only differences.
-	var vars []solve.Var
+	var vars []analysis.Var
 	for range 7 {
 		vars = append(vars, sp.Int(0, 5, 0))
 	}
-	sv := solve.NewSolver(sp)
+	sv := analysis.NewSolver(sp)
 	for i, x := range vars {
 		for _, y := range vars[:i] {
-			sv.Add(solve.Or(solve.AtMost(x, y, -1), solve.AtMost(y, x, -1)))
+			sv.Add(analysis.Or(analysis.AtMost(x, y, -1), analysis.AtMost(y, x, -1)))
 		}
 	}
-	if got := sv.Solve(100); got.Status != solve.GaveUp {
+	if got := sv.Solve(100); got.Status != analysis.GaveUp {
 		t.Errorf("after 100 steps the answer is %s, should be gave up", got.Status)
 	}
-	if got := sv.Solve(1 << 24); got.Status != solve.Unsat {
+	if got := sv.Solve(1 << 24); got.Status != analysis.Unsat {
 		t.Errorf("with all the steps it needs the answer is %s, should be unsat", got.Status)
 	}
 }
 
 func TestSolve(t *testing.T) {
-	sp := solve.NewSpace()
+	sp := analysis.NewSpace()
 	phase := sp.Choice(3, 1)
 	index, total := sp.Int(0, 1000, 0), sp.Int(0, 1000, 3)
 	mood := sp.Opaque(2)
-	atLeast := func(x solve.Var, c int) *solve.Formula { return solve.AtMost(solve.Zero, x, -c) }
+	atLeast := func(x analysis.Var, c int) *analysis.Formula { return analysis.AtMost(analysis.Zero, x, -c) }
 	for _, tt := range []struct {
 		name string
-		ask  []*solve.Formula
-		want solve.Status
-		at   map[solve.Var]int // values of the witness
+		ask  []*analysis.Formula
+		want analysis.Status
+		at   map[analysis.Var]int // values of the witness
 	}{
-		{"nothing is asked", nil, solve.Sat, map[solve.Var]int{phase: 1, index: 0, total: 3}},
-		{"the preferred value is kept if it may be", []*solve.Formula{solve.In(phase, 0, 1)}, solve.Sat, map[solve.Var]int{phase: 1}},
-		{"and left if it may not", []*solve.Formula{solve.In(phase, 0, 2)}, solve.Sat, map[solve.Var]int{phase: 0}},
-		{"two values of one choice", []*solve.Formula{solve.In(phase, 0), solve.In(phase, 1)}, solve.Unsat, nil},
-		{"bounds that cross", []*solve.Formula{atLeast(index, 5), solve.AtMost(index, solve.Zero, 4)}, solve.Unsat, nil},
-		{"a bound of the declaration", []*solve.Formula{atLeast(index, 1001)}, solve.Unsat, nil},
-		{"a circle of comparisons", []*solve.Formula{solve.AtMost(index, total, -1), solve.AtMost(total, index, 0)}, solve.Unsat, nil},
-		{"a number beside another", []*solve.Formula{solve.AtMost(total, index, -1)}, solve.Sat, map[solve.Var]int{index: 1, total: 0}},
-		{"a guess", []*solve.Formula{solve.In(mood, 1)}, solve.Maybe, nil},
-		{"a guess that is not needed", []*solve.Formula{solve.Or(solve.In(mood, 1), solve.In(phase, 2))}, solve.Sat, map[solve.Var]int{phase: 2}},
-		{"a guess that does not help", []*solve.Formula{solve.In(mood, 1), solve.In(mood, 0)}, solve.Unsat, nil},
+		{"nothing is asked", nil, analysis.Sat, map[analysis.Var]int{phase: 1, index: 0, total: 3}},
+		{"the preferred value is kept if it may be", []*analysis.Formula{analysis.In(phase, 0, 1)}, analysis.Sat, map[analysis.Var]int{phase: 1}},
+		{"and left if it may not", []*analysis.Formula{analysis.In(phase, 0, 2)}, analysis.Sat, map[analysis.Var]int{phase: 0}},
+		{"two values of one choice", []*analysis.Formula{analysis.In(phase, 0), analysis.In(phase, 1)}, analysis.Unsat, nil},
+		{"bounds that cross", []*analysis.Formula{atLeast(index, 5), analysis.AtMost(index, analysis.Zero, 4)}, analysis.Unsat, nil},
+		{"a bound of the declaration", []*analysis.Formula{atLeast(index, 1001)}, analysis.Unsat, nil},
+		{"a circle of comparisons", []*analysis.Formula{analysis.AtMost(index, total, -1), analysis.AtMost(total, index, 0)}, analysis.Unsat, nil},
+		{"a number beside another", []*analysis.Formula{analysis.AtMost(total, index, -1)}, analysis.Sat, map[analysis.Var]int{index: 1, total: 0}},
+		{"a guess", []*analysis.Formula{analysis.In(mood, 1)}, analysis.Maybe, nil},
+		{"a guess that is not needed", []*analysis.Formula{analysis.Or(analysis.In(mood, 1), analysis.In(phase, 2))}, analysis.Sat, map[analysis.Var]int{phase: 2}},
+		{"a guess that does not help", []*analysis.Formula{analysis.In(mood, 1), analysis.In(mood, 0)}, analysis.Unsat, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := solve.NewSolver(sp).Solve(plenty, tt.ask...)
+			got := analysis.NewSolver(sp).Solve(plenty, tt.ask...)
 			if got.Status != tt.want {
 				t.Fatalf("the answer is %s, should be %s", got.Status, tt.want)
 			}
@@ -265,14 +265,14 @@ func TestSolve(t *testing.T) {
 
 // ExampleSolver finds a state in which work is left though the phase is over.
 func ExampleSolver() {
-	sp := solve.NewSpace()
+	sp := analysis.NewSpace()
 	phase := sp.Choice(2, 0) // 0 is planning, 1 is execution
 	index, total := sp.Int(0, 1000, 0), sp.Int(0, 1000, 0)
 
-	sv := solve.NewSolver(sp)
-	sv.Add(solve.AtMost(index, total, -1))                   // index < total
-	sv.Add(solve.Not(solve.In(phase, 1)))                    // not execution
-	r := sv.Solve(1000, solve.AtMost(solve.Zero, index, -3)) // index >= 3
+	sv := analysis.NewSolver(sp)
+	sv.Add(analysis.AtMost(index, total, -1))                      // index < total
+	sv.Add(analysis.Not(analysis.In(phase, 1)))                    // not execution
+	r := sv.Solve(1000, analysis.AtMost(analysis.Zero, index, -3)) // index >= 3
 
 	p, _ := r.Value(phase)
 	i, _ := r.Value(index)

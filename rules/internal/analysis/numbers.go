@@ -1,4 +1,4 @@
-package solve
+package analysis
 
 // numbers decides conjunctions of x - y ≤ c over whole numbers. They are a graph:
 // x - y ≤ c is an edge from y to x of length c, and the conjunction can be

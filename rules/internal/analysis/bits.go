@@ -1,4 +1,4 @@
-package solve
+package analysis
 
 import mathbits "math/bits"
 

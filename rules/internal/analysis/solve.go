@@ -1,21 +1,19 @@
-// Package solve decides whether conditions over choices and whole numbers can be
-// satisfied together.
+// Package analysis answers whether conditions can hold together, and in which state.
 //
-// It knows two kinds of atoms: a choice has one of some values, and the
-// difference of two whole numbers is at most a constant. With and, or and not over
-// them this is enough for enums, booleans, bounds of numbers and comparisons
-// between them, and it is decided exactly: [Unsat] is never wrong, and [Sat] comes
-// with values that satisfy everything. What cannot be said in these atoms is an
-// opaque choice. Conditions that can be satisfied only by guessing an opaque
-// choice are [Maybe] satisfiable, and a search that grows too long is [GaveUp]:
-// nothing is known then.
+// A [Model] has quantities: choices among values, and whole numbers. Conditions become
+// [Outcomes], three formulas that say when a condition is true, false and broken. A [Solver]
+// decides whether formulas hold together.
 //
-// It knows nothing of policies or of truth with three values; whoever asks says in
-// two formulas when something is true and when it is false.
+// There are two kinds of atoms: a choice has one of some values, and the difference of two
+// whole numbers is at most a constant. With and, or and not over them this is enough for
+// enums, booleans, bounds of numbers and comparisons between them, and it is decided exactly:
+// [Unsat] is never wrong, and [Sat] comes with values that satisfy everything. What these
+// atoms cannot say is an opaque choice. Conditions that hold only if an opaque choice is
+// guessed are [Maybe] satisfiable, and a search that grows too long is [GaveUp]: nothing is
+// known then.
 //
-// Declare variables in a [Space], build formulas with [In], [AtMost], [And], [Or]
-// and [Not], and ask [Solver.Solve].
-package solve
+// The package knows nothing of policies.
+package analysis
 
 // Status is the answer of a solver. The zero Status is GaveUp: nothing is known.
 type Status uint8
