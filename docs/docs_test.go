@@ -76,7 +76,7 @@ func TestDocuments(t *testing.T) {
 					if b.from == "" {
 						t.Errorf("%s: say from which file this Go code is", at)
 					}
-				case "sh", "text", "markdown":
+				case "sh", "text", "markdown", "mermaid":
 				default:
 					t.Errorf("%s: a block of the language %q is not tested", at, b.lang)
 				}

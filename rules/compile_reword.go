@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -92,7 +91,7 @@ func reword(message string) (text, help string) {
 	message, _, _ = strings.Cut(message, "\n")
 	message = strings.TrimSpace(strings.TrimPrefix(message, "compilation failed: "))
 	text = message
-	rows := rewordings()
+	rows, placeholder := rewordings(), regexp.MustCompile(`\$\{[qtl]?\d\}`)
 	rewordPatterns.once.Do(func() {
 		for _, r := range rows {
 			rewordPatterns.all = append(rewordPatterns.all, regexp.MustCompile(r.pattern))
@@ -103,22 +102,24 @@ func reword(message string) (text, help string) {
 		if groups == nil {
 			continue
 		}
-		expand := func(name string) string {
-			group := groups[name[len(name)-1]-'0']
-			switch name[0] {
-			case 'q':
-				return quote(group)
-			case 't':
-				return typeWord(group)
-			case 'l':
-				return strings.ToLower(group)
-			}
-			return group
+		expand := func(text string) string {
+			return placeholder.ReplaceAllStringFunc(text, func(name string) string {
+				group := groups[name[len(name)-2]-'0']
+				switch name[2] {
+				case 'q':
+					return quote(group)
+				case 't':
+					return typeWord(group)
+				case 'l':
+					return strings.ToLower(group)
+				}
+				return group
+			})
 		}
 		if r.text != "" {
-			text = os.Expand(r.text, expand)
+			text = expand(r.text)
 		}
-		if help = os.Expand(r.help, expand); help != "" {
+		if help = expand(r.help); help != "" {
 			break
 		}
 	}

@@ -73,7 +73,7 @@ func BenchmarkProcess(b *testing.B) {
 		args  []string
 		want  string // of the answer
 	}{
-		{"version", nil, []string{"version"}, "ralph"},
+		{"version", nil, []string{"--version"}, "ralph"},
 		{"speckit", speckitProject(), []string{"eval", "--policy", "speckit"}, "Task 3/10"},
 		{"empty", map[string]string{".ralph/policy.yaml": "ralph: 1\nrules: []\n"}, []string{"eval"}, ""},
 		{"rules-1000", manyRules(1000), []string{"eval"}, "rule 999"},

@@ -114,7 +114,7 @@ func TestNothingSpeaksToTheTerminal(t *testing.T) {
 		"diff":    {{[]string{"new.yaml"}, false}}, "replay": {{nil, false}}, "fmt": {{[]string{".ralph/policy.yaml", ".ralph/raw.yaml"}, true}},
 		"schema": {{nil, false}, {[]string{title}, true}}, "init": {{[]string{title}, true}}, "install": {{[]string{"claude-code", "--dry-run"}, true}},
 		"uninstall": {{[]string{"claude-code", "--policy", title, "--dry-run"}, true}}, "doctor": {{nil, true}}, "trust": {{nil, false}, {[]string{"--list"}, false}},
-		"version": {{nil, false}}, "help": {{[]string{title}, true}}, "completion": {{[]string{"bash"}, false}}, "__complete": {{[]string{"check", ""}, true}},
+		"help": {{[]string{title}, true}}, "completion": {{[]string{"bash"}, false}}, "__complete": {{[]string{"check", ""}, true}},
 	}
 	h := newHook(t, files)
 	for _, args := range [][]string{{"eval", "--input", "event.json"}, {"eval", "--policy", "ralph-wiggum", "--input", "event.json"}} {

@@ -182,9 +182,9 @@ func TestReproducible(t *testing.T) {
 			t.Fatal(err)
 		}
 		sums = append(sums, sha256.Sum256(data))
-		out, err := exec.Command(program, "version").CombinedOutput()
+		out, err := exec.Command(program, "--version").CombinedOutput()
 		if want := "ralph v1.2.3 (commit abababababab, 2026-11-22T10:00:00Z) "; err != nil || !strings.HasPrefix(string(out), want) {
-			t.Errorf("ralph version prints %q, want %q…, %v", out, want, err)
+			t.Errorf("ralph --version prints %q, want %q…, %v", out, want, err)
 		}
 	}
 	if sums[0] != sums[1] {

@@ -138,7 +138,7 @@ func TestNpm(t *testing.T) {
 		}
 		return string(out), cmd.ProcessState.ExitCode()
 	}
-	if out, status := ralph("", "version"); status != 0 || !strings.HasPrefix(out, "ralph v1.2.3 (commit abababababab") {
+	if out, status := ralph("", "--version"); status != 0 || !strings.HasPrefix(out, "ralph v1.2.3 (commit abababababab") {
 		t.Errorf("version: status %d\n%s", status, out)
 	}
 	if out, status := ralph("ralph: 1\nrules: [{name: a, when: nonsense, stop: a}]\n", "check", "-"); status != 1 || !strings.Contains(out, "nonsense") {
