@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -69,31 +70,25 @@ func (a *app) projectFiles() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := a.above(here)
-	root, err := state.OpenRoot(dir)
+	root, err := state.OpenRoot(a.above(here))
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	entries, _ := os.ReadDir(filepath.Join(dir, ".ralph"))
-	var files []string
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".yaml" {
-			continue
-		}
-		if _, err := root.Target(".ralph/" + e.Name()); err != nil {
+	files, err := fs.Glob(state.Files(root.Dir()), ".ralph/*.yaml")
+	for i, name := range files {
+		if _, err := root.Target(name); err != nil {
 			return nil, err // what it leads to was not named
 		}
-		file := filepath.Join(dir, ".ralph", e.Name())
-		if rel, err := filepath.Rel(here, file); err == nil {
-			file = rel
+		files[i] = filepath.Join(root.Dir(), name)
+		if rel, err := filepath.Rel(here, files[i]); err == nil {
+			files[i] = rel
 		}
-		files = append(files, file)
 	}
 	if len(files) == 0 {
 		return nil, errors.New("there are no policies in .ralph: name the files, or - for standard input")
 	}
-	return files, nil
+	return files, err
 }
 
 func (a *app) fmtFile(ctx context.Context, name string, f fmtFlags) error {
