@@ -126,7 +126,11 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 	group("Policies:", a.checkCommand(), a.testCommand(), a.diffCommand(),
 		a.replayCommand(), a.fmtCommand(), a.schemaCommand())
 	group("Setting up:", a.initCommand(), a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.trustCommand())
-	root.SetHelpCommand(a.helpCommand())
+	help := a.helpCommand()
+	root.SetHelpCommand(help)
+	for _, c := range append(root.Commands(), help) {
+		describe(c)
+	}
 	root.Version = thisVersion()
 	root.SetVersionTemplate("{{.Version}}\n")
 	a.complete(root)

@@ -28,15 +28,6 @@ func (a *app) checkCommand() *cobra.Command {
 		Annotations: exits("nothing was found", exit{exitFindings, "something was found, as severe as --fail-on says"}),
 		Use:         "check [POLICY|FOLDER|-]...",
 		Short:       "Report everything that is wrong with policies",
-		Long: "check reads policies with all they include and reports what is wrong with them, each problem\n" +
-			"at its file:line:col, with what to write instead and, where it is about the policy as a\n" +
-			"whole, a state that shows it. Policies are named as for eval; - is standard input.\n" +
-			"ralph help CHECK explains a finding by the ID in its brackets. A comment on the line of a\n" +
-			"finding or above it silences it: # ralph:ignore CHECK because REASON.\n\n" +
-			"Findings that only inform do not count for the exit status, unless --fail-on info says so.",
-		Example: "  ralph check .ralph/policy.yaml\n" +
-			"  ralph check --format json speckit specum\n" +
-			"  ralph check --fail-on error --format github .ralph/*.yaml    # in a workflow",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.anyHook = !cmd.Flags().Changed("deadline")
 			return a.check(cmd.Context(), args, o)

@@ -22,14 +22,6 @@ func (a *app) diffCommand() *cobra.Command {
 		Annotations: exits("the policies are known to decide alike", exit{exitFindings, "they differ, or may differ"}),
 		Use:         "diff OLD [NEW]",
 		Short:       "Show states in which two policies decide differently",
-		Long: "diff reads two policies and looks for states of the world in which one lets the agent stop\n" +
-			"and the other does not: one for each pair of rules, ten at most. It knows enums, booleans,\n" +
-			"whole numbers, comparisons between them, and how facts stand. What depends on anything else is\n" +
-			"reported as unknown. Params have their values; what no rule decides stops. Without NEW it\n" +
-			"is .ralph/policy.yaml.",
-		Example: "  ralph diff before.yaml                 # and .ralph/policy.yaml\n" +
-			"  ralph diff speckit .ralph/speckit.yaml\n" +
-			"  ralph diff --texts --format json old.yaml new.yaml",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return errors.New("name the policies to compare: ralph diff OLD [NEW]; without NEW it is " + workspace.DefaultPolicy)

@@ -22,13 +22,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Annotations: exits("no problem was found", exit{exitFindings, "a problem was found; notes do not count"}),
 		Use:         "doctor",
 		Short:       "Find what keeps loops from working, with the fix",
-		Long: "doctor checks all that a loop needs: the settings of the hosts, the program on the PATH,\n" +
-			"the policies, approvals, state files, loop files and ralph's own directory. Each problem\n" +
-			"comes with its fix. Notes are worth knowing and need no fix. With --fix doctor does what loses\n" +
-			"nothing: it moves loop files that were left over to .ralph/archive, and writes ralph's own\n" +
-			"entries again where install would write them otherwise.",
-		Example: "  ralph doctor\n  ralph doctor --fix\n  ralph doctor --format json | jq -r '.findings[].fix'",
-		Args:    noArgs(""),
+		Args:        noArgs(""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.doctor(cmd.Context(), dir, format, stale, fix)
 		},

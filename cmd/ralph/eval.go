@@ -51,13 +51,7 @@ func (a *app) evalCommand() *cobra.Command {
 		Annotations: exits("the event was answered; on any error the agent may stop, and stderr says why", exit{2, "with --answer exit-code: the agent goes on"}),
 		Use:         "eval",
 		Short:       "Answer a hook: the event as JSON on stdin, the answer on stdout",
-		Long: "eval is the Stop hook. It reads the event from stdin, decides by the policies, applies\n" +
-			"their effects, and writes the answer in the host's form. Whatever goes wrong, the agent\n" +
-			"may stop and a line on stderr says why.",
-		Example: "  ralph eval --policy speckit\n" +
-			"  ralph eval --policy speckit --set reentry=progress\n" +
-			"  ralph eval --policy .ralph/policy.yaml --input event.json --dry-run",
-		Args: noArgs("--policy"),
+		Args:        noArgs("--policy"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.eval(cmd.Context(), f)
 			return nil

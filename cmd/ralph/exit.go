@@ -72,6 +72,7 @@ func exitsOf(cmd *cobra.Command) []exit {
 func explainExits(root *cobra.Command) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		describe(cmd)
 		help(cmd, args)
 		if cmd.RunE != nil {
 			writeExits(cmd.OutOrStdout(), cmd)

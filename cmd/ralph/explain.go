@@ -28,16 +28,7 @@ func (a *app) explainCommand() *cobra.Command {
 		Annotations: exits("the decision is shown", exit{exitFindings, "the log holds no such decision"}),
 		Use:         "explain [N|ID]",
 		Short:       "Show why a decision was made",
-		Long: "explain shows a decision: every rule that was reached, what it read, the value of each\n" +
-			"operand, the first one that kept it from holding, effects and timings. It is the last\n" +
-			"decision of this project that let an agent stop, or continued it. N is the number of another\n" +
-			"one, as ralph log shows it; ID is the id of one, or a beginning that no other has. With\n" +
-			"--input the event is decided now, and nothing is changed.",
-		Example: "  ralph explain\n" +
-			"  ralph explain 3\n" +
-			"  ralph explain --policy speckit --session 6f2c\n" +
-			"  ralph explain --policy speckit --input event.json --format json",
-		Args: atMostOne("number or id"),
+		Args:        atMostOne("number or id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				for _, name := range [...]string{"policy", "session", "input"} {

@@ -26,15 +26,7 @@ func (a *app) fmtCommand() *cobra.Command {
 		Annotations: exits("done", exit{exitFindings, "with --list: the layout of a file would change"}),
 		Use:         "fmt [FILE]...",
 		Short:       "Lay out policies in the house style",
-		Long: "fmt indents policies by two spaces a level and puts an empty line between rules. It moves no\n" +
-			"key, and changes no byte of comments, expressions and texts. It reads its result again and\n" +
-			"compares: a file whose meaning would change stays as it is. Without flags the result is\n" +
-			"printed; without files the policies and tests in .ralph are meant, and - is standard input.",
-		Example: "  ralph fmt -w                       # all of .ralph\n" +
-			"  ralph fmt -l policies/*.yaml       # for CI\n" +
-			"  ralph fmt .ralph/policy.yaml | diff .ralph/policy.yaml -\n" +
-			"  ralph fmt - < policy.yaml",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.fmt(cmd.Context(), args, f) },
+		RunE:        func(cmd *cobra.Command, args []string) error { return a.fmt(cmd.Context(), args, f) },
 	}
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.list, "list", "l", false, "list the files whose layout would change")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"embed"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,23 @@ import (
 	"github.com/ralph-sdk/ralph/internal/nearest"
 )
 
+// helpTexts are what commands say of themselves, with examples: NAME.txt. Those that are made stand for {}. A command without
+// such a file has them in its own.
+//
+//go:embed help/*.txt
+var helpTexts embed.FS
+
+// describe gives a command its text.
+func describe(c *cobra.Command) {
+	text, err := helpTexts.ReadFile("help/" + c.Name() + ".txt")
+	if err != nil || c.Example != "" {
+		return
+	}
+	long, examples, _ := strings.Cut(string(text), "\n\nExamples:\n")
+	c.Long = strings.Replace(strings.TrimSpace(long), "{}", c.Long, 1)
+	c.Example = strings.TrimRight(examples, "\n")
+}
+
 // doctorPage has the checks of doctor.
 const doctorPage = "https://github.com/ralph-sdk/ralph/blob/main/docs/reference/doctor.md"
 
@@ -19,9 +37,6 @@ func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND | CHECK]",
 		Short: "Explain a command, or a check of ralph check or ralph doctor",
-		Long: "help explains a command, or what a check finds and what to write instead: the ID in brackets\n" +
-			"at the end of a finding of ralph check or ralph doctor. ralph help checks lists all checks.",
-		Example: "  ralph help start\n  ralph help unbounded-continue",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var words []string
 			if len(args) == 0 {

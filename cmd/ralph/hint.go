@@ -22,11 +22,6 @@ func (a *app) hintCommand() *cobra.Command {
 		Annotations: exits("the hint waits, or with --clear was removed", exit{exitFindings, "with --clear: no hint waits"}),
 		Use:         "hint TEXT...",
 		Short:       "Show the agent a text with its next continuation",
-		Long: "hint keeps a text until a policy sends an agent of this project on, and adds it to what the\n" +
-			"agent is shown then, under a heading of its own. The agent sees it once. It is kept among\n" +
-			"ralph's own files, not in the project. ralph status shows the hints that wait. The decision\n" +
-			"log has only the size of a hint, unless eval ran with --log-private.",
-		Example: "  ralph hint 'The tests need docker: skip them.'\n  ralph hint --policy speckit Take the old parser as an example.\n  ralph hint --clear",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.TrimSpace(strings.Join(args, " "))
 			switch {

@@ -18,12 +18,8 @@ func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [TEMPLATE]",
 		Short: "Write a policy to start from, with its tests",
-		Long: "init writes a policy and its tests. The template basic writes .ralph/policy.yaml, a loop over\n" +
-			"the checklist TODO.md that works at once. The name of a shipped policy writes a copy,\n" +
-			".ralph/NAME.yaml, which is then used in its place: " + strings.Join(project.Shipped(), ", ") + ".\n" +
-			"Existing files stay, unless you give --force.",
-		Example: "  ralph init\n  ralph init speckit",
-		Args:    atMostOne("template"),
+		Long:  strings.Join(project.Shipped(), ", "),
+		Args:  atMostOne("template"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := project.BasicTemplate
 			if len(args) == 1 {

@@ -40,17 +40,8 @@ func (a *app) logCommand() *cobra.Command {
 		Annotations: exits("there are such decisions", exit{exitFindings, "the log holds no such decision"}),
 		Use:         "log",
 		Short:       "Show the decisions of this project, one a line",
-		Long: "log shows the decision log: when, what, by which policy and rule, and why. A loop\n" +
-			"that ralph stop or ralph start --force ended has a line too. With --format json each line\n" +
-			"is the whole record of a decision, for jq and other programs; ralph explain shows the one\n" +
-			"of a number, or of an id, in full. The numbers count from the latest decision of the project,\n" +
-			"whatever flags choose; --all and --follow show ids instead. Of texts for the agent the log has only the size, unless eval ran with --log-private.",
-		Example: "  ralph log -n 50\n" +
-			"  ralph log -f --policy speckit\n" +
-			"  ralph log --action stop --since 1h\n" +
-			"  ralph log -n 0 --format json | jq -r .rule | sort | uniq -c",
-		Args: noArgs("--policy"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.log(cmd.Context(), f) },
+		Args:        noArgs("--policy"),
+		RunE:        func(cmd *cobra.Command, _ []string) error { return a.log(cmd.Context(), f) },
 	}
 	fl := cmd.Flags()
 	fl.IntVarP(&f.last, "last", "n", 20, "how many of the last decisions, 0 for all")

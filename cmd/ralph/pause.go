@@ -18,11 +18,6 @@ func (a *app) pauseCommand() *cobra.Command {
 		ValidArgsFunction: a.words(withLoop),
 		Use:               "pause [POLICY]",
 		Short:             "Let agents stop until resume",
-		Long: "pause lets agents stop until ralph resume, and keeps all state. It pauses one policy, one\n" +
-			"session, one policy in one session, or with neither all loops of the project. All loops\n" +
-			"are paused by the file .ralph/off; other pauses are in ralph's own directory. Hooks look for\n" +
-			"a pause before they read a fact.",
-		Example: "  ralph pause\n  ralph pause ralph-wiggum\n  ralph pause --session 6f2c",
 	})
 }
 

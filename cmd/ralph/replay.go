@@ -34,15 +34,8 @@ func (a *app) replayCommand() *cobra.Command {
 		Annotations: exits("no decision differs", exit{exitFindings, "a decision differs"}),
 		Use:         "replay --policy NEW",
 		Short:       "Decide recorded decisions again with a changed policy",
-		Long: "replay takes the decisions of this project from the decision log and decides each again with\n" +
-			"the policy NEW. It reports which come out the same and which differ. The log keeps no prompts,\n" +
-			"transcripts or whole files, only the values that rules read: where NEW asks for another one\n" +
-			"the outcome is unknown, and replay says what is missing. Nothing is changed.",
-		Example: "  ralph replay --policy .ralph/policy.yaml\n" +
-			"  ralph replay --policy new.yaml --recorded .ralph/policy.yaml --last 500\n" +
-			"  ralph replay --policy speckit --set reentry=progress --format json",
-		Args: noArgs("--policy"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.replay(cmd.Context(), f) },
+		Args:        noArgs("--policy"),
+		RunE:        func(cmd *cobra.Command, _ []string) error { return a.replay(cmd.Context(), f) },
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.policy, "policy", "p", workspace.DefaultPolicy, "policy `file`, or name of a shipped policy, that decides now")

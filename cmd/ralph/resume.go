@@ -15,9 +15,6 @@ func (a *app) resumeCommand() *cobra.Command {
 		Annotations: exits("the loop goes on, or did already", exit{exitFindings, "RALPH_OFF still switches all loops off"}),
 		Use:         "resume [POLICY]",
 		Short:       "Undo pause",
-		Long: "resume undoes pause: for a policy, for a session, or without either for the project. What\n" +
-			"was paused by itself stays paused; resume names it.",
-		Example: "  ralph resume\n  ralph resume ralph-wiggum\n  ralph resume --session 6f2c",
 	})
 }
 

@@ -51,17 +51,6 @@ func (a *app) runCommand() *cobra.Command {
 			exit{exitInterrupted, "the run was interrupted"}),
 		Use:   "run [flags] [-- AGENT [ARG]...]",
 		Short: "Run an agent again and again until a policy says that the work is done",
-		Long: "run starts the agent's command line, each time with a fresh context, and asks the policy after\n" +
-			"each iteration: its continue text is the next prompt, and a stop ends the run. Without\n" +
-			"--policy, --prompt is the prompt of every iteration. Without AGENT, the key run of the policy\n" +
-			"names it, once you approved the policy. A run has limits: 100 iterations and 24 hours,\n" +
-			"unless --max and --for say otherwise. Tokens and cost are known after an iteration, so\n" +
-			"the run may be over such a limit by one iteration. Ctrl-C ends the run after the iteration in\n" +
-			"progress, a second one at once. While the run is under way, hooks of its policy step aside.",
-		Example: "  ralph run --policy speckit -- claude -p\n" +
-			"  ralph run --prompt PROMPT.md --until 'ALL DONE' --max 20 -- codex exec\n" +
-			"  ralph run --resume\n" +
-			"  ralph run --list",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.changed = cmd.Flags().Changed
 			if f.resume == project.Latest && len(args) > 0 && cmd.ArgsLenAtDash() != 0 { // the id follows a blank

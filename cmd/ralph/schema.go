@@ -15,16 +15,9 @@ import (
 
 func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema [NAME]",
-		Short: "Print the JSON Schema of policies, tests, state files, or of what commands print",
-		Long: "schema prints a JSON Schema: that of policies (policy, if no name is given), that of the\n" +
-			"tests beside them (test), one of the schemas of state files that ship with ralph, or that of\n" +
-			"what a command prints with --format json:\n" +
-			wrapped(schemaNames()) + ".\n" +
-			"Editors with the YAML language server complete and check a policy that begins with\n" +
-			"# yaml-language-server: $schema=policy.schema.json\n" +
-			"What commands print may get more fields; none is renamed.",
-		Example:   "  ralph schema > .ralph/policy.schema.json\n  ralph schema speckit-state\n  ralph schema status",
+		Use:       "schema [NAME]",
+		Short:     "Print the JSON Schema of policies, tests, state files, or of what commands print",
+		Long:      wrapped(schemaNames()),
 		ValidArgs: schemaNames(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {

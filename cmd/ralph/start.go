@@ -37,21 +37,7 @@ func (a *app) startCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start POLICY [PROMPT]...",
 		Short: "Start a loop: write its files",
-		Long: "start writes the files that a policy names under loop.start, or none if one of them cannot be\n" +
-			"made. What the words after the policy are depends on it: the prompt that ralph-wiggum and\n" +
-			"stravinsky repeat, the name of the feature or spec that speckit and specum continue; without\n" +
-			"it these take the current one. A prompt is any text: words, a file, or standard input. Put --\n" +
-			"before words that begin with a dash. A template, or the open todos of a session of Claude\n" +
-			"Code, also set the promise and the limit; words after the policy then add to the text.\n\n" +
-			"start keeps a loop that exists. Without anything else it continues one that ralph stop\n" +
-			"stopped; --session ID alone moves the loop to that session; --force archives it first.\n\nTemplates:\n" + strings.TrimRight(templateList(), "\n"),
-		Example: "  ralph start ralph-wiggum 'Make all tests pass' --max 20 --promise DONE\n" +
-			"  ralph start ralph-wiggum --prompt-file PROMPT.md --max 50\n" +
-			"  git log -1 --format=%B | ralph start stravinsky --prompt-file -\n" +
-			"  ralph start ralph-wiggum --max 5 -- --verbose must be documented\n" +
-			"  ralph start stravinsky --template fix-tests 'Begin with the parser.'\n" +
-			"  ralph start speckit 001-login\n" +
-			"  ralph start speckit --session 6f2c",
+		Long:  strings.TrimRight(templateList(), "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("name the policy whose loop to start, such as ralph-wiggum")

@@ -19,12 +19,8 @@ func (a *app) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show every loop of the project",
-		Long: "status shows the loops of a project, as its policies name them under loop: what each loop is\n" +
-			"called, whether it runs and if not why, its file, the session that owns it, how far it is, and\n" +
-			"the last decision with its reason. Of loops and runs that ended it shows the latest results.",
-		Example: "  ralph status\n  ralph status --format json | jq '.loops[].state'",
-		Args:    noArgs(""),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context(), project, format) },
+		Args:  noArgs(""),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context(), project, format) },
 	}
 	formatFlag(cmd, &format, "the report", "text", "json")
 	projectFlag(cmd.Flags(), &project)

@@ -21,11 +21,6 @@ func (a *app) stopCommand() *cobra.Command {
 		Annotations: exits("each loop that was named is stopped", exit{exitFindings, "a policy or a session was named that has no loop to stop"}),
 		Use:         "stop [POLICY]...",
 		Short:       "Stop loops",
-		Long: "stop stops the loops of these policies, or all of the project, and ends their runs after the\n" +
-			"iteration. If the policy itself archives the state of its loop, so does stop: it moves to\n" +
-			".ralph/archive. Else the state stays, and no session is continued until ralph start POLICY.\n" +
-			"With --session only loops that this session owns are stopped.",
-		Example: "  ralph stop\n  ralph stop ralph-wiggum\n  ralph stop --session 6f2c",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.stop(cmd.Context(), f, args)
 		},

@@ -37,15 +37,6 @@ func (a *app) testCommand() *cobra.Command {
 		Annotations: exits("all tests pass", exit{exitFindings, "a test fails, there are no tests, or the coverage is below --threshold"}),
 		Use:         "test [PATH]...",
 		Short:       "Run the tests beside policies",
-		Long: "test runs the tests in NAME_test.yaml, which stands beside NAME.yaml. PATH is such a file,\n" +
-			"its policy, or a folder that is searched; without one that is the working directory, or its\n" +
-			"project if there are none. A test gives facts or files and a transcript, and says what the\n" +
-			"policy must decide. It sees nothing else of this machine, and changes nothing.\n\n" +
-			"With --write a test is added to a file instead, and the rest of the file stays as it is.",
-		Example: "  ralph test\n" +
-			"  ralph test .ralph/policy.yaml --coverage --threshold 100\n" +
-			"  ralph test --run 'corrupt|limit' -v\n" +
-			"  ralph test --write .ralph/policy_test.yaml --from-log",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.write.file != "" {
 				return a.writeTest(cmd.Context(), f.write)

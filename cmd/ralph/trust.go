@@ -29,17 +29,6 @@ func (a *app) trustCommand() *cobra.Command {
 		Annotations: exits("done", exit{exitFindings, "with --revoke: the policy was not approved"}),
 		Use:         "trust [POLICY]...",
 		Short:       "Trust this project; let a policy run programs and ask models",
-		Long: "trust says that you trust this project: a hook for all projects (install --scope user, a\n" +
-			"plugin) then uses its loops and settings. ralph start does that too.\n\n" +
-			"It also approves policies that run programs (exec, run, the agent of ralph run) or send the\n" +
-			"conversation to a model (judge), in this project. Until then those facts are missing and\n" +
-			"nothing is run. It shows all that the approval covers: the policy, what it includes, schemas,\n" +
-			"the values that .ralph/config.yaml gives to params, and the files of the project that command\n" +
-			"lines name. After a change of any of them, approve the policy again. What the programs themselves\n" +
-			"find, such as a Makefile, is not covered. A hook for all projects uses a policy of the project\n" +
-			"only if it is approved. Policies that ship with ralph need no approval as they ship. Read a\n" +
-			"policy before you approve it. Without a name it is .ralph/policy.yaml, if there is one.",
-		Example: "  ralph trust            # .ralph/policy.yaml\n  ralph trust speckit\n  ralph trust --list\n  ralph trust --revoke   # the project and all its policies",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.list {
 				if f.revoke || len(args) > 0 {
