@@ -54,9 +54,8 @@ func TestCommandsHaveNoFiles(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"cmd/ralph/eval.go":       "os.Open ",          // --input, which the user names
-		"cmd/ralph/run_prompt.go": "os.Open ",          // a prompt that is no file of the project
-		"cmd/ralph/test.go":       "filepath.WalkDir ", // the paths of ralph test, which the user names
+		"cmd/ralph/input.go": "os.Open os.Open ",  // what the user names: an event, a policy, or a prompt that is no file of the project
+		"cmd/ralph/test.go":  "filepath.WalkDir ", // the paths of ralph test, which the user names
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who reads and writes what (-want +got)\n%s", diff)

@@ -105,7 +105,7 @@ func (a *app) findOrRead(p *project.Project, name string) (project.Policy, error
 	if name != "-" {
 		return p.Find(p.AtHand(name))
 	}
-	src, err := io.ReadAll(io.LimitReader(a.stdin, maxStdinPolicy))
+	src, err := a.read("the policy", "", name, maxStdinPolicy)
 	return p.From("stdin", src), err
 }
 

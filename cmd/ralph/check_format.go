@@ -31,42 +31,25 @@ const (
 	noColor = "\x1b[0m"
 )
 
-// colored is the text form of findings with colours: without them it is that of
-// [rules.Diagnostics.Format].
+// colored is the text form of findings with colours: without them it is that of [rules.Diagnostics.Format].
 func colored(diags rules.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range diags {
-		shade := red
-		if d.Severity == rules.Warning {
-			shade = yellow
-		} else if d.Severity == rules.Info {
-			shade = blue
-		}
-		text := strings.TrimSuffix(rules.Diagnostics{d}.Format(), "\n")
-		for i, line := range strings.Split(text, "\n") {
+		shade := map[rules.Severity]string{rules.Error: red, rules.Warning: yellow, rules.Info: blue}[d.Severity]
+		for i, line := range strings.SplitAfter(strings.TrimSuffix(rules.Diagnostics{d}.Format(), "\n"), "\n") {
 			margin, rest, ok := strings.Cut(line, "|")
-			switch at := strings.TrimLeft(line, " "); {
+			switch where, what, _ := strings.Cut(line, ": "); {
 			case i == 0:
-				where, what, _ := strings.Cut(line, ": ")
-				severity, message, found := strings.Cut(what, ": ")
-				if found && severity == d.Severity.String() {
-					what = shade + severity + ":" + noColor + " " + message
-				}
-				b.WriteString(bold + where + ":" + noColor + " " + what)
-			case strings.HasPrefix(at, "= "):
-				word, message, _ := strings.Cut(at[2:], ": ")
-				b.WriteString(line[:len(line)-len(at)] + blue + "=" + noColor + " " + bold + word + ":" + noColor + " " + message)
+				b.WriteString(bold + where + ":" + noColor + " " + strings.Replace(what, d.Severity.String()+":", shade+d.Severity.String()+":"+noColor, 1))
+			case i == 3 && ok: // what is marked
+				b.WriteString(blue + margin + "|" + noColor + shade + rest + noColor)
 			case ok:
-				b.WriteString(blue + margin + "|" + noColor)
-				if i == 3 {
-					rest = shade + rest + noColor
-				}
-				b.WriteString(rest)
+				b.WriteString(blue + margin + "|" + noColor + rest)
 			default:
 				b.WriteString(line)
 			}
-			b.WriteByte('\n')
 		}
+		b.WriteByte('\n')
 	}
 	return b.String()
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -112,7 +110,7 @@ func (f *evalFlags) validate() error {
 
 // answer makes the reply to the event on the input.
 func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply {
-	input, err := a.readInput(f.input)
+	input, err := a.read("the event", "", f.input, maxInput)
 	if err != nil {
 		return host.Trouble("ralph", "", err)
 	}
@@ -134,26 +132,6 @@ func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply
 		r.Log = append(notices, r.Log...)
 	}
 	return r
-}
-
-func (a *app) readInput(name string) ([]byte, error) {
-	r := a.stdin
-	if name != "-" && name != "" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, fmt.Errorf("the event cannot be read: %w", err)
-		}
-		defer f.Close()
-		r = f
-	}
-	var b bytes.Buffer
-	if _, err := io.Copy(&b, io.LimitReader(r, maxInput+1)); err != nil {
-		return nil, fmt.Errorf("the event cannot be read: %w", err)
-	}
-	if b.Len() > maxInput {
-		return nil, fmt.Errorf("the event is too large (the limit is %d MiB)", maxInput>>20)
-	}
-	return b.Bytes(), nil
 }
 
 // decode reads the event. An input that is empty, or names neither a session nor a

@@ -157,7 +157,7 @@ func lastStop(records []project.Entry) []project.Entry {
 // decideNow decides the event of --input and changes nothing.
 func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error) {
 	f.deadline = defaultDeadline()
-	input, err := a.readInput(f.input)
+	input, err := a.read("the event", "", f.input, maxInput)
 	if err != nil {
 		return nil, err
 	}

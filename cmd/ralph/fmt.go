@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -88,7 +87,7 @@ func (a *app) fmtFile(ctx context.Context, name string, f fmtFlags) error {
 		if f.write {
 			return errors.New("-w has no file to write for standard input")
 		}
-		src, err := io.ReadAll(io.LimitReader(a.stdin, maxPolicySize+1))
+		src, err := a.read("the policy", "", name, maxPolicySize)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os/signal"
 	"slices"
 	"strconv"
@@ -93,43 +92,37 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 			return err
 		}
 	}
-	columns, paint := newLogColumns(), a.palette()
-	show := func(number string, e project.Entry) {
-		if f.format == "json" {
-			fmt.Fprintf(a.stdout, "%s\n", e.Line)
-			return
-		}
-		columns.fit(number, e)
-		columns.write(a.stdout, paint, number, e, e.Goal(ctx), f.all)
-	}
-	if f.follow {
-		ctx, cancel := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-		defer cancel()
-		return p.Follow(ctx, q, func(e project.Entry) { show(e.ID, e) })
-	}
-	if len(entries) == 0 {
+	if len(entries) == 0 && !f.follow {
 		a.noDecision(f.all || len(f.policies) > 0 || f.session+f.action+f.rule+f.since != "")
 		return nil
 	}
-	number := func(e project.Entry) string {
-		if f.all {
-			return e.ID
-		}
-		return strconv.Itoa(e.Number)
+	if f.format == "json" {
+		show := func(e project.Entry) { fmt.Fprintf(a.stdout, "%s\n", e.Line) }
+		return a.entries(ctx, p, q, entries, f.follow, show)
 	}
-	if f.format == "text" {
-		sessions, err := p.Sessions(ctx) // what is shown of an ID is unique among those that --session knows
-		if err != nil {
-			return err
-		}
-		columns.distinguish(sessions)
-		for _, e := range entries {
-			columns.fit(number(e), e)
-		}
-		columns.head(a.stdout, paint, f.all)
+	sessions, err := p.Sessions(ctx) // what is shown of an ID is unique among those that --session knows
+	if err != nil {
+		return err
+	}
+	t := logTable{paint: a.palette(), ids: f.all || f.follow, all: f.all, prefix: distinct(sessions), widths: []int{0, len(time.DateTime), len("continue"), 8, 14, 16}}
+	for _, e := range entries {
+		t.fit(t.cells(e))
+	}
+	if !f.follow {
+		fmt.Fprintln(a.stdout, t.paint.in(bold, t.line(t.titles(), "")+"reason"))
+	}
+	return a.entries(ctx, p, q, entries, f.follow, func(e project.Entry) { t.write(a.stdout, e, e.Goal(ctx)) })
+}
+
+// entries shows decisions, or with follow also each further one as it is made.
+func (a *app) entries(ctx context.Context, p *project.Project, q project.Query, entries []project.Entry, follow bool, show func(project.Entry)) error {
+	if follow {
+		ctx, cancel := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+		defer cancel()
+		return p.Follow(ctx, q, show)
 	}
 	for _, e := range entries {
-		show(number(e), e)
+		show(e)
 	}
 	return nil
 }
@@ -163,61 +156,28 @@ func (a *app) noDecision(asked bool) {
 	a.status = exitFindings
 }
 
-// logColumns are the widths of the columns of the log that differ.
-type logColumns struct {
-	sessions       map[string]bool
-	prefix         int // how much of a session's id is shown: as much as distinguishes the sessions
-	number         int
-	session, agent int
-	policy, by     int
+// A logTable shows decisions, one a line.
+type logTable struct {
+	paint  palette
+	widths []int // of the columns, but for the last
+	ids    bool  // in the place of numbers
+	all    bool  // with the roots
+	prefix int   // how much of a session's ID is shown
 }
 
-func newLogColumns() *logColumns {
-	return &logColumns{sessions: map[string]bool{}, prefix: 8, session: 8, policy: 14, by: 16}
-}
-
-// fit makes room for a decision.
-func (c *logColumns) fit(number string, e project.Entry) {
-	if !c.sessions[e.Session] { // -f shows it as it comes
-		c.distinguish(append(slices.Collect(maps.Keys(c.sessions)), e.Session))
-	}
-	c.number = max(c.number, len(number))
-	c.session = max(c.session, utf8.RuneCountInString(e.Session))
-	c.agent = max(c.agent, utf8.RuneCountInString(agentName(e)))
-	c.policy, c.by = max(c.policy, utf8.RuneCountInString(e.Policy)), max(c.by, utf8.RuneCountInString(e.By()))
-}
-
-// distinguish shows as much of the IDs of sessions as distinguishes them.
-func (c *logColumns) distinguish(sessions []string) {
+// distinct is how many characters of their IDs distinguish sessions.
+func distinct(sessions []string) int {
+	n := 8
 	slices.Sort(sessions)
-	for i, s := range sessions {
-		c.sessions[s] = true
-		if i > 0 {
-			c.prefix = max(c.prefix, commonPrefix(sessions[i-1], s)+1)
+	for i, id := range sessions[min(1, len(sessions)):] {
+		x, y := []rune(sessions[i]), []rune(id)
+		same := 0
+		for same < min(len(x), len(y)) && x[same] == y[same] {
+			same++
 		}
-	}
-}
-
-// commonPrefix counts the characters at the beginning that two texts have in common.
-func commonPrefix(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	n := 0
-	for n < len(x) && n < len(y) && x[n] == y[n] {
-		n++
+		n = max(n, same+1)
 	}
 	return n
-}
-
-// name is the beginning of the session's id, as --session takes it, and of the subagent's.
-func (c *logColumns) name(l project.Entry) string {
-	return firstRunes(cmp.Or(l.Session, "-"), c.prefix) + agentName(l)
-}
-
-func agentName(l project.Entry) string {
-	if l.Agent == "" {
-		return ""
-	}
-	return "/" + firstRunes(l.Agent, 8)
 }
 
 func firstRunes(s string, n int) string {
@@ -227,33 +187,70 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-func (c *logColumns) line(number, when, verdict, session, policy, by string) string {
-	return fmt.Sprintf("%*s  %-19s  %s  %-*s  %-*s  %-*s  ", c.number, number, when, verdict, min(c.session, c.prefix)+c.agent, session, c.policy, policy, c.by, by)
-}
-
-func (c *logColumns) head(w io.Writer, paint palette, ids bool) {
+func (t *logTable) titles() []string {
 	number := "#"
-	if ids {
+	if t.ids {
 		number = "id"
 	}
-	fmt.Fprintln(w, paint.in(bold, c.line(number, "time", "verdict ", "session", "policy", "by")+"reason"))
+	return []string{number, "time", "verdict", "session", "policy", "by"}
 }
 
-func (c *logColumns) write(w io.Writer, paint palette, number string, l project.Entry, goal string, root bool) {
-	verdict := l.Verdict()
-	shade := map[string]string{rules.Continue.String(): green, rules.Stop.String(): yellow}[verdict]
-	fmt.Fprint(w, c.line(number, l.Time.Local().Format(time.DateTime), paint.in(shade, fmt.Sprintf("%-8s", verdict)), c.name(l), l.Policy, l.By())+cut(done(l.Success, l.Said()), 100))
-	if l.Event != host.Stop && l.Event != "" {
-		fmt.Fprintf(w, "  (%s)", l.Event)
+func (t *logTable) cells(e project.Entry) []string {
+	number := e.ID
+	if !t.ids {
+		number = strconv.Itoa(e.Number)
 	}
-	if l.Rule != "" && len(l.Noted) > 0 {
-		fmt.Fprintf(w, "  (note by %s)", strings.Join(l.Noted, ", "))
+	session := firstRunes(cmp.Or(e.Session, "-"), t.prefix) // as --session takes it
+	if e.Agent != "" {
+		session += "/" + firstRunes(e.Agent, 8)
 	}
-	if goal != "" {
-		fmt.Fprintf(w, "  (goal: %s)", goal)
+	return []string{number, e.Time.Local().Format(time.DateTime), e.Verdict(), session, e.Policy, e.By()}
+}
+
+// fit makes room for a line.
+func (t *logTable) fit(cells []string) {
+	for i, cell := range cells {
+		t.widths[i] = max(t.widths[i], utf8.RuneCountInString(cell))
 	}
-	if root {
-		fmt.Fprintf(w, "  [%s]", l.Root)
+}
+
+// line pads the cells; the verdict is in a shade.
+func (t *logTable) line(cells []string, shade string) string {
+	var b strings.Builder
+	for i, cell := range cells {
+		switch i {
+		case 0:
+			cell = fmt.Sprintf("%*s", t.widths[i], cell)
+		default:
+			cell = fmt.Sprintf("%-*s", t.widths[i], cell)
+		}
+		if i == 2 {
+			cell = t.paint.in(shade, cell)
+		}
+		b.WriteString(cell + "  ")
+	}
+	return b.String()
+}
+
+func (t *logTable) write(w io.Writer, e project.Entry, goal string) {
+	cells := t.cells(e)
+	t.fit(cells) // -f shows it as it comes
+	shade := map[string]string{rules.Continue.String(): green, rules.Stop.String(): yellow}[e.Verdict()]
+	fmt.Fprint(w, t.line(cells, shade)+cut(done(e.Success, e.Said()), 100))
+	note := func(what, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "  (%s%s)", what, text)
+		}
+	}
+	if e.Event != host.Stop {
+		note("", e.Event)
+	}
+	if e.Rule != "" {
+		note("note by ", strings.Join(e.Noted, ", "))
+	}
+	note("goal: ", goal)
+	if t.all {
+		fmt.Fprintf(w, "  [%s]", e.Root)
 	}
 	fmt.Fprintln(w)
 }

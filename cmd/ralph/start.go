@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -176,20 +174,11 @@ func (a *app) prompt(project string, words []string, f startFlags) (string, erro
 		if len(words) > 0 {
 			return "", errors.New("give the prompt as words or with --prompt-file, not both")
 		}
-		r := a.stdin
-		if f.promptFile != "-" {
-			file, err := a.openNamed(project, f.promptFile)
-			if err != nil {
-				return "", fmt.Errorf("the prompt cannot be read: %w", err)
-			}
-			defer file.Close()
-			r = file
+		b, err := a.read("the prompt", project, f.promptFile, state.MaxFileSize)
+		if err != nil {
+			return "", err
 		}
-		var b bytes.Buffer
-		if _, err := io.Copy(&b, io.LimitReader(r, state.MaxFileSize+1)); err != nil {
-			return "", fmt.Errorf("the prompt cannot be read: %w", err)
-		}
-		text = b.String()
+		text = string(b)
 	}
 	switch {
 	case strings.TrimSpace(text) == "":

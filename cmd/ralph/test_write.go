@@ -151,7 +151,7 @@ func testedPolicy(file string, src []byte) (string, error) {
 
 // draftFromWitness reads a situation as JSON.
 func (a *app) draftFromWitness(f writeFlags) (policytest.Draft, error) {
-	input, err := a.readInput(f.witness)
+	input, err := a.read("the situation", "", f.witness, maxInput)
 	if err != nil {
 		return policytest.Draft{}, err
 	}

@@ -19,6 +19,9 @@ const maxPrompt = 1 << 20
 // openNamed opens a file that the user names. One of the project is read beneath it: no link that a repository brings leads out.
 // Elsewhere it may be anything, such as the pipe of another program.
 func (a *app) openNamed(project, name string) (fs.File, error) {
+	if project == "" {
+		return os.Open(name)
+	}
 	abs := filepath.FromSlash(name)
 	if here, err := a.here(); err == nil && !filepath.IsAbs(abs) {
 		abs = filepath.Join(here, abs)
@@ -42,35 +45,42 @@ func (a *app) openNamed(project, name string) (fs.File, error) {
 	return os.Open(name)
 }
 
-// runPrompt is the text that --prompt names.
-func (a *app) runPrompt(project, name string) (string, error) {
-	var r io.Reader
-	switch {
-	case name == "":
-		return "", nil
-	case name == "-":
-		r = a.stdin
-	default:
+// read reads what a user names, at most so many bytes: a file, see openNamed, or with - standard input.
+func (a *app) read(what, project, name string, most int) ([]byte, error) {
+	r := a.stdin
+	if name != "-" {
 		file, err := a.openNamed(project, name)
 		if err != nil {
-			_, there := os.Lstat(name)
-			ext := filepath.Ext(name)
-			if there == nil || errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, " \n") && (ext == ".md" || ext == ".txt" || strings.ContainsRune(name, '/')) {
-				return "", fmt.Errorf("the prompt cannot be read: %w", err)
-			}
-			return name, nil
+			return nil, fmt.Errorf("%s cannot be read: %w", what, err)
 		}
 		defer file.Close()
 		r = file
 	}
-	b, err := io.ReadAll(io.LimitReader(r, maxPrompt+1))
+	b, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("the prompt cannot be read: %w", err)
-	case len(b) > maxPrompt:
-		return "", fmt.Errorf("the prompt is too large (the limit is %d MiB)", maxPrompt>>20)
-	case strings.TrimSpace(string(b)) == "":
-		return "", fmt.Errorf("the prompt in %s is empty", name)
+		return nil, fmt.Errorf("%s cannot be read: %w", what, err)
+	case len(b) > most:
+		return nil, fmt.Errorf("%s is too large (the limit is %d MiB)", what, most>>20)
 	}
-	return string(b), nil
+	return b, nil
+}
+
+// runPrompt is the text that --prompt names.
+func (a *app) runPrompt(project, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	b, err := a.read("the prompt", project, name, maxPrompt)
+	if err != nil && name != "-" {
+		_, there := os.Lstat(name)
+		ext := filepath.Ext(name)
+		if there != nil && (!errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(name, " \n") || ext != ".md" && ext != ".txt" && !strings.ContainsRune(name, '/')) {
+			return name, nil // it is the text itself
+		}
+	}
+	if err == nil && strings.TrimSpace(string(b)) == "" {
+		err = fmt.Errorf("the prompt in %s is empty", name)
+	}
+	return string(b), err
 }
