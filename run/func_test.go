@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,32 +75,32 @@ func TestFunc(t *testing.T) {
 
 // A call that does not return cannot be ended: the run ends, and does not start another one beside it.
 func TestFuncThatHangs(t *testing.T) {
-	dir, _ := project(t)
-	forever := make(chan struct{})
-	defer close(forever)
-	var calls atomic.Int32
 	for name, c := range map[string]struct {
-		f    func(ctx context.Context) error
+		f    func(ctx context.Context, forever chan struct{}) error
 		want string
 	}{
-		"it obeys":     {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, "iteration_end 1 timeout"},
-		"it does not":  {func(context.Context) error { <-forever; return nil }, "run_end failed"},
-		"it is late":   {func(ctx context.Context) error { <-ctx.Done(); return nil }, "iteration_end 1 timeout"},
-		"it is a lie ": {func(ctx context.Context) error { return context.Canceled }, "iteration_end 1 crashed"},
+		"it obeys":     {func(ctx context.Context, _ chan struct{}) error { <-ctx.Done(); return ctx.Err() }, "iteration_end 1 timeout"},
+		"it does not":  {func(_ context.Context, forever chan struct{}) error { <-forever; return nil }, "run_end failed"},
+		"it is late":   {func(ctx context.Context, _ chan struct{}) error { <-ctx.Done(); return nil }, "iteration_end 1 timeout"},
+		"it is a lie ": {func(context.Context, chan struct{}) error { return context.Canceled }, "iteration_end 1 crashed"},
 	} {
-		calls.Store(0)
-		a := run.Func("mine", func(ctx context.Context, _ run.Invocation) (run.Result, error) {
-			calls.Add(1)
-			return run.Result{}, c.f(ctx)
+		synctest.Test(t, func(t *testing.T) {
+			forever := make(chan struct{})
+			defer close(forever)
+			var calls atomic.Int32
+			a := run.Func("mine", func(ctx context.Context, _ run.Invocation) (run.Result, error) {
+				calls.Add(1)
+				return run.Result{}, c.f(ctx, forever)
+			})
+			r, err := run.New(load(t, endless), a, run.WithDir(t.TempDir()), run.WithIteration(10*time.Millisecond), run.WithLimits(run.Limits{Iterations: 1}), run.Hasty())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, lines := all(t, t.Context(), r)
+			if !slices.Contains(lines, c.want) || calls.Load() != 1 {
+				t.Errorf("%s: %d calls\n%s", name, calls.Load(), strings.Join(lines, "\n"))
+			}
 		})
-		r, err := run.New(load(t, endless), a, run.WithDir(dir), run.WithIteration(10*time.Millisecond), run.WithLimits(run.Limits{Iterations: 1}), run.Hasty())
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, lines := all(t, t.Context(), r)
-		if !slices.Contains(lines, c.want) || calls.Load() != 1 {
-			t.Errorf("%s: %d calls\n%s", name, calls.Load(), strings.Join(lines, "\n"))
-		}
 	}
 }
 
