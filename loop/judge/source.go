@@ -44,13 +44,28 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 			return absent("this session is a judge itself: " + name + " is set")
 		}
 	}
-	r, failed := request(q)
-	if failed != nil {
-		return rules.Value{Status: rules.Missing, Quiet: failed.Kind == NoKey, Problem: failed.Message}
-	}
+	r, key := request(q)
 	timeout := cmp.Or(q.Fact.Timeout, q.Fact.Source.Timeout)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	failure := func(err error) rules.Value {
+		v := rules.Value{Status: rules.Missing, Problem: err.Error()}
+		var failed *Error
+		if errors.As(err, &failed) {
+			switch failed.Kind {
+			case BadStatus, BadAnswer: // they quote the service, which may repeat what it was sent
+				v.Private = true
+			case Timeout:
+				v.Problem = fmt.Sprintf("the model did not answer within %s", timeout)
+			case NoKey:
+				v.Quiet, v.Problem = true, key+" is not set"
+			}
+		}
+		return v
+	}
+	if _, err := r.wire(); err != nil {
+		return failure(err)
+	}
 	limit := usualTurns
 	if n, ok := q.Fact.Options["turns"].(int); ok {
 		limit = n
@@ -63,22 +78,11 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 		return absent("there is no conversation to judge")
 	}
 	answer, err := Ask(ctx, nil, r)
-	v := rules.Value{}
+	var v rules.Value
 	if err == nil {
 		v = typed(q.Fact.Schema, answer)
 	} else {
-		v.Status, v.Problem = rules.Missing, err.Error()
-		var failed *Error
-		if errors.As(err, &failed) {
-			switch failed.Kind {
-			case BadStatus, BadAnswer: // they quote the service, which may repeat what it was sent
-				v.Private = true
-			case Timeout:
-				v.Problem = fmt.Sprintf("the model did not answer within %s", timeout)
-			case NoKey:
-				v.Quiet = true
-			}
-		}
+		v = failure(err)
 	}
 	v.Meta = map[string]any{"model": r.Model}
 	if answer != nil {
@@ -87,33 +91,20 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 	return v
 }
 
-// request is the question without the conversation.
-func request(q loop.Query) (r Request, failed *Error) {
+// request is the question without the conversation, and the variable that has the key.
+func request(q loop.Query) (r Request, key string) {
 	api, _ := q.Fact.Options["api"].(string)
-	openAI := api == OpenAI
-	key, address := "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"
-	if openAI {
-		key, address = "OPENAI_API_KEY", "OPENAI_BASE_URL"
+	key, address, model := "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", usualModel
+	if api == OpenAI {
+		key, address, model = "OPENAI_API_KEY", "OPENAI_BASE_URL", ""
 	}
 	r = Request{
-		API: api, BaseURL: q.Env(address), Key: q.Env(key), Model: q.Options["model"],
+		API: api, BaseURL: q.Env(address), Key: q.Env(key), Model: cmp.Or(q.Options["model"], model),
 		System: q.Options["system"], Question: q.Args[0],
 	}
 	r.MaxTokens, _ = q.Fact.Options["max_tokens"].(int)
-	if r.Model == "" && !openAI {
-		r.Model = usualModel
-	}
-	if r.Key == "" && (r.BaseURL == "" || !openAI) {
-		return r, &Error{Kind: NoKey, Message: key + " is not set"}
-	}
-	if r.Model == "" {
-		return r, &Error{Kind: BadRequest, Message: "no model is named: write model: for the api " + OpenAI}
-	}
-	var err error
-	if r.Schema, err = json.Marshal(answerSchema(q.Fact.Schema)); err != nil {
-		return r, &Error{Kind: BadRequest, Message: "the schema of the answer cannot be sent: " + err.Error(), Err: err}
-	}
-	return r, nil
+	r.Schema, _ = json.Marshal(answerSchema(q.Fact.Schema)) // a schema holds nothing else
+	return r, key
 }
 
 // turns are the last turns of the conversation. The session file may lag behind

@@ -58,7 +58,7 @@ func (r *Request) wire() (*wire, error) {
 		return nil, &Error{Kind: BadRequest, Message: fmt.Sprintf("the API is %s or %s, not %q", Anthropic, OpenAI, r.API)}
 	}
 	if r.Model == "" {
-		return nil, &Error{Kind: BadRequest, Message: "no model is named"}
+		return nil, &Error{Kind: BadRequest, Message: "no model is named: write model: for the api " + OpenAI}
 	}
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
