@@ -172,7 +172,8 @@ func WithPrivate() Option {
 }
 
 // WithDeadline bounds each Run, Preview, Apply and Hook. Without it that is 25 seconds,
-// which is below the shortest time that a host gives its hooks.
+// which is below the shortest time that a host gives its hooks, or longer where the facts of
+// the policy may take longer together.
 func WithDeadline(d time.Duration) Option {
 	return func(l *Loop) error {
 		if d <= 0 {
@@ -231,7 +232,7 @@ func (l *Loop) language() rules.Config {
 	if c.Hosts == nil {
 		c.Hosts = host.Names()
 	}
-	c.Deadline = cmp.Or(c.Deadline, l.deadline)
+	c.Deadline = cmp.Or(c.Deadline, l.deadline, defaultDeadline)
 	c.Sources, c.Effects = slices.Clip(c.Sources), slices.Clip(c.Effects)
 	known := c.Sources
 	if len(l.sources) > 0 {
@@ -268,9 +269,6 @@ func (l *Loop) defaults() {
 	}
 	if l.getenv == nil {
 		l.getenv = os.Getenv
-	}
-	if l.deadline == 0 {
-		l.deadline = defaultDeadline
 	}
 	if l.disk == nil && l.local {
 		dir, err := store.DefaultDir(l.getenv)

@@ -16,11 +16,12 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-//go:embed template/basic.yaml template/basic_test.yaml
+//go:embed template/basic.yaml template/basic_test.yaml template/tests.yaml template/tests_test.yaml
 var templates embed.FS
 
-// BasicTemplate is the template of those who name none: a loop over the checklist TODO.md.
-const BasicTemplate = "basic"
+// PolicyTemplates returns what [Project.Init] takes: basic, a loop over the checklist TODO.md, tests, which continues until the tests
+// pass, and the shipped policies.
+func PolicyTemplates() []string { return append([]string{"basic", "tests"}, Shipped()...) }
 
 // A templateFile is one that Init writes.
 type templateFile struct {
@@ -29,7 +30,7 @@ type templateFile struct {
 	version string // of what is there; "" if nothing is
 }
 
-// Init writes a policy with its tests: that of [BasicTemplate], or a copy of a shipped one. It approves the policy as it
+// Init writes a policy with its tests: one of [PolicyTemplates]. It approves the policy as it
 // writes it, which covers no value of the project's configuration and no program of the project. Existing files
 // stay, unless force is given. It returns the files that it wrote; unapproved says why the policy is not approved.
 func (p *Project) Init(ctx context.Context, template string, force bool) (written []string, unapproved, err error) {
@@ -83,23 +84,18 @@ func (p *Project) approveWritten(ctx context.Context, name string, src []byte) e
 
 // fromTemplate returns the files of a template: its policy, and its tests if it has any.
 func fromTemplate(name string) ([]templateFile, error) {
-	base := ".ralph/" + name
-	if name == BasicTemplate {
-		policySrc, err := templates.ReadFile("template/basic.yaml")
-		if err != nil {
-			return nil, err
-		}
-		testSrc, err := templates.ReadFile("template/basic_test.yaml")
+	if policySrc, err := templates.ReadFile("template/" + name + ".yaml"); err == nil {
+		testSrc, err := templates.ReadFile("template/" + name + "_test.yaml")
 		return []templateFile{{path: workspace.DefaultPolicy, data: policySrc}, {path: ".ralph/policy_test.yaml", data: testSrc}}, err
 	}
 	if !isShipped(name) {
-		all := append([]string{BasicTemplate}, Shipped()...)
-		err := fmt.Errorf("there is no template %q, expected one of %s", name, strings.Join(all, ", "))
-		if meant := nearest.DidYouMean(name, all); meant != "" {
+		err := fmt.Errorf("there is no template %q, expected one of %s", name, strings.Join(PolicyTemplates(), ", "))
+		if meant := nearest.DidYouMean(name, PolicyTemplates()); meant != "" {
 			err = fmt.Errorf("%w; %s", err, meant)
 		}
 		return nil, err
 	}
+	base := ".ralph/" + name
 	policySrc, err := examples.FS.ReadFile(name + "/" + name + ".yaml")
 	if err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func (p Policy) Startable() bool {
 // Load says how a policy is loaded.
 type Load struct {
 	Set       []string      // values of params, as name=value
-	Deadline  time.Duration // of the hook, for findings; default: the usual one
+	Deadline  time.Duration // of the hook, for findings; 0 is none
 	Lazy      bool          // what follows the policy's own when is read when that is true
 	Untrusted bool          // the settings of the project do not count
 }
@@ -307,9 +307,7 @@ func (p *Project) configure(found *Policy, l Load) (cfg rules.Config, err error)
 	cfg = p.Language()
 	cfg.Set, cfg.Lazy = found.params.all(), l.Lazy
 	cfg.SetAt = found.params.at
-	if l.Deadline > 0 {
-		cfg.Deadline = l.Deadline
-	}
+	cfg.Deadline = l.Deadline
 	return cfg, nil
 }
 

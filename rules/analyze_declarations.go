@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -35,11 +34,11 @@ func checkDeclarations(p *Program) Diagnostics {
 	if deadline := p.compiler.load.cfg.Deadline; deadline > 0 {
 		var total time.Duration // of facts that are in time each
 		late := func(f *Fact, what string, takes time.Duration) {
-			warn(f.Pos, "late-fact", "set a shorter timeout, or give the hook more time: ralph install HOST --deadline "+(takes.Round(time.Second)+10*time.Second).String(),
+			warn(f.Pos, "late-fact", "set a shorter timeout, or install the policy again, which gives the hook "+p.Deadline(deadline).String()+": ralph install HOST",
 				"%s may take %s, and the hook ends after %s", what, takes, deadline)
 		}
 		for _, f := range p.facts {
-			takes, before := cmp.Or(f.Timeout, f.Source.Timeout), total
+			takes, before := f.takes(), total
 			if takes >= deadline {
 				late(f, "the fact "+quote(f.Name), takes)
 				continue

@@ -19,7 +19,6 @@ type checkOptions struct {
 	project, format, failOn string
 	set                     []string
 	deadline                time.Duration
-	anyHook                 bool // the deadline is that of the hook that asks the policy, if one does
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -29,7 +28,6 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:         "check [POLICY|FOLDER|-]...",
 		Short:       "Report everything that is wrong with policies",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.anyHook = !cmd.Flags().Changed("deadline")
 			return a.check(cmd.Context(), args, o)
 		},
 	}
@@ -39,7 +37,7 @@ func (a *app) checkCommand() *cobra.Command {
 	restrict(cmd, "fail-on", &o.failOn, "error", "warning", "info")
 	projectFlag(f, &o.project)
 	setFlag(f, &o.set)
-	f.DurationVar(&o.deadline, "deadline", defaultDeadline(), "time limit of the hook, for facts that may take longer; that of an installed hook, if there is one")
+	f.DurationVar(&o.deadline, "deadline", 0, "time limit of the hook, for facts that may take longer; default: that of the installed hook")
 	return cmd
 }
 
@@ -90,14 +88,10 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 
 // findings are all that is to be said of a policy, with the deadline of the hook that uses it.
 func (a *app) findings(ctx context.Context, p *project.Project, policy project.Policy, o checkOptions) (rules.Diagnostics, error) {
-	load := project.Load{Set: o.set, Deadline: o.deadline}
-	diags, err := p.Check(ctx, policy, load)
-	if o.anyHook && slices.ContainsFunc(diags, func(d rules.Diagnostic) bool { return d.Check == "late-fact" }) {
-		if load.Deadline = a.hookTime(ctx, p, policy); load.Deadline > 0 {
-			return p.Check(ctx, policy, load)
-		}
+	if o.deadline == 0 {
+		o.deadline = a.hookTime(ctx, p, policy) // none is installed yet: install gives it the time that the policy needs
 	}
-	return diags, err
+	return p.Check(ctx, policy, project.Load{Set: o.set, Deadline: o.deadline})
 }
 
 // findOrRead finds a policy by its name; the name - means the policy on standard input.

@@ -13,7 +13,7 @@ func doctorChecks() []doctorCheck {
 		{"switched-off", "loops are off or paused, by RALPH_OFF, by the file .ralph/off, by ralph pause, or by enabled: false in the settings of a plugin"},
 		{"settings", "a settings file of a host that cannot be read, so that the host ignores its hooks"},
 		{"hooks-disabled", "a setting of the host that keeps hooks from running"},
-		{"timeout", "a host that waits for less time than ralph may take"},
+		{"timeout", "a host that waits for less time than ralph may take, or a hook that ends before the facts of its policy may be gathered"},
 		{"exit-status", "an entry that can end with status 2 by a crash, which the host reads as continue, or that cannot end with 2 although it answers so"},
 		{"host-trust", "a host that skips ralph's entry until you trust the folder or the entry"},
 		{"no-hook", "no agent asks ralph in this project, or none asks the policy of a loop"},

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/host/setup"
@@ -22,10 +21,9 @@ type examined struct {
 	name   string // as the command line takes it
 	host   string // that asks it, "" if none does
 	scope  string
-	entry  []string      // the policies of the entry that asks it, as it names them
-	set    []string      // the values of params that the entry states
-	forAll bool          // the entry says --scope user
-	within time.Duration // that the entry gives ralph, 0 is the usual time
+	entry  []string // the policies of the entry that asks it, as it names them
+	set    []string // the values of params that the entry states
+	forAll bool     // the entry says --scope user
 }
 
 // reentryAdvice says what it means that a policy continues once per prompt, and how to
@@ -42,12 +40,29 @@ func (e examined) reentryAdvice() (what, fix string) {
 func (x *examination) checkPolicies(ctx context.Context) {
 	x.installed.Asking(func(in setup.Settings, e setup.Entry, policies []string) {
 		for _, name := range policies {
-			x.examine(ctx, examined{name: name, host: in.Host.Name, scope: in.Scope, entry: policies, set: e.Set(), forAll: e.ForAll(), within: e.Deadline()}, in.File.Shown)
+			x.examine(ctx, examined{name: name, host: in.Host.Name, scope: in.Scope, entry: policies, set: e.Set(), forAll: e.ForAll()}, in.File.Shown)
 		}
+		x.checkDeadline(in, e)
 	})
 	for _, policy := range x.project.Policies(ctx) {
 		if !policy.Shipped {
 			x.examine(ctx, examined{name: policy.Name}, "")
+		}
+	}
+}
+
+// checkDeadline sees whether an entry gives ralph the time that its policies need.
+func (x *examination) checkDeadline(in setup.Settings, e setup.Entry) {
+	deadline := e.Deadline()
+	for _, p := range x.policies {
+		if p.host != in.Host.Name || p.Program == nil || !e.Asks(p.entry) {
+			continue
+		}
+		key := in.File.Shown + "\x00" + p.name
+		if needed := p.Program.Deadline(deadline); needed > deadline && !x.reported[key] { // once, not for each event
+			x.reported[key] = true
+			x.problem("timeout", in.File.Shown, fmt.Sprintf("the hook ends after %s, and by the timeouts of its facts %s needs %s", deadline, p.name, needed), x.installAgain(in, e))
+			x.repairEntry(in, e)
 		}
 	}
 }
@@ -61,7 +76,7 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 	if slices.ContainsFunc(x.policies, func(o examined) bool { return o.Name == found.Name && (o.host == e.host || e.host == "") }) {
 		return
 	}
-	load := project.Load{Set: e.set, Deadline: e.within}
+	load := project.Load{Set: e.set}
 	if why := x.project.Distrusted(); e.forAll && why != nil && !found.Beneath() {
 		if x.project.Configured(found) {
 			x.problem("untrusted", project.ConfigFile, fmt.Sprintf("hooks for all projects do not use what it sets for %s: %v", found.Short(), project.WhyNot(why)), "read it, then: ralph trust")

@@ -231,7 +231,10 @@ func decide(ctx context.Context, ev host.Event, loops []*loop.Loop, rehearse boo
 // loop lets the agent stop and says why. There is no loop if no policy replaces the one named.
 func (a *app) loop(ctx context.Context, all *hookLoops, name string, f evalFlags) error {
 	p := all.project
-	opts := append(a.in("").Options, loop.Local(), loop.WithEnv(a.getenv), loop.WithRoot(p.Dir()), loop.WithDeadline(f.deadline))
+	opts := append(a.in("").Options, loop.Local(), loop.WithEnv(a.getenv), loop.WithRoot(p.Dir()))
+	if f.deadline > 0 {
+		opts = append(opts, loop.WithDeadline(f.deadline))
+	}
 	if f.private {
 		opts = append(opts, loop.WithPrivate())
 	}

@@ -156,7 +156,6 @@ func lastStop(records []project.Entry) []project.Entry {
 
 // decideNow decides the event of --input and changes nothing.
 func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error) {
-	f.deadline = defaultDeadline()
 	input, err := a.read("the event", "", f.input, maxInput)
 	if err != nil {
 		return nil, err
@@ -173,8 +172,6 @@ func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error)
 		return nil, errors.New("loops are off, because of RALPH_OFF or the file .ralph/off")
 	}
 	records := make([]loop.Record, len(loops))
-	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, fmt.Errorf("no decision within %s", f.deadline))
-	defer cancel()
 	for i, d := range decide(ctx, ev, loops, true) {
 		records[i] = d.Record(f.private)
 	}

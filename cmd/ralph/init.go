@@ -21,7 +21,7 @@ func (a *app) initCommand() *cobra.Command {
 		Long:  strings.Join(project.Shipped(), ", "),
 		Args:  atMostOne("template"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := project.BasicTemplate
+			name := project.PolicyTemplates()[0]
 			if len(args) == 1 {
 				name = args[0]
 			}
@@ -55,12 +55,14 @@ func (a *app) init(ctx context.Context, dir, template string, force bool) error 
 
 // adviseNext lists what to do with the policy that init wrote.
 func (a *app) adviseNext(ctx context.Context, p *project.Project, template string) {
-	e, policyFlag, start := examined{name: workspace.DefaultPolicy}, "", "write - [ ] items into TODO.md, then start claude"
-	if template != project.BasicTemplate {
-		e.name, policyFlag, start = template, " --policy "+template, "start claude"
+	e, policyFlag, start := examined{name: workspace.DefaultPolicy}, "", "start claude"
+	if _, shipped := project.ShippedPolicy(template); shipped {
+		e.name, policyFlag = template, " --policy "+template
+	} else if template == project.PolicyTemplates()[0] {
+		start = "write - [ ] items into TODO.md, then " + start
 	}
 	var err error
-	if e.Policy, err = p.Open(ctx, e.name, project.Load{}); err == nil && e.Startable() && template != project.BasicTemplate {
+	if e.Policy, err = p.Open(ctx, e.name, project.Load{}); err == nil && e.Startable() && policyFlag != "" {
 		argument := map[string]string{"prompt": " 'what to do'", "name": " NAME"}[e.Argument()]
 		start = "ralph start " + template + argument + ", then start claude"
 	}

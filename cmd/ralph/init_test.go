@@ -11,7 +11,7 @@ import (
 
 // Every template makes a project whose policy has no finding and passes its tests.
 func TestTemplates(t *testing.T) {
-	for _, name := range append(project.Shipped(), project.BasicTemplate) {
+	for _, name := range project.PolicyTemplates() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

@@ -47,8 +47,8 @@ func (a *app) installCommand() *cobra.Command {
 			"host has, and shows the change. Every other byte of the file stays. Where the host asks for\n" +
 			"trust before it runs a hook, install says how to give it; ralph never gives it itself.\n" +
 			"Installing again changes nothing; with another --set it updates the entry and keeps the\n" +
-			"params that the entry sets already. To start anew, uninstall it first. With --deadline the\n" +
-			"entry gives ralph that much time, and the host waits longer. The scope chooses the file:\n\n" + scopesTable() + "\n" +
+			"params that the entry sets already. To start anew, uninstall it first. The timeouts of the\n" +
+			"policy's facts set the time that the entry gives ralph, and the host waits longer. The scope chooses the file:\n\n" + scopesTable() + "\n" +
 			"In the scope user the entry says --scope user: loops, settings and policies that a project\n" +
 			"brings count only once you trust it, see ralph trust.",
 		Example: "  ralph install claude-code                     # .ralph/policy.yaml\n" +
@@ -59,7 +59,7 @@ func (a *app) installCommand() *cobra.Command {
 	}
 	f.add(cmd)
 	setFlag(cmd.Flags(), &f.set)
-	cmd.Flags().DurationVar(&f.deadline, "deadline", 0, "time limit of the hook, for policies that run slow programs (default "+defaultDeadline().String()+")")
+	cmd.Flags().DurationVar(&f.deadline, "deadline", 0, "time limit of the hook (default "+defaultDeadline().String()+", or what the policy needs)")
 	return cmd
 }
 
@@ -127,13 +127,22 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	entries, _ := s.Entries() // With reports the error
 	chosen, kept := f.set, setup.SetOf(entries, f.policies)
 	f.set = setup.SetOver(kept, chosen)
-	events, err := installable(ctx, p, f)
+	usual := a.setupIn(p.Dir()).Deadline
+	for _, e := range entries {
+		if e.Asks(f.policies) {
+			usual = max(usual, e.Deadline())
+		}
+	}
+	events, needed, err := installable(ctx, p, f, usual)
 	if err != nil && kept != nil {
 		return fmt.Errorf("%w\nthe entry in %s has%s; to begin again, first run: %s",
 			err, s.Shown, shellSet("", kept), uninstallLine(g.Name, f.policies, entries, f.scope))
 	}
 	if err != nil {
 		return err
+	}
+	if f.deadline == 0 && needed > usual {
+		f.deadline = needed
 	}
 	names, absent := g.Events(events)
 	if len(names) == 0 {
@@ -252,30 +261,31 @@ func policyList(policies []string) string {
 	return strings.Join(workspace.OrDefault(policies), " and ")
 }
 
-// installable checks the policies as a hook would load them, and gives the events
-// that they decide.
-func installable(ctx context.Context, p *project.Project, f installFlags) (events []string, err error) {
+// installable checks the policies as a hook would load them, and returns the events
+// that they decide and the deadline that they need.
+func installable(ctx context.Context, p *project.Project, f installFlags, usual time.Duration) (events []string, needed time.Duration, err error) {
 	for _, name := range workspace.OrDefault(f.policies) {
 		policy, err := p.Find(name)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if shipped, ok := project.ShippedPolicy(name); ok && f.scope == setup.ScopeUser {
 			policy = shipped // in other projects
 		}
 		if f.scope == setup.ScopeUser && !policy.Shipped && !filepath.IsAbs(filepath.FromSlash(name)) {
-			return nil, fmt.Errorf("%s is in this project, but --scope user is for all projects: name a shipped policy or an absolute path", name)
+			return nil, 0, fmt.Errorf("%s is in this project, but --scope user is for all projects: name a shipped policy or an absolute path", name)
 		}
 		if policy, err = p.Load(ctx, policy, project.Load{Set: f.set}); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
+		needed = max(needed, policy.Program.Deadline(usual))
 		for _, e := range policy.Program.Events {
 			if !slices.Contains(events, e) {
 				events = append(events, e)
 			}
 		}
 	}
-	return events, nil
+	return events, needed, nil
 }
 
 // adviseGates says how to give the trust that a host asks for.
@@ -293,13 +303,6 @@ func (a *app) adviseInstalled(ctx context.Context, p *project.Project, hostName 
 			continue // doctor reports it
 		}
 		e := examined{Policy: policy, name: name, host: hostName, scope: f.scope, entry: f.policies, set: f.set}
-		deadline := cmp.Or(a.hookTime(ctx, p, policy), f.deadline, defaultDeadline())
-		for _, fact := range policy.Program.Facts() {
-			if fact.Timeout >= deadline {
-				fmt.Fprintf(a.stdout, "The fact %q of %s may take %s, and the hook ends after %s. To give it more time: ralph install %s%s --scope %s --deadline %s\n",
-					fact.Name, name, fact.Timeout, deadline, hostName, policyFlags(f.policies), f.scope, (fact.Timeout + 10*time.Second).Round(time.Second))
-			}
-		}
 		if what, fix := e.reentryAdvice(); what != "" {
 			fmt.Fprintf(a.stdout, "%s %s. To run through all tasks: %s\n", name, what, fix)
 		}
