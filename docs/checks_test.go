@@ -121,7 +121,7 @@ func found(t *testing.T, files fs.FS, name string) rules.Diagnostics {
 
 func TestChecksIndex(t *testing.T) {
 	p := reference.New(t, "../checks", "Checks")
-	p.Text("`ralph check` reports all problems of a policy at once. Each finding ends with the ID of its check, in brackets. " +
+	p.Text("`ralph check` reports all problems of a policy at once; of a file that is not YAML, the first. Each finding ends with the ID of its check, in brackets. " +
 		"`ralph help CHECK` prints the page of a check, with an example and what to write instead. " +
 		"A policy with an **error** cannot be used; a **warning** means that the policy probably does something else than you intend; an " +
 		"**info** suggests an improvement. The exit status is 1 if there is a warning or an error; `--fail-on` changes that.\n\n" +

@@ -66,7 +66,7 @@ func TestMistakes(t *testing.T) {
 		{`state.phase == "plan" or "go"`, finding{"a condition is true or false, this is a string", `write state.phase in ["plan", "go"]`}, `state.phase in ["plan", "go"]`},
 		{`state.phase in [plan, go]`, finding{`unknown name "plan"`, `if it is a string, write "plan"`}, `state.phase in ["plan", "go"]`},
 		{`state.phase in ("plan", "go")`, finding{"a list has brackets", `write in ["plan", "go"]`}, `state.phase in ["plan", "go"]`},
-		{`"x" in state.name`, finding{`"in" does not go between a string and a string`, `write state.name contains "x"`}, `state.name contains "x"`},
+		{`'"x" in state.name'`, finding{`"in" does not go between a string and a string`, `write state.name contains "x"`}, `state.name contains "x"`},
 		{`repo.changed > 0`, finding{`">" does not go between an array and a number`, "write len(repo.changed) > 0"}, `len(repo.changed) > 0`},
 		{`repo == 1`, finding{`"==" does not go between an object and a number`, "name one of its fields: repo.FIELD"}, `repo.ahead == 1`},
 		{`any(todo, .done == "true")`, finding{`"==" does not go between true or false and a string`, "write == true, without quotes"}, `any(todo, .done == true)`},
@@ -96,7 +96,7 @@ func TestMistakes(t *testing.T) {
 		{`state.n++ > 2`, finding{"an expression changes nothing", "a rule changes a field with then: [{set: state.n = state.n + 1}]"}, ""},
 		{`'"a" if true else "b"'`, finding{"expressions have no if and else", "write condition ? a : b"}, ""},
 		{`len([x for x in todo]) > 1`, finding{"an expression has no loop", "write any(list, …), all(list, …), count(list, …) or filter(list, …); .field is a field of the element"}, `count(todo, .done) > 1`},
-		{`any(todo, lambda t: t.done)`, finding{"a predicate has no parameter", "leave it out: .field is a field of the element, # the element itself"}, `any(todo, .done)`},
+		{`'any(todo, lambda t: t.done)'`, finding{"a predicate has no parameter", "leave it out: .field is a field of the element, # the element itself"}, `any(todo, .done)`},
 		{`any(todo, t => t.done)`, finding{"a predicate has no parameter", "leave it out: .field is a field of the element, # the element itself"}, `any(todo, .done)`},
 
 		// Methods and functions of other languages.

@@ -21,7 +21,6 @@ const smallMap = 12
 // YAML read differently from what the author meant.
 type builder struct {
 	file     *file
-	raw      map[int]int // start and end of values that are taken as they were typed
 	problems []Problem
 	free     []Node
 	count    int
@@ -57,7 +56,6 @@ func (b *builder) node(y *yaml.Node, depth, parent int, flow bool) *Node {
 		n.Kind, n.Tag = List, "!!seq"
 	case yaml.AliasNode:
 		b.wrong(n, "an alias")
-		n.Value, n.Tag = "*"+y.Value, "!!str"
 		return n
 	default:
 		n.Value, n.Tag = y.Value, y.Tag
@@ -65,10 +63,6 @@ func (b *builder) node(y *yaml.Node, depth, parent int, flow bool) *Node {
 	n.Style = style(y)
 	if b.hasProperty(n.offset) {
 		b.properties(n, y)
-	}
-	if end, ok := b.raw[n.offset]; ok && n.Kind == Scalar {
-		n.Value, n.Tag, n.Comment = unmask(n.Value, b.file.text[n.offset:end]), "!!str", ""
-		return n
 	}
 	if n.Kind == Scalar {
 		b.scalar(n, parent, flow)
@@ -144,11 +138,9 @@ func (b *builder) seek(line, col int) (int, Pos) {
 	return b.offset, Pos{line, b.col}
 }
 
-// hasProperty reports whether a tag or anchor stands at offset, and not a text
-// that is taken as it was typed.
+// hasProperty reports whether a tag or anchor is at offset.
 func (b *builder) hasProperty(offset int) bool {
-	_, raw := b.raw[offset]
-	return !raw && offset < len(b.file.text) && (b.file.text[offset] == '!' || b.file.text[offset] == '&')
+	return offset < len(b.file.text) && (b.file.text[offset] == '!' || b.file.text[offset] == '&')
 }
 
 func (b *builder) report(start, end int, check, message, help string) {
@@ -184,7 +176,7 @@ func (b *builder) properties(n *Node, y *yaml.Node) {
 		n.offset = end
 	}
 	n.Start = b.file.pos(n.offset)
-	if b.misread == nil && (n.Tag == "!!float" || n.Tag == "!!int" || n.Tag == "!!bool" || n.Tag == "!!null") {
+	if n.Tag == "!!float" || n.Tag == "!!int" || n.Tag == "!!bool" || n.Tag == "!!null" {
 		b.typed(n, start, end)
 	}
 }
@@ -295,8 +287,6 @@ func (b *builder) key(key *Node, y *yaml.Node) {
 	switch {
 	case y.Tag == "!!merge":
 		check, message, help = CheckAlias, "`<<` is a YAML merge key; a policy has none", "write the fields out"
-	case y.Kind == yaml.AliasNode: // reported already
-		return
 	case key.Kind != Scalar:
 		message, help = fmt.Sprintf("a %s as a key", key.Kind), helpKey
 	case key.Tag == "!!str":

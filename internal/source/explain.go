@@ -8,18 +8,15 @@ import (
 
 // A diagnosis finds out where a text that the library refuses, or reads as something else than was meant, breaks the rules
 // of YAML: the library's errors have no column and often the wrong line. It reads no more of YAML than which keys and
-// dashes there are and where their values end: the library reads each value alone, and only of a value that it refuses
-// the first reason is looked for. So nothing is said about a text that is right.
+// dashes there are and where their values end, up to the first value that the library, which reads each alone, refuses.
+// So nothing is said about a text that is right.
 type diagnosis struct {
 	*file
-	problems []Problem
-	raw      []span // values that are text if they are quoted
-	broken   bool   // something else is wrong: there is no tree to build
-
-	levels []level // the open block maps and lists, outermost first
-	wants  bool    // the entry before has no value yet: one may follow, deeper
-	seen   bool    // something was read
-	ended  bool    // the document is
+	first  []Problem // the first one, once there is one: what follows may be wrong because of it
+	levels []level   // the open block maps and lists, outermost first
+	wants  bool      // the entry before has no value yet: one may follow, deeper
+	seen   bool      // something was read
+	ended  bool      // the document is
 }
 
 // A level is an open block map or list.
@@ -28,62 +25,18 @@ type level struct {
 	list bool // dashes
 }
 
-// A span is a stretch of the text in bytes.
-type span struct{ start, end int }
-
-// explain reports why the library could not use the text. Where all that is wrong is values that should have been quoted,
-// the tree is built as if they were.
-func (f *file) explain(cause error, problems []Problem) (*Node, []Problem) {
-	d := &diagnosis{file: f, problems: problems}
-	if d.read(); len(d.problems) == len(problems) {
-		return nil, append(problems, f.unexplained(cause))
+// explain reports why the library could not use the text.
+func (f *file) explain(cause error) []Problem {
+	d := &diagnosis{file: f}
+	if d.read(); d.first == nil {
+		return []Problem{f.unexplained(cause)}
 	}
-	b := builder{file: f, problems: d.problems, raw: make(map[int]int, len(d.raw))}
-	var masked strings.Builder
-	at := 0
-	for _, s := range d.raw {
-		masked.WriteString(f.text[at:s.start])
-		masked.WriteString(mask(f.text[s.start:s.end]))
-		b.raw[s.start], at = s.end, s.end
-	}
-	masked.WriteString(f.text[at:])
-	if doc, err := decode(masked.String()); err == nil && !d.broken {
-		if root := b.document(doc); b.misread == nil {
-			return root, b.problems
-		}
-	}
-	return nil, d.problems
-}
-
-// mask puts an x for all of a text but the spaces and line ends, which the library folds.
-func mask(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r > ' ' {
-			return 'x'
-		}
-		return r
-	}, text)
-}
-
-// unmask is what the library read of a masked text, with the text again.
-func unmask(masked, text string) string {
-	typed := []rune(strings.Map(func(r rune) rune {
-		if r > ' ' {
-			return r
-		}
-		return -1
-	}, text))
-	return strings.Map(func(r rune) rune {
-		if r == 'x' {
-			r, typed = typed[0], typed[1:]
-		}
-		return r
-	}, masked)
+	return d.first
 }
 
 // read goes through the lines.
 func (d *diagnosis) read() {
-	for n := 0; n < len(d.lines) && len(d.problems) < maxProblems; {
+	for n := 0; n < len(d.lines) && d.first == nil; {
 		at, end, col := d.content(n)
 		text, before := d.text[at:end], int(d.lines[n])+col
 		switch {
@@ -98,8 +51,7 @@ func (d *diagnosis) read() {
 			n++
 			continue
 		case d.ended || col == 0 && d.seen && marker(text, "---"):
-			d.problems = append(d.problems, d.problem(at, end, CheckDocument, "a second YAML document starts here", "keep one document in a file; if this line belongs to a text, indent it"))
-			d.broken = true
+			d.found(at, end, CheckDocument, "a second YAML document starts here", "keep one document in a file; if this line belongs to a text, indent it")
 			return
 		case col == 0 && marker(text, "---"):
 			if strings.TrimSpace(text[3:]) != "" {
@@ -108,9 +60,8 @@ func (d *diagnosis) read() {
 			n++
 			continue
 		case col == 0 && text[0] == '%' && !d.seen:
-			d.breaks(at, end, "a `%` directive", "remove this line")
-			n++
-			continue
+			d.report(at, end, "a `%` directive", "remove this line")
+			return
 		case text == "?" || strings.HasPrefix(text, "? "):
 			return // a key in its long form: that is not written by accident
 		}
@@ -137,29 +88,18 @@ func (f *file) behind(n, parent int) int {
 	return n
 }
 
-func (d *diagnosis) report(start, end int, message, help string) {
-	d.problems = append(d.problems, d.problem(start, end, CheckSyntax, message, help))
-}
-
-// breaks reports what leaves no tree to build.
-func (d *diagnosis) breaks(start, end int, message, help string) {
-	d.broken = true
-	d.report(start, end, message, help)
-}
-
-// quote notes that the value that begins at at in line n, and ends above the line next, should have been quoted.
-func (d *diagnosis) quote(n, next, at int) {
-	end := at
-	for ; n < next; n++ {
-		if start, stop, _ := d.content(n); start < stop && d.text[start] != '#' {
-			end = d.uncommented(max(start, at), stop)
-		}
+func (d *diagnosis) found(start, end int, check, message, help string) {
+	if d.first == nil {
+		d.first = []Problem{d.problem(start, end, check, message, help)}
 	}
-	d.raw = append(d.raw, span{at, end})
+}
+
+func (d *diagnosis) report(start, end int, message, help string) {
+	d.found(start, end, CheckSyntax, message, help)
 }
 
 func (d *diagnosis) tab(start, end int) {
-	d.breaks(start, end, "a tab in the indentation", "indent with spaces")
+	d.report(start, end, "a tab in the indentation", "indent with spaces")
 }
 
 // entry reads a line that begins a list item, a map entry or a scalar, and
@@ -181,7 +121,7 @@ func (d *diagnosis) entry(n, at, end int) int {
 			return n + 1
 		}
 		if i := strings.IndexByte(d.text[dashAt:at], '\t'); i >= 0 {
-			d.breaks(dashAt+i, at, "a tab behind the `-`", "write a space")
+			d.report(dashAt+i, at, "a tab behind the `-`", "write a space")
 		}
 	}
 	col := at - lineStart
@@ -190,13 +130,11 @@ func (d *diagnosis) entry(n, at, end int) int {
 	case colon >= 0:
 		next := d.behind(n, col)
 		if (dash || d.wants || !d.seen) && d.alone(next, parent) && strings.IndexByte(`"'`, d.text[at]) < 0 && unfinished(d.text[at:at+size]) {
-			d.wants = false
 			d.report(at+colon, at+colon+1, "the `: ` makes the text before it a key", helpQuote)
-			d.quote(n, next, at)
 			return next
 		}
 		if colon == 0 {
-			d.broken, d.problems = true, append(d.problems, d.problem(at, at+1, CheckKey, messageNoKey, helpKey))
+			d.found(at, at+1, CheckKey, messageNoKey, helpKey)
 		}
 		d.place(at, col, false, dash)
 		return d.value(n, at+colon+1, end, col)
@@ -221,10 +159,10 @@ func (d *diagnosis) alone(line, parent int) bool {
 func (d *diagnosis) stray(at, end int) {
 	text := d.text[at:end]
 	if name, value, ok := strings.Cut(text, ":"); ok && value != "" && isName(name) {
-		d.breaks(at, at+len(name)+1, fmt.Sprintf("a space is missing behind `%s:`", name), fmt.Sprintf("write `%s: %s`", name, clip(value)))
+		d.report(at, at+len(name)+1, fmt.Sprintf("a space is missing behind `%s:`", name), fmt.Sprintf("write `%s: %s`", name, clip(value)))
 		return
 	}
-	d.breaks(at, end, fmt.Sprintf("`%s` is neither a key with a value nor part of the text above", clip(text)),
+	d.report(at, end, fmt.Sprintf("`%s` is neither a key with a value nor part of the text above", clip(text)),
 		"write `key: value`; if it belongs to the text above, indent it deeper than the key of that text")
 }
 
@@ -272,7 +210,7 @@ func (d *diagnosis) misplaced(at, col, deeper int, beside bool) {
 	if n := strings.IndexAny(d.text[at:], " \t\r\n"); n >= 0 {
 		end = at + n
 	}
-	d.breaks(at, end, "the indentation fits no line above", help)
+	d.report(at, end, "the indentation fits no line above", help)
 }
 
 // unexplained is what the library says, at the line that it names, or what comes

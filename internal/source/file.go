@@ -144,19 +144,13 @@ func marker(text, m string) bool {
 // line, without byte order mark: what a snippet shows. It is "" if there is no
 // such line. Bytes that are not UTF-8 stay as they are.
 func Line(src []byte, n int) string {
-	src = bytes.TrimPrefix(src, []byte(bom))
-	for ; n > 1; n-- {
-		i := bytes.IndexByte(src, '\n')
-		if i < 0 {
-			return ""
-		}
-		src = src[i+1:]
-	}
 	if n < 1 {
 		return ""
 	}
-	if i := bytes.IndexByte(src, '\n'); i >= 0 {
-		src = bytes.TrimSuffix(src[:i], []byte("\r"))
+	rest := bytes.TrimPrefix(src, []byte(bom))
+	for range n - 1 {
+		_, rest, _ = bytes.Cut(rest, []byte("\n"))
 	}
-	return string(src)
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	return string(bytes.TrimSuffix(line, []byte("\r")))
 }

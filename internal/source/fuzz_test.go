@@ -99,8 +99,8 @@ func FuzzStyles(f *testing.F) {
 		// find nothing wrong with.
 		file, _ := newFile([]byte(src))
 		d := &diagnosis{file: file}
-		if d.read(); len(d.problems) > 0 {
-			t.Errorf("%q is right, but: %v", src, d.problems)
+		if d.read(); len(d.first) > 0 {
+			t.Errorf("%q is right, but: %v", src, d.first)
 		}
 	})
 }

@@ -52,7 +52,7 @@ func TestClean(t *testing.T) {
 			f, _ := newFile(src)
 			d := &diagnosis{file: f}
 			d.read()
-			if got := render(src, nil, append(problems, d.problems...)); got != "tree: none\n" {
+			if got := render(src, nil, append(problems, d.first...)); got != "tree: none\n" {
 				t.Errorf("something was said about a file that is right:\n%s", got)
 			}
 		})

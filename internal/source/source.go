@@ -16,6 +16,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -80,13 +81,12 @@ type Problem struct {
 	Help       string // what to write instead; may be empty
 }
 
-// Parse reads one YAML document and reports the problems it finds, all of them up
-// to fifty, ordered by position. The root is nil only if nothing usable could be
+// Parse reads one YAML document and reports the problems it finds, up to fifty,
+// ordered by position. The root is nil only if nothing usable could be
 // read, and then there is at least one problem.
 //
-// Where YAML misread a value in a way that is plain to see (`when: !done`), the
-// problem is reported and the node holds the text as it was typed, as if it had
-// been quoted: a caller can go on checking without reporting the same slip twice.
+// Of a text that is not YAML, or that YAML reads as something else than what was plainly meant (`when: !done`), the first
+// place is reported, and the root is nil.
 //
 // Neither the nodes nor the problems hold on to src. They may be used by many
 // goroutines at once.
@@ -95,29 +95,18 @@ func Parse(src []byte) (root *Node, problems []Problem) {
 	if f == nil {
 		return nil, problems
 	}
+	b := builder{file: f}
 	doc, err := decode(f.text)
 	if err == nil {
-		b := builder{file: f, problems: problems}
-		if root, err = b.document(doc), b.misread; err == nil {
-			problems = b.problems
-		}
+		root, err = b.document(doc), b.misread
 	}
 	if err != nil {
-		root, problems = f.explain(err, problems)
+		return nil, f.explain(err)
 	}
-	slices.SortStableFunc(problems, func(p, q Problem) int {
-		switch {
-		case p.Start.Before(q.Start):
-			return -1
-		case q.Start.Before(p.Start):
-			return 1
-		}
-		return strings.Compare(p.Check, q.Check)
+	slices.SortStableFunc(b.problems, func(p, q Problem) int {
+		return cmp.Or(cmp.Compare(p.Start.Line, q.Start.Line), cmp.Compare(p.Start.Col, q.Start.Col), cmp.Compare(p.Check, q.Check))
 	})
-	if len(problems) > maxProblems {
-		problems = problems[:maxProblems]
-	}
-	return root, problems
+	return root, b.problems
 }
 
 // decode lets the YAML library read the text. Its parser reports some errors by

@@ -40,29 +40,24 @@ func (d *diagnosis) value(n, at, end, parent int) int {
 	text := d.text[at:end]
 	next := d.behind(n, parent)
 	if word := property(text); next > n+1 && len(word) > 1 && d.blank(at+len(word)) { // of what is below
-		d.wants, d.broken = true, true
 		d.trap(at, at, end, false)
-		return n + 1
+		return next
 	}
 	if (text[0] == '[' || text[0] == '{') && !strings.HasPrefix(text, "{{") {
 		if n, _ := walk(text, func(i, depth int) bool { return i > 0 && depth == 0 }); !d.blank(at + n) {
-			return d.rest(at, at+n, parent, fmt.Sprintf("`%c`", text[n-1]))
+			return d.rest(at+n, fmt.Sprintf("`%c`", text[n-1]))
 		}
-		before := len(d.problems)
 		// The lines between the brackets need no indentation, unless a bracket is not closed: then an entry of the map around
 		// ends the value.
 		stop := d.flow(at, -1)
 		if stop < 0 {
-			d.problems = d.problems[:before]
+			d.first = nil
 			stop = d.flow(at, parent)
 		}
 		if stop < 0 {
-			for d.broken = true; next < len(d.lines) && d.closes(next); {
-				next++
-			}
 			return next
 		}
-		return d.rest(at, stop, parent, fmt.Sprintf("`%c`", d.text[stop-1]))
+		return d.rest(stop, fmt.Sprintf("`%c`", d.text[stop-1]))
 	}
 	whole := d.text[at:]
 	if next < len(d.lines) {
@@ -77,7 +72,7 @@ func (d *diagnosis) value(n, at, end, parent int) int {
 	switch text[0] {
 	case '"', '\'':
 		if stop := d.unquote(at, parent); stop >= 0 {
-			return d.rest(at, stop, parent, "quote")
+			return d.rest(stop, "quote")
 		}
 		return n + 1
 	case '|', '>':
@@ -87,17 +82,11 @@ func (d *diagnosis) value(n, at, end, parent int) int {
 		}
 	case '-':
 		if parent >= 0 && (at+1 == end || isSpace(d.text[at+1])) {
-			d.breaks(at, end, "a list cannot begin on the line of its key", "begin it on the next line, deeper, or write [a, b]; if it is text, quote it")
+			d.report(at, end, "a list cannot begin on the line of its key", "begin it on the next line, deeper, or write [a, b]; if it is text, quote it")
 			return next
 		}
 	}
 	return d.plain(n, next, at, parent)
-}
-
-// closes reports whether a line begins with a closing bracket.
-func (d *diagnosis) closes(n int) bool {
-	start, end, _ := d.content(n)
-	return start < end && strings.IndexByte("]}", d.text[start]) >= 0
 }
 
 // tags is where a value begins behind blanks and tags that say what YAML means anyway.
@@ -120,16 +109,12 @@ func (d *diagnosis) blank(at int) bool {
 
 // rest reports what follows on the line on which a value ends, with its last sign. It returns the number of the line
 // behind that.
-func (d *diagnosis) rest(at, stop, parent int, sign string) int {
-	n, end := d.lineAt(stop-1), d.lineEnd(stop)
-	if d.blank(stop) {
-		return n + 1
+func (d *diagnosis) rest(stop int, sign string) int {
+	if end := d.lineEnd(stop); !d.blank(stop) {
+		start := end - len(strings.TrimLeft(d.text[stop:end], " \t"))
+		d.follows(start, max(d.uncommented(start, end), start+1), sign, helpQuote)
 	}
-	start := end - len(strings.TrimLeft(d.text[stop:end], " \t"))
-	d.follows(start, max(d.uncommented(start, end), start+1), sign, helpQuote)
-	next := d.behind(n, parent)
-	d.quote(d.lineAt(at), next, at)
-	return next
+	return d.lineAt(stop-1) + 1
 }
 
 func (d *diagnosis) follows(start, end int, sign, help string) {
@@ -161,14 +146,14 @@ func (d *diagnosis) unquote(at, parent int) (stop int) {
 		escapes := regexp.MustCompile(`(?s)\\(x[0-9a-fA-F]{0,2}|u[0-9a-fA-F]{0,4}|U[0-9a-fA-F]{0,8}|\r?\n|.)`)
 		for _, g := range escapes.FindAllStringIndex(d.text[at:stop], -1) {
 			if escape := d.text[at+g[0] : at+g[1]]; !isSpace(escape[1]) && !reads(`"`+escape+`"`) {
-				d.breaks(at+g[0], at+g[1], fmt.Sprintf("`%s` is no escape between double quotes", escape),
+				d.report(at+g[0], at+g[1], fmt.Sprintf("`%s` is no escape between double quotes", escape),
 					fmt.Sprintf("write `\\%s`, the character itself, or use single quotes", escape))
 				return -1
 			}
 		}
 	}
 	if !closed {
-		d.breaks(at, at+1, fmt.Sprintf("the quote %s is not closed", quoteByte(d.text[at])), "close it; a text of several lines is better put into a | block")
+		d.report(at, at+1, fmt.Sprintf("the quote %s is not closed", quoteByte(d.text[at])), "close it; a text of several lines is better put into a | block")
 		return -1
 	}
 	return stop
@@ -187,7 +172,7 @@ func (d *diagnosis) block(head, next int) {
 		case indent == 0:
 			indent = col
 		case col < indent && d.text[start] != '#':
-			d.breaks(start, end, "this line is indented less than the block text it belongs to", fmt.Sprintf("begin it at column %d", indent+1))
+			d.report(start, end, "this line is indented less than the block text it belongs to", fmt.Sprintf("begin it at column %d", indent+1))
 			return
 		}
 	}
@@ -200,7 +185,7 @@ func (d *diagnosis) plain(first, next, at, parent int) int {
 		start, end, col := d.content(n)
 		if tab := int(d.lines[n]) + col; start == end {
 			if tab < end && col <= parent {
-				d.breaks(tab, start, "a tab in the indentation, on a line without a value", "remove it")
+				d.report(tab, start, "a tab in the indentation, on a line without a value", "remove it")
 				return next
 			}
 			continue
@@ -210,19 +195,17 @@ func (d *diagnosis) plain(first, next, at, parent int) int {
 		case n == first:
 			start = at
 		case ended && d.text[start] != '#':
-			d.breaks(start, end, "the comment above ended the value, so this line belongs to nothing",
+			d.report(start, end, "the comment above ended the value, so this line belongs to nothing",
 				"put the comment above the key, or the value into a |- block")
 			return next
 		case colon >= 0 && isName(d.text[start:start+name]):
 			if parent >= 0 { // else there is no key: the entry itself is wrong
-				d.breaks(start, start+name+1, fmt.Sprintf("`%s:` is indented deeper than the key above, which has a value already", d.text[start:start+name]),
+				d.report(start, start+name+1, fmt.Sprintf("`%s:` is indented deeper than the key above, which has a value already", d.text[start:start+name]),
 					fmt.Sprintf("begin it at column %d", parent+1))
-				d.levels = append(d.levels, level{col: col}) // as if it stood where it should
 			}
 			return n
 		}
 		if d.trap(at, start, end, false) {
-			d.quote(first, next, at)
 			return next
 		}
 		ended = ended || d.text[start] == '#' || comment(d.text[start:end]) >= 0
@@ -258,7 +241,7 @@ func (d *diagnosis) trap(value, at, end int, flow bool) bool {
 		help = helpFlow
 	}
 	found := func(start, end int, check, message, help string) bool {
-		d.problems = append(d.problems, d.problem(start, end, check, message, help))
+		d.found(start, end, check, message, help)
 		return true
 	}
 	for _, s := range starts() {

@@ -3,8 +3,8 @@ package format
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -105,7 +105,6 @@ type sheet struct {
 // A sheetLine is a line without its end.
 type sheetLine struct {
 	text string
-	was  string // before it was indented
 	role lineRole
 	at   []column // of a structural line: where its parts stood and stand
 	open bool     // a block begins below it
@@ -184,47 +183,8 @@ func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
 func isComment(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " \t"), "#") }
 
-// lastLine counts the lines up to the end of a value.
-func (s *sheet) lastLine(n *source.Node) int {
-	end := max(n.Start.Line, n.End().Line)
-	if !keeps(s, n) {
-		return end
-	}
-	for end < len(s.lines) && isBlank(s.lines[end].text) {
-		end++
-	}
-	return end
-}
-
-// original is a line, from 1, as positions know it.
-func (s *sheet) original(line int) string {
-	return cmp.Or(s.lines[line-1].was, s.lines[line-1].text)
-}
-
-// keeps reports whether the empty lines below a value belong to it.
-func keeps(s *sheet, n *source.Node) bool {
-	switch {
-	case n.Kind == source.Map && n.Style == source.Block && len(n.Fields) > 0:
-		return keeps(s, n.Fields[len(n.Fields)-1].Value)
-	case n.Kind == source.List && n.Style == source.Block && len(n.Items) > 0:
-		return keeps(s, n.Items[len(n.Items)-1])
-	}
-	return (n.Style == source.Literal || n.Style == source.Folded) && strings.Contains(s.header(n), "+")
-}
-
-// header is the mark of a block text: |, >, |-, >2, …
-func (s *sheet) header(n *source.Node) string {
-	line := []rune(s.original(n.Start.Line))
-	text := string(line[min(n.Start.Col-1, len(line)):])
-	text, _, _ = strings.Cut(text, " ")
-	return text
-}
-
 // layOut indents all lines and sets the empty ones.
 func (s *sheet) layOut(root *source.Node) {
-	for i := range s.lines {
-		s.lines[i].was = s.lines[i].text
-	}
 	s.node(root, 0, root.Get("ralph") != nil)
 	s.comments()
 	s.gaps()
@@ -358,9 +318,11 @@ func (s *sheet) value(n *source.Node, line, indent int) (block bool) {
 
 // blockText moves the lines of a block text below the key or dash at indent.
 func (s *sheet) blockText(n *source.Node, indent int) {
-	first, end := n.Start.Line, s.lastLine(n) // indexes of its lines
-	if n.Start.Line > len(s.lines) {
-		return
+	first, end := n.Start.Line, max(n.Start.Line, n.End().Line) // indexes of its lines
+	mark := regexp.MustCompile(`[|>][-+0-9]*\s*(#.*)?$`).FindString(s.lines[first-1].text)
+	mark, _, _ = strings.Cut(mark, "#")
+	for strings.Contains(mark, "+") && end < len(s.lines) && isBlank(s.lines[end].text) {
+		end++ // they belong to it
 	}
 	depth := -1 // of its text
 	for i := first; i < end && depth < 0; i++ {
@@ -369,7 +331,7 @@ func (s *sheet) blockText(n *source.Node, indent int) {
 		}
 	}
 	shift := indent + 2 - depth
-	if at := s.lines[n.Start.Line-1].at; strings.ContainsAny(s.header(n), "123456789") && len(at) > 0 {
+	if at := s.lines[n.Start.Line-1].at; strings.ContainsAny(mark, "123456789") && len(at) > 0 {
 		key := at[len(at)-1]
 		shift = key.new - key.old // its depth is counted from the key
 	}
