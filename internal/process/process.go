@@ -16,10 +16,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -95,48 +95,25 @@ func (c Command) run(ctx context.Context) (Exit, error) {
 		return Exit{}, err
 	}
 	defer tree.close()
-	// The pipes are made here, since exec.Cmd would wait for all who hold them, also for orphans.
-	var copies []*copying
-	for _, out := range []struct {
-		to io.Writer
-		of *io.Writer
-	}{{c.Stdout, &cmd.Stdout}, {c.Stderr, &cmd.Stderr}} {
-		if out.to == nil {
-			continue
-		}
-		r, w, err := os.Pipe()
-		if err != nil {
-			closeAll(copies)
-			return Exit{}, err
-		}
-		*out.of = w
-		copies = append(copies, &copying{from: r, end: w, to: out.to, done: make(chan struct{})})
+	cmd.Stdout, cmd.Stderr = lasting(c.Stdout), lasting(c.Stderr)
+	if c.Stdin != "" {
+		cmd.Stdin = strings.NewReader(c.Stdin)
 	}
-	feed, err := newFeeding(c.Stdin)
-	if err != nil {
-		closeAll(copies)
-		return Exit{}, err
-	}
-	if feed != nil {
-		cmd.Stdin = feed.end
-	}
+	cmd.WaitDelay = afterEnd
 	if err := tree.start(cmd); err != nil {
-		closeAll(copies)
-		feed.close()
 		return Exit{}, err
-	}
-	feed.start()
-	for _, cp := range copies {
-		cp.end.Close()
-		go cp.copy()
 	}
 	if c.Started != nil {
 		c.Started(tree.id(cmd.Process.Pid))
 	}
+	exit := Exit{Code: -1}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // its state says how it ended
+		// Wait of exec.Cmd would also wait for all who hold the pipes, such as orphans.
+		if state, err := cmd.Process.Wait(); err == nil {
+			exit = exitOf(state)
+		}
 	}()
 	select {
 	case <-ended:
@@ -151,87 +128,31 @@ func (c Command) run(ctx context.Context) (Exit, error) {
 		tree.kill()
 		<-ended
 	}
-	exit := exitOf(cmd.ProcessState)
 	exit.Left = tree.sweep(c.Grace)
-	feed.close()
-	for _, cp := range copies {
-		cp.finish()
-	}
+	_ = cmd.Wait() // for the pipes: the program has ended
 	return exit, nil
 }
 
-// copying carries what a program writes.
-type copying struct {
-	from, end *os.File
-	to        io.Writer
-	done      chan struct{}
-}
-
-func (c *copying) copy() {
-	defer close(c.done)
-	if _, err := io.Copy(c.to, c.from); err != nil {
-		_, _ = io.Copy(io.Discard, c.from) // else the program would stand still at a full pipe
-	}
-}
-
-// afterEnd is how long the output is read after all processes have ended. Only one that was not found can hold it open.
+// afterEnd is how long the pipes are read after all processes have ended. Only one that was not found can hold them open.
 const afterEnd = time.Second
 
-func (c *copying) finish() {
-	select {
-	case <-c.done:
-	case <-time.After(afterEnd):
+// lasting returns a writer that takes all that w does not: the program would end, or stand still, at a pipe that is not read.
+func lasting(w io.Writer) io.Writer {
+	if w == nil {
+		return nil
 	}
-	c.from.Close()
-	<-c.done
+	return &lastingWriter{to: w}
 }
 
-// feeding writes what a program reads. A program may end without reading it. The methods of nil do nothing.
-type feeding struct {
-	end, to *os.File
-	text    string
-	done    chan struct{}
+type lastingWriter struct {
+	to     io.Writer
+	failed bool
 }
 
-func newFeeding(text string) (*feeding, error) {
-	if text == "" {
-		return nil, nil
+func (w *lastingWriter) Write(b []byte) (int, error) {
+	if !w.failed {
+		_, err := w.to.Write(b)
+		w.failed = err != nil
 	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	return &feeding{end: r, to: w, text: text}, nil
-}
-
-func (f *feeding) start() {
-	if f == nil {
-		return
-	}
-	f.end.Close()
-	f.done = make(chan struct{})
-	go func() {
-		defer close(f.done)
-		_, _ = io.WriteString(f.to, f.text)
-		f.to.Close()
-	}()
-}
-
-// close ends what is still being written.
-func (f *feeding) close() {
-	if f == nil {
-		return
-	}
-	f.end.Close()
-	f.to.Close()
-	if f.done != nil {
-		<-f.done
-	}
-}
-
-func closeAll(copies []*copying) {
-	for _, c := range copies {
-		c.from.Close()
-		c.end.Close()
-	}
+	return len(b), nil
 }
