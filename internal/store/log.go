@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,9 @@ const (
 // maxLogSize is how large the decision log grows before it is rotated: it
 // becomes decisions.jsonl.1, and the one of that name before it is dropped.
 const maxLogSize = 8 << 20
+
+// followInterval is how often the log is looked at. Decisions come seconds apart.
+const followInterval = 200 * time.Millisecond
 
 // MaxLogLine is how long a line of the decision log may be.
 const MaxLogLine = 1 << 20
@@ -100,87 +104,90 @@ func (s *Store) rotateLog() bool {
 	return os.Rename(s.path(logName), s.path(logRotated)) == nil
 }
 
-// ReadLog gives the latest n decisions that match, the newest last, from the
+// ReadLog returns the latest n decisions that match, the newest last, from the
 // log and the rotated one; n of 0 or less is all. It reads from the end and no
 // further than it must. Lines that are not whole JSON are skipped, and match
 // does not see them; a nil match takes all. The lines have no line break, and
-// are the caller's. An absent log is empty.
-func (s *Store) ReadLog(match func(line []byte) bool, n int) ([][]byte, error) {
-	if s.dir == "" {
-		return nil, nil
-	}
-	f, info, err := openToRead(s.path(logName))
-	if err != nil {
-		return nil, &Error{Path: s.path(logName), Op: "read", Err: err}
-	}
-	var size int64
-	if f != nil {
-		defer f.Close()
-		size = info.Size()
-	}
-	return s.readLog(f, size, match, n)
-}
-
-// readLog reads the first size bytes of the log f, which may be nil, and the
-// rotated log before it.
-func (s *Store) readLog(f *os.File, size int64, match func(line []byte) bool, n int) ([][]byte, error) {
-	var found [][]byte
-	take := func(line []byte) bool {
-		if isDecision(line, match) {
-			found = append(found, bytes.Clone(bytes.TrimSpace(line)))
+// are the caller's. A missing log is empty.
+func (s *Store) ReadLog(match func(line []byte) bool, n int) (found [][]byte, err error) {
+	err = s.decisions(func(line []byte) bool {
+		if match == nil || match(line) {
+			found = append(found, bytes.Clone(line))
 		}
 		return n <= 0 || len(found) < n
-	}
-	fail := func(name string, err error) error {
-		return &Error{Path: s.path(name), Op: "read", Err: err}
-	}
-	more := true
-	if f != nil {
-		var err error
-		if more, err = backward(f, size, take); err != nil {
-			return nil, fail(logName, err)
-		}
-	}
-	if more {
-		old, info, err := openToRead(s.path(logRotated))
-		if err != nil {
-			return nil, fail(logRotated, err)
-		}
-		if old != nil {
-			defer old.Close()
-			// Rotated just now: it is the file that was read under its old name.
-			if !sameFile(f, info) {
-				if _, err := backward(old, info.Size(), take); err != nil {
-					return nil, fail(logRotated, err)
-				}
-			}
-		}
-	}
+	})
 	slices.Reverse(found)
-	return found, nil
+	return found, err
 }
 
-// isDecision reports whether a line is whole JSON that matches.
-func isDecision(line []byte, match func(line []byte) bool) bool {
-	line = bytes.TrimSpace(line)
-	return len(line) > 0 && line[0] == '{' && json.Valid(line) && (match == nil || match(line))
-}
-
-func sameFile(f *os.File, other os.FileInfo) bool {
-	if f == nil {
-		return false
+// FollowLog hands the latest n decisions that match to take, the oldest first, and
+// then each further one as it comes, until ctx is done. No decision is lost or shown
+// twice, also when the log is rotated: no two decisions are equal. See [Store.ReadLog] for n, match and
+// what a decision is. The error is that of ctx or an [*Error].
+func (s *Store) FollowLog(ctx context.Context, match func(line []byte) bool, n int, take func(line []byte)) error {
+	if s.dir == "" {
+		return &Error{Op: "read", Err: errNoStore}
 	}
-	info, err := f.Stat()
-	return err == nil && os.SameFile(info, other)
+	tick := time.NewTicker(followInterval)
+	defer tick.Stop()
+	var seen []byte // the latest decision
+	for ; ; n = 0 {
+		var found [][]byte
+		latest := seen
+		err := s.decisions(func(line []byte) bool {
+			if bytes.Equal(line, seen) {
+				return false
+			}
+			line = bytes.Clone(line)
+			if bytes.Equal(latest, seen) {
+				latest = line
+			}
+			if match == nil || match(line) {
+				found = append(found, line)
+			}
+			return n <= 0 || len(found) < n
+		})
+		if err != nil {
+			return err
+		}
+		seen = latest
+		for _, line := range slices.Backward(found) {
+			take(line)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
 }
 
-// openToRead opens a file; nil if there is none.
-func openToRead(path string) (*os.File, os.FileInfo, error) {
-	f, info, err := openFile(path, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
+// decisions hands the decisions of the log and of the rotated one to take, the latest first, until it has enough. The
+// error is an [*Error].
+func (s *Store) decisions(take func(line []byte) (more bool)) error {
+	if s.dir == "" {
+		return nil
 	}
-	return f, info, err
+	var newer fs.FileInfo
+	for _, path := range []string{s.path(logName), s.path(logRotated)} {
+		f, info, err := openFile(path, os.O_RDONLY)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		more := true
+		if err == nil && (newer == nil || !os.SameFile(newer, info)) { // else it was rotated just now, and is read
+			more, err = backward(f, info.Size(), func(line []byte) bool {
+				line = bytes.TrimSpace(line)
+				return len(line) == 0 || line[0] != '{' || !json.Valid(line) || take(line)
+			})
+		}
+		f.Close()
+		if err != nil || !more {
+			return failed("read", path, err)
+		}
+		newer = info
+	}
+	return nil
 }
 
 // backward hands the lines of the first size bytes of a file to take, the last
