@@ -62,8 +62,8 @@ Do it.
 		{"a body with fences", FrontMatter, nil, map[string]any{"a": "---"}, "---\nb: 1\n---\n", "---\na: \"---\"\n---\n\n---\nb: 1\n---\n", ""},
 		{"a body of JSON", JSON, nil, nil, "b", "", "JSON has no body"},
 		{"another format", Checklist, nil, nil, "", "", "a new checklist cannot be written, only JSON and front matter"},
-		{"no number", JSON, nil, map[string]any{"n": math.NaN()}, "", "", "cannot set /n: NaN is not a number that a file can hold"},
-		{"no value of a document", FrontMatter, nil, map[string]any{"n": t}, "", "", "cannot set /n: a value of type *testing.T cannot be written"},
+		{"no number", JSON, nil, map[string]any{"n": math.NaN()}, "", "", "cannot set /n: the value cannot be written: json: unsupported value: NaN"},
+		{"no value of a document", FrontMatter, nil, map[string]any{"n": func() {}}, "", "", "cannot set /n: the value cannot be written: json: unsupported type: func()"},
 		{"two names that become one", FrontMatter, nil, map[string]any{"\xff": 1, "\xfe": 2}, "", "", "two names become one without the bytes that are not UTF-8"},
 		{"too much", FrontMatter, nil, map[string]any{"a": strings.Repeat("x", maxMatterSize)}, "", "", "cannot set /a: has front matter that is too big: more than 256 KiB"},
 	} {

@@ -5,10 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"reflect"
-	"strconv"
-	"strings"
+	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/schema"
@@ -93,7 +90,7 @@ func (e editable) with(set Set) (editable, error) {
 	} else if len(set.Path) > 1 {
 		return editable{}, errNested
 	}
-	set, err := e.format.clean(set)
+	set, err := set.clean()
 	if err != nil {
 		return editable{}, err
 	}
@@ -117,7 +114,7 @@ func (e editable) with(set Set) (editable, error) {
 	if err == errMatterSize {
 		return editable{}, err
 	}
-	if err != nil || !reflect.DeepEqual(any(after.value), model) {
+	if err != nil || !bytes.Equal(jsonedit.Encode(after.value), jsonedit.Encode(model)) {
 		return editable{}, errByHand
 	}
 	if after.matter != nil && !bytes.Equal(after.matter.body, e.matter.body) {
@@ -177,71 +174,23 @@ var errNested = errors.New("set changes whole fields of front matter, not what i
 
 // clean refuses what no document can hold, and copies the rest as it will be decoded, with bytes
 // that are not UTF-8 replaced.
-func (f Format) clean(set Set) (Set, error) {
-	if len(set.Path) == 0 {
-		return Set{}, fmt.Errorf("there is no path: name the field to set")
+func (s Set) clean() (Set, error) {
+	if len(s.Path) == 0 {
+		return Set{}, errors.New("there is no path: name the field to set")
 	}
-	path := make([]any, len(set.Path))
-	for i, part := range set.Path {
-		switch part := part.(type) {
-		case string:
-			path[i] = cleanText(part)
-		case int:
-			path[i] = part
-		default:
-			return Set{}, fmt.Errorf("a path consists of text and whole numbers, not of %T", part)
+	path := slices.Clone(s.Path)
+	for i, part := range path {
+		if name, ok := part.(string); ok {
+			path[i] = cleanText(name)
 		}
 	}
-	value, err := f.cleanValue(set.Value, 0)
-	return Set{Path: path, Value: value}, err
+	src, err := json.Marshal(s.Value)
+	if err != nil {
+		return Set{}, fmt.Errorf("the value cannot be written: %w", err)
+	}
+	value, err := schema.ParseJSON(src)
+	return Set{Path: path, Value: value.Document().Value}, err
 }
 
-func cleanText(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
-
-func (f Format) cleanValue(v any, depth int) (any, error) {
-	if depth > schema.MaxDepth {
-		return nil, fmt.Errorf("the value is nested deeper than %d levels", schema.MaxDepth)
-	}
-	switch v := v.(type) {
-	case nil, bool:
-		return v, nil
-	case int:
-		return f.number(strconv.Itoa(v)), nil
-	case string:
-		return cleanText(v), nil
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%v is not a number that a file can hold", v)
-		}
-		return f.number(string(jsonedit.Encode(v))), nil
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			cleaned, err := f.cleanValue(item, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			list[i] = cleaned
-		}
-		return list, nil
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for name, item := range v {
-			cleaned, err := f.cleanValue(item, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			object[cleanText(name)] = cleaned
-		}
-		return object, nil
-	}
-	return nil, fmt.Errorf("a value of type %T cannot be written", v)
-}
-
-// number is what a number is decoded to.
-func (f Format) number(text string) any {
-	if f == JSON {
-		return json.Number(text)
-	}
-	return coreValue(text)
-}
+// cleanText replaces bytes that are not UTF-8.
+func cleanText(s string) string { return string([]rune(s)) }
