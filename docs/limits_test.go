@@ -78,8 +78,7 @@ func bounds() map[string][]bound {
 		"Files of the project": {
 			{"one file", "state.MaxFileSize", size, "the fact is invalid"},
 			{"time to read a file", "state.defaultTimeout", span, "the fact is missing; `timeout` sets another time. It counts for disks that may hang"},
-			{"what facts read of files in one decision, in all", "loop.maxFileBytes", size, "the fact is missing"},
-			{"values of the documents of one decision, in all", "loop.maxFileValues", count, "the fact is missing"},
+			{"what facts read of files in one decision, in all; each value of a document counts as 64 bytes", "loop.maxFileBytes", size, "the fact is missing"},
 			{"time for walks through folders, and for disks that may hang, in all", "loop.maxFileTime", span, "the fact is missing, `exists` and `anyfile` are false, and ralph reports it"},
 			{"front matter", "state.maxMatterSize", size, "the fact is invalid"},
 			{"fields of `lenient` front matter", "state.maxFields", count, "the fact is invalid"},

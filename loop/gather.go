@@ -36,20 +36,18 @@ type gatherer struct {
 	asked    []question // of the latest evaluation, in order
 }
 
-// What one evaluation reads of files, but for the session file: how many bytes they
-// have together, how many values their documents hold, and how long walks, and disks
-// that may hang, take.
+// What one evaluation reads of files, but for the session file: how much memory they
+// and the values of their documents take, and how long walks, and disks that may hang, take.
 const (
-	maxFileBytes  = 64 << 20
-	maxFileValues = 1_000_000
-	maxFileTime   = 10 * time.Second
+	maxFileBytes = 64 << 20
+	maxFileTime  = 10 * time.Second
 )
 
 // begin gives a new evaluation its budget.
 func (g *gatherer) begin() {
 	g.asked = nil
 	if g.root != nil {
-		g.budget = state.NewBudget(maxFileBytes, maxFileValues, maxFileTime)
+		g.budget = state.NewBudget(maxFileBytes, maxFileTime)
 		g.root.SetBudget(g.budget)
 	}
 }

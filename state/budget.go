@@ -11,22 +11,20 @@ import (
 )
 
 // A Budget bounds what the Roots that share it read in all, see [Root.SetBudget]: how
-// many bytes files have together, how many values their documents hold, which take many
-// times as much memory, and how long it takes to walk through folders and to read from
-// disks that may hang. A file that does not fit is missing; a smaller one may still fit.
+// much memory files and the values of their documents take, and how long it takes to walk
+// through directories and to read from disks that may hang. A file that does not fit is missing; a smaller one may still fit.
 // It is safe for concurrent use.
 type Budget struct {
-	allBytes, allValues int64
-	allTime             time.Duration
-	bytes, values, time atomic.Int64 // left
-	late                atomic.Bool
+	allBytes    int64
+	allTime     time.Duration
+	bytes, time atomic.Int64 // left
+	late        atomic.Bool
 }
 
-// NewBudget makes a budget of so many bytes, values of documents, and so much time.
-func NewBudget(bytes, values int64, time time.Duration) *Budget {
-	b := &Budget{allBytes: bytes, allValues: values, allTime: time}
+// NewBudget returns a budget of so many bytes and so much time. A value of a document counts as 64 bytes.
+func NewBudget(bytes int64, time time.Duration) *Budget {
+	b := &Budget{allBytes: bytes, allTime: time}
 	b.bytes.Store(bytes)
-	b.values.Store(values)
 	b.time.Store(int64(time))
 	return b
 }
@@ -35,7 +33,7 @@ func NewBudget(bytes, values int64, time time.Duration) *Budget {
 // [Root.IsDir] and [Root.AnyFile] did not look at then is as if it were not there.
 func (b *Budget) Late() bool { return b.late.Load() }
 
-// take reports whether so many bytes may be read.
+// take reports whether so many bytes may be kept.
 func (b *Budget) take(bytes int64) bool {
 	if b == nil || b.bytes.Add(-bytes) >= 0 {
 		return true
@@ -55,21 +53,14 @@ func (b *Budget) spent() string {
 	return fmt.Sprintf("was not read: the limit of %d MiB for all files together is reached", b.allBytes>>20)
 }
 
-// perItem is what an item of a checklist counts: its fields are values too.
-const perItem = 8
-
-// takeValues reports whether a document of so many values may be kept.
-func (b *Budget) takeValues(n int) bool {
-	if b == nil || b.values.Add(-int64(n)) >= 0 {
-		return true
-	}
-	b.values.Add(int64(n))
-	return false
-}
+const (
+	perValue = 64           // bytes of memory that a value takes
+	perItem  = 8 * perValue // for the fields of an item of a checklist
+)
 
 // jsonValues is the number of values of JSON that is not decoded yet: that of the commas
 // and brackets outside of strings.
-func jsonValues(src jsontext.Value) (n int) {
+func jsonValues(src jsontext.Value) (n int64) {
 	src.Structure(func(start, _ int) bool {
 		switch src[start] {
 		case ',', '[', '{':
@@ -81,8 +72,8 @@ func jsonValues(src jsontext.Value) (n int) {
 }
 
 // valuesIn counts the values in a decoded document.
-func valuesIn(v any) int {
-	n := 1
+func valuesIn(v any) int64 {
+	n := int64(1)
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
@@ -94,11 +85,6 @@ func valuesIn(v any) int {
 		}
 	}
 	return n
-}
-
-// spentValues says why a document was not kept that does not fit.
-func (b *Budget) spentValues() string {
-	return fmt.Sprintf("was not read: the limit of %d values for all files together is reached", b.allValues)
 }
 
 // lateError says which time was over, as the rest of a sentence.

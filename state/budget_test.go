@@ -47,7 +47,7 @@ func TestBudgetOfBytes(t *testing.T) {
 		{"the home directory too", func() []string { return []string{one("~/h/1"), all("~/h/*"), one("big")} }, []string{"1048576", spent, spent}},
 		{"a file that is not there", func() []string { return []string{all("many/*"), one("nothing")} }, []string{spent, "does not exist"}},
 	} {
-		p.SetBudget(NewBudget(2*mib, 100, time.Minute))
+		p.SetBudget(NewBudget(2*mib, time.Minute))
 		if diff := cmp.Diff(test.want, test.do()); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", test.name, diff)
 		}
@@ -64,15 +64,12 @@ func TestBudgetOfWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProject(t, map[string]string{"a.json": `{"n": ` + strings.Repeat(" ", 1<<20)})
 		p.local = true
-		b := NewBudget(2<<20, 100, time.Minute)
+		b := NewBudget(2<<20, time.Minute)
 		p.SetBudget(b)
 		now := time.Now()
 		doc := p.Read(t.Context(), File{Path: "a.json", Format: JSON, Settle: time.Second, Now: func() time.Time { return now }})
 		if doc.Status != Invalid || time.Since(now) < time.Second {
 			t.Errorf("after %s: %+v", time.Since(now), doc)
-		}
-		if left := b.values.Load(); left != 100 {
-			t.Errorf("%d values are left", left)
 		}
 		if left := b.bytes.Load(); left != 2<<20-int64(len(`{"n": `))-1<<20 {
 			t.Errorf("%d bytes are left", left)
@@ -88,7 +85,7 @@ func TestBudgetOfTime(t *testing.T) {
 	for _, local := range []bool{true, false} {
 		p := newProject(t, map[string]string{"d/a": "x"})
 		p.local = local
-		b := NewBudget(1<<20, 100, 0)
+		b := NewBudget(1<<20, 0)
 		p.SetBudget(b)
 		const late = "was not read: the limit of 0s for reading all files is reached"
 		if _, _, err := ReadAll(t.Context(), p.Root, File{Path: "d/*"}, 0, func(d Doc) Doc { return d }); err == nil || err.Error() != late {
@@ -111,7 +108,7 @@ func TestBudgetOfTime(t *testing.T) {
 
 // What walks take is taken from the time for all.
 func TestBudgetOfTimeIsShared(t *testing.T) {
-	b := NewBudget(1<<20, 100, time.Minute)
+	b := NewBudget(1<<20, time.Minute)
 	_, done := b.within(t.Context(), time.Hour)
 	done()
 	if left := time.Duration(b.time.Load()); left >= time.Minute || left <= 0 {
@@ -126,10 +123,10 @@ func TestBudgetOfValues(t *testing.T) {
 		"a.json": list(60), "b.json": list(60), "small.json": list(5), "text.json": `{"a": "` + strings.Repeat(`,[{\"`, 40) + `"}`,
 		"l/a.json": list(60), "l/b.json": list(60),
 		"ten.md": strings.Repeat("- [ ] x\n", 10), "twenty.md": strings.Repeat("- [ ] x\n", 20),
-		"front.md": "---\na: [" + strings.Repeat("1,", 60) + "]\n---\n", "anchors.md": "---\na: &a [" + strings.Repeat("1,", 20) + "]\nb: [*a, *a, *a, *a]\n---\n",
+		"front.md": "---\na: [" + strings.Repeat("1,", 60) + "]\n---\n", "anchors.md": "---\na: &a [" + strings.Repeat("1,", 20) + "]\nb: [*a, *a, *a, *a, *a]\n---\n",
 		"broken.json": list(80) + "x",
 	})
-	const spent = "was not read: the limit of 100 values for all files together is reached"
+	const spent = "was not read: the limit of 0 MiB for all files together is reached"
 	read := func(path string) string {
 		format := JSON
 		switch {
@@ -161,7 +158,7 @@ func TestBudgetOfValues(t *testing.T) {
 		{"anchors.md a.json", spent + "|ok"}, // aliases count as what they stand for
 		{"broken.json a.json", "invalid|ok"},
 	} {
-		p.SetBudget(NewBudget(1<<20, 100, time.Minute))
+		p.SetBudget(NewBudget(100*perValue+1000, time.Minute))
 		var got []string
 		for path := range strings.FieldsSeq(test.read) {
 			got = append(got, read(path))

@@ -337,7 +337,7 @@ func versionOf(place string, data []byte) string {
 func (r *raw) decode(f File, path string, b *Budget) (doc Doc, parsed bool) {
 	refuse := func() (Doc, bool) {
 		r.spent = true
-		return Doc{Status: Missing, Problem: b.spentValues(), Version: r.version, ModTime: r.mod}, true
+		return Doc{Status: Missing, Problem: b.spent(), Version: r.version, ModTime: r.mod}, true
 	}
 	doc = Doc{Status: r.status, Quiet: r.quiet, Problem: r.problem, Version: r.version, ModTime: r.mod}
 	if r.status != OK {
@@ -352,18 +352,18 @@ func (r *raw) decode(f File, path string, b *Budget) (doc Doc, parsed bool) {
 		return doc, true
 	case Checklist:
 		doc.Items = parseChecklist(r.data)
-		if !b.takeValues(perItem * len(doc.Items)) {
+		if !b.take(perItem * int64(len(doc.Items))) {
 			return refuse()
 		}
 		return doc, true
 	case JSON:
-		n := jsonValues(r.data)
-		if !b.takeValues(n) {
+		values := perValue * jsonValues(r.data)
+		if !b.take(values) {
 			return refuse()
 		}
 		object, err := jsonedit.Decode(r.data)
 		if err != nil {
-			b.takeValues(-n)
+			b.giveBack(values)
 			doc.Status, doc.Problem = Invalid, err.Error()
 			return doc, !errors.As(err, new(*schema.SyntaxError))
 		}
@@ -382,7 +382,7 @@ func (r *raw) decode(f File, path string, b *Budget) (doc Doc, parsed bool) {
 		doc.Document, doc.Unusable = matter.document(), matter.unusable
 		doc.Body = string(matter.body)
 		doc.Problem = matter.problem(path)
-		if !b.takeValues(valuesIn(doc.Document.Value)) {
+		if !b.take(perValue * valuesIn(doc.Document.Value)) {
 			return refuse()
 		}
 		return doc, whole
