@@ -133,11 +133,20 @@ func await[T any](ctx context.Context, local bool, read func() T) (got T, ok boo
 	if local {
 		return read(), true
 	}
-	done := make(chan T, 1)
-	go func() { done <- read() }()
+	done, panicked := make(chan T, 1), make(chan any, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				panicked <- p // in the caller's goroutine it can be recovered from
+			}
+		}()
+		done <- read()
+	}()
 	select {
 	case got = <-done:
 		return got, true
+	case p := <-panicked:
+		panic(p)
 	case <-ctx.Done():
 		return got, false
 	}

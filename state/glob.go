@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -47,11 +46,6 @@ func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Do
 		err  error
 	}
 	got, ok := await(ctx, base.local, func() (got found) {
-		defer func() {
-			if p := recover(); p != nil {
-				got = found{err: fmt.Errorf("cannot be read: %v", p)}
-			}
-		}()
 		got.all, got.more, got.err = readMatches(ctx, base, pattern, f.Format, limit, func(d Doc) T {
 			d.Path = prefix + d.Path
 			return use(d)

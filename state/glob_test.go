@@ -247,15 +247,6 @@ func TestReadAllInTime(t *testing.T) {
 	})
 }
 
-// A panic over one document does not take the process with it.
-func TestReadAllSurvivesItsCaller(t *testing.T) {
-	r, _ := globProject(t, "a.md")
-	_, _, err := state.ReadAll(t.Context(), r, state.File{Path: "*.md"}, 0, func(state.Doc) int { panic("oh no") })
-	if err == nil || !strings.Contains(err.Error(), "oh no") {
-		t.Errorf("the error is %v", err)
-	}
-}
-
 func BenchmarkReadAll(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 1000 {

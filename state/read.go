@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -210,7 +209,7 @@ func (r *Root) fetchWithin(ctx context.Context, loc location, timeout time.Durat
 	if ctx.Err() != nil {
 		return missing("was not read: out of time")
 	}
-	read := func() raw { return r.fetchSafely(loc, b) }
+	read := func() raw { return r.fetch(loc, b) }
 	if r.local && !loc.home {
 		return read() // the time for all is not for what answers at once
 	}
@@ -221,16 +220,6 @@ func (r *Root) fetchWithin(ctx context.Context, loc location, timeout time.Durat
 		return missing(tooLate(ctx))
 	}
 	return got
-}
-
-// fetchSafely is fetch for what must not bring the process down.
-func (r *Root) fetchSafely(loc location, b *Budget) (got raw) {
-	defer func() {
-		if p := recover(); p != nil {
-			got = missing(fmt.Sprintf("cannot be read: %v", p))
-		}
-	}()
-	return r.fetch(loc, b)
 }
 
 // fetch reads the file at loc, if it fits into the budget.
