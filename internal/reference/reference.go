@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A Page is one Markdown file that is being made.
@@ -25,7 +25,10 @@ type Page struct {
 func New(t testing.TB, name, title string) *Page {
 	t.Helper()
 	p := &Page{t: t, name: name}
-	dir, err := filepath.Rel(root(t), workingDir(t))
+	dir, err := os.Getwd()
+	if err == nil {
+		dir, err = filepath.Rel(root(), dir)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,27 +43,19 @@ func (p *Page) Section(level int, title string) {
 
 // Text adds paragraphs. Lines that are longer than a line of the documents are broken.
 func (p *Page) Text(format string, args ...any) {
+	const most = 120
 	for paragraph := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n\n") {
-		p.text.WriteByte('\n')
-		width := 0
+		width := most
 		for _, word := range strings.Fields(paragraph) {
-			switch n := len([]rune(word)); {
-			case width == 0:
-				width = n
-			case width+1+n > maxWidth:
-				p.text.WriteByte('\n')
-				width = n
-			default:
-				p.text.WriteByte(' ')
-				width += 1 + n
+			between, n := " ", len([]rune(word))
+			if width += 1 + n; width > most {
+				between, width = "\n", n
 			}
-			p.text.WriteString(plain(word))
+			p.text.WriteString(between + plain(word))
 		}
 		p.text.WriteByte('\n')
 	}
 }
-
-const maxWidth = 120
 
 // Block adds a fenced block.
 func (p *Page) Block(language, text string) {
@@ -101,33 +96,20 @@ func plain(text string) string {
 
 // Check compares the page with the file, or writes the file with the flag -update of the test.
 func (p *Page) Check() {
-	t := p.t
-	t.Helper()
-	file := filepath.Join(root(t), "docs", "reference", p.name+".md")
+	p.t.Helper()
+	file := filepath.Join(root(), "docs", "reference", p.name+".md")
 	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
 		if err := os.WriteFile(file, []byte(p.text.String()), 0o644); err != nil {
-			t.Fatal(err)
+			p.t.Fatal(err)
 		}
-		return
 	}
 	src, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
-	have, want := strings.Split(strings.ReplaceAll(string(src), "\r\n", "\n"), "\n"), strings.Split(p.text.String(), "\n")
-	for i := range max(len(have), len(want)) {
-		if i >= len(have) || i >= len(want) || have[i] != want[i] {
-			t.Errorf("%s:%d is not what the code says; run the test with -update\n-%s\n+%s", file, i+1, line(have, i), line(want, i))
-			return
-		}
+	if strings.ReplaceAll(string(src), "\r\n", "\n") != p.text.String() {
+		p.t.Errorf("%s is not what the code says; run the test with -update, and read the difference", file)
 	}
-}
-
-func line(lines []string, i int) string {
-	if i < len(lines) {
-		return lines[i]
-	}
-	return ""
 }
 
 // Code marks words as code.
@@ -139,57 +121,8 @@ func Code(words ...string) string {
 	return strings.Join(marked, ", ")
 }
 
-// Number writes a number, 0 or more, with commas: 10,000.
-func Number[N int | int64](n N) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// Size writes a number of bytes: 8 MiB.
-func Size[N int | int64](n N) string {
-	for shift, unit := range map[int]string{30: "GiB", 20: "MiB", 10: "KiB"} {
-		if whole := n >> shift; whole > 0 && whole < 1<<10 && whole<<shift == n {
-			return fmt.Sprintf("%d %s", whole, unit)
-		}
-	}
-	return Number(n) + " bytes"
-}
-
-// Duration writes a time as people do: 24h.
-func Duration(d time.Duration) string {
-	s := d.String()
-	if day := 24 * time.Hour; d >= 2*day && d%day == 0 {
-		return fmt.Sprintf("%dh (%d days)", d/time.Hour, d/day)
-	}
-	for _, zero := range []string{"0s", "0m"} {
-		if rest := strings.TrimSuffix(s, zero); strings.TrimRight(rest, "hm") != rest {
-			s = rest
-		}
-	}
-	return s
-}
-
 // root is the root of the repository.
-func root(t testing.TB) string {
-	t.Helper()
-	for dir := workingDir(t); ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("there is no go.mod above the test")
-		}
-	}
-}
-
-func workingDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
+func root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..")
 }

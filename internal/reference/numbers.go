@@ -1,0 +1,40 @@
+package reference
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Number writes a number, 0 or more, with commas: 10,000.
+func Number[N int | int64](n N) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Size writes a number of bytes: 8 MiB.
+func Size[N int | int64](n N) string {
+	for shift, unit := range map[int]string{30: "GiB", 20: "MiB", 10: "KiB"} {
+		if whole := n >> shift; whole > 0 && whole < 1<<10 && whole<<shift == n {
+			return fmt.Sprintf("%d %s", whole, unit)
+		}
+	}
+	return Number(n) + " bytes"
+}
+
+// Duration writes a time as people do: 24h.
+func Duration(d time.Duration) string {
+	s := d.String()
+	if day := 24 * time.Hour; d >= 2*day && d%day == 0 {
+		return fmt.Sprintf("%dh (%d days)", d/time.Hour, d/day)
+	}
+	for _, zero := range []string{"0s", "0m"} {
+		if rest := strings.TrimSuffix(s, zero); strings.TrimRight(rest, "hm") != rest {
+			s = rest
+		}
+	}
+	return s
+}
