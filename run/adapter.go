@@ -3,7 +3,6 @@ package run
 import (
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/process"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
@@ -99,7 +98,3 @@ const (
 	Interrupted     Outcome = vocab.Interrupted     // it was ended on the user's request
 	Lost            Outcome = vocab.Lost            // it died with the runner
 )
-
-func exitOf(e process.Exit, stderr []byte, dir string, env []string, start time.Time) Process {
-	return Process{Exit: e.Code, Signal: e.Signal, Stderr: stderr, Dir: dir, Env: env, Start: start}
-}

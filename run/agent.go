@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"slices"
@@ -24,9 +23,6 @@ const maxStderr = 64 << 10
 
 // mark is in the environment of all that belongs to the run.
 func (r *Runner) mark() string { return Env + "=" + r.plan.ID }
-
-// endLeftovers ends what an earlier process of this run left behind when it was killed.
-func (r *Runner) endLeftovers() { process.Leftovers(r.progress.Agent, r.mark(), grace) }
 
 // exit is how the process of an iteration ended.
 type exit struct {
@@ -117,7 +113,7 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 	if err != nil && ctx.Err() == nil {
 		return Result{}, exit{}, "", err
 	}
-	e := exit{exitOf(ended, stderr.end(), r.plan.Root, env, start), ended.Left}
+	e := exit{Process{Exit: ended.Code, Signal: ended.Signal, Stderr: stderr.end(), Dir: r.plan.Root, Env: env, Start: start}, ended.Left}
 	return out.Result(e.Process), e, fatal, nil
 }
 
@@ -159,5 +155,3 @@ func withoutValues(args []string) []string {
 	}
 	return shown
 }
-
-func randomWord() string { return strings.ToLower(rand.Text()[:4]) }

@@ -3,21 +3,9 @@ package run
 import (
 	"strings"
 	"time"
-
-	"github.com/ralph-sdk/ralph/host"
 )
 
-// Claude is the adapter of Claude Code, "claude -p".
-func Claude() Adapter { return claude{} }
-
-type claude struct{}
-
-func (claude) Name() string     { return "claude" }
-func (claude) Host() string     { return host.ClaudeCode }
-func (claude) Reports() Reports { return Reports{Tokens: true, Cost: true} }
-
-func (c claude) Command(i Invocation) (Command, error) {
-	l := newCmdline(c.Name(), i.Args, c.Host())
+func completeClaude(l *cmdline, session string) {
 	if at, written := l.find("-p", "--print"); at >= 0 && at+1 < len(l.args) && !strings.HasPrefix(l.args[at+1], "-") {
 		l.refuse(ownPrompt, written)
 	}
@@ -27,13 +15,10 @@ func (c claude) Command(i Invocation) (Command, error) {
 	l.ask("-p", "--print")
 	l.need("stream-json", "--output-format")
 	l.ask("--verbose")
-	if i.Session != "" {
-		l.args = append(l.args, "--resume", i.Session)
+	if session != "" {
+		l.args = append(l.args, "--resume", session)
 	}
-	return l.command(i.Prompt)
 }
-
-func (claude) Output() Output { return &claudeOutput{} }
 
 // claudeOutput reads --output-format stream-json. A run with background tasks has several result records: the last one
 // says how it went, and each what was used since the one before. Its totals would count a resumed session twice.
@@ -104,12 +89,12 @@ func (o *claudeOutput) Line(line []byte) (string, Outcome) {
 }
 
 func (o *claudeOutput) system(rec claudeRecord) (string, Outcome) {
-	switch rec.Subtype {
-	case "init":
+	if rec.Cwd != "" {
 		o.cwd = rec.Cwd
-	case "api_retry":
+	}
+	if rec.Subtype == "api_retry" {
 		// The first retry may come with a token that was renewed.
-		if end := claudeFailure(rec.Error); rec.Attempt > 1 && (end == Auth || end == Billing) {
+		if end := failure(0, rec.Error); rec.Attempt > 1 && (end == Auth || end == Billing) {
 			o.problem = "the server refuses the client: " + rec.Error
 			return rec.Error, end
 		}
@@ -159,48 +144,18 @@ func (o *claudeOutput) result(rec claudeRecord) {
 		}
 		return
 	}
-	o.outcome, o.problem = o.failure(rec), rec.Result
+	// The subtype is success where a request failed.
+	o.outcome, o.problem = failure(rec.Status, rec.Subtype, rec.Terminal, o.reason), rec.Result
 	if len(rec.Errors) > 0 {
 		o.problem = strings.Join(rec.Errors, "; ")
 	}
-}
-
-// failure is what an error record means. Its subtype is success where a request failed.
-func (o *claudeOutput) failure(rec claudeRecord) Outcome {
-	switch rec.Subtype {
-	case "error_max_turns":
-		return TurnLimit
-	case "error_max_budget_usd":
-		return OverBudget
-	}
-	switch rec.Terminal {
-	case "prompt_too_long", "blocking_limit", "rapid_refill_breaker":
-		return ContextOverflow
-	}
-	if outcome := claudeFailure(o.reason); outcome != Crashed {
-		return outcome
-	}
-	return byStatus(rec.Status)
-}
-
-// claudeFailure is what the name of a failure means.
-func claudeFailure(name string) Outcome {
-	switch name {
-	case "authentication_failed", "oauth_org_not_allowed":
-		return Auth
-	case "billing_error":
-		return Billing
-	case "rate_limit":
-		return RateLimited
-	}
-	return Crashed
 }
 
 func (o *claudeOutput) Result(p Process) Result {
 	res := o.res
 	res.Tokens = plus(res.Tokens, o.spent.total()) // an iteration that was ended has no result record for them
 	if !o.said && o.reason != "" {
-		o.outcome = claudeFailure(o.reason)
+		o.outcome = failure(0, o.reason)
 	}
 	res.Transcript = p.file(p.configDir("CLAUDE_CONFIG_DIR", ".claude"), "projects", slug(o.cwd, p.Dir), id(res.Session)+".jsonl")
 	return o.fill(res, p)

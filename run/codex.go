@@ -2,26 +2,13 @@ package run
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/ralph-sdk/ralph/host"
 )
 
-// Codex is the adapter of Codex, "codex exec".
-func Codex() Adapter { return codex{} }
-
-type codex struct{}
-
-func (codex) Name() string     { return host.Codex }
-func (codex) Host() string     { return host.Codex }
-func (codex) Reports() Reports { return Reports{Tokens: true} }
-
-func (c codex) Command(i Invocation) (Command, error) {
-	l := newCmdline(c.Name(), i.Args)
+func completeCodex(l *cmdline, session string) {
 	at, _ := l.find("exec", "e")
 	if at < 0 {
 		at = min(l.flags, len(l.args))
@@ -34,14 +21,11 @@ func (c codex) Command(i Invocation) (Command, error) {
 	l.refuse(ownPrompt, "-", "--")
 	l.args = slices.DeleteFunc(l.args, func(a string) bool { return a == "--json" })
 	l.args = append(l.args, "--json") // here it also ends the files of --image
-	if i.Session != "" {
-		l.args = append(l.args, "resume", i.Session)
+	if session != "" {
+		l.args = append(l.args, "resume", session)
 	}
 	l.args = append(l.args, "-")
-	return l.command(i.Prompt)
 }
-
-func (codex) Output() Output { return &codexOutput{} }
 
 // codexOutput reads --json. An item of the type error is a warning; the record turn.failed says that a turn failed.
 type codexOutput struct {
@@ -129,12 +113,7 @@ func codexFailure(message string) Outcome {
 			return outcome
 		}
 	}
-	// This is how an error that has no field for the status of a request names it.
-	if m := regexp.MustCompile(`\b(?:unexpected status|last status:) ([1-5][0-9][0-9])\b`).FindStringSubmatch(message); m != nil {
-		status, _ := strconv.Atoi(m[1])
-		return byStatus(status)
-	}
-	return Crashed
+	return failure(statusIn(message))
 }
 
 func (o *codexOutput) Result(p Process) Result {

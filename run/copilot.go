@@ -3,33 +3,7 @@ package run
 import (
 	"encoding/json"
 	"strings"
-
-	"github.com/ralph-sdk/ralph/host"
 )
-
-// Copilot is the adapter of GitHub Copilot CLI. It reports no price. Tokens stand in its session file, which is known once an
-// iteration ended by itself.
-func Copilot() Adapter { return copilot{} }
-
-type copilot struct{}
-
-func (copilot) Name() string     { return host.Copilot }
-func (copilot) Host() string     { return host.Copilot }
-func (copilot) Reports() Reports { return Reports{Tokens: true} }
-
-func (c copilot) Command(i Invocation) (Command, error) {
-	l := newCmdline(c.Name(), i.Args)
-	l.noPrompt("-p", "--prompt")
-	l.refuse(ownPrompt, "-i", "--interactive", "--acp", "--")
-	l.refuse(ownSession, "--continue", "-r", "--resume", "--session-id", "--connect")
-	l.need("json", "--output-format")
-	if i.Session != "" {
-		l.args = append(l.args, "--resume="+i.Session)
-	}
-	return l.command(i.Prompt)
-}
-
-func (copilot) Output() Output { return &copilotOutput{} }
 
 // copilotOutput reads --output-format json. The last session.error says why the client failed, if it did.
 type copilotOutput struct {
@@ -77,7 +51,7 @@ func (o *copilotOutput) Line(line []byte) (string, Outcome) {
 	case "model.call_failure":
 		o.code = data.Code
 	case "session.error":
-		o.outcome, o.problem = copilotFailure(data.Kind, o.code, data.Status), data.Message
+		o.outcome, o.problem = failure(data.Status, data.Kind, o.code), data.Message
 	case "session_limits_exhausted.requested": // in the client's schema; --max-ai-credits
 		o.outcome, o.problem = OverBudget, "the limit of the session is used up"
 	case "result":
@@ -90,25 +64,6 @@ func (o *copilotOutput) Line(line []byte) (string, Outcome) {
 		}
 	}
 	return "", ""
-}
-
-// copilotFailure is what an error means, by its kind, the server's code and the status of the request.
-func copilotFailure(kind, code string, status int) Outcome {
-	switch kind {
-	case "authentication", "authorization":
-		return Auth
-	case "quota":
-		return Billing
-	case "rate_limit":
-		return RateLimited
-	case "context_limit":
-		return ContextOverflow
-	}
-	switch code {
-	case "context_length_exceeded", "model_max_prompt_tokens_exceeded":
-		return ContextOverflow
-	}
-	return byStatus(status)
 }
 
 func (o *copilotOutput) Result(p Process) Result {

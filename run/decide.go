@@ -160,28 +160,16 @@ type facts struct {
 
 func (f facts) Name(ctx context.Context, name string) any {
 	t, p := f.r.totals(), f.r.progress
-	switch name {
-	case vocab.RunOutcome:
-		return string(p.Outcome)
-	case vocab.RunIteration:
-		return p.Iterations
-	case vocab.RunElapsed:
-		return t.Elapsed
-	case vocab.RunTokens:
-		return p.Tokens
-	case vocab.RunCost:
-		if p.Cost == nil {
-			return nil
-		}
-		return *p.Cost
-	case vocab.RunExitCode:
-		return p.Exit
-	case vocab.RunSessionID:
-		return p.Session
-	case vocab.RunResetsAt:
-		return p.ResetsAt
-	case vocab.TranscriptFailed:
-		return nil
+	var cost any
+	if p.Cost != nil {
+		cost = *p.Cost
+	}
+	own := map[string]any{
+		vocab.RunOutcome: string(p.Outcome), vocab.RunIteration: p.Iterations, vocab.RunElapsed: t.Elapsed, vocab.RunTokens: p.Tokens,
+		vocab.RunCost: cost, vocab.RunExitCode: p.Exit, vocab.RunSessionID: p.Session, vocab.RunResetsAt: p.ResetsAt, vocab.TranscriptFailed: nil,
+	}
+	if v, ok := own[name]; ok {
+		return v
 	}
 	return f.Facts.Name(ctx, name)
 }

@@ -34,14 +34,6 @@ func program(arg string) string {
 	return name
 }
 
-// command is the line with its prompt.
-func (l *cmdline) command(prompt string) (Command, error) {
-	if l.err != nil {
-		return Command{}, l.err
-	}
-	return Command{Args: l.args, Stdin: prompt}, nil
-}
-
 // find gives the place of the first of some flags, and how it is written; its value may follow an equals sign.
 func (l *cmdline) find(names ...string) (at int, written string) {
 	for i, a := range l.args {
@@ -51,12 +43,6 @@ func (l *cmdline) find(names ...string) (at int, written string) {
 		}
 	}
 	return -1, ""
-}
-
-// has reports whether one of some flags is there.
-func (l *cmdline) has(names ...string) bool {
-	at, _ := l.find(names...)
-	return at >= 0
 }
 
 // refuse refuses flags that cannot be combined with a run.
@@ -90,7 +76,7 @@ func (l *cmdline) need(value string, names ...string) {
 
 // ask adds a flag without a value, unless it is there; names are how it is written.
 func (l *cmdline) ask(names ...string) {
-	if !l.has(names...) {
+	if at, _ := l.find(names...); at < 0 {
 		l.args = append(l.args, names[0])
 	}
 }
@@ -104,5 +90,28 @@ func (l *cmdline) noPrompt(names ...string) {
 		l.args = slices.Delete(l.args, at, at+1)
 	default:
 		l.refuse(ownPrompt, names...)
+	}
+}
+
+// flags are those of a client that has no subcommands, and takes a prompt as the value of -p.
+type flags struct {
+	prompts  []string // refused: they give the prompt in another way
+	sessions []string // refused: they choose a session
+	format   []string // how the flag for the form of the output is written
+	records  string   // its value
+	joined   bool     // --resume and its value are one argument
+}
+
+func (f flags) complete(l *cmdline, session string) {
+	l.noPrompt("-p", "--prompt")
+	l.refuse(ownPrompt, f.prompts...)
+	l.refuse(ownSession, f.sessions...)
+	l.need(f.records, f.format...)
+	switch {
+	case session == "":
+	case f.joined:
+		l.args = append(l.args, "--resume="+session)
+	default:
+		l.args = append(l.args, "--resume", session)
 	}
 }

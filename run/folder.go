@@ -3,6 +3,7 @@ package run
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/state"
@@ -219,5 +221,5 @@ func (t *tail) end() []byte { return t.kept[max(0, len(t.kept)-t.max):] }
 // newID names a run: when it began, to the millisecond, so that names sort as runs began; then chance.
 func newID(at time.Time) string {
 	at = at.UTC()
-	return fmt.Sprintf("%s-%03d%s", at.Format("20060102-150405"), at.Nanosecond()/1e6, randomWord())
+	return fmt.Sprintf("%s-%03d%s", at.Format("20060102-150405"), at.Nanosecond()/1e6, strings.ToLower(rand.Text()[:4]))
 }

@@ -6,32 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/state"
 )
-
-// Gemini is the adapter of Gemini CLI. A rate limit that the client waits for itself ends as [Timeout].
-func Gemini() Adapter { return gemini{} }
-
-type gemini struct{}
-
-func (gemini) Name() string     { return host.Gemini }
-func (gemini) Host() string     { return host.Gemini }
-func (gemini) Reports() Reports { return Reports{Tokens: true} }
-
-func (g gemini) Command(i Invocation) (Command, error) {
-	l := newCmdline(g.Name(), i.Args, "gemini-cli")
-	l.noPrompt("-p", "--prompt")
-	l.refuse(ownPrompt, "-i", "--prompt-interactive", "--acp", "--experimental-acp", "--")
-	l.refuse(ownSession, "-r", "--resume", "--session-id", "--session-file")
-	l.need("stream-json", "--output-format", "-o")
-	if i.Session != "" {
-		l.args = append(l.args, "--resume", i.Session)
-	}
-	return l.command(i.Prompt)
-}
-
-func (gemini) Output() Output { return &geminiOutput{text: tail{max: maxText}} }
 
 // geminiOutput reads -o stream-json. A message comes in parts.
 type geminiOutput struct {
@@ -87,40 +63,15 @@ func (o *geminiOutput) Line(line []byte) (string, Outcome) {
 	case "result":
 		o.res.Tokens = plus(o.res.Tokens, int(rec.Stats.Total))
 		o.ending = ending{said: true, outcome: OK}
-		if rec.Status == "error" {
-			o.ending = ending{true, geminiFailure(rec.Error.Type, rec.Error.Message), rec.Error.Message}
+		if message := rec.Error.Message; rec.Status == "error" {
+			status := statusIn(message)
+			if strings.HasPrefix(message, "[API Error: ") && strings.Contains(strings.ToUpper(message), `"API_KEY_INVALID"`) {
+				status = 401 // it is sent with 400
+			}
+			o.ending = ending{true, failure(status, rec.Error.Type), message}
 		}
 	}
 	return "", ""
-}
-
-// geminiFailure is what an error means: its type, or the server's answer, which it has whole.
-func geminiFailure(name, message string) Outcome {
-	switch name {
-	case "FatalAuthenticationError":
-		return Auth
-	case "FatalTurnLimitedError":
-		return TurnLimit
-	}
-	inner, ok := strings.CutPrefix(message, "[API Error: ")
-	if !ok {
-		return Crashed
-	}
-	var answer struct {
-		Error struct {
-			Code    int `json:"code"`
-			Details []struct {
-				Reason string `json:"reason"`
-			} `json:"details"`
-		} `json:"error"`
-	}
-	_ = json.NewDecoder(strings.NewReader(inner)).Decode(&answer)
-	for _, d := range answer.Error.Details {
-		if strings.EqualFold(d.Reason, "api_key_invalid") { // a 400
-			return Auth
-		}
-	}
-	return byStatus(answer.Error.Code)
 }
 
 func (o *geminiOutput) Result(p Process) Result {
@@ -145,7 +96,7 @@ func (o *geminiOutput) byExit(status int) {
 		o.outcome = TurnLimit
 	case 401 % 256, 402 % 256, 403 % 256, 429 % 256:
 		if o.said {
-			o.outcome = byStatus(status + 256)
+			o.outcome = failure(status + 256)
 		}
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"time"
-
-	"github.com/ralph-sdk/ralph/internal/store"
 )
 
 // What is kept of old runs of a project. The latest ones are kept first.
@@ -36,14 +34,9 @@ func (r *Runner) prune() {
 		if left >= 0 && r.now().Sub(info.Latest) < maxAge {
 			continue
 		}
-		forget(r.disk, runs, info.ID)
-	}
-}
-
-// forget removes what is kept of a run: its folder first, so that what is left is found again.
-func forget(disk *store.Store, runs *os.Root, id string) {
-	if runs.RemoveAll(id) == nil {
-		_ = disk.RemoveRun(id)
+		if runs.RemoveAll(info.ID) == nil { // first, so that what is left is found again
+			_ = r.disk.RemoveRun(info.ID)
+		}
 	}
 }
 

@@ -253,7 +253,7 @@ func (r *Runner) begin(ctx context.Context) (release func(), err error) {
 			release()
 			return nil, err
 		}
-		r.endLeftovers()
+		process.Leftovers(r.progress.Agent, r.mark(), grace) // an earlier process of this run was killed
 	}
 	if r.disk != nil {
 		if err := r.openFolder(); err != nil {

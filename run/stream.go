@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -47,17 +49,36 @@ func (e ending) fill(res Result, p Process) Result {
 	return res
 }
 
-// byStatus is what an HTTP status of a model's server means, Crashed if nothing else.
-func byStatus(status int) Outcome {
-	switch status {
-	case 401, 403:
-		return Auth
-	case 402:
-		return Billing
-	case 429:
-		return RateLimited
+// failure is what the names that a client has for a failure mean, else the HTTP status of the model's server; Crashed if
+// neither is known.
+func failure(status int, names ...string) Outcome {
+	for _, name := range append(names, strconv.Itoa(status)) {
+		switch name {
+		case "authentication_failed", "oauth_org_not_allowed", "authentication", "authorization", "FatalAuthenticationError", "401", "403":
+			return Auth
+		case "billing_error", "quota", "402":
+			return Billing
+		case "rate_limit", "429":
+			return RateLimited
+		case "error_max_turns", "FatalTurnLimitedError":
+			return TurnLimit
+		case "error_max_budget_usd":
+			return OverBudget
+		case "prompt_too_long", "blocking_limit", "rapid_refill_breaker", "context_limit", "context_length_exceeded", "model_max_prompt_tokens_exceeded":
+			return ContextOverflow
+		}
 	}
 	return Crashed
+}
+
+// statusIn is the status of a failed request in the message of a client that has no field for it, 0 if it names none.
+func statusIn(message string) int {
+	m := regexp.MustCompile(`(?s)(?:^\[API Error: (?:.*?"code":\s*)?|\b(?:unexpected status|last status:) )([1-5][0-9][0-9])\b`).FindStringSubmatch(message)
+	if m == nil {
+		return 0
+	}
+	status, _ := strconv.Atoi(m[1])
+	return status
 }
 
 // calling is what a tool is called with, in a few words: its name and the first argument that is a text.
