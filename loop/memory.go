@@ -32,7 +32,7 @@ func memoryOf(s Store, ev host.Event, root, policy string) memory {
 func (m *memory) load(ctx context.Context) error {
 	entries, err := m.store.Load(ctx, m.keys[:]...)
 	if len(entries) != len(m.keys) {
-		return fmt.Errorf("the memory of the loop cannot be read: %w", cmp.Or(err, fmt.Errorf("the store gave %d entries for %d keys", len(entries), len(m.keys))))
+		return fmt.Errorf("the memory of the loop cannot be read: %w", cmp.Or(err, fmt.Errorf("Store.Load returned %d entries for %d keys", len(entries), len(m.keys))))
 	}
 	m.problem = ""
 	if err != nil {

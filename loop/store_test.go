@@ -202,7 +202,7 @@ func TestStoreFails(t *testing.T) {
 		want  string // in the error
 	}{
 		{"Load", &rows{onLoad: func() ([]loop.Entry, error) { return nil, full }}, "the memory of the loop cannot be read: the database is away"},
-		{"Load gives too little", &rows{onLoad: func() ([]loop.Entry, error) { return []loop.Entry{{}}, nil }}, "the store gave 1 entries for 2 keys"},
+		{"Load gives too little", &rows{onLoad: func() ([]loop.Entry, error) { return []loop.Entry{{}}, nil }}, "Store.Load returned 1 entries for 2 keys"},
 		{"Load panics", &rows{onLoad: func() ([]loop.Entry, error) { panic("boom") }}, "internal error: boom"},
 		{"Save", &rows{onSave: func() error { return full }}, "the loop cannot be counted, so it ends: the database is away"},
 		{"Save panics", &rows{onSave: func() error { panic("boom") }}, "internal error: boom"},

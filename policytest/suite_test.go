@@ -356,7 +356,7 @@ given: {facts: {state: {n: 1}}}
 tests:
   - name: the bound
     given: {loop: {repeats: 2}}
-    expect: {rule: limits.repeats, notice: nothing moved}
+    expect: {rule: limits.repeats, notice: no progress}
   - name: below it
     given: {loop: {repeats: 1, continuations: 7}}
     expect: {rule: go}

@@ -115,9 +115,9 @@ func (p *Project) Find(name string) (found Policy, err error) {
 		return found, nil
 	}
 	if name == workspace.DefaultPolicy {
-		return Policy{}, errors.New("there is no such policy: no file " + workspace.DefaultPolicy + "; ralph init writes one")
+		return Policy{}, errors.New("unknown policy: no file " + workspace.DefaultPolicy + "; ralph init writes one")
 	}
-	err = fmt.Errorf("there is no such policy: neither the file %s nor a shipped one of that name (%s)",
+	err = fmt.Errorf("unknown policy: no file %s, and no shipped policy of that name (%s)",
 		filepath.ToSlash(file), strings.Join(Shipped(), ", "))
 	if meant := p.meant(file); meant != "" {
 		err = fmt.Errorf("%w; %s", err, meant)

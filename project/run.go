@@ -85,7 +85,7 @@ func (p *Project) Run(ctx context.Context, q RunRequest) (r *Run, err error) {
 		return nil, err
 	}
 	if why, off := workspace.Off("", p.env); off {
-		return nil, fmt.Errorf("%s: it turns loops off, and runs too", why)
+		return nil, fmt.Errorf("%s, which disables runs: unset it to start one", why)
 	}
 	if q.Resume != "" {
 		r, err = p.resumed(ctx, &q)

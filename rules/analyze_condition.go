@@ -118,7 +118,7 @@ func (a *analyzer) contradiction(c *cond) {
 		}
 	}
 	// The state shows the first of them, so that the last does not hold.
-	a.report("contradiction", from, to, "one of them must go, or they belong under or",
+	a.report("contradiction", from, to, "remove one of them, or join them with or",
 		strings.Join(names, " and ")+" are never true together", related,
 		a.where(a.t.when(core[0]).Yes, a.t.when(last).No), a.where(a.t.when(core[0]).Yes), a.where())
 }

@@ -60,7 +60,7 @@ func silenceIn(f File, diags Diagnostics) Diagnostics {
 			})
 		}
 		if len(ig.checks) == 0 || !ig.reason {
-			add("bad-ignore", "write # ralph:ignore CHECK because REASON", "an ignore names the check that it silences, and says why")
+			add("bad-ignore", "write # ralph:ignore CHECK because REASON", "ralph:ignore needs the name of a check and a reason")
 		}
 		for i, id := range ig.checks {
 			switch {

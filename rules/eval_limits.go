@@ -62,7 +62,7 @@ func (ev *evaluation) bound() {
 		v.Reason = fmt.Sprintf("the limit of %d continuations in a session is reached", l.Total)
 	case l.HasRepeats && ev.repeats >= l.Repeats:
 		v.Bound = "repeats"
-		v.Reason = fmt.Sprintf("nothing moved in %d continuations", ev.repeats)
+		v.Reason = fmt.Sprintf("no progress in %d continuations (limits.repeats)", ev.repeats)
 	case m.Streak > 0 && elapsed >= l.Elapsed:
 		v.Bound = "elapsed"
 		v.Reason = fmt.Sprintf("this streak has lasted %s, the limit is %s", elapsed.Round(time.Second), l.Elapsed)

@@ -119,7 +119,7 @@ func mistakes() []mistake {
 		{pattern: `(` + aName + `)\.(first|last|sum|max|min|sort|reverse)\(\)`, message: noMethod, help: `write ${2}(${1})`},
 		{pattern: `(` + aName + `)\.(filter|map|count|find|none|trim|split|join|first|last|sum)\(.*\)`, message: noMethod, help: `write ${2}(${1}, …)`},
 		{pattern: `(` + aName + `)\.(first|last)\b`, only: ofAList, message: noMethod, help: `write ${2}(${1})`},
-		{pattern: `(` + aName + `)\??\.(\w+)`, only: ofAList, message: "this is an array, and its elements have the fields", help: `write any(${1}, .${2}), all(${1}, .${2}) or ${1}[0].${2}`},
+		{pattern: `(` + aName + `)\??\.(\w+)`, only: ofAList, message: "this is a list: its elements have the fields", help: `write any(${1}, .${2}), all(${1}, .${2}) or ${1}[0].${2}`},
 		{pattern: `\b(?:contains|includes)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "contains is an operator", help: `write ${1} contains ${2}, or ${2} in ${1} for a list`},
 		{pattern: `\b(?:startsWith|startswith|hasPrefix)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "startsWith is an operator", help: `write ${1} startsWith ${2}`},
 		{pattern: `\b(?:endsWith|endswith|hasSuffix)\(\s*([^(),]+),\s*([^()]+?)\s*\)`, message: "endsWith is an operator", help: `write ${1} endsWith ${2}`},

@@ -119,7 +119,7 @@ func TestMistakes(t *testing.T) {
 		{`todo.all(.done)`, finding{noMethod, "write all(todo, …); .field is a field of the element"}, `all(todo, .done)`},
 		{`todo.some(.done)`, finding{noMethod, "write any(todo, …); .field is a field of the element"}, `any(todo, .done)`},
 		{`todo.count(.done) > 1`, finding{noMethod, "write count(todo, …)"}, `count(todo, .done) > 1`},
-		{`todo.done`, finding{"this is an array, and its elements have the fields", "write any(todo, .done), all(todo, .done) or todo[0].done"}, `any(todo, .done)`},
+		{`todo.done`, finding{"this is a list: its elements have the fields", "write any(todo, .done), all(todo, .done) or todo[0].done"}, `any(todo, .done)`},
 		{`contains(transcript.last, "x")`, finding{"contains is an operator", `write transcript.last contains "x", or "x" in transcript.last for a list`}, `transcript.last contains "x"`},
 		{`empty(todo)`, finding{`unknown function "empty"`, "write len(todo) == 0"}, `len(todo) == 0`},
 		{`length(todo) > 1`, finding{`unknown function "length"`, "write len(todo)"}, `len(todo) > 1`},
@@ -133,7 +133,7 @@ func TestMistakes(t *testing.T) {
 		{`repo.modified`, finding{`unknown field "modified", the declared ones are "ahead", "behind", "branch", "changed", "dirty", "head", "repo"`, `did you mean "dirty"?`}, `repo.dirty`},
 
 		{`any(todo, not item.done)`, finding{`unknown name "item"`, "write .done for the field of each element"}, `any(todo, not .done)`},
-		{`todo?.done`, finding{"this is an array, and its elements have the fields", "write any(todo, .done), all(todo, .done) or todo[0].done"}, `any(todo, .done)`},
+		{`todo?.done`, finding{"this is a list: its elements have the fields", "write any(todo, .done), all(todo, .done) or todo[0].done"}, `any(todo, .done)`},
 
 		// Names of ralph.
 		{`loop.iterations > 3`, finding{`loop has no "iterations", it has "continuations", "elapsed", "name", "repeats", "step", "total"`, "write loop.continuations for this streak, loop.total for the session"}, `loop.continuations > 3`},

@@ -125,7 +125,7 @@ func readCapped(fsys fs.FS, name string) ([]byte, error) {
 		return nil, errors.New("it is not a regular file")
 	}
 	if info.Size() > source.MaxSize {
-		return nil, fmt.Errorf("it has %d bytes, more than the %d that are read", info.Size(), source.MaxSize)
+		return nil, fmt.Errorf("it is too large: %d bytes, the limit is %d; split it with include", info.Size(), source.MaxSize)
 	}
 	f, err := fsys.Open(name)
 	if err != nil {

@@ -353,5 +353,5 @@ func (p *parser) capped(n *source.Node, what string, value, most int) int {
 
 // ceiling reports a limit that does not count as it is written.
 func (p *parser) ceiling(n *source.Node, what, most string) {
-	p.warnf(n, "limit-ceiling", "write "+most+" or less", "%s is at most %s, whatever a policy says: %s counts", what, most, most)
+	p.warnf(n, "limit-ceiling", "write "+most+" or less", "%s exceeds the maximum of %s; using %s", what, most, most)
 }

@@ -70,7 +70,7 @@ func (r *Runner) waitAfterFailure(ctx context.Context) error {
 func (r *Runner) waitWhilePaused(ctx context.Context) error {
 	for said := false; r.control() == Pause && r.now().Sub(r.plan.Started) < r.plan.Limits.Elapsed; said = true {
 		if !said {
-			if err := r.say(Event{Kind: Waiting, Iteration: r.progress.Iterations, Why: "the run is paused"}); err != nil {
+			if err := r.say(Event{Kind: Waiting, Iteration: r.progress.Iterations, Why: "loops are paused in this project; ralph resume continues them"}); err != nil {
 				return err
 			}
 		}

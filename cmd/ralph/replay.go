@@ -122,7 +122,7 @@ func decidedBy(entries []project.Entry, asked, name string) (string, error) {
 	base := func(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
 	switch {
 	case len(all) == 0:
-		return "", errors.New("the decision log has no decision of this project")
+		return "", errors.New("the decision log has no decisions of this project and session; see: ralph log")
 	case asked != "" && !policies[asked]:
 		return "", fmt.Errorf("the decision log has no decision of %s, only of %s", asked, strings.Join(all, ", "))
 	case asked != "":

@@ -43,9 +43,9 @@ func TestTroubleLetsGo(t *testing.T) {
 	}{
 		{name: "source that hangs", command: "bad-ralph", files: needing("hangs: x"), args: []string{"--deadline", "50ms"}, told: "no decision within 50ms"},
 		{name: "source that never pauses", command: "bad-ralph", files: needing("spins: x"), args: []string{"--deadline", "50ms"}, told: "no decision within 50ms"},
-		{name: "no policy", files: nil, told: "there is no such policy"},
-		{name: "no such policy", files: nil, args: []string{"--policy", "speckitt"}, told: "speckitt: there is no such policy"},
-		{name: "folder in place of the policy", files: map[string]string{".ralph/policy.yaml/x": ""}, told: "there is no such policy"},
+		{name: "no policy", files: nil, told: "unknown policy"},
+		{name: "no such policy", files: nil, args: []string{"--policy", "speckitt"}, told: "speckitt: unknown policy"},
+		{name: "folder in place of the policy", files: map[string]string{".ralph/policy.yaml/x": ""}, told: "unknown policy"},
 		{name: "broken policy", files: map[string]string{".ralph/policy.yaml": "ralph: 1\nrules: [{name: go, when: nosuch, continue: on}]"}, told: "run: ralph check .ralph/policy.yaml"},
 		{name: "policy that is no YAML", files: map[string]string{".ralph/policy.yaml": "ralph: 1\nrules: [\n"}, told: "run: ralph check"},
 		{name: "policy of a later version", files: map[string]string{".ralph/policy.yaml": "ralph: 99\nrules: []\n"}, told: "run: ralph check"},

@@ -57,7 +57,7 @@ func TestPipes(t *testing.T) {
 	t.Run("policy", func(t *testing.T) {
 		h := newHook(t, nil)
 		pipe(t, h, ".ralph/policy.yaml")
-		h.run(t).letsGo(t, "there is no such policy", "there is no such policy")
+		h.run(t).letsGo(t, "unknown policy", "unknown policy")
 	})
 	t.Run("settings", func(t *testing.T) {
 		h := newHook(t, goOn(""))

@@ -163,7 +163,7 @@ func (s File) decode() (map[string]any, error) {
 	doc, err := schema.ParseJSON(s.json())
 	var syntax *schema.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, &settingsError{s.Shown, syntax.Line, syntax.Col, "this is not valid JSON: " + syntax.Message}
+		return nil, &settingsError{s.Shown, syntax.Line, syntax.Col, "this is not valid JSON: " + syntax.Message + "; correct the file, then run the command again"}
 	}
 	if err != nil {
 		return nil, err
