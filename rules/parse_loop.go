@@ -18,22 +18,12 @@ type loopDecl struct {
 // loop reads loop. It is nil if its state cannot be read, which is reported.
 func (p *parser) loop(key, n *source.Node) *loopDecl {
 	l := &loopDecl{key: key}
-	ok := p.fields(n, "loop", form.LoopKeys(), func(k, v *source.Node) {
-		switch k.Value {
-		case "state":
-			l.state = p.scalar(v, k.Value)
-		case "name":
-			l.name = p.scalar(v, k.Value)
-		case "on":
-			l.on = p.oneOrMore(v, k.Value)
-		case "owner":
-			l.owner = p.scalar(v, k.Value)
-		case "start":
-			p.named(v, k.Value, func(key, value *source.Node) {
-				l.start = append(l.start, source.Field{Key: key, Value: value})
-			})
-		}
-	})
+	start := func(k, v *source.Node) {
+		p.named(v, k.Value, func(key, value *source.Node) {
+			l.start = append(l.start, source.Field{Key: key, Value: value})
+		})
+	}
+	ok := p.object(n, "loop", form.LoopKeys(), targets{{"state", &l.state}, {"name", &l.name}, {"on", &l.on}, {"owner", &l.owner}, {"start", start}})
 	if ok && n.Get("state") == nil {
 		p.errorf(key, "loop", "write for example loop: {state: todo}", "loop needs state, the fact that the loop is in")
 	}

@@ -104,6 +104,46 @@ func (p *parser) fields(n *source.Node, what string, ks form.Keys, f func(key *s
 	return true
 }
 
+// A target is where the value of a key goes: a pointer, which says what the value must be, or a function that reads it.
+type target struct {
+	key string
+	to  any
+}
+
+type targets []target
+
+// A choice is one of a few words, the first of which is the default.
+type choice struct {
+	to    *string
+	words []string
+}
+
+// object reads the keys of n, each into its target. What has no target is read by the caller.
+func (p *parser) object(n *source.Node, what string, ks form.Keys, ts targets) bool {
+	return p.fields(n, what, ks, func(k, v *source.Node) {
+		i := slices.IndexFunc(ts, func(t target) bool { return t.key == k.Value })
+		if i < 0 {
+			return
+		}
+		switch to := ts[i].to.(type) {
+		case *string:
+			*to, _ = p.text(v, k.Value)
+		case *bool:
+			*to = p.boolean(v, k.Value)
+		case *time.Duration:
+			*to = p.duration(v, k.Value)
+		case choice:
+			*to.to = to.words[p.word(v, k.Value, to.words)]
+		case *[]*source.Node:
+			*to = p.oneOrMore(v, k.Value)
+		case **source.Node:
+			*to = p.scalar(v, k.Value)
+		case func(k, v *source.Node):
+			to(k, v)
+		}
+	})
+}
+
 // unknownKeyHelp says what to write for a key that is not known here: the nearest
 // one, what other tools call it, or where it belongs.
 func unknownKeyHelp(name string, ks form.Keys) string {
@@ -284,13 +324,7 @@ func (p *parser) limits(d *document, n *source.Node) {
 // measure reads how far the work is.
 func (p *parser) measure(n *source.Node) *measureDecl {
 	m := &measureDecl{}
-	ok := p.fields(n, "measure", form.MeasureKeys(), func(k, v *source.Node) {
-		if k.Value == "done" {
-			m.done = p.scalar(v, k.Value)
-		} else {
-			m.total = p.scalar(v, k.Value)
-		}
-	})
+	ok := p.object(n, "measure", form.MeasureKeys(), targets{{"done", &m.done}, {"total", &m.total}})
 	if ok && (n.Get("done") == nil || n.Get("total") == nil) {
 		p.errorf(n, "syntax", "write for example {done: count(tasks, .done), total: len(tasks)}", "measure needs both done and total")
 	}
@@ -303,35 +337,30 @@ func (p *parser) measure(n *source.Node) *measureDecl {
 // defaultsOfRun reads what the policy sets for ralph run.
 func (p *parser) defaultsOfRun(n *source.Node) *runDecl {
 	r := &runDecl{at: n.Start, fresh: true}
-	var args *source.Node
-	p.fields(n, "run", form.AgentKeys(), func(k, v *source.Node) {
-		switch k.Value {
-		case "client":
-			if s, ok := p.text(v, k.Value); ok && (s == "" || strings.TrimSpace(s) != s) {
-				p.errorf(v, "bad-value", "write the program alone: client: claude", "client is a program, not %q", s)
-			} else if ok {
-				r.at, r.args = v.Start, slices.Insert(r.args, 0, s)
-				p.holes(v)
-			}
-		case "args":
-			args = k
-			p.each(v, k.Value, func(item *source.Node) {
-				if s := p.scalar(item, "an argument"); s != nil {
-					r.args = append(r.args, s.Value)
-					p.holes(s)
-				}
-			})
-		case "fresh":
-			r.fresh = p.boolean(v, k.Value)
-		case "iteration":
-			r.iteration = p.duration(v, k.Value)
-			if d, err := time.ParseDuration(v.Value); err == nil && d == 0 && v.Tag == "!!str" {
-				p.errorf(v, "bad-value", "write for example 30m", "an iteration needs time")
-			}
+	client := func(k, v *source.Node) {
+		if s, ok := p.text(v, k.Value); ok && (s == "" || strings.TrimSpace(s) != s) {
+			p.errorf(v, "bad-value", "write the program alone: client: claude", "client is a program, not %q", s)
+		} else if ok {
+			r.at, r.args = v.Start, slices.Insert(r.args, 0, s)
+			p.holes(v)
 		}
-	})
-	if args != nil && n.Get("client") == nil {
-		p.errorf(args, "syntax", "write the program of the agent: client: claude", "args needs client")
+	}
+	args := func(k, v *source.Node) {
+		if n.Get("client") == nil {
+			p.errorf(k, "syntax", "write the program of the agent: client: claude", "args needs client")
+		}
+		p.each(v, k.Value, func(item *source.Node) {
+			if s := p.scalar(item, "an argument"); s != nil {
+				r.args = append(r.args, s.Value)
+				p.holes(s)
+			}
+		})
+	}
+	p.object(n, "run", form.AgentKeys(), targets{{"client", client}, {"args", args}, {"fresh", &r.fresh}, {"iteration", &r.iteration}})
+	if v := n.Get("iteration"); v != nil && v.Tag == "!!str" {
+		if d, err := time.ParseDuration(v.Value); err == nil && d == 0 {
+			p.errorf(v, "bad-value", "write for example 30m", "an iteration needs time")
+		}
 	}
 	return r
 }

@@ -16,45 +16,30 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 		return r, false
 	}
 	if n.Get("include") != nil {
-		p.fields(n, "an include", form.IncludeKeys(), func(k, v *source.Node) {
-			switch k.Value {
-			case "include":
-				r.include = p.scalar(v, "include")
-			case "with":
-				r.blind = v.Kind != source.Map
-				r.with = p.expressions(v, "with", func(key *source.Node) { r.lost = append(r.lost, key.Value) })
-			case "as":
-				r.as = p.scalar(v, "as")
-			}
-		})
+		with := func(_, v *source.Node) {
+			r.blind = v.Kind != source.Map
+			r.with = p.expressions(v, "with", func(key *source.Node) { r.lost = append(r.lost, key.Value) })
+		}
+		p.object(n, "an include", form.IncludeKeys(), targets{{"include", &r.include}, {"with", with}, {"as", &r.as}})
 		return r, r.include != nil
 	}
 	var verbs []*source.Node
-	p.fields(n, "a rule", form.RuleKeys(), func(k, v *source.Node) {
-		switch k.Value {
-		case "name":
-			r.name = p.scalar(v, "name")
-		case "when":
-			r.when, r.hasWhen = p.oneOrMore(v, "when"), true
-		case "continue", "stop", "note":
-			verbs = append(verbs, k)
-			r.text = p.parts(v, k.Value)
-			r.verb = k.Value
-		case "notice":
-			r.notice = p.parts(v, k.Value)
-		case "log":
-			r.log = p.parts(v, k.Value)
-		case "then":
-			p.each(v, "then", func(item *source.Node) {
-				if e, ok := p.effect(item); ok {
-					r.then = append(r.then, e)
-				}
-			})
-		case "unless_repeated":
-			r.unless = p.unless(v)
-		case "success":
-			r.success = p.boolean(v, k.Value)
-		}
+	verb := func(k, v *source.Node) {
+		verbs = append(verbs, k)
+		r.text, r.verb = p.parts(v, k.Value), k.Value
+	}
+	then := func(_, v *source.Node) {
+		p.each(v, "then", func(item *source.Node) {
+			if e, ok := p.effect(item); ok {
+				r.then = append(r.then, e)
+			}
+		})
+	}
+	p.object(n, "a rule", form.RuleKeys(), targets{
+		{"name", &r.name}, {"when", &r.when}, {verbContinue, verb}, {verbStop, verb}, {verbNote, verb}, {"then", then}, {"success", &r.success},
+		{"notice", func(k, v *source.Node) { r.notice = p.parts(v, k.Value) }},
+		{"log", func(k, v *source.Node) { r.log = p.parts(v, k.Value) }},
+		{"unless_repeated", func(_, v *source.Node) { r.unless = p.unless(v) }},
 	})
 	if at := n.Get("success"); at != nil && r.verb != verbStop {
 		p.errorf(at, "success", "write it beside stop:, in the rule that finds the work done", "success is for a rule with stop")
@@ -76,16 +61,8 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 
 func (p *parser) unless(n *source.Node) *Unless {
 	u := &Unless{Per: perSession}
-	if !p.fields(n, "unless_repeated", form.UnlessKeys(), func(k, v *source.Node) {
-		switch k.Value {
-		case "times":
-			u.Times = p.capped(v, k.Value, p.count(v, k.Value), maxSaid)
-		case "within":
-			u.Within = p.duration(v, k.Value)
-		case "per":
-			u.Per = perWords()[p.word(v, "per", perWords())]
-		}
-	}) {
+	times := func(k, v *source.Node) { u.Times = p.capped(v, k.Value, p.count(v, k.Value), maxSaid) }
+	if !p.object(n, "unless_repeated", form.UnlessKeys(), targets{{"times", times}, {"within", &u.Within}, {"per", choice{&u.Per, perWords()}}}) {
 		return nil
 	}
 	if times := n.Get("times"); u.Times == 0 && (times == nil || times.Value == "0") {
@@ -127,29 +104,21 @@ func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 		p.errorf(n.Fields[0].Key, "unknown-key", help, "unknown key %q in %s, expected one of %s", n.Fields[0].Key.Value, "an effect", list(ks.Names()))
 		return e, false
 	}
-	ok := false
+	ok := true
 	p.fields(n, "an effect", ks, func(k, v *source.Node) {
-		switch k.Value {
-		case "set":
-			e.kind, e.node = SetEffect, p.assignment(v, "set")
-			ok = e.node != nil
-		case "remember":
-			e.kind, e.node = RememberEffect, p.assignment(v, "remember")
-			ok = e.node != nil
-		case "delete":
-			e.kind, e.node = DeleteEffect, p.scalar(v, "delete")
-			ok = e.node != nil
-		case "archive":
-			e.kind, e.node = ArchiveEffect, p.scalar(v, "archive")
-			ok = e.node != nil
-		case "prune":
+		switch kind := EffectKind(k.Value); kind {
+		case SetEffect, RememberEffect:
+			e.kind, e.node = kind, p.assignment(v, k.Value)
+		case DeleteEffect, ArchiveEffect:
+			e.kind, e.node = kind, p.scalar(v, k.Value)
+		case PruneEffect:
 			e, ok = p.prune(v)
 		default:
-			e, ok = effectDecl{kind: VerbEffect, verb: p.load.verb(k.Value), node: v}, true
+			e.kind, e.verb, e.node = VerbEffect, p.load.verb(k.Value), v
 		}
 		e.at = k.Start
 	})
-	return e, ok
+	return e, ok && e.node != nil
 }
 
 // meantEffect says what to write for a word that other tools have for an effect, "" if the
@@ -197,27 +166,14 @@ func runKind() SourceKind {
 
 func (p *parser) run(n *source.Node) (effectDecl, bool) {
 	e := effectDecl{kind: RunEffect, node: n}
-	p.fields(n, "run", form.RunKeys(), func(k, v *source.Node) {
-		if k.Value == "timeout" {
-			e.limit = p.duration(v, k.Value)
-			return
-		}
-		e.at, e.args = k.Start, p.arguments(runKind(), v)
-	})
+	program := func(k, v *source.Node) { e.at, e.args = k.Start, p.arguments(runKind(), v) }
+	p.object(n, "run", form.RunKeys(), targets{{"run", program}, {"timeout", &e.limit}})
 	return e, len(e.args) > 0
 }
 
 func (p *parser) prune(n *source.Node) (effectDecl, bool) {
 	e := effectDecl{kind: PruneEffect, node: n}
-	older := false
-	ok := p.fields(n, "prune", form.PruneKeys(), func(k, v *source.Node) {
-		switch k.Value {
-		case "glob":
-			e.glob = p.scalar(v, "glob")
-		case "older":
-			e.older, older = p.duration(v, "older"), true
-		}
-	})
+	ok, older := p.object(n, "prune", form.PruneKeys(), targets{{"glob", &e.glob}, {"older", &e.older}}), n.Get("older") != nil
 	if ok && (n.Get("glob") == nil || !older) {
 		p.errorf(n, "prune", `write for example {glob: "tmp/*.md", older: 60m}`, "prune needs both glob and older")
 	}
@@ -226,25 +182,15 @@ func (p *parser) prune(n *source.Node) (effectDecl, bool) {
 
 func (p *parser) finally(n *source.Node) (finallyDecl, bool) {
 	var f finallyDecl
-	has := false
-	broken := false
-	p.fields(n, "a finally entry", form.FinallyKeys(), func(k, v *source.Node) {
-		switch k.Value {
-		case "name":
-			f.name, _ = p.text(v, "name")
-		case "when":
-			f.when = p.oneOrMore(v, "when")
-			broken = f.when == nil
-		case "prune":
-			f.effect, has = p.prune(v)
-			f.effect.at = k.Start
-		case "log":
-			f.log = p.parts(v, "log")
-			has = has || f.log != nil
-		}
-	})
+	pruned := false
+	prune := func(k, v *source.Node) {
+		f.effect, pruned = p.prune(v)
+		f.effect.at = k.Start
+	}
+	log := func(k, v *source.Node) { f.log = p.parts(v, k.Value) }
+	p.object(n, "a finally entry", form.FinallyKeys(), targets{{"name", &f.name}, {"when", &f.when}, {"prune", prune}, {"log", log}})
 	if n.Kind == source.Map && n.Get("prune") == nil && n.Get("log") == nil {
 		p.errorf(firstKey(n), "syntax", "add what is to be done", "a finally entry needs prune or log")
 	}
-	return f, has && !broken
+	return f, (pruned || f.log != nil) && (f.when != nil || n.Get("when") == nil)
 }

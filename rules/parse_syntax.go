@@ -103,7 +103,6 @@ type ruleDecl struct {
 	// a rule
 	name    *source.Node
 	when    []*source.Node
-	hasWhen bool
 	verb    string
 	text    *source.Node
 	notice  *source.Node

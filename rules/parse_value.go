@@ -100,18 +100,14 @@ func (p *parser) part(n *source.Node, what string) bool {
 			p.errorf(n, "syntax", "quote it, or put it into a |- block", "YAML reads this part of %s as a map, because of its `: `", what)
 			return false
 		}
-		good := text != nil
-		if !p.fields(n, "a part", form.PartKeys(), func(k, v *source.Node) {
-			if k.Value == "when" && len(p.oneOrMore(v, "when")) == 0 {
-				good = false
-			}
-		}) {
+		var when []*source.Node
+		if !p.object(n, "a part", form.PartKeys(), targets{{"when", &when}}) {
 			return false
 		}
 		if text == nil && len(n.Fields) == 1 { // else a key beside it is reported
 			p.errorf(firstKey(n), "syntax", "add text: with what the part says", "a part needs text")
 		}
-		if !good {
+		if text == nil || when == nil && n.Get("when") != nil {
 			return false
 		}
 	}
