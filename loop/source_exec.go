@@ -28,7 +28,7 @@ func gatherExec(ctx context.Context, q Query) rules.Value {
 	document, problem := any(nil), ""
 	if q.Fact.Schema == nil {
 		if doc, err := schema.ParseJSON(f.stdout.Kept); err == nil {
-			document = inJSON(openSchema().Check(doc.Document()), &v)
+			document = inJSON(openSchema().Check(doc), &v)
 		}
 	} else {
 		document, problem = printed(q.Fact.Schema, f, &v)
@@ -55,7 +55,7 @@ func printed(s *schema.Schema, f finished, v *rules.Value) (document any, proble
 	if err != nil {
 		return nil, "the output is not JSON: " + err.Error()
 	}
-	return inJSON(s.Check(doc.Document()), v), ""
+	return inJSON(s.Check(doc), v), ""
 }
 
 // inJSON gives the document that stands in the field json of v, which takes over what is

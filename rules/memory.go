@@ -151,7 +151,7 @@ func (m *Memory) UnmarshalJSON(b []byte) error {
 		if values == nil {
 			values = make(map[string]any, len(j.Values))
 		}
-		values[name] = new(schema.Schema).Check(v.Document()).Value
+		values[name] = new(schema.Schema).Check(v).Value
 	}
 	*m = Memory{
 		Turn: j.Turn, Streak: j.Streak, Total: j.Total, Since: j.Since, Latest: j.Latest,

@@ -35,7 +35,7 @@ func TestNothingPublicPanics(t *testing.T) {
 		rules.Limit{}, rules.Limits{}, rules.LoadLimits{}, &rules.Loop{}, &rules.LoopInfo{}, &rules.Memory{}, rules.OperandStep{}, rules.Options{}, rules.Outcome(""), rules.Part{}, rules.Pos{}, rules.Problem{},
 		&rules.Program{}, rules.Read{}, rules.Related{}, &rules.Rule{}, rules.Said{}, rules.Severity(0), rules.SourceKind{}, rules.SourceOption{}, rules.StartFile{}, rules.Status(""), rules.Step{},
 		&rules.Trace{}, rules.TraceLevel(0), &rules.Unless{}, rules.Use{}, rules.Uses{}, rules.Value{}, &rules.Verdict{}, &rules.Witness{}, (*rules.Facts)(nil),
-		&format.Error{}, &schema.CompileError{}, schema.Document{}, &schema.JSON{}, schema.Kind(0), schema.Result{}, &schema.Schema{}, &schema.SyntaxError{}, &schema.Schema{}, schema.Violation{}, schema.Widening{},
+		&format.Error{}, &schema.CompileError{}, schema.Document{}, schema.Kind(0), schema.Result{}, &schema.Schema{}, &schema.SyntaxError{}, &schema.Schema{}, schema.Violation{}, schema.Widening{},
 	}
 	// What is silent gives an empty answer to nothing: an empty list, the zero value.
 	silent := map[string]bool{}

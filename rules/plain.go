@@ -80,5 +80,5 @@ func plainOf(v any, depth int) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return doc.Document().Value, nil
+	return doc.Value, nil
 }

@@ -38,7 +38,7 @@ func check(b *testing.B, s *schema.Schema) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if got := s.Check(j.Document()); got.Unusable != nil || got.Warnings != nil {
+	if got := s.Check(j); got.Unusable != nil || got.Warnings != nil {
 		b.Fatal(got)
 	}
 }

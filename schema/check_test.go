@@ -30,7 +30,7 @@ func mustParse(t testing.TB, src string) schema.Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return j.Document()
+	return j
 }
 
 func lines(all []schema.Violation) []string {

@@ -38,7 +38,7 @@ func mustCheck(t testing.TB, schema, doc string) Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Check(j.Document())
+	return s.Check(j)
 }
 
 // hostile are pairs that took from seconds to hours, or gigabytes.
@@ -177,7 +177,7 @@ func BenchmarkCheckAtTheLimit(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if got := s.Check(j.Document()); len(got.Warnings) > 0 && strings.HasPrefix(got.Warnings[0].Message, "cannot be checked") {
+				if got := s.Check(j); len(got.Warnings) > 0 && strings.HasPrefix(got.Warnings[0].Message, "cannot be checked") {
 					b.Fatal(got.Warnings)
 				}
 			}

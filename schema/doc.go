@@ -22,5 +22,5 @@
 //
 //	s, err := schema.Compile("state.schema.json", source)
 //	doc, err := schema.ParseJSON(bytes)
-//	result := s.Check(doc.Document())
+//	result := s.Check(doc)
 package schema

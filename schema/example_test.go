@@ -25,7 +25,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	result := s.Check(doc.Document())
+	result := s.Check(doc)
 	fmt.Println("value:   ", result.Value)
 	for _, v := range result.Unusable {
 		fmt.Println("unusable:", v)

@@ -25,25 +25,19 @@ type Document struct {
 	Text func(pointer string) (text string, ok bool)
 }
 
-// JSON is a decoded JSON document. It is immutable and safe for concurrent use.
-type JSON struct {
-	src   jsontext.Value
-	value any
-}
-
 // ParseJSON reads exactly one JSON document of at most MaxDocumentSize bytes, MaxDepth deep. A byte order mark is skipped,
 // of duplicate keys the last counts, invalid UTF-8 inside strings is replaced by U+FFFD, and numbers are kept as
-// json.Number whatever their size. Errors are *SyntaxError. The document refers to src, which must not change afterwards.
-func ParseJSON(src []byte) (*JSON, error) { return parseJSON(src, MaxDocumentSize) }
+// json.Number whatever their size. Errors are *SyntaxError. Positions are looked up in src, which must not change afterwards.
+func ParseJSON(src []byte) (Document, error) { return parseJSON(src, MaxDocumentSize) }
 
-func parseJSON(src []byte, maxSize int) (*JSON, error) {
+func parseJSON(src []byte, maxSize int) (doc Document, err error) {
 	if len(src) > maxSize {
-		return nil, &SyntaxError{1, 1, fmt.Sprintf("the document has %d bytes, more than the %d that are read", len(src), maxSize)}
+		return doc, &SyntaxError{1, 1, fmt.Sprintf("the document has %d bytes, more than the %d that are read", len(src), maxSize)}
 	}
 	body := jsontext.Value(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))
-	fail := func(at int, format string, args ...any) (*JSON, error) {
+	fail := func(at int, format string, args ...any) (Document, error) {
 		line, col := body.LineCol(at)
-		return nil, &SyntaxError{line, col, fmt.Sprintf(format, args...)}
+		return Document{}, &SyntaxError{line, col, fmt.Sprintf(format, args...)}
 	}
 	if start := body.SkipSpace(0); start == len(body) {
 		return fail(0, "the document is blank, expected a JSON value such as {}")
@@ -53,8 +47,7 @@ func parseJSON(src []byte, maxSize int) (*JSON, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
-	j := &JSON{src: body}
-	if err := dec.Decode(&j.value); err != nil {
+	if err := dec.Decode(&doc.Value); err != nil {
 		at := len(body)
 		// Of a token that breaks off, the decoder reports the byte after it.
 		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -68,23 +61,13 @@ func parseJSON(src []byte, maxSize int) (*JSON, error) {
 		}
 		return fail(at, "unexpected %s after the end of the document", char(body, at))
 	}
-	return j, nil
-}
-
-// Document returns the decoded value and its positions, which are looked up in the source when they are asked for.
-func (j *JSON) Document() Document {
-	if j == nil || j.src == nil {
-		return Document{}
-	}
-	return Document{Value: j.value, Position: j.position}
-}
-
-func (j *JSON) position(pointer string) (line, col int) {
-	at, ok := locate(j.src, SplitPointer(pointer))
-	if !ok {
+	doc.Position = func(pointer string) (line, col int) {
+		if at, ok := locate(body, SplitPointer(pointer)); ok {
+			return body.LineCol(at)
+		}
 		return 0, 0
 	}
-	return j.src.LineCol(at)
+	return doc, nil
 }
 
 // explainSyntax says what is wrong at offset at, for the mistakes that people and models make.

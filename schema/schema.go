@@ -28,12 +28,12 @@ type Widening struct {
 //
 // Unknown keywords and formats are no errors, see [Schema.Unknown].
 func Compile(name string, src []byte) (*Schema, error) {
-	j, err := parseJSON(src, MaxSchemaSize)
+	doc, err := parseJSON(src, MaxSchemaSize)
 	if err != nil {
 		syntax := err.(*SyntaxError) // the only error there is
 		return nil, &CompileError{Name: name, Line: syntax.Line, Col: syntax.Col, Message: "not a JSON document: " + syntax.Message}
 	}
-	return build(name, j.value, j.position)
+	return build(name, doc.Value, doc.Position)
 }
 
 // FromValue compiles a schema that is already decoded, such as one that stands in a YAML file: map[string]any, []any,

@@ -189,7 +189,7 @@ func (s Set) clean() (Set, error) {
 		return Set{}, fmt.Errorf("the value cannot be written: %w", err)
 	}
 	value, err := schema.ParseJSON(src)
-	return Set{Path: path, Value: value.Document().Value}, err
+	return Set{Path: path, Value: value.Value}, err
 }
 
 // cleanText replaces bytes that are not UTF-8.

@@ -191,7 +191,7 @@ func ofSettings[T any](file string, path ...string) (value T, ok bool) {
 	if err != nil {
 		return value, false
 	}
-	v := doc.Document().Value
+	v := doc.Value
 	for _, step := range path {
 		fields, _ := v.(map[string]any)
 		v = fields[step]

@@ -168,7 +168,7 @@ func (s File) decode() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, ok := doc.Document().Value.(map[string]any)
+	values, ok := doc.Value.(map[string]any)
 	if !ok {
 		return nil, &settingsError{s.Shown, 1, 1, "expected an object: { … }"}
 	}

@@ -13,11 +13,10 @@ import (
 // Decode reads one JSON object. The error wraps a [*schema.SyntaxError] if src is no
 // JSON at all; it is the rest of a sentence that starts with the file.
 func Decode(src []byte) (schema.Document, error) {
-	parsed, err := schema.ParseJSON(src)
+	doc, err := schema.ParseJSON(src)
 	if err != nil {
 		return schema.Document{}, fmt.Errorf("is not valid JSON: %w", err)
 	}
-	doc := parsed.Document()
 	if _, ok := doc.Value.(map[string]any); !ok {
 		return schema.Document{}, fmt.Errorf("is not a JSON object but %s", Kind(doc.Value))
 	}

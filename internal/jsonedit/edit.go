@@ -30,7 +30,7 @@ func Put(src []byte, path []any, value []byte) ([]byte, error) {
 		if err != nil {
 			return nil, at, fmt.Errorf("the new value is not JSON: %w", err)
 		}
-		if want, err = model(doc, path, parsed.Document().Value, put); err != nil {
+		if want, err = model(doc, path, parsed.Value, put); err != nil {
 			return nil, at, err
 		}
 		at, err = s.put(path, bytes.TrimSpace(bytes.TrimPrefix(value, bom)), false)
