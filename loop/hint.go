@@ -3,9 +3,11 @@ package loop
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -15,18 +17,22 @@ func (l *Loop) hint(ctx context.Context, d *Decision) {
 	if l.disk == nil || d.Verdict.Action != rules.Continue || d.Event.Name != host.Stop || ctx.Err() != nil {
 		return
 	}
+	var texts []string
+	fits := func(h store.Hint) bool { return h.Fits(d.Policy, d.Event.SessionID) }
 	waiting, err := l.disk.Hints(d.Root)
+	if slices.ContainsFunc(waiting, fits) {
+		err = l.disk.ChangeHints(ctx, d.Root, func(all []store.Hint) []store.Hint {
+			return slices.DeleteFunc(all, func(h store.Hint) bool {
+				if fits(h) {
+					texts = append(texts, h.Text)
+				}
+				return fits(h)
+			})
+		})
+	}
 	if err != nil {
 		d.notice(fmt.Sprintf("hints cannot be read: %s", err))
-		return
-	}
-	var texts []string
-	for _, h := range waiting {
-		if h.Fits(d.Policy, d.Event.SessionID) && l.disk.TakeHint(h) {
-			texts = append(texts, h.Text)
-		}
-	}
-	if len(texts) > 0 {
+	} else if len(texts) > 0 {
 		d.Hint = strings.Join(texts, "\n\n")
 		d.Verdict.Reason += "\n\n## Hint from the user\n\n" + d.Hint
 	}

@@ -15,7 +15,7 @@ import (
 func TestHintOnce(t *testing.T) {
 	p := newProject(t, nil)
 	dir := t.TempDir()
-	if err := store.Open(dir).AddHint(store.Hint{Root: p.dir, Text: "mind the gap", At: p.now}); err != nil {
+	if err := store.Open(dir).ChangeHints(t.Context(), p.dir, func([]store.Hint) []store.Hint { return []store.Hint{{Text: "mind the gap", At: p.now}} }); err != nil {
 		t.Fatal(err)
 	}
 	var shown atomic.Int32
@@ -45,7 +45,7 @@ func TestHintIsForTheMainAgent(t *testing.T) {
 	p := newProject(t, nil)
 	dir := t.TempDir()
 	own := store.Open(dir)
-	if err := own.AddHint(store.Hint{Root: p.dir, Text: "mind the gap", At: p.now}); err != nil {
+	if err := own.ChangeHints(t.Context(), p.dir, func([]store.Hint) []store.Hint { return []store.Hint{{Text: "mind the gap", At: p.now}} }); err != nil {
 		t.Fatal(err)
 	}
 	l := p.loop(strings.Replace(runPolicy("run: [echo]"), "limits:", "events: [Stop, SubagentStop]\nlimits:", 1), loop.WithState(dir))

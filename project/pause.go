@@ -91,27 +91,28 @@ func (p *Project) changePause(ctx context.Context, policy, session string, add b
 
 // Hint keeps a text until a policy continues an agent of the project, and adds it to what the agent is shown then: once, only
 // by this policy and in this session, where they are given.
-func (p *Project) Hint(text, policy, session string) (Hint, error) {
+func (p *Project) Hint(ctx context.Context, text, policy, session string) (Hint, error) {
 	h, err := p.hint(policy, session)
 	h.Text, h.At = text, p.now().UTC()
 	if err == nil {
-		err = p.own.AddHint(store.Hint{Root: p.dir, Policy: h.Policy, Session: h.Session, Text: h.Text, At: h.At})
+		err = p.own.ChangeHints(ctx, p.dir, func(all []store.Hint) []store.Hint { return append(all, store.Hint(h)) })
 	}
 	return h, err
 }
 
 // ClearHints removes the hints that wait, or only those for a policy or a session, and returns how many there were.
-func (p *Project) ClearHints(policy, session string) (n int, err error) {
+func (p *Project) ClearHints(ctx context.Context, policy, session string) (n int, err error) {
 	only, err := p.hint(policy, session)
 	if err != nil {
 		return 0, err
 	}
-	hints, err := p.own.Hints(p.dir)
-	for _, h := range hints {
-		if (policy == "" || h.Policy == only.Policy) && (session == "" || h.Session == session) && p.own.TakeHint(h) {
-			n++
-		}
-	}
+	err = p.own.ChangeHints(ctx, p.dir, func(all []store.Hint) []store.Hint {
+		left := slices.DeleteFunc(slices.Clone(all), func(h store.Hint) bool {
+			return (policy == "" || h.Policy == only.Policy) && (session == "" || h.Session == session)
+		})
+		n = len(all) - len(left)
+		return left
+	})
 	return n, err
 }
 

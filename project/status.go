@@ -150,7 +150,7 @@ func (p *Project) Status(ctx context.Context) (*Status, error) {
 		return nil, err
 	}
 	for _, o := range hints {
-		s.Hints = append(s.Hints, Hint{o.Text, o.Policy, o.Session, o.At})
+		s.Hints = append(s.Hints, Hint(o))
 	}
 	runs, err := run.List(p.own.Dir(), s.Project)
 	if err != nil {

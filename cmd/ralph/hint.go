@@ -50,13 +50,13 @@ func (a *app) hint(ctx context.Context, f hintFlags, text string) error {
 		return err
 	}
 	if !f.clear {
-		h, err := p.Hint(text, f.policy, f.session)
+		h, err := p.Hint(ctx, text, f.policy, f.session)
 		if err == nil {
 			fmt.Fprintf(a.stdout, "The agent sees it with its next continuation%s.\n", audience(h.Policy, h.Session))
 		}
 		return err
 	}
-	n, err := p.ClearHints(f.policy, f.session)
+	n, err := p.ClearHints(ctx, f.policy, f.session)
 	switch {
 	case err != nil:
 		return err

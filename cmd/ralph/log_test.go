@@ -130,14 +130,14 @@ func TestLogIsTaken(t *testing.T) {
 	if got := columns(run("log", "--all"))[4]; got != "18a03"+fmt.Sprintf("%019d", 3)+" 019a9f3c-1113" {
 		t.Errorf("log --all shows %q", got)
 	}
-	if err := own.AddHint(store.Hint{Root: project, Session: "019a9f3c-1112-8", Text: "x"}); err != nil {
+	if err := own.ChangeHints(t.Context(), project, func([]store.Hint) []store.Hint { return []store.Hint{{Session: "019a9f3c-1112-8"}} }); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"# session", "4 019a9f3c-1112-7"}, columns(run("log", "--rule", "second"))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if hints, err := own.Hints(project); err != nil || len(hints) != 1 || !own.TakeHint(hints[0]) {
-		t.Fatal(hints, err)
+	if err := own.ChangeHints(t.Context(), project, func([]store.Hint) []store.Hint { return nil }); err != nil {
+		t.Fatal(err)
 	}
 	first := func(args ...string) string { line, _, _ := strings.Cut(run(args...), "\n"); return line }
 	_, off := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).Local().Zone()

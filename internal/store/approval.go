@@ -44,11 +44,7 @@ func (s *Store) Approve(a Approval) error {
 	if err := s.Refused(a.Root); err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(a, "", "  ")
-	if err != nil {
-		return failed(op, s.approvalPath(a.Root, a.Policy), err)
-	}
-	return s.write(op, append(data, '\n'), maxTrustSize, trustDir, approvalName(a.Root, a.Policy))
+	return s.save(op, a, maxTrustSize, trustDir, approvalName(a.Root, a.Policy))
 }
 
 // Approval gives the approval of a policy in a project. One that cannot be read,

@@ -44,13 +44,9 @@ func (s *Store) Clean(now time.Time, older time.Duration) error {
 	if err := touch(stamp, now); err != nil {
 		return failed("clean", stamp, err)
 	}
-	hints, _ := os.ReadDir(s.path(hintDir)) // of each project
-	var errs []error
-	for _, dir := range hints {
-		errs = append(errs, s.cleanDir(filepath.Join(hintDir, dir.Name()), hintSuffix, now.Add(-older), removeTemp))
-	}
-	return errors.Join(errors.Join(errs...),
-		s.cleanDir(memoryDir, memorySuffix, now.Add(-older), s.removeMemory),
+	return errors.Join(
+		s.cleanDir(hintDir, listSuffix, now.Add(-older), s.removeGuarded),
+		s.cleanDir(memoryDir, memorySuffix, now.Add(-older), s.removeGuarded),
 		s.cleanDir(memoryDir, ".tmp", now.Add(-maxTempAge), removeTemp),
 		s.cleanDir(lockDir, lockSuffix, now.Add(-older), removeLock),
 	)
@@ -72,12 +68,12 @@ func (s *Store) cleanDir(dir, suffix string, before time.Time, remove func(path 
 	return first
 }
 
-// removeMemory removes a memory unless it is just being saved.
-func (s *Store) removeMemory(path string, before time.Time) error {
+// removeGuarded removes a file unless it is just being written.
+func (s *Store) removeGuarded(path string, before time.Time) error {
 	if err := s.ensure("clean", lockDir); err != nil {
 		return err
 	}
-	l, err := tryLockFile(s.path(lockDir, fileName(memoryLock(filepath.Base(path)), lockSuffix)))
+	l, err := tryLockFile(s.path(lockDir, fileName(lockOf(filepath.Base(filepath.Dir(path)), filepath.Base(path)), lockSuffix)))
 	if err != nil || l == nil {
 		return err
 	}

@@ -24,9 +24,10 @@ const (
 // MemoryLock is the name of the lock that guards the memory of key, see
 // [Store.Lock]. Who reads a memory in order to save it holds that lock at least
 // while it saves.
-func MemoryLock(key string) string { return memoryLock(fileName(key, memorySuffix)) }
+func MemoryLock(key string) string { return lockOf(memoryDir, fileName(key, memorySuffix)) }
 
-func memoryLock(file string) string { return "memory\x00" + file }
+// lockOf is the name of the lock that guards a file of a directory of the store.
+func lockOf(dir, file string) string { return dir + "\x00" + file }
 
 func (s *Store) memoryPath(key string) string { return s.path(memoryDir, fileName(key, memorySuffix)) }
 

@@ -72,7 +72,7 @@ func TestPausesDamaged(t *testing.T) {
 	dir := t.TempDir()
 	s := store.Open(dir)
 	add := func(all []store.Pause) []store.Pause { return append(all, store.Pause{Policy: "a"}) }
-	for _, damage := range []string{"", "{", "[]", `{"v":2,"root":"/p"}`, `{"v":1,"root":"/q","paused":[]}`, strings.Repeat("x", 2<<20)} {
+	for _, damage := range []string{"", "{", "[]", `{"v":2,"root":"/p"}`, `{"v":1,"root":"/q","items":[]}`, strings.Repeat("x", 2<<20)} {
 		if err := s.ChangePauses(t.Context(), "/p", add); err != nil {
 			t.Fatal(err)
 		}

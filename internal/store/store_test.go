@@ -450,7 +450,7 @@ func TestClean(t *testing.T) {
 	put(older+time.Hour, memoryDir, "note.txt")
 	put(older+time.Hour, logName)
 
-	unlock, err := s.Lock(t.Context(), []string{memoryLock("busy.json"), "held"})
+	unlock, err := s.Lock(t.Context(), []string{lockOf(memoryDir, "busy.json"), "held"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"time"
+)
+
+// What a user said about a project is kept as a list in one file.
+const (
+	pauseDir   = "pauses"
+	hintDir    = "hints"
+	listSuffix = ".json"
+	maxList    = 64 << 10
+)
+
+// A Pause is what a user paused in a project: a policy in every session, every policy in a
+// session, or one policy in one session.
+type Pause struct {
+	Policy  string    `json:"policy,omitempty"`  // "" is every policy
+	Session string    `json:"session,omitempty"` // "" is every session
+	At      time.Time `json:"at"`
+}
+
+// Covers reports whether a policy is paused in a session.
+func (p Pause) Covers(policy, session string) bool {
+	return (p.Policy == "" || p.Policy == policy) && (p.Session == "" || p.Session == session)
+}
+
+// A Hint is a text of the user that waits for the next continuation that it fits.
+type Hint struct {
+	Text    string    `json:"text"`
+	Policy  string    `json:"policy,omitempty"`  // "" fits any
+	Session string    `json:"session,omitempty"` // "" fits any
+	At      time.Time `json:"at"`
+}
+
+// Fits reports whether a continuation of a session by a policy may show the hint.
+func (h Hint) Fits(policy, session string) bool {
+	return Pause{Policy: h.Policy, Session: h.Session}.Covers(policy, session)
+}
+
+// Pauses lists what is paused in a project, the oldest first. The error is an [*Error].
+func (s *Store) Pauses(root string) ([]Pause, error) { return load[Pause](s, pauseDir, root) }
+
+// ChangePauses replaces what is paused in a project by what change makes of it. A file that
+// cannot be read counts as empty. Processes that change it at once wait for one another; the
+// file is there as a whole or not at all. The error is an [*Error].
+func (s *Store) ChangePauses(ctx context.Context, root string, change func([]Pause) []Pause) error {
+	return replaceList(ctx, s, pauseDir, root, change)
+}
+
+// Hints lists the hints of a project that wait, the oldest first. The error is an [*Error].
+func (s *Store) Hints(root string) ([]Hint, error) { return load[Hint](s, hintDir, root) }
+
+// ChangeHints is [Store.ChangePauses] for hints.
+func (s *Store) ChangeHints(ctx context.Context, root string, change func([]Hint) []Hint) error {
+	return replaceList(ctx, s, hintDir, root, change)
+}
+
+// list is what is kept for one project.
+type list[T any] struct {
+	V     int    `json:"v"`
+	Root  string `json:"root"`
+	Items []T    `json:"items"`
+}
+
+var errNoList = errors.New("it does not hold what ralph writes; remove it")
+
+func load[T any](s *Store, dir, root string) ([]T, error) {
+	if s.dir == "" {
+		return nil, nil
+	}
+	path := s.path(dir, fileName(root, listSuffix))
+	data, err := readFile(path, maxList)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var kept list[T]
+	if err == nil && (json.Unmarshal(data, &kept) != nil || kept.V != 1 || kept.Root != root) {
+		return nil, failed("read", path, errNoList)
+	}
+	return kept.Items, failed("read", path, err)
+}
+
+func replaceList[T any](ctx context.Context, s *Store, dir, root string, change func([]T) []T) error {
+	name := fileName(root, listSuffix)
+	unlock, err := s.Lock(ctx, []string{lockOf(dir, name)})
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	items, _ := load[T](s, dir, root)
+	if items = change(items); len(items) == 0 {
+		return failed("write", s.path(dir, name), remove(s.path(dir, name)))
+	}
+	return s.save("write", list[T]{V: 1, Root: root, Items: items}, maxList, dir, name)
+}
