@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -23,118 +22,29 @@ type Action struct {
 }
 
 // Actions lists the shell commands that the agent ran and the files that it edited with the tools of its host in the
-// current turn, oldest first. It reads the turn once more, within ctx and the byte budget.
-func (s *Session) Actions(ctx context.Context) []Action {
-	if s.lags() {
-		return nil
-	}
+// current turn, oldest first.
+func (s *Session) Actions() []Action {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var all []Action
-	ended := map[string]bool{} // the call's id to whether it went well
-	for e, r := range s.records(ctx.Err) {
-		if e.kind == opening || len(all) >= maxActions {
-			break
-		}
-		if e.kind == result {
-			r.ends(ended)
-		}
-		if len(e.tools) == 0 {
-			continue
-		}
-		for _, call := range slices.Backward(r.calls()) {
-			ok, known := ended[call.id]
-			if call.ended != nil {
-				ok, known = *call.ended, true
+	ended := map[string]part{} // the results by the ID of the use
+	for _, e := range s.current() {
+		for _, p := range slices.Backward(e.all()) {
+			if p.kind == gave {
+				ended[p.id] = p
 			}
-			if edits := call.edits(); len(edits) > 0 {
-				all = append(all, Action{Edits: edits, OK: ok, failed: known && !ok && !call.lenient})
-			} else if text := call.command(); text != "" {
-				all = append(all, Action{Command: text, OK: ok})
+			if p.kind != used || len(all) >= maxActions {
+				continue
+			}
+			if edits := p.edits(); len(edits) > 0 {
+				all = append(all, Action{Edits: edits, OK: ended[p.id].ok, failed: ended[p.id].failed})
+			} else if text := p.command(); text != "" {
+				all = append(all, Action{Command: text, OK: ended[p.id].ok})
 			}
 		}
 	}
 	slices.Reverse(all)
 	return all
-}
-
-// call is one use of a tool.
-type call struct {
-	id, name string
-	input    jsontext.Value
-	ended    *bool // how it ended, where the same record says it
-	lenient  bool  // how it ended does not say whether it failed
-}
-
-// calls lists the uses of tools that a record of the agent holds.
-func (r *record) calls() []call {
-	var all []call
-	add := func(id, name, input jsontext.Value) {
-		if s, ok := input.Decode(); ok && strings.HasPrefix(s, "{") {
-			input = jsontext.Value(s)
-		}
-		all = append(all, call{id: id.Text(), name: name.Text(), input: input})
-	}
-	switch {
-	case r.payload != nil:
-		input := r.payload.Field("arguments")
-		for _, other := range []string{"input", "action"} {
-			if input == nil {
-				input = r.payload.Field(other)
-			}
-		}
-		add(r.payload.Field("call_id"), r.payload.Field("name"), input)
-		all[0].lenient = true
-	case r.data != nil:
-		for c := r.data.Field("toolRequests").Elements(); c.Next(); {
-			add(c.Value.Field("toolCallId"), c.Value.Field("name"), c.Value.Field("arguments"))
-		}
-	case r.toolCalls != nil:
-		for c := r.toolCalls.Elements(); c.Next(); {
-			add(c.Value.Field("id"), c.Value.Field("name"), c.Value.Field("args"))
-			ok := c.Value.Field("status").Text() == "success" && printedOK(c.Value)
-			all[len(all)-1].ended = &ok
-		}
-	default:
-		for c := r.messageContent().Elements(); c.Next(); {
-			if use := c.Value.Field("functionCall"); use.There() {
-				add(use.Field("id"), use.Field("name"), use.Field("args"))
-			} else if c.Value.Field("name").There() {
-				add(c.Value.Field("id"), c.Value.Field("name"), c.Value.Field("input"))
-			}
-		}
-	}
-	return all
-}
-
-// ends notes how the calls ended whose results a record holds.
-func (r *record) ends(ended map[string]bool) {
-	switch {
-	case r.payload != nil:
-		ended[r.payload.Field("call_id").Text()] = codexOK(r.payload.Field("output"))
-		return
-	case r.data != nil:
-		ok := r.data.Field("success").IsTrue()
-		if code := r.data.Field("shellExecution").Field("exitCode"); code.There() {
-			ok = ok && string(code) == "0"
-		}
-		if status, known := statusBehind(r.data.Field("result").Field("content").Text(), " with exit code "); known {
-			ok = ok && status == "0"
-		}
-		ended[r.data.Field("toolCallId").Text()] = ok
-		return
-	}
-	interrupted := r.toolUseResult.Field("interrupted").IsTrue()
-	for c := r.message.Field("content").Elements(); c.Next(); {
-		if id := c.Value.Field("tool_use_id").Text(); id != "" {
-			ended[id] = !interrupted && !c.Value.Field("is_error").IsTrue()
-		}
-	}
-	for c := r.message.Field("parts").Elements(); c.Next(); {
-		response := c.Value.Field("functionResponse")
-		if id := response.Field("id").Text(); id != "" {
-			status := r.toolCallResult.Field("status").Text()
-			ended[id] = (status == "" || status == "success") && !response.Field("response").Field("error").There() && printedOK(response)
-		}
-	}
 }
 
 // printedOK reports whether what a shell tool gave back names no status but 0.
@@ -160,14 +70,14 @@ func statusBehind(s, before string) (status string, ok bool) {
 	return s[:n], n > 0
 }
 
-// command is the shell command of a call, "" if it runs none or leaves it running: the words of an argument list, or one
+// command is the shell command of a use, "" if it runs none or leaves it running: the words of an argument list, or one
 // line.
-func (c call) command() string {
-	if c.name == "str_replace_editor" || c.input.Field("run_in_background").IsTrue() || c.input.Field("is_background").IsTrue() || c.input.Field("mode").Text() == "async" {
+func (p part) command() string {
+	if p.text == "str_replace_editor" || p.value.Field("run_in_background").IsTrue() || p.value.Field("is_background").IsTrue() || p.value.Field("mode").Text() == "async" {
 		return ""
 	}
 	for _, name := range []string{"command", "cmd"} {
-		v := c.input.Field(name)
+		v := p.value.Field(name)
 		if s := v.Text(); s != "" {
 			return s
 		}
@@ -182,39 +92,39 @@ func (c call) command() string {
 	return ""
 }
 
-// edits lists the files that a call writes or edits.
-func (c call) edits() []string {
-	switch c.name {
+// edits lists the files that a use writes or edits.
+func (p part) edits() []string {
+	switch p.text {
 	case "Write", "Edit", "MultiEdit", "NotebookEdit", // Claude Code, Droid, Cursor
 		"write_file", "replace", "edit", // Gemini CLI, Qwen Code, Copilot CLI
 		"create", "str_replace", "insert", "Create", "ApplyPatch", "StrReplace", "notebook_edit":
 		for _, name := range []string{"file_path", "notebook_path", "path", "absolute_path"} {
-			if file := c.input.Field(name).Text(); file != "" {
+			if file := p.value.Field(name).Text(); file != "" {
 				return []string{file}
 			}
 		}
 	case "str_replace_editor":
-		if file := c.input.Field("path").Text(); file != "" && c.input.Field("command").Text() != "view" {
+		if file := p.value.Field("path").Text(); file != "" && p.value.Field("command").Text() != "view" {
 			return []string{file}
 		}
 	}
-	if c.name == "apply_patch" || strings.HasPrefix(strings.TrimSpace(c.command()), "apply_patch") {
-		return patched(c.patch())
+	if p.text == "apply_patch" || strings.HasPrefix(strings.TrimSpace(p.command()), "apply_patch") {
+		return patched(p.patch())
 	}
 	return nil
 }
 
 // patch is the text of a patch, in whichever argument it stands.
-func (c call) patch() string {
-	if s, ok := c.input.Decode(); ok {
+func (p part) patch() string {
+	if s, ok := p.value.Decode(); ok {
 		return s
 	}
 	for _, name := range []string{"input", "patch"} {
-		if s := c.input.Field(name).Text(); s != "" {
+		if s := p.value.Field(name).Text(); s != "" {
 			return s
 		}
 	}
-	return c.command()
+	return p.command()
 }
 
 // PassedSinceEdit reports whether a command passed, as [Passed] has it, and the agent edited no file since it ran.

@@ -68,7 +68,7 @@ func TestActions(t *testing.T) {
 		}, []host.Action{{Edits: []string{"/p/a.go"}, OK: true}, {Command: "make"}, {Command: "make all", OK: true}}},
 	} {
 		t.Run(c.host, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, session(t, c.lines...).Actions(t.Context()), cmpopts.IgnoreUnexported(host.Action{})); diff != "" {
+			if diff := cmp.Diff(c.want, session(t, c.lines...).Actions(), cmpopts.IgnoreUnexported(host.Action{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -101,7 +101,7 @@ func TestPassedSinceEdit(t *testing.T) {
 			for _, p := range c.parts {
 				lines = append(lines, p...)
 			}
-			actions := session(t, lines...).Actions(t.Context())
+			actions := session(t, lines...).Actions()
 			if got := host.PassedSinceEdit(actions, "go test"); got != c.want {
 				t.Errorf("PassedSinceEdit = %v, want %v", got, c.want)
 			}

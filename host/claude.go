@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -21,6 +22,7 @@ var claudeCode = Host{
 	},
 	compacts: true,
 	dialect:  withContext,
+	record:   claudeRecord,
 	Settings: hookfile.Settings{
 		Dir:     hookfile.Path{Variable: "CLAUDE_CONFIG_DIR", Name: ".claude"},
 		Project: ".claude/settings.json", Local: ".claude/settings.local.json", User: "settings.json",
@@ -46,53 +48,72 @@ func claudeManaged(goos string) string {
 // feedback begins the message in which Claude Code gives the agent the reason to go on.
 const feedback = "Stop hook feedback:"
 
-// claude reads a record of Claude Code, and of the hosts that took over its form. It writes one record a content block;
-// those of one message share its id. Nearly everything that is not the agent's is a user record: prompts, results of
-// tools, what hooks and commands say, notifications, and the summary of a conversation that grew too long.
-func (r *record) claude(role string, subagent bool) entry {
-	e := entry{kind: noise, turn: r.promptID}
-	if r.sidechain && !subagent {
-		return entry{kind: noise} // older versions wrote subagents into the main file
+// claudeRecord reads a record of Claude Code, and of the hosts that took over its form: Qwen Code, and Droid and Cursor, which
+// write its messages in records of their own. It writes one record a content block; those of one message share its id. Nearly
+// everything that is not the agent's is a user record: prompts, results of tools, what hooks and commands say, notifications,
+// and the summary of a conversation that grew too long.
+func claudeRecord(r record) entry {
+	e := entry{kind: noise}
+	raw, role := r.get("message"), r.typ
+	switch {
+	case raw != nil && (r.typ == "user" || r.typ == "assistant" || r.typ == "tool_result"):
+	case raw != nil && (r.typ == "" || r.typ == "message"):
+		role = r.text("role")
+	case r.typ == "attachment":
+		return attached(r)
+	case r.typ == "assistant", r.typ == "summary", r.typ == "user" && r.get("content") == nil:
+		return e
+	default:
+		return entry{}
 	}
-	if role == "tool_result" || r.toolUseResult.There() || role == "user" && r.message.HasToken(`"tool_result"`) {
-		e.kind = result // without a further look at what may be megabytes
+	if r.is("isSidechain") && !r.subagent {
+		return e // older versions wrote subagents into the main file
+	}
+	e.turn, e.changed = r.text("promptId"), r.get("toolUseResult")
+	ended := r.get("toolCallResult") // Qwen Code's
+	results := func() []part {
+		status := ended.Field("status").Text()
+		failed := e.changed.Field("interrupted").IsTrue() || status != "" && status != "success"
+		parts := readMessage(raw, nil).parts
+		for i := range parts {
+			parts[i].ok, parts[i].failed = parts[i].ok && !failed, parts[i].failed || failed
+		}
+		return parts
+	}
+	if role == "tool_result" || e.changed.There() || role == "user" && raw.HasToken(`"tool_result"`) {
+		e.kind, e.results = result, results // without a further look
 		return e
 	}
-	m := readMessage(r.message)
-	if role == "" {
-		role = m.role
-	}
-	switch role {
+	var room [8]member
+	m := readMessage(raw, room[:0])
+	first := m.first()
+	switch cmp.Or(role, m.text("role")) {
 	case "assistant":
-		if r.apiError || m.model == "<synthetic>" {
-			if r.apiError {
-				e.failed = FailureOf(r.code, firstText(m.texts))
-			}
+		switch {
+		case r.is("isApiErrorMessage"):
+			e.failed = FailureOf(r.text("error"), first)
+			return e
+		case m.text("model") == "<synthetic>":
 			return e
 		}
-		e.kind, e.id = assistant, m.id
-		e.texts, e.tools = m.texts, m.tools
-		e.tokens, e.open = max(m.tokens, r.usageMetadata.Field("totalTokenCount").Int()), m.stopReason == "tool_use"
+		e.kind, e.id, e.parts = assistant, m.text("id"), m.parts
+		e.tokens, e.open = max(m.tokens, r.get("usageMetadata").Field("totalTokenCount").Int()), m.text("stop_reason") == "tool_use"
 	case "user":
-		e.texts = m.texts
-		first := ""
-		if len(m.texts) > 0 {
-			first = strings.TrimSpace(m.texts[0])
-		}
 		switch {
 		case m.result:
-			e.kind = result
+			e.kind, e.results = result, results
 		case interruption(first):
 			e.failed = &Failure{Kind: Interrupted, Text: first}
-		case r.compact:
-		case r.meta && strings.HasPrefix(first, feedback):
+		case r.is("isCompactSummary"):
+		case r.is("isMeta") && strings.HasPrefix(first, feedback):
 			e.kind = opening
-		case r.meta, first == "" && !m.media, foreign(r.origin):
+		case r.is("isMeta"), first == "" && !m.media, foreign(r.get("origin")):
 		case hasAnyPrefix(first, "<local-command-", "<task-notification>", "<bash-stdout>", "<bash-stderr>"):
 			// what the host reports; a <command-name>, however, is what the user typed
 		default:
 			e.kind = opening
 		}
+		e.parts = m.parts
 	}
 	return e
 }
@@ -103,41 +124,21 @@ func foreign(origin jsontext.Value) bool {
 	return kind != "" && kind != "human"
 }
 
-// messageContent is what the message of the record consists of; Qwen Code has parts.
-func (r *record) messageContent() jsontext.Value {
-	if content := r.message.Field("content"); content != nil {
-		return content
-	}
-	return r.message.Field("parts")
-}
-
+// message is the message of a record.
 type message struct {
-	blocks
-	id, role, model, stopReason string
-	tokens                      int
+	fields
+	content
+	tokens int
 }
 
-func readMessage(v jsontext.Value) message {
-	var m message
-	var content, usage jsontext.Value
-	for c := v.Members(); c.Next(); {
-		switch string(c.Key) {
-		case "id":
-			m.id = c.Value.Text()
-		case "role":
-			m.role = c.Value.Text()
-		case "model":
-			m.model = c.Value.Text()
-		case "stop_reason":
-			m.stopReason = c.Value.Text()
-		case "content", "parts": // Qwen Code has parts
-			content = c.Value
-		case "usage":
-			usage = c.Value
-		}
+func readMessage(v jsontext.Value, list []member) message {
+	m := message{fields: readFields(v, list)}
+	body := m.get("content")
+	if body == nil {
+		body = m.get("parts") // Qwen Code's
 	}
-	m.blocks = readBlocks(content)
-	for c := usage.Members(); c.Next(); {
+	m.content = readContent(body)
+	for c := m.get("usage").Members(); c.Next(); {
 		switch string(c.Key) {
 		case "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens":
 			m.tokens = plus(m.tokens, c.Value.Int())
@@ -147,24 +148,12 @@ func readMessage(v jsontext.Value) message {
 }
 
 // attached reads an attachment: the reason to go on also comes as one, where a hook gave it as additional context.
-func (r *record) attached() entry {
-	e := entry{kind: noise}
-	var typ, event string
-	var content jsontext.Value
-	for c := r.attachment.Members(); c.Next(); {
-		switch string(c.Key) {
-		case "type":
-			typ = c.Value.Text()
-		case "hookEvent":
-			event = c.Value.Text()
-		case "content":
-			content = c.Value
-		}
+func attached(r record) entry {
+	a := readFields(r.get("attachment"), nil)
+	if event := a.text("hookEvent"); a.text("type") == "hook_additional_context" && (event == Stop || event == SubagentStop) && !r.is("isSidechain") {
+		return entry{kind: opening, parts: readContent(a.get("content")).parts}
 	}
-	if typ == "hook_additional_context" && (event == Stop || event == SubagentStop) && !r.sidechain {
-		e.kind, e.texts = opening, readBlocks(content).texts
-	}
-	return e
+	return entry{kind: noise}
 }
 
 // plus adds two counts. A session file can hold any number, and no sum of them becomes a small one.

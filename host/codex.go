@@ -17,6 +17,7 @@ var codex = Host{
 	Name: Codex, Title: "Codex",
 	marks:   func(in object) bool { return in.has(vocab.TurnID) },
 	dialect: withContext,
+	record:  codexRecord,
 	Settings: hookfile.Settings{
 		Dir:     hookfile.Path{Variable: "CODEX_HOME", Name: ".codex"},
 		Project: ".codex/hooks.json", User: "hooks.json",
@@ -61,65 +62,50 @@ func codexPluginOn(src string) bool {
 	return on
 }
 
-// codex reads a record of Codex: the items of the conversation are payloads of response_item, and the size of the
+// codexRecord reads a record of Codex: the items of the conversation are payloads of response_item, and the size of the
 // context stands in an event.
-func (r *record) codex() entry {
+func codexRecord(r record) entry {
 	e := entry{kind: noise}
-	var typ, role, name string
-	var content, info jsontext.Value
-	c := r.payload.Members()
-	for c.Next() {
-		switch string(c.Key) {
-		case "type":
-			typ = c.Value.Text()
-		case "role":
-			role = c.Value.Text()
-		case "name":
-			name = c.Value.Text()
-		case "content":
-			content = c.Value
-		case "info":
-			info = c.Value
-		}
-	}
-	if !c.Whole {
+	raw := r.get("payload")
+	p := readFields(raw, nil)
+	typ, role := p.text("type"), p.text("role")
+	switch {
+	case r.typ == "" || !p.whole:
 		return entry{}
-	}
-	if r.typ == "event_msg" && typ == "token_count" {
+	case r.typ == "event_msg" && typ == "token_count":
+		info := p.get("info")
 		e.tokens = info.Field("last_token_usage").Field("total_tokens").Int()
 		e.total = info.Field("total_token_usage").Field("total_tokens").Int()
-		return e
-	}
-	if r.typ != "response_item" {
-		if r.typ == "event_msg" {
-			e.failed = codexFailure(typ, r.payload)
-		}
-		return e
-	}
-	switch {
+	case r.typ == "event_msg":
+		e.failed = codexFailure(typ, raw)
+	case r.typ != "response_item":
 	case typ == "message" && role == "assistant":
-		e.kind, e.texts = assistant, readBlocks(content).texts
+		e.kind, e.parts = assistant, readContent(p.get("content")).parts
 	case typ == "message" && role == "user":
-		b := readBlocks(content)
-		e.texts = b.texts
-		first := ""
-		if len(b.texts) > 0 {
-			first = strings.TrimSpace(b.texts[0])
+		c := readContent(p.get("content"))
+		first := c.first()
+		e.parts = c.parts
+		if first == "" && !c.media || hasAnyPrefix(first, "<environment_context>", "<user_instructions>", "<permissions instructions>", "<turn_aborted>", "<subagent_notification>", "# AGENTS.md instructions") {
+			break // what the host says to the agent in the user's name
 		}
-		switch {
-		case first == "" && !b.media:
-		case hasAnyPrefix(first, "<environment_context>", "<user_instructions>", "<permissions instructions>", "<turn_aborted>", "<subagent_notification>", "# AGENTS.md instructions"):
-			// what the host says to the agent in the user's name
-		default:
-			e.kind = opening // a continuation is a <hook_prompt …>
-		}
+		e.kind = opening // a continuation is a <hook_prompt …>
 	case strings.HasSuffix(typ, "_call_output"):
 		e.kind = result
-	case strings.HasSuffix(typ, "_call"):
-		if name == "" {
-			name = strings.TrimSuffix(typ, "_call")
+		e.results = func() []part {
+			output := p.get("output")
+			return []part{{kind: gave, id: p.text("call_id"), value: output, ok: codexOK(output)}}
 		}
-		e.kind, e.tools = assistant, []string{name}
+	case strings.HasSuffix(typ, "_call"):
+		call := part{kind: used}
+		for _, name := range []string{"action", "input", "arguments"} {
+			if v := p.get(name); v != nil {
+				call = use(p.get("call_id"), p.get("name"), v)
+			}
+		}
+		if call.text = p.text("name"); call.text == "" {
+			call.text = strings.TrimSuffix(typ, "_call")
+		}
+		e.kind, e.parts = assistant, []part{call}
 	case typ == "reasoning":
 		e.kind = assistant
 	}

@@ -25,7 +25,7 @@ func TestCommands(t *testing.T) {
 		agentSays("The command go vet passed."),
 	)
 	want := []host.Action{{Command: "go test ./..."}, {Command: "go test ./...", OK: true}, {Command: "sleep 5"}, {Command: "no result"}}
-	if diff := cmp.Diff(want, s.Actions(t.Context()), cmpopts.IgnoreUnexported(host.Action{})); diff != "" {
+	if diff := cmp.Diff(want, s.Actions(), cmpopts.IgnoreUnexported(host.Action{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -42,7 +42,7 @@ func TestCommandsOfCodex(t *testing.T) {
 	lines = append(lines, call("2", `{"cmd":"go vet"}`, "Chunk\nProcess exited with code 1\nOutput: Exit code: 0 is what I want")...)
 	lines = append(lines, call("3", `{"command":["ls","-l"]}`, "Exit code: 0\nfiles")...)
 	want := []host.Action{{Command: "go test", OK: true}, {Command: "go vet"}, {Command: "ls -l", OK: true}}
-	if diff := cmp.Diff(want, session(t, lines...).Actions(t.Context()), cmpopts.IgnoreUnexported(host.Action{})); diff != "" {
+	if diff := cmp.Diff(want, session(t, lines...).Actions(), cmpopts.IgnoreUnexported(host.Action{})); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // The bounds of what a conversation shows of one use of a tool, in bytes.
@@ -40,9 +38,11 @@ func (s *Session) Conversation(ctx context.Context, n int, results bool) []Excha
 		}
 		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	talk := talk{results: results}
-	for e, r := range s.records(ctx.Err) {
-		if talk.add(e, r); len(talk.sides) > n {
+	for e := range s.back(ctx.Err) {
+		if talk.add(e); len(talk.sides) > n {
 			talk.sides = talk.sides[:n] // the one before is not wanted
 			break
 		}
@@ -63,16 +63,16 @@ type side struct {
 	size   int
 }
 
-func (t *talk) add(e entry, r *record) {
+func (t *talk) add(e entry) {
 	role, pieces := "assistant", []string(nil)
-	switch e.kind {
-	case opening:
-		role, pieces = "user", e.texts
-	case assistant:
-		pieces = r.pieces(e, t.results)
-	case result:
-		if t.results {
-			pieces = r.pieces(e, true)
+	switch {
+	case e.kind == opening:
+		role, pieces = "user", e.words(said)
+	case e.kind == assistant, e.kind == result && t.results:
+		for _, p := range e.all() {
+			if text := p.shown(); text != "" && (p.kind != gave || t.results) {
+				pieces = append(pieces, text)
+			}
 		}
 	}
 	if len(pieces) == 0 {
@@ -100,79 +100,29 @@ func (t *talk) exchanges() []Exchange {
 	return out
 }
 
-// pieces are the texts, tool uses and tool results of a record of the agent or of a tool, in order.
-func (r *record) pieces(e entry, results bool) []string {
+// shown is what a conversation shows of a part: a text, for what a tool was used, or what it returned.
+func (p part) shown() string {
+	switch p.kind {
+	case said:
+		return p.text
+	case used:
+		input := string(p.value)
+		if s, ok := p.value.Decode(); ok {
+			input = s
+		}
+		if input == "" || input == "null" || input == "{}" {
+			return "[used " + oneLine(p.text) + "]"
+		}
+		return "[used " + oneLine(p.text) + ": " + firstBytes(oneLine(input), maxToolInput) + "]"
+	}
+	text := strings.Join(entry{parts: readContent(p.value).parts}.words(said), "\n")
 	switch {
-	case r.message != nil:
-		content := r.messageContent()
-		if _, isText := content.Decode(); isText && e.kind == assistant {
-			return e.texts
-		}
-		var out []string
-		for c := content.Elements(); c.Next(); {
-			out = append(out, readBlock(c.Value).told(results)...)
-		}
-		return out
-	case r.payload != nil && e.kind == result:
-		return toolResult(r.payload.Field("output"), false)
-	case r.payload != nil && len(e.tools) == 1:
-		input := r.payload.Field("arguments")
-		if input == nil {
-			input = r.payload.Field("input")
-		}
-		return []string{toolUse(e.tools[0], input)}
-	case e.kind == result:
-		return nil // a form whose results are not read
+	case p.failed:
+		return "[failed: " + lastBytes(strings.TrimSpace(text), maxToolResult) + "]"
+	case text == "":
+		return ""
 	}
-	out := slices.Clone(e.texts)
-	for _, name := range e.tools {
-		out = append(out, toolUse(name, nil))
-	}
-	return out
-}
-
-// told is what a conversation shows of a block.
-func (b block) told(results bool) []string {
-	switch {
-	case strings.HasSuffix(b.typ, "tool_use"):
-		return []string{toolUse(b.name, b.input)}
-	case strings.HasSuffix(b.typ, "tool_result"): // also of a tool that the service itself ran, in the agent's message
-		if !results {
-			return nil
-		}
-		return toolResult(b.content, b.failed)
-	case b.call.There():
-		return []string{toolUse(b.call.Field("name").Text(), b.call.Field("args"))}
-	case b.typ == "text", b.typ == "":
-		if s := b.text.Text(); strings.TrimSpace(s) != "" {
-			return []string{s}
-		}
-	}
-	return nil
-}
-
-// toolUse says that a tool was used, and for what.
-func toolUse(name string, input jsontext.Value) string {
-	if s, ok := input.Decode(); ok {
-		input = jsontext.Value(s)
-	}
-	if !input.There() || string(input) == "{}" {
-		return "[used " + oneLine(name) + "]"
-	}
-	return "[used " + oneLine(name) + ": " + firstBytes(oneLine(string(input)), maxToolInput) + "]"
-}
-
-// toolResult gives what a tool returned: a text, or blocks of them.
-func toolResult(content jsontext.Value, failed bool) []string {
-	text := strings.Join(readBlocks(content).texts, "\n")
-	if text == "" && !failed {
-		return nil
-	}
-	word := "result"
-	if failed {
-		word = "failed"
-	}
-	return []string{"[" + word + ": " + lastBytes(strings.TrimSpace(text), maxToolResult) + "]"}
+	return "[result: " + lastBytes(strings.TrimSpace(text), maxToolResult) + "]"
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

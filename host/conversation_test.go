@@ -165,7 +165,7 @@ func FuzzSessionTells(f *testing.F) {
 			}
 		}
 		s.Tasks(t.Context())
-		for _, a := range s.Actions(t.Context()) {
+		for _, a := range s.Actions() {
 			if (a.Command == "") == (len(a.Edits) == 0) {
 				t.Error("an action is a command or edits")
 			}

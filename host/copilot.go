@@ -24,6 +24,7 @@ var copilot = Host{
 		{Stop, Stop}, {Stop, "agentStop"}, {UserPromptSubmit, UserPromptSubmit}, {UserPromptSubmit, "userPromptSubmitted"}, {StopFailure, ""},
 	},
 	refine: copilotEvent,
+	record: copilotRecord,
 	// A note counts at the top of the answer only, in both dialects.
 	dialect: func(h *Host, r Reply, b *body) Reply {
 		b.Context = r.Context
@@ -79,52 +80,53 @@ func copilotEvent(in object, ev *Event) {
 	}
 }
 
-// copilot reads an event of Copilot CLI. A continuation is a user message like a prompt.
-func (r *record) copilot() entry {
+// copilotRecord reads an event of Copilot CLI. A continuation is a user message like a prompt.
+func copilotRecord(r record) entry {
 	e := entry{kind: noise}
-	var content, requests, parent, used, replied jsontext.Value
-	c := r.data.Members()
-	for c.Next() {
-		switch string(c.Key) {
-		case "content":
-			content = c.Value
-		case "toolRequests":
-			requests = c.Value
-		case "parentToolCallId":
-			parent = c.Value
-		case "usage":
-			used = c.Value
-		case "outputTokens":
-			replied = c.Value
-		}
-	}
-	if !c.Whole {
+	raw := r.get("data")
+	d := readFields(raw, nil)
+	if r.typ == "" || !d.whole {
 		return entry{}
 	}
+	usage := d.get("usage")
 	switch r.typ {
 	case "assistant.message":
-		e.replied = replied.Int()
+		e.replied = d.get("outputTokens").Int()
 	case "session.usage_record":
-		e.used = plus(used.Field("inputTokens").Int(), used.Field("outputTokens").Int())
+		e.used = plus(usage.Field("inputTokens").Int(), usage.Field("outputTokens").Int())
 	}
-	if parent.Text() != "" {
+	if d.text("parentToolCallId") != "" {
 		return e // a subagent's
 	}
 	switch r.typ {
 	case "user.message":
-		if e.texts = readBlocks(content).texts; len(e.texts) > 0 {
+		if e.parts = readContent(d.get("content")).parts; len(e.parts) > 0 {
 			e.kind = opening
 		}
 	case "assistant.message":
-		e.kind, e.texts, e.tools = assistant, readBlocks(content).texts, names(requests)
+		e.kind, e.parts = assistant, readContent(d.get("content")).parts
+		for c := d.get("toolRequests").Elements(); c.Next(); {
+			call := readFields(c.Value, nil)
+			e.parts = append(e.parts, use(call.get("toolCallId"), call.get("name"), call.get("arguments")))
+		}
 	case "tool.execution_complete":
 		e.kind = result
+		e.results = func() []part {
+			ok := d.is("success")
+			if code := d.get("shellExecution").Field("exitCode"); code.There() {
+				ok = ok && string(code) == "0"
+			}
+			if status, known := statusBehind(d.get("result").Field("content").Text(), " with exit code "); known {
+				ok = ok && status == "0"
+			}
+			return []part{{kind: gave, id: d.text("toolCallId"), ok: ok, failed: !ok}}
+		}
 	case "session.usage_record":
-		if used.Field("parentToolCallId").Text() == "" {
+		if usage.Field("parentToolCallId").Text() == "" {
 			e.tokens = e.used
 		}
 	default:
-		e.failed = copilotFailure(r.typ, r.data)
+		e.failed = copilotFailure(r.typ, raw)
 	}
 	return e
 }

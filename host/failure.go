@@ -1,7 +1,6 @@
 package host
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/jsontext"
@@ -98,12 +97,4 @@ func statusIn(text string) int {
 		}
 	}
 	return 0
-}
-
-// firstText is the first of the texts without white space around it.
-func firstText(texts []string) string {
-	if i := slices.IndexFunc(texts, func(s string) bool { return strings.TrimSpace(s) != "" }); i >= 0 {
-		return strings.TrimSpace(texts[i])
-	}
-	return ""
 }

@@ -36,6 +36,7 @@ var gemini = Host{
 		}
 	},
 	dialect: withContext,
+	record:  geminiRecord,
 	Settings: hookfile.Settings{
 		Dir:     hookfile.Path{Name: ".gemini"},
 		Project: ".gemini/settings.json", User: "settings.json",
@@ -63,26 +64,33 @@ func digest(prompt string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// ofGemini reports whether Gemini CLI wrote a record.
-func (r *record) ofGemini() bool {
-	return r.typ == "gemini" || r.typ == "user" && r.content != nil && r.message == nil
-}
-
-// gemini reads a record of Gemini CLI: a message that changes is written again, with the same id. A continuation is
+// geminiRecord reads a record of Gemini CLI: a message that changes is written again, with the same id. A continuation is
 // a user record like a prompt.
-func (r *record) gemini() entry {
-	b := readBlocks(r.content)
-	e := entry{id: r.id, texts: b.texts, rewritten: true}
+func geminiRecord(r record) entry {
+	body := r.get("content")
+	c := readContent(body)
+	e := entry{id: r.text("id"), parts: c.parts, rewritten: true}
 	switch {
 	case r.typ == "gemini":
-		e.kind, e.tools = assistant, append(b.tools, names(r.toolCalls)...)
-		e.tokens = r.tokens.Field("total").Int()
-	case b.result:
+		e.kind = assistant
+		for t := r.get("toolCalls").Elements(); t.Next(); {
+			call := readFields(t.Value, nil)
+			ok := call.text("status") == "success" && printedOK(t.Value)
+			e.parts = append(e.parts, use(call.get("id"), call.get("name"), call.get("args")), part{kind: gave, id: call.text("id"), ok: ok, failed: !ok})
+		}
+		e.tokens = r.get("tokens").Field("total").Int()
+	case body == nil || r.get("message") != nil:
+		return entry{}
+	case r.typ == "user" && c.result:
 		e.kind = result
-	case len(b.texts) == 0 && !b.media:
+	case r.typ == "user" && len(c.parts) == 0 && !c.media:
 		e.kind = noise
-	default:
+	case r.typ == "user":
 		e.kind = opening
+	case (r.typ == "error" || r.typ == "info" || r.typ == "warning") && e.id != "":
+		return entry{kind: noise, failed: geminiFailure(r.typ, c.first())}
+	default:
+		return entry{}
 	}
 	return e
 }

@@ -53,6 +53,7 @@ type Host struct {
 	compacts bool                                         // a hook can keep the context as it is
 	refine   func(in object, ev *Event)                   // what this host says in its own way; nil: nothing
 	dialect  func(h *Host, r Reply, b *body) (rest Reply) // how this host wants to be answered
+	record   func(r record) entry                         // reads a record of its session file; nil: others read it
 }
 
 // eventName is how a host calls an event; "" says that it does not have it. Of several names, the first is written.

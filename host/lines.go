@@ -21,7 +21,8 @@ type backwards struct {
 	r           io.ReaderAt
 	pos         int64 // where window[start:] begins in the file
 	left        int64 // what remains of the budget
-	most        int64 // bytes that the window may grow to
+	most        int64 // bytes that the window may have
+	keep        bool  // each block has a window of its own, so that lines stay as they are
 	read        int64
 	window      []byte
 	start, stop int   // what is held of it: read and not yet returned
@@ -35,7 +36,7 @@ type backwards struct {
 
 // newBackwards reads with a window that grows as far as the budget: no line is long.
 func newBackwards(r io.ReaderAt, pos, budget int64, cancelled func() error) *backwards {
-	return &backwards{r: r, pos: pos, left: budget, most: budget, block: firstBlock, cancelled: cancelled}
+	return &backwards{r: r, pos: pos, left: budget, most: budget, keep: true, block: firstBlock, cancelled: cancelled}
 }
 
 // newFar reads with a window of farWindow bytes, whatever the budget.
@@ -102,13 +103,13 @@ func (b *backwards) fill(n int) error {
 	if err := b.cancelled(); err != nil {
 		return err
 	}
-	if b.start < n {
+	if b.start < n || b.keep {
 		held := b.window[b.start:b.stop]
 		if int64(len(held)+n) > b.most {
 			held, b.long = held[:farGlance], true
 		}
-		if len(held)+n > len(b.window) {
-			b.window = make([]byte, max(int(min(int64(2*len(b.window)), b.most)), len(held)+n))
+		if b.keep {
+			b.window = make([]byte, n+len(held))
 		}
 		b.start, b.stop = len(b.window)-copy(b.window[len(b.window)-len(held):], held), len(b.window)
 	}

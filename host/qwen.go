@@ -18,6 +18,7 @@ var qwen = Host{
 		return in.has("crons") || in.has("context_limit") || in.has("context_usage") || strings.Contains(in.text("prompt_id"), "########")
 	},
 	dialect: withContext,
+	record:  qwenRecord,
 	Settings: hookfile.Settings{
 		Dir:     hookfile.Path{Variable: "QWEN_HOME", Name: ".qwen"},
 		Project: ".qwen/settings.json", User: "settings.json",
@@ -34,17 +35,18 @@ var qwenTrust = hookfile.Trust{
 	Folders: hookfile.Path{Variable: "QWEN_CODE_TRUSTED_FOLDERS_PATH", Name: "trustedFolders.json"},
 }
 
-// qwenFailure reads what Qwen Code notes of a failed request of the agent itself.
-func (r *record) qwenFailure() *Failure {
-	if r.subtype != "ui_telemetry" {
-		return nil
+// qwenRecord reads what Qwen Code notes of a failed request of the agent itself. Its other records are Claude Code's.
+func qwenRecord(r record) entry {
+	switch {
+	case r.typ != "system":
+		return entry{}
+	case r.text("subtype") != "ui_telemetry":
+		return entry{kind: noise}
 	}
-	event := r.systemPayload.Field("uiEvent")
-	if event.Field("event.name").Text() != "qwen-code.api_error" || event.Field("subagent_name").Text() != "" {
-		return nil
-	}
-	if prompt := event.Field("prompt_id").Text(); prompt != "" && !strings.Contains(prompt, "########") {
-		return nil // a request of the host's own, such as one for a title
+	event := r.get("systemPayload").Field("uiEvent")
+	prompt := event.Field("prompt_id").Text()
+	if event.Field("event.name").Text() != "qwen-code.api_error" || event.Field("subagent_name").Text() != "" || prompt != "" && !strings.Contains(prompt, "########") {
+		return entry{kind: noise} // also a request of the host's own, such as one for a title
 	}
 	f := &Failure{Text: event.Field("error_message").Text()}
 	status := event.Field("status_code")
@@ -54,5 +56,5 @@ func (r *record) qwenFailure() *Failure {
 	if f.Kind = kindOfStatus(status.Int()); overflows(event.Field("error_type").Text()) {
 		f.Kind = ContextOverflow
 	}
-	return f
+	return entry{kind: noise, failed: f}
 }

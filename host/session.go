@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -52,7 +53,8 @@ type Turn struct {
 	Tools []string // the names of the tools that the message called, in order
 }
 
-// Session is what was read of a session file. It is safe for concurrent use.
+// Session is what was read of a session file, in one pass from its end: what is asked for later continues where the reading
+// stopped. It is safe for concurrent use.
 type Session struct {
 	options SessionOptions
 	path    string
@@ -61,7 +63,8 @@ type Session struct {
 	size    int64 // of the file
 	tail    *backwards
 	entries []entry // the newest first
-	seen    newest
+	records records
+	seen    map[string]bool // the messages that were written again, and whose newest form is among the entries
 
 	bound int  // how many of the entries are of the current turn
 	found bool // whether the entry at bound begins it
@@ -73,11 +76,6 @@ type Session struct {
 	text   string // that text
 	turn   string // the turn that the newest record names
 	tokens int
-
-	taskMu     sync.Mutex
-	tasks      []Task
-	tasksFound bool
-	tasksRead  bool
 }
 
 // ReadSession reads the current turn from the end of the file at path. The error is a [*ReadError]: the file is absent, is no
@@ -95,7 +93,7 @@ func ReadSession(ctx context.Context, path string, o SessionOptions) (*Session, 
 	if base := filepath.Base(path); strings.HasPrefix(base, "agent-") && strings.HasSuffix(base, ".jsonl") {
 		o.Subagent = true
 	}
-	s := &Session{options: o, path: path, seen: newest{}}
+	s := &Session{options: o, path: path, seen: map[string]bool{}}
 	file, size, err := open(path, o.Open)
 	if err != nil {
 		return nil, &ReadError{Path: path, Err: err}
@@ -133,14 +131,15 @@ func (s *Session) readTurn() error {
 		if first && len(line) == 0 {
 			continue // behind the last newline
 		}
-		e := parseRecord(line, s.options.Subagent)
+		e := s.records.read(line, s.options.Subagent)
 		if e.kind != noRecord {
 			structured, known = true, true
 		} else {
 			foreign = true
 		}
 		if !structured {
-			lines = append(lines, plainLine(line))
+			text := strings.TrimPrefix(strings.TrimSuffix(string(line), "\r"), "\ufeff")
+			lines = append(lines, strings.ToValidUTF8(text, "\ufffd"))
 			continue
 		}
 		if s.take(e) {
@@ -150,7 +149,8 @@ func (s *Session) readTurn() error {
 	s.cut = !s.found && s.tail.cut
 	switch {
 	case !structured:
-		s.plain, s.text = true, joinBackwards(lines)
+		slices.Reverse(lines)
+		s.plain, s.text = true, strings.Join(lines, "\n")
 	case s.cut && (known || !foreign): // else it is no session
 		return s.readFar()
 	}
@@ -176,9 +176,13 @@ func (s *Session) add(e entry) {
 	if e.kind == noRecord || e.kind == noise && e.tokens == 0 && e.failed == nil {
 		return
 	}
-	if !s.seen.has(e) {
-		s.entries = append(s.entries, e)
+	if e.rewritten && e.id != "" {
+		if s.seen[e.id] {
+			return
+		}
+		s.seen[e.id] = true
 	}
+	s.entries = append(s.entries, e)
 }
 
 // current are the entries of the current turn, the newest first.
@@ -210,11 +214,14 @@ func (s *Session) own() []string {
 		}
 		return []string{s.text}
 	}
-	var texts []string
-	current := s.current()
-	for i := len(current) - 1; i >= 0; i-- {
-		if current[i].kind == assistant {
-			texts = append(texts, current[i].texts...)
+	return s.words(assistant, said)
+}
+
+// words lists the texts of a kind of parts in a kind of entries of the current turn, oldest first.
+func (s *Session) words(of recordKind, kind partKind) (texts []string) {
+	for _, e := range slices.Backward(s.current()) {
+		if e.kind == of {
+			texts = append(texts, e.words(kind)...)
 		}
 	}
 	return texts
@@ -224,12 +231,7 @@ func (s *Session) own() []string {
 func (s *Session) Tools() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var tools []string
-	current := s.current()
-	for i := len(current) - 1; i >= 0; i-- {
-		tools = append(tools, current[i].tools...)
-	}
-	return tools
+	return s.words(assistant, used)
 }
 
 // Tokens is the size of the context with the agent's last reply in this turn: what was sent, from the cache or not, and
@@ -281,24 +283,13 @@ func (s *Session) Turns(n int) []Turn {
 		}
 		return []Turn{{Role: "assistant", Text: own[0]}}
 	}
-	turns := assemble(s.entries)
-	if len(turns) <= n && !s.tail.done { // the oldest one may lack records of its own message
-		if more := assemble(s.latest(n)); len(more) > len(turns) {
-			turns = more
-		}
-	}
-	return turns[max(0, len(turns)-n):]
-}
-
-// latest reads the entries of more than n turns, the newest first.
-func (s *Session) latest(n int) (entries []entry) {
-	id := "" // the message of the latest entry
-	for e := range s.records(s.tail.cancelled) {
+	id, begun := "", 0 // the message of the latest entry, and how many turns there are
+	for e := range s.back(s.tail.cancelled) {
 		if !e.speaks() {
 			continue
 		}
 		if e.kind != assistant || e.id == "" || e.id != id {
-			if n--; n < -1 {
+			if begun++; begun > n+1 { // the oldest one may lack records of its own message
 				break
 			}
 		}
@@ -306,72 +297,48 @@ func (s *Session) latest(n int) (entries []entry) {
 		if e.kind == assistant {
 			id = e.id
 		}
-		entries = append(entries, e)
 	}
-	return entries
+	turns := assemble(s.entries)
+	return turns[max(0, len(turns)-n):]
 }
 
-// lines lists the lines that the file had when it was read first, from the last to the first, within the byte budget,
-// until cancelled reports an error. What cannot be read ends it; a plain text file has none, nor one that shrank.
-func (s *Session) lines(cancelled func() error) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		if s.plain {
-			return
-		}
-		file, size, err := open(s.path, s.options.Open)
-		if err != nil {
-			return
-		}
-		defer file.Close()
-		if size < s.size {
-			return
-		}
-		t := newBackwards(file, s.size, s.options.MaxBytes, cancelled)
-		for {
-			line, _, ok, err := t.line()
-			if err != nil || !ok || !yield(line) {
+// back lists the entries from the last to the first, and reads on where they end, within the byte budget, until cancelled
+// reports an error. What cannot be read ends it, and so does a file that shrank.
+func (s *Session) back(cancelled func() error) iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		reads := false
+		for i := 0; ; i++ {
+			for i == len(s.entries) {
+				if !reads {
+					file, size, err := open(s.path, s.options.Open)
+					if err != nil {
+						return
+					}
+					defer file.Close()
+					if s.plain || size < s.size {
+						return
+					}
+					s.tail.r, s.tail.cancelled, reads = file, cancelled, true
+				}
+				line, _, ok, err := s.tail.line()
+				if err != nil || !ok {
+					return
+				}
+				s.add(s.records.read(line, s.options.Subagent))
+			}
+			if !yield(s.entries[i]) {
 				return
 			}
 		}
 	}
 }
 
-// records lists what those lines say, the newest form of each message.
-func (s *Session) records(cancelled func() error) iter.Seq2[entry, *record] {
-	return func(yield func(entry, *record) bool) {
-		seen := newest{}
-		for line := range s.lines(cancelled) {
-			if r, whole := readRecord(line); whole {
-				if e := r.entry(s.options.Subagent); !seen.has(e) && !yield(e, &r) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// newest are the messages that were seen, from the last to the first.
-type newest map[string]bool
-
-// has reports whether the entry is an old form of one that was written again, and so was seen.
-func (n newest) has(e entry) bool {
-	if !e.rewritten || e.id == "" {
-		return false
-	}
-	if n[e.id] {
-		return true
-	}
-	n[e.id] = true
-	return false
-}
-
 // assemble makes turns of entries that stand newest first.
 func assemble(entries []entry) []Turn {
 	var turns []Turn
 	id := ""
-	for i := len(entries) - 1; i >= 0; i-- {
-		e := entries[i]
-		text := strings.Join(e.texts, "\n")
+	for _, e := range slices.Backward(entries) {
+		text := strings.Join(e.words(said), "\n")
 		switch {
 		case !e.speaks():
 		case e.kind != assistant:
@@ -382,9 +349,9 @@ func assemble(entries []entry) []Turn {
 				last.Text += "\n"
 			}
 			last.Text += text
-			last.Tools = append(last.Tools, e.tools...)
+			last.Tools = append(last.Tools, e.words(used)...)
 		default:
-			turns, id = append(turns, Turn{Role: "assistant", Text: text, Tools: append([]string(nil), e.tools...)}), e.id
+			turns, id = append(turns, Turn{Role: "assistant", Text: text, Tools: e.words(used)}), e.id
 		}
 	}
 	return turns

@@ -51,7 +51,7 @@ func TestReadingDependsOnTheTurn(t *testing.T) {
 		"the turn":     func(s *host.Session) any { return s.Own() },
 		"turns":        func(s *host.Session) any { return len(s.Turns(100)) },
 		"exchanges":    func(s *host.Session) any { return len(s.Conversation(t.Context(), 100, true)) },
-		"actions":      func(s *host.Session) any { return len(s.Actions(t.Context())) },
+		"actions":      func(s *host.Session) any { return len(s.Actions()) },
 		"tasks":        func(s *host.Session) any { list, _ := s.Tasks(t.Context()); return len(list) },
 		"the age":      func(s *host.Session) any { return s.Began(t.Context()) },
 		"tokens, last": func(s *host.Session) any { return s.Tokens() },

@@ -1,7 +1,7 @@
 package host
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -27,21 +27,13 @@ type Task struct {
 // Tasks gives the task list as the session file has it, also before the current turn: what the agent wrote with
 // TodoWrite last, or what it made with TaskCreate and changed with TaskUpdate since a TaskList. It reports false if the
 // file has no list within the byte budget. A list may be incomplete where tasks were made before what is read. The
-// file is searched once.
+// file is read on as far as that takes.
 func (s *Session) Tasks(ctx context.Context) ([]Task, bool) {
-	s.taskMu.Lock()
-	defer s.taskMu.Unlock()
-	if !s.tasksRead {
-		s.tasks, s.tasksFound = s.findTasks(ctx)
-		s.tasksRead = true
-	}
-	return slices.Clone(s.tasks), s.tasksFound
-}
-
-func (s *Session) findTasks(ctx context.Context) ([]Task, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var steps []taskStep // the newest first
-	for line := range s.lines(ctx.Err) {
-		step, ok := parseTaskStep(line, s.options.Subagent)
+	for e := range s.back(ctx.Err) {
+		step, ok := e.taskStep()
 		if !ok {
 			continue
 		}
@@ -49,14 +41,11 @@ func (s *Session) findTasks(ctx context.Context) ([]Task, bool) {
 			break
 		}
 	}
-	if len(steps) == 0 {
-		return nil, false
-	}
 	var list []Task
 	for _, step := range slices.Backward(steps) {
 		list = step.apply(list)
 	}
-	return list, true
+	return list, len(steps) > 0
 }
 
 // taskStep is what one record does to the list.
@@ -86,50 +75,23 @@ func (s taskStep) apply(list []Task) []Task {
 	return list
 }
 
-// parseTaskStep reads a record that changes the list. What a tool gave back holds all of it, but for TodoWrite, whose
-// input is the list.
-func parseTaskStep(line []byte, subagent bool) (taskStep, bool) {
-	if !bytes.Contains(line, []byte(`"toolUseResult"`)) && !bytes.Contains(line, []byte(`"TodoWrite"`)) {
-		return taskStep{}, false
+// taskStep is how an entry changes the list. What a tool returned holds all of it, but for TodoWrite, whose input is the list.
+func (e entry) taskStep() (step taskStep, ok bool) {
+	if e.changed.There() {
+		return resultStep(e.changed)
 	}
-	r, whole := readRecord(line)
-	if !whole || r.sidechain && !subagent {
-		return taskStep{}, false
-	}
-	if r.toolUseResult.There() {
-		return resultStep(r.toolUseResult)
-	}
-	if r.typ != "assistant" && r.role != "assistant" {
-		return taskStep{}, false
-	}
-	var todos jsontext.Value
-	for b := r.message.Field("content").Elements(); b.Next(); {
-		if b.Value.Field("name").Text() == "TodoWrite" {
-			todos = b.Value.Field("input").Field("todos")
+	for _, p := range e.parts {
+		if p.kind == used && p.text == "TodoWrite" {
+			step, ok = todoStep(p.value.Field("todos"))
 		}
 	}
-	return todoStep(todos)
+	return step, ok
 }
 
 func resultStep(v jsontext.Value) (taskStep, bool) {
-	var id, to, success string
-	var task, tasks, todos jsontext.Value
-	for c := v.Members(); c.Next(); {
-		switch string(c.Key) {
-		case "newTodos":
-			todos = c.Value
-		case "tasks":
-			tasks = c.Value
-		case "task":
-			task = c.Value
-		case "taskId":
-			id = c.Value.Text()
-		case "statusChange":
-			to = c.Value.Field("to").Text()
-		case "success":
-			success = string(c.Value)
-		}
-	}
+	f := readFields(v, nil)
+	task, tasks, todos := f.get("task"), f.get("tasks"), f.get("newTodos")
+	id, to := f.text("taskId"), f.get("statusChange").Field("to").Text()
 	switch {
 	case todos.There():
 		return todoStep(todos)
@@ -149,7 +111,7 @@ func resultStep(v jsontext.Value) (taskStep, bool) {
 			t.Status = "pending"
 		}
 		return taskStep{made: true, tasks: []Task{t}}, t.ID != "" && t.Subject != "" && made
-	case id != "" && to != "" && success == "true":
+	case id != "" && to != "" && f.is("success"):
 		return taskStep{tasks: []Task{{ID: id, Status: to}}}, true
 	}
 	return taskStep{}, false
@@ -167,28 +129,12 @@ func todoStep(todos jsontext.Value) (taskStep, bool) {
 }
 
 func readTask(v jsontext.Value) Task {
-	var t Task
-	for c := v.Members(); c.Next(); {
-		switch string(c.Key) {
-		case "id":
-			t.ID = c.Value.Text()
-		case "subject", "content", "title":
-			t.Subject = c.Value.Text()
-		case "description":
-			t.Description = c.Value.Text()
-		case "status":
-			t.Status = c.Value.Text()
-		case "activeForm":
-			t.ActiveForm = c.Value.Text()
-		case "owner":
-			t.Owner = c.Value.Text()
-		case "blocks":
-			t.Blocks = textsOf(c.Value)
-		case "blockedBy":
-			t.BlockedBy = textsOf(c.Value)
-		}
+	f := readFields(v, nil)
+	return Task{
+		ID: f.text("id"), Subject: cmp.Or(f.text("subject"), f.text("content"), f.text("title")), Description: f.text("description"),
+		Status: f.text("status"), ActiveForm: f.text("activeForm"), Owner: f.text("owner"),
+		Blocks: textsOf(f.get("blocks")), BlockedBy: textsOf(f.get("blockedBy")),
 	}
-	return t
 }
 
 func textsOf(list jsontext.Value) []string {

@@ -28,7 +28,7 @@ func (s *Session) TotalTokens(ctx context.Context) int {
 	}
 	lines := newFar(file, size, budget, ctx.Err)
 	total, replies := 0, 0
-	seen := map[string]bool{}
+	seen, all := map[string]bool{}, records{}
 	for {
 		line, long, ok, err := lines.line()
 		if err != nil || !ok {
@@ -37,7 +37,7 @@ func (s *Session) TotalTokens(ctx context.Context) int {
 		if long || !mayCount(line) {
 			continue
 		}
-		e := parseRecord(line, true)
+		e := all.read(line, true)
 		if e.total > 0 { // of the session until here
 			return plus(total, e.total)
 		}

@@ -51,7 +51,7 @@ func (s *Session) open() bool {
 	for _, e := range s.current() {
 		switch e.kind {
 		case assistant:
-			return e.open || len(e.tools) > 0 || len(e.texts) == 0
+			return e.open || e.has(used) || !e.has(said)
 		case result:
 			return true
 		}

@@ -330,7 +330,7 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 // actions are what the agent did in this turn, read once.
 func (g *gatherer) actions(ctx context.Context, s *host.Session) []host.Action {
 	if !g.didRead {
-		g.did, g.didRead = s.Actions(ctx), true
+		g.did, g.didRead = s.Actions(), true
 	}
 	return g.did
 }

@@ -81,7 +81,7 @@ func TestSessionFile(t *testing.T) {
 			}, tell.args...)
 			session := s.session(tell.files)
 			want := []host.Action{{Command: "true passes", OK: true}, {Command: "false fails"}, {Edits: []string{file}, OK: true}}
-			if diff := cmp.Diff(want, session.Actions(t.Context()), cmpopts.IgnoreUnexported(host.Action{})); diff != "" {
+			if diff := cmp.Diff(want, session.Actions(), cmpopts.IgnoreUnexported(host.Action{})); diff != "" {
 				t.Errorf("actions (-want +got):\n%s\nstatus %d\n%s", diff, r.status, r.out)
 			}
 			if got := session.TotalTokens(t.Context()); got != 4*15 {
