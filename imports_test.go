@@ -56,7 +56,7 @@ func TestImports(t *testing.T) {
 		"schema":                  {"./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "math/big", "time"},
 		"internal/form":           nil,
 		"internal/vocab":          {"time"},
-		"rules/internal/analysis": {"./schema"},
+		"rules/internal/analysis": {"./schema", "math/big"},
 		"internal/shellwords":     {"runtime"},
 		"internal/source":         nil,
 

@@ -10,6 +10,20 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
+// conditions looks at the conditions of all rules.
+func (a *analyzer) conditions() {
+	for i, r := range a.p.rules {
+		if own(r) {
+			a.dead[i] = a.condition(r.when)
+		} else {
+			a.dead[i] = a.impossible(a.holds[i])
+		}
+	}
+	for _, f := range a.p.finally {
+		a.condition(f.when)
+	}
+}
+
 // condition looks for parts of a condition that are never or always true. It
 // reports whether the whole is never true.
 func (a *analyzer) condition(c *cond) (never bool) {
@@ -68,12 +82,10 @@ func (a *analyzer) operand(o *operand, w *analysis.Outcomes) (never bool) {
 		if o.text == "false" {
 			help = "remove the rule, or say when it is to hold"
 		}
-		a.report("never-true", o.pos(), o.end(), help, fmt.Sprintf("%s is never true", inCode(o.text)), nil,
-			a.where(w.No), a.where())
+		a.report("never-true", o.place(), help, inCode(o.text)+" is never true", where(w.No), nil)
 		return true
 	case a.impossible(w.No):
-		a.report("always-true", o.pos(), o.end(), a.reason(o, w.No), fmt.Sprintf("%s is always true", inCode(o.text)), nil,
-			a.where(w.Yes), a.where())
+		a.report("always-true", o.place(), a.reason(o, w.No), inCode(o.text)+" is always true", where(w.Yes), nil)
 	}
 	return false
 }
@@ -81,7 +93,7 @@ func (a *analyzer) operand(o *operand, w *analysis.Outcomes) (never bool) {
 // reason says why a single operand comes out only one way, so that never is
 // impossible: what the type of the one thing that it reads allows.
 func (a *analyzer) reason(o *operand, never *analysis.Formula) string {
-	if a.t.Answer(a.t.Solver(), never) != analysis.Unsat {
+	if a.t.Answer(never) != analysis.Unsat {
 		return "the policy's own when sees to that already"
 	}
 	name, typ := "", (*schema.Schema)(nil)
@@ -105,47 +117,43 @@ func (a *analyzer) reason(o *operand, never *analysis.Formula) string {
 
 // contradiction says which parts of an and cannot hold together.
 func (a *analyzer) contradiction(c *cond) {
-	core := a.core(c.kids, func(k *cond) *analysis.Formula { return a.t.when(k).Yes })
+	core, names := a.core(c.kids, func(k *cond) *analysis.Formula { return a.t.when(k).Yes })
 	last := core[len(core)-1]
 	from, to := last.place()
-	var names []string
-	var related []Related
-	for _, k := range core {
-		names = append(names, inCode(textOf(k)))
-		if k != last {
-			at, _ := k.place()
-			related = append(related, Related{Pos: at, Message: inCode(textOf(k)) + " stands here"})
-		}
-	}
+	first := a.t.when(core[0]).Yes
 	// The state shows the first of them, so that the last does not hold.
-	a.report("contradiction", from, to, "remove one of them, or join them with or",
-		strings.Join(names, " and ")+" are never true together", related,
-		a.where(a.t.when(core[0]).Yes, a.t.when(last).No), a.where(a.t.when(core[0]).Yes), a.where())
+	d := a.report("contradiction", place{from, to}, "remove one of them, or join them with or", names+" are never true together",
+		where(first, a.t.when(last).No), where(first), nil)
+	for _, k := range core[:len(core)-1] {
+		at, _ := k.place()
+		d.Related = append(d.Related, Related{Pos: at, Message: inCode(textOf(k)) + " stands here"})
+	}
 }
 
 // tautology says which parts of an or cannot all be false.
 func (a *analyzer) tautology(c *cond) {
-	core := a.core(c.kids, func(k *cond) *analysis.Formula { return a.t.when(k).No })
+	core, names := a.core(c.kids, func(k *cond) *analysis.Formula { return a.t.when(k).No })
 	from, _ := core[0].place()
 	_, to := core[len(core)-1].place()
-	var names []string
-	for _, k := range core {
-		names = append(names, inCode(textOf(k)))
-	}
-	a.report("always-true", from, to, "leave the condition out, or say what is meant",
-		"one of "+strings.Join(names, " and ")+" is always true", nil,
-		a.where(a.t.when(core[0]).Yes), a.where())
+	a.report("always-true", place{from, to}, "leave the condition out, or say what is meant", "one of "+names+" is always true",
+		where(a.t.when(core[0]).Yes), nil)
 }
 
-// core leaves out parts of what is impossible as long as it stays impossible.
-func (a *analyzer) core(kids []*cond, formula func(*cond) *analysis.Formula) []*cond {
-	return fewest(kids, 2, func(rest []*cond) bool {
-		fs := make([]*analysis.Formula, len(rest))
-		for i, k := range rest {
-			fs[i] = formula(k)
+// core leaves out parts of what is impossible as long as it stays impossible. It lists the
+// rest also for a message.
+func (a *analyzer) core(kids []*cond, formula func(*cond) *analysis.Formula) ([]*cond, string) {
+	kids = fewest(kids, 2, func(rest []*cond) bool {
+		var fs []*analysis.Formula
+		for _, k := range rest {
+			fs = append(fs, formula(k))
 		}
 		return a.impossible(fs...)
 	})
+	var names []string
+	for _, k := range kids {
+		names = append(names, inCode(textOf(k)))
+	}
+	return kids, strings.Join(names, " and ")
 }
 
 // fewest leaves out ever smaller stretches of a list as long as the rest is enough, but keeps

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/source"
@@ -19,7 +18,7 @@ import (
 type Comparison struct {
 	Differences []Difference `json:"differences"` // at most 10, one for each pair of rules
 	Unknown     []Difference `json:"unknown"`     // pairs that may differ: that hangs on what is not known
-	Doubts      []string     `json:"doubts"`      // what could not be compared
+	Uncompared  []string     `json:"uncompared"`  // what could not be compared
 	Notes       []string     `json:"notes"`       // what differs beside the decisions
 
 	// Same says that the programs are known to decide alike in every state that fits
@@ -66,7 +65,7 @@ const maxDifferences = 10
 // hangs on anything else is in Unknown.
 func Diff(older, newer *Program, texts bool) *Comparison {
 	if older, newer = older.whole(), newer.whole(); older.table == nil || newer.table == nil {
-		return &Comparison{Doubts: []string{noPolicy}}
+		return &Comparison{Uncompared: []string{noPolicy}}
 	}
 	older.mu.Lock()
 	defer older.mu.Unlock()
@@ -75,20 +74,20 @@ func Diff(older, newer *Program, texts bool) *Comparison {
 		defer newer.mu.Unlock()
 	}
 	m := newModel()
-	d := &differ{texts: texts, out: &Comparison{Differences: []Difference{}, Unknown: []Difference{}, Doubts: []string{}, Notes: []string{}}}
+	d := &differ{texts: texts, out: &Comparison{Differences: []Difference{}, Unknown: []Difference{}, Uncompared: []string{}, Notes: []string{}}}
 	a, b := newTranslator(m, older, true), newTranslator(m, newer, true)
 	a.other, b.other = b, a
 	a.side, b.side = "old", "new"
 	d.notes(older, newer)
 	before, after := decisions(a, older), decisions(b, newer)
 	d.out.Notes = append(d.out.Notes, m.notes...)
-	d.out.Doubts = append(d.out.Doubts, m.doubts...)
+	d.out.Uncompared = append(d.out.Uncompared, m.uncompared...)
 	for i := range before {
 		if !d.compare(m, &before[i], after) {
 			break
 		}
 	}
-	d.out.Same = len(d.out.Differences) == 0 && len(d.out.Unknown) == 0 && len(d.out.Doubts) == 0
+	d.out.Same = len(d.out.Differences) == 0 && len(d.out.Unknown) == 0 && len(d.out.Uncompared) == 0
 	return d.out
 }
 
@@ -105,15 +104,6 @@ type decided struct {
 
 // decisions lists the ways in which a program decides.
 func decisions(t *translator, p *Program) []decided {
-	n := len(p.rules)
-	holds, fails := make([]*analysis.Formula, n), make([]*analysis.Formula, n)
-	for i, r := range p.rules {
-		w, there := t.when(r.when), analysis.Not(t.aside(r))
-		holds[i], fails[i] = analysis.And(w.Yes, there), analysis.False()
-		if r.Verb == verbStop {
-			fails[i] = analysis.And(w.Broken, there)
-		}
-	}
 	var out []decided
 	var before []*analysis.Formula // a rule is tried, and none so far has decided
 	if p.when != nil {
@@ -121,22 +111,24 @@ func decisions(t *translator, p *Program) []decided {
 		out = append(out, decided{Decision{}, []*analysis.Formula{analysis.Not(isFor)}})
 		before = append(before, isFor)
 	}
-	for i, r := range p.rules {
+	for _, r := range p.rules {
+		if r.Verb != verbStop && r.Verb != verbContinue {
+			continue
+		}
 		d := Decision{Rule: r.Name, Pos: r.Pos}
+		if r.Verb == verbContinue {
+			d.Action = Continue // whatever is read after it with gate: all
+		}
 		if r.text != nil {
 			d.Text = r.text.written()
 		}
-		when := func(fs ...*analysis.Formula) []*analysis.Formula { return append(slices.Clone(before), fs...) }
-		switch r.Verb {
-		case verbStop:
-			out = append(out, decided{d, when(holds[i])})
+		holds, fails := t.tried(r)
+		out = append(out, decided{d, append(slices.Clone(before), holds)})
+		before = append(before, analysis.Not(holds))
+		if r.Verb == verbStop {
 			d.Failed = true
-			out = append(out, decided{d, when(fails[i])})
-			before = append(before, analysis.Not(holds[i]), analysis.Not(fails[i]))
-		case verbContinue:
-			d.Action = Continue
-			out = append(out, decided{d, when(holds[i])}) // whatever is read on to with gate: all
-			before = append(before, analysis.Not(holds[i]))
+			out = append(out, decided{d, append(slices.Clone(before), fails)})
+			before = append(before, analysis.Not(fails))
 		}
 	}
 	return append(out, decided{Decision{}, before})
@@ -145,10 +137,8 @@ func decisions(t *translator, p *Program) []decided {
 // compare looks for states in which the older program decides like this and the
 // newer one differently. It reports whether it is worth while to go on.
 func (d *differ) compare(m *model, old *decided, after []decided) bool {
-	s := m.Solver()
-	s.Add(m.fits()...)
-	s.Add(old.when...)
-	if m.ask(s).Status == analysis.Unsat {
+	state := slices.Concat(old.when, m.fits())
+	if m.Answer(state...) == analysis.Unsat {
 		return true
 	}
 	for i := range after {
@@ -160,14 +150,13 @@ func (d *differ) compare(m *model, old *decided, after []decided) bool {
 			continue
 		}
 		unknown := indexOf(d.out.Unknown, pair)
-		switch r := m.ask(s, after[i].when...); r.Status {
+		switch status, r := m.Ask(slices.Concat(after[i].when, state)...); status {
 		case analysis.Unsat:
 		case analysis.Sat:
 			if unknown >= 0 {
 				d.out.Unknown = slices.Delete(d.out.Unknown, unknown, unknown+1)
 			}
-			w := m.witness(&r)
-			pair.Witness = &w
+			pair.Witness = m.witness(r)
 			d.out.Differences = append(d.out.Differences, pair)
 			if len(d.out.Differences) == maxDifferences {
 				return false
@@ -175,7 +164,7 @@ func (d *differ) compare(m *model, old *decided, after []decided) bool {
 		default:
 			if unknown < 0 && !contradict(old.when, after[i].when) {
 				pair.Why = "comparing them takes too many steps"
-				if r.Status == analysis.Maybe {
+				if status == analysis.Maybe {
 					pair.Why = m.unknowns(old.when, after[i].when)
 				}
 				d.out.Unknown = append(d.out.Unknown, pair)
@@ -233,63 +222,56 @@ func (d *differ) alike(a, b Decision) bool {
 	return a.Action == b.Action && (!d.texts || a.Action == Stop || a.Text == b.Text)
 }
 
-// notes says what differs beside what is compared: the other keys of the policies, as they
-// are written, and what rules of one name do.
+// notes says what differs beside what is compared: the other keys of the policies, and of rules
+// of one name, as they are written.
 func (d *differ) notes(a, b *Program) {
-	note := func(what, before, after string) {
-		if before != after {
-			d.out.Notes = append(d.out.Notes, fmt.Sprintf("%s: %s before, %s now", what, cmp.Or(before, "none"), cmp.Or(after, "none")))
+	note := func(of string, before, after map[string]string) {
+		keys := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+		slices.Sort(keys)
+		for _, key := range slices.Compact(keys) {
+			if before[key] != after[key] {
+				d.out.Notes = append(d.out.Notes, fmt.Sprintf("%s%s: %s before, %s now", key, of, cmp.Or(before[key], "none"), cmp.Or(after[key], "none")))
+			}
 		}
 	}
-	before, after := a.otherKeys(), b.otherKeys()
-	keys := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
-	slices.Sort(keys)
-	for _, key := range slices.Compact(keys) {
-		note(key, before[key], after[key])
-	}
+	before, after := a.keys(), b.keys()
+	note("", before[Pos{}], after[Pos{}])
 	for _, r := range a.rules {
 		if i := slices.IndexFunc(b.rules, func(o *Rule) bool { return o.Name == r.Name }); i >= 0 {
-			note("success of "+r.Name, strconv.FormatBool(r.Success), strconv.FormatBool(b.rules[i].Success))
-			note("effects of "+r.Name, effectsText(r), effectsText(b.rules[i]))
+			note(" of "+r.Name, before[r.Pos], after[b.rules[i].Pos])
 		}
 	}
 }
 
-// otherKeys are the keys of a policy that decide nothing by themselves, each as JSON.
-func (p *Program) otherKeys() map[string]string {
-	out := map[string]string{}
-	root, _ := source.Parse(p.files[0].Src)
-	for _, f := range root.Fields {
-		switch key := f.Key.Value; key {
-		case "ralph", "description", "params", "facts", "let", "when", "rules":
-		default:
+// keys lists the keys of a policy, and of each rule by its place, that decide nothing by
+// themselves, each as JSON.
+func (p *Program) keys() map[Pos]map[string]string {
+	out := map[Pos]map[string]string{}
+	read := func(at Pos, n *source.Node, decide ...string) {
+		out[at] = map[string]string{}
+		for _, f := range n.Fields {
+			if slices.Contains(decide, f.Key.Value) {
+				continue
+			}
 			b, err := json.Marshal(f.Value.Decode())
 			if err != nil {
 				b = []byte(f.Value.Value)
 			}
-			out[key] = string(b)
+			out[at][f.Key.Value] = string(b)
+		}
+	}
+	for i, f := range p.files {
+		root, _ := source.Parse(f.Src)
+		if i == 0 {
+			read(Pos{}, root, "ralph", "description", "params", "facts", "let", "when", "rules")
+		}
+		list := root.Get("rules")
+		if list == nil {
+			continue
+		}
+		for _, n := range list.Items {
+			read(Pos{File: f.Name, Line: n.Start.Line, Col: n.Start.Col}, n, "name", "when", "unless_repeated", "continue", "stop")
 		}
 	}
 	return out
-}
-
-// effectsText lists the effects of a rule.
-func effectsText(r *Rule) string {
-	var all []string
-	for _, e := range r.then {
-		text := e.src
-		switch e.kind {
-		case RunEffect:
-			text = fmt.Sprintf("run: %q", e.fact.fact.Args)
-			if limit := e.fact.fact.Timeout; limit > 0 {
-				text += " for " + limit.String()
-			}
-		case PruneEffect:
-			text += ", older " + e.older.String()
-		case VerbEffect:
-			continue // its arguments are the embedding program's
-		}
-		all = append(all, text)
-	}
-	return strings.Join(all, "; ")
 }

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,62 +19,35 @@ func (t *translator) labelOf(f *Fact) string {
 	if t.other == nil {
 		return f.Name
 	}
-	for _, g := range t.other.c.program.facts {
-		if g.Name == f.Name && t.meaningOf(f) == t.other.meaningOf(g) {
-			return f.Name
-		}
+	facts := t.other.c.program.facts
+	switch i := slices.IndexFunc(facts, func(g *Fact) bool { return g.Name == f.Name }); {
+	case i >= 0 && t.meaningOf(f) == t.other.meaningOf(facts[i]):
+		return f.Name
+	case i >= 0:
+		once(&t.notes, fmt.Sprintf("the fact %q comes from another source: the two are named %q and %q", f.Name, f.Name+" (old)", f.Name+" (new)"))
 	}
-	label := f.Name + " (" + t.side + ")"
-	for _, g := range t.other.c.program.facts {
-		if g.Name == f.Name {
-			t.note(fmt.Sprintf("the fact %q comes from another source: the two are named %q and %q", f.Name, f.Name+" (old)", f.Name+" (new)"))
-		}
-	}
-	return label
+	return f.Name + " (" + t.side + ")"
 }
 
-func (m *model) note(s string) {
-	if !slices.Contains(m.notes, s) {
-		m.notes = append(m.notes, s)
+// once adds a sentence that is not in the list.
+func once(list *[]string, s string) {
+	if !slices.Contains(*list, s) {
+		*list = append(*list, s)
 	}
 }
 
 // meaningOf describes where a fact comes from, so that equal descriptions are
 // equal facts.
 func (t *translator) meaningOf(f *Fact) string {
-	if s, ok := t.meanings[f]; ok {
-		return s
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %v %v", f.Source.Name, f.HasDefault, f.Default)
-	for _, k := range slices.Sorted(maps.Keys(f.Options)) {
-		fmt.Fprintf(&b, " %s=%v", k, f.Options[k])
-	}
-	segments := func(segs []segment) {
-		b.WriteByte('\x00')
-		for _, s := range segs {
-			b.WriteString(s.literal)
-			if s.hole != nil {
-				b.WriteString("${" + t.meaning(s.hole) + "}")
-			}
+	s, ok := t.meanings[f]
+	if !ok {
+		s = fmt.Sprintf("%s %v %#v %q %#v %q", f.Source.Name, f.HasDefault, f.Default, f.Args, f.Options, f.Texts)
+		for _, seg := range f.segments() {
+			s += "\x00" + seg.literal + "\x00" + t.meaning(seg.hole)
 		}
+		t.meanings[f] = s
 	}
-	for _, a := range f.args {
-		segments(a.segs)
-	}
-	if f.question != nil {
-		b.WriteString("\x00" + f.question.node.Value)
-	}
-	for _, o := range f.texts {
-		b.WriteString("\x00" + o.name)
-		if o.arg != nil {
-			segments(o.arg.segs)
-		} else {
-			b.WriteString(o.text.node.Value)
-		}
-	}
-	t.meanings[f] = b.String()
-	return b.String()
+	return s
 }
 
 // meaning describes an expression with all that it names.
@@ -96,29 +68,26 @@ func (t *translator) meaning(c *cond) string {
 // meaningOfNode is a resolved expression, and behind it what its names stand for.
 func (t *translator) meaningOfNode(n ast.Node) string {
 	var names []string
-	var visit func(ast.Node)
-	visit = func(n ast.Node) {
-		if id, ok := n.(*ast.IdentifierNode); ok {
-			if s := t.c.table.find(id.Value); s != nil {
-				meaning := ""
-				switch s.kind {
-				case factSymbol, askSymbol:
-					meaning = t.meaningOf(s.fact)
-				case letSymbol:
-					meaning = t.meaning(s.let.root)
-				case memorySymbol:
-					meaning = fmt.Sprintf("%s %#v", s.memory.per, s.value)
-				case constSymbol:
-					meaning = fmt.Sprintf("%#v", s.value)
-				}
-				if meaning != "" {
-					names = append(names, s.key+"="+meaning)
-				}
-			}
+	eachNode(n, func(n ast.Node) {
+		id, ok := n.(*ast.IdentifierNode)
+		if !ok {
+			return
 		}
-		children(n, func(c *ast.Node) { visit(*c) })
-	}
-	visit(n)
+		s := t.c.table.find(id.Value)
+		if s == nil {
+			return
+		}
+		switch s.kind {
+		case factSymbol, askSymbol:
+			names = append(names, s.key+"="+t.meaningOf(s.fact))
+		case letSymbol:
+			names = append(names, s.key+"="+t.meaning(s.let.root))
+		case memorySymbol:
+			names = append(names, fmt.Sprintf("%s=%s %#v", s.key, s.memory.per, s.value))
+		case constSymbol:
+			names = append(names, fmt.Sprintf("%s=%#v", s.key, s.value))
+		}
+	})
 	slices.Sort(names)
 	return n.String() + "\x00" + strings.Join(slices.Compact(names), "\x00")
 }
@@ -156,9 +125,7 @@ func (t *translator) shared(f *Fact, path []string, typ *schema.Schema) (*schema
 		union.Min, union.Max = wider(typ.Min, there.Min, -1), wider(typ.Max, there.Max, 1)
 		if typ.HasDefault != there.HasDefault || !reflect.DeepEqual(typ.Default, there.Default) {
 			name := label + "." + strings.Join(path, ".")
-			if doubt := fmt.Sprintf("the default of %s differs: a state without it may be decided differently", name); !slices.Contains(t.doubts, doubt) {
-				t.doubts = append(t.doubts, doubt)
-			}
+			once(&t.uncompared, fmt.Sprintf("the default of %s differs: a state without it may be decided differently", name))
 			union.HasDefault = typ.HasDefault && there.HasDefault
 		}
 		return &union, true

@@ -27,8 +27,8 @@ func told(t testing.TB, c *rules.Comparison) string {
 	for _, d := range c.Unknown {
 		fmt.Fprintf(&b, "%s → %s: unknown: %s\n", d.Old, d.New, d.Why)
 	}
-	for _, s := range c.Doubts {
-		fmt.Fprintln(&b, "doubt:", s)
+	for _, s := range c.Uncompared {
+		fmt.Fprintln(&b, "uncompared:", s)
 	}
 	for _, s := range c.Notes {
 		fmt.Fprintln(&b, "note:", s)
@@ -147,7 +147,7 @@ note: the fact "state" comes from another source: the two are named "state (old)
 			name: "a default that differs",
 			old:  work,
 			now:  strings.Replace(work, "[plan, work], default: plan", "[plan, work], default: work", 1),
-			want: "doubt: the default of state.phase differs: a state without it may be decided differently\n",
+			want: "uncompared: the default of state.phase differs: a state without it may be decided differently\n",
 		},
 		{
 			name: "a bound that differs is no difference by itself",
@@ -168,7 +168,7 @@ note: limits: none before, {"repeats":3} now
 			now:  "limits: {tokens: 1000, failures: 1, iterations: 5, cost: 2.5}\n" + strings.Replace(work, "stop: finished", "stop: finished, success: true", 1),
 			want: `note: limits: none before, {"cost":2.5,"failures":1,"iterations":5,"tokens":1000} now
 note: measure: {"done":0,"total":"state.steps"} before, none now
-note: success of finished: false before, true now
+note: success of finished: none before, true now
 `,
 		},
 		{
@@ -176,7 +176,7 @@ note: success of finished: false before, true now
 			old:  "memory: {turns: {type: integer, default: 0}}\n" + strings.Replace(work, "stop: finished", "stop: finished, then: [{remember: turns = step}, {run: [notify, done]}, {archive: state}]", 1),
 			now:  "memory: {turns: {type: integer, default: 1, per: project}}\n" + strings.Replace(work, "stop: finished", "stop: finished, then: [{remember: turns = steps}, {run: [notify, over], timeout: 5s}, {archive: state}]", 1),
 			want: `note: memory: {"turns":{"default":0,"type":"integer"}} before, {"turns":{"default":1,"per":"project","type":"integer"}} now
-note: effects of finished: remember: turns = step; run: ["notify" "done"]; archive: state before, remember: turns = steps; run: ["notify" "over"] for 5s; archive: state now
+note: then of finished: [{"remember":"turns = step"},{"run":["notify","done"]},{"archive":"state"}] before, [{"remember":"turns = steps"},{"run":["notify","over"],"timeout":"5s"},{"archive":"state"}] now
 `,
 		},
 		{
@@ -222,7 +222,7 @@ note: effects of finished: remember: turns = step; run: ["notify" "done"]; archi
 			if diff := cmp.Diff(tt.want, told(t, got)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			same := !strings.Contains(tt.want, "→") && !strings.Contains(tt.want, "doubt")
+			same := !strings.Contains(tt.want, "→") && !strings.Contains(tt.want, "uncompared")
 			if got.Same != same {
 				t.Errorf("Same is %t", got.Same)
 			}

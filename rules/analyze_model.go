@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,24 +19,25 @@ type model struct {
 	things []*quantity
 	byKey  map[string]*quantity
 
-	notes  []string // what a comparison should say of it
-	doubts []string // what it cannot compare
+	notes      []string // what a comparison should say of it
+	uncompared []string // what it cannot compare
 }
 
 func newModel() *model {
 	return &model{Model: analysis.NewModel(), byKey: map[string]*quantity{}}
 }
 
-// ask looks for a state in which fs hold: one in which each field has a value of its type,
-// if there is one.
-func (m *model) ask(s *analysis.Solver, fs ...*analysis.Formula) analysis.Result {
-	r := m.Ask(s, fs...)
-	if r.Status == analysis.Sat {
-		if fits := m.Ask(s, append(fs, m.fits()...)...); fits.Status == analysis.Sat {
-			return fits
-		}
+// find returns a state in which fs hold: one in which each field has a value of its type,
+// if there is one. It is nil if none is known.
+func (m *model) find(fs []*analysis.Formula) *Witness {
+	status, r := m.Ask(fs...)
+	if status != analysis.Sat {
+		return nil
 	}
-	return r
+	if status, fits := m.Ask(slices.Concat(fs, m.fits())...); status == analysis.Sat {
+		r = fits
+	}
+	return m.witness(r)
 }
 
 // fits says that each field has a value of its type.
@@ -58,7 +60,7 @@ const (
 	nameValue                       // one of ralph's names
 	paramValue
 	memoryOf   // a value of the memory
-	ruleAside  // whether unless_repeated lets a rule step aside
+	ruleSpent  // whether unless_repeated has reached its count
 	opaqueTest // an operand whose meaning is not known: false, true, or an error
 )
 
@@ -66,7 +68,7 @@ const (
 const (
 	isOK, isMissing, isInvalid = 0, 1, 2 // factStatus
 	isUsable, isUnusable       = 0, 1    // fieldUsable
-	isActive, isAside          = 0, 1    // ruleAside
+	isActive, isSpent          = 0, 1    // ruleSpent
 	isNo, isYes, isError       = 0, 1, 2 // opaqueTest
 )
 
@@ -80,14 +82,24 @@ type quantity struct {
 	times int // of unless_repeated
 }
 
-// define gives the quantity with this key, made by make at its first use.
-func (m *model) define(key string, create func() *quantity) *quantity {
-	q := m.byKey[key]
-	if q == nil {
-		q = create()
-		m.byKey[key] = q
-		m.things = append(m.things, q)
+// choice returns the quantity with this key, a choice of so many values that is made at its
+// first use.
+func (m *model) choice(key string, size int, q quantity) *quantity {
+	made := m.byKey[key]
+	switch {
+	case made != nil:
+		return made
+	case q.kind == opaqueTest:
+		q.Var = m.Opaque(size)
+	default:
+		q.Var = m.Choice(size, 0)
 	}
+	return m.define(key, &q)
+}
+
+func (m *model) define(key string, q *quantity) *quantity {
+	m.byKey[key] = q
+	m.things = append(m.things, q)
 	return q
 }
 
@@ -101,11 +113,11 @@ type Witness struct {
 	Names    map[string]any    `json:"names,omitempty"`    // values of ralph's names
 	Memory   map[string]any    `json:"memory,omitempty"`   // values of the policy's memory
 	Params   map[string]any    `json:"set,omitempty"`      // values of params
-	Given    map[string]int    `json:"repeated,omitempty"` // rules that step aside, with the verdicts they have been in
+	Given    map[string]int    `json:"repeated,omitempty"` // rules that unless_repeated skips, with the verdicts they have been in
 }
 
 // asJSON is the witness on one line.
-func (w Witness) asJSON() json.RawMessage {
+func (w *Witness) asJSON() json.RawMessage {
 	b, err := json.Marshal(w)
 	if err != nil { // it holds only what JSON knows
 		return nil
@@ -113,71 +125,48 @@ func (w Witness) asJSON() json.RawMessage {
 	return b
 }
 
-// witness makes a state of the values that a solver found.
-func (m *model) witness(r *analysis.Result) Witness {
-	var w Witness
-	facts := map[string]any{}
-	for _, q := range m.things {
-		if q.kind != factStatus {
-			continue
-		}
-		switch status, asked := r.Value(q.Var); {
-		case !asked:
-		case status == isMissing:
-			w.Missing = append(w.Missing, q.name)
-		case status == isInvalid:
-			put(&w.Invalid, q.name, "it cannot be read")
-		default:
-			facts[q.name] = emptyFact(q.fact)
-		}
+// witness returns the state that a solver found.
+func (m *model) witness(r *analysis.Result) *Witness {
+	w := &Witness{
+		Facts: map[string]any{}, Invalid: map[string]string{}, Names: map[string]any{},
+		Memory: map[string]any{}, Params: map[string]any{}, Given: map[string]int{},
 	}
 	for _, q := range m.things {
 		value, asked := q.Value(r)
-		if !asked {
-			continue
-		}
-		switch q.kind {
-		case fieldValue:
-			if slices.Contains(w.Missing, q.name) || w.Invalid[q.name] != "" {
-				break
-			}
-			if len(q.path) == 0 {
-				facts[q.name] = value
-				break
-			}
-			object, ok := facts[q.name].(map[string]any)
-			if !ok {
-				object = map[string]any{}
-				facts[q.name] = object
-			}
-			for _, step := range q.path[:len(q.path)-1] {
-				inner, ok := object[step].(map[string]any)
+		switch {
+		case !asked:
+		case q.kind == factStatus && value == isMissing:
+			w.Missing = append(w.Missing, q.name)
+		case q.kind == factStatus && value == isInvalid:
+			w.Invalid[q.name] = "it cannot be read"
+		case q.kind == factStatus && w.Facts[q.name] == nil:
+			w.Facts[q.name] = emptyFact(q.fact)
+		case q.kind == fieldValue:
+			object, last := w.Facts, q.name
+			for _, step := range q.path {
+				inner, ok := object[last].(map[string]any)
 				if !ok {
 					inner = map[string]any{}
-					object[step] = inner
+					object[last] = inner
 				}
-				object = inner
+				object, last = inner, step
 			}
-			object[q.path[len(q.path)-1]] = value
-		case fieldUsable:
-			if value == isUnusable {
-				w.Unusable = append(w.Unusable, q.name+"."+strings.Join(q.path, "."))
-			}
-		case nameValue:
-			put(&w.Names, q.name, value)
-		case memoryOf:
-			put(&w.Memory, q.name, value)
-		case paramValue:
-			put(&w.Params, q.name, value)
-		case ruleAside:
-			if value == isAside {
-				put(&w.Given, q.name, q.times)
-			}
+			object[last] = value
+		case q.kind == fieldUsable && value == isUnusable:
+			w.Unusable = append(w.Unusable, q.name+"."+strings.Join(q.path, "."))
+		case q.kind == nameValue:
+			w.Names[q.name] = value
+		case q.kind == memoryOf:
+			w.Memory[q.name] = value
+		case q.kind == paramValue:
+			w.Params[q.name] = value
+		case q.kind == ruleSpent && value == isSpent:
+			w.Given[q.name] = q.times
 		}
 	}
-	if len(facts) > 0 {
-		w.Facts = facts
-	}
+	maps.DeleteFunc(w.Facts, func(name string, _ any) bool {
+		return slices.Contains(w.Missing, name) || w.Invalid[name] != ""
+	})
 	return w
 }
 
@@ -189,11 +178,4 @@ func emptyFact(f *Fact) any {
 		return []any{}
 	}
 	return map[string]any{}
-}
-
-func put[V any](m *map[string]V, key string, value V) {
-	if *m == nil {
-		*m = map[string]V{}
-	}
-	(*m)[key] = value
 }

@@ -9,20 +9,6 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
-// passes says that rule i lets the rules behind it be read: it does not decide,
-// nor does it stop because it could not be evaluated.
-func (a *analyzer) passes(i int) *analysis.Formula {
-	r := a.p.rules[i]
-	if !a.decides(r) {
-		return analysis.True()
-	}
-	out := analysis.Not(a.holds[i])
-	if r.Verb == verbStop {
-		out = analysis.And(out, analysis.Not(analysis.And(a.whens[i].Broken, analysis.Not(a.t.aside(r)))))
-	}
-	return out
-}
-
 // decides reports whether the rules behind r are not read once it holds.
 func (a *analyzer) decides(r *Rule) bool {
 	return r.Verb == verbStop || r.Verb == verbContinue && a.p.Gate == gateFirst
@@ -36,56 +22,21 @@ func (a *analyzer) noting(r *Rule) bool {
 }
 
 // order goes through the rules as an event does and looks for those that are
-// never reached in a state in which they hold, and for what the end is left with.
-// isFor says that the policy is for the event.
-func (a *analyzer) order(isFor *analysis.Formula) {
-	reach := a.t.Solver()
-	reach.Add(isFor)
+// never reached in a state in which they hold.
+func (a *analyzer) order() {
 	for i, r := range a.p.rules {
-		if !a.dead[i] && !a.noting(r) && a.t.Answer(reach, a.holds[i]) == analysis.Unsat {
-			a.dead[i] = true
-			if a.t.Answer(reach) == analysis.Unsat {
-				a.unreachable(i)
-				return
-			}
-			if own(r) || a.wholeInclude(i) {
-				a.shadowed(i)
-			}
+		if a.dead[i] || a.noting(r) || !a.impossible(a.turn(i, a.holds[i])...) {
+			continue
 		}
-		a.bare(reach, i)
-		a.unmade(reach, i)
-		reach.Add(a.passes(i))
-	}
-	for i, r := range a.p.rules { // with gate: all a continue decides, too
-		if r.Verb == verbContinue {
-			reach.Add(analysis.Not(a.holds[i]))
+		a.dead[i] = true
+		if a.impossible(a.turn(i)...) {
+			a.unreachable(i)
+			return
+		}
+		if own(r) || a.wholeInclude(i) {
+			a.shadowed(i)
 		}
 	}
-	a.undecided(reach)
-	a.unguarded(reach)
-}
-
-// place gives where a finding about rule i is reported: at its name, or at the include
-// that brings it in.
-func (a *analyzer) place(i int) (from, to Pos) {
-	r := a.p.rules[i]
-	if at, ok := a.include(r); ok {
-		return at.from, at.to
-	}
-	return r.Pos, a.p.lineEnd(r.Pos)
-}
-
-// include gives the place in the policy of the include that brings a rule in.
-func (a *analyzer) include(r *Rule) (at includeAt, ok bool) {
-	prefix, _, found := strings.Cut(r.Name, "/")
-	if !found {
-		return at, false
-	}
-	i := slices.IndexFunc(a.p.includes, func(at includeAt) bool { return at.prefix == prefix+"/" })
-	if i < 0 {
-		return at, false
-	}
-	return a.p.includes[i], true
 }
 
 // wholeInclude reports whether i is the last rule of an include none of whose
@@ -114,7 +65,6 @@ func (a *analyzer) unreachable(i int) {
 	case n > 1:
 		rest = fmt.Sprintf(", nor are the %d rules behind it", n)
 	}
-	from, to := a.place(i)
 	message := fmt.Sprintf("the rule %q is never tried%s: ", a.p.rules[i].Name, rest)
 	help := "move it up, or remove it"
 	if len(covers) == 1 {
@@ -124,7 +74,7 @@ func (a *analyzer) unreachable(i int) {
 	} else {
 		message += "the rules above it leave nothing undecided"
 	}
-	a.report("unreachable", from, to, help, message, a.related(covers), a.where(a.holds[i]), a.where())
+	a.report("unreachable", a.place(i), help, message, where(a.holds[i]), nil).Related = a.related(covers)
 }
 
 // shadowed reports that whenever rule i holds, earlier rules have decided.
@@ -142,13 +92,12 @@ func (a *analyzer) shadowed(i int) {
 	default:
 		what = strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1] + " decides"
 	}
-	from, to := a.place(i)
 	subject := fmt.Sprintf("the rule %q never gets its turn", a.p.rules[i].Name)
 	if !own(a.p.rules[i]) {
 		subject = "no rule of this include ever gets its turn"
 	}
-	a.report("shadowed-rule", from, to, "move it up, or remove it",
-		subject+": whenever it holds, "+what+" before it", a.related(covers), a.where(a.holds[i]))
+	a.report("shadowed-rule", a.place(i), "move it up, or remove it",
+		subject+": whenever it holds, "+what+" before it", where(a.holds[i])).Related = a.related(covers)
 }
 
 // related points at rules.
@@ -171,7 +120,7 @@ func (a *analyzer) cover(i int, f *analysis.Formula) []int {
 		if a.dead[j] || !a.decides(a.p.rules[j]) {
 			continue
 		}
-		if a.impossible(f, a.passes(j)) {
+		if a.impossible(f, a.passes[j]) {
 			return []int{j}
 		}
 		rules = append(rules, j)
@@ -179,7 +128,7 @@ func (a *analyzer) cover(i int, f *analysis.Formula) []int {
 	rules = fewest(rules, 0, func(rest []int) bool {
 		fs := []*analysis.Formula{f}
 		for _, j := range rest {
-			fs = append(fs, a.passes(j))
+			fs = append(fs, a.passes[j])
 		}
 		return a.impossible(fs...)
 	})

@@ -6,110 +6,131 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
+// policyChecks lists the checks of the policy as a whole. What one of them calls dead, those
+// after it leave out.
+func policyChecks() []func(*analyzer) {
+	return []func(*analyzer){
+		(*analyzer).conditions,
+		(*analyzer).eventVerb,
+		(*analyzer).order,
+		(*analyzer).bareContinue,
+		(*analyzer).setMissing,
+		(*analyzer).undecidedValue,
+		(*analyzer).unguardedFact,
+		(*analyzer).unboundedContinue,
+		(*analyzer).optionalField,
+	}
+}
+
 // analyze looks at the policy as a whole: at conditions that are never or always
 // true, at rules that other rules never let decide, and at what no rule decides.
 // It knows enums, booleans, whole numbers with their bounds, comparisons between
-// them, and how facts stand; of what it does not know it assumes nothing. Every
+// them, and the status of facts; of what it does not know it assumes nothing. Every
 // finding has a witness. See docs/checks for each check.
 func (p *Program) analyze() Diagnostics {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a := &analyzer{p: p, t: newTranslator(newModel(), p, false)}
-	a.whens = make([]*analysis.Outcomes, len(p.rules))
-	a.holds = make([]*analysis.Formula, len(p.rules))
-	a.dead = make([]bool, len(p.rules))
-	for i, r := range p.rules {
-		a.whens[i] = a.t.when(r.when)
-		a.holds[i] = analysis.And(a.whens[i].Yes, analysis.Not(a.t.aside(r)))
-	}
-	isFor := a.t.when(p.when).Yes
-	for _, f := range p.finally {
-		a.t.when(f.when)
-	}
-	for _, f := range p.facts {
-		a.t.statusOf(f)
-	}
-	a.verbs = a.eventsOfVerbs()
-	a.enums = a.decidedFields()
-	a.facts = a.unguardedFacts()
-	a.base = a.t.Solver() // from here on no quantity comes up any more
+	n := len(p.rules)
+	a := &analyzer{p: p, t: newTranslator(newModel(), p, false), dead: make([]bool, n)}
 	if a.condition(p.when) {
 		return a.diags // no rule is ever tried
 	}
-	a.base.Add(isFor)
+	a.given = a.t.when(p.when).Yes
+	a.holds, a.passes = make([]*analysis.Formula, n), make([]*analysis.Formula, n, 2*n)
 	for i, r := range p.rules {
-		if own(r) {
-			a.dead[i] = a.condition(r.when)
-			a.eventVerb(i)
-		} else {
-			a.dead[i] = a.impossible(a.holds[i])
+		holds, fails := a.t.tried(r)
+		a.holds[i], a.passes[i] = holds, analysis.True()
+		if a.decides(r) {
+			a.passes[i] = analysis.Not(analysis.Or(holds, fails))
 		}
 	}
-	for _, f := range p.finally {
-		a.condition(f.when)
-	}
-	a.order(isFor)
-	a.bounded()
-	for i, r := range p.rules {
-		if own(r) {
-			a.fields(i)
+	a.end = a.passes
+	for i, r := range p.rules { // with gate: all a continue decides, too
+		if r.Verb == verbContinue {
+			a.end = append(a.end, analysis.Not(a.holds[i]))
 		}
+	}
+	for _, check := range policyChecks() {
+		check(a)
 	}
 	return a.diags
 }
 
-// own reports whether a rule stands in the policy itself. Included rules are
+// own reports whether a rule is in the policy itself. Included rules are
 // written for many policies, so what one of them never needs is no fault.
 func own(r *Rule) bool { return !strings.Contains(r.Name, "/") }
 
-// analyzer is one run of the analyses over a program.
+// analyzer is one run of the checks over a program.
 type analyzer struct {
-	verbs *analysis.Formula // the event takes a verb; nil if each that the policy lists does
-	p     *Program
-	t     *translator
-	base  *analysis.Solver     // knows only what always holds where a rule is tried
-	whens []*analysis.Outcomes // of each rule's when
-	holds []*analysis.Formula
-	dead  []bool // rules whose when is never true
-	enums []decidedField
-	facts []unguarded
-	diags Diagnostics
+	p      *Program
+	t      *translator
+	given  *analysis.Formula   // the policy's own when; nil until it is known
+	holds  []*analysis.Formula // when each rule holds
+	passes []*analysis.Formula // when each rule lets those after it be tried
+	end    []*analysis.Formula // when no rule decides
+	dead   []bool              // rules that never hold in their turn
+	diags  Diagnostics
+}
+
+// where lists what holds in a state.
+func where(fs ...*analysis.Formula) []*analysis.Formula { return fs }
+
+// answer reports whether all of fs can hold where a rule is tried.
+func (a *analyzer) answer(fs []*analysis.Formula) analysis.Status {
+	return a.t.Answer(a.tried(fs)...)
+}
+
+// tried adds to fs that the policy's own when holds.
+func (a *analyzer) tried(fs []*analysis.Formula) []*analysis.Formula {
+	if a.given == nil {
+		return fs
+	}
+	return append(fs[:len(fs):len(fs)], a.given)
 }
 
 // impossible reports whether no state makes all of fs hold, for certain.
-func (a *analyzer) impossible(fs ...*analysis.Formula) bool {
-	return a.t.Answer(a.base, fs...) == analysis.Unsat
-}
+func (a *analyzer) impossible(fs ...*analysis.Formula) bool { return a.answer(fs) == analysis.Unsat }
 
 // possible reports whether some state may make all of fs hold, as far as is known.
-func (a *analyzer) possible(s *analysis.Solver, fs ...*analysis.Formula) bool {
-	status := a.t.Answer(s, fs...)
+func (a *analyzer) possible(fs []*analysis.Formula) bool {
+	status := a.answer(fs)
 	return status == analysis.Sat || status == analysis.Maybe
 }
 
-// evidence is what a witness must show: that all of these hold, and what the
-// solver knows besides.
-type evidence struct {
-	solver *analysis.Solver
-	fs     []*analysis.Formula
+// turn is when rule i is tried and all of fs hold.
+func (a *analyzer) turn(i int, fs ...*analysis.Formula) []*analysis.Formula {
+	return append(fs, a.passes[:i]...)
 }
 
-// where asks for a state in which fs hold, whatever the rules above decide.
-func (a *analyzer) where(fs ...*analysis.Formula) evidence { return evidence{a.base, fs} }
+// place is what a finding points at.
+type place struct{ from, to Pos }
 
-// report adds a finding. Of several witnesses the first that exists without a guess
-// is shown.
-func (a *analyzer) report(check string, from, to Pos, help, message string, related []Related, witnesses ...evidence) {
-	d := Diagnostic{
-		Pos: from, End: to, Severity: severityOf(check), Check: check, Message: message, Help: help,
-		Related: related, Line: a.p.line(from),
+func (o *operand) place() place { return place{o.pos(), o.end()} }
+
+// place is the name of rule i, or the include that brings it in.
+func (a *analyzer) place(i int) place {
+	r := a.p.rules[i]
+	prefix, _, _ := strings.Cut(r.Name, "/")
+	for _, at := range a.p.includes {
+		if !own(r) && at.prefix == prefix+"/" {
+			return place{at.from, at.to}
+		}
 	}
-	for _, e := range witnesses {
-		if r := a.t.ask(e.solver, e.fs...); r.Status == analysis.Sat {
-			w := a.t.witness(&r)
+	return place{r.Pos, a.p.lineEnd(r.Pos)}
+}
+
+// report adds a finding. Of several states that show it, the first that exists without a guess
+// becomes its witness.
+func (a *analyzer) report(check string, at place, help, message string, shows ...[]*analysis.Formula) *Diagnostic {
+	d := Diagnostic{
+		Pos: at.from, End: at.to, Severity: severityOf(check), Check: check, Message: message, Help: help, Line: a.p.line(at.from),
+	}
+	for _, fs := range shows {
+		if w := a.t.find(a.tried(fs)); w != nil {
 			d.Witness = w.asJSON()
 			break
 		}
 	}
 	a.diags = append(a.diags, d)
+	return &a.diags[len(a.diags)-1]
 }

@@ -31,33 +31,27 @@ func (t *translator) sideOf(n ast.Node, sc *scope) (analysis.Side, bool) {
 			}
 		}
 	case *ast.BinaryNode:
-		return t.combined(n, sc)
+		if n.Operator != "+" && n.Operator != "-" && n.Operator != "??" {
+			break
+		}
+		x, ok := t.sideOf(n.Left, sc)
+		y, ok2 := t.sideOf(n.Right, sc)
+		if n.Operator == "-" && ok2 {
+			y, ok2 = y.Negated()
+		}
+		switch {
+		case !ok || !ok2:
+		case n.Operator == "??":
+			return x.Or(y)
+		default:
+			return x.Plus(y)
+		}
 	case *ast.IdentifierNode:
 		return t.named(n, sc)
 	case *ast.MemberNode:
 		return t.field(n, sc)
 	}
 	return analysis.Side{}, false
-}
-
-// combined translates x + y, x - y and x ?? y.
-func (t *translator) combined(n *ast.BinaryNode, sc *scope) (analysis.Side, bool) {
-	if n.Operator != "+" && n.Operator != "-" && n.Operator != "??" {
-		return analysis.Side{}, false
-	}
-	a, ok1 := t.sideOf(n.Left, sc)
-	b, ok2 := t.sideOf(n.Right, sc)
-	switch {
-	case !ok1 || !ok2:
-		return analysis.Side{}, false
-	case n.Operator == "??":
-		return a.Or(b)
-	case n.Operator == "-":
-		if b, ok2 = b.Negated(); !ok2 {
-			return b, false
-		}
-	}
-	return a.Plus(b)
 }
 
 // count is the type of a name that counts something, nil for any other.
@@ -76,11 +70,9 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (analysis.Side, boo
 	}
 	switch s.kind {
 	case letSymbol:
-		root := s.let.root
-		if root == nil || root.op != leaf {
-			return analysis.Side{}, false
+		if o := s.plainLet(); o != nil {
+			return t.sideOf(t.tree(o), o.snippet.scope)
 		}
-		return t.sideOf(t.tree(root.operand), root.operand.snippet.scope)
 	case constSymbol:
 		if t.fixed || strings.Contains(s.key, "/") { // no include is given other values
 			return analysis.Constant(s.value)
@@ -104,16 +96,24 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (analysis.Side, boo
 	return analysis.Side{}, false
 }
 
+// plainLet is the expression of a let that has no parts, nil for any other.
+func (s *symbol) plainLet() *operand {
+	if s.let.root == nil {
+		return nil
+	}
+	return s.let.root.operand
+}
+
 // field translates a static path into a fact.
 func (t *translator) field(n *ast.MemberNode, sc *scope) (analysis.Side, bool) {
 	r := t.c.silentResolver(sc)
 	sym, path := r.chain(n)
 	for sym != nil && sym.kind == letSymbol { // a let that is a path itself
-		root := sym.let.root
-		if root == nil || root.op != leaf {
+		o := sym.plainLet()
+		if o == nil {
 			return analysis.Side{}, false
 		}
-		base, start := t.c.silentResolver(root.operand.snippet.scope).chain(t.tree(root.operand))
+		base, start := t.c.silentResolver(o.snippet.scope).chain(t.tree(o))
 		sym, path = base, slices.Concat(start, path)
 	}
 	if sym == nil || len(path) == 0 {
@@ -159,7 +159,7 @@ func (t *translator) typed(key string, typ *schema.Schema, q quantity, prefer an
 		if !ok {
 			return analysis.Side{}, false
 		}
-		made = t.define(key, func() *quantity { return &q })
+		made = t.define(key, &q)
 	}
 	return made.Side(), true
 }

@@ -23,8 +23,7 @@ type translator struct {
 	side     string      // what this one is called then
 	meanings map[*Fact]string
 
-	conds map[*cond]*analysis.Outcomes
-	reads map[*cond]*analysis.Outcomes
+	made  map[subject]*analysis.Outcomes
 	trees map[*operand]ast.Node
 
 	at string // the operand that is translated, as it is written
@@ -33,84 +32,84 @@ type translator struct {
 func newTranslator(m *model, p *Program, fixed bool) *translator {
 	return &translator{
 		model: m, c: p.compiler, fixed: fixed, meanings: map[*Fact]string{},
-		conds: map[*cond]*analysis.Outcomes{}, reads: map[*cond]*analysis.Outcomes{}, trees: map[*operand]ast.Node{},
+		made: map[subject]*analysis.Outcomes{}, trees: map[*operand]ast.Node{},
 	}
 }
 
 // maxFormula bounds what lets that name lets that name lets can grow to.
 const maxFormula = 5000
 
+// subject is a condition, or an expression of which only counts whether it has a value.
+type subject struct {
+	c     *cond
+	value bool
+}
+
 // when says how a condition comes out. nil is the condition of a rule without one.
 func (t *translator) when(c *cond) *analysis.Outcomes {
 	if c == nil {
 		return analysis.Always(true)
 	}
-	if o := t.conds[c]; o != nil {
+	return t.outcomes(subject{c, false})
+}
+
+// tried says when a rule holds, and when it stops because it cannot be evaluated.
+func (t *translator) tried(r *Rule) (holds, fails *analysis.Formula) {
+	w, active, fails := t.when(r.when), analysis.True(), analysis.False()
+	if r.Unless != nil {
+		q := t.choice(fmt.Sprint("spent ", r.Name, *r.Unless), 2, quantity{kind: ruleSpent, name: r.Name, times: r.Unless.Times})
+		active = analysis.In(q.Var, isActive)
+	}
+	if r.Verb == verbStop {
+		fails = analysis.And(w.Broken, active)
+	}
+	return analysis.And(w.Yes, active), fails
+}
+
+func (t *translator) outcomes(p subject) *analysis.Outcomes {
+	if o := t.made[p]; o != nil {
 		return o
 	}
 	var out *analysis.Outcomes
-	switch c.op {
-	case leaf:
-		out = t.leaf(c.operand)
-	case not:
-		out = t.when(c.kids[0]).Not()
-	case choose:
-		out = t.when(c.kids[0]).Choose(t.when(c.kids[1]), t.when(c.kids[2]))
+	switch kids := p.c.kids; {
+	case p.c.op == leaf:
+		out = t.leaf(p.c.operand, p.value)
+	case p.c.op == choose:
+		out = t.when(kids[0]).Choose(t.outcomes(subject{kids[1], p.value}), t.outcomes(subject{kids[2], p.value}))
+	case p.value:
+		out = t.when(p.c).Known()
+	case p.c.op == not:
+		out = t.when(kids[0]).Not()
 	default:
-		parts := make([]*analysis.Outcomes, len(c.kids))
-		for i, kid := range c.kids {
+		parts := make([]*analysis.Outcomes, len(kids))
+		for i, kid := range kids {
 			parts[i] = t.when(kid)
 		}
-		if out = analysis.AllOf(parts); c.op == or {
+		if out = analysis.AllOf(parts); p.c.op == or {
 			out = analysis.OneOf(parts)
 		}
 	}
 	if out.Size() > maxFormula {
-		t.at = "a condition with too many parts"
-		out = t.opaque("condition", []string{t.side, fmt.Sprintf("%p", c)}, 4)
-	}
-	t.conds[c] = out
-	return out
-}
-
-// value says whether there is a value of an expression that is no condition.
-func (t *translator) value(c *cond) *analysis.Outcomes {
-	if o := t.reads[c]; o != nil {
-		return o
-	}
-	var out *analysis.Outcomes
-	switch c.op {
-	case leaf:
-		known, bad := t.reading(c.operand)
-		out = &analysis.Outcomes{Yes: known, No: analysis.False(), Broken: bad}
-		n := t.tree(c.operand)
-		if _, plain := t.sideOf(n, c.operand.snippet.scope); !plain && t.comparison(n, c.operand.snippet.scope) == nil {
-			t.at = c.operand.text
-			o := t.opaqueNode(n)
-			out.Yes = analysis.And(known, analysis.Not(o.Broken))
-			out.Broken = analysis.Or(bad, analysis.And(known, o.Broken))
+		t.at = "an expression with too many parts"
+		if out = t.opaque("large", []string{t.side, fmt.Sprintf("%p", p.c)}, 4); p.value {
+			out = out.Known()
 		}
-	case choose:
-		out = t.when(c.kids[0]).Choose(t.value(c.kids[1]), t.value(c.kids[2]))
-	default:
-		w := t.when(c)
-		out = &analysis.Outcomes{Yes: analysis.Or(w.Yes, w.No), No: analysis.False(), Broken: w.Broken}
 	}
-	if out.Size() > maxFormula {
-		t.at = "a value with too many parts"
-		o := t.opaque("value", []string{t.side, fmt.Sprintf("%p", c)}, 4)
-		out = &analysis.Outcomes{Yes: analysis.Or(o.Yes, o.No), No: analysis.False(), Broken: o.Broken}
-	}
-	t.reads[c] = out
+	t.made[p] = out
 	return out
 }
 
-// leaf says how an operand comes out.
-func (t *translator) leaf(o *operand) *analysis.Outcomes {
+// leaf says how an operand comes out, or whether it has a value.
+func (t *translator) leaf(o *operand, value bool) *analysis.Outcomes {
 	known, bad := t.reading(o)
-	n := t.tree(o)
+	n, sc := t.tree(o), o.snippet.scope
 	t.at = o.text
-	w := t.proposition(n, o.snippet.scope)
+	w := analysis.Always(true)
+	if !value {
+		w = t.proposition(n, sc)
+	} else if _, plain := t.sideOf(n, sc); !plain && t.comparison(n, sc) == nil {
+		w = t.opaqueNode(n).Known()
+	}
 	return &analysis.Outcomes{
 		Yes:    analysis.And(known, w.Yes),
 		No:     analysis.And(known, w.No),
@@ -126,13 +125,13 @@ func (t *translator) reading(o *operand) (all, bad *analysis.Formula) {
 		case factSymbol:
 			has = append(has, t.status(s.fact, isOK))
 		case letSymbol:
-			v := t.value(s.let.root)
+			v := t.outcomes(subject{s.let.root, true})
 			has, breaks = append(has, v.Yes), append(breaks, v.Broken)
 		}
 	}
 	for _, a := range o.reads {
 		if f := a.fact.fact; f != nil && f.Schema != nil && len(a.path) > 0 {
-			usable = append(usable, analysis.Or(analysis.Not(t.status(f, isOK)), analysis.In(t.usable(f, a.path).Var, isUsable)))
+			usable = append(usable, analysis.Or(analysis.Not(t.status(f, isOK)), t.usable(f, a.path)))
 		}
 	}
 	return analysis.And(append(has, usable...)...), analysis.Or(breaks...)
@@ -143,60 +142,52 @@ func (t *translator) tree(o *operand) ast.Node {
 	if n, ok := t.trees[o]; ok {
 		return n
 	}
-	n := t.resolved(o.text, o.snippet.scope)
+	n := ast.Node(&ast.NilNode{})
+	if parsed, err := t.c.engine.parse(o.text); err == nil {
+		t.c.silentResolver(o.snippet.scope).node(&parsed.Node)
+		n = parsed.Node
+	}
 	t.trees[o] = n
 	return n
 }
 
-func (t *translator) resolved(src string, sc *scope) ast.Node {
-	parsed, err := t.c.engine.parse(src)
-	if err != nil {
-		return &ast.NilNode{}
-	}
-	r := t.c.silentResolver(sc)
-	r.node(&parsed.Node)
-	return parsed.Node
-}
-
-// status says that a fact stands like this.
+// status says that a fact has this status.
 func (t *translator) status(f *Fact, status int) *analysis.Formula {
-	return analysis.In(t.statusOf(f).Var, status)
+	name := t.labelOf(f)
+	known := t.byKey["status "+name] != nil
+	q := t.choice("status "+name, 3, quantity{kind: factStatus, name: name, fact: f})
+	if known {
+		return analysis.In(q.Var, status)
+	}
+	otherwise := isMissing
+	if f.HasDefault { // it replaces a fact that is missing, whatever the reason
+		otherwise = isOK
+		t.Always(analysis.In(q.Var, isOK, isInvalid))
+	}
+	for _, g := range f.pathFacts() {
+		if g != f {
+			t.Always(analysis.Or(t.status(g, isOK), analysis.In(q.Var, otherwise)))
+		}
+	}
+	return analysis.In(q.Var, status)
 }
 
-func (t *translator) statusOf(f *Fact) *quantity {
-	name := t.labelOf(f)
-	q := t.byKey["status "+name]
-	if q != nil {
-		return q
-	}
-	q = t.define("status "+name, func() *quantity {
-		return &quantity{kind: factStatus, Quantity: t.Choice(3, isOK), name: name, fact: f}
-	})
-	otherwise := isMissing
-	if f.HasDefault { // it stands in for a fact that is missing, whatever the reason
-		otherwise = isOK
-		t.Always(analysis.Not(analysis.In(q.Var, isMissing)))
-	}
+// pathFacts lists facts without which the path of a fact has no value.
+func (f *Fact) pathFacts() (out []*Fact) {
 	for _, a := range f.args {
 		for _, s := range a.segs {
-			if s.hole == nil {
-				continue
-			}
-			for _, g := range needed(s.hole) {
-				if g != f {
-					t.Always(analysis.Or(t.status(g, isOK), analysis.In(q.Var, otherwise)))
-				}
+			if s.hole != nil {
+				out = append(out, needed(s.hole)...)
 			}
 		}
 	}
-	return q
+	return out
 }
 
 // needed lists facts without which an expression has no value.
-func needed(c *cond) []*Fact {
+func needed(c *cond) (out []*Fact) {
 	switch c.op {
 	case leaf:
-		var out []*Fact
 		for _, s := range c.operand.syms {
 			switch s.kind {
 			case factSymbol:
@@ -205,38 +196,21 @@ func needed(c *cond) []*Fact {
 				out = append(out, needed(s.let.root)...)
 			}
 		}
-		return out
 	case not:
 		return needed(c.kids[0])
 	case choose:
-		out := needed(c.kids[0])
 		other := needed(c.kids[2])
-		for _, f := range needed(c.kids[1]) {
-			if slices.Contains(other, f) {
-				out = append(out, f)
-			}
-		}
-		return out
+		out = slices.DeleteFunc(needed(c.kids[1]), func(f *Fact) bool { return !slices.Contains(other, f) })
+		return append(out, needed(c.kids[0])...)
 	}
-	return nil
+	return out
 }
 
-func (t *translator) usable(f *Fact, path []string) *quantity {
+// usable says that a field of a fact has a value of its type.
+func (t *translator) usable(f *Fact, path []string) *analysis.Formula {
 	name := t.labelOf(f)
-	return t.define("usable "+name+" "+strings.Join(path, "\x00"), func() *quantity {
-		return &quantity{kind: fieldUsable, Quantity: t.Choice(2, isUsable), name: name, fact: f, path: path}
-	})
-}
-
-// aside says that unless_repeated lets a rule step aside.
-func (t *translator) aside(r *Rule) *analysis.Formula {
-	if r.Unless == nil {
-		return analysis.False()
-	}
-	q := t.define(fmt.Sprint("aside ", r.Name, *r.Unless), func() *quantity {
-		return &quantity{kind: ruleAside, Quantity: t.Choice(2, isActive), name: r.Name, times: r.Unless.Times}
-	})
-	return analysis.In(q.Var, isAside)
+	q := t.choice("usable "+name+" "+strings.Join(path, "\x00"), 2, quantity{kind: fieldUsable, name: name, path: path})
+	return analysis.In(q.Var, isUsable)
 }
 
 // proposition says how a resolved expression comes out when all it names is known.
@@ -313,10 +287,7 @@ func neverFails(n ast.Node) bool {
 
 // opaque is a choice between so many outcomes: no, yes, broken, unknown.
 func (t *translator) opaque(kind string, texts []string, outcomesOf int) *analysis.Outcomes {
-	key := "opaque " + kind + " " + strings.Join(texts, "\x00")
-	q := t.define(key, func() *quantity {
-		return &quantity{kind: opaqueTest, Quantity: t.Opaque(outcomesOf), name: t.at}
-	})
+	q := t.choice("opaque "+kind+" "+strings.Join(texts, "\x00"), outcomesOf, quantity{kind: opaqueTest, name: t.at})
 	out := &analysis.Outcomes{Yes: analysis.In(q.Var, isYes), No: analysis.In(q.Var, isNo), Broken: analysis.False()}
 	if outcomesOf > 2 {
 		out.Broken = analysis.In(q.Var, isError)

@@ -167,9 +167,14 @@ func unquoted[T byte | rune](src []T, from int, visit func(i, depth int) bool) {
 	}
 }
 
+// eachNode calls f with n and all within.
+func eachNode(n ast.Node, f func(ast.Node)) {
+	f(n)
+	children(n, func(c *ast.Node) { eachNode(*c, f) })
+}
+
 // nodesOf counts a node and all within.
-func nodesOf(n ast.Node) int {
-	count := 1
-	children(n, func(c *ast.Node) { count += nodesOf(*c) })
+func nodesOf(n ast.Node) (count int) {
+	eachNode(n, func(ast.Node) { count++ })
 	return count
 }

@@ -81,7 +81,7 @@ func writeComparison(w io.Writer, c *rules.Comparison) error {
 		pair("unknown whether they differ", d)
 		fmt.Fprintf(&b, "  = why: %s\n", d.Why)
 	}
-	for _, s := range c.Doubts {
+	for _, s := range c.Uncompared {
 		fmt.Fprintf(&b, "unknown: %s\n", s)
 	}
 	for _, s := range c.Notes {

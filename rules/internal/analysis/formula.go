@@ -1,90 +1,28 @@
 package analysis
 
-import "slices"
+import (
+	"math/big"
+	"slices"
+)
 
-// Var is a variable of a [Space]. The zero Var is the number 0, see [Zero].
+// Var is a variable of a [Model]. The zero Var is the number 0, see [Zero].
 type Var int32
 
 // Zero is a whole number that is always 0: x - Zero ≤ 5 says that x ≤ 5.
 const Zero Var = 0
 
-// MaxConstant is the largest constant, up and down, that may stand in [AtMost] and
-// as a bound of [Space.Int]. It keeps every sum of constants far from overflow.
+// MaxConstant is the largest constant, up and down, of [AtMost] and of the bounds of
+// [Model.Int]. It keeps every sum of constants far from overflow.
 const MaxConstant = 1 << 40
-
-// Space declares the variables that formulas speak of. Declare, then solve: a
-// [Solver] knows the variables that there were when it was made. A Space is not
-// safe for concurrent use.
-type Space struct {
-	vars []variable
-}
-
-type variable struct {
-	size   int // of a choice: its values are 0 … size-1; 0 for a whole number
-	opaque bool
-	prefer int // the value that witnesses take if they may
-	min    int // of a whole number
-	max    int
-}
-
-// NewSpace gives a space without variables.
-func NewSpace() *Space {
-	return &Space{vars: []variable{{min: 0, max: 0}}}
-}
-
-// Choice declares a variable with the values 0 … size-1, of which witnesses
-// prefer the given one.
-func (s *Space) Choice(size, prefer int) Var {
-	return s.declare(variable{size: size, prefer: prefer})
-}
-
-// Opaque declares a choice whose meaning is not known. What can be satisfied only
-// by choosing its value is [Maybe] satisfiable.
-func (s *Space) Opaque(size int) Var {
-	return s.declare(variable{size: size, opaque: true})
-}
-
-// Int declares a whole number between min and max, of which witnesses prefer
-// the one nearest to prefer. A bound beyond MaxConstant is no bound, nor are two
-// bounds that no number lies between.
-func (s *Space) Int(minimum, maximum, prefer int) Var {
-	if minimum > maximum {
-		minimum, maximum = -infinite, infinite
-	}
-	if minimum < -MaxConstant {
-		minimum = -infinite
-	}
-	if maximum > MaxConstant {
-		maximum = infinite
-	}
-	return s.declare(variable{min: minimum, max: maximum, prefer: prefer})
-}
-
-// Widen gives a choice one value more and returns that value.
-func (s *Space) Widen(v Var) int {
-	s.vars[v].size++
-	return s.vars[v].size - 1
-}
-
-func (s *Space) declare(v variable) Var {
-	s.vars = append(s.vars, v)
-	return Var(len(s.vars) - 1)
-}
-
-// infinite stands for no bound. It is far above every sum of constants and far
-// below what overflows when two of them are added.
-const infinite = 1 << 61
 
 type operator uint8
 
 const (
-	isTrue operator = iota
-	isFalse
-	all
-	some
-	in     // v is one of set
-	notIn  // v is none of set
-	atMost // v - w ≤ c
+	all    operator = iota // true if it has no parts
+	some                   // false if it has no parts
+	in                     // v is one of set
+	notIn                  // v is none of set
+	atMost                 // v - w ≤ c
 )
 
 // Formula is a condition that holds or does not, in negation normal form. It is
@@ -94,7 +32,7 @@ type Formula struct {
 	op   operator
 	v, w Var
 	c    int
-	set  bits
+	set  *big.Int
 	kids []*Formula
 	not  *Formula
 	vars []Var // that occur in it, each once
@@ -102,30 +40,24 @@ type Formula struct {
 }
 
 // True holds always.
-func True() *Formula { return &Formula{op: isTrue} }
+func True() *Formula { return And() }
 
 // False holds never.
-func False() *Formula { return &Formula{op: isFalse} }
+func False() *Formula { return Or() }
 
 // In holds if the choice v has one of the values.
 func In(v Var, values ...int) *Formula {
-	if len(values) == 0 {
-		return False()
-	}
-	f := &Formula{op: in, v: v, vars: []Var{v}, size: 1}
+	f := &Formula{op: in, v: v, vars: []Var{v}, size: 1, set: new(big.Int)}
 	for _, x := range values {
-		f.set.add(x)
+		f.set.SetBit(f.set, x, 1)
 	}
 	return f
 }
 
-// AtMost holds if x - y ≤ c, for whole numbers x and y. c lies within ±MaxConstant.
+// AtMost holds if x - y ≤ c, for whole numbers x and y. c is within ±MaxConstant.
 func AtMost(x, y Var, c int) *Formula {
 	if x == y {
-		if 0 <= c {
-			return True()
-		}
-		return False()
+		return Always(0 <= c).Yes
 	}
 	f := &Formula{op: atMost, v: x, w: y, c: c, size: 1}
 	for _, v := range []Var{x, y} {
@@ -137,34 +69,29 @@ func AtMost(x, y Var, c int) *Formula {
 }
 
 // And holds if all of fs do.
-func And(fs ...*Formula) *Formula { return join(all, isTrue, isFalse, fs) }
+func And(fs ...*Formula) *Formula { return join(all, some, fs) }
 
 // Or holds if one of fs does.
-func Or(fs ...*Formula) *Formula { return join(some, isFalse, isTrue, fs) }
+func Or(fs ...*Formula) *Formula { return join(some, all, fs) }
 
-// join makes a formula of parts: neutral ones are left out, a deciding one is the
-// whole, and parts with the same operator are taken apart.
-func join(op, neutral, deciding operator, fs []*Formula) *Formula {
-	var kids []*Formula
+// join makes a formula of parts: an empty one of the other operator is the whole, and
+// parts with the same operator are taken apart.
+func join(op, other operator, fs []*Formula) *Formula {
+	out := &Formula{op: op}
 	for _, f := range fs {
-		switch f.op {
-		case neutral:
-		case deciding:
+		switch {
+		case f.op == op:
+			out.kids = append(out.kids, f.kids...)
+		case f.op == other && len(f.kids) == 0:
 			return f
-		case op:
-			kids = append(kids, f.kids...)
 		default:
-			kids = append(kids, f)
+			out.kids = append(out.kids, f)
 		}
 	}
-	switch len(kids) {
-	case 0:
-		return &Formula{op: neutral}
-	case 1:
-		return kids[0]
+	if len(out.kids) == 1 {
+		return out.kids[0]
 	}
-	out := &Formula{op: op, kids: kids}
-	for _, k := range kids {
+	for _, k := range out.kids {
 		out.vars = append(out.vars, k.vars...)
 		out.size = min(out.size+k.size, infinite)
 	}
@@ -178,34 +105,20 @@ func Not(f *Formula) *Formula {
 	if f.not != nil {
 		return f.not
 	}
-	n := &Formula{v: f.v, w: f.w, c: f.c, set: f.set, vars: f.vars, size: f.size}
-	switch f.op {
-	case isTrue:
-		n.op = isFalse
-	case isFalse:
-		n.op = isTrue
-	case in:
-		n.op = notIn
-	case notIn:
-		n.op = in
-	case atMost: // not x-y ≤ c is y-x ≤ -c-1, since the numbers are whole
-		n.op, n.v, n.w, n.c = atMost, f.w, f.v, -f.c-1
-	case all, some:
-		n.op = all
-		if f.op == all {
-			n.op = some
-		}
-		n.kids = make([]*Formula, len(f.kids))
-		for i, k := range f.kids {
-			n.kids[i] = Not(k)
-		}
+	n := &Formula{v: f.v, w: f.w, c: f.c, set: f.set, vars: f.vars, size: f.size, not: f}
+	n.op = [...]operator{all: some, some: all, in: notIn, notIn: in, atMost: atMost}[f.op]
+	if f.op == atMost { // not x-y ≤ c is y-x ≤ -c-1, since the numbers are whole
+		n.v, n.w, n.c = f.w, f.v, -f.c-1
 	}
-	f.not, n.not = n, f
+	for _, k := range f.kids {
+		n.kids = append(n.kids, Not(k))
+	}
+	f.not = n
 	return n
 }
 
 // Vars lists the variables that occur in f, each once. It must not be changed.
 func (f *Formula) Vars() []Var { return f.vars }
 
-// Size is how many atoms stand in f, those of shared parts counted each time.
+// Size is how many atoms f has, those of shared parts counted each time.
 func (f *Formula) Size() int { return f.size }

@@ -1,10 +1,21 @@
+// Package analysis answers whether conditions can hold together, and in which state.
+//
+// A [Model] has quantities: choices among values, and whole numbers. Conditions become
+// [Outcomes], three formulas that say when a condition is true, false and broken. A [Solver]
+// decides whether formulas hold together.
+//
+// There are two kinds of atoms: a choice has one of some values, and the difference of two
+// whole numbers is at most a constant. With and, or and not over them this is enough for
+// enums, booleans, bounds of numbers and comparisons between them, and it is decided exactly:
+// [Unsat] is never wrong, and [Sat] comes with values that satisfy everything. What these
+// atoms cannot say is an opaque choice. Conditions that hold only if an opaque choice is
+// guessed are [Maybe] satisfiable, and a search that grows too long is [GaveUp]: nothing is
+// known then.
+//
+// The package knows nothing of policies.
 package analysis
 
-import (
-	"slices"
-
-	"github.com/ralph-sdk/ralph/schema"
-)
+import "math/big"
 
 // Bounds of the analyses, in looks at one atom of a condition. What they do not
 // reach is not reported: an analysis that gives up finds nothing.
@@ -13,189 +24,163 @@ const (
 	stepsPerPolicy   = 12_000_000
 )
 
-// A Model is what is known of the world: the quantities on which decisions depend, and what
-// always holds of them.
+// Model has quantities, and what always holds of them. It is not safe for concurrent use.
 type Model struct {
-	*Space
-	always []*Formula // what holds in every state
-	left   int        // steps
+	Steps int // that one question may take
+	left  int // steps of all questions
+
+	vars    []variable
+	choices []*big.Int // what each choice can still be
+	numbers numbers
+
+	conds []*Formula
+	done  []bool // conditions that hold already
+	watch [][]int32
+
+	undo    []change
+	dirty   []Var // whose watchers are to be looked at
+	isDirty []bool
+	guesses int // opaque choices that were made
+	maybe   bool
+	steps   int
+	budget  int
+	scratch big.Int
+}
+
+type variable struct {
+	values *big.Int // of a choice; nil for a number
+	opaque bool
+	prefer int // the value that witnesses take if they may
 }
 
 // NewModel returns a model without quantities.
-func NewModel() *Model { return &Model{Space: NewSpace(), left: stepsPerPolicy} }
+func NewModel() *Model {
+	m := &Model{Steps: stepsPerQuestion, left: stepsPerPolicy}
+	m.numbers.changed = m.touch
+	m.declare(variable{}, 0, 0)
+	return m
+}
+
+// Choice declares a variable with the values 0 … size-1, of which witnesses
+// prefer the given one.
+func (m *Model) Choice(size, prefer int) Var {
+	values := big.NewInt(1)
+	return m.declare(variable{values: values.Sub(values.Lsh(values, uint(size)), big.NewInt(1)), prefer: prefer}, 0, 0)
+}
+
+// Opaque declares a choice whose meaning is not known. What can be satisfied only
+// by choosing its value is [Maybe] satisfiable.
+func (m *Model) Opaque(size int) Var {
+	v := m.Choice(size, 0)
+	m.vars[v].opaque = true
+	return v
+}
+
+// Int declares a whole number between min and max, of which witnesses prefer
+// the one nearest to prefer. A bound beyond MaxConstant is no bound, nor are two
+// bounds without a number between them.
+func (m *Model) Int(minimum, maximum, prefer int) Var {
+	if minimum < -MaxConstant || minimum > maximum {
+		minimum = -infinite
+	}
+	if maximum > MaxConstant || minimum > maximum {
+		maximum = infinite
+	}
+	return m.declare(variable{prefer: prefer}, minimum, maximum)
+}
+
+func (m *Model) declare(v variable, minimum, maximum int) Var {
+	m.vars, m.choices = append(m.vars, v), append(m.choices, v.values)
+	m.watch, m.isDirty = append(m.watch, nil), append(m.isDirty, false)
+	m.numbers.declare(v.values == nil, minimum, maximum)
+	return Var(len(m.vars) - 1)
+}
+
+// widen adds a value to a choice and returns it.
+func (m *Model) widen(v Var) int {
+	values := m.vars[v].values
+	size := values.BitLen()
+	m.vars[v].values = new(big.Int).SetBit(values, size, 1)
+	m.choices[v] = m.vars[v].values
+	return size
+}
 
 // Always adds what holds in every state.
-func (m *Model) Always(f *Formula) { m.always = append(m.always, f) }
-
-// Solver returns a solver that knows what always holds. All quantities must be known by then.
-func (m *Model) Solver() *Solver {
-	s := NewSolver(m.Space)
-	s.Add(m.always...)
-	return s
+func (m *Model) Always(fs ...*Formula) {
+	for _, f := range fs {
+		if f.op == all {
+			m.Always(f.kids...)
+			continue
+		}
+		for _, v := range f.vars {
+			m.watch[v] = append(m.watch[v], int32(len(m.conds)))
+		}
+		m.conds, m.done = append(m.conds, f), append(m.done, false)
+	}
 }
 
-// Ask looks for a state in which fs hold, of the steps that are left.
-func (m *Model) Ask(s *Solver, fs ...*Formula) (r Result) {
-	if m.left > 0 {
-		r = s.Solve(min(stepsPerQuestion, m.left), fs...)
-		m.left -= r.Steps
-	}
-	return r
+// Status is the answer to a question. The zero Status is GaveUp: nothing is known.
+type Status uint8
+
+// The answers.
+const (
+	GaveUp Status = iota // the search was too long
+	Unsat                // no values satisfy the conditions
+	Maybe                // only certain values of opaque choices would
+	Sat                  // the values of the Result do, whatever opaque choices are
+)
+
+// String is the word of the answer, for messages of tests.
+func (s Status) String() string {
+	return [...]string{"gave up", "unsat", "maybe", "sat"}[s]
 }
 
-// Answer reports whether there is a state in which fs hold.
-func (m *Model) Answer(s *Solver, fs ...*Formula) Status {
-	if m.left <= 0 {
-		return GaveUp
-	}
-	status, steps := s.Try(min(stepsPerQuestion, m.left), fs...)
-	m.left -= steps
+// Result is a state in which conditions hold. The zero Result has no values.
+type Result struct {
+	values []int
+	asked  []bool
+}
+
+// Value returns the value of a variable. asked is false if no condition that had to be decided
+// reads the variable, so that any value will do.
+func (r *Result) Value(v Var) (value int, asked bool) { return r.values[v], r.asked[v] }
+
+// Answer reports whether there is a state in which fs hold, of the steps that are left.
+func (m *Model) Answer(fs ...*Formula) Status {
+	status, _ := m.solve(fs, false)
 	return status
 }
 
-// A Quantity is a value of a model: a choice among values, or a number.
-type Quantity struct {
-	Var    Var
-	Number bool
-	Values []any // of a choice, by their number
-	Open   bool  // Values[0] is any value that is not named
+// Ask returns a state in which fs hold; nil if the answer is not [Sat].
+func (m *Model) Ask(fs ...*Formula) (Status, *Result) { return m.solve(fs, true) }
 
-	nonempty bool // a string that is never ""
-	nilable  bool
-	presence Var // of a number that can be nil, a choice: 0 it is nil, 1 it is not
-}
-
-// Choice returns a quantity that is one of so many things.
-func (m *Model) Choice(size, prefer int) Quantity {
-	return Quantity{Var: m.Space.Choice(size, prefer)}
-}
-
-// Opaque returns a choice of which nothing is known.
-func (m *Model) Opaque(size int) Quantity { return Quantity{Var: m.Space.Opaque(size)} }
-
-// unnamed stands in the values of an open choice for all that no rule names.
-type unnamed struct{}
-
-// maxEnum bounds the values of an enum that the model follows one by one.
-const maxEnum = 256
-
-// OfType returns a quantity of a schema type; false if the model cannot express it. Its
-// bounds count if bounded says so; nonempty says that a string is never "".
-func (m *Model) OfType(typ *schema.Schema, prefer any, bounded, nonempty bool) (Quantity, bool) {
-	q := Quantity{nilable: CanBeNil(typ), nonempty: nonempty}
-	if len(typ.Enum) > maxEnum {
-		return q, false
+func (m *Model) solve(fs []*Formula, values bool) (status Status, r *Result) {
+	if m.left <= 0 {
+		return GaveUp, nil
 	}
+	base := len(m.conds)
+	m.Always(fs...)
+	m.steps, m.budget, m.maybe, m.guesses = 0, min(m.Steps, m.left), false, 0
+	choices, numbers := len(m.undo), m.numbers.mark()
+	status = m.search(base, m.begin(base), false)
 	switch {
-	case typ.Kind == schema.Int:
-		return m.number(q, typ, prefer, bounded), true
-	case typ.Kind == schema.Bool && len(typ.Enum) == 0:
-		q.Values = []any{false, true}
-	case len(typ.Enum) > 0:
-		q.Values = typ.Enum
-	case typ.Kind == schema.String:
-		q.Values, q.Open = []any{unnamed{}}, true
-	default:
-		return q, false
+	case status == Unsat && m.maybe:
+		status = Maybe
+	case status == Sat && values:
+		r = m.capture()
 	}
-	values := slices.Clone(q.Values)
-	if typ.HasDefault && !q.Open {
-		values = append(values, typ.Default)
-	}
-	if q.nilable {
-		values = append(values, nil)
-	}
-	if s, ok := prefer.(string); ok && q.Open && !(nonempty && s == "") {
-		values = append(values, s)
-	}
-	q.Values = nil
-	for _, v := range values {
-		switch v.(type) {
-		case string, bool, int, nil, unnamed:
-		default:
-			return q, false
-		}
-		if !slices.Contains(q.Values, v) {
-			q.Values = append(q.Values, v)
-		}
-	}
-	q.Var = m.Space.Choice(len(q.Values), max(0, slices.Index(q.Values, prefer)))
-	return q, true
+	m.back(choices, numbers)
+	m.drop(base)
+	m.left -= m.steps
+	return status, r
 }
 
-// CanBeNil reports whether a field of a type can turn out to hold nothing.
-func CanBeNil(t *schema.Schema) bool { return !t.HasDefault && (t.Optional || t.Nullable) }
-
-func (m *Model) number(q Quantity, typ *schema.Schema, prefer any, bounded bool) Quantity {
-	q.Number = true
-	low, high := -MaxConstant-1, MaxConstant+1
-	within := func(f *float64) bool { return bounded && f != nil && *f >= -MaxConstant && *f <= MaxConstant }
-	if within(typ.Min) {
-		low = int(*typ.Min)
-	}
-	if within(typ.Max) {
-		high = int(*typ.Max)
-	}
-	want, _ := prefer.(int)
-	// A default can be beyond the bounds.
-	if d, ok := typ.Default.(int); ok && typ.HasDefault {
-		low, high = min(low, d), max(high, d)
-	}
-	q.Var = m.Int(low, high, want)
-	if q.nilable {
-		q.presence = m.Space.Choice(2, 1)
-	}
-	if len(typ.Enum) == 0 {
-		return q
-	}
-	values := typ.Enum
-	if typ.HasDefault {
-		values = append(slices.Clone(values), typ.Default)
-	}
-	var one []*Formula
-	for _, v := range values {
-		if i, ok := v.(int); ok && i <= MaxConstant && i >= -MaxConstant {
-			one = append(one, And(AtMost(q.Var, Zero, i), AtMost(Zero, q.Var, -i)))
+// drop forgets the conditions from base on.
+func (m *Model) drop(base int) {
+	for i := len(m.conds) - 1; i >= base; i-- {
+		for _, v := range m.conds[i].vars {
+			m.watch[v] = m.watch[v][:len(m.watch[v])-1]
 		}
 	}
-	m.Always(Or(one...))
-	return q
-}
-
-// Is says that a choice has this value. A value that it can never have is never there.
-func (m *Model) Is(q *Quantity, value any) *Formula {
-	i := slices.Index(q.Values, value)
-	if i < 0 {
-		s, text := value.(string)
-		if !q.Open || q.nonempty && text && s == "" {
-			return False()
-		}
-		i = m.Widen(q.Var)
-		q.Values = append(q.Values, value)
-	}
-	return In(q.Var, i)
-}
-
-// Value returns the value that a quantity has in a result; asked is false if it does not
-// matter.
-func (q *Quantity) Value(r *Result) (value any, asked bool) {
-	i, asked := r.Value(q.Var)
-	if q.nilable && q.Number {
-		if present, known := r.Value(q.presence); known && present == 0 {
-			return nil, true
-		} else if known {
-			asked = true
-		}
-	}
-	switch {
-	case !asked || q.Number || q.Values == nil:
-		return i, asked
-	case q.Values[i] != unnamed{}:
-		return q.Values[i], true
-	}
-	text := "something" // that no rule names
-	for slices.Contains(q.Values, any(text)) {
-		text += " else"
-	}
-	return text, true
+	m.conds, m.done = m.conds[:base], m.done[:base]
 }

@@ -2,24 +2,34 @@ package analysis
 
 // numbers decides conjunctions of x - y ≤ c over whole numbers. They are a graph:
 // x - y ≤ c is an edge from y to x of length c, and the conjunction can be
-// satisfied if and only if no circle is shorter than 0. at is a solution of all
-// edges at any time; an edge that breaks it moves numbers down along the edges
-// until it holds, and a circle shows by the edge's own start having to move.
+// satisfied if and only if no circle is shorter than 0. A solution of all edges is
+// kept at any time; an edge that breaks it moves numbers down along the edges until
+// it holds, and a circle shows by the edge's own start having to move.
 //
 // Beside that the bounds of each number are kept, which are the shortest ways
 // from and to Zero. They decide most atoms without a search.
 type numbers struct {
-	at       []int
-	low, up  []int
-	out, in  [][]edge
-	degree   []int // edges that are the bounds of a number
+	dist     [3][]int    // of each number: see up, down and solution
+	edges    [2][][]edge // that begin (up) and end (down) at a number
+	degree   []int       // edges that are the bounds of a number
 	queue    []Var
 	queued   []bool
-	undo     []bound
-	moves    []bound // of at, within one assertion
+	undo     []moved
 	changed  func(Var)
 	searched int // edges looked at
 }
+
+// infinite is the distance of what is not linked. It is far above every sum of constants
+// and far below what overflows when two of them are added.
+const infinite = 1 << 61
+
+// The distances of a number.
+const (
+	up       = iota // the way from Zero, which is the upper bound
+	down            // the way to Zero, which is the lower bound, negated
+	solution        // a value that goes with those of all others
+	link            // in an undo only: an edge from v to w was added
+)
 
 // edge is the other end of x ≤ y + length.
 type edge struct {
@@ -27,67 +37,56 @@ type edge struct {
 	length int
 }
 
-type boundKind uint8
-
-const (
-	lowBound boundKind = iota
-	upBound
-	newEdge // v → w was added last
-)
-
-// bound is what something was before it was changed.
-type bound struct {
-	kind boundKind
+// moved is what a distance was before it was changed, or a new edge.
+type moved struct {
+	what uint8
 	v, w Var
 	was  int
 }
 
-func newNumbers(vars []variable, changed func(Var)) *numbers {
-	n := &numbers{
-		at: make([]int, len(vars)), low: make([]int, len(vars)), up: make([]int, len(vars)),
-		out: make([][]edge, len(vars)), in: make([][]edge, len(vars)), queued: make([]bool, len(vars)),
-		degree: make([]int, len(vars)), changed: changed,
+// declare adds a variable; numbers between min and max.
+func (n *numbers) declare(number bool, minimum, maximum int) {
+	v := Var(len(n.queued))
+	for d, was := range [...]int{maximum, -minimum, max(minimum, min(maximum, 0))} {
+		n.dist[d] = append(n.dist[d], was)
 	}
-	for i, v := range vars {
-		if v.size > 0 || Var(i) == Zero {
-			continue
-		}
-		n.low[i], n.up[i] = v.min, v.max
-		n.at[i] = max(v.min, min(v.max, 0))
-		if v.max < infinite {
-			n.link(Zero, Var(i), v.max)
-		}
-		if v.min > -infinite {
-			n.link(Var(i), Zero, -v.min)
-		}
-		n.degree[i] = len(n.out[i]) + len(n.in[i])
+	n.edges[up], n.edges[down] = append(n.edges[up], nil), append(n.edges[down], nil)
+	n.queued, n.degree = append(n.queued, false), append(n.degree, 0)
+	if !number || v == Zero {
+		return
 	}
-	return n
+	if maximum < infinite {
+		n.link(Zero, v, maximum)
+	}
+	if minimum > -infinite {
+		n.link(v, Zero, -minimum)
+	}
+	n.degree[v] = len(n.edges[up][v]) + len(n.edges[down][v])
 }
 
 // link adds x ≤ y + length.
 func (n *numbers) link(y, x Var, length int) {
-	n.out[y] = append(n.out[y], edge{x, length})
-	n.in[x] = append(n.in[x], edge{y, length})
+	n.edges[up][y] = append(n.edges[up][y], edge{x, length})
+	n.edges[down][x] = append(n.edges[down][x], edge{y, length})
 }
 
 // value reports whether x - y ≤ c holds in every solution, in none, or neither can
 // be seen at once.
 func (n *numbers) value(x, y Var, c int) value {
 	switch {
-	case n.up[x]-n.low[y] <= c:
+	case n.dist[up][x]+n.dist[down][y] <= c:
 		return yes
-	case n.low[x]-n.up[y] > c:
+	case -n.dist[down][x]-n.dist[up][y] > c:
 		return no
 	case x == Zero || y == Zero:
 		return open
 	}
-	for _, e := range n.out[y] {
+	for _, e := range n.edges[up][y] {
 		if e.to == x && e.length <= c {
 			return yes
 		}
 	}
-	for _, e := range n.out[x] { // y ≤ x + d means x - y ≥ -d
+	for _, e := range n.edges[up][x] { // y ≤ x + d means x - y ≥ -d
 		if e.to == y && -e.length > c {
 			return no
 		}
@@ -97,140 +96,76 @@ func (n *numbers) value(x, y Var, c int) value {
 
 // assert adds x - y ≤ c. It reports whether there is a solution still.
 func (n *numbers) assert(x, y Var, c int) bool {
-	if !n.move(y, x, c) {
+	if mark := n.mark(); !n.lower(solution, x, n.dist[solution][y]+c, y) {
+		n.back(mark)
 		return false
 	}
 	n.link(y, x, c)
-	n.undo = append(n.undo, bound{kind: newEdge, v: y, w: x})
+	n.undo = append(n.undo, moved{what: link, v: y, w: x})
 	n.changed(x)
 	n.changed(y)
-	n.lowerUp(x, add(n.up[y], c))
-	n.raiseLow(y, add(n.low[x], -c))
+	if n.dist[up][y] < infinite {
+		n.lower(up, x, n.dist[up][y]+c, -1)
+	}
+	if n.dist[down][x] < infinite {
+		n.lower(down, y, n.dist[down][x]+c, -1)
+	}
 	return true
 }
 
-// move makes at a solution of x ≤ y + c too.
-func (n *numbers) move(y, x Var, c int) bool {
-	if n.at[x] <= n.at[y]+c {
-		return true
-	}
-	n.moves = n.moves[:0]
+// lower makes to a bound of a distance of v, and of the same distance of what follows from it.
+// It reports whether that ends without a change of one number: without a circle shorter than
+// 0 it does.
+func (n *numbers) lower(which int, v Var, to int, never Var) bool {
+	dist, edges := n.dist[which], n.edges[which%solution]
 	n.queue = n.queue[:0]
-	n.set(x, n.at[y]+c)
-	feasible := true
+	visit := func(v Var, to int) bool {
+		if to >= dist[v] {
+			return true
+		}
+		n.undo = append(n.undo, moved{what: uint8(which), v: v, was: dist[v]})
+		dist[v] = to
+		if which != solution {
+			n.changed(v)
+		}
+		if !n.queued[v] {
+			n.queued[v] = true
+			n.queue = append(n.queue, v)
+		}
+		return v != never
+	}
+	ok := visit(v, to)
 	for i := 0; i < len(n.queue); i++ {
 		v := n.queue[i]
 		n.queued[v] = false
-		if !feasible {
-			continue
-		}
-		for _, e := range n.out[v] {
-			n.searched++
-			if n.at[e.to] > n.at[v]+e.length {
-				if e.to == y { // the way round is shorter than nothing
-					feasible = false
-					break
-				}
-				n.set(e.to, n.at[v]+e.length)
+		for _, e := range edges[v] {
+			if !ok {
+				break
 			}
-		}
-	}
-	if !feasible {
-		for i := len(n.moves) - 1; i >= 0; i-- {
-			n.at[n.moves[i].v] = n.moves[i].was
-		}
-	}
-	return feasible
-}
-
-func (n *numbers) set(v Var, to int) {
-	n.moves = append(n.moves, bound{v: v, was: n.at[v]})
-	n.at[v] = to
-	if !n.queued[v] {
-		n.queued[v] = true
-		n.queue = append(n.queue, v)
-	}
-}
-
-// add adds a constant to a bound that may be infinite.
-func add(b, c int) int {
-	if b >= infinite || b <= -infinite {
-		return b
-	}
-	return b + c
-}
-
-// lowerUp makes to an upper bound of x and of what follows from it. It ends, for
-// there is no circle shorter than 0.
-func (n *numbers) lowerUp(x Var, to int) {
-	n.queue = n.queue[:0]
-	lower := func(v Var, to int) {
-		if to >= n.up[v] {
-			return
-		}
-		n.undo = append(n.undo, bound{kind: upBound, v: v, was: n.up[v]})
-		n.up[v] = to
-		n.changed(v)
-		if !n.queued[v] {
-			n.queued[v] = true
-			n.queue = append(n.queue, v)
-		}
-	}
-	lower(x, to)
-	for i := 0; i < len(n.queue); i++ {
-		v := n.queue[i]
-		n.queued[v] = false
-		for _, e := range n.out[v] {
 			n.searched++
-			lower(e.to, add(n.up[v], e.length))
+			ok = visit(e.to, dist[v]+e.length)
 		}
 	}
-}
-
-// raiseLow makes to a lower bound of y and of what follows from it.
-func (n *numbers) raiseLow(y Var, to int) {
-	n.queue = n.queue[:0]
-	raise := func(v Var, to int) {
-		if to <= n.low[v] {
-			return
-		}
-		n.undo = append(n.undo, bound{kind: lowBound, v: v, was: n.low[v]})
-		n.low[v] = to
-		n.changed(v)
-		if !n.queued[v] {
-			n.queued[v] = true
-			n.queue = append(n.queue, v)
-		}
-	}
-	raise(y, to)
-	for i := 0; i < len(n.queue); i++ {
-		v := n.queue[i]
-		n.queued[v] = false
-		for _, e := range n.in[v] {
-			n.searched++
-			raise(e.to, add(n.low[v], -e.length))
-		}
-	}
+	return ok
 }
 
 func (n *numbers) mark() int { return len(n.undo) }
 
-// back undoes what was asserted since a mark. at may stay: fewer edges break no
-// solution.
+// back undoes what was asserted since a mark.
 func (n *numbers) back(mark int) {
 	for i := len(n.undo) - 1; i >= mark; i-- {
-		switch u := n.undo[i]; u.kind {
-		case lowBound:
-			n.low[u.v] = u.was
-		case upBound:
-			n.up[u.v] = u.was
-		case newEdge:
-			n.out[u.v] = n.out[u.v][:len(n.out[u.v])-1]
-			n.in[u.w] = n.in[u.w][:len(n.in[u.w])-1]
+		u := n.undo[i]
+		if u.what != link {
+			n.dist[u.what][u.v] = u.was
+			continue
 		}
+		n.edges[up][u.v] = n.edges[up][u.v][:len(n.edges[up][u.v])-1]
+		n.edges[down][u.w] = n.edges[down][u.w][:len(n.edges[down][u.w])-1]
 	}
 	n.undo = n.undo[:mark]
 }
 
 // linked reports whether something beside its own bounds was asserted of x.
-func (n *numbers) linked(x Var) bool { return len(n.out[x])+len(n.in[x]) > n.degree[x] }
+func (n *numbers) linked(x Var) bool {
+	return len(n.edges[up][x])+len(n.edges[down][x]) > n.degree[x]
+}

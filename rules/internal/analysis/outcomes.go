@@ -48,5 +48,8 @@ func (o *Outcomes) Choose(a, b *Outcomes) *Outcomes {
 	}
 }
 
+// Known returns the outcomes of whether there is a value.
+func (o *Outcomes) Known() *Outcomes { return &Outcomes{Or(o.Yes, o.No), False(), o.Broken} }
+
 // Size returns how many atoms there are.
 func (o *Outcomes) Size() int { return o.Yes.Size() + o.No.Size() + o.Broken.Size() }

@@ -11,7 +11,7 @@ import (
 
 // world is a space small enough to try every value of every variable.
 type world struct {
-	space   *analysis.Space
+	model   *analysis.Model
 	choices []analysis.Var
 	sizes   []int
 	numbers []analysis.Var // each 0 … top, with or without the solver knowing it
@@ -27,17 +27,17 @@ type condition struct {
 }
 
 func drawWorld(t *rapid.T) world {
-	w := world{space: analysis.NewSpace(), top: 3}
+	w := world{model: analysis.NewModel(), top: 3}
 	for range rapid.IntRange(0, 3).Draw(t, "choices") {
 		size := rapid.IntRange(1, 3).Draw(t, "size")
-		w.choices = append(w.choices, w.space.Choice(size, rapid.IntRange(0, size-1).Draw(t, "prefer")))
+		w.choices = append(w.choices, w.model.Choice(size, rapid.IntRange(0, size-1).Draw(t, "prefer")))
 		w.sizes = append(w.sizes, size)
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "numbers") {
-		w.numbers = append(w.numbers, w.space.Int(0, w.top, rapid.IntRange(-1, w.top+1).Draw(t, "prefer")))
+		w.numbers = append(w.numbers, w.model.Int(0, w.top, rapid.IntRange(-1, w.top+1).Draw(t, "prefer")))
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "opaque") {
-		w.opaque = append(w.opaque, w.space.Opaque(2))
+		w.opaque = append(w.opaque, w.model.Opaque(2))
 	}
 	return w
 }
@@ -144,7 +144,7 @@ func (w world) truth(conds []condition) analysis.Status {
 	return status
 }
 
-const plenty = 1 << 20
+const plenty = 1 << 23
 
 // TestSolveAgreesWithTryingEverything is what the package promises: the answer
 // is exact, and the values of a Sat satisfy every condition.
@@ -155,9 +155,8 @@ func TestSolveAgreesWithTryingEverything(t *testing.T) {
 		for range rapid.IntRange(0, 4).Draw(t, "kept") {
 			kept = append(kept, w.draw(t, 3))
 		}
-		sv := analysis.NewSolver(w.space)
 		for _, c := range kept {
-			sv.Add(c.formula)
+			w.model.Always(c.formula)
 		}
 		// Several questions, to see that none leaves traces.
 		for range rapid.IntRange(1, 3).Draw(t, "questions") {
@@ -168,20 +167,21 @@ func TestSolveAgreesWithTryingEverything(t *testing.T) {
 				asked, fs = append(asked, c), append(fs, c.formula)
 			}
 			conds := append(append([]condition{}, kept...), asked...)
-			got, want := sv.Solve(plenty, fs...), w.truth(conds)
-			if status, _ := sv.Try(plenty, fs...); status != got.Status {
-				t.Fatalf("the answer is %s with values and %s without", got.Status, status)
+			got, values := w.model.Ask(fs...)
+			want := w.truth(conds)
+			if status := w.model.Answer(fs...); status != got {
+				t.Fatalf("the answer is %s with values and %s without", got, status)
 			}
 			// A tautology over opaque choices, o or not o, may look like a guess.
-			if got.Status != want && !(got.Status == analysis.Maybe && want == analysis.Sat && len(w.opaque) > 0) {
-				t.Fatalf("the answer is %s, should be %s:\n%s", got.Status, want, texts(conds))
+			if got != want && !(got == analysis.Maybe && want == analysis.Sat && len(w.opaque) > 0) {
+				t.Fatalf("the answer is %s, should be %s:\n%s", got, want, texts(conds))
 			}
-			if got.Status != analysis.Sat {
+			if got != analysis.Sat {
 				continue
 			}
 			m := map[analysis.Var]int{}
 			for _, v := range append(append([]analysis.Var{}, w.choices...), w.numbers...) {
-				m[v], _ = got.Value(v)
+				m[v], _ = values.Value(v)
 			}
 			w.all(w.opaque, m, func(m map[analysis.Var]int) bool {
 				for _, c := range conds {
@@ -204,32 +204,33 @@ func texts(conds []condition) (s string) {
 
 // TestSolveOutOfSteps: an answer that costs too much is no answer.
 func TestSolveOutOfSteps(t *testing.T) {
-	sp := analysis.NewSpace()
+	m := analysis.NewModel()
 	// Seven numbers, all different, between 0 and 5: unsatisfiable, and hard to
 	// see for a search that knows only differences.
 	var vars []analysis.Var
 	for range 7 {
-		vars = append(vars, sp.Int(0, 5, 0))
+		vars = append(vars, m.Int(0, 5, 0))
 	}
-	sv := analysis.NewSolver(sp)
 	for i, x := range vars {
 		for _, y := range vars[:i] {
-			sv.Add(analysis.Or(analysis.AtMost(x, y, -1), analysis.AtMost(y, x, -1)))
+			m.Always(analysis.Or(analysis.AtMost(x, y, -1), analysis.AtMost(y, x, -1)))
 		}
 	}
-	if got := sv.Solve(100); got.Status != analysis.GaveUp {
-		t.Errorf("after 100 steps the answer is %s, should be gave up", got.Status)
-	}
-	if got := sv.Solve(1 << 24); got.Status != analysis.Unsat {
-		t.Errorf("with all the steps it needs the answer is %s, should be unsat", got.Status)
+	for _, tt := range []struct {
+		steps int
+		want  analysis.Status
+	}{{100, analysis.GaveUp}, {plenty, analysis.Unsat}} {
+		if m.Steps = tt.steps; m.Answer() != tt.want {
+			t.Errorf("after %d steps the answer is not %s", tt.steps, tt.want)
+		}
 	}
 }
 
 func TestSolve(t *testing.T) {
-	sp := analysis.NewSpace()
-	phase := sp.Choice(3, 1)
-	index, total := sp.Int(0, 1000, 0), sp.Int(0, 1000, 3)
-	mood := sp.Opaque(2)
+	m := analysis.NewModel()
+	phase := m.Choice(3, 1)
+	index, total := m.Int(0, 1000, 0), m.Int(0, 1000, 3)
+	mood := m.Opaque(2)
 	atLeast := func(x analysis.Var, c int) *analysis.Formula { return analysis.AtMost(analysis.Zero, x, -c) }
 	for _, tt := range []struct {
 		name string
@@ -250,12 +251,12 @@ func TestSolve(t *testing.T) {
 		{"a guess that does not help", []*analysis.Formula{analysis.In(mood, 1), analysis.In(mood, 0)}, analysis.Unsat, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := analysis.NewSolver(sp).Solve(plenty, tt.ask...)
-			if got.Status != tt.want {
-				t.Fatalf("the answer is %s, should be %s", got.Status, tt.want)
+			got, values := m.Ask(tt.ask...)
+			if got != tt.want {
+				t.Fatalf("the answer is %s, should be %s", got, tt.want)
 			}
 			for v, want := range tt.at {
-				if x, _ := got.Value(v); x != want {
+				if x, _ := values.Value(v); x != want {
 					t.Errorf("variable %d is %d, should be %d", v, x, want)
 				}
 			}
@@ -263,20 +264,19 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-// ExampleSolver finds a state in which work is left though the phase is over.
-func ExampleSolver() {
-	sp := analysis.NewSpace()
-	phase := sp.Choice(2, 0) // 0 is planning, 1 is execution
-	index, total := sp.Int(0, 1000, 0), sp.Int(0, 1000, 0)
+// ExampleModel finds a state in which work is left though the phase is over.
+func ExampleModel() {
+	m := analysis.NewModel()
+	phase := m.Choice(2, 0) // 0 is planning, 1 is execution
+	index, total := m.Int(0, 1000, 0), m.Int(0, 1000, 0)
 
-	sv := analysis.NewSolver(sp)
-	sv.Add(analysis.AtMost(index, total, -1))                      // index < total
-	sv.Add(analysis.Not(analysis.In(phase, 1)))                    // not execution
-	r := sv.Solve(1000, analysis.AtMost(analysis.Zero, index, -3)) // index >= 3
+	m.Always(analysis.AtMost(index, total, -1))                   // index < total
+	m.Always(analysis.Not(analysis.In(phase, 1)))                 // not execution
+	status, r := m.Ask(analysis.AtMost(analysis.Zero, index, -3)) // index >= 3
 
 	p, _ := r.Value(phase)
 	i, _ := r.Value(index)
 	n, _ := r.Value(total)
-	fmt.Println(r.Status, p, i, n)
+	fmt.Println(status, p, i, n)
 	// Output: sat 0 3 4
 }

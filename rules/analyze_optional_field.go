@@ -10,33 +10,36 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
-// fields looks in the when of a rule for fields that may be absent and are used
-// where nothing is an error.
-func (a *analyzer) fields(i int) {
-	guarded := map[string]bool{} // paths that the when compares with nil
-	a.p.rules[i].when.walk(func(o *operand) {
-		var visit func(n ast.Node)
-		visit = func(n ast.Node) {
-			if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "==" || b.Operator == "!=") {
+// optionalField reports fields that may be missing in the when of a rule and are used where
+// nothing is an error.
+func (a *analyzer) optionalField() {
+	for _, r := range a.p.rules {
+		if !own(r) {
+			continue
+		}
+		guarded := map[string]bool{} // paths that the when compares with nil
+		r.when.walk(func(o *operand) {
+			eachNode(a.t.tree(o), func(n ast.Node) {
+				b, ok := n.(*ast.BinaryNode)
+				if !ok || b.Operator != "==" && b.Operator != "!=" {
+					return
+				}
 				if _, ok := b.Right.(*ast.NilNode); ok {
 					guarded[b.Left.String()] = true
 				}
 				if _, ok := b.Left.(*ast.NilNode); ok {
 					guarded[b.Right.String()] = true
 				}
+			})
+		})
+		r.when.walk(func(o *operand) {
+			f := fieldCheck{a: a, o: o, r: a.t.c.silentResolver(o.snippet.scope), guarded: guarded}
+			if o.boolean {
+				f.needs(a.t.tree(o))
 			}
-			children(n, func(c *ast.Node) { visit(*c) })
-		}
-		visit(a.t.tree(o))
-	})
-	a.p.rules[i].when.walk(func(o *operand) {
-		f := fieldCheck{a: a, o: o, r: a.t.c.silentResolver(o.snippet.scope), guarded: guarded}
-		n := a.t.tree(o)
-		if o.boolean {
-			f.needs(n)
-		}
-		f.visit(n)
-	})
+			f.visit(a.t.tree(o))
+		})
+	}
 }
 
 // fieldCheck looks at one operand.
@@ -89,10 +92,9 @@ func (f *fieldCheck) needs(n ast.Node) {
 	for i := len(path) - 2; i >= 0; i-- {
 		absent = map[string]any{path[i]: absent}
 	}
-	a := f.a
-	a.report("optional-field", f.o.snippet.pos(f.o.from+from), f.o.snippet.pos(f.o.from+to),
+	d := f.a.report("optional-field", place{f.o.snippet.pos(f.o.from + from), f.o.snippet.pos(f.o.from + to)},
 		fmt.Sprintf("write %s ?? and a value that stands in, or give the field a default in its schema", text),
-		fmt.Sprintf("%q may be absent, and then this cannot be evaluated", strings.Join(path, ".")), nil)
-	w := Witness{Facts: map[string]any{a.t.labelOf(sym.fact): absent}}
-	a.diags[len(a.diags)-1].Witness = w.asJSON()
+		fmt.Sprintf("%q may be absent, and then this cannot be evaluated", strings.Join(path, ".")))
+	w := Witness{Facts: map[string]any{sym.fact.Name: absent}}
+	d.Witness = w.asJSON()
 }

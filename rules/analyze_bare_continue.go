@@ -1,0 +1,25 @@
+package rules
+
+import "fmt"
+
+// bareContinue reports a continue rule without a when, which holds also over a fact that
+// cannot be read: the stop rules above it are unknown then, so it would continue
+// blindly. A default does not help, it replaces only what is missing.
+func (a *analyzer) bareContinue() {
+	for i, r := range a.p.rules {
+		if r.Verb != verbContinue || r.when != nil {
+			continue
+		}
+		for _, f := range a.p.facts {
+			if !f.Source.Editable || !f.sym.used.Load() {
+				continue
+			}
+			invalid := a.t.status(f, isInvalid)
+			if blind := a.turn(i, a.holds[i], invalid); a.possible(blind) {
+				a.report("bare-continue", a.place(i), "say in when what the rule relies on, or stop when invalid("+f.Name+")",
+					fmt.Sprintf("the rule %q continues also when %q cannot be read", r.Name, f.Name), blind, where(invalid))
+				break
+			}
+		}
+	}
+}

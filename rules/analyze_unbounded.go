@@ -1,0 +1,78 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/ralph-sdk/ralph/internal/vocab"
+)
+
+// unboundedContinue reports continue rules that never end with an agent that changes
+// nothing: only ralph's own limits would end them. A count that the agent is to
+// change (when: done < total) is no bound; one that the policy itself raises is.
+func (a *analyzer) unboundedContinue() {
+	own := defaultLimits()
+	if l := a.p.limits; l.HasRepeats || l.Tokens > 0 || l.Continuations < own.Continuations || l.Total < own.Total || l.Elapsed < own.Elapsed {
+		return
+	}
+	stopped := a.moves(a.p.when) // the policy's own when or an earlier stop rule ends the loop some day
+	for i, r := range a.p.rules {
+		switch {
+		case a.dead[i]:
+		case r.Verb == verbStop && a.moves(r.when):
+			stopped = true
+		case r.Verb == verbContinue && r.Unless == nil && !stopped && !a.moves(r.when):
+			a.report("unbounded-continue", a.place(i),
+				"add limits: {repeats: 10}, unless_repeated, a counter that the rule raises itself, or test stop_hook_active",
+				fmt.Sprintf("an agent that changes nothing is sent on by the rule %q until the built-in limits end the loop", r.Name), where(a.holds[i]), nil)
+		}
+	}
+}
+
+// moves reports whether a condition reads what changes though the agent changes
+// nothing: the host's flag, the loop memory, the time, or a value that the policy sets.
+func (a *analyzer) moves(root *cond) bool {
+	found := false
+	root.walk(func(o *operand) {
+		for _, s := range o.syms {
+			switch s.kind {
+			case nameSymbol:
+				found = found || s.name == vocab.StopHookActive || s.name == vocab.Now || s.info.Memory
+			case memorySymbol:
+				found = found || s.memory.set.Load()
+			case askSymbol:
+				found = found || s.ask == "age"
+			case letSymbol:
+				found = found || a.moves(s.let.root)
+			}
+		}
+		for i := range o.reads {
+			found = found || a.sets(&o.reads[i])
+		}
+	})
+	return found
+}
+
+// sets reports whether a rule that does not stop changes what an operand reads.
+func (a *analyzer) sets(read *access) bool {
+	for _, r := range a.p.rules {
+		if r.Verb == verbStop {
+			continue
+		}
+		for _, e := range r.then {
+			if e.kind == SetEffect && e.fact == read.fact && e.reaches(read.path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reaches reports whether a set changes what is read at a path, as far as is known.
+func (e *effect) reaches(path []string) bool {
+	for i := range min(len(path), len(e.steps)) {
+		if s := e.steps[i]; s.index == nil && path[i] != "*" && path[i] != s.field {
+			return false
+		}
+	}
+	return true
+}
