@@ -61,7 +61,7 @@ func TestImports(t *testing.T) {
 		"internal/source":         nil,
 
 		// The language and the decision.
-		"rules":        {"./internal/form", "./internal/nearest", "./internal/regexpsize", "./internal/source", "./internal/vocab", "./rules/internal/analysis", "./schema", "runtime/debug", "time"},
+		"rules":        {"./internal/form", "./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "./internal/source", "./internal/vocab", "./rules/internal/analysis", "./schema", "runtime/debug", "time"},
 		"rules/format": {"./internal/source", "./rules"},
 
 		// Files.
@@ -81,12 +81,12 @@ func TestImports(t *testing.T) {
 		// Events in, facts gathered, verdicts applied.
 		"internal/hookfile": nil,
 		"host":              {"./internal/hookfile", "./internal/jsontext", "./internal/markdown", "./internal/shellwords", "./internal/vocab", "os", "path/filepath", "syscall", "time"},
-		"host/setup":        {"./host", "./internal/hookfile", "./internal/jsonedit", "./internal/nearest", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
+		"host/setup":        {"./host", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
 		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/child", "./internal/git", "./internal/home", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./host", "./internal/vocab", "./loop", "./rules", "testing", "time"}, // for tests
-		"policytest":        {"./host", "./internal/form", "./internal/home", "./internal/nearest", "./internal/recorded", "./internal/source", "./internal/vocab", "./loop", "./rules", "./schema", "./state", "os", "path/filepath", "testing", "time"},
+		"policytest":        {"./host", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/recorded", "./internal/source", "./internal/vocab", "./loop", "./rules", "./schema", "./state", "os", "path/filepath", "testing", "time"},
 		"loop/replay":       {"./internal/recorded", "./internal/vocab", "./loop", "./rules", "./schema", "time"},
 
 		// Runs of an agent.
@@ -109,7 +109,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "time"},
 		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./docs/checks", "./host", "./host/setup", "./internal/fatal", "./internal/form", "./internal/home", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./rules/format", "./run", "./schema", "./state", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./docs/checks", "./host", "./host/setup", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./rules/format", "./run", "./schema", "./state", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
@@ -54,7 +55,7 @@ func parse(payload []byte) (object, error) {
 	}
 	in, ok := v.(map[string]any)
 	if !ok {
-		return nil, &InputError{"it is " + kind(v) + "; one JSON object was expected", false}
+		return nil, &InputError{"it is " + jsontext.Kind(v) + "; one JSON object was expected", false}
 	}
 	for k, v := range in {
 		in[k] = plain(v)
@@ -71,20 +72,6 @@ func explain(err error) string {
 		return "it ends in the middle of a value"
 	}
 	return err.Error()
-}
-
-func kind(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "a boolean"
-	case string:
-		return "a string"
-	case []any:
-		return "an array"
-	}
-	return "a number"
 }
 
 // plain turns numbers into Go's own, in place. The nesting is bounded by the decoder.

@@ -1,10 +1,10 @@
 package host
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // Reply is what a verdict says to the host. The zero Reply lets the agent stop and says nothing.
@@ -100,13 +100,7 @@ func (b body) encode() []byte {
 	if b == (body{}) {
 		return nil
 	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if e.Encode(b) != nil {
-		return nil // texts never fail; were it otherwise, silence lets the agent stop
-	}
-	return out.Bytes()
+	return append(jsontext.Encode(b), '\n')
 }
 
 // portable fills in the form that every host with a JSON answer understands. It returns what is left to say.

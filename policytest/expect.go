@@ -1,12 +1,14 @@
 package policytest
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -188,12 +190,4 @@ func pathText(path []any) string {
 	return b.String()
 }
 
-func jsonText(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "?"
-	}
-	return strings.TrimSpace(b.String())
-}
+func jsonText(v any) string { return cmp.Or(string(jsontext.Encode(v)), "?") }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // display writes a value as texts and paths show it.
@@ -58,13 +59,10 @@ func appendDisplay(b []byte, v any) []byte {
 // asJSON writes a value as JSON, with <, > and & as they are: it is for users
 // and agents, not for web pages.
 func asJSON(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return fmt.Sprint(v)
+	if b := jsontext.Encode(v); b != nil {
+		return string(b)
 	}
-	return string(bytes.TrimRight(b.Bytes(), "\n"))
+	return fmt.Sprint(v)
 }
 
 // short cuts a value down to what a trace can show.

@@ -1,10 +1,11 @@
 package schema
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // Kind is what a value basically is.
@@ -216,14 +217,7 @@ func cut(s string, most int) string {
 }
 
 // quote is fmt's %q, but for characters that people can read.
-func quote(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	// A string never fails to encode.
-	_ = enc.Encode(s)
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func quote(s string) string { return string(jsontext.Encode(s)) }
 
 // Zero is the value that stands for "nothing said" where a type is declared: "",
 // false, 0 or an empty list. It is nil for every other kind, and for a nil Type.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -101,7 +102,7 @@ func (e editable) with(set Set) (editable, error) {
 
 	var edited []byte
 	if e.format == JSON {
-		edited, err = jsonedit.Set(e.src, set.Path, jsonedit.Encode(set.Value))
+		edited, err = jsonedit.Set(e.src, set.Path, jsontext.Encode(set.Value))
 	} else {
 		name, _ := set.Path[0].(string) // Assign took it
 		edited, err = spliceFrontMatter(e.src, e.matter, e.format, name, set.Value)
@@ -114,7 +115,7 @@ func (e editable) with(set Set) (editable, error) {
 	if err == errMatterSize {
 		return editable{}, err
 	}
-	if err != nil || !bytes.Equal(jsonedit.Encode(after.value), jsonedit.Encode(model)) {
+	if err != nil || !bytes.Equal(jsontext.Encode(after.value), jsontext.Encode(model)) {
 		return editable{}, errByHand
 	}
 	if after.matter != nil && !bytes.Equal(after.matter.body, e.matter.body) {

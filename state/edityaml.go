@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ralph-sdk/ralph/internal/jsonedit"
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // spliceFrontMatter replaces the bytes of one value that is on the line of its field, or
@@ -87,7 +87,7 @@ func renderKey(name string) string {
 	if found, _, ok := keyOf([]byte(key + ":")); ok && found == name {
 		return key
 	}
-	return jsonForYAML(string(jsonedit.Encode(name)))
+	return jsonForYAML(string(jsontext.Encode(name)))
 }
 
 // onlyComment reports whether nothing stands behind a value but blanks and a
@@ -122,7 +122,7 @@ func cutYAMLLine(src []byte) (line []byte, size int) {
 func renderYAML(v any, style yaml.Style) string {
 	text, ok := v.(string)
 	if !ok {
-		return jsonForYAML(string(jsonedit.Encode(v)))
+		return jsonForYAML(string(jsontext.Encode(v)))
 	}
 	switch {
 	case style&yaml.SingleQuotedStyle != 0 && printable(text):
@@ -130,7 +130,7 @@ func renderYAML(v any, style yaml.Style) string {
 	case style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) == 0 && plainIsSafe(text):
 		return text
 	}
-	return jsonForYAML(string(jsonedit.Encode(text)))
+	return jsonForYAML(string(jsontext.Encode(text)))
 }
 
 // jsonForYAML escapes the characters that JSON allows raw and YAML reads as

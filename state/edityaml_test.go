@@ -101,7 +101,7 @@ func TestEditWithoutFrontMatter(t *testing.T) {
 	for src, want := range map[string]string{
 		"# Title\n":     "the file has no front matter: its first line is not ---",
 		"---\na: 1\n":   "the file has front matter that line 1 opens and no second --- closes; write a line of --- below its last field",
-		"---\n- a\n---": "the file has front matter that is not a list of fields (key: value) but a list",
+		"---\n- a\n---": "the file has front matter that is not a list of fields (key: value) but an array",
 	} {
 		if got, err := Edit([]byte(src), FrontMatter, []Set{set(1, "a")}); err == nil || err.Error() != want {
 			t.Errorf("Edit(%q) = %q, %v; want %q", src, got, err, want)

@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ralph-sdk/ralph/internal/jsonedit"
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -126,7 +126,7 @@ func decodeFrontMatter(src []byte) (*matter, error) {
 	}
 	fields, ok := value.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("has front matter that is not a list of fields (key: value) but %s", jsonedit.Kind(value))
+		return nil, fmt.Errorf("has front matter that is not a list of fields (key: value) but %s", jsontext.Kind(value))
 	}
 	m.value = fields
 	return m, nil

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // encodeJSON writes a report for programs.
@@ -36,15 +39,7 @@ func cut(s string, n int) string {
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // jsonText is a value as JSON in one line.
-func jsonText(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Sprint(v)
-	}
-	return strings.TrimSpace(b.String())
-}
+func jsonText(v any) string { return cmp.Or(string(jsontext.Encode(v)), fmt.Sprint(v)) }
 
 // shownValue is a value as JSON in one line. A trace holds a long list or object as the beginning of its JSON.
 func shownValue(v any) string {

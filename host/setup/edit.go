@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
@@ -111,12 +112,12 @@ func (g Host) update(src []byte, e Entry, words []string) ([]byte, error) {
 	line, args := g.command(runtime.GOOS, words, added, e.listed)
 	if is, want := e.command(), append([]string{line}, args...); !slices.Equal(is, want) {
 		var err error
-		if src, err = jsonedit.Put(src, e.path(e.key), jsonedit.Encode(line)); err != nil {
+		if src, err = jsonedit.Put(src, e.path(e.key), jsontext.Encode(line)); err != nil {
 			return nil, err
 		}
 		switch {
 		case args != nil:
-			src, err = jsonedit.Put(src, e.path("args"), jsonedit.Encode(args))
+			src, err = jsonedit.Put(src, e.path("args"), jsontext.Encode(args))
 		case e.listed:
 			src, err = jsonedit.Cut(src, e.path("args"))
 		}
@@ -126,7 +127,7 @@ func (g Host) update(src []byte, e Entry, words []string) ([]byte, error) {
 	}
 	deadline := g.env.deadlineOf(append(slices.Clip(words), texts(added)...))
 	if key := g.form().timeoutKey(); key != "" && e.Timeout < float64(leastTimeout(deadline)) {
-		return jsonedit.Put(src, e.path(key), jsonedit.Encode(g.Timeout(deadline)))
+		return jsonedit.Put(src, e.path(key), jsontext.Encode(g.Timeout(deadline)))
 	}
 	return src, nil
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/hookfile"
-	"github.com/ralph-sdk/ralph/internal/jsonedit"
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
@@ -51,7 +51,7 @@ func (g Host) entry(goos, event string, words []string) []byte {
 	line, args := g.command(goos, words, nil, true)
 	var fields []string
 	field := func(key string, value any) {
-		fields = append(fields, fmt.Sprintf("%s: %s", jsonedit.Encode(key), jsonedit.Encode(value)))
+		fields = append(fields, fmt.Sprintf("%s: %s", jsontext.Encode(key), jsontext.Encode(value)))
 	}
 	if !g.form().Loop {
 		field("type", "command")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/hookfile"
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -148,7 +149,7 @@ func listHooks(ctx context.Context, project string, t *hookfile.Trust) ([]listed
 		in.Close() // which ends it
 		_ = cmd.Wait()
 	}()
-	ask := strings.ReplaceAll(strings.Join(t.Ask, "\n"), "PROJECT", string(jsonedit.Encode(project)))
+	ask := strings.ReplaceAll(strings.Join(t.Ask, "\n"), "PROJECT", string(jsontext.Encode(project)))
 	if _, err := fmt.Fprintln(in, ask); err != nil {
 		return nil, err
 	}

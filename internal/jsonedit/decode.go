@@ -3,10 +3,9 @@
 package jsonedit
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -18,38 +17,7 @@ func Decode(src []byte) (schema.Document, error) {
 		return schema.Document{}, fmt.Errorf("is not valid JSON: %w", err)
 	}
 	if _, ok := doc.Value.(map[string]any); !ok {
-		return schema.Document{}, fmt.Errorf("is not a JSON object but %s", Kind(doc.Value))
+		return schema.Document{}, fmt.Errorf("is not a JSON object but %s", jsontext.Kind(doc.Value))
 	}
 	return doc, nil
-}
-
-// Kind names the kind of a decoded value.
-func Kind(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "true or false"
-	case string:
-		return "text"
-	case int, float64, json.Number:
-		return "a number"
-	case []any:
-		return "a list"
-	case map[string]any:
-		return "an object"
-	}
-	return fmt.Sprintf("a %T", v)
-}
-
-// Encode writes a value in one line, without the escapes that are meant for web
-// pages. What JSON cannot hold is nil.
-func Encode(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
-		return nil
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

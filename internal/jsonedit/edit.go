@@ -128,7 +128,7 @@ func model(v any, path []any, value any, h how) (any, error) {
 	case string:
 		object, ok := v.(map[string]any)
 		if !ok && (v != nil || h != put) {
-			return nil, fmt.Errorf("there is no object that could have the field %q, but %s", key, Kind(v))
+			return nil, fmt.Errorf("there is no object that could have the field %q, but %s", key, jsontext.Kind(v))
 		}
 		if _, ok := object[key]; !ok && h != put && (len(path) > 1 || ends) {
 			return nil, fmt.Errorf("there is no field %q", key)
@@ -145,7 +145,7 @@ func model(v any, path []any, value any, h how) (any, error) {
 	case int:
 		list, ok := v.([]any)
 		if !ok && (v != nil || h != put) {
-			return nil, fmt.Errorf("there is no list that could have an element %d, but %s", key, Kind(v))
+			return nil, fmt.Errorf("there is no list that could have an element %d, but %s", key, jsontext.Kind(v))
 		}
 		copied := slices.Clone(list)
 		if h == put && key == len(list) {
@@ -174,11 +174,8 @@ func (s source) put(path []any, value []byte, asIs bool) (splice, error) {
 			return splice{at, at + len("null"), s.inStyle(st, at, wrap(path[i:], value))}, nil
 		}
 		members, end := s.members(at)
-		found, isNext := s.find(at, members, part)
+		found := s.find(members, part)
 		if found < 0 {
-			if !isNext {
-				return splice{}, fmt.Errorf("there is no %v", part)
-			}
 			key, _ := part.(string)
 			return s.addMember(st, at, end, members, key, wrap(path[i+1:], value)), nil
 		}
@@ -192,10 +189,8 @@ func (s source) cut(path []any) (splice, error) {
 	at := s.outermost()
 	for i, part := range path {
 		members, end := s.members(at)
-		found, _ := s.find(at, members, part)
+		found := s.find(members, part)
 		switch {
-		case found < 0:
-			return splice{}, fmt.Errorf("there is no %v", part)
 		case i < len(path)-1:
 			at = members[found].Start
 		case len(members) == 1:
@@ -209,37 +204,21 @@ func (s source) cut(path []any) (splice, error) {
 	return splice{}, errByHand
 }
 
-// find gives the member that part names, the last of several, or -1; isNext tells
-// that one could be added for it.
-func (s source) find(at int, members []jsontext.Member, part any) (found int, isNext bool) {
-	switch key := part.(type) {
-	case int:
-		if s[at] != '[' || key < 0 || key > len(members) {
-			return -1, false
+// find returns the index of the member that part names, the last of several, or -1.
+func (s source) find(members []jsontext.Member, part any) int {
+	for i, m := range slices.Backward(members) {
+		if part == i || m.KeyEnd > m.KeyStart && jsontext.Value(s[m.KeyStart:m.KeyEnd]).Text() == part {
+			return i
 		}
-		if key == len(members) {
-			return -1, true
-		}
-		return key, false
-	case string:
-		if s[at] != '{' {
-			return -1, false
-		}
-		for j := len(members) - 1; j >= 0; j-- {
-			if jsontext.Value(s[members[j].KeyStart:members[j].KeyEnd]).Text() == key {
-				return j, false
-			}
-		}
-		return -1, true
 	}
-	return -1, false
+	return -1
 }
 
 // wrap makes the objects and lists that lead to value.
 func wrap(path []any, value []byte) []byte {
 	for i := len(path) - 1; i >= 0; i-- {
 		if key, ok := path[i].(string); ok {
-			value = bytes.Join([][]byte{{'{'}, Encode(key), {':'}, value, {'}'}}, nil)
+			value = bytes.Join([][]byte{{'{'}, jsontext.Encode(key), {':'}, value, {'}'}}, nil)
 		} else {
 			value = bytes.Join([][]byte{{'['}, value, {']'}}, nil)
 		}
@@ -252,7 +231,7 @@ func wrap(path []any, value []byte) []byte {
 func (s source) addMember(st style, open, end int, members []jsontext.Member, key string, value []byte) splice {
 	var name []byte
 	if s[open] == '{' {
-		name = Encode(key)
+		name = jsontext.Encode(key)
 	}
 	if len(members) == 0 {
 		if st.newline == "" {

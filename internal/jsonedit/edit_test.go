@@ -53,13 +53,13 @@ func TestPut(t *testing.T) {
 
 		{name: "past the end", src: `{"l":[1]}`, path: at("l", 2), value: `1`, err: "there is no element 2 in a list of 1"},
 		{name: "before the start", src: `{"l":[1]}`, path: at("l", -1), value: `1`, err: "there is no element -1"},
-		{name: "into a text", src: `{"l":"x"}`, path: at("l", "a"), value: `1`, err: `there is no object that could have the field "a", but text`},
+		{name: "into a text", src: `{"l":"x"}`, path: at("l", "a"), value: `1`, err: `there is no object that could have the field "a", but a string`},
 		{name: "into an object by number", src: `{"l":{}}`, path: at("l", 0), value: `1`, err: "there is no list that could have an element 0, but an object"},
 		{name: "a value that is no JSON", src: `{}`, path: at("a"), value: `{`, err: "the new value is not JSON"},
 		{name: "two values", src: `{}`, path: at("a"), value: `1 2`, err: "the new value is not JSON"},
 		{name: "a broken file", src: "{\n  \"a\": 1,\n}", path: at("b"), value: `1`, err: "the file is not valid JSON: 3:1"},
 		{name: "an empty file", src: "", path: at("b"), value: `1`, err: "the file is not valid JSON"},
-		{name: "a file that is a list", src: "[]", path: at(0), value: `1`, err: "the file is not a JSON object but a list"},
+		{name: "a file that is a list", src: "[]", path: at(0), value: `1`, err: "the file is not a JSON object but an array"},
 		{name: "no path", src: "{}", value: `1`, err: "there is no path"},
 		{name: "an odd path", src: "{}", path: at(1.5), value: `1`, err: "not of float64"},
 	}
