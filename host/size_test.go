@@ -81,3 +81,24 @@ func TestReadingDependsOnTheTurn(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a policy asks for, in any order, no byte is read twice, but for the head that shows what kind of file it is.
+func TestReadingIsOnePass(t *testing.T) {
+	data := strings.Repeat(user("go")+agent("step", tool("Bash"))+result(strings.Repeat("x", 1500)), 500) + user("go on") + agent("DONE")
+	read := int64(0)
+	o := host.SessionOptions{Open: func(string) (host.File, error) { return long{data, data, int64(len(data)), &read}, nil }}
+	s, err := host.ReadSession(t.Context(), "session.jsonl", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s.Actions()
+		s.Tasks(t.Context())
+		if turns, talk := len(s.Turns(2000)), len(s.Conversation(t.Context(), 2000, true)); turns != 1002 || talk != 1002 {
+			t.Errorf("%d turns and %d exchanges", turns, talk)
+		}
+	}
+	if read > int64(len(data))+64 {
+		t.Errorf("%d bytes of %d are read", read, len(data))
+	}
+}
