@@ -105,10 +105,11 @@ func (s File) groups(event string) (int, error) {
 
 // update brings an entry up to date. What a user added to it stays.
 func (g Host) update(src []byte, e Entry, words []string) ([]byte, error) {
-	_, _, added := e.flags()
+	without := ""
 	if slices.Contains(words, "--deadline") {
-		added = withoutDeadline(added)
+		without = "--deadline"
 	}
+	added := e.added(without)
 	line, args := g.command(runtime.GOOS, words, added, e.listed)
 	if is, want := e.command(), append([]string{line}, args...); !slices.Equal(is, want) {
 		var err error
@@ -125,7 +126,7 @@ func (g Host) update(src []byte, e Entry, words []string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	deadline := g.env.deadlineOf(append(slices.Clip(words), texts(added)...))
+	deadline := g.env.deadlineOf(flagsOf(slices.Concat(words, texts(added))))
 	if key := g.form().timeoutKey(); key != "" && e.Timeout < float64(leastTimeout(deadline)) {
 		return jsonedit.Put(src, e.path(key), jsontext.Encode(g.Timeout(deadline)))
 	}

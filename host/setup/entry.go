@@ -74,8 +74,7 @@ func (e Entry) Ralph() (policies []string, ok bool) {
 	if len(e.words) < 2 || e.words[1].Text != "eval" || !isRalph(e.words[0].Text) {
 		return nil, false
 	}
-	policies, _, _ = e.flags()
-	return workspace.OrDefault(policies), true
+	return workspace.OrDefault(valuesOf(e.flags(), "--policy")), true
 }
 
 // Asks reports whether the entry asks ralph for just these policies; none is the default one.
@@ -85,49 +84,63 @@ func (e Entry) Asks(policies []string) bool {
 }
 
 // Set returns the values of params that an entry of ralph states, as name=value.
-func (e Entry) Set() []string {
-	_, set, _ := e.flags()
-	return set
-}
+func (e Entry) Set() []string { return valuesOf(e.flags(), "--set") }
 
 // ByStatus reports whether an entry of ralph answers by its exit status, so that status 2 is an answer.
-func (e Entry) ByStatus() bool {
-	_, _, added := e.flags()
-	return answersByStatus(added)
-}
+func (e Entry) ByStatus() bool { return answersByStatus(e.flags()) }
 
 // Program returns the program that an entry of ralph runs.
 func (e Entry) Program() string { return e.words[0].Text }
 
-// flags takes an entry of ralph apart: its policies, the values of params that it
-// states, and what a user added to them.
-func (e Entry) flags() (policies, set []string, further []shellwords.Word) {
-	args := e.words[2:]
-	for i := 0; i < len(args); i++ {
-		name, value, ok := strings.Cut(args[i].Text, "=")
-		if short, is := strings.CutPrefix(args[i].Text, "-p"); is && short != "" {
-			name, value, ok = "-p", strings.TrimPrefix(short, "="), true
+// A flag is one of the command line, with the places of its words.
+type flag struct {
+	name, value string
+	start, end  int
+}
+
+// flagsOf takes the flags of a command line apart.
+func flagsOf(words []string) (all []flag) {
+	for i := 0; i < len(words); i++ {
+		f := flag{start: i}
+		var stated bool
+		f.name, f.value, stated = strings.Cut(words[i], "=")
+		if short, is := strings.CutPrefix(words[i], "-p"); is {
+			f.name, f.value, stated = "--policy", strings.TrimPrefix(short, "="), short != ""
 		}
-		into := &policies
-		switch name {
-		case "--policy", "-p":
-		case "--set":
-			into = &set
-		case "--scope":
-			into = new([]string) // see ForAll
-		default:
-			further = append(further, args[i])
-			continue
+		switch f.name {
+		case "--policy", "--set", "--scope", "--deadline", "--answer":
+			if !stated && i+1 < len(words) {
+				i++
+				f.value = words[i]
+			}
 		}
-		if !ok && i+1 < len(args) {
-			i++
-			value, ok = args[i].Text, true
-		}
-		if ok {
-			*into = append(*into, value)
+		f.end = i + 1
+		all = append(all, f)
+	}
+	return all
+}
+
+// valuesOf lists the values of a flag.
+func valuesOf(flags []flag, name string) (values []string) {
+	for _, f := range flags {
+		if f.name == name {
+			values = append(values, f.value)
 		}
 	}
-	return policies, set, further
+	return values
+}
+
+// flags are those of an entry of ralph.
+func (e Entry) flags() []flag { return flagsOf(texts(e.words)) }
+
+// added are the words that a user added to an entry of ralph, but for flags of that name.
+func (e Entry) added(without string) (words []shellwords.Word) {
+	for _, f := range e.flags()[min(2, len(e.words)):] { // behind the program and eval
+		if !slices.Contains([]string{"--policy", "--set", "--scope", without}, f.name) {
+			words = append(words, e.words[f.start:f.end]...)
+		}
+	}
+	return words
 }
 
 // InProject reports whether the program of an entry of ralph lies in the project, by its path or by its links. Hosts name the
@@ -146,14 +159,10 @@ func (e Entry) InProject() bool {
 	return workspace.Beneath(e.env.Project, program) || err == nil && workspace.Beneath(e.env.Project, resolved)
 }
 
-// deadlineOf returns the time limit that the flags of an entry state, else the usual one.
-func (in Env) deadlineOf(flags []string) time.Duration {
-	for i, flag := range flags {
-		value, ok := strings.CutPrefix(flag, "--deadline=")
-		if flag == "--deadline" && i+1 < len(flags) {
-			value, ok = flags[i+1], true
-		}
-		if d, err := time.ParseDuration(value); ok && err == nil && d > 0 {
+// deadlineOf returns the time limit that flags state, else the usual one.
+func (in Env) deadlineOf(flags []flag) time.Duration {
+	for _, value := range valuesOf(flags, "--deadline") {
+		if d, err := time.ParseDuration(value); err == nil && d > 0 {
 			return d
 		}
 	}
@@ -161,7 +170,7 @@ func (in Env) deadlineOf(flags []string) time.Duration {
 }
 
 // Deadline is when ralph gives up, as the entry starts it.
-func (e Entry) Deadline() time.Duration { return e.env.deadlineOf(texts(e.words)) }
+func (e Entry) Deadline() time.Duration { return e.env.deadlineOf(e.flags()) }
 
 func texts(words []shellwords.Word) []string {
 	var all []string
@@ -171,41 +180,14 @@ func texts(words []shellwords.Word) []string {
 	return all
 }
 
-// withoutDeadline leaves the time limit out of what a user added to an entry.
-func withoutDeadline(added []shellwords.Word) []shellwords.Word {
-	var rest []shellwords.Word
-	for i := 0; i < len(added); i++ {
-		switch text := added[i].Text; {
-		case text == "--deadline":
-			i++
-		case !strings.HasPrefix(text, "--deadline="):
-			rest = append(rest, added[i])
-		}
-	}
-	return rest
-}
-
-// answersByStatus reports whether flags ask for --answer exit-code, with which
-// status 2 is an answer.
-func answersByStatus(flags []shellwords.Word) bool {
-	by := false
-	for i, flag := range flags {
-		switch {
-		case strings.HasPrefix(flag.Text, "--answer="):
-			by = flag.Text == "--answer=exit-code"
-		case flag.Text == "--answer" && i+1 < len(flags):
-			by = flags[i+1].Text == "exit-code"
-		}
-	}
-	return by
+// answersByStatus reports whether flags ask for --answer exit-code, with which status 2 is an answer.
+func answersByStatus(flags []flag) bool {
+	values := valuesOf(flags, "--answer")
+	return len(values) > 0 && values[len(values)-1] == "exit-code"
 }
 
 // ForAll reports whether the entry says that it is for all projects.
-func (e Entry) ForAll() bool {
-	i := slices.IndexFunc(e.words, func(w shellwords.Word) bool { return w.Text == "--scope" })
-	return slices.ContainsFunc(e.words, func(w shellwords.Word) bool { return w.Text == "--scope="+ScopeUser }) ||
-		i >= 0 && i+1 < len(e.words) && e.words[i+1].Text == ScopeUser
-}
+func (e Entry) ForAll() bool { return slices.Contains(valuesOf(e.flags(), "--scope"), ScopeUser) }
 
 // isRalph reports whether a program is ralph: by its name, or because it is the one
 // that runs here, whatever it is called.

@@ -146,7 +146,7 @@ func (g Host) command(goos string, words []string, added []shellwords.Word, list
 		raw = append(raw, word.Raw)
 	}
 	line = strings.Join(raw, " ")
-	if goos != "windows" && !answersByStatus(added) {
+	if goos != "windows" && !answersByStatus(flagsOf(texts(added))) {
 		line = guard + line
 	}
 	return line, nil
