@@ -48,8 +48,8 @@ func TestEventsPage(t *testing.T) {
 		}
 	}
 	p := reference.New(t, "events", "Events and hosts")
-	p.Text("The events that a policy can list under `events`, and the hosts that send them. Policies see Claude Code's names on every host. " +
-		"The tables list the inputs that ralph's tests have; a host may send an event under further names, which [hosts](../hosts.md) lists. [Events and gates](../policy.md#events-and-gates) says what rules decide, " +
+	p.Text("The events that a policy can list under `events`, and the hosts whose inputs the tests of ralph have. Policies see Claude Code's names on every host. " +
+		"A host may send an event under further names, which [hosts](../hosts.md) lists. [Events and gates](../policy.md#events-and-gates) says what rules decide, " +
 		"and [hosts](../hosts.md) where the hooks are set up.")
 	for _, event := range vocab.Events() {
 		p.Section(2, event)

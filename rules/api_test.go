@@ -460,7 +460,7 @@ func TestLoadLimits(t *testing.T) {
 	shipped := fstest.MapFS{"a.yaml": {Data: []byte("ralph: 1\nrules: [{name: a, log: x}]\n")}}
 	for want, limits := range map[string]rules.LoadLimits{
 		"": {},
-		"policy.yaml: policy.yaml is too large: the policy and its files have more than 50 bytes": {Bytes: 50},
+		"policy.yaml: is too large: the policy and its files have more than 50 bytes": {Bytes: 50},
 		"ralph:a.yaml is too large: the policy and its files have more than 300 bytes":            {Bytes: 300},
 		"policy.yaml:1:1: the policy and its files have more than 20 values":                      {Nodes: 20},
 		"too many includes: at most 3 files, 8 deep":                                              {Includes: 3},

@@ -122,7 +122,7 @@ func (in *includer) find(d *ruleDecl, sc *scope) (f *file, name string, ok bool)
 		} else if guard := "ralph:guards/" + strings.TrimSuffix(stdpath.Base(name), ".yaml"); c.load.cfg.Shipped != nil && slices.Contains(shippedGuards(c.load.cfg.Shipped), guard) {
 			help = "did you mean " + quote(guard) + "?"
 		}
-		c.errorf(sc, d.include, "include", help, "%s", err)
+		c.errorf(sc, d.include, foundBy(err, "include"), help, "%s", err)
 		return nil, "", false
 	}
 	return f, name, true

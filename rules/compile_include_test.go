@@ -227,7 +227,7 @@ func TestReading(t *testing.T) {
 	for _, d := range diags {
 		checks = append(checks, d.Pos.File+" "+d.Check)
 	}
-	want := []string{"binary.yaml encoding", "binary.yaml encoding", "binary.yaml encoding", "policy.yaml include", "policy.yaml include"}
+	want := []string{"binary.yaml encoding", "binary.yaml encoding", "binary.yaml encoding", "policy.yaml too-big", "policy.yaml include"}
 	if diff := cmp.Diff(want, checks); diff != "" || p != nil {
 		t.Errorf("(-want +got):\n%s\n%s", diff, diags.Format())
 	}

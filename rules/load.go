@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"slices"
+	"strings"
 )
 
 // Load reads the policy name of fsys with everything it includes, checks and
@@ -36,7 +37,8 @@ func LoadBytes(ctx context.Context, name string, src []byte, cfg Config) (*Progr
 }
 
 func unreadable(name string, err error) Diagnostics {
-	return Diagnostics{{Pos: Pos{File: name}, Check: "read", Message: err.Error(), cause: err}}
+	message := strings.TrimPrefix(err.Error(), name+" ")
+	return Diagnostics{{Pos: Pos{File: name}, Check: foundBy(err, "read"), Message: message, cause: err}}
 }
 
 // program loads a policy, or its head alone where the rest can wait.
@@ -72,7 +74,7 @@ func (c *compiler) finished(p *Program) (*Program, Diagnostics) {
 	diags := c.diags
 	c.diags = nil
 	if err := context.Cause(c.load.ctx); err != nil {
-		return nil, unreadable(c.program.Name, &fileError{"loading was interrupted: " + err.Error(), err})
+		return nil, unreadable(c.program.Name, &fileError{message: "loading was interrupted: " + err.Error(), cause: err})
 	}
 	if p != nil && !c.lazy { // a hook has no use for what is only doubtful
 		*diags = append(*diags, checkDeclarations(p)...)

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,36 +70,48 @@ func (l *loading) verb(name string) *EffectDecl {
 type fileError struct {
 	message string
 	cause   error
+	check   string // that finds it, "" is that of who reads the file
 }
 
 func (e *fileError) Error() string { return e.message }
 func (e *fileError) Unwrap() error { return e.cause }
 
+// foundBy returns the check that finds why a file cannot be used.
+func foundBy(err error, otherwise string) string {
+	if f := (*fileError)(nil); errors.As(err, &f) {
+		return cmp.Or(f.check, otherwise)
+	}
+	return otherwise
+}
+
 // read reads a file of at most the size that a policy may have.
 func (l *loading) read(at includeFS, name string) (*file, error) {
 	if err := context.Cause(l.ctx); err != nil {
-		return nil, &fileError{"loading was interrupted: " + err.Error(), err}
+		return nil, &fileError{message: "loading was interrupted: " + err.Error(), cause: err}
 	}
 	shown := at.prefix + name
 	if !l.affords(0) {
-		return nil, &fileError{message: shown + " is not read: the policy is too large already"}
+		return nil, &fileError{message: shown + " is not read: the policy is too large already", check: "too-big"}
 	}
 	if at.fsys == nil {
-		return nil, &fileError{"there is no file " + shown + ": only shipped files, ralph:NAME, are known here", fs.ErrNotExist}
+		return nil, &fileError{message: "there is no file " + shown + ": only shipped files, ralph:NAME, are known here", cause: fs.ErrNotExist}
 	}
 	src, err := readCapped(at.fsys, name)
 	if err == nil {
 		return l.file(&file{name: shown, path: name, src: src, fs: at})
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &fileError{"there is no file " + shown, err}
+		return nil, &fileError{message: "there is no file " + shown, cause: err}
+	}
+	if errors.Is(err, errTooLarge) {
+		return nil, &fileError{message: shown + " " + err.Error(), cause: err, check: "too-big"}
 	}
 	cause := err
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return nil, &fileError{shown + " cannot be read: " + err.Error(), cause}
+	return nil, &fileError{message: shown + " cannot be read: " + err.Error(), cause: cause}
 }
 
 // affords counts so many nodes, and reports whether there are not too many.
@@ -109,10 +122,12 @@ func (l *loading) affords(nodes int) bool {
 // file counts a file.
 func (l *loading) file(f *file) (*file, error) {
 	if l.bytes += len(f.src); l.bytes > l.limits.Bytes {
-		return nil, &fileError{message: fmt.Sprintf("%s is too large: the policy and its files have more than %d bytes", f.name, l.limits.Bytes)}
+		return nil, &fileError{message: fmt.Sprintf("%s is too large: the policy and its files have more than %d bytes", f.name, l.limits.Bytes), check: "too-big"}
 	}
 	return f, nil
 }
+
+var errTooLarge = errors.New("is too large")
 
 // readCapped reads a regular file no larger than the limit. If it grows while it is
 // read, the parser reports it.
@@ -125,7 +140,7 @@ func readCapped(fsys fs.FS, name string) ([]byte, error) {
 		return nil, errors.New("it is not a regular file")
 	}
 	if info.Size() > source.MaxSize {
-		return nil, fmt.Errorf("it is too large: %d bytes, the limit is %d; split it with include", info.Size(), source.MaxSize)
+		return nil, fmt.Errorf("%w: %d bytes, the limit is %d; split it with include", errTooLarge, info.Size(), source.MaxSize)
 	}
 	f, err := fsys.Open(name)
 	if err != nil {

@@ -33,7 +33,7 @@ func (f *writeFlags) add(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.fromLog, "from-log", false, "with --write: take the last decision of this project from the decision log")
 	fl.StringVar(&f.name, "name", "", "with --write: `name` of the test")
 	sessionVar(fl, &f.session, "with --from-log: only decisions of this session", false)
-	projectFlag(fl, &f.project).Usage = "with --from-log: project root `dir` (default: CLAUDE_PROJECT_DIR, else the working directory)"
+	projectFlag(fl, &f.project)
 }
 
 // alone fails if a flag that is only for --write is given without it.
