@@ -460,11 +460,11 @@ func TestLoadLimits(t *testing.T) {
 	shipped := fstest.MapFS{"a.yaml": {Data: []byte("ralph: 1\nrules: [{name: a, log: x}]\n")}}
 	for want, limits := range map[string]rules.LoadLimits{
 		"": {},
-		"policy.yaml: is too large: the policy and its files have more than 50 bytes": {Bytes: 50},
-		"ralph:a.yaml is too large: the policy and its files have more than 300 bytes":            {Bytes: 300},
-		"policy.yaml:1:1: the policy and its files have more than 20 values":                      {Nodes: 20},
-		"too many includes: at most 3 files, 8 deep":                                              {Includes: 3},
-		"policy.yaml:7:66: the patterns of the policy are too large":                              {Patterns: 700},
+		"policy.yaml: is too large: the policy and its files have more than 50 bytes":  {Bytes: 50},
+		"ralph:a.yaml is too large: the policy and its files have more than 300 bytes": {Bytes: 300},
+		"policy.yaml:1:1: the policy and its files have more than 20 values":           {Nodes: 20},
+		"too many includes: at most 3 files, 8 deep":                                   {Includes: 3},
+		"policy.yaml:7:66: the patterns of the policy are too large":                   {Patterns: 700},
 	} {
 		p, diags := rules.LoadBytes(t.Context(), "policy.yaml", []byte(text), rules.Config{Shipped: shipped, Limits: limits})
 		switch {
