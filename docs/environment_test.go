@@ -97,7 +97,7 @@ type place struct{ path, use, when string }
 func placesInProject() []place {
 	return []place{
 		{".ralph/policy.yaml", "read", "The policy, if no other is named."},
-		{".ralph/NAME.yaml", "read", "A policy that is named on the command line or in a hook. It takes precedence over a shipped one. `ralph init` writes it, and `ralph fmt -w` lays it out."},
+		{".ralph/NAME.yaml", "read", "A policy that is named on the command line or in a hook. It takes precedence over a shipped one. `ralph init` writes it."},
 		{".ralph/NAME_test.yaml", "read and write", "`ralph test`; `ralph init` writes it, and `ralph test --write` adds to it. Tests and policies that a command names may be anywhere."},
 		{".ralph/config.yaml", "read", "Values of params, at each event."},
 		{".ralph/off", "read", "At each event; `ralph pause` writes it and `ralph resume` removes it."},

@@ -159,7 +159,7 @@ func bounds() map[string][]bound {
 // inner are bounds that users do not meet: shapes of messages, effort, and what another bound implies.
 func inner() map[string][]string {
 	return map[string][]string{
-		"cmd/ralph":               {"maxPolicies", "maxPolicySize", "maxStack", "maxStdinPolicy"},
+		"cmd/ralph":               {"maxPolicies", "maxStack", "maxStdinPolicy"},
 		"internal/nearest":        {"maxCandidates", "maxWord"},
 		"internal/store":          {"maxMemoryHistory", "maxRunSize", "maxTempAge", "usualMemory"},
 		"internal/git":            {"maxLink", "maxMessage"},

@@ -17,7 +17,7 @@ import (
 func TestTestKeysPage(t *testing.T) {
 	p := reference.New(t, "test-keys", "Keys of a test file")
 	p.Text("All keys of `NAME_test.yaml`, the tests beside a policy. [Testing a policy](../testing.md) explains them. A key that is not here is an error. " +
-		"`ralph schema test` prints the same as JSON Schema, for editors.")
+		"`ralph help schema test` prints the same as JSON Schema, for editors.")
 	root, _ := source.Parse(schemaSource)
 	section := func(title, about, def string) {
 		p.Section(2, title)

@@ -75,7 +75,6 @@ func (e Entry) Record() (r loop.Record, err error) {
 type Query struct {
 	Policies []string // named as for [Project.Find]
 	Session  string
-	Action   string // as [Decision.Verdict] returns it
 	Rule     string // also any rule of the include of that name
 	Since    time.Time
 	Match    func(Decision) bool // chooses further, if it is not nil
@@ -96,7 +95,6 @@ func (p *Project) chooses(q Query) func(Decision) bool {
 	return func(d Decision) bool {
 		return within(d.Root) && (len(names) == 0 || names[d.Policy]) &&
 			(q.Session == "" || d.Session == q.Session) &&
-			(q.Action == "" || d.Verdict() == q.Action) &&
 			(q.Rule == "" || d.Rule == q.Rule || strings.HasPrefix(d.Rule, q.Rule+"/")) &&
 			!d.Time.Before(q.Since) && (q.Match == nil || q.Match(d))
 	}

@@ -2,7 +2,7 @@
 // run, as they ended, and how they start and stop. It is what commands, pages and other programs share, and prints nothing.
 //
 // A loop is what a policy names under loop:, see [rules.Loop]; a policy without it has none here. What is marked with JSON
-// names is what commands print in JSON; ralph schema has the forms.
+// names is what commands print in JSON; ralph help schema has the forms.
 //
 // Start with [Open]. [Project.Policies] lists the policies, [Project.Status] the loops, [Project.History] the decisions.
 // [Project.Start], [Project.Stop], [Project.Pause], [Project.Resume] and [Project.Hint] change what runs, and

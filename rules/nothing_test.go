@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/rules/format"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -27,7 +26,6 @@ func TestNothingPublicPanics(t *testing.T) {
 		"rules.Sources": rules.Sources, "rules.ValueOf": rules.ValueOf, "rules.Values": rules.Values,
 		"schema.Compile": schema.Compile, "schema.FromValue": schema.FromValue, "schema.ParseJSON": schema.ParseJSON, "schema.PointerOf": schema.PointerOf[any],
 		"schema.Shipped": schema.Shipped, "schema.ShippedNames": schema.ShippedNames, "schema.SplitPointer": schema.SplitPointer,
-		"format.Source": format.Source,
 	}
 	types := []any{
 		new(rules.Action), rules.Aside(""), rules.Budget{}, rules.Capabilities{}, &rules.Comparison{}, rules.Config{}, rules.Decision{}, rules.Diagnostic{}, rules.Diagnostics{},
@@ -35,7 +33,7 @@ func TestNothingPublicPanics(t *testing.T) {
 		rules.Limit{}, rules.Limits{}, rules.LoadLimits{}, &rules.Loop{}, &rules.LoopInfo{}, &rules.Memory{}, rules.OperandStep{}, rules.Options{}, rules.Outcome(""), rules.Part{}, rules.Pos{}, rules.Problem{},
 		&rules.Program{}, rules.Read{}, rules.Related{}, &rules.Rule{}, rules.Said{}, rules.Severity(0), rules.SourceKind{}, rules.SourceOption{}, rules.StartFile{}, rules.Status(""), rules.Step{},
 		&rules.Trace{}, rules.TraceLevel(0), &rules.Unless{}, rules.Use{}, rules.Uses{}, rules.Value{}, &rules.Verdict{}, &rules.Witness{}, (*rules.Facts)(nil),
-		&format.Error{}, &schema.CompileError{}, schema.Document{}, schema.Kind(0), schema.Result{}, &schema.Schema{}, &schema.SyntaxError{}, &schema.Schema{}, schema.Violation{}, schema.Widening{},
+		&schema.CompileError{}, schema.Document{}, schema.Kind(0), schema.Result{}, &schema.Schema{}, &schema.SyntaxError{}, &schema.Schema{}, schema.Violation{}, schema.Widening{},
 	}
 	// What is silent gives an empty answer to nothing: an empty list, the zero value.
 	silent := map[string]bool{}
@@ -88,7 +86,7 @@ func TestNothingPublicPanics(t *testing.T) {
 		}
 	}
 	want := map[string]bool{}
-	for dir, pkg := range map[string]string{".": "rules", "../schema": "schema", "format": "format"} {
+	for dir, pkg := range map[string]string{".": "rules", "../schema": "schema"} {
 		exported(t, dir, pkg, want)
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(called))); diff != "" {

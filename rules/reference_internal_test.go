@@ -26,7 +26,7 @@ func TestPolicyKeysPage(t *testing.T) {
 	p := reference.New(t, "policy-keys", "Keys of a policy")
 	p.Text("All keys that a policy can have, as [the policy language](../policy.md) explains them. A key that is not here is an error. " +
 		"[Sources](sources.md) has the keys of each kind of fact, [test keys](test-keys.md) those of the tests beside a policy. " +
-		"`ralph schema` prints the same as JSON Schema, for editors.")
+		"`ralph help schema` prints the same as JSON Schema, for editors.")
 	section := func(title, about string, ks form.Keys) {
 		p.Section(2, title)
 		p.Text("%s", about)

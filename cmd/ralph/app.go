@@ -26,6 +26,8 @@ type app struct {
 	getenv  func(string) string
 	sources []loop.Source // beside ralph's own
 
+	project string // --project
+
 	hook   bool // a host waits for the answer: nothing may fail
 	status int
 }
@@ -123,14 +125,15 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 	}
 	group("Loops:", eval, a.startCommand(), a.stopCommand(), a.pauseCommand(), a.resumeCommand(), a.hintCommand(),
 		a.runCommand(), a.statusCommand(), a.logCommand(), a.explainCommand())
-	group("Policies:", a.checkCommand(), a.testCommand(), a.diffCommand(),
-		a.replayCommand(), a.fmtCommand(), a.schemaCommand())
+	group("Policies:", a.policiesCommand(), a.checkCommand(), a.testCommand(), a.diffCommand())
 	group("Setting up:", a.initCommand(), a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.trustCommand())
 	help := a.helpCommand()
 	root.SetHelpCommand(help)
+	root.CompletionOptions.DisableDefaultCmd = true // ralph help completion
 	for _, c := range append(root.Commands(), help) {
 		describe(c)
 	}
+	root.PersistentFlags().StringVar(&a.project, "project", "", "project root `dir` (default: CLAUDE_PROJECT_DIR, else the project that the working directory belongs to)")
 	root.Version = thisVersion()
 	root.SetVersionTemplate("{{.Version}}\n")
 	a.complete(root)

@@ -16,9 +16,9 @@ import (
 
 // checkOptions are the flags of check.
 type checkOptions struct {
-	project, format, failOn string
-	set                     []string
-	deadline                time.Duration
+	format, failOn string
+	set            []string
+	deadline       time.Duration
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -35,14 +35,13 @@ func (a *app) checkCommand() *cobra.Command {
 	formatFlag(cmd, &o.format, "the findings", "text", "json", "github")
 	f.StringVar(&o.failOn, "fail-on", "warning", "least severity that makes the exit status 1: error, warning or info")
 	restrict(cmd, "fail-on", &o.failOn, "error", "warning", "info")
-	projectFlag(f, &o.project)
 	setFlag(f, &o.set)
-	f.DurationVar(&o.deadline, "deadline", 0, "time limit of the hook, for facts that may take longer; default: that of the installed hook")
+	durationVar(f, &o.deadline, "deadline", 0, "time limit of the hook, for facts that may take longer; default: that of the installed hook")
 	return cmd
 }
 
 func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
-	p, err := a.open(o.project)
+	p, err := a.open()
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (a *app) complete(root *cobra.Command) {
 	policies := a.words(func(_ context.Context, p *project.Project) []string { return p.Names() })
 	sessions := a.words(func(ctx context.Context, p *project.Project) []string { ids, _ := p.Sessions(ctx); return ids })
 	hosts := a.words(func(context.Context, *project.Project) []string { return setup.Names() })
-	var templates []string
+	templates := []string{todosTemplate}
 	for _, t := range project.Templates() {
 		templates = append(templates, t.Name)
 	}
@@ -51,12 +51,8 @@ func oneWord(words ...string) completer {
 // words completes to what list returns for the project, and to no files.
 func (a *app) words(list func(ctx context.Context, p *project.Project) []string) completer {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		dir := ""
-		if f := cmd.Flags().Lookup("project"); f != nil {
-			dir = f.Value.String()
-		}
 		var words []string
-		if dir, _, err := a.findProject(dir); err == nil {
+		if dir, _, err := a.findProject(); err == nil {
 			if p, err := project.Open(a.in(dir)); err == nil {
 				defer p.Close()
 				words = list(context.Background(), p)

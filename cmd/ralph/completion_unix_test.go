@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Shells complete words with what ralph completion prints. bash has the function that splits a line from the package
+// Shells complete words with what ralph help completion prints. bash has the function that splits a line from the package
 // bash-completion; the one here splits as simply as these lines need.
 func TestShellsComplete(t *testing.T) {
 	program := copyProgram(t)
@@ -18,16 +18,16 @@ func TestShellsComplete(t *testing.T) {
 		"bash": `
 _get_comp_words_by_ref() { cur=${COMP_WORDS[COMP_CWORD]}; prev=${COMP_WORDS[COMP_CWORD-1]}; words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; }
 compopt() { :; }
-source <(ralph completion bash)
+source <(ralph help completion bash)
 COMP_LINE=$LINE COMP_POINT=${#LINE} COMP_TYPE=9
 read -ra COMP_WORDS <<<"$LINE"
 COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 __start_ralph
 printf '%s\n' "${COMPREPLY[@]}"`,
-		"fish": `ralph completion fish | source; complete -C "$LINE"`,
+		"fish": `ralph help completion fish | source; complete -C "$LINE"`,
 		"zsh": `
 autoload -U compinit; compinit -u -d "$HOME/dump"
-source <(ralph completion zsh)
+source <(ralph help completion zsh)
 compdef() { : }
 _describe() { local name=$4; [[ $name == completions ]] || name=$2; print -l -- ${(P)name}; }
 _arguments() { : }

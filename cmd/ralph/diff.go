@@ -15,13 +15,14 @@ import (
 )
 
 func (a *app) diffCommand() *cobra.Command {
-	var format, dir string
+	var format string
 	var set []string
-	var texts bool
+	var texts, log bool
 	cmd := &cobra.Command{
 		Annotations: exits("the policies are known to decide alike", exit{exitFindings, "they differ, or may differ"}),
 		Use:         "diff OLD [NEW]",
 		Short:       "Show states in which two policies decide differently",
+		SuggestFor:  []string{"replay"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return errors.New("name the policies to compare: ralph diff OLD [NEW]; without NEW it is " + workspace.DefaultPolicy)
@@ -29,13 +30,17 @@ func (a *app) diffCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.open(dir)
+			p, err := a.open()
 			if err != nil {
 				return err
 			}
 			defer p.Close()
+			names := append(args, workspace.DefaultPolicy)[:2]
+			if log {
+				return a.diffLog(cmd.Context(), p, names[0], names[1], set, format)
+			}
 			var programs [2]*rules.Program
-			for i, name := range append(args, workspace.DefaultPolicy)[:2] {
+			for i, name := range names {
 				policy, err := a.findOrRead(p, name)
 				if err != nil {
 					return fmt.Errorf("%s: %w", name, err)
@@ -57,8 +62,8 @@ func (a *app) diffCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	formatFlag(cmd, &format, "the answer", "text", "json")
+	f.BoolVar(&log, "log", false, "decide again what OLD decided in this project, as the decision log has it")
 	f.BoolVar(&texts, "texts", false, "also report a continue whose text for the agent differs")
-	projectFlag(f, &dir)
 	setFlag(f, &set).Usage = "value of a param of both, as `name=value`; may be repeated"
 	return cmd
 }

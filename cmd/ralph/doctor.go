@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	var format, dir string
+	var format string
 	var stale time.Duration
 	var fix bool
 	cmd := &cobra.Command{
@@ -24,12 +24,11 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short:       "Find what keeps loops from working, with the fix",
 		Args:        noArgs(""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.doctor(cmd.Context(), dir, format, stale, fix)
+			return a.doctor(cmd.Context(), format, stale, fix)
 		},
 	}
 	formatFlag(cmd, &format, "the report", "text", "json")
-	projectFlag(cmd.Flags(), &dir)
-	cmd.Flags().DurationVar(&stale, "stale", 24*time.Hour, "`time` after which a loop without a decision counts as left over")
+	durationVar(cmd.Flags(), &stale, "stale", 24*time.Hour, "duration after which a loop without a decision counts as left over")
 	cmd.Flags().BoolVar(&fix, "fix", false, "make the repairs that lose nothing: loop files that were left over, ralph's own entries in settings")
 	return cmd
 }
@@ -81,8 +80,8 @@ func (x *examination) note(check, where, what, fix string) {
 	x.findings = append(x.findings, finding{Check: check, Level: levelNote, Where: where, What: what, Fix: fix})
 }
 
-func (a *app) doctor(ctx context.Context, dir, format string, stale time.Duration, fix bool) error {
-	p, err := a.open(dir)
+func (a *app) doctor(ctx context.Context, format string, stale time.Duration, fix bool) error {
+	p, err := a.open()
 	if err != nil {
 		return err
 	}

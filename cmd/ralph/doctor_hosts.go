@@ -94,9 +94,9 @@ func (x *examination) repairEntry(in setup.Settings, e setup.Entry) {
 		return
 	}
 	policies, _ := e.Ralph()
-	f := installFlags{policies: policies, scope: in.Scope, project: x.root.Dir()}
+	f := installFlags{policies: policies, scope: in.Scope}
 	quiet := *x.app
-	quiet.stdout = io.Discard
+	quiet.stdout, quiet.project = io.Discard, x.root.Dir()
 	x.findings[len(x.findings)-1].repair = func(ctx context.Context) error { return quiet.install(ctx, in.Host.Name, f) }
 }
 

@@ -21,7 +21,7 @@ import (
 // maxInput bounds what is read from stdin, in bytes.
 const maxInput = 16 << 20
 
-// evalFlags are the flags of eval; explain shares those that find a decision.
+// evalFlags are the flags of eval; explain has some of them.
 type evalFlags struct {
 	policies []string
 	input    string
@@ -33,14 +33,6 @@ type evalFlags struct {
 	private  bool
 	deadline time.Duration
 	scope    string
-}
-
-func (f *evalFlags) add(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file`, or name of a shipped policy; may be repeated (default "+workspace.DefaultPolicy+")")
-	projectFlag(fl, &f.project).Usage = "project root `dir` (default: CLAUDE_PROJECT_DIR, else the project that the event's cwd belongs to)"
-	fl.StringVar(&f.host, "host", "", "host `name` (default: detected from the input): "+strings.Join(host.Names(), ", "))
-	setFlag(fl, &f.set)
 }
 
 func (a *app) evalCommand() *cobra.Command {
@@ -55,14 +47,17 @@ func (a *app) evalCommand() *cobra.Command {
 			return nil
 		},
 	}
-	f.add(cmd)
 	fl := cmd.Flags()
+	policiesFlag(fl, &f.policies)
+	fl.StringVar(&f.project, "project", "", "project root `dir` (default: CLAUDE_PROJECT_DIR, else the project that the event's cwd belongs to)")
+	fl.StringVar(&f.host, "host", "", "host `name` (default: detected from the input): "+strings.Join(host.Names(), ", "))
+	setFlag(fl, &f.set)
 	fl.StringVarP(&f.input, "input", "i", "-", "`file` with the event, - for stdin")
 	fl.StringVar(&f.answer, "answer", answerJSON, "form of the answer: json, or exit-code (status 2 with the reason on stderr means continue; a note is on stdout)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and log nothing")
 	fl.BoolVar(&f.private, "log-private", false, "also keep prompts, transcript texts and environment values in the log")
 	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "settings that have the hook: project, or user, where what a project brings counts once you trust it")
-	fl.DurationVar(&f.deadline, "deadline", defaultDeadline(), "time limit for everything; after it the agent may stop")
+	durationVar(fl, &f.deadline, "deadline", defaultDeadline(), "time limit for everything; after it the agent may stop")
 	return cmd
 }
 

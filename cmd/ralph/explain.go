@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
@@ -20,6 +23,7 @@ type explainFlags struct {
 	evalFlags
 	format  string
 	session string
+	now     bool
 }
 
 func (a *app) explainCommand() *cobra.Command {
@@ -31,7 +35,7 @@ func (a *app) explainCommand() *cobra.Command {
 		Args:        atMostOne("number or id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				for _, name := range [...]string{"policy", "session", "input"} {
+				for _, name := range [...]string{"policy", "session", "input", "now"} {
 					if cmd.Flags().Changed(name) {
 						return fmt.Errorf("%s names one decision; leave out --%s, or write ralph explain without %s", args[0], name, args[0])
 					}
@@ -40,24 +44,29 @@ func (a *app) explainCommand() *cobra.Command {
 			return a.explain(cmd.Context(), f, strings.Join(args, ""))
 		},
 	}
-	f.add(cmd)
 	fl := cmd.Flags()
+	policiesFlag(fl, &f.policies)
+	setFlag(fl, &f.set)
 	fl.StringVarP(&f.input, "input", "i", "", "`file` with an event to decide now, - for stdin")
+	fl.BoolVar(&f.now, "now", false, "decide now, as if an agent were about to stop in this project")
 	formatFlag(cmd, &f.format, "the explanation", "text", "json")
-	sessionVar(fl, &f.session, "only decisions of this session", false)
-	fl.BoolVar(&f.private, "private", false, "show prompts, transcript texts and environment values (with --input)")
+	sessionVar(fl, &f.session, "only decisions of this session; with --now the session that is about to stop", false)
+	fl.BoolVar(&f.private, "private", false, "with --now or --input: show prompts, transcript texts and environment values")
 	return cmd
 }
 
 func (a *app) explain(ctx context.Context, f explainFlags, which string) error {
-	if f.input != "" {
-		records, err := a.decideNow(ctx, f.evalFlags)
+	if f.now && f.input != "" {
+		return errors.New("--now makes up an event, and --input names one: give one of them")
+	}
+	if f.now || f.input != "" {
+		records, err := a.decideNow(ctx, f)
 		if err != nil {
 			return err
 		}
 		return a.explainAll(f.format, records)
 	}
-	p, err := a.open(f.project)
+	p, err := a.open()
 	if err != nil {
 		return err
 	}
@@ -154,17 +163,38 @@ func lastStop(records []project.Entry) []project.Entry {
 	return []project.Entry{best}
 }
 
-// decideNow decides the event of --input and changes nothing.
-func (a *app) decideNow(ctx context.Context, f evalFlags) ([]loop.Record, error) {
-	input, err := a.read("the event", "", f.input, maxInput)
-	if err != nil {
-		return nil, err
+// decideNow decides the event of --input, or with --now a stop that is made up, and changes nothing.
+func (a *app) decideNow(ctx context.Context, f explainFlags) ([]loop.Record, error) {
+	f.evalFlags.project = a.project
+	var ev host.Event
+	if f.now {
+		p, err := a.open()
+		if err != nil {
+			return nil, err
+		}
+		defer p.Close()
+		if f.session, err = p.Session(ctx, f.session, true); err != nil {
+			return nil, err
+		}
+		ev = host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: f.session, Cwd: p.Dir(), LoopCount: -1}
+		f.evalFlags.project = p.Dir()
+		if len(f.policies) == 0 && p.Lacks(workspace.DefaultPolicy) { // those that a hook evaluates
+			a.setupIn(p.Dir()).Read(ctx).Asking(func(_ setup.Settings, _ setup.Entry, policies []string) {
+				f.policies = append(f.policies, policies...)
+			})
+			slices.Sort(f.policies)
+			f.policies = slices.Compact(f.policies)
+		}
+	} else {
+		input, err := a.read("the event", "", f.input, maxInput)
+		if err != nil {
+			return nil, err
+		}
+		if _, ev, err = a.decode(input, ""); err != nil {
+			return nil, err
+		}
 	}
-	_, ev, err := a.decode(input, f.host)
-	if err != nil {
-		return nil, err
-	}
-	loops, _, err := a.loops(ctx, ev, f)
+	loops, _, err := a.loops(ctx, ev, f.evalFlags)
 	if err != nil {
 		return nil, err
 	}

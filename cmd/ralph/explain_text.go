@@ -108,25 +108,19 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 		b.WriteString("\nfacts\n")
 	}
 	for _, f := range r.Trace.Facts {
-		fmt.Fprintf(&b, "  %-12s %-8s %s%s  %s\n", f.Name, cmp.Or(f.Status, "ok"), cmp.Or(f.Path, f.Source), brackets(f.Problem), took(f.Took))
+		fmt.Fprintf(&b, "  %-12s %-8s %s%s%s\n", f.Name, cmp.Or(f.Status, "ok"), cmp.Or(f.Path, f.Source), brackets(f.Problem), took(f.Took))
 	}
 	for _, warning := range r.Trace.Warnings {
 		fmt.Fprintf(&b, "\nwarning: %s\n", warning)
 	}
-	fmt.Fprintf(&b, "\ndecided in %s\n", took(r.Took))
+	fmt.Fprintf(&b, "\ndecided in %s\n", cmp.Or(strings.TrimSpace(took(r.Took)), "less than 1ms"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 func writeStep(b *strings.Builder, n string, s rules.Step) {
-	fmt.Fprintf(b, "  %2s  %-13s", n, s.Outcome)
-	if s.Rule != "" {
-		b.WriteString(" " + s.Rule)
-	}
-	if s.Took > 0 {
-		fmt.Fprintf(b, "  %s", took(s.Took))
-	}
-	b.WriteByte('\n')
+	line := fmt.Sprintf("  %2s  %-13s %s", n, s.Outcome, s.Rule)
+	b.WriteString(strings.TrimRight(line, " ") + took(s.Took) + "\n")
 	if len(s.Operands) == 0 && s.Because != "" {
 		fmt.Fprintf(b, "        %s\n", s.Because)
 	}
@@ -141,7 +135,7 @@ func writeStep(b *strings.Builder, n string, s rules.Step) {
 		}
 		fmt.Fprintf(b, "      %s %s  =  %s%s\n", mark, oneLine(o.Text), value, brackets(o.Problem))
 		for _, r := range o.Reads {
-			if r.Name == o.Text {
+			if empty, ok := r.Value.(map[string]any); r.Name == o.Text || ok && len(empty) == 0 && r.State == "" {
 				continue
 			}
 			fmt.Fprintf(b, "          %s = %s\n", oneLine(r.Name), cmp.Or(r.State, shownValue(r.Value)))

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,16 +19,44 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
-// projectFlag declares --project.
-func projectFlag(fl *pflag.FlagSet, dir *string) *pflag.Flag {
-	fl.StringVar(dir, "project", "", "project root `dir` (default: CLAUDE_PROJECT_DIR, else the project that the working directory belongs to)")
-	return fl.Lookup("project")
+// policiesFlag declares --policy, or -p.
+func policiesFlag(fl *pflag.FlagSet, names *[]string) {
+	fl.StringArrayVarP(names, "policy", "p", nil, "policy `file`, or name of a shipped policy; may be repeated (default "+workspace.DefaultPolicy+")")
 }
 
 // setFlag declares --set.
 func setFlag(fl *pflag.FlagSet, values *[]string) *pflag.Flag {
 	fl.StringArrayVar(values, "set", nil, "value of a param, as `name=value`; may be repeated")
 	return fl.Lookup("set")
+}
+
+// A duration is the value of a flag: a duration as Go writes it, which may begin with days.
+type duration time.Duration
+
+func (d *duration) String() string { return time.Duration(*d).String() }
+func (d *duration) Type() string   { return "duration" }
+
+func (d *duration) Set(s string) error {
+	v, err := parseDuration(s)
+	*d = duration(v)
+	return err
+}
+
+// durationVar declares a flag that takes a duration.
+func durationVar(fl *pflag.FlagSet, value *time.Duration, name string, missing time.Duration, usage string) {
+	*value = missing
+	fl.Var((*duration)(value), name, usage)
+}
+
+// parseDuration reads a duration such as 90m, 2d or 1d12h.
+func parseDuration(s string) (time.Duration, error) {
+	days, rest, ok := strings.Cut(s, "d")
+	n, err := strconv.ParseUint(days, 10, 16)
+	if !ok || err != nil {
+		return time.ParseDuration(s)
+	}
+	d, err := time.ParseDuration(cmp.Or(rest, "0"))
+	return time.Duration(n)*24*time.Hour + d, err
 }
 
 // formatFlag declares --format, or -o: the form of what a command prints, text or another of words.
@@ -78,7 +109,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	switch {
 	case errors.As(err, &value):
-		takes := map[string]string{"int": "a whole number", "float64": "a number", "session": "an id, or a beginning of one, as ralph log prints it", "bool": "true or false", "duration": "a duration such as 30s, 5m or 2h"}
+		takes := map[string]string{"int": "a whole number", "float64": "a number", "session": "an id, or a beginning of one, as ralph log prints it", "bool": "true or false", "duration": "a duration such as 30s, 5m, 2h or 2d"}
 		if what := takes[value.GetFlag().Value.Type()]; what != "" {
 			return fmt.Errorf("--%s takes %s, not %q", value.GetFlag().Name, what, value.GetValue())
 		}
@@ -101,8 +132,8 @@ func flagError(cmd *cobra.Command, err error) error {
 
 // open opens the project of a command that has no event. It is the one that hooks of the session decide for: the flag, else
 // CLAUDE_PROJECT_DIR where that is a directory, else the one that the working directory belongs to.
-func (a *app) open(flag string) (*project.Project, error) {
-	dir, other, err := a.findProject(flag)
+func (a *app) open() (*project.Project, error) {
+	dir, other, err := a.findProject()
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +144,8 @@ func (a *app) open(flag string) (*project.Project, error) {
 }
 
 // findProject finds the project of a command. other says what it is, if that is neither the flag nor the working directory.
-func (a *app) findProject(flag string) (dir, other string, err error) {
-	if dir, err = resolvedDir(flag); flag != "" || err != nil {
+func (a *app) findProject() (dir, other string, err error) {
+	if dir, err = resolvedDir(a.project); a.project != "" || err != nil {
 		return dir, "", err
 	}
 	here, why := dir, ", as CLAUDE_PROJECT_DIR says"
@@ -125,6 +156,21 @@ func (a *app) findProject(flag string) (dir, other string, err error) {
 		other = dir + why
 	}
 	return dir, other, nil
+}
+
+// shown is the path of a file of the project as the user can open it: from the working directory, or absolute.
+func (a *app) shown(p *project.Project, file string) string {
+	path := filepath.FromSlash(file)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(p.Dir(), path)
+	}
+	here, err := a.here()
+	if err == nil && (workspace.Beneath(p.Dir(), here) || workspace.Beneath(here, p.Dir())) {
+		if rel, err := filepath.Rel(here, path); err == nil {
+			path = rel
+		}
+	}
+	return visible(filepath.ToSlash(path))
 }
 
 // above returns the project that a directory belongs to.

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,15 +36,28 @@ func describe(c *cobra.Command) {
 // doctorPage has the checks of doctor.
 const doctorPage = "https://github.com/ralph-sdk/ralph/blob/main/docs/reference/doctor.md"
 
-// helpCommand explains commands, as every command's --help does, and checks.
+// What help prints beside commands and checks: the list of checks, JSON Schemas, and the completions of a shell.
+const (
+	allChecks  = "checks"
+	schemas    = "schema"
+	completion = "completion"
+)
+
+// helpCommand explains commands, as every command's --help does, and checks, and prints what editors and shells read.
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [COMMAND | CHECK]",
-		Short: "Explain a command, or a check of ralph check or ralph doctor",
+		Use:   "help [COMMAND | CHECK | checks | schema [NAME] | completion SHELL]",
+		Short: "Explain a command or a check; print a JSON Schema, or the completions of a shell",
+		Long:  strings.ReplaceAll(strings.Join(schemaNames(), ", "), ", status", ",\nstatus"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var words []string
-			if len(args) == 0 {
-				words = append(helpTopics(cmd.Root()), append(checkIDs(), allChecks)...)
+			switch {
+			case len(args) == 0:
+				words = helpTopics(cmd.Root())
+			case args[0] == schemas:
+				words = schemaNames()
+			case args[0] == completion:
+				words = slices.Sorted(maps.Keys(completions(cmd.Root())))
 			}
 			return words, cobra.ShellCompDirectiveNoFileComp
 		},
@@ -49,17 +66,31 @@ func (a *app) helpCommand() *cobra.Command {
 				about.InitDefaultHelpFlag()
 				return about.Help()
 			}
-			if len(args) == 1 {
-				if args[0] == allChecks {
-					return a.listChecks()
+			topic, name := args[0], strings.Join(args[1:], " ")
+			switch {
+			case topic == schemas:
+				src, err := a.schemaSource(cmp.Or(name, "policy"))
+				if err == nil {
+					_, err = a.stdout.Write(src)
 				}
-				if text := aboutCheck(args[0]); text != "" {
+				return err
+			case topic == completion:
+				all := completions(cmd.Root())
+				if write := all[name]; write != nil {
+					return write(a.fileOut())
+				}
+				return fmt.Errorf("name the shell: ralph help completion %s", alternatives(slices.Sorted(maps.Keys(all))))
+			case name != "":
+			case topic == allChecks:
+				return a.listChecks()
+			default:
+				if text := aboutCheck(topic); text != "" {
 					_, err := fmt.Fprint(a.stdout, text)
 					return err
 				}
 			}
-			topic := strings.Join(args, " ")
-			meant := nearest.DidYouMean(topic, append(helpTopics(cmd.Root()), append(checkIDs(), allChecks)...))
+			topic = strings.Join(args, " ")
+			meant := nearest.DidYouMean(topic, helpTopics(cmd.Root()))
 			if meant != "" {
 				meant = ", " + strings.TrimSuffix(meant, "?")
 			}
@@ -69,13 +100,22 @@ func (a *app) helpCommand() *cobra.Command {
 	}
 }
 
+// completions are what writes the completions of each shell.
+func completions(root *cobra.Command) map[string]func(io.Writer) error {
+	return map[string]func(io.Writer) error{
+		"bash":       func(w io.Writer) error { return root.GenBashCompletionV2(w, true) },
+		"zsh":        root.GenZshCompletion,
+		"fish":       func(w io.Writer) error { return root.GenFishCompletion(w, true) },
+		"powershell": root.GenPowerShellCompletionWithDesc,
+	}
+}
+
+// helpTopics lists what help takes.
 func helpTopics(root *cobra.Command) (names []string) {
 	for _, c := range root.Commands() {
-		if !c.Hidden {
-			names = append(names, c.Name())
-		}
+		names = append(names, c.Name())
 	}
-	return names
+	return append(append(names, checkIDs()...), allChecks, schemas, completion)
 }
 
 func checkIDs() (ids []string) {
@@ -87,9 +127,6 @@ func checkIDs() (ids []string) {
 	}
 	return ids
 }
-
-// allChecks is the topic that lists the checks.
-const allChecks = "checks"
 
 func (a *app) listChecks() error {
 	for _, c := range form.Checks() {

@@ -13,7 +13,6 @@ type hintFlags struct {
 	policy  string
 	session string
 	clear   bool
-	project string
 }
 
 func (a *app) hintCommand() *cobra.Command {
@@ -34,19 +33,18 @@ func (a *app) hintCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&f.policy, "policy", "p", "", "only with a continuation by this policy: a `name` or a file")
-	sessionVar(cmd.Flags(), &f.session, "only in this session", true)
+	sessionVar(cmd.Flags(), &f.session, "only in this session", false)
 	cmd.Flags().BoolVar(&f.clear, "clear", false, "remove the hints that wait; with --policy or --session only those for it")
-	projectFlag(cmd.Flags(), &f.project)
 	return cmd
 }
 
 func (a *app) hint(ctx context.Context, f hintFlags, text string) error {
-	p, err := a.open(f.project)
+	p, err := a.open()
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	if f.session, err = p.Session(ctx, f.session, true); err != nil {
+	if f.session, err = p.Session(ctx, f.session, false); err != nil {
 		return err
 	}
 	if !f.clear {

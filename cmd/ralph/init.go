@@ -3,17 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
 )
 
 func (a *app) initCommand() *cobra.Command {
-	var dir string
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "init [TEMPLATE]",
@@ -25,26 +26,32 @@ func (a *app) initCommand() *cobra.Command {
 			if len(args) == 1 {
 				name = args[0]
 			}
-			return a.init(cmd.Context(), dir, name, force)
+			return a.init(cmd.Context(), name, force)
 		},
 	}
-	projectFlag(cmd.Flags(), &dir)
 	cmd.Flags().BoolVar(&force, "force", false, "replace existing files")
 	return cmd
 }
 
-func (a *app) init(ctx context.Context, dir, template string, force bool) error {
-	p, err := a.open(dir)
+func (a *app) init(ctx context.Context, template string, force bool) error {
+	dir, err := resolvedDir(a.project) // a project begins where the command is typed
+	if err != nil {
+		return err
+	}
+	p, err := project.Open(a.in(dir))
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 	written, unapproved, err := p.Init(ctx, template, force)
 	for _, file := range written {
-		fmt.Fprintf(a.stdout, "wrote %s\n", file)
+		fmt.Fprintf(a.stdout, "wrote %s\n", a.shown(p, file))
 	}
 	if err != nil {
 		return err
+	}
+	if found, _, err := a.findProject(); err == nil && found != dir {
+		fmt.Fprintf(a.stderr, "ralph: other commands take %s for the project here; for this one: --project %s\n", found, shellwords.Quote(runtime.GOOS, dir))
 	}
 	if unapproved != nil {
 		fmt.Fprintf(a.stderr, "ralph: the policy is not approved: %v\n", unapproved)

@@ -26,15 +26,13 @@ type installFlags struct {
 	scope    string
 	set      []string
 	deadline time.Duration // 0: the usual one
-	project  string
 	dryRun   bool
 }
 
 func (f *installFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "policy `file`, or name of a shipped policy; may be repeated (default .ralph/policy.yaml)")
+	policiesFlag(fl, &f.policies)
 	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "which settings: project, local or user")
-	projectFlag(fl, &f.project)
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "show what would change, and change nothing")
 }
 
@@ -59,7 +57,7 @@ func (a *app) installCommand() *cobra.Command {
 	}
 	f.add(cmd)
 	setFlag(cmd.Flags(), &f.set)
-	cmd.Flags().DurationVar(&f.deadline, "deadline", 0, "time limit of the hook (default "+defaultDeadline().String()+", or what the policy needs)")
+	durationVar(cmd.Flags(), &f.deadline, "deadline", 0, "time limit of the hook (default "+defaultDeadline().String()+", or what the policy needs)")
 	return cmd
 }
 
@@ -98,6 +96,9 @@ func (a *app) settingsTarget(ctx context.Context, p *project.Project, hostName s
 		return g, setup.File{}, fmt.Errorf("%s has no scope %q here, expected one of %s", g.Title, f.scope, strings.Join(g.Scopes(), ", "))
 	}
 	s, err := g.Open(ctx, f.scope)
+	if f.scope != setup.ScopeUser {
+		s.Shown = a.shown(p, s.Shown)
+	}
 	return g, s, err
 }
 
@@ -115,7 +116,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if f.deadline < 0 {
 		return fmt.Errorf("--deadline takes a duration such as 2m, not %s", f.deadline)
 	}
-	p, err := a.open(f.project)
+	p, err := a.open()
 	if err != nil {
 		return err
 	}

@@ -24,12 +24,10 @@ type logFlags struct {
 	last     int
 	policies []string
 	session  string
-	action   string
 	rule     string
 	since    string
 	follow   bool
 	format   string
-	project  string
 	all      bool
 }
 
@@ -46,13 +44,10 @@ func (a *app) logCommand() *cobra.Command {
 	fl.IntVarP(&f.last, "last", "n", 20, "how many of the last decisions, 0 for all")
 	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "only decisions of this policy `name`; may be repeated")
 	sessionVar(fl, &f.session, "only decisions of this session", false)
-	fl.StringVar(&f.action, "action", "", "only decisions to stop, or to continue")
 	fl.StringVar(&f.rule, "rule", "", "only decisions by the rule of this `name`, by any rule of the include of that name, or by a limit, such as limits.continuations")
 	fl.StringVar(&f.since, "since", "", "only decisions since this `time`: 90m, 2d, 2026-11-20 or 2026-11-20T12:00:00Z")
 	fl.BoolVarP(&f.follow, "follow", "f", false, "also show each new decision as it is made")
-	restrict(cmd, "action", &f.action, rules.Stop.String(), rules.Continue.String())
 	formatFlag(cmd, &f.format, "a line", "text", "json")
-	projectFlag(fl, &f.project)
 	fl.BoolVar(&f.all, "all", false, "show decisions of all projects")
 	return cmd
 }
@@ -69,12 +64,12 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	if err := atLeast("last", 0, f.last); err != nil {
 		return err
 	}
-	p, err := a.opened(f.project, f.all)
+	p, err := a.opened(f.all)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	q := project.Query{Policies: f.policies, Action: f.action, Rule: f.rule, Last: f.last}
+	q := project.Query{Policies: f.policies, Rule: f.rule, Last: f.last}
 	if q.Session, err = p.Session(ctx, f.session, false); err != nil {
 		return err
 	}
@@ -93,7 +88,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 		}
 	}
 	if len(entries) == 0 && !f.follow {
-		a.noDecision(f.all || len(f.policies) > 0 || f.session+f.action+f.rule+f.since != "")
+		a.noDecision(f.all || len(f.policies) > 0 || f.session+f.rule+f.since != "")
 		return nil
 	}
 	if f.format == "json" {
@@ -128,11 +123,11 @@ func (a *app) entries(ctx context.Context, p *project.Project, q project.Query, 
 }
 
 // opened opens the project of a command, or with all none, which means all.
-func (a *app) opened(flag string, all bool) (*project.Project, error) {
+func (a *app) opened(all bool) (*project.Project, error) {
 	if all {
 		return project.Open(a.in(""))
 	}
-	return a.open(flag)
+	return a.open()
 }
 
 // policiesExist fails with the first policy that does not exist. One whose decisions are in the
@@ -257,12 +252,7 @@ func (t *logTable) write(w io.Writer, e project.Entry, goal string) {
 
 // parseSince reads a point in time, or how long ago it was.
 func parseSince(s string, now time.Time) (time.Time, error) {
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n >= 0 {
-			return now.AddDate(0, 0, -n), nil
-		}
-	}
-	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+	if d, err := parseDuration(s); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
 	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly} {

@@ -165,8 +165,8 @@ func TestLogIsTaken(t *testing.T) {
 		{"resume --session t", "resumed session try"},
 		{"pause --session=", `ralph: --session takes an id, or a beginning of one, as ralph log prints it, not ""`},
 		{"hint --session 019a9f3c-1112 text", "The agent sees it with its next continuation in session 019a9f3c-1112-7000-8000-0000000000bb."},
-		{"hint --session new text", "The agent sees it with its next continuation in session new."},
-		{"replay --policy speckit --session 019a9f3c-1112", "decisions of p, decided again by speckit"},
+		{"hint --session new text", `ralph: there is no session "new"; the sessions are, the latest first: try, 019a9f3c-1112-7000-8000-0000000000bb, 019a9f3c-1111-7000-8000-0000000000aa`},
+		{"diff --log p speckit", "decisions of p, decided again by speckit"},
 	} {
 		if diff := cmp.Diff(tt.want, strings.TrimSpace(first(strings.Fields(tt.args)...))); diff != "" {
 			t.Errorf("%s: -want +got\n%s", tt.args, diff)

@@ -21,18 +21,19 @@ type output struct {
 	of   reflect.Type
 }
 
-// outputs lists the forms of what commands print, by the name that ralph schema takes.
+// outputs lists the forms of what commands print, by the name that ralph help schema takes.
 func outputs() []output {
 	record := reflect.TypeFor[loop.Record]()
 	return []output{
 		{"status", "What ralph status --format json prints.", reflect.TypeFor[project.Status]()},
+		{"policies", "What ralph policies --format json prints.", reflect.TypeFor[[]listedPolicy]()},
 		{"log", "A line of the decision log, which ralph log --format json prints.", record},
 		{"explain", "What ralph explain --format json prints: decisions, the oldest first.", reflect.SliceOf(record)},
 		{"check", "What ralph check --format json prints: the findings.", reflect.TypeFor[rules.Diagnostics]()},
 		{"test-report", "What ralph test --format json prints.", reflect.TypeFor[testReport]()},
 		{"doctor", "What ralph doctor --format json prints.", reflect.TypeFor[doctorReport]()},
 		{"diff", "What ralph diff --format json prints.", reflect.TypeFor[rules.Comparison]()},
-		{"replay", "What ralph replay --format json prints.", reflect.TypeFor[replayReport]()},
+		{"diff-log", "What ralph diff --log --format json prints.", reflect.TypeFor[logComparison]()},
 		{"run", "A line of what ralph run --format json prints: an event. All but the kind output are lines of run.jsonl too.", reflect.TypeFor[run.Event]()},
 		{"runs", "What ralph run --list --format json prints.", reflect.TypeFor[[]run.Info]()},
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// What commands print as JSON is what ralph schema says, and has no field that it does not name.
+// What commands print as JSON is what ralph help schema says, and has no field that it does not name.
 func TestOutputSchemas(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{
@@ -49,9 +49,9 @@ func TestOutputSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	outputOf := map[string]string{
-		"status": "status -o json", "log": "log -n 1 -o json", "explain": "explain 1 -o json", "check": "check policy other -o json", "test-report": "test --coverage -o json",
+		"status": "status -o json", "policies": "policies -o json", "log": "log -n 1 -o json", "explain": "explain 1 -o json", "check": "check policy other -o json", "test-report": "test --coverage -o json",
 		"run": "run --prompt x --max 1 -o json -- " + self + " -test.run=^$", "runs": "run --list -o json",
-		"doctor": "doctor -o json", "diff": "diff policy other -o json", "replay": "replay --policy policy -o json",
+		"doctor": "doctor -o json", "diff": "diff policy other -o json", "diff-log": "diff --log policy policy -o json",
 	}
 	for range 3 {
 		run("eval --input event.json")
@@ -71,7 +71,7 @@ func TestOutputSchemas(t *testing.T) {
 			t.Fatalf("nothing prints %s", o.name)
 		}
 		var schema any
-		if err := json.Unmarshal([]byte(run("schema "+o.name)), &schema); err != nil {
+		if err := json.Unmarshal([]byte(run("help schema "+o.name)), &schema); err != nil {
 			t.Fatal(err)
 		}
 		closeObjects(schema)

@@ -23,10 +23,10 @@ func (a *app) pauseCommand() *cobra.Command {
 
 // pausing adds the arguments and flags that pause and resume have.
 func (a *app) pausing(do func(ctx context.Context, p *project.Project, policy, session string) error, cmd *cobra.Command) *cobra.Command {
-	var dir, session string
+	var session string
 	cmd.Args = atMostOne("policy")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, err := a.open(dir)
+		p, err := a.open()
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,6 @@ func (a *app) pausing(do func(ctx context.Context, p *project.Project, policy, s
 		}
 		return do(cmd.Context(), p, strings.Join(args, ""), session)
 	}
-	projectFlag(cmd.Flags(), &dir)
 	sessionVar(cmd.Flags(), &session, cmd.Name()+" only this session", false)
 	return cmd
 }
@@ -49,9 +48,9 @@ func (a *app) pause(ctx context.Context, p *project.Project, policy, session str
 	what := pausedWhat(done.Pause)
 	switch all := policy == "" && session == ""; {
 	case all && done.Changed:
-		fmt.Fprintf(a.stdout, "all loops of this project are off: %s; turn them on with: ralph resume\n", workspace.OffFile)
+		fmt.Fprintf(a.stdout, "all loops of this project are off: %s; turn them on with: ralph resume\n", a.shown(p, workspace.OffFile))
 	case all:
-		fmt.Fprintf(a.stdout, "all loops of this project are already off: %s\n", workspace.OffFile)
+		fmt.Fprintf(a.stdout, "all loops of this project are already off: %s\n", a.shown(p, workspace.OffFile))
 	case done.Changed:
 		fmt.Fprintf(a.stdout, "paused %s; resume it with: ralph resume %s\n", what, pausedArgs(done.Pause))
 	default:

@@ -49,15 +49,15 @@ func shownValue(v any) string {
 	return jsonText(v)
 }
 
-// took writes a duration with as many digits as say something.
+// took is a duration for people, with two blanks before it: "" below a millisecond.
 func took(d time.Duration) string {
 	switch {
 	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
+		return "  " + d.Round(10*time.Millisecond).String()
 	case d >= time.Millisecond:
-		return d.Round(10 * time.Microsecond).String()
+		return "  " + d.Round(time.Millisecond).String()
 	}
-	return d.Round(100 * time.Nanosecond).String()
+	return ""
 }
 
 // ago says how long ago something was.

@@ -28,7 +28,7 @@ func (a *app) resume(ctx context.Context, p *project.Project, policy, session st
 	case all && done.Changed:
 		fmt.Fprintln(a.stdout, "the loops of this project are on")
 	case all:
-		fmt.Fprintf(a.stdout, "the loops of this project are not off: there is no %s\n", workspace.OffFile)
+		fmt.Fprintf(a.stdout, "the loops of this project are not off: there is no %s\n", a.shown(p, workspace.OffFile))
 	case done.Changed:
 		fmt.Fprintf(a.stdout, "resumed %s\n", what)
 	default:

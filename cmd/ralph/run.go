@@ -21,14 +21,13 @@ type runFlags struct {
 	client                string
 	goOn                  bool
 	max                   int
-	cost, tokens          string
+	budget                []string
 	elapsed, iteration    time.Duration
 	resume                string
 	list                  bool
 	worktree, merge       bool
 	format                string
 	set                   []string
-	project               string
 	changed               func(flag string) bool // whether the user gave it
 }
 
@@ -59,7 +58,7 @@ func (a *app) runCommand() *cobra.Command {
 			if err := f.exclusive(args); err != nil {
 				return err
 			}
-			p, err := a.open(f.project)
+			p, err := a.open()
 			if err != nil {
 				return err
 			}
@@ -86,10 +85,9 @@ func (a *app) runCommand() *cobra.Command {
 	fl.StringVar(&f.client, "client", "", "`name` of the client whose output is read (default: by the program): "+strings.Join(clientNames(), ", "))
 	fl.BoolVar(&f.goOn, "continue", false, "go on with the client's session in each iteration, instead of a fresh context")
 	fl.IntVar(&f.max, "max", 0, "at most so many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")
-	fl.StringVar(&f.cost, "budget", "", "at most so much `money`, such as 5usd, if the client reports it")
-	fl.StringVar(&f.tokens, "tokens", "", "at most so many `tokens`, such as 500k or 2M, if the client reports them")
-	fl.DurationVar(&f.elapsed, "for", 0, "at most so long, such as 8h (default "+whole(run.DefaultElapsed)+")")
-	fl.DurationVar(&f.iteration, "iteration", 0, "end an iteration that takes longer (default "+whole(run.DefaultIteration)+")")
+	fl.StringArrayVar(&f.budget, "budget", nil, "at most this `amount` of money, such as 5usd, or of tokens, such as 500k or 2M, if the client reports it; may be repeated")
+	durationVar(fl, &f.elapsed, "for", 0, "at most so long, such as 8h or 2d (default "+whole(run.DefaultElapsed)+")")
+	durationVar(fl, &f.iteration, "iteration", 0, "end an iteration that takes longer (default "+whole(run.DefaultIteration)+")")
 	fl.StringVar(&f.resume, "resume", "", "go on with the run of this `id`, or with the latest one")
 	fl.Lookup("resume").NoOptDefVal = project.Latest
 	fl.BoolVarP(&f.list, "list", "l", false, "list the runs of the project")
@@ -98,7 +96,6 @@ func (a *app) runCommand() *cobra.Command {
 	fl.BoolVar(&f.worktree, "worktree", false, "let the agent work in a git worktree and on a branch of its own")
 	fl.BoolVar(&f.merge, "merge", false, "with --worktree: bring the branch back if the run ends by success")
 	setFlag(fl, &f.set)
-	projectFlag(fl, &f.project)
 	return cmd
 }
 
@@ -115,7 +112,7 @@ func (f runFlags) exclusive(args []string) error {
 		return errors.New("a run is resumed as it was started; give limits only")
 	}
 	for _, text := range []struct{ flag, value string }{
-		{"prompt", f.prompt}, {"policy", f.policy}, {"until", f.until}, {"budget", f.cost}, {"tokens", f.tokens},
+		{"prompt", f.prompt}, {"policy", f.policy}, {"until", f.until},
 	} {
 		if f.changed(text.flag) && strings.TrimSpace(text.value) == "" {
 			return fmt.Errorf("--%s is blank", text.flag)
@@ -130,30 +127,40 @@ func (f runFlags) limits() (l run.Limits, err error) {
 	case f.changed("max") && f.max < 1:
 		return l, fmt.Errorf("--max takes a number of iterations from 1, not %d", f.max)
 	case f.changed("for") && f.elapsed <= 0:
-		return l, fmt.Errorf("--for takes a time such as 8h, not %s", f.elapsed)
+		return l, fmt.Errorf("--for takes a duration such as 8h or 2d, not %s", f.elapsed)
 	}
 	l.Iterations, l.Elapsed = f.max, f.elapsed
-	if f.cost != "" {
-		number := strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(f.cost), "usd"), "$")
-		if l.Cost, err = strconv.ParseFloat(strings.TrimSpace(number), 64); err != nil || !(l.Cost > 0 && l.Cost < 1e9) {
-			return l, fmt.Errorf("--budget takes an amount in US dollars such as 5usd, not %q", f.cost)
+	for _, amount := range f.budget {
+		if err := spend(&l, amount); err != nil {
+			return l, err
 		}
-	}
-	if f.tokens != "" {
-		number, factor := f.tokens, 1
-		switch last := number[len(number)-1]; last {
-		case 'k', 'K':
-			number, factor = number[:len(number)-1], 1_000
-		case 'm', 'M':
-			number, factor = number[:len(number)-1], 1_000_000
-		}
-		n, err := strconv.ParseFloat(number, 64)
-		if err != nil || !(n > 0 && n < 1e12) {
-			return l, fmt.Errorf("--tokens takes a number such as 500k or 2M, not %q", f.tokens)
-		}
-		l.Tokens = int(n * float64(factor))
 	}
 	return l, nil
+}
+
+// spend limits money or tokens to an amount.
+func spend(l *run.Limits, amount string) error {
+	text := strings.ToLower(strings.TrimSpace(amount))
+	number, money := strings.CutSuffix(text, "usd")
+	if !money {
+		number, money = strings.CutPrefix(text, "$")
+	}
+	factor := 1.0
+	for suffix, f := range map[string]float64{"k": 1e3, "m": 1e6} {
+		if rest, ok := strings.CutSuffix(text, suffix); ok {
+			number, factor = rest, f
+		}
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	switch n *= factor; {
+	case err != nil || !(n > 0 && n < 1e12) || !money && factor == 1:
+		return fmt.Errorf("--budget must be an amount of money such as 5usd, or of tokens such as 500k or 2M; got %q", amount)
+	case money:
+		l.Cost = n
+	default:
+		l.Tokens = int(n)
+	}
+	return nil
 }
 
 func clientNames() (names []string) {

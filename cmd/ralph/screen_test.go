@@ -107,7 +107,7 @@ func TestNothingSpeaksToTheTerminal(t *testing.T) {
 			{[]string{"--prompt", "PROMPT.md", "--max", "1", "--format", "json", "--", "echo", title}, true},
 			{[]string{"--list"}, false}, {[]string{"--resume", title}, false}, {nil, false},
 		},
-		"status": {{nil, true}, {[]string{"--format", "json"}, true}}, "log": {{nil, true}, {[]string{"--format", "json"}, true}},
+		"policies": {{nil, true}, {[]string{"--format", "json"}, true}}, "status": {{nil, true}, {[]string{"--format", "json"}, true}}, "log": {{nil, true}, {[]string{"--format", "json"}, true}},
 		"explain": {{nil, true}, {[]string{"--format", "json"}, true}},
 		"check":   {{nil, true}, {[]string{"broken"}, true}, {[]string{".ralph/raw.yaml"}, true}, {[]string{"--format", "github", "broken"}, false}, {[]string{title}, true}},
 		"test":    {{nil, true}, {[]string{"--format", "json"}, true}},
@@ -149,14 +149,4 @@ func TestNothingSpeaksToTheTerminal(t *testing.T) {
 // speaks reports whether a terminal obeys a character.
 func speaks(r rune) bool {
 	return r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
-}
-
-// A file is formatted byte for byte, where no terminal shows it.
-func TestFmtKeepsBytes(t *testing.T) {
-	const src = "ralph: 1\n\nrules:\n  - name: go\n    continue: \"\u202etext\"\n"
-	h := newHook(t, map[string]string{"p.yaml": src})
-	h.args = []string{"fmt", "p.yaml"}
-	if r := h.run(t); r.stdout != src {
-		t.Errorf("%q, %q", r.stdout, r.stderr)
-	}
 }

@@ -23,8 +23,6 @@ type startFlags struct {
 	hasPromise bool
 	session    string
 	template   string
-	todos      bool
-	project    string
 	force      bool
 
 	text string // of the prompt: that of the template, or of the todos
@@ -55,16 +53,14 @@ func (a *app) startCommand() *cobra.Command {
 	fl.StringVar(&f.promptFile, "prompt-file", "", "`file` that holds the prompt, - for standard input")
 	fl.IntVar(&f.max, "max", 0, "end the loop after this many iterations")
 	fl.StringVar(&f.promise, "promise", "", "`text` that the agent writes when it is done")
-	fl.StringVar(&f.template, "template", "", "start from the template of this `name`")
-	fl.BoolVar(&f.todos, "from-todos", false, "start from the open todos of a session of Claude Code")
+	fl.StringVar(&f.template, "template", "", "start from the template of this `name`; "+todosTemplate+" is the open todos of a session of Claude Code")
 	sessionVar(fl, &f.session, "session that owns the loop, and whose todos are read (default: the one that runs this command)", true)
-	projectFlag(fl, &f.project)
 	fl.BoolVar(&f.force, "force", false, "archive a loop that is running")
 	return cmd
 }
 
 func (a *app) start(ctx context.Context, name string, words []string, f startFlags) error {
-	p, err := a.open(f.project)
+	p, err := a.open()
 	if err != nil {
 		return err
 	}
@@ -77,7 +73,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	if f.session, err = p.Session(ctx, f.session, true); err != nil {
 		return err
 	}
-	if r.Here = cmp.Or(f.session, r.Here); !f.todos { // with --from-todos the flag also says whose todos they are
+	if r.Here = cmp.Or(f.session, r.Here); f.template != todosTemplate { // else the flag also says whose todos they are
 		r.Session = f.session
 	}
 	if f, err = filledIn(ctx, p, f, r.Here); err != nil {
@@ -92,7 +88,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 		}
 		r.Argument = &prompt
 	case text:
-		return fmt.Errorf("%s repeats no prompt: --prompt-file, --template and --from-todos are not for it", name)
+		return fmt.Errorf("%s repeats no prompt: --prompt-file and --template are not for it", name)
 	case len(words) > 0:
 		argument := strings.Join(words, " ")
 		r.Argument = &argument
@@ -143,12 +139,12 @@ func (a *app) startError(err error, p project.Policy) error {
 func (a *app) showStarted(ctx context.Context, p *project.Project, s *project.Started) {
 	short := s.Policy.Short()
 	if s.Archived != "" {
-		fmt.Fprintf(a.stdout, "archived the earlier loop: %s\n", s.Archived)
+		fmt.Fprintf(a.stdout, "archived the earlier loop: %s\n", a.shown(p, s.Archived))
 	}
-	fmt.Fprintf(a.stdout, "started %s: %s\n", short, visible(s.Loop.File))
+	fmt.Fprintf(a.stdout, "started %s: %s\n", short, a.shown(p, s.Loop.File))
 	for _, file := range s.Written {
 		if file != s.Loop.File {
-			fmt.Fprintf(a.stdout, "  wrote     %s\n", visible(file))
+			fmt.Fprintf(a.stdout, "  wrote     %s\n", a.shown(p, file))
 		}
 	}
 	a.writeLoop(s.Loop, time.Now(), true)

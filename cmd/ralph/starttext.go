@@ -10,24 +10,26 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
+// todosTemplate is the template that the todos of a session make.
+const todosTemplate = "todos"
+
 // templateList shows the templates, a line each.
 func templateList() string {
 	var b strings.Builder
 	for _, t := range project.Templates() {
 		fmt.Fprintf(&b, "  %-10s %s (%d iterations, until %q)\n", t.Name, t.Goal(), t.Max, t.Promise)
 	}
+	fmt.Fprintf(&b, "  %-10s do the open todos of a session of Claude Code (until %q)\n", todosTemplate, project.TodosPromise)
 	return b.String()
 }
 
 // filledIn returns the flags with what a template or the todos of the session say. What the user says overrides it.
 func filledIn(ctx context.Context, p *project.Project, f startFlags, session string) (startFlags, error) {
-	given := slices.DeleteFunc([]bool{f.promptFile != "", f.template != "", f.todos}, func(is bool) bool { return !is })
-	if len(given) > 1 {
-		return f, errors.New("the prompt comes from one of --prompt-file, --template and --from-todos")
-	}
 	from := project.Template{Promise: project.TodosPromise}
 	switch {
-	case f.todos:
+	case f.template != "" && f.promptFile != "":
+		return f, errors.New("the prompt comes from --prompt-file or from --template, not both")
+	case f.template == todosTemplate:
 		var err error
 		if from.Text, err = p.Todos(ctx, session); err != nil {
 			return f, err

@@ -15,20 +15,19 @@ import (
 )
 
 func (a *app) statusCommand() *cobra.Command {
-	var format, project string
+	var format string
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show every loop of the project",
 		Args:  noArgs(""),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context(), project, format) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context(), format) },
 	}
 	formatFlag(cmd, &format, "the report", "text", "json")
-	projectFlag(cmd.Flags(), &project)
 	return cmd
 }
 
-func (a *app) showStatus(ctx context.Context, flag, format string) error {
-	p, err := a.open(flag)
+func (a *app) showStatus(ctx context.Context, format string) error {
+	p, err := a.open()
 	if err != nil {
 		return err
 	}

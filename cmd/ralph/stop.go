@@ -10,38 +10,32 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
-type stopFlags struct {
-	project string
-	session string
-}
-
 func (a *app) stopCommand() *cobra.Command {
-	var f stopFlags
+	var session string
 	cmd := &cobra.Command{
 		Annotations: exits("each loop that was named is stopped", exit{exitFindings, "a policy or a session was named that has no loop to stop"}),
 		Use:         "stop [POLICY]...",
 		Short:       "Stop loops",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.stop(cmd.Context(), f, args)
+			return a.stop(cmd.Context(), session, args)
 		},
 	}
 	cmd.ValidArgsFunction = a.words(withLoop)
-	projectFlag(cmd.Flags(), &f.project)
-	sessionVar(cmd.Flags(), &f.session, "stop only loops of this session", false)
+	sessionVar(cmd.Flags(), &session, "stop only loops of this session", false)
 	return cmd
 }
 
-func (a *app) stop(ctx context.Context, f stopFlags, names []string) error {
-	p, err := a.open(f.project)
+func (a *app) stop(ctx context.Context, session string, names []string) error {
+	p, err := a.open()
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	if f.session, err = p.Session(ctx, f.session, false); err != nil {
+	if session, err = p.Session(ctx, session, false); err != nil {
 		return err
 	}
 	if len(names) == 0 {
-		_, err := a.stopOne(ctx, p, nil, f.session)
+		_, err := a.stopOne(ctx, p, nil, session)
 		return err
 	}
 	for i, name := range names { // none is stopped if one does not exist
@@ -53,7 +47,7 @@ func (a *app) stop(ctx context.Context, f stopFlags, names []string) error {
 		return err
 	}
 	for _, name := range names {
-		n, err := a.stopOne(ctx, p, []string{name}, f.session)
+		n, err := a.stopOne(ctx, p, []string{name}, session)
 		switch {
 		case errors.As(err, new(*project.NoLoopError)):
 			fmt.Fprintln(a.stdout, err)
@@ -76,11 +70,11 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 		case s.Run != "":
 			fmt.Fprintf(a.stdout, "run %s of %s ends after its iteration\n", s.Run, short)
 		case s.Archived != "":
-			fmt.Fprintf(a.stdout, "stopped %s: %s; %s is now %s\n", short, visible(s.Name), visible(s.File), s.Archived)
+			fmt.Fprintf(a.stdout, "stopped %s: %s; %s is now %s\n", short, visible(s.Name), a.shown(p, s.File), a.shown(p, s.Archived))
 		case s.Already:
 			fmt.Fprintf(a.stdout, "%s is already stopped: %s; to continue it: ralph start %s\n", short, visible(s.Name), short)
 		default:
-			fmt.Fprintf(a.stdout, "stopped %s: %s; %s stays; to continue it: ralph start %s\n", short, visible(s.Name), visible(s.File), short)
+			fmt.Fprintf(a.stdout, "stopped %s: %s; %s stays; to continue it: ralph start %s\n", short, visible(s.Name), a.shown(p, s.File), short)
 		}
 	}
 	if err != nil || len(stopped) > 0 {

@@ -25,8 +25,8 @@ import (
 type testFlags struct {
 	run       string
 	verbose   bool
-	coverage  bool
-	threshold float64
+	covered   bool    // show what the tests cover
+	threshold float64 // the least percent of it
 	format    string
 	write     writeFlags
 }
@@ -34,24 +34,25 @@ type testFlags struct {
 func (a *app) testCommand() *cobra.Command {
 	var f testFlags
 	cmd := &cobra.Command{
-		Annotations: exits("all tests pass", exit{exitFindings, "a test fails, there are no tests, or the coverage is below --threshold"}),
+		Annotations: exits("all tests pass", exit{exitFindings, "a test fails, there are no tests, or the coverage is less than --coverage says"}),
 		Use:         "test [PATH]...",
 		Short:       "Run the tests beside policies",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.write.file != "" {
 				return a.writeTest(cmd.Context(), f.write)
 			}
-			if err := f.write.alone(cmd.Flags()); err != nil {
+			if err := f.write.alone(); err != nil {
 				return err
 			}
+			f.covered = cmd.Flags().Changed("coverage")
 			return a.test(cmd.Context(), args, f)
 		},
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.run, "run", "r", "", "only tests whose name matches this regular `expression`")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show every test, not only those that fail")
-	fl.BoolVar(&f.coverage, "coverage", false, "show which rules and operands the tests reach")
-	fl.Float64Var(&f.threshold, "threshold", 0, "fail if less than this `percent` of rules and operands is covered (implies --coverage)")
+	fl.Float64Var(&f.threshold, "coverage", 0, "show which rules and operands the tests reach; with `percent`, fail if they reach less")
+	fl.Lookup("coverage").NoOptDefVal = "0"
 	formatFlag(cmd, &f.format, "the report", "text", "json")
 	f.write.add(fl)
 	return cmd
@@ -95,9 +96,8 @@ func (a *app) test(ctx context.Context, paths []string, f testFlags) error {
 		match = re.MatchString
 	}
 	if f.threshold < 0 || f.threshold > 100 {
-		return fmt.Errorf("--threshold takes a number from 0 to 100, not %v", f.threshold)
+		return fmt.Errorf("--coverage takes a number from 0 to 100, not %v", f.threshold)
 	}
-	f.coverage = f.coverage || f.threshold > 0
 	if len(paths) == 0 {
 		paths = a.testsHere()
 	}
@@ -105,7 +105,7 @@ func (a *app) test(ctx context.Context, paths []string, f testFlags) error {
 	if err != nil {
 		return err
 	}
-	report := a.runTests(ctx, files, match, f.coverage)
+	report := a.runTests(ctx, files, match, f.covered)
 	a.judgeTests(report, f)
 	return a.printTests(report, f)
 }
@@ -235,7 +235,7 @@ func (a *app) runTests(ctx context.Context, files []string, match func(string) b
 // judgeTests sets the exit status.
 func (a *app) judgeTests(r testReport, f testFlags) {
 	a.status = exitOK
-	if r.Failed > 0 || r.Passed == 0 || f.coverage && r.Percent < f.threshold {
+	if r.Failed > 0 || r.Passed == 0 || f.covered && r.Percent < f.threshold {
 		a.status = exitFindings
 	}
 	for _, file := range r.Files {

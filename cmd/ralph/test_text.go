@@ -23,16 +23,16 @@ func writeTests(w io.Writer, r testReport, f testFlags) error {
 			case !t.Passed():
 				writeFailure(&b, t)
 			case f.verbose:
-				fmt.Fprintf(&b, "ok    %s  %s\n", t.Name, took(t.Took))
+				fmt.Fprintf(&b, "ok    %s%s\n", t.Name, took(t.Took))
 			}
 		}
 		switch failed := file.failed(); {
 		case len(file.Tests) == 0:
 			fmt.Fprintf(&b, "----  %s  no test matches\n", file.File)
 		case failed > 0:
-			fmt.Fprintf(&b, "FAIL  %s  %d of %s failed  %s\n", file.File, failed, plural(len(file.Tests), "test"), took(file.Took))
+			fmt.Fprintf(&b, "FAIL  %s  %d of %s failed%s\n", file.File, failed, plural(len(file.Tests), "test"), took(file.Took))
 		default:
-			fmt.Fprintf(&b, "ok    %s  %s  %s\n", file.File, plural(len(file.Tests), "test"), took(file.Took))
+			fmt.Fprintf(&b, "ok    %s  %s%s\n", file.File, plural(len(file.Tests), "test"), took(file.Took))
 		}
 	}
 	switch {
@@ -83,7 +83,7 @@ func writeUnseen(b *strings.Builder, operands []policytest.OperandCoverage) {
 
 // writeCoverage writes the table of rules, and what no test has seen.
 func (a *app) writeCoverage(r testReport, f testFlags) error {
-	if !f.coverage {
+	if !f.covered {
 		return nil
 	}
 	var b strings.Builder
@@ -115,7 +115,7 @@ func (a *app) writeCoverage(r testReport, f testFlags) error {
 		}
 	}
 	if f.threshold > 0 && r.Percent < f.threshold {
-		fmt.Fprintf(&b, "\nFAIL  %.1f %% covered, less than the threshold of %g %%\n", r.Percent, f.threshold)
+		fmt.Fprintf(&b, "\nFAIL  %.1f %% covered, less than %g %%\n", r.Percent, f.threshold)
 	}
 	_, err := io.WriteString(a.stdout, b.String())
 	return err

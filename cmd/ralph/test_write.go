@@ -20,28 +20,18 @@ import (
 // writeFlags are the flags that make test write a test instead of running some.
 type writeFlags struct {
 	file    string
-	witness string
 	fromLog bool
-	name    string
-	session string
-	project string
 }
 
 func (f *writeFlags) add(fl *pflag.FlagSet) {
-	fl.StringVar(&f.file, "write", "", "add a test to this `file`, and create it if needed")
-	fl.StringVar(&f.witness, "witness", "-", "with --write: `file` with the situation as JSON, - for stdin")
-	fl.BoolVar(&f.fromLog, "from-log", false, "with --write: take the last decision of this project from the decision log")
-	fl.StringVar(&f.name, "name", "", "with --write: `name` of the test")
-	sessionVar(fl, &f.session, "with --from-log: only decisions of this session", false)
-	projectFlag(fl, &f.project)
+	fl.StringVar(&f.file, "write", "", "add a test to this `file`, and create it if needed: of the situation that is on stdin as JSON")
+	fl.BoolVar(&f.fromLog, "from-log", false, "with --write: take the last decision of this project from the decision log instead")
 }
 
 // alone fails if a flag that is only for --write is given without it.
-func (f writeFlags) alone(fl *pflag.FlagSet) error {
-	for _, name := range [...]string{"from-log", "witness", "name", "session"} {
-		if f.file == "" && fl.Changed(name) {
-			return fmt.Errorf("--%s is for --write: ralph test --write FILE --%s", name, name)
-		}
+func (f writeFlags) alone() error {
+	if f.fromLog {
+		return errors.New("--from-log is for --write: ralph test --write FILE --from-log")
 	}
 	return nil
 }
@@ -64,15 +54,12 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 	}
 	var draft policytest.Draft
 	if f.fromLog {
-		draft, err = a.draftFromLog(ctx, f, src)
+		draft, err = a.draftFromLog(ctx, f.file, src)
 	} else {
-		draft, err = a.draftFromWitness(f)
+		draft, err = a.draftFromWitness()
 	}
 	if err != nil {
 		return err
-	}
-	if f.name != "" {
-		draft.Name = f.name
 	}
 	if len(draft.Expect) == 0 {
 		if draft, err = a.expectNow(ctx, f.file, src, draft); err != nil {
@@ -91,22 +78,18 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 }
 
 // draftFromLog takes the last decision that the policy of the tests made in the project.
-func (a *app) draftFromLog(ctx context.Context, f writeFlags, src []byte) (policytest.Draft, error) {
-	name, err := testedPolicy(f.file, src)
+func (a *app) draftFromLog(ctx context.Context, file string, src []byte) (policytest.Draft, error) {
+	name, err := testedPolicy(file, src)
 	if err != nil {
 		return policytest.Draft{}, err
 	}
-	p, err := a.open(f.project)
+	p, err := a.open()
 	if err != nil {
 		return policytest.Draft{}, err
 	}
 	defer p.Close()
-	session, err := p.Session(ctx, f.session, false)
-	if err != nil {
-		return policytest.Draft{}, err
-	}
 	tried := func(d project.Decision) bool { return isDecision(d) && (d.Error == "" || len(d.Trace.Steps) > 0) } // some rule
-	entries, err := p.History(project.Query{Policies: []string{name}, Session: session, Last: 1, Match: tried})
+	entries, err := p.History(project.Query{Policies: []string{name}, Last: 1, Match: tried})
 	if err != nil {
 		return policytest.Draft{}, err
 	}
@@ -115,11 +98,7 @@ func (a *app) draftFromLog(ctx context.Context, f writeFlags, src []byte) (polic
 		return policytest.Draft{}, err
 	}
 	if len(records) == 0 {
-		of := ""
-		if f.session != "" {
-			of = " of session " + f.session
-		}
-		return policytest.Draft{}, fmt.Errorf("the decision log has no decision%s of this project by %s, which these tests are about", of, name)
+		return policytest.Draft{}, fmt.Errorf("the decision log has no decision of this project by %s, which these tests are about", name)
 	}
 	return policytest.FromRecord(records[0]), nil
 }
@@ -150,8 +129,8 @@ func testedPolicy(file string, src []byte) (string, error) {
 }
 
 // draftFromWitness reads a situation as JSON.
-func (a *app) draftFromWitness(f writeFlags) (policytest.Draft, error) {
-	input, err := a.read("the situation", "", f.witness, maxInput)
+func (a *app) draftFromWitness() (policytest.Draft, error) {
+	input, err := a.read("the situation", "", "-", maxInput)
 	if err != nil {
 		return policytest.Draft{}, err
 	}

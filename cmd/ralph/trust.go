@@ -17,10 +17,9 @@ import (
 )
 
 type trustFlags struct {
-	list    bool
-	revoke  bool
-	set     []string
-	project string
+	list   bool
+	revoke bool
+	set    []string
 }
 
 func (a *app) trustCommand() *cobra.Command {
@@ -36,7 +35,7 @@ func (a *app) trustCommand() *cobra.Command {
 				}
 				return a.listTrust()
 			}
-			p, err := a.open(f.project)
+			p, err := a.open()
 			if err != nil {
 				return err
 			}
@@ -50,7 +49,6 @@ func (a *app) trustCommand() *cobra.Command {
 	cmd.Flags().BoolVarP(&f.list, "list", "l", false, "list what is approved")
 	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "withdraw the approvals of the policies, or without a name all of the project")
 	setFlag(cmd.Flags(), &f.set).Usage = "value of a param that the hook's command line gives, as `name=value`; may be repeated. It is no part of the approval"
-	projectFlag(cmd.Flags(), &f.project)
 	return cmd
 }
 

@@ -26,7 +26,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 }
 
 func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) error {
-	p, err := a.open(f.project)
+	p, err := a.open()
 	if err != nil {
 		return err
 	}
