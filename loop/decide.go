@@ -167,56 +167,14 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 	}()
 	defer d.rescue()
 	d.Time = l.now()
-	if why, off := workspace.Off("", l.getenv); off {
-		d.Skipped = why
+	var err error
+	if d.Skipped, err = d.skipped(); d.Skipped != "" {
 		return
 	}
-	if d.program != nil && !slices.Contains(d.program.Events, d.Event.Name) {
-		d.Skipped = "the policy does not decide " + d.Event.Name
-		return
+	if err == nil {
+		err = d.meet()
 	}
-	if d.Event.NoSubagent() {
-		d.Skipped = "the host names no type of the agent that ends, so it is no subagent"
-		return
-	}
-	dir, err := d.root()
-	if err != nil {
-		d.fail(err)
-		return
-	}
-	d.Root = dir
-	if why, off := workspace.Off(dir, l.getenv); off {
-		d.Skipped = why
-		return
-	}
-	switch paused, err := l.paused(dir, d.Event); {
-	case err != nil:
-		d.fail(err)
-		return
-	case paused:
-		d.Skipped = "the loop is paused"
-		return
-	}
-	switch run, err := l.liveRun(dir, d.Event); {
-	case err != nil:
-		d.fail(fmt.Errorf("it is not known whether a run is under way: %w", err))
-		return
-	case run != "" && run == l.getenv("RALPH_RUN"):
-		d.Skipped = "the agent is that of run " + run + ", which decides"
-		return
-	default:
-		d.busy = run
-	}
-	if d.program == nil {
-		d.fail(l.broken)
-		return
-	}
-	own := given{values: d.Event.Values}
-	if err := cmp.Or(own.reserved(), own.stray(d.program)); err != nil {
-		d.fail(err)
-		return
-	}
-	if err = d.meet(); err == nil && alone {
+	if err == nil && alone {
 		err = d.enter(ctx)
 	}
 	if err == nil {
@@ -238,6 +196,42 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 		d.close()
 		d.gatherer = nil
 	}
+}
+
+// skipped finds the project, and returns why no rule is tried there, "" if rules are.
+func (d *Decision) skipped() (why string, err error) {
+	l := d.loop
+	if why, off := workspace.Off("", l.getenv); off {
+		return why, nil
+	}
+	if d.program != nil && !slices.Contains(d.program.Events, d.Event.Name) {
+		return "the policy does not decide " + d.Event.Name, nil
+	}
+	if d.Event.NoSubagent() {
+		return "the host names no type of the agent that ends, so it is no subagent", nil
+	}
+	if d.Root, err = d.root(); err != nil {
+		return "", err
+	}
+	if why, off := workspace.Off(d.Root, l.getenv); off {
+		return why, nil
+	}
+	if paused, err := l.paused(d.Root, d.Event); err != nil {
+		return "", err
+	} else if paused {
+		return "the loop is paused", nil
+	}
+	if d.busy, err = l.liveRun(d.Root, d.Event); err != nil {
+		return "", fmt.Errorf("it is not known whether a run is under way: %w", err)
+	}
+	if d.busy != "" && d.busy == l.getenv("RALPH_RUN") {
+		return "the agent is that of run " + d.busy + ", which decides", nil
+	}
+	if d.program == nil {
+		return "", l.broken
+	}
+	own := given{values: d.Event.Values}
+	return "", cmp.Or(own.reserved(), own.stray(d.program))
 }
 
 // meet opens the project of a decision.
@@ -312,7 +306,9 @@ func (d *Decision) options() rules.Options {
 	case d.loop.recorder != nil:
 		o.Trace = rules.TraceFull
 	}
-	return d.gatherer.mem.options(o)
+	m := &d.gatherer.mem.entries
+	o.Memory, o.Project = m[0].Memory, m[1].Memory
+	return o
 }
 
 // interrupted says that the time was up.

@@ -116,13 +116,13 @@ func changesOf(effects []rules.Effect, facts []*rules.Fact, at time.Time) []stat
 	for _, e := range effects {
 		if e.Kind == rules.SetEffect {
 			set := state.Set{Path: e.Path, Value: e.Value}
-			format, _ := fileFormat(e.Source)
+			format := fileFormat(e.Source)
 			var create map[string]any
 			if i := slices.IndexFunc(facts, func(f *rules.Fact) bool { return f.Name == e.Fact }); i >= 0 {
 				if facts[i].Schema != nil {
 					set.Type = facts[i].Schema
 				}
-				format = factFormat(facts[i], format)
+				format = formatOf(facts[i])
 				if e.Create {
 					create = defaultOf(facts[i])
 				}

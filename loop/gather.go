@@ -268,7 +268,7 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 	}
 	in := g.Event.Input(name) // nil for run.NAME: no hook knows of a run
 	if list, ok := in.([]map[string]any); ok {
-		return objects(list)
+		return listOf(list, whole)
 	}
 	return in
 }
@@ -283,7 +283,7 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 		}
 		return s.Last()
 	case vocab.TranscriptTexts:
-		return texts(g.words(ctx))
+		return listOf(g.words(ctx), whole)
 	case vocab.TranscriptFailed:
 		var f *host.Failure
 		if s != nil {
@@ -303,15 +303,10 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 	switch name {
 	case vocab.TranscriptTurns:
 		return func(n int) []any {
-			turns := s.Turns(n)
-			out := make([]any, len(turns))
-			for i, t := range turns {
-				out[i] = map[string]any{"role": t.Role, "text": t.Text}
-			}
-			return out
+			return listOf(s.Turns(n), func(t host.Turn) any { return map[string]any{"role": t.Role, "text": t.Text} })
 		}
 	case vocab.TranscriptTools:
-		return texts(s.Tools())
+		return listOf(s.Tools(), whole)
 	case vocab.TranscriptPassed:
 		return func(command string) bool { return host.Passed(g.actions(ctx, s), command) }
 	case vocab.TranscriptPassedSinceEdit:
@@ -337,32 +332,25 @@ func (g *gatherer) actions(ctx context.Context, s *host.Session) []host.Action {
 
 // elapsed is the time since the session began, 0 if its file does not say.
 func (g *gatherer) elapsed(ctx context.Context) time.Duration {
-	s := g.transcript(ctx)
-	if s == nil {
-		return 0
+	if s := g.transcript(ctx); s != nil {
+		if began := s.Began(ctx); !began.IsZero() {
+			return max(0, g.Time.Sub(began))
+		}
 	}
-	began := s.Began(ctx)
-	if began.IsZero() {
-		return 0
-	}
-	return max(0, g.Time.Sub(began))
+	return 0
 }
 
-func texts(list []string) []any {
+// listOf is a list as rules have it, each element as one of their values.
+func listOf[T any](list []T, as func(T) any) []any {
 	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = s
+	for i, v := range list {
+		out[i] = as(v)
 	}
 	return out
 }
 
-func objects(list []map[string]any) []any {
-	out := make([]any, len(list))
-	for i, o := range list {
-		out[i] = o
-	}
-	return out
-}
+// whole is a value that rules can have.
+func whole[T any](v T) any { return v }
 
 // trigger is why the context is compacted; what is no word for a user's wish is automatic.
 func trigger(word string) string {

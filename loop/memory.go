@@ -42,12 +42,6 @@ func (m *memory) load(ctx context.Context) error {
 	return nil
 }
 
-// options hands the memories to the rules.
-func (m *memory) options(o rules.Options) rules.Options {
-	o.Memory, o.Project = m.entries[0].Memory, m.entries[1].Memory
-	return o
-}
-
 // after lists what a verdict saves.
 func (m *memory) after(v *rules.Verdict) []Entry {
 	if !v.Changed {

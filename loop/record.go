@@ -152,9 +152,9 @@ func (d *Decision) Record(private bool) Record {
 func (d *Decision) recordMemory(r *Record) {
 	m, now := d.gatherer.mem.entries[0].Memory, d.Time
 	r.Streak.Total, r.Streak.Progress = m.Total, shownProgress(d.Verdict.Progress)
-	for _, l := range d.Verdict.Limits {
-		switch r.Limits = append(r.Limits, l); l.Name {
-		case "continuations":
+	r.Limits = d.Verdict.Limits
+	for _, l := range r.Limits {
+		if l.Name == "continuations" {
 			r.Streak.Continuations = l.At
 		}
 	}
@@ -275,19 +275,18 @@ func (d *Decision) keep(ctx context.Context) {
 const maxTraced = 200
 
 // logLine makes a line that the log takes. A policy of very many rules loses operands of
-// its trace, then all but its end. Texts of any length are cut; whatever else is too much
-// is left out, so that there is a line for every decision.
+// its trace. A record that is too long has its texts cut and only the end of its trace, and
+// if that is too long too, none, so that there is a line for every decision.
 func logLine(r Record) ([]byte, error) {
-	if early := len(r.Trace.Steps) - maxTraced; early > 0 {
-		r.Trace.Steps = slices.Clone(r.Trace.Steps)
-		for i := range r.Trace.Steps[:early] {
-			if s := &r.Trace.Steps[i]; s.Outcome == rules.No {
-				s.Operands = nil
-			}
+	steps := slices.Clone(r.Trace.Steps)
+	for i := range max(0, len(steps)-maxTraced) {
+		if steps[i].Outcome == rules.No {
+			steps[i].Operands = nil
 		}
 	}
+	r.Trace.Steps = steps
 	line, err := json.Marshal(r)
-	for _, shorten := range []func(*Record){(*Record).cutTexts, (*Record).dropOperands, (*Record).keepLastSteps, (*Record).keepOutcome} {
+	for _, shorten := range []func(*Record){(*Record).cut, (*Record).keepOutcome} {
 		if err == nil && len(line) <= store.MaxLogLine {
 			break
 		}
@@ -305,8 +304,8 @@ const (
 	shortened = "the record is shortened: it was too long for the log"
 )
 
-// cutTexts cuts what has no bound of its own: what rules say, and what a host names.
-func (r *Record) cutTexts() {
+// cut cuts what has no bound of its own: what rules say, and what a host names. Of the latest rules it leaves what became of them.
+func (r *Record) cut() {
 	for _, s := range []*string{
 		&r.Policy, &r.Root, &r.Host, &r.Event, &r.Session, &r.Agent, &r.Turn, &r.Rule, &r.At, &r.Reason, &r.Skipped, &r.Error,
 		&r.Streak.Progress, &r.Streak.Before,
@@ -320,17 +319,11 @@ func (r *Record) cutTexts() {
 		}
 	}
 	r.Trace.Warnings = append(slices.Clone(r.Trace.Warnings), shortened)
-}
-
-// dropOperands leaves of each rule what became of it.
-func (r *Record) dropOperands() {
-	r.Trace.Steps = slices.Clone(r.Trace.Steps)
+	r.Trace.Steps = r.Trace.Steps[max(0, len(r.Trace.Steps)-maxTraced):]
 	for i := range r.Trace.Steps {
 		r.Trace.Steps[i].Operands = nil
 	}
 }
-
-func (r *Record) keepLastSteps() { r.Trace.Steps = r.Trace.Steps[max(0, len(r.Trace.Steps)-100):] }
 
 // keepOutcome leaves who decided what, and why.
 func (r *Record) keepOutcome() {

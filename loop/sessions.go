@@ -43,17 +43,16 @@ func (d *Decision) enter(ctx context.Context) error {
 	select {
 	case s.turn <- struct{}{}:
 		d.entered = true
-		return nil
 	default:
+		select {
+		case s.turn <- struct{}{}:
+			d.entered = true
+		case <-ctx.Done():
+			d.gatherer.sessionKey().use(-1)
+			return fmt.Errorf("other events of the session are decided, so its memory %w: %w", ErrConflict, interrupted(ctx))
+		}
 	}
-	select {
-	case s.turn <- struct{}{}:
-		d.entered = true
-		return nil
-	case <-ctx.Done():
-		d.gatherer.sessionKey().use(-1)
-		return fmt.Errorf("other events of the session are decided, so its memory %w: %w", ErrConflict, interrupted(ctx))
-	}
+	return nil
 }
 
 // free lets the next decision of the session begin.

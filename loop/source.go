@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
@@ -90,38 +89,27 @@ func (q Query) Read(ctx context.Context, format state.Format) (state.Doc, rules.
 	return doc, v
 }
 
-// openSchema is the schema of documents that have none: it only normalises numbers.
-var openSchema = sync.OnceValue(func() *schema.Schema {
-	s, err := schema.FromValue("open", true)
-	if err != nil {
-		panic(err)
-	}
-	return s
-})
+// schemaOf is the schema of a fact; one that it has none only normalises numbers.
+func schemaOf(f *rules.Fact) *schema.Schema { return cmp.Or(f.Schema, &schema.Schema{}) }
 
 // ownSource is the table of ralph's own sources: it returns that of a kind, nil if ralph
 // has none.
 func ownSource(kind rules.SourceKind, f *files) Source {
-	if format, ok := fileFormat(kind.Name); ok {
-		return fileSource{kind, format, f}
+	gather := map[string]func(context.Context, Query) rules.Value{
+		"text": gatherFile, "json": gatherFile, "frontmatter": gatherFile, "checklist": gatherFile,
+		"glob": gatherGlob, "git": gatherGit, "exec": gatherExec, "tasks": gatherTasks,
+	}[kind.Name]
+	if gather == nil {
+		return nil
 	}
-	switch kind.Name {
-	case "glob":
-		return own{kind, gatherGlob}
-	case "git":
-		return own{kind, gatherGit}
-	case "exec":
-		return own{kind, gatherExec}
-	case "tasks":
-		return own{kind, gatherTasks}
-	}
-	return nil
+	return own{kind, gather, f}
 }
 
 // own is one of ralph's own sources: its facts are of a project.
 type own struct {
 	kind   rules.SourceKind
 	gather func(context.Context, Query) rules.Value
+	files  *files // changes its facts, if they are files
 }
 
 func (s own) Kind() rules.SourceKind { return s.kind }
@@ -133,27 +121,17 @@ func (s own) Gather(ctx context.Context, q Query) rules.Value {
 	return s.gather(ctx, q)
 }
 
-// factFormat is how the file of one fact is understood, given the form of its kind.
-func factFormat(f *rules.Fact, format state.Format) state.Format {
-	if format == state.FrontMatter && f.Options["lenient"] == true {
+// formatOf is how the file of a fact is understood.
+func formatOf(f *rules.Fact) state.Format {
+	if f.Source.Name == "frontmatter" && f.Options["lenient"] == true {
 		return state.LenientFrontMatter
 	}
-	return format
+	return fileFormat(f.Source.Name)
 }
 
 // fileFormat is how the files of a kind are understood; glob names the same forms.
-func fileFormat(kind string) (state.Format, bool) {
-	switch kind {
-	case "text":
-		return state.Text, true
-	case "json":
-		return state.JSON, true
-	case "frontmatter":
-		return state.FrontMatter, true
-	case "checklist":
-		return state.Checklist, true
-	}
-	return 0, false
+func fileFormat(kind string) state.Format {
+	return map[string]state.Format{"text": state.Text, "json": state.JSON, "frontmatter": state.FrontMatter, "checklist": state.Checklist}[kind]
 }
 
 // source gives the source of a kind for one event, nil if the loop has none.
@@ -167,14 +145,13 @@ func (l *Loop) source(kind rules.SourceKind, f *files) Source {
 // writerOf gives the Writer of a source, nil if it has none, and its name. All file
 // sources share one Writer.
 func writerOf(s Source) (name string, w Writer) {
-	if f, ok := s.(fileSource); ok {
+	if f, ok := s.(own); ok && f.kind.File {
 		return "files", f.files
 	}
-	w, ok := s.(Writer)
-	if !ok {
-		return "", nil
+	if w, ok := s.(Writer); ok {
+		return "source " + s.Kind().Name, w
 	}
-	return "source " + s.Kind().Name, w
+	return "", nil
 }
 
 // fits reports why the loop cannot run a program: a fact without a source, or a rule

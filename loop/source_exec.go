@@ -25,15 +25,8 @@ func gatherExec(ctx context.Context, q Query) rules.Value {
 		}
 	}
 	v := rules.Value{Problem: strings.Join(cut, ", ")}
-	document, problem := any(nil), ""
-	if q.Fact.Schema == nil {
-		if doc, err := schema.ParseJSON(f.stdout.Kept); err == nil {
-			document = inJSON(openSchema().Check(doc), &v)
-		}
-	} else {
-		document, problem = printed(q.Fact.Schema, f, &v)
-	}
-	if problem != "" {
+	document, problem := printed(schemaOf(q.Fact), f, &v)
+	if problem != "" && q.Fact.Schema != nil {
 		// Code and text of a program that failed are still worth reading.
 		v.Unusable = append(v.Unusable, schema.Violation{Pointer: "/json", Message: problem})
 	}
@@ -78,5 +71,5 @@ func lines(s string) []any {
 	if s == "" {
 		return []any{}
 	}
-	return texts(strings.Split(s, "\n"))
+	return listOf(strings.Split(s, "\n"), whole)
 }

@@ -8,33 +8,21 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// fileSource reads one file of the project: text, json, frontmatter or checklist.
-type fileSource struct {
-	kind   rules.SourceKind
-	format state.Format
-	files  *files // changes it
-}
-
-func (s fileSource) Kind() rules.SourceKind { return s.kind }
-
-func (s fileSource) Gather(ctx context.Context, q Query) rules.Value {
-	doc, v := q.Read(ctx, factFormat(q.Fact, s.format))
-	if v.Status != rules.OK {
+// gatherFile reads one file of the project.
+func gatherFile(ctx context.Context, q Query) rules.Value {
+	format := formatOf(q.Fact)
+	doc, v := q.Read(ctx, format)
+	switch {
+	case v.Status != rules.OK:
 		return v
-	}
-	switch s.format {
-	case state.Text:
+	case format == state.Text:
 		v.V = doc.Text
 		return v
-	case state.Checklist:
-		v.V = items(doc.Items)
+	case format == state.Checklist:
+		v.V = listOf(doc.Items, item)
 		return v
 	}
-	by := q.Fact.Schema
-	if by == nil {
-		by = openSchema()
-	}
-	r := by.Check(doc.Document)
+	r := schemaOf(q.Fact).Check(doc.Document)
 	v.Unusable, v.Warnings = r.Unusable, r.Warnings
 	fields, ok := r.Value.(map[string]any)
 	if !ok {
@@ -48,20 +36,16 @@ func (s fileSource) Gather(ctx context.Context, q Query) rules.Value {
 		v.Unusable = append(v.Unusable, u)
 		delete(fields, schema.SplitPointer(u.Pointer)[0])
 	}
-	if s.kind.Body {
+	if q.Fact.Source.Body {
 		fields["body"] = doc.Body
 	}
 	v.V = fields
 	return v
 }
 
-func items(list []state.Item) []any {
-	out := make([]any, len(list))
-	for i, it := range list {
-		out[i] = map[string]any{
-			"text": it.Text, "done": it.Done, "tags": texts(it.Tags), "depth": it.Depth,
-			"section": it.Section, "source": it.Source, "line": it.Line,
-		}
+func item(it state.Item) any {
+	return map[string]any{
+		"text": it.Text, "done": it.Done, "tags": listOf(it.Tags, whole), "depth": it.Depth,
+		"section": it.Section, "source": it.Source, "line": it.Line,
 	}
-	return out
 }

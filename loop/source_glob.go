@@ -25,12 +25,9 @@ func gatherGlob(ctx context.Context, q Query) rules.Value {
 	}
 	format := state.JSON
 	if word, ok := q.Fact.Options["parse"].(string); ok {
-		format, _ = fileFormat(word)
+		format = fileFormat(word)
 	}
-	by := q.Fact.Schema
-	if by == nil {
-		by = openSchema()
-	}
+	by := schemaOf(q.Fact)
 	found, more, err := state.ReadAll(ctx, q.Root, state.File{Path: q.Args[0], Format: format, Timeout: q.Fact.Timeout}, limit,
 		func(doc state.Doc) element { return elementOf(by, format, doc) })
 	if err != nil {

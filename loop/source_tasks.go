@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -48,7 +49,7 @@ func gatherTasks(ctx context.Context, q Query) rules.Value {
 	}
 	if session := q.Session(ctx); session != nil {
 		if list, ok := session.Tasks(ctx); ok {
-			return rules.Value{V: toldTasks(list)}
+			return rules.Value{V: listOf(list, ofSession)}
 		}
 	}
 	return absent("the session has no task list")
@@ -66,7 +67,7 @@ func taskFiles(ctx context.Context, q Query, folder, name string) rules.Value {
 	defer root.Close()
 	root.SetBudget(q.budget)
 	found, more, err := state.ReadAll(ctx, root, state.File{Path: "*.json", Format: state.JSON, Timeout: q.Fact.Timeout}, maxTasks,
-		func(doc state.Doc) element { return elementOf(openSchema(), state.JSON, doc) })
+		func(doc state.Doc) element { return elementOf(&schema.Schema{}, state.JSON, doc) })
 	if err != nil {
 		return cannot(err)
 	}
@@ -87,7 +88,7 @@ func taskFiles(ctx context.Context, q Query, folder, name string) rules.Value {
 		bad.lines = append(bad.lines, fmt.Sprintf("%d more tasks than the %d that are read", more, maxTasks))
 	}
 	slices.SortStableFunc(list, byNumber)
-	return rules.Value{V: objects(list), Problem: bad.String(), Path: name}
+	return rules.Value{V: listOf(list, whole), Problem: bad.String(), Path: name}
 }
 
 // byNumber orders tasks as the host counts them: 2 before 10.
@@ -145,14 +146,10 @@ func plainText(v any) (string, bool) {
 	return "", false
 }
 
-// toldTasks are the tasks of a session file.
-func toldTasks(list []host.Task) []any {
-	out := make([]any, len(list))
-	for i, t := range list {
-		out[i] = map[string]any{
-			"id": t.ID, "subject": t.Subject, "description": t.Description, "status": t.Status, "activeForm": t.ActiveForm,
-			"owner": t.Owner, "blocks": texts(t.Blocks), "blockedBy": texts(t.BlockedBy),
-		}
+// ofSession is a task of a session file.
+func ofSession(t host.Task) any {
+	return map[string]any{
+		"id": t.ID, "subject": t.Subject, "description": t.Description, "status": t.Status, "activeForm": t.ActiveForm,
+		"owner": t.Owner, "blocks": listOf(t.Blocks, whole), "blockedBy": listOf(t.BlockedBy, whole),
 	}
-	return out
 }
