@@ -133,15 +133,11 @@ func completeTask(task map[string]any) (problem string) {
 }
 
 func plainText(v any) (string, bool) {
-	switch v := v.(type) {
+	switch v.(type) {
 	case nil:
 		return "", true
-	case string:
-		return v, true
-	case int:
-		return strconv.Itoa(v), true
-	case json.Number:
-		return v.String(), true
+	case string, int, json.Number:
+		return fmt.Sprint(v), true
 	}
 	return "", false
 }

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"container/list"
 	"context"
 	"fmt"
 	"maps"
@@ -45,11 +44,9 @@ type Store interface {
 	Save(ctx context.Context, entries ...Entry) error
 }
 
-// InMemory is a [Store] in the process. It keeps the memories of the latest 100,000
-// loops: what was saved longest ago is forgotten first.
-func InMemory() Store {
-	return &inMemory{kept: map[Key]*list.Element{}, order: list.New()}
-}
+// InMemory is a [Store] in the process. It keeps the memories of 50,000 to 100,000
+// loops: those that were saved longest ago are forgotten first.
+func InMemory() Store { return &inMemory{kept: map[Key]Entry{}} }
 
 // done returns why a context is done, or that there is none.
 func done(ctx context.Context) error {
@@ -64,8 +61,7 @@ const maxInMemory = 100_000
 
 type inMemory struct {
 	mu    sync.Mutex
-	kept  map[Key]*list.Element // of Entry
-	order *list.List            // the latest saved first
+	kept  map[Key]Entry // their versions are numbers of saves
 	saves int
 }
 
@@ -77,11 +73,8 @@ func (s *inMemory) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
 	defer s.mu.Unlock()
 	out := make([]Entry, len(keys))
 	for i, key := range keys {
-		out[i].Key = key
-		if e := s.kept[key]; e != nil {
-			out[i] = e.Value.(Entry)
-			out[i].Memory = copyOf(out[i].Memory)
-		}
+		out[i] = s.kept[key]
+		out[i].Key, out[i].Memory = key, copyOf(out[i].Memory)
 	}
 	return out, nil
 }
@@ -103,29 +96,19 @@ func (s *inMemory) Save(ctx context.Context, entries ...Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, entry := range entries {
-		version := ""
-		if e := s.kept[entry.Key]; e != nil {
-			version = e.Value.(Entry).Version
-		}
-		if version != entry.Version {
+		if s.kept[entry.Key].Version != entry.Version {
 			return fmt.Errorf("the memory of %s: %w", entry.Key.Policy, ErrConflict)
 		}
 	}
 	for _, entry := range entries {
 		s.saves++
-		entry.Version = strconv.Itoa(s.saves)
-		entry.Memory = copyOf(entry.Memory)
-		if e := s.kept[entry.Key]; e != nil {
-			e.Value = entry
-			s.order.MoveToFront(e)
-			continue
-		}
-		s.kept[entry.Key] = s.order.PushFront(entry)
-		if s.order.Len() > maxInMemory {
-			last := s.order.Back()
-			delete(s.kept, last.Value.(Entry).Key)
-			s.order.Remove(last)
-		}
+		s.kept[entry.Key] = Entry{entry.Key, copyOf(entry.Memory), strconv.Itoa(s.saves)}
+	}
+	if len(s.kept) > maxInMemory {
+		maps.DeleteFunc(s.kept, func(_ Key, e Entry) bool {
+			n, _ := strconv.Atoi(e.Version)
+			return n <= s.saves-maxInMemory/2
+		})
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 // Draft is a test that is still to be written down: its parts are as in the file,
@@ -25,73 +25,54 @@ type Draft struct {
 	Note   string         `json:"note"` // becomes a comment above the test
 }
 
-// AppendError says why a test cannot be added to a file.
-type AppendError struct {
-	File   string
-	Reason string
-}
-
-// Error says it in a sentence.
-func (e *AppendError) Error() string {
-	return fmt.Sprintf("the test cannot be added to %s: %s", e.File, e.Reason)
-}
-
 // Append gives src with one more test at the end of its list. Every byte of src
 // stays. An empty src becomes a new file. The result was read again: it has one
-// test more than before. A name that is taken gets a number. Errors are
-// [*AppendError].
+// test more than before. A name that is taken gets a number.
 func Append(name string, src []byte, d Draft) ([]byte, error) {
 	fail := func(format string, args ...any) ([]byte, error) {
-		return nil, &AppendError{File: name, Reason: fmt.Sprintf(format, args...)}
+		return nil, fmt.Errorf("the test cannot be added to %s: %w", name, fmt.Errorf(format, args...))
 	}
+	f := &File{}
+	before, indent, end, gap := src, "  ", "\n", ""
 	if len(bytes.TrimSpace(src)) == 0 {
 		policy := strings.TrimSuffix(path.Base(strings.ReplaceAll(name, `\`, "/")), "_test.yaml") + ".yaml"
-		head := append(bytes.Clone(src), "# Tests of "+policy+". Run them with: ralph test\ntests:\n"...)
-		return verified(name, append(head, d.text("  ", "\n")...), 1)
+		before = append(bytes.Clone(src), "# Tests of "+policy+". Run them with: ralph test\ntests:\n"...)
+		src = before
+	} else {
+		var diags rules.Diagnostics
+		if f, diags = Parse(name, src); f == nil {
+			return fail("it has to be corrected first\n%s", diags.Format())
+		}
+		wanted := d.Name
+		for n := 2; slices.ContainsFunc(f.Tests, func(t Test) bool { return t.Name == d.Name }); n++ {
+			d.Name = fmt.Sprintf("%s (%d)", wanted, n)
+		}
+		root, _ := source.Parse(src)
+		tests := root.Get("tests")
+		if tests.Style != source.Block {
+			return fail("its tests stand in brackets; write one a line, each with a dash")
+		}
+		last := tests.Items[len(tests.Items)-1]
+		lines := bytes.SplitAfter(src, []byte("\n"))
+		before = bytes.Join(lines[:min(last.End().Line, len(lines))], nil)
+		if bytes.Contains(src, []byte("\r\n")) {
+			end = "\r\n"
+		}
+		if gap = end; !bytes.HasSuffix(before, []byte("\n")) {
+			gap += end
+		}
+		line := source.Line(src, last.Start.Line)
+		indent = line[:len(line)-len(strings.TrimLeft(line, " "))]
 	}
-	f, diags := Parse(name, src)
-	if f == nil {
-		return fail("it has to be corrected first\n%s", diags.Format())
-	}
-	for n := 2; slices.ContainsFunc(f.Tests, func(t Test) bool { return t.Name == d.Name }); n++ {
-		d.Name = regexp.MustCompile(` \(\d+\)$`).ReplaceAllString(d.Name, "") + fmt.Sprintf(" (%d)", n)
-	}
-	root, _ := source.Parse(src)
-	tests := root.Get("tests")
-	if tests.Style != source.Block {
-		return fail("its tests stand in brackets; write one a line, each with a dash")
-	}
-	last := tests.Items[len(tests.Items)-1]
-	lines := bytes.SplitAfter(src, []byte("\n"))
-	before := bytes.Join(lines[:min(last.End().Line, len(lines))], nil)
-	end := "\n"
-	if bytes.Contains(src, []byte("\r\n")) {
-		end = "\r\n"
-	}
-	gap := end
-	if !bytes.HasSuffix(before, []byte("\n")) {
-		gap += end
-	}
-	out := slices.Concat(before, []byte(gap), d.text(indentOf(src, last.Start), end), src[len(before):])
-	return verified(name, out, len(f.Tests)+1)
-}
-
-// verified reads a file again before anybody relies on it.
-func verified(name string, src []byte, tests int) ([]byte, error) {
-	f, diags := Parse(name, src)
+	out := slices.Concat(before, []byte(gap), d.text(indent, end), src[len(before):])
+	after, diags := Parse(name, out)
 	switch {
-	case f == nil:
-		return nil, &AppendError{File: name, Reason: "it would not be a test file any more\n" + diags.Format()}
-	case len(f.Tests) != tests:
-		return nil, &AppendError{File: name, Reason: "its list of tests has an end that is not plain to see"}
+	case after == nil:
+		return fail("it would not be a test file any more\n%s", diags.Format())
+	case len(after.Tests) != len(f.Tests)+1:
+		return fail("its list of tests has an end that is not plain to see")
 	}
-	return src, nil
-}
-
-// indentOf is what stands before the dash of an item.
-func indentOf(src []byte, item source.Pos) string {
-	line := source.Line(src, item.Line)
-	return line[:len(line)-len(strings.TrimLeft(line, " "))]
+	return out, nil
 }
 
 // text writes the draft as an item of a list.

@@ -2,7 +2,6 @@ package policytest_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -49,8 +48,7 @@ func TestAppend(t *testing.T) {
 		})
 	}
 	for _, src := range []string{"tests: [{name: a, expect: {rule: r}}]\n", "tests:\n  - nam: a\n", "ralph: 1\n"} {
-		var refused *policytest.AppendError
-		if _, err := policytest.Append("x_test.yaml", []byte(src), draft); !errors.As(err, &refused) {
+		if _, err := policytest.Append("x_test.yaml", []byte(src), draft); err == nil {
 			t.Errorf("a test was added to %q: %v", src, err)
 		}
 	}

@@ -27,31 +27,30 @@ func FromRecord(r loop.Record) Draft {
 		Given:  map[string]any{},
 		Expect: map[string]any{r.Action.String(): true, "rule": r.Rule},
 	}
-	put := func(v any, path ...string) {
-		if list, isList := v.([]any); v != nil && (isList && len(list) > 0 || !isList && !slices.Contains([]any{"", false, 0, "0s"}, v)) {
+	put := func(v any, path ...string) { // unless it is what a test has that does not give it
+		if list, isList := v.([]any); (!isList || len(list) > 0) && !slices.Contains([]any{nil, "", false, 0, "0s"}, v) {
 			give(d.Given, v, path...)
 		}
 	}
-	var lost []string
 	for _, f := range r.Trace.Facts {
-		switch f.Status {
-		case rules.Missing:
-			// Plain absence is not reported; it needs no reason in the test either.
-			why := ""
-			if f.Problem != "" && slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, f.Problem) }) {
-				why = f.Problem
-			}
-			give(d.Given, why, "missing", f.Name)
-		case rules.Invalid:
+		doc := recorded.Document(&r, f.Name)
+		editable := slices.ContainsFunc(rules.Sources(), func(k rules.SourceKind) bool { return k.Name == f.Source && k.Editable })
+		switch {
+		case f.Status == rules.Invalid:
 			give(d.Given, f.Problem, "invalid", f.Name)
-		default:
-			if doc := recorded.Document(&r, f.Name); doc != nil {
-				give(d.Given, doc, "facts", f.Name)
-			} else if slices.ContainsFunc(rules.Sources(), func(k rules.SourceKind) bool { return k.Name == f.Source && k.Editable }) {
-				give(d.Given, map[string]any{}, "facts", f.Name)
+		case f.Status == rules.Missing:
+			// Plain absence is not reported; it needs no reason in the test either.
+			if !slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, f.Problem) }) {
+				f.Problem = ""
 			}
+			give(d.Given, f.Problem, "missing", f.Name)
+		case doc != nil:
+			give(d.Given, doc, "facts", f.Name)
+		case editable:
+			give(d.Given, map[string]any{}, "facts", f.Name)
 		}
 	}
+	var lost []string
 	for _, in := range r.Trace.Inputs {
 		name, pointer, isFact := strings.Cut(in.Name, "#")
 		v, ok := recorded.Known(&r, in.Name)
@@ -72,19 +71,19 @@ func FromRecord(r loop.Record) Draft {
 	for rule, n := range r.Repeated {
 		put(n, "repeated", rule)
 	}
-	if s := r.Streak; s.Continuations > 0 {
-		put(s.Continuations, "loop", "continuations")
-		if s.Progress == s.Before {
-			put(s.Same, "loop", "repeats")
-		}
-		put(s.Failed, "loop", "failures")
-		put(s.Elapsed.Round(time.Second).String(), "loop", "elapsed")
-		put(s.Step.Round(time.Second).String(), "loop", "step")
+	s := r.Streak
+	if s.Progress != s.Before {
+		s.Same = 0
 	}
-	if r.Streak.Total > r.Streak.Continuations {
-		put(r.Streak.Total, "loop", "total")
+	if s.Total == s.Continuations {
+		s.Total = 0 // it follows
 	}
-	put(r.Loop != nil && r.Loop.Gone, "loop", "seen")
+	for key, v := range map[string]any{
+		"continuations": s.Continuations, "total": s.Total, "repeats": s.Same, "failures": s.Failed,
+		"elapsed": s.Elapsed.Round(time.Second).String(), "step": s.Step.Round(time.Second).String(), "seen": r.Loop != nil && r.Loop.Gone,
+	} {
+		put(v, "loop", key)
+	}
 	answers(d.Given, r.Calls)
 	if len(lost) > 0 {
 		d.Note = "the log does not hold " + strings.Join(lost, ", ")
@@ -107,10 +106,10 @@ func answers(given map[string]any, calls map[string]any) {
 			words = append(words, text)
 		case vocab.Promised:
 			words = append(words, "<promise>"+text+"</promise>")
-		case vocab.AnyFile, vocab.Exists, vocab.IsDir, vocab.Which:
-			if function == vocab.AnyFile { // which file matched is not known; the pattern stands for it
-				function = vocab.Exists
-			}
+		case vocab.AnyFile: // which file matched is not known; the pattern stands for it
+			function = vocab.Exists
+			fallthrough
+		case vocab.Exists, vocab.IsDir, vocab.Which:
 			list, _ := given[function].([]any)
 			given[function] = append(list, text)
 		}

@@ -229,17 +229,13 @@ func (b *bench) editsLiterals(d *loop.Decision) bool {
 // snapshot reads every file of a project, by its path with slashes. Ralph's own
 // archive counts too.
 func snapshot(dir string) (map[string]string, error) {
-	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+	out, files := map[string]string{}, os.DirFS(dir)
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, name)
-		out[filepath.ToSlash(rel)] = string(data)
+		data, err := fs.ReadFile(files, name)
+		out[name] = string(data)
 		return err
 	})
 	return out, err

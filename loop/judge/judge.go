@@ -92,7 +92,7 @@ func Ask(ctx context.Context, c *http.Client, r Request) (*Answer, error) {
 		}
 		response, wait, err := send(ctx, &client, w, body)
 		if err == nil {
-			return w.answer(response)
+			return answerOf(response)
 		}
 		var failed *Error
 		if !errors.As(err, &failed) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -182,34 +183,22 @@ func answerSchema(t *schema.Schema) map[string]any {
 	if t.Enum != nil {
 		out["enum"] = t.Enum
 	}
-	name := map[schema.Kind]string{
-		schema.Null: "null", schema.Bool: "boolean", schema.Int: "integer", schema.Number: "number", schema.String: "string",
-		schema.Array: "array", schema.Object: "object",
-	}[t.Kind]
 	switch {
-	case name == "":
+	case t.Kind == schema.Any:
 	case (t.Nullable || t.Optional) && t.Kind != schema.Null && t.Enum == nil:
-		out["type"] = []string{name, "null"}
+		out["type"] = []string{t.Kind.String(), "null"}
 	default:
-		out["type"] = name
+		out["type"] = t.Kind.String()
 	}
-	switch t.Kind {
-	case schema.Array:
-		if t.Elem != nil {
-			out["items"] = answerSchema(t.Elem)
-		}
-	case schema.Object:
-		if len(t.Fields) == 0 {
-			break
-		}
+	if t.Kind == schema.Array && t.Elem != nil {
+		out["items"] = answerSchema(t.Elem)
+	}
+	if t.Kind == schema.Object && len(t.Fields) > 0 {
 		properties := map[string]any{}
-		var required []string
 		for field, ft := range t.Fields {
 			properties[field] = answerSchema(ft)
-			required = append(required, field)
 		}
-		slices.Sort(required)
-		out["properties"], out["required"], out["additionalProperties"] = properties, required, false
+		out["properties"], out["required"], out["additionalProperties"] = properties, slices.Sorted(maps.Keys(properties)), false
 	}
 	return out
 }

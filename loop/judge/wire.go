@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,51 +12,36 @@ import (
 
 // wire is how one service is spoken to.
 type wire struct {
-	url    string
-	host   string // for messages
-	header http.Header
-
+	url      string
+	host     string // for messages
+	header   http.Header
 	body     func(r Request, structured bool) any
-	answer   func(response []byte) (*Answer, error)
 	ofSchema []string // words of a complaint about the form of the schema
 }
 
 // wire checks what can be checked before anything is sent.
 func (r *Request) wire() (*wire, error) {
 	w := &wire{header: http.Header{"Content-Type": {"application/json"}, "User-Agent": {"ralph"}}}
-	key := strings.TrimSpace(r.Key)
-	base := strings.TrimSpace(r.BaseURL)
-	own := base != ""
-	path := ""
+	key, base := strings.TrimSpace(r.Key), strings.TrimSpace(r.BaseURL)
+	own, path := base != "", "/v1/messages"
 	switch r.API {
 	case "", Anthropic:
-		path = "/v1/messages"
-		w.body, w.answer = anthropicBody, anthropicAnswer
-		w.ofSchema = []string{"output_config", "output_format", "schema"}
-		if !own {
-			base = "https://api.anthropic.com"
-		}
-		if key == "" {
-			return nil, &Error{Kind: NoKey, Message: "there is no API key"}
-		}
+		base = cmp.Or(base, "https://api.anthropic.com")
+		w.body, w.ofSchema = anthropicBody, []string{"output_config", "output_format", "schema"}
 		w.header.Set("X-Api-Key", key)
 		w.header.Set("Anthropic-Version", "2023-06-01")
 	case OpenAI:
-		path = "/chat/completions"
+		base, path = cmp.Or(base, "https://api.openai.com/v1"), "/chat/completions"
 		w.body = func(r Request, structured bool) any { return openAIBody(r, structured, own) }
-		w.answer = openAIAnswer
 		w.ofSchema = []string{"response_format", "schema"}
-		if !own {
-			base = "https://api.openai.com/v1"
-			if key == "" {
-				return nil, &Error{Kind: NoKey, Message: "there is no API key"}
-			}
-		}
 		if key != "" {
 			w.header.Set("Authorization", "Bearer "+key)
 		}
 	default:
 		return nil, &Error{Kind: BadRequest, Message: fmt.Sprintf("the API is %s or %s, not %q", Anthropic, OpenAI, r.API)}
+	}
+	if key == "" && (r.API != OpenAI || !own) {
+		return nil, &Error{Kind: NoKey, Message: "there is no API key"}
 	}
 	if r.Model == "" {
 		return nil, &Error{Kind: BadRequest, Message: "no model is named: write model: for the api " + OpenAI}
@@ -105,12 +91,7 @@ func message(role, content string) map[string]any {
 	return map[string]any{"role": role, "content": content}
 }
 
-func (r *Request) maxTokens() int {
-	if r.MaxTokens > 0 {
-		return r.MaxTokens
-	}
-	return DefaultMaxTokens
-}
+func (r *Request) maxTokens() int { return cmp.Or(max(r.MaxTokens, 0), DefaultMaxTokens) }
 
 func anthropicBody(r Request, structured bool) any {
 	body := map[string]any{
@@ -120,38 +101,6 @@ func anthropicBody(r Request, structured bool) any {
 		body["output_config"] = map[string]any{"format": map[string]any{"type": "json_schema", "schema": r.Schema}}
 	}
 	return body
-}
-
-func anthropicAnswer(response []byte) (*Answer, error) {
-	var doc struct {
-		Model   string `json:"model"`
-		Content []struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		} `json:"content"`
-		StopReason string `json:"stop_reason"`
-		Usage      struct {
-			Input  int `json:"input_tokens"`
-			Cached int `json:"cache_read_input_tokens"`
-			Output int `json:"output_tokens"`
-		} `json:"usage"`
-	}
-	if err := json.Unmarshal(response, &doc); err != nil {
-		return nil, &Error{Kind: BadAnswer, Message: "the service sent something else than its format", Err: err}
-	}
-	var text strings.Builder
-	for _, block := range doc.Content {
-		if block.Type == "text" {
-			text.WriteString(block.Text)
-		}
-	}
-	a := &Answer{
-		Text: text.String(), Model: doc.Model, InputTokens: doc.Usage.Input + doc.Usage.Cached, OutputTokens: doc.Usage.Output,
-	}
-	if doc.StopReason == "refusal" {
-		return a, &Error{Kind: BadAnswer, Message: "the model refused to answer"}
-	}
-	return finish(a, doc.StopReason == "max_tokens")
 }
 
 // openAIBody is a chat completion. OpenAI's own service has another name for the bound of the answer than the servers
@@ -171,10 +120,16 @@ func openAIBody(r Request, structured, own bool) any {
 	return body
 }
 
-func openAIAnswer(response []byte) (*Answer, error) {
+// answerOf reads a response in either format. Also an answer that is of no use was paid for, so its tokens come with the error.
+func answerOf(response []byte) (*Answer, error) {
 	var doc struct {
 		Model   string `json:"model"`
-		Choices []struct {
+		Content []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"content"`
+		StopReason string `json:"stop_reason"`
+		Choices    []struct {
 			Message struct {
 				Content string `json:"content"`
 				Refusal string `json:"refusal"`
@@ -182,26 +137,31 @@ func openAIAnswer(response []byte) (*Answer, error) {
 			FinishReason string `json:"finish_reason"`
 		} `json:"choices"`
 		Usage struct {
-			Input  int `json:"prompt_tokens"`
-			Output int `json:"completion_tokens"`
+			Input      int `json:"input_tokens"`
+			Cached     int `json:"cache_read_input_tokens"`
+			Output     int `json:"output_tokens"`
+			Prompt     int `json:"prompt_tokens"`
+			Completion int `json:"completion_tokens"`
 		} `json:"usage"`
 	}
 	if err := json.Unmarshal(response, &doc); err != nil {
 		return nil, &Error{Kind: BadAnswer, Message: "the service sent something else than its format", Err: err}
 	}
-	if len(doc.Choices) == 0 {
-		return nil, &Error{Kind: BadAnswer, Message: "the answer is empty"}
+	u := doc.Usage
+	a := &Answer{Model: doc.Model, InputTokens: u.Input + u.Cached + u.Prompt, OutputTokens: u.Output + u.Completion}
+	refused, cutOff := doc.StopReason == "refusal", doc.StopReason == "max_tokens"
+	for _, block := range doc.Content {
+		if block.Type == "text" {
+			a.Text += block.Text
+		}
 	}
-	first := doc.Choices[0]
-	a := &Answer{Text: first.Message.Content, Model: doc.Model, InputTokens: doc.Usage.Input, OutputTokens: doc.Usage.Output}
-	if first.Message.Refusal != "" {
+	if len(doc.Choices) > 0 {
+		first := doc.Choices[0]
+		a.Text, refused, cutOff = first.Message.Content, first.Message.Refusal != "", first.FinishReason == "length"
+	}
+	if refused {
 		return a, &Error{Kind: BadAnswer, Message: "the model refused to answer"}
 	}
-	return finish(a, first.FinishReason == "length")
-}
-
-// finish finds the object in an answer. Also one that is of no use was paid for, so its tokens come with the error.
-func finish(a *Answer, cutOff bool) (*Answer, error) {
 	v, err := object(a.Text)
 	if err != nil {
 		if cutOff {
