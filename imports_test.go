@@ -90,7 +90,7 @@ func TestImports(t *testing.T) {
 
 		// Runs of an agent.
 		"internal/process":  {"math/rand/v2", "os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
-		"run":               {"./host", "./internal/batch", "./internal/home", "./internal/process", "./internal/store", "./internal/vocab", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},
+		"run":               {"./host", "./internal/batch", "./internal/home", "./internal/jsontext", "./internal/process", "./internal/store", "./internal/vocab", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},
 		"run/runtest":       {"./run", "runtime", "testing"}, // for tests
 		"internal/worktree": {"./internal/git", "os", "path/filepath"},
 

@@ -25,10 +25,10 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 	for _, limit := range form.LimitKeys().Names() {
 		names = append(names, "limits."+limit)
 	}
-	events := union(vocab.Events(), p.Events)
+	events := slices.Concat(vocab.Events(), p.Events)
 	effects := keysOf("effect")
 	for _, u := range p.Uses().Effects {
-		effects = union(effects, []string{u.Name})
+		effects = append(effects, u.Name)
 	}
 	raw := slices.ContainsFunc(p.Uses().Names, func(u rules.Use) bool { return u.Name == vocab.HookRaw })
 	inputs := keysOf("input")
@@ -121,14 +121,4 @@ func items(n *source.Node) []*source.Node {
 		return n.Items
 	}
 	return []*source.Node{n}
-}
-
-// union is a, and what is only in b.
-func union(a, b []string) []string {
-	for _, s := range b {
-		if !slices.Contains(a, s) {
-			a = append(a, s)
-		}
-	}
-	return a
 }

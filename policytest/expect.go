@@ -1,7 +1,6 @@
 package policytest
 
 import (
-	"cmp"
 	"encoding/json"
 	"reflect"
 	"regexp"
@@ -152,7 +151,15 @@ func (r *reader) set(n *source.Node) string {
 func effectText(e rules.Effect) string {
 	switch e.Kind {
 	case rules.SetEffect:
-		return "set " + e.Fact + pathText(e.Path) + " = " + jsonText(e.Value)
+		place := e.Fact
+		for _, step := range e.Path {
+			if name, ok := step.(string); ok {
+				place += "." + name
+			} else {
+				place += "[" + jsonText(step) + "]"
+			}
+		}
+		return "set " + place + " = " + jsonText(e.Value)
 	case rules.PruneEffect:
 		return "prune " + e.Glob + " older than " + e.Older.String()
 	case rules.LogEffect:
@@ -170,24 +177,7 @@ func verbText(name string, args any) string { return name + " " + jsonText(args)
 // sameEffect reports whether an effect is the one that a test asks for. A prune
 // that the test gives no age matches any age.
 func sameEffect(want string, got rules.Effect) bool {
-	text := effectText(got)
-	if want == text {
-		return true
-	}
-	return got.Kind == rules.PruneEffect && want == "prune "+got.Glob
+	return want == effectText(got) || got.Kind == rules.PruneEffect && want == "prune "+got.Glob
 }
 
-func pathText(path []any) string {
-	var b strings.Builder
-	for _, step := range path {
-		switch step := step.(type) {
-		case string:
-			b.WriteString("." + step)
-		default:
-			b.WriteString("[" + jsonText(step) + "]")
-		}
-	}
-	return b.String()
-}
-
-func jsonText(v any) string { return cmp.Or(string(jsontext.Encode(v)), "?") }
+func jsonText(v any) string { return string(jsontext.Encode(v)) }

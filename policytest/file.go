@@ -16,11 +16,8 @@ type File struct {
 	Tests  []Test // with what the file gives to all of them already merged in
 
 	src    []byte
-	policy rules.Pos
+	policy rules.Pos // where the file names its policy; its beginning if it does not
 }
-
-// policyPos is where the file names its policy; its beginning if it does not.
-func (f *File) policyPos() rules.Pos { return f.policy }
 
 // Test is one situation and what is expected of the policy in it.
 type Test struct {

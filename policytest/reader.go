@@ -45,7 +45,7 @@ func (r *reader) errorf(n *source.Node, check, help, format string, args ...any)
 }
 
 func quoted(names []string) string {
-	names = slices.Sorted(slices.Values(names))
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	for i, n := range names {
 		names[i] = strconv.Quote(n)
 	}

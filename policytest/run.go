@@ -80,15 +80,13 @@ func newBench(t Test) (*bench, error) {
 	if b.now.IsZero() {
 		b.now = defaultNow()
 	}
-	if err := errors.Join(os.Mkdir(b.project, 0o755), os.Mkdir(b.home, 0o755), b.write()); err != nil {
-		b.close()
-		return nil, err
+	if err = errors.Join(os.Mkdir(b.project, 0o755), os.Mkdir(b.home, 0o755), b.write()); err == nil {
+		b.before, err = snapshot(b.project)
 	}
-	if b.before, err = snapshot(b.project); err != nil {
+	if err != nil {
 		b.close()
-		return nil, err
 	}
-	return b, nil
+	return b, err
 }
 
 func (b *bench) close() { os.RemoveAll(b.dir) }
@@ -103,21 +101,17 @@ func (b *bench) write() error {
 		if !filepath.IsLocal(rel) {
 			return fmt.Errorf("the file %s does not lie in the project", name)
 		}
-		file := filepath.Join(dir, rel)
-		if strings.HasSuffix(name, "/") {
-			if err := os.MkdirAll(file, 0o755); err != nil {
-				return err
-			}
-			continue
+		file, isDir, at := filepath.Join(dir, rel), strings.HasSuffix(name, "/"), b.now.Add(-src.Age)
+		if isDir {
+			dir = file
+		} else {
+			dir = filepath.Dir(file)
 		}
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return err
+		err := os.MkdirAll(dir, 0o755)
+		if err == nil && !isDir {
+			err = errors.Join(os.WriteFile(file, []byte(src.Text), 0o644), os.Chtimes(file, at, at))
 		}
-		if err := os.WriteFile(file, []byte(src.Text), 0o644); err != nil {
-			return err
-		}
-		at := b.now.Add(-src.Age)
-		if err := os.Chtimes(file, at, at); err != nil {
+		if err != nil {
 			return err
 		}
 	}

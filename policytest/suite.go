@@ -47,7 +47,7 @@ func LoadSource(ctx context.Context, fsys fs.FS, name string, src []byte, cfg ru
 	s := &Suite{file: file, fsys: fsys, cfg: cfg}
 	var err error
 	if s.policy, err = s.find(); err != nil {
-		at := file.policyPos()
+		at := file.policy
 		return nil, rules.Diagnostics{{Pos: at, End: at, Check: "read", Message: err.Error(),
 			Help: "name the policy: policy: path/to/policy.yaml, or policy: speckit for a shipped one"}}
 	}

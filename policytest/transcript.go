@@ -33,43 +33,35 @@ func (b *bench) transcript() (string, error) {
 
 // record is one line of a session file. call is the id of the latest use of a tool.
 func record(m message, call string) map[string]any {
-	line := func(role string, content any) map[string]any {
-		return map[string]any{"type": role, "isSidechain": false, "message": map[string]any{"role": role, "content": content}}
+	role, content := "assistant", any([]any{map[string]any{"type": "text", "text": m.Text}})
+	message, line := map[string]any{}, map[string]any{"isSidechain": m.Key == "subagent"}
+	use := func(tool string, input map[string]any) {
+		content = []any{map[string]any{"type": "tool_use", "id": call, "name": tool, "input": input}}
 	}
-	block := func(kind, key string) []any { return []any{map[string]any{"type": kind, key: m.Text}} }
 	switch m.Key {
-	case "assistant":
-		return line("assistant", block("text", "text"))
+	case "assistant", "subagent":
 	case "tool":
-		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": m.Text, "input": map[string]any{}}})
+		use(m.Text, map[string]any{})
 	case "command":
-		input := map[string]any{"command": m.Text}
-		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": "Bash", "input": input}})
+		use("Bash", map[string]any{"command": m.Text})
 	case "edit":
-		input := map[string]any{"file_path": m.Text}
-		return line("assistant", []any{map[string]any{"type": "tool_use", "id": call, "name": "Edit", "input": input}})
+		use("Edit", map[string]any{"file_path": m.Text})
 	case "failed":
-		r := line("assistant", []any{map[string]any{"type": "text", "text": "API Error"}})
-		r["isApiErrorMessage"], r["error"] = true, m.Text
-		return r
+		content = []any{map[string]any{"type": "text", "text": "API Error"}}
+		line["isApiErrorMessage"], line["error"] = true, m.Text
 	case "result", "failure":
-		failed := m.Key == "failure"
-		return line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": m.Text, "is_error": failed}})
+		role, content = "user", []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": m.Text, "is_error": m.Key == "failure"}}
 	case "tokens":
 		n, _ := strconv.Atoi(m.Text) // the reader saw to it
-		r := line("assistant", []any{})
-		r["message"].(map[string]any)["usage"] = map[string]any{"input_tokens": n}
-		return r
+		content, message["usage"] = []any{}, map[string]any{"input_tokens": n}
 	case "continuation":
-		r := line("user", "Stop hook feedback:\n"+m.Text)
-		r["isMeta"] = true
-		return r
-	case "subagent":
-		r := line("assistant", block("text", "text"))
-		r["isSidechain"] = true
-		return r
+		role, content, line["isMeta"] = "user", "Stop hook feedback:\n"+m.Text, true
+	default:
+		role, content = "user", m.Text
 	}
-	return line("user", m.Text)
+	message["role"], message["content"] = role, content
+	line["type"], line["message"] = role, message
+	return line
 }
 
 // lastWords is the agent's final text, as hosts tell it with the hook input: only

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
 // decode reads a line of a stream of JSON records. What is not an object is no record: clients also print warnings. A field
@@ -83,20 +85,8 @@ func statusIn(message string) int {
 
 // calling is what a tool is called with, in a few words: its name and the first argument that is a text.
 func calling(tool string, args json.RawMessage) string {
-	d := json.NewDecoder(bytes.NewReader(args))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return tool
-	}
-	for d.More() {
-		if _, err := d.Token(); err != nil {
-			return tool
-		}
-		var v json.RawMessage
-		if err := d.Decode(&v); err != nil {
-			return tool
-		}
-		var text string
-		if json.Unmarshal(v, &text) == nil && text != "" {
+	for c := jsontext.Value(args).Members(); c.Next(); {
+		if text, _ := c.Value.Decode(); text != "" {
 			return tool + " " + firstLine(text)
 		}
 	}
