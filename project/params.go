@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -23,8 +22,8 @@ const maxConfigSize = 256 << 10
 
 // params are the values that a policy's params are given.
 type params struct {
-	configured map[string]yaml.Node // those of ConfigFile under its name
-	chosen     map[string]string    // those of the command line, which override them
+	configured map[string]*source.Node // those of ConfigFile under its name
+	chosen     map[string]string       // those of the command line, which override them
 }
 
 // paramsOf reads the values of a policy's params.
@@ -66,7 +65,11 @@ func (v params) at(param string) rules.Pos {
 	if _, ok := v.chosen[param]; ok {
 		return rules.Pos{File: "--set"}
 	}
-	return rules.Pos{File: ConfigFile, Line: v.configured[param].Line, Col: v.configured[param].Column}
+	pos := rules.Pos{File: ConfigFile}
+	if node := v.configured[param]; node != nil {
+		pos.Line, pos.Col = node.Start.Line, node.Start.Col
+	}
+	return pos
 }
 
 // Param is a param of a policy with its value in force.
@@ -78,16 +81,15 @@ type Param struct {
 
 // Params lists the params of a loaded policy, by their names.
 func (p Policy) Params() (all []Param) {
-	var doc struct {
-		Params map[string]struct {
-			Default yaml.Node `yaml:"default"`
-		} `yaml:"params"`
-	}
-	if p.Program == nil || yaml.Unmarshal(p.Program.Files()[0].Src, &doc) != nil {
+	if p.Program == nil {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(doc.Params)) {
-		one := Param{name, doc.Params[name].Default.Value, "default"}
+	root, _ := source.Parse(p.Program.Files()[0].Src)
+	for name, decl := range entries(root.Get("params")) {
+		one := Param{Name: name, From: "default"}
+		if value := decl.Get("default"); value != nil {
+			one.Value = value.Value
+		}
 		if node, ok := p.params.configured[name]; ok {
 			one.Value, one.From = node.Value, ConfigFile
 		}
@@ -96,7 +98,16 @@ func (p Policy) Params() (all []Param) {
 		}
 		all = append(all, one)
 	}
+	slices.SortFunc(all, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
 	return all
+}
+
+// entries are those of a map, in their order; other nodes have none.
+func entries(n *source.Node) iter.Seq2[string, *source.Node] {
+	return func(yield func(string, *source.Node) bool) {
+		for i := 0; n != nil && i < len(n.Fields) && yield(n.Fields[i].Key.Value, n.Fields[i].Value); i++ {
+		}
+	}
 }
 
 // Param returns the value in force of a param, "" if the policy has none of that name.
@@ -118,8 +129,8 @@ func (p *Project) Configured(policy Policy) bool {
 // configured reads the values for one policy, with their places. Their key is its file name without directory and extension,
 // or the name that eval takes, which overrides. A git worktree without such a file has that of the main tree, but for policies
 // of its own.
-func (p *Project) configured(policy Policy) (map[string]yaml.Node, error) {
-	values := map[string]yaml.Node{}
+func (p *Project) configured(policy Policy) (map[string]*source.Node, error) {
+	values := map[string]*source.Node{}
 	project := state.Files(p.dir)
 	info, err := fs.Stat(project, ConfigFile)
 	if errors.Is(err, fs.ErrNotExist) && !policy.here {
@@ -147,9 +158,9 @@ func (p *Project) configured(policy Policy) (map[string]yaml.Node, error) {
 	}
 	base := strings.TrimSuffix(path.Base(policy.Name), path.Ext(policy.Name))
 	for _, key := range []string{base, policy.Name} {
-		for name, node := range set[key] {
-			if node.Kind != yaml.ScalarNode {
-				return nil, fmt.Errorf("%s:%d:%d: the value of %s must be one text, number or boolean", ConfigFile, node.Line, node.Column, name)
+		for name, node := range entries(set.Get(key)) {
+			if node.Kind != source.Scalar {
+				return nil, fmt.Errorf("%s:%d:%d: the value of %s must be one text, number or boolean", ConfigFile, node.Start.Line, node.Start.Col, name)
 			}
 			values[name] = node
 		}
@@ -157,71 +168,32 @@ func (p *Project) configured(policy Policy) (map[string]yaml.Node, error) {
 	return values, nil
 }
 
-// parseConfig reads the settings. An error begins with the place: line:col: message.
-func parseConfig(src []byte) (map[string]map[string]yaml.Node, error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(src, &doc); err != nil {
-		return nil, yamlProblem(err)
+// parseConfig reads the settings, and returns the values of the policies. An error begins with the place: line:col: message.
+func parseConfig(src []byte) (*source.Node, error) {
+	root, problems := source.Parse(src)
+	at := func(p source.Pos, format string, args ...any) error {
+		return fmt.Errorf("%d:%d: %s", p.Line, p.Col, fmt.Sprintf(format, args...))
 	}
-	if doc.Kind == 0 || len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
+	switch {
+	case len(problems) > 0 && problems[0].Check == source.CheckDocument && problems[0].Start.Line <= 1:
 		return nil, nil // it is empty
+	case len(problems) > 0:
+		return nil, at(problems[0].Start, "%s", problems[0].Message)
 	}
-	root := doc.Content[0]
-	if root.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("%d:%d: expected set: {POLICY: {name: value}}", root.Line, root.Column)
-	}
-	for i := 0; i < len(root.Content); i += 2 {
-		if key := root.Content[i]; key.Value != "set" {
-			return nil, fmt.Errorf("%d:%d: unknown key %q, expected \"set\"", key.Line, key.Column, key.Value)
+	for _, f := range root.Fields {
+		if f.Key.Value != "set" {
+			return nil, at(f.Key.Start, "unknown key %q, expected \"set\"", f.Key.Value)
 		}
 	}
-	if err := twice(&doc); err != nil {
-		return nil, err
+	set := root.Get("set")
+	maps := []*source.Node{root, set}
+	for _, policy := range entries(set) {
+		maps = append(maps, policy)
 	}
-	var known struct {
-		Set map[string]map[string]yaml.Node `yaml:"set"`
-	}
-	if err := root.Decode(&known); err != nil {
-		return nil, yamlProblem(err)
-	}
-	return known.Set, nil
-}
-
-// yamlProblem is a problem of a settings file, with its line in front: the YAML package
-// says it on several lines, and speaks of types of Go.
-func yamlProblem(err error) error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	var types *yaml.TypeError
-	if errors.As(err, &types) {
-		text = types.Errors[0]
-	}
-	line := 1
-	if rest, ok := strings.CutPrefix(text, "line "); ok {
-		if n, after, ok := strings.Cut(rest, ": "); ok {
-			line, _ = strconv.Atoi(n)
-			text = after
+	for _, n := range maps {
+		if n != nil && n.Kind != source.Map && n.Tag != "!!null" {
+			return nil, at(n.Start, "expected set: {POLICY: {name: value}}")
 		}
 	}
-	if strings.HasPrefix(text, "cannot unmarshal") {
-		text = "expected set: {POLICY: {name: value}}"
-	}
-	return fmt.Errorf("%d: %s", line, text)
-}
-
-// twice reports a key that occurs twice in a mapping of the settings. The decoder finds every pair of them instead, so
-// that a file of equal keys would take memory with the square of its size.
-func twice(n *yaml.Node) error {
-	seen := map[string]bool{}
-	for i, part := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 0 && part.Kind == yaml.ScalarNode {
-			if seen[part.Value] {
-				return fmt.Errorf("%d:%d: the key %q occurs twice", part.Line, part.Column, part.Value)
-			}
-			seen[part.Value] = true
-		}
-		if err := twice(part); err != nil {
-			return err
-		}
-	}
-	return nil
+	return set, nil
 }

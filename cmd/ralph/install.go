@@ -41,19 +41,9 @@ func (a *app) installCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install HOST",
 		Short: "Add ralph to a coding agent's settings",
-		Long: "install adds ralph to the settings of a host, for each event that the policy lists and the\n" +
-			"host has, and shows the change. Every other byte of the file stays. Where the host asks for\n" +
-			"trust before it runs a hook, install says how to give it; ralph never gives it itself.\n" +
-			"Installing again changes nothing; with another --set it updates the entry and keeps the\n" +
-			"params that the entry sets already. To start anew, uninstall it first. The timeouts of the\n" +
-			"policy's facts set the time that the entry gives ralph, and the host waits longer. The scope chooses the file:\n\n" + scopesTable() + "\n" +
-			"In the scope user the entry says --scope user: loops, settings and policies that a project\n" +
-			"brings count only once you trust it, see ralph trust.",
-		Example: "  ralph install claude-code                     # .ralph/policy.yaml\n" +
-			"  ralph install claude-code --policy speckit --set reentry=progress\n" +
-			"  ralph install codex --policy ralph-wiggum --scope user --dry-run",
-		Args: oneHost,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.install(cmd.Context(), args[0], f) },
+		Long:  scopesTable(),
+		Args:  oneHost,
+		RunE:  func(cmd *cobra.Command, args []string) error { return a.install(cmd.Context(), args[0], f) },
 	}
 	f.add(cmd)
 	setFlag(cmd.Flags(), &f.set)

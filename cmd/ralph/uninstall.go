@@ -14,12 +14,8 @@ func (a *app) uninstallCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uninstall HOST",
 		Short: "Remove ralph from a coding agent's settings",
-		Long: "uninstall removes what install added to the settings file of a host: its entries, and the lists,\n" +
-			"the file and the directories that are empty then. Every other byte of the file stays. Without\n" +
-			"--policy it removes all entries of ralph in that file.",
-		Example: "  ralph uninstall claude-code\n  ralph uninstall codex --policy ralph-wiggum --scope user",
-		Args:    oneHost,
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.uninstall(cmd.Context(), args[0], f) },
+		Args:  oneHost,
+		RunE:  func(cmd *cobra.Command, args []string) error { return a.uninstall(cmd.Context(), args[0], f) },
 	}
 	f.add(cmd)
 	return cmd
