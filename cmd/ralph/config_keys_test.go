@@ -10,10 +10,10 @@ import (
 func TestConfigKeysTwice(t *testing.T) {
 	const policy = "ralph: 1\nparams: {n: {type: integer, default: 0}}\nrules: [{name: go, continue: on}]\n"
 	for name, c := range map[string]struct{ config, reported string }{
-		"a policy":      {"set:\n  policy: {n: 1}\n  policy: {n: 2}\n", `:3:3: duplicate key `+"`policy`"},
-		"a param":       {"set: {policy: {n: 1, n: 1}}\n", `:1:22: duplicate key `+"`n`"},
-		"of the top":    {"set: {}\nset: {}\n", `:2:1: duplicate key `+"`set`"},
-		"15,000 of one": {"set:\n" + strings.Repeat(" x: {y: 1}\n", 15_000), `:3:2: duplicate key `+"`x`"},
+		"a policy":      {"set:\n  policy: {n: 1}\n  policy: {n: 2}\n", `:3:3: duplicate key ` + "`policy`"},
+		"a param":       {"set: {policy: {n: 1, n: 1}}\n", `:1:22: duplicate key ` + "`n`"},
+		"of the top":    {"set: {}\nset: {}\n", `:2:1: duplicate key ` + "`set`"},
+		"15,000 of one": {"set:\n" + strings.Repeat(" x: {y: 1}\n", 15_000), `:3:2: duplicate key ` + "`x`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHook(t, map[string]string{".ralph/policy.yaml": policy, ".ralph/config.yaml": c.config})
