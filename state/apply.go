@@ -18,6 +18,7 @@ const (
 	OpSet     Op = iota // set the values of Change.Sets; the zero value
 	OpDelete            // remove the file; of a link, only the link
 	OpArchive           // move the file to .ralph/archive/TIME/path; a link that led to it is removed
+	opWrite               // replace the whole file, see Root.Write
 )
 
 // order says when to do it among the changes to other files.
@@ -45,6 +46,8 @@ type Change struct {
 
 	// At names the folder of an archived file; the zero time is now.
 	At time.Time
+
+	data []byte // the whole file, for opWrite
 
 	// Archived is where Apply moved the file to, relative to the root; "" if it did not.
 	Archived string
@@ -208,7 +211,7 @@ func (r *Root) plan(ctx context.Context, changes []Change) ([]*target, error) {
 		if err := t.add(c); err != nil {
 			return nil, err
 		}
-		if c.Op != OpSet {
+		if t.end != OpSet {
 			t.ender = i
 		}
 	}
@@ -235,14 +238,14 @@ func (t *target) add(c Change) error {
 	src := t.was.data
 	if t.was.place == "" {
 		switch {
-		case t.was.quiet && c.Op == OpSet && (t.made || c.Create != nil):
-			if !t.made {
-				var err error
-				if src, err = NewDocument(c.Format, nil, c.Create, ""); err != nil {
-					return t.failed(err)
-				}
-				t.made = true
+		case t.was.quiet && (t.made && c.Op == OpSet || c.Op == opWrite):
+			t.made = true
+		case t.was.quiet && c.Op == OpSet && c.Create != nil:
+			var err error
+			if src, err = NewDocument(c.Format, nil, c.Create, ""); err != nil {
+				return t.failed(err)
 			}
+			t.made = true
 		case t.was.quiet && c.Op != OpSet && !t.made:
 			t.nothing = true
 			return nil
@@ -253,6 +256,8 @@ func (t *target) add(c Change) error {
 		}
 	}
 	switch c.Op {
+	case opWrite:
+		t.edited = append([]byte{}, c.data...) // not nil
 	case OpSet:
 		if t.was.status != OK && !t.made {
 			return t.refuse("it " + t.was.problem)

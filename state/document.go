@@ -51,7 +51,7 @@ func NewDocument(f Format, keys []string, values map[string]any, body string) ([
 	var indented bytes.Buffer
 	_ = json.Indent(&indented, flat, "", "  ") // it is valid JSON
 	if indented.Len() > MaxFileSize {
-		return nil, grown()
+		return nil, grown("")
 	}
 	return indented.Bytes(), nil
 }

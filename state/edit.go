@@ -55,7 +55,7 @@ func Edit(src []byte, f Format, sets []Set) ([]byte, error) {
 		before = after
 	}
 	if len(before.src) > MaxFileSize {
-		return nil, grown()
+		return nil, grown("")
 	}
 	return before.src, nil
 }
@@ -168,7 +168,7 @@ func typeIn(t *schema.Schema, step any) *schema.Schema {
 // errByHand is for spots that an edit would harm.
 var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; repair it by hand")
 
-func grown() error { return &EditError{Message: "would become too big: more than 8 MiB"} }
+func grown(path string) error { return &EditError{Path: path, Message: "would become too big: more than 8 MiB"} }
 
 // errNested is for what front matter is not meant for.
 var errNested = errors.New("set changes whole fields of front matter, not what is inside them; keep such state in a JSON file")

@@ -17,34 +17,10 @@ import (
 // it must not be; an [*EditError] if what is there is no file; a [*PathError]; or
 // wraps that of ctx or of the system.
 func (r *Root) Write(ctx context.Context, name string, data []byte, version string) error {
-	loc, err := r.locate(name)
-	if err != nil {
-		return err
-	}
-	if loc.home {
-		return &PathError{Path: name, Message: "lies in the home directory, where nothing is ever changed"}
-	}
 	if len(data) > MaxFileSize {
-		return &EditError{Path: loc.shown, Message: "would become too big: more than 8 MiB"}
+		return grown(name)
 	}
-	was := r.fetchWithin(ctx, loc, 0, nil)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	t := &target{root: r, loc: loc, was: was, edited: data}
-	switch {
-	case was.version != version:
-		return changed(loc.shown)
-	case was.place == "" && !was.quiet:
-		return t.refuse("it " + was.problem)
-	case was.place == "":
-		return t.create()
-	}
-	defer t.cleanUp()
-	if t.temp, err = writeTemp(r.root, path.Dir(was.place), data, &was); err != nil {
-		return t.failed(err)
-	}
-	return t.commit()
+	return r.Apply(ctx, []Change{{Path: name, Version: version, Op: opWrite, data: data}})
 }
 
 // create writes the file of a target that was not there.
