@@ -18,7 +18,7 @@ const (
 	OpSet     Op = iota // set the values of Change.Sets; the zero value
 	OpDelete            // remove the file; of a link, only the link
 	OpArchive           // move the file to .ralph/archive/TIME/path; a link that led to it is removed
-	opWrite               // replace the whole file, see Root.Write
+	opWrite             // replace the whole file, see Root.Write
 )
 
 // order says when to do it among the changes to other files.

@@ -76,7 +76,7 @@ func decodeEditable(src []byte, f Format) (editable, error) {
 		}
 		return editable{src: src, format: f, value: doc.Value.(map[string]any)}, nil
 	}
-	m, _, err := decodeMatter(src, f, nil)
+	m, err := decodeMatter(src, f, nil)
 	if err != nil {
 		return editable{}, err
 	}
@@ -168,7 +168,9 @@ func typeIn(t *schema.Schema, step any) *schema.Schema {
 // errByHand is for spots that an edit would harm.
 var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; repair it by hand")
 
-func grown(path string) error { return &EditError{Path: path, Message: "would become too big: more than 8 MiB"} }
+func grown(path string) error {
+	return &EditError{Path: path, Message: "would become too big: more than 8 MiB"}
+}
 
 // errNested is for what front matter is not meant for.
 var errNested = errors.New("set changes whole fields of front matter, not what is inside them; keep such state in a JSON file")

@@ -26,7 +26,7 @@ var (
 
 // errUnclosed is for a first fence, in a line, without a second one.
 func errUnclosed(line int) error {
-	return &syntaxError{fmt.Sprintf("has front matter that line %d opens and no second --- closes; write a line of --- below its last field", line)}
+	return fmt.Errorf("has front matter that line %d opens and no second --- closes; write a line of --- below its last field", line)
 }
 
 // A matter is front matter that was split off and understood.
@@ -91,23 +91,16 @@ func isFence(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("---")) && len(bytes.TrimRight(line[3:], " \t\r")) == 0
 }
 
-// A syntaxError says that bytes do not parse, which may be because they are
-// still being written.
-type syntaxError struct{ message string }
-
-func (e *syntaxError) Error() string { return e.message }
-
-// decodeMatter understands front matter of both formats. whole is false if the writer may not be done yet.
-func decodeMatter(src []byte, f Format, s *schema.Schema) (m *matter, whole bool, err error) {
+// decodeMatter understands front matter of both formats.
+func decodeMatter(src []byte, f Format, s *schema.Schema) (*matter, error) {
 	if f == LenientFrontMatter {
 		return decodeLenient(src, s)
 	}
-	m, err = decodeFrontMatter(src)
-	return m, !errors.As(err, new(*syntaxError)), err
+	return decodeFrontMatter(src)
 }
 
 // decodeFrontMatter splits and understands. It fails with errNoFrontMatter if
-// there is none, and with a *syntaxError if it never closes or its YAML is broken.
+// there is none.
 func decodeFrontMatter(src []byte) (*matter, error) {
 	m, err := splitFrontMatter(src, false)
 	if err != nil {
@@ -158,11 +151,11 @@ func (m *matter) document() schema.Document {
 func parseYAML(src []byte) (n *yaml.Node, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the library's promise is not ours
-			n, err = nil, &syntaxError{fmt.Sprintf("has front matter that is not valid YAML: %v", p)}
+			n, err = nil, fmt.Errorf("has front matter that is not valid YAML: %v", p)
 		}
 	}()
 	if !utf8.Valid(src) { // the library would try UTF-16
-		return nil, &syntaxError{"has bytes that are not UTF-8 in its front matter"}
+		return nil, errors.New("has bytes that are not UTF-8 in its front matter")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(src))
 	var doc yaml.Node
@@ -176,7 +169,7 @@ func parseYAML(src []byte) (n *yaml.Node, err error) {
 		if err != nil {
 			return nil, yamlError(err)
 		}
-		return nil, &syntaxError{"has front matter of more than one YAML document"}
+		return nil, errors.New("has front matter of more than one YAML document")
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
 		return nil, nil
@@ -195,5 +188,5 @@ func yamlError(err error) error {
 			}
 		}
 	}
-	return &syntaxError{"has front matter that is not valid YAML: " + message}
+	return errors.New("has front matter that is not valid YAML: " + message)
 }

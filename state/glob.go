@@ -165,8 +165,7 @@ func (r *Root) readMatch(name, at string, format Format) (_ Doc, fits bool) {
 	if got.problem == notAFile(fs.ModeSymlink) {
 		got = r.fetch(location{shown: name, rel: name}, r.budget)
 	}
-	doc, _ := got.decode(File{Format: format}, name, r.budget)
-	doc.Path = name
+	doc := got.decode(File{Format: format}, name, r.budget)
 	if got.spent {
 		return doc, false
 	}

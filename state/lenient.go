@@ -23,15 +23,13 @@ const (
 
 // decodeLenient is decodeFrontMatter for blocks that people write without a parser
 // at hand. Blank lines may precede the first fence, and each field is read alone. s says which fields are texts;
-// nil says nothing. whole is false if the writer may not be done yet.
-func decodeLenient(src []byte, s *schema.Schema) (m *matter, whole bool, err error) {
-	if m, err = splitFrontMatter(src, true); err != nil {
-		return nil, !errors.As(err, new(*syntaxError)), err
+// nil says nothing.
+func decodeLenient(src []byte, s *schema.Schema) (*matter, error) {
+	m, err := splitFrontMatter(src, true)
+	if err == nil {
+		err = m.decodeFields(s)
 	}
-	if err = m.decodeFields(s); err != nil {
-		return nil, errors.Is(err, errMatterSize), err
-	}
-	return m, len(m.remarks) == 0, nil
+	return m, err
 }
 
 // remark notes what was read in an unusual way, with its line in the block.

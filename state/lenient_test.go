@@ -234,11 +234,11 @@ func FuzzLenient(f *testing.F) {
 	}
 	s := loopSchema(f)
 	f.Fuzz(func(t *testing.T, src, key string, value int) {
-		m, _, err := decodeLenient([]byte(src), nil)
+		m, err := decodeLenient([]byte(src), nil)
 		if err != nil {
 			return
 		}
-		if typed, _, err := decodeLenient([]byte(src), s); err != nil {
+		if typed, err := decodeLenient([]byte(src), s); err != nil {
 			t.Fatalf("%q with a schema: %v", src, err)
 		} else {
 			s.Check(typed.document())
@@ -247,7 +247,7 @@ func FuzzLenient(f *testing.F) {
 		if err != nil {
 			return
 		}
-		after, _, err := decodeLenient(got, nil)
+		after, err := decodeLenient(got, nil)
 		if err != nil {
 			t.Fatalf("%q became %q: %v", src, got, err)
 		}

@@ -91,8 +91,7 @@ type File struct {
 	Schema *schema.Schema
 
 	// Settle is how long to wait for a file that is still being written: only while
-	// the bytes do not parse and the file is younger than this, and never
-	// longer in all. Zero never waits.
+	// it has a problem and is younger than this, and never longer in all. Zero never waits.
 	Settle time.Duration
 
 	// Timeout bounds each reading of the file; 0 is 2 s. A file that takes
@@ -165,14 +164,10 @@ func (r *Root) Read(ctx context.Context, f File) Doc {
 	began, start := now(), time.Now()
 	for {
 		raw := r.fetchWithin(ctx, loc, f.Timeout, r.budget)
-		doc, parsed := raw.decode(f, loc.shown, r.budget)
-		doc.Path = loc.shown
-		if parsed {
-			return doc
-		}
+		doc := raw.decode(f, loc.shown, r.budget)
 		waited := time.Since(start)
 		age := max(began.Add(waited).Sub(doc.ModTime), 0)
-		if waited >= f.Settle || age >= f.Settle {
+		if doc.Problem == "" || doc.Version == "" || waited >= f.Settle || age >= f.Settle {
 			return doc
 		}
 		select {
@@ -321,63 +316,48 @@ func versionOf(place string, data []byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// decode understands the bytes, if the document fits into the budget. Parsed is false
-// only if they do not parse, which waiting for the writer may mend.
-func (r *raw) decode(f File, path string, b *Budget) (doc Doc, parsed bool) {
-	refuse := func() (Doc, bool) {
-		r.spent = true
-		return Doc{Status: Missing, Problem: b.spent(), Version: r.version, ModTime: r.mod}, true
-	}
-	doc = Doc{Status: r.status, Quiet: r.quiet, Problem: r.problem, Version: r.version, ModTime: r.mod}
+// decode understands the bytes, if the document fits into the budget.
+func (r *raw) decode(f File, path string, b *Budget) Doc {
+	doc := Doc{Status: r.status, Quiet: r.quiet, Problem: r.problem, Path: path, Version: r.version, ModTime: r.mod}
 	if r.status != OK {
-		return doc, true
+		return doc
 	}
+	fits := true
+	var err error
 	switch f.Format {
 	case Text:
-		doc.Text = strings.TrimSpace(string(trimBOM(r.data)))
-		if doc.Text == "" {
+		if doc.Text = strings.TrimSpace(string(trimBOM(r.data))); doc.Text == "" {
 			doc.Status, doc.Quiet, doc.Problem = Missing, true, "is empty"
 		}
-		return doc, true
 	case Checklist:
 		doc.Items = parseChecklist(r.data)
-		if !b.take(perItem * int64(len(doc.Items))) {
-			return refuse()
-		}
-		return doc, true
+		fits = b.take(perItem * int64(len(doc.Items)))
 	case JSON:
 		values := perValue * jsonValues(r.data)
-		if !b.take(values) {
-			return refuse()
+		if fits = b.take(values); fits {
+			if doc.Document, err = jsonedit.Decode(r.data); err != nil {
+				b.giveBack(values)
+			}
 		}
-		object, err := jsonedit.Decode(r.data)
-		if err != nil {
-			b.giveBack(values)
-			doc.Status, doc.Problem = Invalid, err.Error()
-			return doc, !errors.As(err, new(*schema.SyntaxError))
-		}
-		doc.Document = object
-		return doc, true
 	case FrontMatter, LenientFrontMatter:
-		matter, whole, err := decodeMatter(r.data, f.Format, f.Schema)
-		switch {
-		case errors.Is(err, errNoFrontMatter):
-			doc.Status, doc.Quiet, doc.Problem = Missing, true, err.Error()
-			return doc, len(r.data) > 0
-		case err != nil:
-			doc.Status, doc.Problem = Invalid, err.Error()
-			return doc, whole
+		var m *matter
+		if m, err = decodeMatter(r.data, f.Format, f.Schema); err == nil {
+			doc.Document, doc.Unusable, doc.Body, doc.Problem = m.document(), m.unusable, string(m.body), m.problem(path)
+			fits = b.take(perValue * valuesIn(doc.Document.Value))
 		}
-		doc.Document, doc.Unusable = matter.document(), matter.unusable
-		doc.Body = string(matter.body)
-		doc.Problem = matter.problem(path)
-		if !b.take(perValue * valuesIn(doc.Document.Value)) {
-			return refuse()
-		}
-		return doc, whole
+	default:
+		err = errors.New("cannot be read as " + f.Format.String())
 	}
-	doc.Status, doc.Problem = Invalid, "cannot be read as "+f.Format.String()
-	return doc, true
+	switch {
+	case !fits:
+		r.spent = true
+		return Doc{Status: Missing, Problem: b.spent(), Path: path, Version: r.version, ModTime: r.mod}
+	case errors.Is(err, errNoFrontMatter):
+		doc.Status, doc.Quiet, doc.Problem = Missing, true, err.Error()
+	case err != nil:
+		doc.Status, doc.Problem = Invalid, err.Error()
+	}
+	return doc
 }
 
 // trimBOM drops a byte order mark.

@@ -299,10 +299,10 @@ func TestSettle(t *testing.T) {
 		waits   time.Duration
 	}{
 		{"well formed", JSON, "{}", 0, long, OK, 0},
-		{"well formed but no object", JSON, "[]", 0, long, Invalid, 0},
-		{"text is never torn", Text, "", 0, long, Missing, 0},
+		{"well formed but no object", JSON, "[]", 0, long, Invalid, long},
+		{"no text yet", Text, "", 0, long, Missing, long},
 		{"list is never torn", Checklist, "", 0, long, OK, 0},
-		{"no front matter", FrontMatter, "# Title\n", 0, long, Missing, 0},
+		{"no front matter yet", FrontMatter, "", 0, long, Missing, long},
 		{"old", JSON, "{", time.Hour, long, Invalid, 0},
 		{"old front matter", FrontMatter, "---\na: 1", time.Hour, long, Invalid, 0},
 		{"not asked to wait", JSON, "{", 0, 0, Invalid, 0},
