@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,7 +129,7 @@ func (c *checker) among(values []any, keyword string, v any) {
 		return
 	}
 	c.take(weightOf(values))
-	if !slices.ContainsFunc(values, func(allowed any) bool { return equal(allowed, v) }) {
+	if !slices.ContainsFunc(values, func(allowed any) bool { return reflect.DeepEqual(allowed, v) }) {
 		c.reportf(keyword, "is %s, expected %s", show(v), oneOf(values))
 	}
 }

@@ -355,7 +355,7 @@ func meantType(name string) string {
 	if meant != "" {
 		return fmt.Sprintf("did you mean %q?", meant)
 	}
-	return nearest.DidYouMean(name, schemaKinds[1:])
+	return nearest.DidYouMean(name, kindWords[1:])
 }
 
 // schemas compiles the schemas that a keyword holds.

@@ -76,7 +76,7 @@ func TestCompileErrors(t *testing.T) {
 		{"an avalanche of types", chain(50, `{"properties": {"a": {"$ref": "#/$defs/%[1]d"}, "b": {"$ref": "#/$defs/%[1]d"}}, "anyOf": [{"properties": {"a": {"$ref": "#/$defs/%[1]d"}, "b": {"$ref": "#/$defs/%[1]d"}}}]}`),
 			"s.json:1:1: the schema is too big: it combines too many schemas"},
 		{"an avalanche of defaults", chain(20, `{"default": {}, "properties": {"a": {"$ref": "#/$defs/%[1]d"}, "b": {"$ref": "#/$defs/%[1]d"}}}`),
-			"s.json:1:614: the default is too big: with the defaults inside it has more than 10000 values (at /$defs/6/default)"},
+			"s.json:1:614: the default is too big, with the defaults inside (at /$defs/6/default)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 )
 
-// maxDefault is how many values one completed default may have.
-const maxDefault = 10_000
+// maxDefault is the most steps that it takes to compare one completed default.
+const maxDefault = 20_000
 
 // deriver turns nodes into types. All keywords of a schema hold together, so a type may be derived from some of them and
 // is still right, only wider. It must not be narrower, and an object must not lack a field that the schema declares, for
@@ -284,31 +283,11 @@ func (d *deriver) setDefault(at string, t *Schema, value any) {
 	if len(c.unusable) > 0 {
 		return
 	}
-	if countValues(value, maxDefault) > maxDefault {
-		d.fail(at, "the default is too big: with the defaults inside it has more than %d values", maxDefault)
+	if weightOf(value) > maxDefault {
+		d.fail(at, "the default is too big, with the defaults inside")
 		return
 	}
 	t.Default, t.HasDefault, t.Optional = value, true, false
-}
-
-// countValues counts the values in v, and stops soon after most.
-func countValues(v any, most int) int {
-	n := 1
-	switch v := v.(type) {
-	case []any:
-		for _, item := range v {
-			if n += countValues(item, most-n); n > most {
-				break
-			}
-		}
-	case map[string]any:
-		for _, item := range v {
-			if n += countValues(item, most-n); n > most {
-				break
-			}
-		}
-	}
-	return n
 }
 
 // identity is the same for values that are equal, which are normalised.
@@ -320,14 +299,4 @@ func identity(v any) any {
 		return container(src)
 	}
 	return v
-}
-
-// equal compares normalised values. An int is never equal to a float64, for integral numbers are int.
-func equal(a, b any) bool {
-	switch a := a.(type) {
-	case []any, map[string]any:
-		return reflect.DeepEqual(a, b)
-	default:
-		return a == b
-	}
 }

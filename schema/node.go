@@ -114,4 +114,4 @@ func (s kindSet) list() []Kind {
 }
 
 // kindNamed returns the kind that JSON Schema calls by this name; Any if there is none.
-func kindNamed(name string) Kind { return Kind(max(slices.Index(schemaKinds[:], name), 0)) }
+func kindNamed(name string) Kind { return Kind(max(slices.Index(kindWords[:], name), 0)) }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -25,21 +26,17 @@ func number(v any) (n any, exact, ok bool) {
 		return whole(v)
 	case json.Number:
 		return decimal(string(v))
-	case int64:
-		return saturate(v)
-	case int32:
-		return saturate(int64(v))
-	case uint64:
-		return saturate(int64(min(v, math.MaxInt64)))
-	case uint:
-		return saturate(int64(min(uint64(v), math.MaxInt64)))
-	case uint32:
-		return saturate(int64(v))
+	case int64, int32:
+		return saturate(reflect.ValueOf(v).Int())
+	case uint64, uint, uint32:
+		return saturate(int64(min(reflect.ValueOf(v).Uint(), math.MaxInt64)))
 	case float32:
 		return number(float64(v))
 	}
 	return nil, false, false
 }
+
+const digits = "0123456789"
 
 func saturate(i int64) (any, bool, bool) {
 	switch {
@@ -62,7 +59,6 @@ func whole(f float64) (any, bool, bool) {
 // decimal reads a number as people and JSON write it: "10", "-2.5", "1e1", and "08", which is eight. Unlike strconv it
 // knows no hexadecimal, no underscores, no infinity, and no point without digits on both sides.
 func decimal(s string) (any, bool, bool) {
-	const digits = "0123456789"
 	before, after, point := strings.Cut(s, ".")
 	if strings.Trim(s, digits+"+-.eE") != "" ||
 		point && (strings.TrimRight(before, digits) == before || strings.TrimLeft(after, digits) == after) {

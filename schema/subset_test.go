@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -88,7 +89,7 @@ func drawSchema(t *rapid.T, depth int) any {
 		values := []any{drawValue(t, 1)}
 		for range 2 {
 			v := drawValue(t, 1)
-			if !slices.ContainsFunc(values, func(w any) bool { return equal(normalised(v), normalised(w)) }) {
+			if !slices.ContainsFunc(values, func(w any) bool { return reflect.DeepEqual(normalised(v), normalised(w)) }) {
 				values = append(values, v)
 			}
 		}

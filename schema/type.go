@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,11 +24,8 @@ const (
 	Object             // map[string]any
 )
 
-// kindWords are the names of the kinds in messages, and schemaKinds those in schemas.
-var (
-	kindWords   = [...]string{"anything", "null", "boolean", "integer", "number", "string", "array", "object"}
-	schemaKinds = [...]string{"", "null", "boolean", "integer", "number", "string", "array", "object"}
-)
+// kindWords are the names of the kinds. Those after the first are the types of JSON Schema.
+var kindWords = [...]string{"anything", "null", "boolean", "integer", "number", "string", "array", "object"}
 
 // String returns the name of the kind in messages: "anything", or the type of JSON Schema.
 func (k Kind) String() string {
@@ -141,15 +139,8 @@ func (t *Schema) unknown() bool { return t.Kind == Any && t.Kinds == nil }
 
 // allows says whether values of kind k, which is not Any, satisfy the type as far as their kind goes.
 func (t *Schema) allows(k Kind) bool {
-	if t.unknown() || (k == Null && t.Nullable) || t.Kind == k || (t.Kind == Number && k == Int) {
-		return true
-	}
-	for _, allowed := range t.Kinds {
-		if allowed == k || (allowed == Number && k == Int) {
-			return true
-		}
-	}
-	return false
+	holds := func(allowed Kind) bool { return allowed == k || allowed == Number && k == Int }
+	return t.unknown() || k == Null && t.Nullable || holds(t.Kind) || slices.ContainsFunc(t.Kinds, holds)
 }
 
 // kindOf is the kind of a normalised value: nil, bool, int, float64, string, []any or map[string]any.
@@ -181,14 +172,7 @@ func joinKinds(kinds []Kind) string {
 	return strings.Join(words, " or ")
 }
 
-func isIndex(segment string) bool {
-	for _, c := range []byte(segment) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return segment != ""
-}
+func isIndex(segment string) bool { return segment != "" && strings.Trim(segment, digits) == "" }
 
 // show is a value as it stands in messages: JSON, at most 40 characters of it.
 func show(v any) string {

@@ -38,9 +38,6 @@ type Covered struct {
 // project. The error is an [*Error].
 func (s *Store) Approve(a Approval) error {
 	const op = "approve"
-	if s.dir == "" {
-		return &Error{Op: op, Err: errNoStore}
-	}
 	if err := s.Refused(a.Root); err != nil {
 		return err
 	}

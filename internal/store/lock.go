@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -127,28 +125,21 @@ func openLock(path string, try func(*flock.Flock) (bool, error)) (*flock.Flock, 
 	if ok, err := try(l); err != nil || !ok {
 		return nil, err
 	}
-	there, err := guards(l, path)
-	if err != nil || there == nil {
+	if ok, err := guards(l, path); !ok {
 		l.Unlock()
 		return nil, err
 	}
 	return l, nil
 }
 
-// guards gives the file at path if it is the one that l has locked. A clean-up
+// guards reports whether the file at path is the one that l has locked. A clean-up
 // may have removed that between opening and locking; then the lock is one that
 // no other process will look at.
-func guards(l *flock.Flock, path string) (there fs.FileInfo, err error) {
+func guards(l *flock.Flock, path string) (bool, error) {
 	locked, err := l.Stat()
-	if err != nil {
-		return nil, err
+	if err == nil && !locked.Mode().IsRegular() {
+		err = errNotRegular
 	}
-	if !locked.Mode().IsRegular() {
-		return nil, errNotRegular
-	}
-	there, err = os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(locked, there) {
-		return nil, nil
-	}
-	return there, err
+	there, gone := os.Stat(path)
+	return err == nil && gone == nil && os.SameFile(locked, there), err
 }

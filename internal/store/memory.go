@@ -38,13 +38,7 @@ func (s *Store) LoadMemory(key string) (line []byte, version string, err error) 
 		return nil, "", nil
 	}
 	file, err := readMemory(s.memoryPath(key))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, "", nil
-	case err != nil:
-		return nil, "", &Error{Path: s.memoryPath(key), Op: "read", Err: err}
-	}
-	return bytes.TrimSuffix(file.line, []byte{'\n'}), digest(file.line), nil
+	return bytes.TrimSuffix(file.line, []byte{'\n'}), file.version, failed("read", s.memoryPath(key), err)
 }
 
 // SaveMemory keeps a line, which is anything without a line break, under key if what is there is still of the given version,
@@ -56,21 +50,14 @@ func (s *Store) SaveMemory(key string, line []byte, version string) error {
 		return err
 	}
 	path := s.memoryPath(key)
-	current := ""
 	old, err := readMemory(path)
 	switch {
-	case err == nil:
-		current = digest(old.line)
-	case !errors.Is(err, fs.ErrNotExist):
-		return &Error{Path: path, Op: "read", Err: err}
-	}
-	if current != version {
+	case err != nil:
+		return failed("read", path, err)
+	case old.version != version:
 		return fmt.Errorf("%s: %w", syserr.Path(key), ErrChanged)
 	}
-	if err := writeMemory(path, old, append(line, '\n')); err != nil {
-		return &Error{Path: path, Op: "write", Err: err}
-	}
-	return nil
+	return failed("write", path, writeMemory(path, old, append(line, '\n')))
 }
 
 // writeMemory adds a line to a memory file, or begins it anew when it has grown.
@@ -95,9 +82,10 @@ func writeMemory(path string, old memoryFile, line []byte) error {
 
 // A memoryFile is what is known of a memory file.
 type memoryFile struct {
-	size int64
-	line []byte // the last whole one, which counts; the file as it is if there is none
-	torn bool   // something stands behind the line
+	size    int64
+	line    []byte // the last whole one, which counts; the file as it is if there is none
+	version string // of the line, "" without a file
+	torn    bool   // something follows the line
 }
 
 // usualMemory is how far from its end a memory file is read at first, in bytes.
@@ -106,13 +94,15 @@ const usualMemory = 2 << 10
 // readMemory reads a memory file from its end.
 func readMemory(path string) (memoryFile, error) {
 	f, info, err := openFile(path, os.O_RDONLY)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		return memoryFile{}, nil
+	} else if err != nil {
 		return memoryFile{}, err
 	}
 	defer f.Close()
 	size := info.Size()
 	if size > maxMemorySize {
-		return memoryFile{size: size}, nil // as damaged as a memory can be
+		return memoryFile{size: size, version: digest(nil)}, nil // as damaged as a memory can be
 	}
 	for part := int64(usualMemory); ; part = size {
 		tail := make([]byte, min(part, size))
@@ -121,7 +111,7 @@ func readMemory(path string) (memoryFile, error) {
 		}
 		line, whole := lastLine(tail)
 		if whole || int64(len(tail)) == size {
-			return memoryFile{size: size, line: line, torn: size > 0 && tail[len(tail)-1] != '\n'}, nil
+			return memoryFile{size: size, line: line, version: digest(line), torn: size > 0 && tail[len(tail)-1] != '\n'}, nil
 		}
 	}
 }

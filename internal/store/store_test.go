@@ -361,7 +361,7 @@ func TestLockOnRemovedFile(t *testing.T) {
 	}
 	check := func(want bool) {
 		t.Helper()
-		if got, err := guards(l, path); (got != nil) != want || err != nil {
+		if got, err := guards(l, path); got != want || err != nil {
 			t.Errorf("guards = %v, %v; want %v", got, err, want)
 		}
 	}
