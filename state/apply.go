@@ -44,7 +44,7 @@ type Change struct {
 	// on the way to it; nil refuses to set values then. Only with an empty Version.
 	Create map[string]any
 
-	// At names the folder of an archived file; the zero time is now.
+	// At names the directory of the archived files, that of the first for all; the zero time is now.
 	At time.Time
 
 	data []byte // the whole file, for opWrite
@@ -116,9 +116,6 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 		return err
 	}
 	r.sweepTemps(targets)
-	if archives.first {
-		IgnoreDir(r.root, ArchiveDir)
-	}
 	for _, t := range targets {
 		if t.end == OpArchive && !t.nothing {
 			changes[t.ender].Archived = t.archive

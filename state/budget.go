@@ -71,22 +71,6 @@ func jsonValues(src jsontext.Value) (n int64) {
 	return n
 }
 
-// valuesIn counts the values in a decoded document.
-func valuesIn(v any) int64 {
-	n := int64(1)
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			n += valuesIn(e)
-		}
-	case map[string]any:
-		for _, e := range v {
-			n += valuesIn(e)
-		}
-	}
-	return n
-}
-
 // lateError says which time was over, as the rest of a sentence.
 type lateError string
 

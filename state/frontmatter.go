@@ -39,6 +39,7 @@ type matter struct {
 
 	fields *yaml.Node // the mapping; nil if there are no fields
 	value  map[string]any
+	values int64 // how many value has, with those inside
 
 	// What only a lenient reader meets.
 	remarks  []remark
@@ -113,10 +114,12 @@ func decodeFrontMatter(src []byte) (*matter, error) {
 	if m.fields, err = parseYAML(m.yaml); err != nil || m.fields == nil {
 		return m, err
 	}
-	value, err := readYAML(m.fields)
+	reader := yamlReader{left: maxYAMLNodes}
+	value, err := reader.value(m.fields, 0)
 	if err != nil {
 		return nil, err
 	}
+	m.values = reader.read()
 	fields, ok := value.(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("has front matter that is not a list of fields (key: value) but %s", jsontext.Kind(value))

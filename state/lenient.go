@@ -115,6 +115,7 @@ func (m *matter) decodeFields(t *schema.Schema) error {
 			m.value[e.key] = v
 		}
 	}
+	m.values = reader.read()
 	slices.SortStableFunc(m.remarks, func(a, b remark) int { return a.line - b.line })
 	return nil
 }

@@ -343,7 +343,7 @@ func (r *raw) decode(f File, path string, b *Budget) Doc {
 		var m *matter
 		if m, err = decodeMatter(r.data, f.Format, f.Schema); err == nil {
 			doc.Document, doc.Unusable, doc.Body, doc.Problem = m.document(), m.unusable, string(m.body), m.problem(path)
-			fits = b.take(perValue * valuesIn(doc.Document.Value))
+			fits = b.take(perValue * m.values)
 		}
 	default:
 		err = errors.New("cannot be read as " + f.Format.String())

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -88,48 +89,36 @@ func syncDir(root *os.Root, dir string) {
 
 // An archiver finds places for the files that are archived together.
 type archiver struct {
-	root    *os.Root
-	folders map[string]string // folder that was made, by the time that it was made for
-	first   bool              // the archive was empty
+	root *os.Root
+	dir  string // that all of them go to, "" before the first
 }
 
-// reserve makes the folder for a file and gives its new name.
-func (a *archiver) reserve(rel string, at time.Time) (string, error) {
-	if at.IsZero() {
-		at = time.Now()
-	}
-	stamp := at.UTC().Format(archiveTime)
-	folder, ok := a.folders[stamp]
-	if !ok {
-		var err error
-		if folder, err = a.makeFolder(stamp); err != nil {
+// reserve makes the directory for a file and returns its new name.
+func (a *archiver) reserve(rel string, at time.Time) (name string, err error) {
+	if a.dir == "" {
+		if a.dir, err = makeArchive(a.root, cmp.Or(at, time.Now())); err != nil {
 			return "", err
 		}
-		if a.folders == nil {
-			a.folders = map[string]string{}
-		}
-		a.folders[stamp] = folder
 	}
-	name := path.Join(folder, rel)
+	name = path.Join(a.dir, rel)
 	return name, a.root.MkdirAll(path.Dir(name), 0o755)
 }
 
-// makeFolder makes a folder that nothing else uses.
-func (a *archiver) makeFolder(stamp string) (string, error) {
-	if err := a.root.MkdirAll(ArchiveDir, 0o755); err != nil {
+// makeArchive makes a directory in the archive that nothing else uses. git ignores a new archive.
+func makeArchive(root *os.Root, at time.Time) (dir string, err error) {
+	if err := root.MkdirAll(path.Dir(ArchiveDir), 0o755); err != nil {
 		return "", err
 	}
-	a.first = a.first || isEmpty(a.root, ArchiveDir)
-	for n := 1; n <= 1000; n++ {
-		folder := path.Join(ArchiveDir, stamp)
-		if n > 1 {
-			folder = fmt.Sprintf("%s-%d", folder, n)
-		}
-		if err := a.root.Mkdir(folder, 0o755); !errors.Is(err, fs.ErrExist) {
-			return folder, err
-		}
+	if root.Mkdir(ArchiveDir, 0o755) == nil {
+		IgnoreDir(root, ArchiveDir)
 	}
-	return "", fs.ErrExist
+	stamp := path.Join(ArchiveDir, at.UTC().Format(archiveTime))
+	dir, err = stamp, root.Mkdir(stamp, 0o755)
+	for n := 2; n <= 1000 && errors.Is(err, fs.ErrExist); n++ {
+		dir = fmt.Sprintf("%s-%d", stamp, n)
+		err = root.Mkdir(dir, 0o755)
+	}
+	return dir, err
 }
 
 // IgnoreDir makes git ignore a directory of ralph's own by a file in it, which is left alone if it exists. It is best
@@ -140,16 +129,6 @@ func IgnoreDir(root *os.Root, dir string) {
 		io.WriteString(f, "*\n")
 		f.Close()
 	}
-}
-
-func isEmpty(root *os.Root, dir string) bool {
-	d, err := root.Open(dir)
-	if err != nil {
-		return false
-	}
-	defer d.Close()
-	_, err = d.Readdirnames(1)
-	return errors.Is(err, io.EOF)
 }
 
 // removeEmpty removes a folder of the archive and those above it that nothing

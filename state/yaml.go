@@ -20,6 +20,9 @@ type yamlReader struct {
 	left int // nodes that may still be read
 }
 
+// read is how many nodes were read.
+func (r *yamlReader) read() int64 { return maxYAMLNodes - int64(r.left) }
+
 func readYAML(n *yaml.Node) (any, error) {
 	r := yamlReader{left: maxYAMLNodes}
 	return r.value(n, 0)
