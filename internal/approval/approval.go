@@ -91,7 +91,13 @@ func (p Policy) Check(own *store.Store, f *rules.Fact) error {
 	if !ok {
 		return p.unknown()
 	}
-	changes := changed(a.Files, p.files())
+	files := p.files()
+	changes := changed(a.Files, files, "was not part of it when it was approved")
+	for _, c := range a.Files {
+		if !named(files, c.Name) {
+			changes = append(changes, c.Name+" is no longer part of it")
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(merged(a.Params, p.Params))) {
 		was, before := a.Params[name]
 		is, now := p.Params[name]
@@ -110,16 +116,7 @@ func (p Policy) Check(own *store.Store, f *rules.Fact) error {
 		if err != nil {
 			changes = append(changes, err.Error())
 		}
-		for _, c := range programs {
-			if slices.Contains(a.Programs, c) {
-				continue
-			}
-			what := " was not approved"
-			if slices.ContainsFunc(a.Programs, func(o store.Covered) bool { return o.Name == c.Name }) {
-				what = " changed since it was approved"
-			}
-			changes = append(changes, c.Name+what)
-		}
+		changes = append(changes, changed(a.Programs, programs, "was not approved")...)
 	}
 	if len(changes) == 0 {
 		return nil
@@ -141,27 +138,22 @@ func (p Policy) files() []store.Covered {
 	return files
 }
 
-// changed says how files differ from those that were approved.
-func changed(was, is []store.Covered) []string {
-	var changes []string
-	named := func(in []store.Covered, name string) bool {
-		return slices.ContainsFunc(in, func(c store.Covered) bool { return c.Name == name })
-	}
+// changed says which files are not as they were, and what a new one is.
+func changed(was, is []store.Covered, isNew string) (changes []string) {
 	for _, c := range is {
 		switch {
 		case slices.Contains(was, c):
 		case named(was, c.Name):
 			changes = append(changes, c.Name+" changed since it was approved")
 		default:
-			changes = append(changes, c.Name+" was not part of it when it was approved")
-		}
-	}
-	for _, c := range was {
-		if !named(is, c.Name) {
-			changes = append(changes, c.Name+" is not part of it any more")
+			changes = append(changes, c.Name+" "+isNew)
 		}
 	}
 	return changes
+}
+
+func named(in []store.Covered, name string) bool {
+	return slices.ContainsFunc(in, func(c store.Covered) bool { return c.Name == name })
 }
 
 func merged(a, b map[string]string) map[string]string {

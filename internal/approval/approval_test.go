@@ -82,7 +82,7 @@ func TestCheck(t *testing.T) {
 		{"an include", func(p *approval.Policy) { p.Files = sources("a", "B") }, ": .ralph/part.yaml changed since it was approved. Read it"},
 		{"both", func(p *approval.Policy) { p.Files = sources("ab", "") }, ": .ralph/policy.yaml changed since it was approved, .ralph/part.yaml changed since it was approved. Read it"},
 		{"a file more", func(p *approval.Policy) { p.Files = sources("a", "b", "c") }, "ralph:guards/limit.yaml was not part of it"},
-		{"a file less", func(p *approval.Policy) { p.Files = sources("a") }, ".ralph/part.yaml is not part of it any more"},
+		{"a file less", func(p *approval.Policy) { p.Files = sources("a") }, ".ralph/part.yaml is no longer part of it"},
 		{"one file, read twice with different bytes", func(p *approval.Policy) { p.Files = append(p.Files, sources("a", "B")[1]) }, ".ralph/part.yaml changed since it was approved"},
 		{"a value", func(p *approval.Policy) { p.Params["cmd"] = "rm" }, `gives cmd the value "rm"; approved is "make"`},
 		{"a value more", func(p *approval.Policy) { p.Params["more"] = "y" }, `gives more the value "y", which was not approved`},
