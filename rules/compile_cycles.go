@@ -40,7 +40,7 @@ func (c *compiler) checkCycles(sc *scope, doc *document) {
 				}
 			}
 			if at.Line == 0 && len(doc.progress) > 0 {
-				at, name = c.place(sc.file, doc.progress[0].Start), "progress"
+				at, name = sc.file.at(doc.progress[0].Start), "progress"
 			}
 			end := at
 			end.Col += len([]rune(name[strings.LastIndexByte(name, '/')+1:]))

@@ -66,7 +66,7 @@ func (c *compiler) misfit(sc *scope, d paramDecl, text string, bad schema.Violat
 	}
 	*c.diags = append(*c.diags, Diagnostic{
 		Pos: at, End: at, Check: "param-value", Message: message, Help: help,
-		Related: []Related{{Pos: c.place(sc.file, d.key.Start), Message: "the param is declared here"}},
+		Related: []Related{{Pos: sc.file.at(d.key.Start), Message: "the param is declared here"}},
 	})
 }
 
@@ -154,7 +154,7 @@ func (c *compiler) free(sc *scope, key *source.Node) bool {
 
 // add makes a symbol known in its scope under the name at key.
 func (c *compiler) add(sc *scope, key *source.Node, s *symbol) *symbol {
-	s.name, s.key, s.pos = sc.prefix+key.Value, sc.prefix+key.Value, c.place(sc.file, key.Start)
+	s.name, s.key, s.pos = sc.prefix+key.Value, sc.prefix+key.Value, sc.file.at(key.Start)
 	s = c.table.add(s)
 	sc.symbols[key.Value] = s
 	return s
@@ -243,7 +243,7 @@ func certain(t *schema.Schema) *schema.Schema {
 func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	f := &Fact{
 		Name: sc.prefix + d.name, Source: d.kind, Settle: d.settle, Timeout: d.timeout,
-		Options: d.options, Pos: c.place(sc.file, d.key.Start), index: len(c.program.facts),
+		Options: d.options, Pos: sc.file.at(d.key.Start), index: len(c.program.facts),
 	}
 	for _, n := range d.args {
 		f.Args = append(f.Args, n.Value)

@@ -22,7 +22,7 @@ import (
 func (c *compiler) effect(sc *scope, d effectDecl) *effect {
 	e := c.effectOf(sc, d)
 	if e != nil {
-		e.pos = c.place(sc.file, d.at)
+		e.pos = sc.file.at(d.at)
 	}
 	return e
 }
@@ -50,7 +50,7 @@ func (c *compiler) effectOf(sc *scope, d effectDecl) *effect {
 			glob: c.newPath(sc, d.glob, SourceKind{Path: true, Glob: true}), older: d.older,
 		}
 	case RunEffect:
-		e := &effect{kind: RunEffect, fact: &symbol{fact: &Fact{Source: runKind(), Timeout: d.limit, Pos: c.place(sc.file, d.at)}}}
+		e := &effect{kind: RunEffect, fact: &symbol{fact: &Fact{Source: runKind(), Timeout: d.limit, Pos: sc.file.at(d.at)}}}
 		for _, n := range d.args {
 			e.fact.fact.Args = append(e.fact.fact.Args, n.Value)
 		}

@@ -72,7 +72,7 @@ func (in *includer) include(d *ruleDecl, sc *scope) {
 	}
 	in.prefixes[prefix] = true
 	if sc.prefix == "" {
-		c.program.includes = append(c.program.includes, includeAt{prefix, c.place(sc.file, d.include.Start), c.place(sc.file, d.include.End())})
+		c.program.includes = append(c.program.includes, includeAt{prefix, sc.file.at(d.include.Start), sc.file.at(d.include.End())})
 	}
 	doc := parseFile(f, true, c.load, c.diags)
 	if doc == nil {

@@ -94,7 +94,7 @@ func (c *compiler) runDefaults(doc *document, sc *scope) {
 	if len(d.args) > 0 {
 		kind := runKind()
 		kind.Doc = "The agent of ralph run."
-		run.Agent = &Fact{Name: "agent of ralph run", Source: kind, Args: d.args, Known: d.args, Pos: c.place(sc.file, d.at)}
+		run.Agent = &Fact{Name: "agent of ralph run", Source: kind, Args: d.args, Known: d.args, Pos: sc.file.at(d.at)}
 	}
 	c.program.Run = run
 }

@@ -77,7 +77,7 @@ func (c *compiler) loop(doc *document, sc *scope) {
 		return
 	}
 	s.used.Store(true)
-	l := &loop{info: Loop{State: s.fact}, pos: c.place(sc.file, d.state.Start), on: c.conditions(sc, d.on), name: c.newText(sc, d.name)}
+	l := &loop{info: Loop{State: s.fact}, pos: sc.file.at(d.state.Start), on: c.conditions(sc, d.on), name: c.newText(sc, d.name)}
 	if d.owner != nil {
 		snip := whole(sc, d.owner)
 		root, nt := c.expression(snip, false)

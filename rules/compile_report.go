@@ -6,18 +6,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
-func (c *compiler) place(f *file, at source.Pos) Pos {
-	return Pos{File: f.name, Line: at.Line, Col: at.Col}
-}
-
 func (c *compiler) report(f *file, from, to source.Pos, sev Severity, check, help, message string) {
-	if c.diags.full(sev) {
-		return
-	}
-	*c.diags = append(*c.diags, Diagnostic{
-		Pos: c.place(f, from), End: c.place(f, to), Severity: sev, Check: check,
-		Message: message, Help: help, Line: source.Line(f.src, from.Line),
-	})
+	c.diags.add(f, from, to, sev, check, message, help)
 }
 
 // errorf reports an error about the whole of a node.
@@ -31,14 +21,9 @@ func (c *compiler) warnf(sc *scope, n *source.Node, check, help, format string, 
 
 // errorAt reports an error about a name at a place.
 func (c *compiler) errorAt(sc *scope, pos Pos, name, check, help, format string, args ...any) {
-	if c.diags.full(Error) {
-		return
-	}
-	end := pos
-	end.Col += len([]rune(name))
-	*c.diags = append(*c.diags, Diagnostic{
-		Pos: pos, End: end, Check: check, Message: fmt.Sprintf(format, args...), Help: help, Line: source.Line(sc.file.src, pos.Line),
-	})
+	at := source.Pos{Line: pos.Line, Col: pos.Col}
+	end := source.Pos{Line: pos.Line, Col: pos.Col + len([]rune(name))}
+	c.report(sc.file, at, end, Error, check, help, fmt.Sprintf(format, args...))
 }
 
 // snippet is an expression within a node of a file: all of it, or a part such as
@@ -56,10 +41,7 @@ func whole(sc *scope, n *source.Node) snippet { return snippet{scope: sc, src: n
 // at is the place in the file of a rune of the snippet.
 func (s *snippet) at(rune int) source.Pos { return s.node.At(s.offset + rune) }
 
-func (s *snippet) pos(rune int) Pos {
-	at := s.at(rune)
-	return Pos{File: s.scope.file.name, Line: at.Line, Col: at.Col}
-}
+func (s *snippet) pos(rune int) Pos { return s.scope.file.at(s.at(rune)) }
 
 // trimmed gives the runes of the snippet without the white space around it.
 func (s *snippet) trimmed() (from, to int) {

@@ -76,6 +76,7 @@ func rewordings() []rewording {
 		{`^cannot use (.*) as type (.*) in array$`, "${t1} is never in an array of which each is ${t2}", ""},
 		{`^(.*) is not callable$`, "${t1} is not a function", ""},
 		{`^invalid argument for (.*) \((?:type )?(.*)\)`, "${1} does not take ${t2}", ""},
+		{`^len does not take a number$`, "", "leave len out: a number is compared as it is"},
 		{`^integer divide by zero$`, "this divides by zero", ""},
 	}
 }

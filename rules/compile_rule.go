@@ -19,7 +19,7 @@ func (c *compiler) checkRuleNames(rules []pendingRule) {
 	seen := make(map[string]*source.Node, len(rules))
 	for _, r := range rules {
 		if old := seen[r.name]; old != nil { // rules of one name stand in one file
-			c.errorf(r.scope, r.decl.name, "duplicate-name", "choose another name", "there is a rule %q already, at %s", r.name, c.place(r.scope.file, old.Start))
+			c.errorf(r.scope, r.decl.name, "duplicate-name", "choose another name", "there is a rule %q already, at %s", r.name, r.scope.file.at(old.Start))
 			continue
 		}
 		seen[r.name] = r.decl.name
@@ -28,7 +28,7 @@ func (c *compiler) checkRuleNames(rules []pendingRule) {
 
 func (c *compiler) rule(r pendingRule) *Rule {
 	d := r.decl
-	rule := &Rule{Name: r.name, Pos: c.place(r.scope.file, d.node.Start), Verb: d.verb, Unless: d.unless, Success: d.success}
+	rule := &Rule{Name: r.name, Pos: r.scope.file.at(d.node.Start), Verb: d.verb, Unless: d.unless, Success: d.success}
 	rule.when = c.conditions(r.scope, d.when)
 	rule.text = c.newText(r.scope, d.text)
 	rule.notice = c.newText(r.scope, d.notice)

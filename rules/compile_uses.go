@@ -32,7 +32,7 @@ func (p *Program) findUses() Uses {
 	}
 	for _, t := range p.compiler.paths {
 		if t.kind.Path || t.kind.Glob {
-			u.Paths = append(u.Paths, Use{t.node.Value, p.compiler.place(t.file, t.node.Start)})
+			u.Paths = append(u.Paths, Use{t.node.Value, t.file.at(t.node.Start)})
 		}
 	}
 	for _, f := range p.facts {

@@ -68,6 +68,7 @@ func TestMistakes(t *testing.T) {
 		{`state.phase in ("plan", "go")`, finding{"a list has brackets", `write in ["plan", "go"]`}, `state.phase in ["plan", "go"]`},
 		{`'"x" in state.name'`, finding{`"in" does not go between a string and a string`, `write state.name contains "x"`}, `state.name contains "x"`},
 		{`repo.changed > 0`, finding{`">" does not go between an array and a number`, "write len(repo.changed) > 0"}, `len(repo.changed) > 0`},
+		{`len(state.n) > 3`, finding{"len does not take a number", "leave len out: a number is compared as it is"}, `state.n > 3`},
 		{`repo == 1`, finding{`"==" does not go between an object and a number`, "name one of its fields: repo.FIELD"}, `repo.ahead == 1`},
 		{`any(todo, .done == "true")`, finding{`"==" does not go between true or false and a string`, "write == true, without quotes"}, `any(todo, .done == true)`},
 		{`state.name and true`, finding{"a condition is true or false, this is a string", `compare it with something, such as state.name != ""`}, `state.name != "" and true`},

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -22,6 +23,18 @@ type file struct {
 	path string // within its file system
 	src  []byte
 	fs   includeFS
+}
+
+// at is a position in the file, as diagnostics show it.
+func (f *file) at(p source.Pos) Pos { return Pos{File: f.name, Line: p.Line, Col: p.Col} }
+
+// add adds a finding about a part of a file, unless it is left out.
+func (ds *Diagnostics) add(f *file, from, to source.Pos, sev Severity, check, message, help string) {
+	if !ds.full(sev) {
+		*ds = append(*ds, Diagnostic{
+			Pos: f.at(from), End: f.at(to), Severity: sev, Check: check, Message: message, Help: help, Line: source.Line(f.src, from.Line),
+		})
+	}
 }
 
 // includeFS is where the includes and schemas of a file are looked up.
@@ -147,25 +160,10 @@ func readCapped(fsys fs.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	src := make([]byte, 0, info.Size()+bytesBehind)
-	for len(src) <= source.MaxSize {
-		if len(src) == cap(src) {
-			src = slices.Grow(src, 4096)
-		}
-		n, err := f.Read(src[len(src):cap(src)])
-		src = src[:len(src)+n]
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return src, nil
+	src := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	_, err = src.ReadFrom(io.LimitReader(f, source.MaxSize+1))
+	return src.Bytes(), err
 }
-
-// bytesBehind leaves room to see the end of a file without growing the buffer.
-const bytesBehind = 16
 
 // beside resolves the name of a file relative to the file that names it.
 func beside(f *file, name string) (string, error) {

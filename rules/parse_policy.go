@@ -22,8 +22,6 @@ type parser struct {
 	diags *Diagnostics
 }
 
-func (p *parser) pos(at source.Pos) Pos { return Pos{File: p.file.name, Line: at.Line, Col: at.Col} }
-
 func (p *parser) errorf(n *source.Node, check, help, format string, args ...any) {
 	p.report(n, Error, check, help, format, args...)
 }
@@ -33,14 +31,7 @@ func (p *parser) warnf(n *source.Node, check, help, format string, args ...any) 
 }
 
 func (p *parser) report(n *source.Node, sev Severity, check, help, format string, args ...any) {
-	if p.diags.full(sev) {
-		return
-	}
-	*p.diags = append(*p.diags, Diagnostic{
-		Pos: p.pos(n.Start), End: p.pos(n.End()), Severity: sev, Check: check,
-		Message: fmt.Sprintf(format, args...), Help: help,
-		Line: source.Line(p.file.src, n.Start.Line),
-	})
+	p.diags.add(p.file, n.Start, n.End(), sev, check, fmt.Sprintf(format, args...), help)
 }
 
 // parseFile reads a file. The document is nil if nothing of it can be used.
@@ -62,28 +53,20 @@ func parseMore(d *document, lines []byte, l *loading, diags *Diagnostics) {
 
 // root parses lines of the file, which begin as the file does.
 func (p *parser) root(lines []byte) *source.Node {
-	f, l, diags := p.file, p.load, p.diags
 	root, problems := source.Parse(lines)
 	for _, pr := range problems {
-		*diags = append(*diags, Diagnostic{
-			Pos: p.pos(pr.Start), End: p.pos(pr.End), Check: pr.Check, Message: pr.Message, Help: pr.Help,
-			Line: source.Line(f.src, pr.Start.Line),
-		})
+		p.diags.add(p.file, pr.Start, pr.End, Error, pr.Check, pr.Message, pr.Help)
 	}
-	if root != nil {
-		if !l.affords(root.Count()) {
-			p.errorf(root, source.CheckSize, "split the policy", "the policy and its files have more than %d values", l.limits.Nodes)
-			return nil
-		}
-	}
-	if root == nil {
-		return nil
-	}
-	if root.Kind != source.Map {
+	switch {
+	case root == nil:
+	case !p.load.affords(root.Count()):
+		p.errorf(root, source.CheckSize, "split the policy", "the policy and its files have more than %d values", p.load.limits.Nodes)
+	case root.Kind != source.Map:
 		p.errorf(root, "syntax", "start the file with the line: ralph: 1", "a policy is a map of keys, this is %s", root.KindName())
-		return nil
+	default:
+		return root
 	}
-	return root
+	return nil
 }
 
 // fields calls f for each key of n that the table knows and reports the others.

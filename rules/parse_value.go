@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
@@ -52,16 +51,13 @@ func (p *parser) uncut(n *source.Node) {
 	}
 	at := n.End()
 	line := source.Line(p.file.src, at.Line)
-	if runes := []rune(line); !strings.HasPrefix(string(runes[at.Col-1:]), " #") || p.diags.full(Warning) {
+	runes := []rune(line)
+	if !strings.HasPrefix(string(runes[at.Col-1:]), " #") {
 		return
 	}
 	at.Col++
-	end := at
-	end.Col = utf8.RuneCountInString(line) + 1
-	*p.diags = append(*p.diags, Diagnostic{
-		Pos: p.pos(at), End: p.pos(end), Severity: Warning, Check: "cut-text", Line: line,
-		Message: "a ` #` starts a comment and cuts the text off here", Help: "quote the whole text; leave two spaces before a comment that is meant",
-	})
+	p.diags.add(p.file, at, source.Pos{Line: at.Line, Col: len(runes) + 1}, Warning, "cut-text",
+		"a ` #` starts a comment and cuts the text off here", "quote the whole text; leave two spaces before a comment that is meant")
 }
 
 // parts accepts a text: a template, or a list of parts.

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -342,21 +343,10 @@ func (b *builder) duplicate(key, earlier *Node) {
 		fmt.Sprintf("it is given first at %s; keep one of the two", earlier.Start))
 }
 
-// style is the style of one of the library's nodes.
+// style is the style of one of the library's nodes: a bit for each, in our order, above the bit of a tag.
 func style(y *yaml.Node) Style {
-	switch s := y.Style; {
-	case s&yaml.DoubleQuotedStyle != 0:
-		return DoubleQuoted
-	case s&yaml.SingleQuotedStyle != 0:
-		return SingleQuoted
-	case s&yaml.LiteralStyle != 0:
-		return Literal
-	case s&yaml.FoldedStyle != 0:
-		return Folded
-	case s&yaml.FlowStyle != 0:
-		return Flow
-	case y.Kind == yaml.ScalarNode:
-		return Plain
+	if s := Style(bits.Len32(uint32(y.Style / yaml.DoubleQuotedStyle))); s != Plain || y.Kind == yaml.ScalarNode {
+		return s
 	}
 	return Block
 }

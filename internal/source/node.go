@@ -33,8 +33,8 @@ type Style uint8
 // The styles of scalars, then those of maps and lists.
 const (
 	Plain        Style = iota // a b
-	SingleQuoted              // 'a b'
 	DoubleQuoted              // "a b"
+	SingleQuoted              // 'a b'
 	Literal                   // |
 	Folded                    // >
 	Flow                      // {a: b} or [a, b]
