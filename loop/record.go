@@ -279,10 +279,12 @@ const maxTraced = 200
 // if that is too long too, none, so that there is a line for every decision.
 func logLine(r Record) ([]byte, error) {
 	steps := slices.Clone(r.Trace.Steps)
-	for i := range max(0, len(steps)-maxTraced) {
-		if steps[i].Outcome == rules.No {
-			steps[i].Operands = nil
+	for i, s := range steps {
+		own := *s // verdicts share steps
+		if i < len(steps)-maxTraced && s.Outcome == rules.No {
+			own.Operands = nil
 		}
+		steps[i] = &own
 	}
 	r.Trace.Steps = steps
 	line, err := json.Marshal(r)

@@ -198,7 +198,7 @@ func TestLongRecords(t *testing.T) {
 		"what a source must not say":         func(r *loop.Record) { r.Trace.Facts = []rules.FactRead{{Meta: map[string]any{"m": func() {}}}} },
 		"inputs":                             func(r *loop.Record) { r.Trace.Inputs = []rules.Input{{Name: long}} },
 		"warnings":                           func(r *loop.Record) { r.Trace.Warnings = many },
-		"the reason that a rule steps aside": func(r *loop.Record) { r.Trace.Steps = []rules.Step{{Rule: "x", Because: long}} },
+		"the reason that a rule steps aside": func(r *loop.Record) { r.Trace.Steps = []*rules.Step{{Rule: "x", Because: long}} },
 		"all": func(r *loop.Record) {
 			r.Reason, r.Notices, r.Log, r.Error, r.Session, r.Trace.Warnings, r.Calls = long, many, many, long, long, many, map[string]any{long: long}
 		},

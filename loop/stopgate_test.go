@@ -82,7 +82,7 @@ func readBy(d *loop.Decision) (facts []string, session bool) {
 	}
 	steps := d.Verdict.Trace.Steps
 	if when := d.Verdict.Trace.When; when != nil {
-		steps = append(slices.Clone(steps), *when)
+		steps = append(slices.Clone(steps), when)
 	}
 	for _, s := range steps {
 		for _, o := range s.Operands {

@@ -60,9 +60,9 @@ func Cover(policy string, p *rules.Program, results []Result) Coverage {
 		if trace.When != nil {
 			see(c.When, trace.When)
 		}
-		for j := range trace.Steps {
-			if i, ok := at[trace.Steps[j].Rule]; ok {
-				c.Rules[i].add(&trace.Steps[j])
+		for _, s := range trace.Steps {
+			if i, ok := at[s.Rule]; ok {
+				c.Rules[i].add(s)
 			}
 		}
 	}

@@ -46,7 +46,7 @@ type Decision struct {
 	Effects []rules.Effect  `json:"effects"`
 
 	Trace struct {
-		Steps []rules.Step `json:"steps"`
+		Steps []*rules.Step `json:"steps"`
 	} `json:"trace"`
 }
 
@@ -65,7 +65,7 @@ type Entry struct {
 
 // Record returns the whole record. It fails for one of another version of ralph.
 func (e Entry) Record() (r loop.Record, err error) {
-	if err := json.Unmarshal(e.Line, &r); err != nil || r.V != 1 {
+	if err := json.Unmarshal(e.Line, &r); err != nil || r.V != 1 || slices.Contains(r.Trace.Steps, nil) {
 		return r, fmt.Errorf("the decision %s was logged by another version of ralph; ralph log --format json prints it", e.ID)
 	}
 	return r, nil
@@ -229,7 +229,7 @@ func (d Decision) Said() string {
 }
 
 // NothingDecided returns what happened at an event where no rule decided: which rules noted something, and which held.
-func NothingDecided(event string, noted []string, steps []rules.Step) string {
+func NothingDecided(event string, noted []string, steps []*rules.Step) string {
 	held := Held(steps)
 	switch {
 	case len(noted) == 0 && len(held) == 0:
@@ -245,9 +245,9 @@ func NothingDecided(event string, noted []string, steps []rules.Step) string {
 }
 
 // Held names the rules that held: where none decided, those without a verb and notes.
-func Held(steps []rules.Step) (names []string) {
+func Held(steps []*rules.Step) (names []string) {
 	for _, s := range steps {
-		if s.Outcome == rules.Holds {
+		if s != nil && s.Outcome == rules.Holds {
 			names = append(names, s.Rule)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -88,6 +89,8 @@ type Rule struct {
 	notice *text
 	log    *text
 	then   []*effect
+
+	latest atomic.Pointer[Step] // without operands
 }
 
 // Fact is one declared fact.
@@ -194,13 +197,9 @@ func (p *Program) whole() *Program {
 }
 
 // repeated is in how many verdicts a rule with unless_repeated has been that an
-// evaluation with these options counts.
-func (r *Rule) repeated(m *Memory, o *Options) int {
-	from := m
-	if r.Unless.Per == perProject {
-		from = &o.Project
-	}
-	return from.said(r.Name, r.Unless, m.Turn, o.Time)
+// event counts.
+func (r *Rule) repeated(session, project *Memory, now time.Time) int {
+	return memoryFor(r.Unless.Per, session, project).said(r.Name, r.Unless, session.Turn, now)
 }
 
 // Operands lists the operands of a rule's when, or of the policy's own if r is nil, as they are

@@ -28,8 +28,8 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	}
 	args, private, problem, quiet := ev.arguments(f)
 	g := &ev.gotten[f.index]
-	if problem.full == "" && f.Source.Argv && ev.opts.Untrusted != "" { // it would run in the project
-		problem = public("is not run: " + ev.opts.Untrusted)
+	if problem.full == "" && f.Source.Argv && ev.untrusted != "" { // it would run in the project
+		problem = public("is not run: " + ev.untrusted)
 	}
 	if problem.full == "" {
 		if *v = ev.facts.Fact(ev.ctx, f, args); !v.sound() {
@@ -41,7 +41,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		ev.meter.look = 0 // it may have taken long
 		ev.meter.charge(1)
 		if ev.withheld(f, v, args) {
-			*v = Value{Status: Missing, Path: v.Path, Problem: "is not used: " + ev.opts.Untrusted}
+			*v = Value{Status: Missing, Path: v.Path, Problem: "is not used: " + ev.untrusted}
 		}
 		problem = masked(v.Problem, private || v.Private || f.Source.Private)
 	} else {
@@ -63,6 +63,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 			ev.warn(g.violation(f, w))
 		}
 	}
+	ev.flawed = ev.flawed || len(g.Unusable)+len(g.outside) > 0
 	if v.Status == Missing && f.HasDefault {
 		if !v.Quiet {
 			ev.reportFact(f, sentencef("%s: %s", f.Name, g.sentence()))
@@ -84,7 +85,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 // withheld reports whether a fact holds what a project brings that the user has not trusted: files beneath it, where
 // a policy names no loop that stands for them.
 func (ev *evaluation) withheld(f *Fact, v *Value, args []string) bool {
-	if ev.opts.Untrusted == "" || ev.program.loop != nil || !f.Source.Path || v.Status == Missing {
+	if ev.untrusted == "" || ev.program.loop != nil || !f.Source.Path || v.Status == Missing {
 		return false
 	}
 	list, ok := v.V.([]any)
@@ -196,11 +197,11 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 	case s.info.Memory:
 		return ev.loop(s.name), known
 	case s.name == vocab.Now:
-		return ev.opts.Time, known
+		return ev.now, known
 	}
 	v := ev.facts.Name(ev.ctx, s.name)
 	if s.name == vocab.SessionElapsed && (v == nil || v == time.Duration(0)) { // the session file names no time
-		v = since(ev.memory.Began, ev.opts.Time)
+		v = since(ev.verdict.Memory.Began, ev.now)
 	}
 	if v == nil {
 		return s.info.zero, known
@@ -237,5 +238,5 @@ func (ev *evaluation) asked(s *symbol) (any, *mask) {
 	if v.ModTime.IsZero() {
 		return time.Duration(0), nil
 	}
-	return max(0, ev.opts.Time.Sub(v.ModTime)), nil
+	return max(0, ev.now.Sub(v.ModTime)), nil
 }

@@ -11,10 +11,10 @@ import (
 // limits are those of the policy as they stand. Those of a session file or a run are
 // among them only if something was read for them.
 func (ev *evaluation) limits() []Limit {
-	l, m := ev.program.limits, &ev.memory
+	l, m := ev.program.limits, &ev.verdict.Memory
 	all := []Limit{
 		{"continuations", m.Streak, l.Continuations}, {"total", m.Total, l.Total},
-		{"elapsed", int(m.elapsed(ev.opts.Time)), int(l.Elapsed)},
+		{"elapsed", int(m.elapsed(ev.now)), int(l.Elapsed)},
 	}
 	if l.HasRepeats {
 		all = append(all, Limit{"repeats", ev.repeats, l.Repeats})
@@ -39,7 +39,7 @@ func millionths(dollars float64) int { return int(math.Round(min(dollars, 1e12) 
 
 // bound turns a continue into a stop when a limit is reached.
 func (ev *evaluation) bound() {
-	v, l, m, now := ev.verdict, ev.program.limits, &ev.memory, ev.opts.Time
+	v, l, m, now := ev.verdict, ev.program.limits, &ev.verdict.Memory, ev.now
 	progress, known := ev.progress()
 	v.Progress = progress
 	if !known {

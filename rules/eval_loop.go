@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,24 +21,25 @@ func (ev *evaluation) head() bool {
 	}
 	l := ev.program.loop
 	switch {
-	case l == nil && ev.opts.Busy != "":
-		return ev.aside(InRun, fmt.Sprintf("run %s of the policy %s is under way; to end it: ralph stop %[2]s", ev.opts.Busy, ev.called()))
+	case l == nil && ev.busy != "":
+		return ev.aside(InRun, fmt.Sprintf("run %s of the policy %s is under way; to end it: ralph stop %[2]s", ev.busy, ev.called()))
 	case l == nil:
 		return true
 	}
 	v, state, off := ev.verdict, l.info.State, ""
 	if l.on != nil {
-		v.Trace.On = &Step{}
-		v.Trace.On.Pos, _ = l.on.place()
-		outcome := ev.test(l.on, v.Trace.On)
+		s := &Step{}
+		s.Pos, _ = l.on.place()
+		v.Trace.On = s
+		s.Outcome, s.Because = ev.test(l.on, s)
 		switch gone := ev.slots[state.sym.slot].seen && ev.gotten[state.index].Status == Missing; {
-		case outcome == No:
-			off = "the loop is switched off: " + v.Trace.On.Because
-		case outcome != Holds && !gone:
-			if outcome == Broken {
+		case s.Outcome == No:
+			off = "the loop is switched off: " + s.Because
+		case s.Outcome != Holds && !gone:
+			if s.Outcome == Broken {
 				ev.report(sentencef("on: %s", ev.why))
 			}
-			off, v.Fault = "it is not known whether the loop is on: "+v.Trace.On.Because, ev.fault(outcome)
+			off, v.Fault = "it is not known whether the loop is on: "+s.Because, ev.fault(s.Outcome)
 		}
 	}
 	if off != "" && !ev.looking { // who looks learns of the loop that is off
@@ -60,7 +62,7 @@ func (ev *evaluation) head() bool {
 			v.Private = why.private()
 			return ev.aside(NoLoop, why.full)
 		}
-		v.Loop = &LoopInfo{Name: ev.memory.Loop.Name, State: g.Path, Gone: true}
+		v.Loop = &LoopInfo{Name: ev.verdict.Memory.Loop.Name, State: g.Path, Gone: true}
 	} else {
 		v.Loop = &LoopInfo{State: g.Path}
 		v.Loop.Name = cut(oneLine(ev.render(l.name)), 60)
@@ -77,13 +79,13 @@ func (ev *evaluation) head() bool {
 	switch name := v.Loop.Name; {
 	case off != "":
 		return ev.aside(Off, off)
-	case ev.opts.Project.Stopped:
+	case ev.verdict.Project.Stopped:
 		return ev.aside(Stopped, fmt.Sprintf("the loop %s was stopped; to continue it: ralph start %s", name, ev.called()))
-	case ev.opts.Busy != "":
-		return ev.aside(InRun, fmt.Sprintf("run %s continues the loop %s; to end it: ralph stop %s", ev.opts.Busy, name, ev.called()))
-	case ev.opts.Untrusted != "":
-		return ev.aside(Distrusted, fmt.Sprintf("%s holds a loop, which is not continued: %s", v.Loop.State, ev.opts.Untrusted))
-	case v.Loop.Owner != "" && v.Loop.Owner != session && !ev.opts.Run:
+	case ev.busy != "":
+		return ev.aside(InRun, fmt.Sprintf("run %s continues the loop %s; to end it: ralph stop %s", ev.busy, name, ev.called()))
+	case ev.untrusted != "":
+		return ev.aside(Distrusted, fmt.Sprintf("%s holds a loop, which is not continued: %s", v.Loop.State, ev.untrusted))
+	case v.Loop.Owner != "" && v.Loop.Owner != session && !ev.inRun:
 		how := ""
 		if session != "" {
 			how = fmt.Sprintf("; to move it to this session: ralph start %s --session %s", ev.called(), session)
@@ -95,11 +97,7 @@ func (ev *evaluation) head() bool {
 
 // called is the policy as commands take it.
 func (ev *evaluation) called() string {
-	name := ev.opts.Policy
-	if name == "" {
-		name = ev.program.Name
-	}
-	return name
+	return cmp.Or(ev.policy, ev.program.Name)
 }
 
 // aside makes the verdict idle.
@@ -113,8 +111,8 @@ func (ev *evaluation) aside(a Aside, why string) bool {
 // gone reports whether the session's last decision here had the loop, and the very file
 // that it used was removed since, by neither ralph nor a pointer that moved.
 func (ev *evaluation) gone(g *gathered) bool {
-	last := ev.memory.Loop
-	return last != nil && ev.decides() && !ev.opts.Project.Stopped && g.noFile() && g.Path == last.State
+	last := ev.verdict.Memory.Loop
+	return last != nil && ev.decides() && !ev.verdict.Project.Stopped && g.noFile() && g.Path == last.State
 }
 
 // lacks returns the fact whose file a loop needs to exist: its state, or one that the path of the state reads.
@@ -134,7 +132,7 @@ func (ev *evaluation) lacks(state *gathered) *gathered {
 func (g *gathered) noFile() bool { return g.Quiet && g.Version == "" && g.Path != "" }
 
 // decides reports whether something is decided at this event.
-func (ev *evaluation) decides() bool { return !ev.prompt() && !ev.watches() && !ev.opts.Watch }
+func (ev *evaluation) decides() bool { return !ev.prompt() && !ev.watches() && !ev.watch }
 
 // missed reports whether a fact is the state of a loop that is gone.
 func (ev *evaluation) missed(f *Fact) bool {
@@ -187,12 +185,12 @@ func (ev *evaluation) first(mark string) bool {
 	if session, _ := ev.builtin(vocab.SessionID, false).(string); session == "" {
 		return true
 	}
-	if slices.Contains(ev.memory.Seen, mark) {
+	if slices.Contains(ev.verdict.Memory.Seen, mark) {
 		return false
 	}
-	seen := append(slices.Clone(ev.memory.Seen), mark)
-	ev.memory.Seen = seen[max(0, len(seen)-maxSeen):]
-	ev.saw = true
+	seen := append(slices.Clone(ev.verdict.Memory.Seen), mark)
+	ev.verdict.Memory.Seen = seen[max(0, len(seen)-maxSeen):]
+	ev.verdict.Changed = true
 	return true
 }
 
@@ -206,10 +204,10 @@ func (ev *evaluation) lastNotice(text string) bool {
 		return true
 	}
 	mark := digest(text)
-	if ev.memory.Notice == mark {
+	if ev.verdict.Memory.Notice == mark {
 		return false
 	}
-	ev.memory.Notice, ev.saw = mark, true
+	ev.verdict.Memory.Notice, ev.verdict.Changed = mark, true
 	return true
 }
 

@@ -16,14 +16,10 @@ import (
 
 // remember computes the next memories of a verdict.
 func (ev *evaluation) remember() {
-	v, now, before := ev.verdict, ev.opts.Time, &ev.opts.Memory
-	v.Memory, v.Project = ev.memory, ev.opts.Project
+	v, now := ev.verdict, ev.now
 	session, project := &v.Memory, &v.Project
-	// A turn in which nothing was said needs no memory: most stops of most agents
-	// write nothing.
-	v.Changed = session.Turn != before.Turn && (before.Streak > 0 || len(before.Said) > 0)
 	switch {
-	case ev.prompt(), ev.watches(), ev.opts.Watch:
+	case ev.prompt(), ev.watches(), ev.watch:
 		// Nothing was decided.
 	case v.Action == Continue:
 		session.continued(v.Progress, ev.failed != "", now)
@@ -45,12 +41,12 @@ func (ev *evaluation) remember() {
 		session.Notice = ""
 	}
 	moved := ev.keepLoop(session)
-	v.Changed = v.Changed || mine || ours || kept || moved || ev.saw
+	v.Changed = v.Changed || mine || ours || kept || moved
 }
 
 // loop gives one of the names that come from the loop memory.
 func (ev *evaluation) loop(name string) any {
-	m, now := &ev.memory, ev.opts.Time
+	m, now := &ev.verdict.Memory, ev.now
 	switch name {
 	case vocab.LoopContinuations:
 		return m.Streak

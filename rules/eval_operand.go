@@ -18,15 +18,13 @@ func (ev *evaluation) operand(o *operand) (any, truth) {
 	if o.branch {
 		ev.ran = append(ev.ran, o)
 	}
-	step := ev.step
-	ev.step = nil // lets that are evaluated on the way are shown as values
 	v, state := ev.evaluate(o)
-	ev.at, ev.mark, ev.step = outer, nil, step
+	ev.at = outer
 	if ev.read {
 		ev.mark = ev.markOf(o, v)
 	}
-	if step != nil {
-		step.Operands = append(step.Operands, ev.traced(o, v, state))
+	if ev.step != nil && outer == nil && ev.in == nil { // lets and texts that are evaluated on the way are shown as values
+		ev.step.Operands = append(ev.step.Operands, ev.traced(o, v, state))
 	}
 	return v, state
 }
@@ -36,14 +34,14 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 	for _, s := range o.syms {
 		state = max(state, ev.need(s))
 	}
-	if ev.goesOut {
+	if ev.goesOut && len(o.explains) > 0 {
 		ev.explained = append(ev.explained, o.explains...)
 	}
 	if state != known {
 		ev.blame(o, state)
 		return nil, state
 	}
-	for i := range o.reads {
+	for i := 0; ev.flawed && i < len(o.reads); i++ {
 		a := &o.reads[i]
 		g := &ev.gotten[a.fact.fact.index]
 		if len(g.Unusable)+len(g.outside) == 0 || slices.ContainsFunc(a.via, func(o *operand) bool { return !slices.Contains(ev.ran, o) }) {

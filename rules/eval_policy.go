@@ -17,42 +17,57 @@ import (
 
 // evaluation is the state of one Eval. It is used by one goroutine and reused.
 type evaluation struct {
-	program   *Program
-	ctx       context.Context
-	facts     Facts
-	opts      Options
-	memory    Memory // as this event finds it: of its turn
-	repeats   int    // latest continuations with the same progress as now, as far as it is known
-	failed    string // how the turn failed, "" if it did not; known once a rule chose to continue, as the next ones
+	current
 	meter     meter
 	scratch   meter // of what only a trace shows
 	vm        vm.VM
 	slots     []slot         // by symbol
 	gotten    []gathered     // by fact
 	names     map[string]any // values by key, as expr's machine finds them
-	verdict   *Verdict
-	start     time.Time  // of a full trace
-	rule      *Rule      // that is tried, or says something
-	at        *operand   // that is evaluated
-	in        *text      // that is rendered, outside of its holes
-	why       sentence   // of the latest unknown or broken operand
-	bad       bool       // and whether that is more than ordinary: something that exists cannot be used
-	mark      *mask      // of the latest value of an operand
-	step      *Step      // that operands are traced into, nil if not
-	parts     []*Rule    // rules that have something to say with the verdict
-	ran       []*operand // of lets that may leave them out
-	causes    []string   // of broken rules, each is reported once
+	parts     []*Rule        // rules that have something to say with the verdict
+	ran       []*operand     // of lets that may leave them out
+	causes    []string       // of broken rules, each is reported once
 	problems  []reported
 	explained []*Fact // whose problem is part of a text that goes out
-	doubt     bool    // something that could not be used may have kept a rule from continuing
-	looking   bool    // a look at the loop, of which no decision comes
-	saw       bool    // the session is shown something that it remembers
 	buf       []byte  // for texts
+}
+
+// current is the part of an evaluation that begins anew with each event. The memories are
+// those of the verdict, as this event finds them.
+type current struct {
+	program *Program
+	ctx     context.Context
+	facts   Facts
+	verdict *Verdict
+
+	event     string    // its name
+	now       time.Time // of the event
+	busy      string    // as in Options, with the next ones
+	untrusted string
+	policy    string
+	trace     TraceLevel
+	watch     bool
+	inRun     bool
+
+	start   time.Time // of a full trace
+	rule    *Rule     // that is tried, or says something
+	at      *operand  // that is evaluated
+	in      *text     // that is rendered, outside of its holes
+	why     sentence  // of the latest unknown or broken operand
+	mark    *mask     // of the latest value of an operand
+	step    *Step     // that operands are traced into, nil if not
+	failed  string    // how the turn failed, "" if it did not; known once a rule chose to continue, as the next ones
+	repeats int       // latest continuations with the same progress as now, as far as it is known
 
 	iteration int // of the run, 0 outside of one
 	tokens    int // used, where there is a limit
 	cost      float64
 
+	bad       bool // the latest unknown operand is more than ordinary: something that exists cannot be used
+	flawed    bool // a fact has a value that cannot be used, or not as it is written
+	doubt     bool // something that could not be used may have kept a rule from continuing
+	looking   bool // a look at the loop, of which no decision comes
+	trying    bool // the condition of the rule is evaluated
 	rendering bool // a text is rendered: what is read now decides nothing
 	settled   bool // all is decided: nothing is read for the first time any more
 	goesOut   bool // the text that is rendered is for the agent or the user
@@ -104,32 +119,39 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 		ev.names = map[string]any{meterKey: &ev.meter}
 	}
 	defer p.release(ev)
-	n := p.table.size()
-	if cap(ev.slots) < n {
+	if n := p.table.size(); cap(ev.slots) < n {
 		ev.slots = make([]slot, n, n+8)
+	} else {
+		ev.slots = ev.slots[:n]
 	}
-	ev.slots = ev.slots[:n]
-	ev.program, ev.ctx, ev.facts, ev.opts = p, ctx, f, *o
+	v := newVerdict(len(p.rules))
+	v.Memory = o.Memory
+	v.Project = o.Project
+	ev.program, ev.ctx, ev.facts, ev.verdict = p, ctx, f, v
+	ev.event, ev.now, ev.busy, ev.untrusted, ev.policy = o.Event, o.Time, o.Busy, o.Untrusted, o.Policy
+	ev.trace, ev.watch, ev.inRun = o.Trace, o.Watch, o.Run
 	ev.meter.begin(ctx, o.Budget)
 	ev.scratch = ev.meter
-	ev.memory = o.Memory
-	if m := &ev.memory; min(m.Streak, m.Total, m.Same, m.Failures) < 0 {
+	m := &v.Memory
+	if min(m.Streak, m.Total, m.Same, m.Failures) < 0 {
 		m.Streak, m.Total, m.Same, m.Failures = max(0, m.Streak), max(0, m.Total), max(0, m.Same), max(0, m.Failures)
 		ev.report(public("a count of the memory is negative, and counts as 0"))
 	}
-	ev.memory.begin(o)
-	ev.repeats = ev.memory.Same
-	ev.verdict = newVerdict(len(p.rules))
-	if o.Trace > TraceShort {
+	// A turn in which nothing was said needs no memory: most stops of most agents
+	// write nothing.
+	said := m.Streak > 0 || len(m.Said) > 0
+	v.Changed = m.begin(o) && said
+	ev.repeats = m.Same
+	if ev.full() {
 		ev.start = time.Now()
 	}
 	ev.run(decide)
 	ev.remember()
-	ev.verdict.Cost.Steps = ev.meter.spent
-	if len(ev.verdict.Parts) == 0 {
-		ev.verdict.Parts = nil
+	v.Cost.Steps = ev.meter.spent
+	if len(v.Parts) == 0 {
+		v.Parts = nil
 	}
-	return ev.verdict
+	return v
 }
 
 // run decides, and turns whatever ends the evaluation early into a stop.
@@ -140,7 +162,7 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 			return
 		}
 		v := ev.verdict
-		*v = Verdict{Fault: FaultPanic, Pos: ev.place(), Trace: v.Trace}
+		*v = Verdict{Fault: FaultPanic, Pos: ev.place(), Trace: v.Trace, Memory: v.Memory, Project: v.Project, Changed: v.Changed}
 		switch {
 		case ev.meter.over == nil:
 			v.Reason, v.Private = fmt.Sprintf("internal error: %v", r), ev.read
@@ -153,10 +175,10 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 				v.Pos = Pos{File: ev.program.Name, Line: 1, Col: 1}
 			}
 		}
-		if n := len(v.Trace.Steps); n > 0 && v.Trace.Steps[n-1].Outcome == "" {
-			v.Trace.Steps[n-1].Outcome, v.Trace.Steps[n-1].Because = Broken, ev.show(masked(v.Reason, v.Private))
-		}
 		problem := masked(v.Reason, v.Private)
+		if ev.trying {
+			ev.tried(ev.step, Broken, ev.show(problem), 0)
+		}
 		if v.Pos.Line > 0 {
 			problem = sentencef("%s: %s%s", v.Pos, ev.doing(), problem)
 		}
@@ -177,11 +199,11 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 // one piece, since making it is a good part of a short evaluation.
 func newVerdict(n int) *Verdict {
 	if n > 8 {
-		return &Verdict{Trace: Trace{Steps: make([]Step, 0, n)}}
+		return &Verdict{Trace: Trace{Steps: make([]*Step, 0, n)}}
 	}
 	room := &struct {
 		Verdict
-		steps [8]Step
+		steps [8]*Step
 		parts [1]Part
 	}{}
 	room.Trace.Steps, room.Parts = room.steps[:0], room.parts[:0]
@@ -213,52 +235,44 @@ func (ev *evaluation) doing() string {
 }
 
 func (p *Program) release(ev *evaluation) {
+	ev.current, ev.meter, ev.scratch = current{}, meter{}, meter{}
 	clear(ev.slots)
+	clear(ev.gotten)
 	if len(ev.names) > 1 {
 		clear(ev.names)
 		ev.names[meterKey] = &ev.meter
+		clear(ev.vm.Stack[:cap(ev.vm.Stack)])
+		clear(ev.vm.Variables)
 	}
-	clear(ev.gotten)
-	clear(ev.parts)
-	clear(ev.ran)
-	// Field by field: clearing all at once takes longer than most rules.
-	ev.program, ev.ctx, ev.facts, ev.verdict, ev.meter.ctx, ev.meter.over, ev.meter.answers = nil, nil, nil, nil, nil, nil, nil
-	ev.opts.Memory, ev.opts.Project, ev.memory = Memory{}, Memory{}, Memory{}
-	ev.at, ev.in, ev.step, ev.why, ev.mark, ev.rendering, ev.quoted, ev.read, ev.doubt, ev.saw, ev.looking, ev.bad = nil, nil, nil, sentence{}, nil, false, false, false, false, false, false, false
 	clear(ev.problems)
-	clear(ev.explained)
-	ev.problems, ev.explained = ev.problems[:0], ev.explained[:0]
-	ev.failed, ev.iteration, ev.tokens, ev.cost = "", 0, 0, 0
-	ev.parts, ev.ran, ev.causes, ev.buf = ev.parts[:0], ev.ran[:0], ev.causes[:0], ev.buf[:0]
+	ev.problems, ev.explained, ev.parts, ev.ran, ev.causes = ev.problems[:0], ev.explained[:0], ev.parts[:0], ev.ran[:0], ev.causes[:0]
 	if cap(ev.buf) > maxText/8 { // one large text must not stay for ever
 		ev.buf = nil
 	}
-	clear(ev.vm.Stack[:cap(ev.vm.Stack)])
-	clear(ev.vm.Variables)
 	p.pool.Put(ev)
 }
 
 // prompt reports whether nothing is decided at this event.
-func (ev *evaluation) prompt() bool { return ev.opts.Event == vocab.UserPromptSubmit }
+func (ev *evaluation) prompt() bool { return ev.event == vocab.UserPromptSubmit }
 
 // own reports whether the event is one of the embedding program.
 func (ev *evaluation) own() bool {
-	return slices.Contains(ev.program.compiler.load.cfg.Events, ev.opts.Event)
+	return slices.Contains(ev.program.compiler.load.cfg.Events, ev.event)
 }
 
 // watches reports whether the event takes no verb.
-func (ev *evaluation) watches() bool { return vocab.Watched(ev.opts.Event) && !ev.own() }
+func (ev *evaluation) watches() bool { return vocab.Watched(ev.event) && !ev.own() }
 
 // compacts reports whether the event is a compaction. One that a rule does not stop ends
 // no streak.
-func (ev *evaluation) compacts() bool { return ev.opts.Event == vocab.PreCompact && !ev.own() }
+func (ev *evaluation) compacts() bool { return ev.event == vocab.PreCompact && !ev.own() }
 
 // mute reports whether continue and stop say nothing at this event: a prompt, an event
 // that takes no verb, or a compaction that cannot be blocked. Blocking an automatic one can
 // end the session in an overflow, so a policy has to know that there are such.
 func (ev *evaluation) mute() bool {
 	switch {
-	case ev.prompt(), ev.watches(), ev.opts.Watch:
+	case ev.prompt(), ev.watches(), ev.watch:
 		return true
 	case !ev.compacts() || ev.program.table.find(nameKey(vocab.Trigger)) != nil:
 		return false
@@ -268,13 +282,13 @@ func (ev *evaluation) mute() bool {
 }
 
 // full reports whether operands, facts and durations are noted.
-func (ev *evaluation) full() bool { return ev.opts.Trace > TraceShort }
+func (ev *evaluation) full() bool { return ev.trace > TraceShort }
 
 // decide runs the rules.
 func (ev *evaluation) decide() {
 	p, v := ev.program, ev.verdict
-	if !slices.Contains(p.Events, ev.opts.Event) {
-		v.Idle, v.Reason = true, "the policy does not decide "+ev.opts.Event
+	if !slices.Contains(p.Events, ev.event) {
+		v.Idle, v.Reason = true, "the policy does not decide "+ev.event
 		return
 	}
 	if !ev.head() || !ev.complete() {
@@ -381,10 +395,11 @@ func (ev *evaluation) isFor() bool {
 		return true
 	}
 	from, _ := when.place()
-	v.Trace.When = &Step{Pos: from}
-	outcome := ev.test(when, v.Trace.When)
-	v.Fault = ev.fault(outcome)
-	switch outcome {
+	s := &Step{Pos: from}
+	v.Trace.When = s
+	s.Outcome, s.Because = ev.test(when, s)
+	v.Fault = ev.fault(s.Outcome)
+	switch s.Outcome {
 	case Holds:
 		return true
 	case Broken:
@@ -403,34 +418,55 @@ func (ev *evaluation) isFor() bool {
 func (ev *evaluation) try(r *Rule) Outcome {
 	v := ev.verdict
 	ev.rule = r
-	n := len(v.Trace.Steps)
-	v.Trace.Steps = v.Trace.Steps[:n+1] // there is room for all rules
-	s := &v.Trace.Steps[n]
-	s.Rule, s.Pos = r.Name, r.Pos
 	if r.Verb == verbContinue && v.Loop != nil && v.Loop.Gone {
-		s.Outcome, s.Because = No, "the loop's file is gone"
-		return No
+		return ev.tried(nil, No, "the loop's file is gone", 0)
 	}
+	repeated := 0
 	if r.Unless != nil {
-		s.Repeated = r.repeated(&ev.memory, &ev.opts)
-		if n := s.Repeated; n >= r.Unless.Times {
-			s.Outcome = SteppedOver
-			s.Because = "it was in " + strconv.Itoa(n) + " verdicts already"
-			return SteppedOver
+		if repeated = r.repeated(&v.Memory, &v.Project, ev.now); repeated >= r.Unless.Times {
+			return ev.tried(nil, SteppedOver, "it was in "+strconv.Itoa(repeated)+" verdicts already", repeated)
 		}
 	}
 	if r.when == nil {
-		s.Outcome = Holds
-		return Holds
+		return ev.tried(nil, Holds, "", repeated)
 	}
-	if ev.test(r.when, s) == Broken {
+	var s *Step
+	if ev.full() {
+		s = &Step{}
+	}
+	ev.trying = true
+	outcome, because := ev.test(r.when, s)
+	ev.trying = false
+	if outcome == Broken {
 		ev.reportBroken(r)
 	}
-	return s.Outcome
+	return ev.tried(s, outcome, because, repeated)
 }
 
-// test evaluates a condition and notes in its step what came of it.
-func (ev *evaluation) test(when *cond, s *Step) Outcome {
+// tried adds the step of the rule to the trace: s, which has its operands, or nil. A step
+// without operands is the one of the latest evaluation where both are equal: most are, and
+// the verdict is small.
+func (ev *evaluation) tried(s *Step, o Outcome, because string, repeated int) Outcome {
+	r := ev.rule
+	if latest := r.latest.Load(); s == nil && latest != nil && latest.Outcome == o && latest.Because == because && latest.Repeated == repeated {
+		s = latest
+	} else {
+		shared := s == nil
+		if shared {
+			s = &Step{}
+		}
+		s.Rule, s.Pos, s.Outcome, s.Because, s.Repeated = r.Name, r.Pos, o, because, repeated
+		if shared {
+			r.latest.Store(s)
+		}
+	}
+	ev.verdict.Trace.Steps = append(ev.verdict.Trace.Steps, s)
+	return o
+}
+
+// test evaluates a condition. because says why it does not hold. A full trace notes the
+// operands in s.
+func (ev *evaluation) test(when *cond, s *Step) (o Outcome, because string) {
 	if ev.full() {
 		ev.step = s
 		s.Start = time.Since(ev.start)
@@ -442,20 +478,13 @@ func (ev *evaluation) test(when *cond, s *Step) Outcome {
 	}
 	switch {
 	case state == broken:
-		s.Outcome = Broken
-		s.Because = ev.show(ev.why)
+		return Broken, ev.show(ev.why)
 	case state == unknown:
-		s.Outcome = Unknown
-		s.Because = ev.show(ev.why)
+		return Unknown, ev.show(ev.why)
 	case holds:
-		s.Outcome = Holds
-	default:
-		s.Outcome = No
-		if by != nil {
-			s.Because = by.shown()
-		}
+		return Holds, ""
 	}
-	return s.Outcome
+	return No, by.shown()
 }
 
 // reportBroken reports to the user why a rule could not be evaluated. Rules often
@@ -484,7 +513,7 @@ func (ev *evaluation) complete() bool {
 			ev.gotten = append(ev.gotten, gathered{})
 		}
 		if n := len(full.rules) - cap(ev.verdict.Trace.Steps); n > 0 {
-			ev.verdict.Trace.Steps = make([]Step, 0, len(full.rules))
+			ev.verdict.Trace.Steps = make([]*Step, 0, len(full.rules))
 		}
 		return true
 	}

@@ -15,7 +15,7 @@ func (ev *evaluation) markOf(o *operand, v any) *mask {
 }
 
 // clear reports whether traces show private values too.
-func (ev *evaluation) clear() bool { return ev.opts.Trace == TraceClear }
+func (ev *evaluation) clear() bool { return ev.trace == TraceClear }
 
 // show returns what the trace shows of a sentence.
 func (ev *evaluation) show(r sentence) string {

@@ -13,7 +13,7 @@ import (
 // recall gives a value of the memory. One that does not fit its schema, which has
 // changed since, counts as the default, and that is reported.
 func (ev *evaluation) recall(s *symbol) (any, *mask) {
-	m := memoryFor(s.memory.per, &ev.memory, &ev.opts.Project)
+	m := memoryFor(s.memory.per, &ev.verdict.Memory, &ev.verdict.Project)
 	v, ok := m.Values[s.name]
 	if !ok {
 		return s.value, nil
@@ -64,16 +64,8 @@ func (ev *evaluation) remembers(eff Effect, out []Effect) bool {
 	if slices.ContainsFunc(out, same) || slices.ContainsFunc(ev.verdict.Parts, func(p Part) bool { return slices.ContainsFunc(p.Effects, same) }) {
 		return false
 	}
-	_, has := ev.program.holds(&ev.memory, &ev.opts.Project, eff)
+	_, has := ev.program.holds(&ev.verdict.Memory, &ev.verdict.Project, eff)
 	return has
-}
-
-// memoryFor is the one of two memories that a value belongs to.
-func memoryFor(per string, session, project *Memory) *Memory {
-	if per == perProject {
-		return project
-	}
-	return session
 }
 
 // holds gives the memory that an effect changes, and reports whether it has the value already.

@@ -86,13 +86,18 @@ func (ev *evaluation) value(c *cond) (any, truth) {
 // need makes sure that a symbol has its value in its slot. It reports whether there
 // is one; the slot then says why not.
 func (ev *evaluation) need(s *symbol) truth {
+	if s.slot < len(ev.slots) && ev.slots[s.slot].seen {
+		return ev.slots[s.slot].state
+	}
+	return ev.fetch(s)
+}
+
+// fetch finds the value of a symbol that was not needed before.
+func (ev *evaluation) fetch(s *symbol) truth {
 	for s.slot >= len(ev.slots) { // a text compiled meanwhile brought new names
 		ev.slots = append(ev.slots, slot{})
 	}
 	at := &ev.slots[s.slot]
-	if at.seen {
-		return at.state
-	}
 	if at.busy { // only a cycle that Load missed could do this
 		at.why = public(s.name + " needs itself")
 		return broken

@@ -193,27 +193,21 @@ func (m *Memory) repeats(now string, known bool) int {
 
 // begin makes the memory what an event finds that is evaluated with these options: a
 // loop that was started or ended since, and another turn, end the streak.
-func (m *Memory) begin(o *Options) {
+func (m *Memory) begin(o *Options) (newTurn bool) {
 	if o.Project.Reset.After(m.Reset) {
 		m.endStreak()
 		m.Loop, m.Notice, m.Reset = nil, "", o.Project.Reset
 	}
-	m.turn(o)
-}
-
-// turn ends the streak if the event is of another turn.
-func (m *Memory) turn(o *Options) {
 	turn := o.Turn
-	if turn == "" {
-		if !o.NewTurn {
-			return
-		}
+	switch {
+	case turn == "" && o.NewTurn:
 		turn = nextTurn(m.Turn)
+	case turn == "" || turn == m.Turn:
+		return false
 	}
-	if turn != m.Turn {
-		m.endStreak()
-		m.Turn = turn
-	}
+	m.endStreak()
+	m.Turn = turn
+	return true
 }
 
 // nextTurn names a turn of a host that has no names for them: #1, #2, …
@@ -253,6 +247,14 @@ func (m *Memory) continued(progress string, failed bool, now time.Time) {
 // counts reports whether a verdict that a rule was in still counts for it.
 func (u *Unless) counts(s Said, turn string, now time.Time) bool {
 	return (u.Per != perPrompt || s.Turn == turn) && (u.Within == 0 || now.Sub(s.At) < u.Within)
+}
+
+// memoryFor is the one of two memories that a value belongs to.
+func memoryFor(per string, session, project *Memory) *Memory {
+	if per == perProject {
+		return project
+	}
+	return session
 }
 
 // said counts the verdicts that a rule has been in, within its window.

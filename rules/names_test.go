@@ -166,7 +166,7 @@ rules:
 		return &world{facts: map[string]rules.Value{"s": is(object{"n": 3, "xs": []any{1, 2}})}, names: map[string]any{"prompt": " hidden prompt ", "env.TOKEN": "hidden token"}}
 	}
 	short := w().eval(p).Trace
-	want := rules.Trace{Steps: []rules.Step{
+	want := rules.Trace{Steps: []*rules.Step{
 		{Rule: "a", Outcome: rules.No, Because: "len(xs) > much", Pos: rules.Pos{File: "policy.yaml", Line: 10, Col: 5}},
 		{Rule: "b", Outcome: rules.No, Because: `d == "x"`, Pos: rules.Pos{File: "policy.yaml", Line: 13, Col: 5}},
 	}}

@@ -62,11 +62,11 @@ type Verdict struct {
 	Reason   string    `json:"reason,omitempty"`   // what goes to the agent (continue) or why it may stop
 	Private  bool      `json:"private,omitempty"`  // of a stop: the reason shows what traces do not. The reason of a continue is for the agent, so it always counts as private
 	Success  bool      `json:"success,omitempty"`  // of a stop: its rule says that the work is done, and nothing that could not be used kept a rule above it from continuing
+	Idle     bool      `json:"idle,omitempty"`     // the policy is not for this event: no rule was tried, and Reason says why
+	Show     bool      `json:"show,omitempty"`     // of an idle verdict: the session is to see Reason, for the first time
 	Bound    string    `json:"bound,omitempty"`    // name of the limit that turned a continue into a stop, "" if none
 	Fault    Fault     `json:"fault,omitempty"`    // why it could not judge, so the agent may stop; "" if it could. Problems has the words
-	Idle     bool      `json:"idle,omitempty"`     // the policy is not for this event: no rule was tried, and Reason says why
 	Aside    Aside     `json:"aside,omitempty"`    // of an idle verdict: why the loop of the policy is not for the event
-	Show     bool      `json:"show,omitempty"`     // of an idle verdict: the session is to see Reason, for the first time
 	Loop     *LoopInfo `json:"loop,omitempty"`     // the loop that the event found, nil if there is none or the policy names none
 	Progress string    `json:"progress,omitempty"` // fingerprint of progress, only a SHA-256 digest where it is private; only known where a rule chose to continue
 	Parts    []Part    `json:"parts,omitempty"`    // what each rule of the verdict has to say and to do, in order
@@ -196,7 +196,7 @@ const (
 type Trace struct {
 	When     *Step      `json:"when,omitempty"` // the policy's own when, without the name of a rule
 	On       *Step      `json:"on,omitempty"`   // the loop's on, without the name of a rule
-	Steps    []Step     `json:"steps"`
+	Steps    []*Step    `json:"steps"`
 	Facts    []FactRead `json:"facts,omitempty"`
 	Inputs   []Input    `json:"inputs,omitempty"`
 	Warnings []string   `json:"warnings,omitempty"`

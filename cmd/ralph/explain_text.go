@@ -96,7 +96,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	}
 	if r.Trace.When != nil {
 		b.WriteString("\nthe policy's own when\n")
-		writeStep(&b, "", *r.Trace.When)
+		writeStep(&b, "", r.Trace.When)
 	}
 	if len(r.Trace.Steps) > 0 {
 		b.WriteString("\nrules\n")
@@ -118,7 +118,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	return err
 }
 
-func writeStep(b *strings.Builder, n string, s rules.Step) {
+func writeStep(b *strings.Builder, n string, s *rules.Step) {
 	line := fmt.Sprintf("  %2s  %-13s %s", n, s.Outcome, s.Rule)
 	b.WriteString(strings.TrimRight(line, " ") + took(s.Took) + "\n")
 	if len(s.Operands) == 0 && s.Because != "" {

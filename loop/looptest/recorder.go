@@ -75,7 +75,7 @@ func decision(id string) *loop.Record {
 		Limits: []rules.Limit{{Name: "total", At: 2, Of: 5000}}, Notices: []string{"a\nnotice"}, Notes: []string{"note"}, Noted: []string{"go"}, Log: []string{"[ralph] <log>"},
 		Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", File: "state.json", Path: []any{"n", 0}, Old: "x", Value: []any{"y"}}},
 		Tokens:  7, Cost: rules.Budget{Steps: 8}, Calls: map[string]any{`said("DONE")`: false}, Repeated: map[string]int{"go": 1}, Took: 10,
-		Trace: rules.Trace{Steps: []rules.Step{{Rule: "go", Outcome: rules.Holds, Took: time.Microsecond}}, Warnings: []string{"a warning"}},
+		Trace: rules.Trace{Steps: []*rules.Step{{Rule: "go", Outcome: rules.Holds, Took: time.Microsecond}}, Warnings: []string{"a warning"}},
 	}
 	r.Streak.Continuations, r.Streak.Total, r.Streak.Same = 1, 2, 1
 	r.Streak.Progress, r.Streak.Before = "[3]", "[2]"

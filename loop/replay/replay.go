@@ -118,7 +118,7 @@ func (w *past) check(p *rules.Program, v *rules.Verdict) {
 		}
 	}
 	for _, r := range p.Rules() {
-		tried := func(s rules.Step) bool { return s.Rule == r.Name }
+		tried := func(s *rules.Step) bool { return s.Rule == r.Name }
 		if _, ok := w.record.Repeated[r.Name]; !ok && r.Unless != nil && slices.ContainsFunc(v.Trace.Steps, tried) {
 			w.miss("the log does not say how often the rule %s continued before", r.Name)
 		}
