@@ -96,7 +96,7 @@ func (l *leaves) skeleton(n ast.Node, boolean bool) *cond {
 			_, _, text := l.text(n)
 			k := l.skeleton(n.Node, true)
 			if o := k.sole(); o != nil {
-				o.whole, o.negated = text, !o.negated
+				o.shown, o.negated = text, !o.negated
 			}
 			return &cond{op: not, kids: []*cond{k}}
 		}
@@ -113,8 +113,8 @@ func (l *leaves) skeleton(n ast.Node, boolean bool) *cond {
 func (c *cond) texts() []string {
 	var out []string
 	c.walk(func(o *operand) {
-		if !slices.Contains(out, o.shown()) {
-			out = append(out, o.shown())
+		if !slices.Contains(out, o.shown) {
+			out = append(out, o.shown)
 		}
 	})
 	return out

@@ -90,6 +90,7 @@ func (l *leaves) text(n ast.Node) (from, to int, text string) {
 func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	o := &operand{snippet: &l.snippet, boolean: boolean}
 	o.from, o.to, o.text = l.text(n)
+	o.shown = o.text
 	l.c.operands = append(l.c.operands, o)
 	r := &resolver{c: l.c, scope: l.snippet.scope, src: l.snippet.src, to: l}
 	if !l.c.lazy {

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 
@@ -18,7 +17,7 @@ type operand struct {
 	snippet  *snippet // the expression that it is part of
 	from, to int      // where it stands in there, in runes
 	text     string
-	whole    string    // with its not; "" if it has none
+	shown    string    // how a trace writes it: as the policy does, with its not
 	negated  bool      // whole is false where the operand is true
 	boolean  bool      // its value must be true or false
 	branch   bool      // of a let that may decide without it
@@ -54,9 +53,6 @@ type sides struct {
 func (o *operand) pos() Pos { return o.snippet.pos(o.from) }
 
 func (o *operand) end() Pos { return o.snippet.pos(o.to) }
-
-// shown is how a trace writes the operand: as the policy does, with its not.
-func (o *operand) shown() string { return cmp.Or(o.whole, o.text) }
 
 // part is a sub-expression whose value Explain shows.
 type part struct {

@@ -71,6 +71,7 @@ func (t *text) written() string {
 type segment struct {
 	literal string // of a text: at most one line, with its end
 	solid   bool   // the literal has something to show
+	ends    bool   // the literal ends a line
 	hole    *cond
 	src     string // of the hole
 	broken  bool   // the hole could not be compiled
@@ -213,7 +214,7 @@ func lines(segs []segment) []segment {
 			out = append(out, s)
 		}
 		for line := range strings.Lines(s.literal) {
-			out = append(out, segment{literal: line, solid: strings.TrimSpace(line) != ""})
+			out = append(out, segment{literal: line, solid: strings.TrimSpace(line) != "", ends: strings.HasSuffix(line, "\n")})
 		}
 	}
 	return out

@@ -32,7 +32,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		problem = public("is not run: " + ev.untrusted)
 	}
 	if problem.full == "" {
-		if *v = ev.facts.Fact(ev.ctx, f, args); !v.sound() {
+		if *v = ev.facts.Fact(ev.meter.ctx, f, args); !v.sound() {
 			*v = ValueOf(f, *v)
 		}
 		if f.Source.Given && v.Quiet { // no value is ordinary that the program forgot
@@ -199,7 +199,7 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 	case s.name == vocab.Now:
 		return ev.now, known
 	}
-	v := ev.facts.Name(ev.ctx, s.name)
+	v := ev.facts.Name(ev.meter.ctx, s.name)
 	if s.name == vocab.SessionElapsed && (v == nil || v == time.Duration(0)) { // the session file names no time
 		v = since(ev.verdict.Memory.Began, ev.now)
 	}

@@ -121,7 +121,7 @@ func (ev *evaluation) builtin(name string, always bool) any {
 		p.mu.Unlock()
 	}
 	if ev.need(s) != known {
-		ev.report(ev.slots[s.slot].why)
+		ev.report(*ev.slots[s.slot].why)
 		return nil
 	}
 	at := &ev.slots[s.slot]

@@ -21,7 +21,9 @@ func (ev *evaluation) operand(o *operand) (any, truth) {
 	v, state := ev.evaluate(o)
 	ev.at = outer
 	if ev.read {
-		ev.mark = ev.markOf(o, v)
+		if mark := ev.markOf(o, v); mark != ev.mark {
+			ev.mark = mark
+		}
 	}
 	if ev.step != nil && outer == nil && ev.in == nil { // lets and texts that are evaluated on the way are shown as values
 		ev.step.Operands = append(ev.step.Operands, ev.traced(o, v, state))
@@ -120,7 +122,7 @@ func (ev *evaluation) blame(o *operand, state truth) {
 	for _, s := range o.syms {
 		at := &ev.slots[s.slot]
 		if at.state == state && !found {
-			ev.why, found = at.why, true
+			ev.why, found = *at.why, true
 		}
 		ev.bad = ev.bad || at.state != known && at.bad
 	}

@@ -19,7 +19,6 @@ import (
 type evaluation struct {
 	current
 	meter     meter
-	scratch   meter // of what only a trace shows
 	vm        vm.VM
 	slots     []slot         // by symbol
 	gotten    []gathered     // by fact
@@ -36,7 +35,6 @@ type evaluation struct {
 // those of the verdict, as this event finds them.
 type current struct {
 	program *Program
-	ctx     context.Context
 	facts   Facts
 	verdict *Verdict
 
@@ -50,6 +48,7 @@ type current struct {
 	inRun     bool
 
 	start   time.Time // of a full trace
+	scratch meter     // of what only a full trace shows
 	rule    *Rule     // that is tried, or says something
 	at      *operand  // that is evaluated
 	in      *text     // that is rendered, outside of its holes
@@ -77,13 +76,13 @@ type current struct {
 
 // slot is what an evaluation knows of one symbol.
 type slot struct {
-	seen  bool
-	busy  bool
-	state truth
-	why   sentence
-	bad   bool
 	value any
 	mark  *mask
+	why   *sentence // of what is not known
+	state truth
+	bad   bool
+	seen  bool
+	busy  bool
 }
 
 // Eval tries the rules in order and gives what the first one that holds says. It
@@ -127,11 +126,10 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	v := newVerdict(len(p.rules))
 	v.Memory = o.Memory
 	v.Project = o.Project
-	ev.program, ev.ctx, ev.facts, ev.verdict = p, ctx, f, v
+	ev.program, ev.facts, ev.verdict = p, f, v
 	ev.event, ev.now, ev.busy, ev.untrusted, ev.policy = o.Event, o.Time, o.Busy, o.Untrusted, o.Policy
 	ev.trace, ev.watch, ev.inRun = o.Trace, o.Watch, o.Run
 	ev.meter.begin(ctx, o.Budget)
-	ev.scratch = ev.meter
 	m := &v.Memory
 	if min(m.Streak, m.Total, m.Same, m.Failures) < 0 {
 		m.Streak, m.Total, m.Same, m.Failures = max(0, m.Streak), max(0, m.Total), max(0, m.Same), max(0, m.Failures)
@@ -143,7 +141,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	v.Changed = m.begin(o) && said
 	ev.repeats = m.Same
 	if ev.full() {
-		ev.start = time.Now()
+		ev.start, ev.scratch = time.Now(), ev.meter
 	}
 	ev.run(decide)
 	ev.remember()
@@ -167,7 +165,7 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 		case ev.meter.over == nil:
 			v.Reason, v.Private = fmt.Sprintf("internal error: %v", r), ev.read
 			ev.warn(public(string(debug.Stack())))
-		case ev.ctx.Err() != nil:
+		case ev.meter.ctx.Err() != nil:
 			v.Fault, v.Reason = FaultContext, "the evaluation was interrupted: "+ev.meter.over.Error()
 		default:
 			v.Fault, v.Reason = FaultBudget, ev.meter.over.Error()
@@ -235,7 +233,7 @@ func (ev *evaluation) doing() string {
 }
 
 func (p *Program) release(ev *evaluation) {
-	ev.current, ev.meter, ev.scratch = current{}, meter{}, meter{}
+	ev.current, ev.meter = current{}, meter{}
 	clear(ev.slots)
 	clear(ev.gotten)
 	if len(ev.names) > 1 {
@@ -277,7 +275,7 @@ func (ev *evaluation) mute() bool {
 	case !ev.compacts() || ev.program.table.find(nameKey(vocab.Trigger)) != nil:
 		return false
 	}
-	trigger, _ := ev.facts.Name(ev.ctx, vocab.Trigger).(string)
+	trigger, _ := ev.facts.Name(ev.meter.ctx, vocab.Trigger).(string)
 	return trigger != "manual"
 }
 
@@ -484,7 +482,7 @@ func (ev *evaluation) test(when *cond, s *Step) (o Outcome, because string) {
 	case holds:
 		return Holds, ""
 	}
-	return No, by.shown()
+	return No, by.shown
 }
 
 // reportBroken reports to the user why a rule could not be evaluated. Rules often
@@ -506,7 +504,7 @@ func (ev *evaluation) complete() bool {
 	if ev.program.rest == nil {
 		return true
 	}
-	full, diags := ev.program.rest.get(ev.ctx)
+	full, diags := ev.program.rest.get(ev.meter.ctx)
 	if full != nil {
 		ev.program = full
 		for len(ev.gotten) < len(full.facts) {
@@ -519,7 +517,7 @@ func (ev *evaluation) complete() bool {
 	}
 	v := ev.verdict
 	v.Fault, v.Reason = FaultRule, "the policy cannot be used"
-	if ev.ctx.Err() != nil {
+	if ev.meter.ctx.Err() != nil {
 		v.Fault, v.Reason = FaultContext, "the policy could not be loaded in time"
 	}
 	lines := strings.Split(diags.Err().Error(), "\n")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -17,25 +16,21 @@ func (ev *evaluation) render(t *text) string {
 	parts := ev.program.compiled(t)
 	rendering, at, in := ev.rendering, ev.at, ev.in
 	ev.rendering, ev.at, ev.in = true, nil, t // stay where a spent budget ends the evaluation
-	w := lineWriter{b: ev.buf[:0]}
+	b := ev.buf[:0]
 	ev.buf = nil // a hole may ask a model, whose question is a text too
-	for i := range parts {
+	for i, whole := 0, true; whole && i < len(parts); i++ {
 		if !ev.applies(&parts[i]) {
 			continue
 		}
-		if len(w.b) > 0 {
-			w.b = append(w.b, '\n')
+		if len(b) > 0 {
+			b = append(b, '\n')
 		}
-		w.start, w.hole, w.solid = len(w.b), false, false
-		whole := ev.passage(&w, parts[i].segs)
-		w.b = bytes.TrimRight(w.end(), " \t\r\n") // also the line end before a part that says nothing
-		if !whole {
-			break
-		}
+		b, whole = ev.passage(b, parts[i].segs)
+		b = bytes.TrimRight(b, " \t\r\n") // also the line end before a part that says nothing
 	}
-	ev.buf = w.b
+	ev.buf = b
 	ev.rendering, ev.at, ev.in = rendering, at, in
-	return string(ev.buf)
+	return string(b)
 }
 
 // applies reports whether a part of a text is not left out.
@@ -56,18 +51,23 @@ func (ev *evaluation) applies(p *passage) bool {
 	return true
 }
 
-// passage writes a part of a text; false if the text is too long. A placeholder that
-// cannot be evaluated is written as (?) and reported in the trace.
-func (ev *evaluation) passage(w *lineWriter, segs []segment) bool {
+// passage writes a part of a text behind b; whole is false if the text is too long. A
+// placeholder that cannot be evaluated is written as (?) and reported in the trace. Lines
+// are dropped that have only placeholders which rendered to nothing.
+func (ev *evaluation) passage(b []byte, segs []segment) (out []byte, whole bool) {
+	start, holes, solid := len(b), false, false // of the line: placeholders, and something to show
 	for i := range segs {
 		s := &segs[i]
+		before := len(b)
 		switch {
 		case s.literal != "":
 			ev.meter.text(len(s.literal))
-			w.literal(s)
+			b = append(b, s.literal...)
+			solid = solid || s.solid
 		case s.broken:
 			ev.warn(public("the hole ${" + s.src + "} cannot be compiled"))
-			w.value("(?)")
+			b = append(b, "(?)"...)
+			holes, solid = true, true
 		default:
 			v, state := ev.value(s.hole)
 			if state == known {
@@ -77,23 +77,30 @@ func (ev *evaluation) passage(w *lineWriter, segs []segment) bool {
 				v = "(?)"
 			}
 			ev.meter.print(v)
-			w.value(v)
+			b = appendDisplay(b, v)
+			holes, solid = true, solid || len(b) > before
 		}
-		if len(w.b) > maxText {
+		if len(b) > maxText {
 			ev.warn(public("a string is longer than " + strconv.Itoa(maxText) + " bytes and is cut"))
-			w.b = append(truncate(w.b, maxText), "…"...)
-			return false
+			return append(truncate(b, maxText), "…"...), false
+		}
+		if s.ends || i == len(segs)-1 {
+			if holes && !solid {
+				b = b[:start]
+			}
+			start, holes, solid = len(b), false, false
 		}
 	}
-	return true
+	return b, true
 }
 
 // shownText renders a text for the agent or the user. A problem of a fact that it shows is
 // not reported beside it.
 func (ev *evaluation) shownText(t *text) string {
 	ev.goesOut = true
-	defer func() { ev.goesOut = false }()
-	return ev.render(t)
+	shown := ev.render(t)
+	ev.goesOut = false
+	return shown
 }
 
 // maxReason bounds a text that an agent gets, in bytes: it would fill its context. Prompts of 100 KB are in use.
@@ -115,35 +122,4 @@ func truncate(b []byte, n int) []byte {
 		n--
 	}
 	return b[:n]
-}
-
-// lineWriter drops lines that held only holes which rendered to nothing.
-type lineWriter struct {
-	b     []byte
-	start int  // of the line
-	hole  bool // the line had a hole
-	solid bool // the line has something to show
-}
-
-func (w *lineWriter) literal(s *segment) {
-	w.solid = w.solid || s.solid
-	w.b = append(w.b, s.literal...)
-	if strings.HasSuffix(s.literal, "\n") {
-		w.b = w.end()
-		w.start, w.hole, w.solid = len(w.b), false, false
-	}
-}
-
-func (w *lineWriter) value(v any) {
-	before := len(w.b)
-	w.b = appendDisplay(w.b, v)
-	w.hole = true
-	w.solid = w.solid || len(w.b) > before
-}
-
-func (w *lineWriter) end() []byte {
-	if w.hole && !w.solid {
-		w.b = w.b[:w.start]
-	}
-	return w.b
 }

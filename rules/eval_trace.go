@@ -7,7 +7,7 @@ import (
 
 // traced is what the step of an operand shows: its value and what it read.
 func (ev *evaluation) traced(o *operand, v any, state truth) OperandStep {
-	t := OperandStep{Text: o.shown()}
+	t := OperandStep{Text: o.shown}
 	if state == known {
 		if is, ok := v.(bool); ok && o.negated {
 			v = !is

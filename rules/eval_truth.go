@@ -97,19 +97,31 @@ func (ev *evaluation) fetch(s *symbol) truth {
 	for s.slot >= len(ev.slots) { // a text compiled meanwhile brought new names
 		ev.slots = append(ev.slots, slot{})
 	}
-	at := &ev.slots[s.slot]
-	if at.busy { // only a cycle that Load missed could do this
-		at.why = public(s.name + " needs itself")
-		return broken
-	}
-	if ev.settled && ev.unread(s) {
-		at.seen, at.state, at.why = true, unknown, public(s.name+" was not read for the decision")
-		return unknown
-	}
-	at.busy = true
 	var v any
 	var state truth
 	var mark *mask
+	switch at := &ev.slots[s.slot]; {
+	case at.busy: // only a cycle that Load missed could do this
+		state, ev.why = broken, public(s.name+" needs itself")
+	case ev.settled && ev.unread(s):
+		state, ev.why, ev.bad = unknown, public(s.name+" was not read for the decision"), false
+	default:
+		at.busy = true
+		v, mark, state = ev.find(s)
+	}
+	at := &ev.slots[s.slot] // the slots may have moved
+	if state != known {
+		why := ev.why
+		*at = slot{seen: true, state: state, why: &why, bad: ev.bad || state == broken, mark: mark}
+	} else {
+		*at = slot{seen: true, value: v, mark: mark}
+	}
+	ev.read = ev.read || mark != nil
+	return state
+}
+
+// find asks where the value of a symbol comes from.
+func (ev *evaluation) find(s *symbol) (v any, mark *mask, state truth) {
 	switch s.kind {
 	case constSymbol:
 		v = s.value
@@ -128,11 +140,5 @@ func (ev *evaluation) fetch(s *symbol) truth {
 		ev.need(s.fact.sym)
 		v, mark = ev.asked(s)
 	}
-	at = &ev.slots[s.slot] // the slots may have moved
-	at.seen, at.busy, at.state, at.value, at.mark = true, false, state, v, mark
-	ev.read = ev.read || mark != nil
-	if state != known {
-		at.why, at.bad, at.value = ev.why, ev.bad || state == broken, nil
-	}
-	return state
+	return v, mark, state
 }

@@ -3,7 +3,6 @@ package rules
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -94,30 +93,12 @@ func ValueOf(f *Fact, v any) Value {
 	return out
 }
 
-// sound reports whether a value is as [Value] says, whoever made it. Of a large one it looks
-// at the beginning alone: what is foreign further inside is an error where it is used.
+// sound reports whether a value is as [Value] says, whoever made it: what is foreign inside
+// a list or an object is an error where it is used.
 func (v *Value) sound() bool {
-	left := 1000
-	return v.Status == Missing || v.Status == Invalid || v.Status == OK && (v.read || isPlain(v.V, &left))
-}
-
-// isPlain reports whether the first left parts of a value have only the types of [Value].V.
-func isPlain(v any, left *int) bool {
-	if *left--; *left < 0 {
-		return true
+	switch v.V.(type) {
+	case nil, bool, int, float64, string, time.Duration, []any, map[string]any:
+		return v.Status == OK || v.Status == Missing || v.Status == Invalid
 	}
-	switch v := v.(type) {
-	case nil, bool, int, float64, string, time.Duration:
-		return true
-	case []any:
-		return !slices.ContainsFunc(v[:min(len(v), max(0, *left))], func(e any) bool { return !isPlain(e, left) })
-	case map[string]any:
-		for _, e := range v {
-			if *left < 0 || !isPlain(e, left) {
-				return *left < 0
-			}
-		}
-		return true
-	}
-	return false
+	return v.read || v.Status == Missing || v.Status == Invalid
 }
