@@ -92,6 +92,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	o.from, o.to, o.text = l.text(n)
 	o.shown = o.text
 	l.c.operands = append(l.c.operands, o)
+	o.id = len(l.c.operands)
 	r := &resolver{c: l.c, scope: l.snippet.scope, src: l.snippet.src, to: l}
 	if !l.c.lazy {
 		r.literals(n)

@@ -14,6 +14,7 @@ import (
 // operand is a leaf of a skeleton: one expr expression that is evaluated whole.
 // It is unknown as soon as a fact, let or field that it names is.
 type operand struct {
+	id       int      // its number among those of the program: an evaluation notes it where a pointer would cost more
 	snippet  *snippet // the expression that it is part of
 	from, to int      // where it stands in there, in runes
 	text     string
@@ -67,6 +68,13 @@ type code struct {
 	tree *exprparser.Tree // until it is compiled
 	prog *vm.Program
 	err  *exprError
+}
+
+// operand returns the one with an id.
+func (p *Program) operand(id int) *operand {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.compiler.operands[id-1]
 }
 
 // program gives the code of an operand, compiling it at the first call.

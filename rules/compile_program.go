@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -89,8 +88,6 @@ type Rule struct {
 	notice *text
 	log    *text
 	then   []*effect
-
-	latest atomic.Pointer[Step] // without operands
 }
 
 // Fact is one declared fact.

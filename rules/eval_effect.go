@@ -66,9 +66,9 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken sentence) {
 	if !out.Create {
 		out.Old = valueAt(v.V, out.Path)
 	}
-	ev.at = e.value.last()
+	ev.at = e.value.last().id
 	ev.meter.copy(value)
-	ev.at = nil
+	ev.at = 0
 	var problem string
 	if out.Value, problem = storable(e.typ, value); problem != "" {
 		return out, skip, public(e.src + ": " + problem)

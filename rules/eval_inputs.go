@@ -99,7 +99,7 @@ func (ev *evaluation) noted(name string, v any) any {
 // noteCall notes an answer, unless the question or the answer is made of something private.
 func (ev *evaluation) noteCall(name, text string, answer any) {
 	t := &ev.verdict.Trace
-	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.at == nil || !ev.clear() && ev.hides(ev.at) {
+	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.at == 0 || !ev.clear() && ev.hides(ev.program.operand(ev.at)) {
 		return
 	}
 	if t.Calls == nil {

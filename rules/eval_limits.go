@@ -92,6 +92,9 @@ func (ev *evaluation) account() {
 			ev.failed = "unknown"
 		}
 	}
+	if l.Iterations == 0 && l.Tokens == 0 && l.Cost == 0 {
+		return
+	}
 	ev.iteration, _ = ev.builtin(vocab.RunIteration, false).(int)
 	if l.Tokens > 0 {
 		name := vocab.TranscriptTotalTokens

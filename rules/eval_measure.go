@@ -28,7 +28,7 @@ func (ev *evaluation) measure() {
 		spent := ev.meter.spent
 		ev.meter = decided
 		ev.meter.spent = min(spent, decided.limit)
-		ev.settled, ev.rendering, ev.at = false, false, nil
+		ev.settled, ev.rendering, ev.at = false, false, 0
 		ev.problems = ev.problems[:problems]
 	}()
 	var amounts [2]float64

@@ -85,7 +85,7 @@ func (ev *evaluation) progress() (string, bool) {
 		private = private || ev.mark != nil
 	}
 	at := ev.at
-	ev.at = ev.program.progress[0].last()
+	ev.at = ev.program.progress[0].last().id
 	ev.meter.write(values)
 	ev.at = at
 	return fingerprint(values, private)

@@ -13,7 +13,7 @@ import (
 // operand gathers what an operand names and evaluates it.
 func (ev *evaluation) operand(o *operand) (any, truth) {
 	outer := ev.at
-	ev.at = o // stays where a spent budget ends the evaluation
+	ev.at = o.id // stays where a spent budget ends the evaluation
 	ev.meter.charge(1)
 	if o.branch {
 		ev.ran = append(ev.ran, o)
@@ -25,7 +25,7 @@ func (ev *evaluation) operand(o *operand) (any, truth) {
 			ev.mark = mark
 		}
 	}
-	if ev.step != nil && outer == nil && ev.in == nil { // lets and texts that are evaluated on the way are shown as values
+	if ev.step != nil && outer == 0 && ev.in == nil { // lets and texts that are evaluated on the way are shown as values
 		ev.step.Operands = append(ev.step.Operands, ev.traced(o, v, state))
 	}
 	return v, state

@@ -23,7 +23,7 @@ func (ev *evaluation) argument(p *path) (value string, problem sentence, quiet b
 		private := ev.mark != nil
 		ev.quoted = ev.quoted || private
 		at := ev.at
-		ev.at = s.hole.last()
+		ev.at = s.hole.last().id
 		ev.meter.print(v)
 		ev.at = at
 		text := display(v)

@@ -28,6 +28,7 @@ type evaluation struct {
 	causes    []string       // of broken rules, each is reported once
 	problems  []reported
 	explained []*Fact // whose problem is part of a text that goes out
+	latest    []*Step // of the latest short trace
 	buf       []byte  // for texts
 }
 
@@ -50,7 +51,7 @@ type current struct {
 	start   time.Time // of a full trace
 	scratch meter     // of what only a full trace shows
 	rule    *Rule     // that is tried, or says something
-	at      *operand  // that is evaluated
+	at      int       // the operand that is evaluated, 0 if none
 	in      *text     // that is rendered, outside of its holes
 	why     sentence  // of the latest unknown or broken operand
 	mark    *mask     // of the latest value of an operand
@@ -123,7 +124,13 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	} else {
 		ev.slots = ev.slots[:n]
 	}
-	v := newVerdict(len(p.rules))
+	// In one piece, since making it is a good part of a short evaluation.
+	room := &struct {
+		Verdict
+		parts [1]Part
+	}{}
+	v := &room.Verdict
+	v.Parts, v.Trace.Steps = room.parts[:0], []*Step{}
 	v.Memory = o.Memory
 	v.Project = o.Project
 	ev.program, ev.facts, ev.verdict = p, f, v
@@ -146,6 +153,9 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	ev.run(decide)
 	ev.remember()
 	v.Cost.Steps = ev.meter.spent
+	if !ev.full() {
+		ev.latest = v.Trace.Steps
+	}
 	if len(v.Parts) == 0 {
 		v.Parts = nil
 	}
@@ -193,26 +203,11 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 	ev.measure()
 }
 
-// newVerdict makes a verdict with room for the steps of n rules; for a few of them in
-// one piece, since making it is a good part of a short evaluation.
-func newVerdict(n int) *Verdict {
-	if n > 8 {
-		return &Verdict{Trace: Trace{Steps: make([]*Step, 0, n)}}
-	}
-	room := &struct {
-		Verdict
-		steps [8]*Step
-		parts [1]Part
-	}{}
-	room.Trace.Steps, room.Parts = room.steps[:0], room.parts[:0]
-	return &room.Verdict
-}
-
 // place is where the evaluation is, in the policy.
 func (ev *evaluation) place() Pos {
 	switch {
-	case ev.at != nil:
-		return ev.at.pos()
+	case ev.at != 0:
+		return ev.program.operand(ev.at).pos()
 	case ev.in != nil:
 		return Pos{File: ev.in.scope.file.name, Line: ev.in.node.Start.Line, Col: ev.in.node.Start.Col}
 	case ev.rule != nil:
@@ -224,8 +219,8 @@ func (ev *evaluation) place() Pos {
 // doing names what is evaluated at that place.
 func (ev *evaluation) doing() string {
 	switch {
-	case ev.at != nil:
-		return cut(ev.at.text, 60) + ": "
+	case ev.at != 0:
+		return cut(ev.program.operand(ev.at).text, 60) + ": "
 	case ev.in != nil:
 		return "the text: "
 	}
@@ -233,7 +228,8 @@ func (ev *evaluation) doing() string {
 }
 
 func (p *Program) release(ev *evaluation) {
-	ev.current, ev.meter = current{}, meter{}
+	ev.current = current{}
+	ev.meter = meter{}
 	clear(ev.slots)
 	clear(ev.gotten)
 	if len(ev.names) > 1 {
@@ -441,24 +437,23 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	return ev.tried(s, outcome, because, repeated)
 }
 
-// tried adds the step of the rule to the trace: s, which has its operands, or nil. A step
-// without operands is the one of the latest evaluation where both are equal: most are, and
-// the verdict is small.
+// tried adds the step of the rule to the trace: s, which has its operands, or nil. Steps
+// without operands are those of the latest evaluation as far as both are equal: most are,
+// and the verdict is small.
 func (ev *evaluation) tried(s *Step, o Outcome, because string, repeated int) Outcome {
-	r := ev.rule
-	if latest := r.latest.Load(); s == nil && latest != nil && latest.Outcome == o && latest.Because == because && latest.Repeated == repeated {
-		s = latest
-	} else {
-		shared := s == nil
-		if shared {
-			s = &Step{}
-		}
-		s.Rule, s.Pos, s.Outcome, s.Because, s.Repeated = r.Name, r.Pos, o, because, repeated
-		if shared {
-			r.latest.Store(s)
+	r, all, n := ev.rule, &ev.verdict.Trace.Steps, len(ev.verdict.Trace.Steps)
+	if s == nil && n < len(ev.latest) {
+		if old := ev.latest[n]; old.Rule == r.Name && old.Outcome == o && old.Because == because && old.Repeated == repeated {
+			*all = ev.latest[: n+1 : n+1]
+			return o
 		}
 	}
-	ev.verdict.Trace.Steps = append(ev.verdict.Trace.Steps, s)
+	if s == nil {
+		s = &Step{}
+	}
+	ev.latest = nil
+	s.Rule, s.Pos, s.Outcome, s.Because, s.Repeated = r.Name, r.Pos, o, because, repeated
+	*all = append(*all, s)
 	return o
 }
 
@@ -509,9 +504,6 @@ func (ev *evaluation) complete() bool {
 		ev.program = full
 		for len(ev.gotten) < len(full.facts) {
 			ev.gotten = append(ev.gotten, gathered{})
-		}
-		if n := len(full.rules) - cap(ev.verdict.Trace.Steps); n > 0 {
-			ev.verdict.Trace.Steps = make([]*Step, 0, len(full.rules))
 		}
 		return true
 	}

@@ -37,9 +37,9 @@ func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken sentence) 
 		return out, skip, sentencef("%s: the value is unknown: %s", e.src, ev.why)
 	}
 	ev.quoted = ev.mark != nil
-	ev.at = e.value.last()
+	ev.at = e.value.last().id
 	ev.meter.copy(value)
-	ev.at = nil
+	ev.at = 0
 	var problem string
 	if out.Value, problem = storable(e.typ, value); problem == "" {
 		problem = misfit(s.memory.schema.Check(schema.Document{Value: out.Value}))
@@ -82,7 +82,6 @@ func (p *Program) holds(session, project *Memory, e Effect) (m *Memory, has bool
 // keep puts what the verdict remembers into the next memories. Values that the policy
 // does not declare any more are dropped then.
 func (ev *evaluation) keep(session, project *Memory) (changed bool) {
-	fresh := map[*Memory]bool{}
 	for _, part := range ev.verdict.Parts {
 		for _, e := range part.Effects {
 			if e.Kind != RememberEffect {
@@ -92,11 +91,8 @@ func (ev *evaluation) keep(session, project *Memory) (changed bool) {
 			if has {
 				continue
 			}
-			if !fresh[m] {
-				fresh[m] = true
-				m.Values, m.Private = maps.Clone(m.Values), slices.Clone(m.Private)
-				maps.DeleteFunc(m.Values, func(name string, _ any) bool { _, ok := ev.program.Memory[name]; return !ok })
-			}
+			m.Values, m.Private = maps.Clone(m.Values), slices.Clone(m.Private)
+			maps.DeleteFunc(m.Values, func(name string, _ any) bool { _, ok := ev.program.Memory[name]; return !ok })
 			if m.Values == nil {
 				m.Values = map[string]any{}
 			}

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -15,7 +14,7 @@ func (ev *evaluation) render(t *text) string {
 	}
 	parts := ev.program.compiled(t)
 	rendering, at, in := ev.rendering, ev.at, ev.in
-	ev.rendering, ev.at, ev.in = true, nil, t // stay where a spent budget ends the evaluation
+	ev.rendering, ev.at, ev.in = true, 0, t // stay where a spent budget ends the evaluation
 	b := ev.buf[:0]
 	ev.buf = nil // a hole may ask a model, whose question is a text too
 	for i, whole := 0, true; whole && i < len(parts); i++ {
@@ -26,7 +25,9 @@ func (ev *evaluation) render(t *text) string {
 			b = append(b, '\n')
 		}
 		b, whole = ev.passage(b, parts[i].segs)
-		b = bytes.TrimRight(b, " \t\r\n") // also the line end before a part that says nothing
+		for n := len(b) - 1; n >= 0 && (b[n] == '\n' || b[n] == ' ' || b[n] == '\t' || b[n] == '\r'); n-- {
+			b = b[:n] // also the line end before a part that says nothing
+		}
 	}
 	ev.buf = b
 	ev.rendering, ev.at, ev.in = rendering, at, in
