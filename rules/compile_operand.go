@@ -14,21 +14,22 @@ import (
 // operand is a leaf of a skeleton: one expr expression that is evaluated whole.
 // It is unknown as soon as a fact, let or field that it names is.
 type operand struct {
-	id       int      // its number among those of the program: an evaluation notes it where a pointer would cost more
-	snippet  *snippet // the expression that it is part of
-	from, to int      // where it stands in there, in runes
+	id       int         // its number among those of the program: an evaluation notes it where a pointer would cost more
+	syms     []*symbol   // all that it names
+	direct   *comparison // a shortcut past expr's machine; nil if there is none
+	negated  bool        // shown is false where the operand is true
+	boolean  bool        // its value must be true or false
+	branch   bool        // of a let that may decide without it
+	shown    string      // how a trace writes it: as the policy does, with its not
 	text     string
-	shown    string    // how a trace writes it: as the policy does, with its not
-	negated  bool      // whole is false where the operand is true
-	boolean  bool      // its value must be true or false
-	branch   bool      // of a let that may decide without it
-	syms     []*symbol // all that it names
-	reads    []access  // of facts
-	named    []access  // of ralph's names
-	props    []string  // names of fields that occur anywhere in it
-	calls    []string  // functions of the embedding program
-	paths    []string  // of the project, that it asks about by name
-	explains []*Fact   // of a placeholder: whose problem it shows
+	from, to int      // where it stands in its expression, in runes
+	snippet  *snippet // the expression
+	reads    []access // of facts
+	named    []access // of ralph's names
+	props    []string // names of fields that occur anywhere in it
+	calls    []string // functions of the embedding program
+	paths    []string // of the project, that it asks about by name
+	explains []*Fact  // of a placeholder: whose problem it shows
 
 	// typ is the schema type of a plain path, so that enums and fields behind a
 	// let that is one are still checked; else nil.
@@ -36,8 +37,7 @@ type operand struct {
 
 	plain *term // what it is if it is no more than a literal or a path; else nil
 
-	direct *comparison // a shortcut past expr's machine; nil if there is none
-	code   code
+	code code
 
 	sides *sides // that Explain shows; nil if there are none
 }

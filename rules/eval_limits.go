@@ -123,11 +123,11 @@ func (ev *evaluation) builtin(name string, always bool) any {
 		s = p.compiler.nameSymbol(name)
 		p.mu.Unlock()
 	}
-	if ev.need(s) != known {
-		ev.report(*ev.slots[s.slot].why)
+	at := ev.need(s)
+	if at.state != known {
+		ev.report(*at.why)
 		return nil
 	}
-	at := &ev.slots[s.slot]
 	if ev.full() && (always || at.value != nil && at.value != 0) {
 		ev.noteInput(name, at.value, at.mark, false)
 	}

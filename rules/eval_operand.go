@@ -11,19 +11,34 @@ import (
 )
 
 // operand gathers what an operand names and evaluates it.
-func (ev *evaluation) operand(o *operand) (any, truth) {
+func (ev *evaluation) operand(o *operand) (v any, state truth) {
 	outer := ev.at
 	ev.at = o.id // stays where a spent budget ends the evaluation
 	ev.meter.charge(1)
 	if o.branch {
 		ev.ran = append(ev.ran, o)
 	}
-	v, state := ev.evaluate(o)
+	private := false
+	for _, s := range o.syms {
+		at := ev.need(s)
+		state = max(state, at.state)
+		private = private || at.mark != nil
+	}
+	if ev.goesOut && len(o.explains) > 0 {
+		ev.explained = append(ev.explained, o.explains...)
+	}
+	if state == known {
+		v, state = ev.evaluate(o)
+	} else {
+		ev.blame(o, state)
+	}
 	ev.at = outer
-	if ev.read {
-		if mark := ev.markOf(o, v); mark != ev.mark {
-			ev.mark = mark
-		}
+	var mark *mask
+	if private {
+		mark = ev.markOf(o, v)
+	}
+	if mark != ev.mark { // writing a pointer costs more
+		ev.mark = mark
 	}
 	if ev.step != nil && outer == 0 && ev.in == nil { // lets and texts that are evaluated on the way are shown as values
 		ev.step.Operands = append(ev.step.Operands, ev.traced(o, v, state))
@@ -31,18 +46,8 @@ func (ev *evaluation) operand(o *operand) (any, truth) {
 	return v, state
 }
 
+// evaluate gives the value of an operand, once all that it names is known.
 func (ev *evaluation) evaluate(o *operand) (any, truth) {
-	state := known
-	for _, s := range o.syms {
-		state = max(state, ev.need(s))
-	}
-	if ev.goesOut && len(o.explains) > 0 {
-		ev.explained = append(ev.explained, o.explains...)
-	}
-	if state != known {
-		ev.blame(o, state)
-		return nil, state
-	}
 	for i := 0; ev.flawed && i < len(o.reads); i++ {
 		a := &o.reads[i]
 		g := &ev.gotten[a.fact.fact.index]

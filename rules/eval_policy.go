@@ -28,7 +28,7 @@ type evaluation struct {
 	causes    []string       // of broken rules, each is reported once
 	problems  []reported
 	explained []*Fact // whose problem is part of a text that goes out
-	latest    []*Step // of the latest short trace
+	latest    []*Step // of the trace: the first same of them, then what is left of the latest short one
 	buf       []byte  // for texts
 }
 
@@ -58,6 +58,7 @@ type current struct {
 	step    *Step     // that operands are traced into, nil if not
 	failed  string    // how the turn failed, "" if it did not; known once a rule chose to continue, as the next ones
 	repeats int       // latest continuations with the same progress as now, as far as it is known
+	same    int       // how many steps the trace has
 
 	iteration int // of the run, 0 outside of one
 	tokens    int // used, where there is a limit
@@ -115,7 +116,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	}
 	ev, ok := p.pool.Get().(*evaluation)
 	if !ok {
-		ev = &evaluation{gotten: make([]gathered, len(p.facts))}
+		ev = &evaluation{gotten: make([]gathered, len(p.facts)), latest: []*Step{}}
 		ev.names = map[string]any{meterKey: &ev.meter}
 	}
 	defer p.release(ev)
@@ -130,7 +131,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 		parts [1]Part
 	}{}
 	v := &room.Verdict
-	v.Parts, v.Trace.Steps = room.parts[:0], []*Step{}
+	v.Parts = room.parts[:0]
 	v.Memory = o.Memory
 	v.Project = o.Project
 	ev.program, ev.facts, ev.verdict = p, f, v
@@ -153,8 +154,9 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	ev.run(decide)
 	ev.remember()
 	v.Cost.Steps = ev.meter.spent
-	if !ev.full() {
-		ev.latest = v.Trace.Steps
+	v.Trace.Steps = ev.latest[:ev.same:ev.same]
+	if ev.full() {
+		ev.latest = []*Step{}
 	}
 	if len(v.Parts) == 0 {
 		v.Parts = nil
@@ -437,23 +439,23 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	return ev.tried(s, outcome, because, repeated)
 }
 
-// tried adds the step of the rule to the trace: s, which has its operands, or nil. Steps
-// without operands are those of the latest evaluation as far as both are equal: most are,
-// and the verdict is small.
+// tried adds the step of the rule to the trace: s, which has its operands, or nil. Verdicts
+// share the steps of the latest evaluation as far as they are equal: most are, and a
+// verdict is small.
 func (ev *evaluation) tried(s *Step, o Outcome, because string, repeated int) Outcome {
-	r, all, n := ev.rule, &ev.verdict.Trace.Steps, len(ev.verdict.Trace.Steps)
-	if s == nil && n < len(ev.latest) {
-		if old := ev.latest[n]; old.Rule == r.Name && old.Outcome == o && old.Because == because && old.Repeated == repeated {
-			*all = ev.latest[: n+1 : n+1]
+	r, n := ev.rule, ev.same
+	ev.same++
+	if n < len(ev.latest) {
+		if old := ev.latest[n]; s == nil && old.Rule == r.Name && old.Outcome == o && old.Because == because && old.Repeated == repeated {
 			return o
 		}
+		ev.latest = slices.Clone(ev.latest[:n])
 	}
 	if s == nil {
 		s = &Step{}
 	}
-	ev.latest = nil
 	s.Rule, s.Pos, s.Outcome, s.Because, s.Repeated = r.Name, r.Pos, o, because, repeated
-	*all = append(*all, s)
+	ev.latest = append(ev.latest, s)
 	return o
 }
 

@@ -50,9 +50,9 @@ func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken sentence) 
 	if problem != "" {
 		return out, skip, sentencef("%s: %s", e.src, masked(problem, ev.quoted))
 	}
-	ev.need(s)
-	if out.Old = ev.slots[s.slot].value; !ev.clear() {
-		out.Old = ev.slots[s.slot].mark.masked(out.Old)
+	at := ev.need(s)
+	if out.Old = at.value; !ev.clear() {
+		out.Old = at.mark.masked(out.Old)
 	}
 	return out, skip, broken
 }

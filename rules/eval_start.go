@@ -138,9 +138,8 @@ func (ev *evaluation) write(f *StartFile) {
 	}
 	got := ValueOf(f.Fact, value)
 	got.Path = f.Path
-	ev.need(f.Fact.sym) // so that it has a slot
+	at := ev.need(f.Fact.sym) // so that it has a slot
 	ev.gotten[f.Fact.index] = gathered{Value: got, mark: f.Fact.private}
-	at := &ev.slots[f.Fact.sym.slot]
 	*at = slot{seen: true, value: got.V, mark: f.Fact.private}
 	for _, s := range ev.program.table.all() { // what was read before the file was written
 		if s.slot < len(ev.slots) && (s.kind == letSymbol || s.kind == askSymbol || s.kind == factSymbol && s.fact != f.Fact && len(s.fact.fixed) == 0 && !ev.written(s.fact, f)) {

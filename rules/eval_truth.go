@@ -83,17 +83,17 @@ func (ev *evaluation) value(c *cond) (any, truth) {
 	return holds, state
 }
 
-// need makes sure that a symbol has its value in its slot. It reports whether there
-// is one; the slot then says why not.
-func (ev *evaluation) need(s *symbol) truth {
+// need returns the slot of a symbol, with its value or why there is none. It is valid until
+// the next need.
+func (ev *evaluation) need(s *symbol) *slot {
 	if s.slot < len(ev.slots) && ev.slots[s.slot].seen {
-		return ev.slots[s.slot].state
+		return &ev.slots[s.slot]
 	}
 	return ev.fetch(s)
 }
 
 // fetch finds the value of a symbol that was not needed before.
-func (ev *evaluation) fetch(s *symbol) truth {
+func (ev *evaluation) fetch(s *symbol) *slot {
 	for s.slot >= len(ev.slots) { // a text compiled meanwhile brought new names
 		ev.slots = append(ev.slots, slot{})
 	}
@@ -110,14 +110,15 @@ func (ev *evaluation) fetch(s *symbol) truth {
 		v, mark, state = ev.find(s)
 	}
 	at := &ev.slots[s.slot] // the slots may have moved
-	if state != known {
-		why := ev.why
-		*at = slot{seen: true, state: state, why: &why, bad: ev.bad || state == broken, mark: mark}
+	at.seen, at.busy, at.state, at.mark = true, false, state, mark
+	if state == known {
+		at.value = v
 	} else {
-		*at = slot{seen: true, value: v, mark: mark}
+		why := ev.why
+		at.why, at.bad = &why, ev.bad || state == broken
 	}
 	ev.read = ev.read || mark != nil
-	return state
+	return at
 }
 
 // find asks where the value of a symbol comes from.
