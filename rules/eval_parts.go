@@ -13,7 +13,8 @@ func (ev *evaluation) reportParts(prompt bool) {
 			continue // its continuation does not happen, nor what belongs to it
 		}
 		ev.rule = r
-		part := Part{Rule: r.Name}
+		v.Parts = append(v.Parts, Part{Rule: r.Name})
+		part := &v.Parts[len(v.Parts)-1]
 		ev.quoted = false
 		if !prompt {
 			var broken sentence
@@ -36,7 +37,6 @@ func (ev *evaluation) reportParts(prompt bool) {
 		part.Seen = r.Verb == verbStop && !ev.lastNotice(part.Notice)
 		part.Log = ev.render(r.log)
 		part.Private = ev.quoted
-		v.Parts = append(v.Parts, part)
 	}
 }
 

@@ -71,12 +71,11 @@ const meterKey = "meter()"
 // lookEvery is how many steps pass between two looks at the context.
 const lookEvery = 10_000
 
-// begin makes a meter anew.
+// begin sets what a zero meter may spend.
 func (m *meter) begin(ctx context.Context, b Budget) {
-	if b.Steps <= 0 {
-		b.Steps = defaultSteps
+	if m.ctx, m.limit = ctx, b.Steps; b.Steps <= 0 {
+		m.limit = defaultSteps
 	}
-	m.ctx, m.limit, m.spent, m.look, m.over, m.answers = ctx, b.Steps, 0, 0, nil, nil
 }
 
 // charge pays for work that is about to be done.
