@@ -48,21 +48,14 @@ func printed(s *schema.Schema, f finished, v *rules.Value) (document any, proble
 	if err != nil {
 		return nil, "the output is not JSON: " + err.Error()
 	}
-	return inJSON(s.Check(doc), v), ""
-}
-
-// inJSON gives the document that stands in the field json of v, which takes over what is
-// wrong with it.
-func inJSON(r schema.Result, v *rules.Value) (document any) {
-	for _, w := range r.Unusable {
-		w.Pointer = "/json" + w.Pointer
-		v.Unusable = append(v.Unusable, w)
+	r := s.Check(doc)
+	for _, found := range [][]schema.Violation{r.Unusable, r.Warnings} {
+		for i := range found {
+			found[i].Pointer = "/json" + found[i].Pointer
+		}
 	}
-	for _, w := range r.Warnings {
-		w.Pointer = "/json" + w.Pointer
-		v.Warnings = append(v.Warnings, w)
-	}
-	return r.Value
+	v.Unusable, v.Warnings = r.Unusable, r.Warnings
+	return r.Value, ""
 }
 
 // lines are the lines of an output, without the empty ones at its end.

@@ -108,17 +108,11 @@ func (s *Suite) load(ctx context.Context, set map[string]string) (*rules.Program
 	return rules.Load(ctx, s.fsys, s.policy, cfg)
 }
 
-// Name is the name of the test file, as it was loaded.
-func (s *Suite) Name() string { return s.file.Name }
-
 // Policy is the file of the policy that is tested.
 func (s *Suite) Policy() string { return s.policy }
 
 // Program is the policy that is tested, with the params of its defaults.
 func (s *Suite) Program() *rules.Program { return s.program }
-
-// Len is the number of tests.
-func (s *Suite) Len() int { return len(s.file.Tests) }
 
 // Run runs the tests whose names match, in their order; a nil match runs all. It
 // never fails: a test that cannot be run is one that failed, and says why.

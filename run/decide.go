@@ -118,35 +118,30 @@ type memories struct{ r *Runner }
 func (m memories) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
 	out := make([]loop.Entry, len(keys))
 	for i, k := range keys {
-		out[i].Key = k
-		if k.Project {
+		switch out[i].Key = k; {
+		case k.Project:
 			shared, err := m.r.project.Load(ctx, k)
 			if len(shared) != 1 {
 				return nil, err
 			}
 			out[i] = shared[0]
-			continue
-		}
-		if kept := m.r.progress.Memory; kept != nil {
-			out[i].Memory, out[i].Version = *kept, "kept"
+		case m.r.progress.Memory != nil:
+			out[i].Memory, out[i].Version = *m.r.progress.Memory, "kept"
 		}
 	}
 	return out, nil
 }
 
 func (m memories) Save(ctx context.Context, entries ...loop.Entry) error {
-	for _, e := range entries {
-		if e.Key.Project {
-			if err := m.r.project.Save(ctx, e); err != nil {
-				return err
-			}
-		}
-	}
+	kept := m.r.progress.Memory
 	for _, e := range entries {
 		if !e.Key.Project {
-			m.r.progress.Memory = &e.Memory
+			kept = &e.Memory
+		} else if err := m.r.project.Save(ctx, e); err != nil {
+			return err
 		}
 	}
+	m.r.progress.Memory = kept
 	return nil
 }
 

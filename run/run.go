@@ -395,14 +395,14 @@ func (r *Runner) interrupted(ctx context.Context) error {
 	select {
 	case <-r.interrupt:
 		return endf(Cancelled, "the run was interrupted")
-	case <-ctx.Done():
-		if cause := context.Cause(ctx); cause != context.Canceled {
-			return endf(Cancelled, "the run was interrupted: %v", cause)
-		}
-		return endf(Cancelled, "the run was interrupted")
 	default:
 	}
-	if r.control() == Leave {
+	switch cause := context.Cause(ctx); {
+	case cause == context.Canceled:
+		return endf(Cancelled, "the run was interrupted")
+	case cause != nil:
+		return endf(Cancelled, "the run was interrupted: %v", cause)
+	case r.control() == Leave:
 		return errStopped()
 	}
 	return nil

@@ -20,7 +20,7 @@ func ExampleAsk() {
 
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 	defer cancel()
-	answer, err := judge.Ask(ctx, nil, judge.Request{
+	answer, err := judge.Ask(ctx, judge.Request{
 		API:      judge.OpenAI,
 		BaseURL:  server.URL,
 		Model:    "small",

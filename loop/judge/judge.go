@@ -63,42 +63,32 @@ const (
 )
 
 // Ask asks the model. The deadline of ctx covers everything; without one the question may take as long as the service
-// does. c may be nil; what it says about redirects does not count, for none is followed. Every error is an [*Error]; with
-// one of the kind BadAnswer there may be an answer that has no value but the tokens that it took.
+// does. Ask follows no redirect. Every error is an [*Error]; with one of the kind BadAnswer there may be an answer that has
+// no value but the tokens that it took.
 //
 // A service that is busy (status 429, 503 or 529) or that no connection can be made to is asked again, three times in
 // all, while time lasts. A service that refuses the form in which the schema of the answer is sent is asked once more
 // without it: the question states the schema in words too.
-func Ask(ctx context.Context, c *http.Client, r Request) (*Answer, error) {
+func Ask(ctx context.Context, r Request) (*Answer, error) {
 	w, err := r.wire()
 	if err != nil {
 		return nil, err
 	}
-	client := http.Client{Transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableKeepAlives: true,
-	}}
-	if c != nil {
-		client = *c
+	client := http.Client{
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableKeepAlives: true},
+		// A redirect would carry the key to an address that was not named.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	// A redirect would carry the key to an address that was not named.
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-	structured := true
-	pause := firstPause
+	structured, pause := true, firstPause
 	for try := 1; ; try++ {
 		body, err := json.Marshal(w.body(r, structured))
 		if err != nil {
 			return nil, &Error{Kind: BadRequest, Message: "the schema of the answer is no JSON", Err: err}
 		}
-		response, wait, err := send(ctx, &client, w, body)
-		if err == nil {
-			return answerOf(response)
-		}
-		var failed *Error
-		if !errors.As(err, &failed) {
-			return nil, err
-		}
+		response, wait, failed := send(ctx, &client, w, body)
 		switch {
+		case failed == nil:
+			return answerOf(response)
 		case failed.Status == http.StatusBadRequest && structured && w.refusesSchema(failed.Message):
 			structured = false
 			continue
@@ -119,7 +109,7 @@ func Ask(ctx context.Context, c *http.Client, r Request) (*Answer, error) {
 }
 
 // send makes one request. wait is how long the service asks to be left alone.
-func send(ctx context.Context, client *http.Client, w *wire, body []byte) (response []byte, wait time.Duration, err error) {
+func send(ctx context.Context, client *http.Client, w *wire, body []byte) (response []byte, wait time.Duration, failed *Error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, strings.NewReader(string(body)))
 	if err != nil {
 		return nil, 0, &Error{Kind: BadRequest, Message: "the address " + w.host + " cannot be used", Err: err}

@@ -89,7 +89,7 @@ func ask(t *testing.T, r judge.Request) (*judge.Answer, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	return judge.Ask(ctx, nil, r)
+	return judge.Ask(ctx, r)
 }
 
 func TestAnthropicMessages(t *testing.T) {
@@ -276,7 +276,7 @@ func TestDeadlineCoversEverything(t *testing.T) {
 			s := serve(t, c.reply)
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
-			if _, err := judge.Ask(ctx, nil, question(s.URL)); kind(err) != c.kind {
+			if _, err := judge.Ask(ctx, question(s.URL)); kind(err) != c.kind {
 				t.Errorf("the error is %q: %v, want %q", kind(err), err, c.kind)
 			}
 		})
@@ -299,9 +299,7 @@ func TestKeyIsNotCarriedElsewhere(t *testing.T) {
 	thief := serve(t, says(verdict))
 	for _, code := range []int{301, 302, 307, 308} {
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, thief.URL+r.URL.Path, code) })
-		client := s.Client()
-		client.CheckRedirect = func(*http.Request, []*http.Request) error { return nil } // what a caller says does not count
-		_, err := judge.Ask(t.Context(), client, question(s.URL))
+		_, err := judge.Ask(t.Context(), question(s.URL))
 		if kind(err) != judge.BadStatus || !strings.Contains(err.Error(), "redirect") {
 			t.Errorf("%d: the error is %q: %v", code, kind(err), err)
 		}

@@ -78,7 +78,7 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 	if r.Turns = turns(ctx, q, limit, results == "true"); len(r.Turns) == 0 {
 		return absent("there is no conversation to judge")
 	}
-	answer, err := Ask(ctx, nil, r)
+	answer, err := Ask(ctx, r)
 	var v rules.Value
 	if err == nil {
 		v = typed(q.Fact.Schema, answer)

@@ -15,55 +15,44 @@ import (
 // Recorder tests a recorder. open gives an empty one and read, which gives what it has
 // taken so far; read is nil if that cannot be read back.
 func Recorder(t *testing.T, open func(t *testing.T) (r loop.Recorder, read func() []*loop.Record)) {
-	t.Run("one", func(t *testing.T) {
-		r, read := open(t)
-		record := decision("1")
-		before := asJSON(t, record)
-		if err := r.Record(t.Context(), record); err != nil {
-			t.Fatalf("Record fails: %v", err)
+	const goroutines, each = 8, 8
+	r, read := open(t)
+	var all []*loop.Record
+	want := map[string]string{}
+	var wg sync.WaitGroup
+	for i := range goroutines {
+		own := make([]*loop.Record, each)
+		for n := range own {
+			own[n] = decision(fmt.Sprintf("%d-%d", i, n))
+			want[own[n].ID] = asJSON(t, own[n])
 		}
-		if after := asJSON(t, record); after != before {
-			t.Errorf("the record was changed from\n%s\nto\n%s", before, after)
-		}
-		if read == nil {
-			return
-		}
-		got := read()
-		if len(got) != 1 {
-			t.Fatalf("%d records are read back, want 1", len(got))
-		}
-		if back := asJSON(t, got[0]); back != before {
-			t.Errorf("the record comes back as\n%s\nwant\n%s", back, before)
-		}
-	})
-	t.Run("concurrent use", func(t *testing.T) {
-		const goroutines, each = 8, 8
-		r, read := open(t)
-		var wg sync.WaitGroup
-		for i := range goroutines {
-			wg.Go(func() {
-				for n := range each {
-					if err := r.Record(t.Context(), decision(fmt.Sprintf("%d-%d", i, n))); err != nil {
-						t.Errorf("Record fails: %v", err)
-					}
+		all = append(all, own...)
+		wg.Go(func() {
+			for _, record := range own {
+				if err := r.Record(t.Context(), record); err != nil {
+					t.Errorf("Record fails: %v", err)
 				}
-			})
-		}
-		wg.Wait()
-		if read == nil {
-			return
-		}
-		seen := map[string]bool{}
-		for _, record := range read() {
-			if seen[record.ID] {
-				t.Errorf("the record %s is there twice", record.ID)
 			}
-			seen[record.ID] = true
+		})
+	}
+	wg.Wait()
+	for _, record := range all {
+		if got := asJSON(t, record); got != want[record.ID] {
+			t.Errorf("the record %s was changed to\n%s\nfrom\n%s", record.ID, got, want[record.ID])
 		}
-		if len(seen) != goroutines*each {
-			t.Errorf("%d records are read back, want %d", len(seen), goroutines*each)
+	}
+	if read == nil {
+		return
+	}
+	for _, record := range read() {
+		if got := asJSON(t, record); got != want[record.ID] {
+			t.Errorf("the record %s comes back as\n%s\nwant, once,\n%s", record.ID, got, want[record.ID])
 		}
-	})
+		delete(want, record.ID)
+	}
+	if len(want) > 0 {
+		t.Errorf("%d records of %d do not come back", len(want), len(all))
+	}
 }
 
 // decision is a record with a value in most fields.
