@@ -83,7 +83,7 @@ func (x *examination) checkSettings() {
 		if !x.project.Lacks(workspace.DefaultPolicy) {
 			policy = ""
 		}
-		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install "+setup.Names()[0]+policy+" (other hosts: "+strings.Join(setup.Names()[1:], ", ")+")")
+		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install "+setup.Names()[0]+policy+" (other hosts: ralph help install)")
 	}
 }
 

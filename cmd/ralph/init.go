@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
@@ -78,7 +77,7 @@ func (a *app) adviseNext(ctx context.Context, p *project.Project, template strin
 		steps = append(steps, "ralph trust "+e.name+": approve the programs that it runs and the model that it asks; read it first")
 	}
 	steps = append(steps,
-		"ralph install claude-code"+policyFlag+": Claude Code asks it at every stop (other hosts: "+strings.Join(setup.Names()[1:], ", ")+")",
+		"ralph install claude-code"+policyFlag+": Claude Code asks it at every stop (other hosts: ralph help install)",
 		start+"; ralph status and ralph explain show what happens")
 	fmt.Fprintln(a.stdout, "next:")
 	for i, step := range steps {
