@@ -113,7 +113,7 @@ func FuzzEncode(f *testing.F) {
 			if name == host.Cursor {
 				known = map[string]bool{"followup_message": true, "continue": true, "additional_context": true}
 			}
-			if name == host.Copilot || name == "" {
+			if name == host.Copilot || name == host.OpenHands || name == "" {
 				known["additionalContext"] = true
 			}
 			if name == host.Codex && event != host.UserPromptSubmit {

@@ -60,7 +60,7 @@ type Host struct {
 type eventName struct{ event, name string }
 
 // hosts lists every host that is known, in the order in which a user would look for them.
-var hosts = []*Host{&claudeCode, &codex, &gemini, &qwen, &copilot, &cursor, &droid, &vscode, &goose}
+var hosts = []*Host{&claudeCode, &codex, &gemini, &qwen, &copilot, &cursor, &droid, &vscode, &goose, &openHands}
 
 // Detect recognises the host by the hook input alone. The environment is no help (several hosts set CLAUDE_PROJECT_DIR), nor
 // is the file that registered the hook (several hosts run the hooks in .claude/settings.json). Paths of session files count
