@@ -231,30 +231,26 @@ func (d *deriver) object(n *node, t *Schema) {
 	}
 }
 
+// bounds gives t the bounds of a number.
 func (d *deriver) bounds(n *node, t *Schema) {
 	for _, l := range n.limits {
-		bound := l.bound
+		side, sign := &t.Min, 1.0
 		switch l.name {
 		case "minimum", "exclusiveMinimum":
-			if t.Kind == Int {
-				bound = math.Ceil(bound)
-			}
-			if t.Kind == Int && bound == l.bound && l.name == "exclusiveMinimum" {
+		case "maximum", "exclusiveMaximum":
+			side, sign = &t.Max, -1 // mirrored, it is a lower bound
+		default:
+			continue
+		}
+		bound := l.bound * sign
+		if t.Kind == Int {
+			if bound = math.Ceil(bound); bound == l.bound*sign && strings.HasPrefix(l.name, "exclusive") {
 				bound++
 			}
-			if t.Min == nil || bound > *t.Min {
-				t.Min = &bound
-			}
-		case "maximum", "exclusiveMaximum":
-			if t.Kind == Int {
-				bound = math.Floor(bound)
-			}
-			if t.Kind == Int && bound == l.bound && l.name == "exclusiveMaximum" {
-				bound--
-			}
-			if t.Max == nil || bound < *t.Max {
-				t.Max = &bound
-			}
+		}
+		if *side == nil || bound > **side*sign {
+			bound *= sign
+			*side = &bound
 		}
 	}
 }

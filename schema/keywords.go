@@ -2,7 +2,7 @@ package schema
 
 import (
 	"math/big"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -125,11 +125,11 @@ func isMultiple(size, bound float64) bool {
 }
 
 func keywordOf(name string) (keyword, bool) {
-	i := sort.Search(len(keywords), func(i int) bool { return keywords[i].name >= name })
-	if i < len(keywords) && keywords[i].name == name {
-		return keywords[i], true
+	i, ok := slices.BinarySearchFunc(keywords[:], name, func(k keyword, name string) int { return strings.Compare(k.name, name) })
+	if !ok {
+		return keyword{}, false
 	}
-	return keyword{}, false
+	return keywords[i], true
 }
 
 // draft is the year of a draft, or its number before there were years, so that drafts compare by age.

@@ -11,26 +11,15 @@ import (
 	"time"
 )
 
-// Op is what a change does to a file.
+// Op is what a change does to a file, in the order in which [Root.Apply] changes several files.
 type Op uint8
 
 const (
 	OpSet     Op = iota // set the values of Change.Sets; the zero value
-	OpDelete            // remove the file; of a link, only the link
 	OpArchive           // move the file to .ralph/archive/TIME/path; a link that led to it is removed
+	OpDelete            // remove the file; of a link, only the link
 	opWrite             // replace the whole file, see Root.Write
 )
-
-// order says when to do it among the changes to other files.
-func (o Op) order() int {
-	switch o {
-	case OpArchive:
-		return 1
-	case OpDelete:
-		return 2
-	}
-	return 0
-}
 
 // A Change is one thing to do to one file of the project.
 type Change struct {
@@ -98,7 +87,7 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 		}
 	}
 	// What is removed cannot always be put back as it was, so it comes last.
-	slices.SortStableFunc(targets, func(a, b *target) int { return a.end.order() - b.end.order() })
+	slices.SortStableFunc(targets, func(a, b *target) int { return int(a.end) - int(b.end) })
 	for i, t := range targets {
 		err := t.commit()
 		if err == nil {
@@ -154,13 +143,7 @@ type target struct {
 }
 
 func (t *target) verb() string {
-	switch t.end {
-	case OpDelete:
-		return "delete"
-	case OpArchive:
-		return "archive"
-	}
-	return "write"
+	return map[Op]string{OpSet: "write", OpDelete: "delete", OpArchive: "archive"}[t.end]
 }
 
 func (t *target) failed(err error) error {

@@ -36,17 +36,14 @@ const (
 	Invalid               // bytes were read, and they are not what they should be
 )
 
-// String gives "ok", "missing" or "invalid".
+var statusNames = [...]string{"ok", "missing", "invalid"}
+
+// String returns "ok", "missing" or "invalid".
 func (s Status) String() string {
-	switch s {
-	case OK:
-		return "ok"
-	case Missing:
-		return "missing"
-	case Invalid:
-		return "invalid"
+	if int(s) >= len(statusNames) {
+		return "status " + strconv.Itoa(int(s))
 	}
-	return "status " + strconv.Itoa(int(s))
+	return statusNames[s]
 }
 
 // Format is how the bytes of a file are understood.
@@ -64,21 +61,14 @@ const (
 	LenientFrontMatter
 )
 
-// String gives the name of the format for users.
+var formatNames = [...]string{"text", "JSON", "front matter", "checklist", "lenient front matter"}
+
+// String returns the name of the format for users.
 func (f Format) String() string {
-	switch f {
-	case Text:
-		return "text"
-	case JSON:
-		return "JSON"
-	case FrontMatter:
-		return "front matter"
-	case Checklist:
-		return "checklist"
-	case LenientFrontMatter:
-		return "lenient front matter"
+	if int(f) >= len(formatNames) {
+		return "format " + strconv.Itoa(int(f))
 	}
-	return "format " + strconv.Itoa(int(f))
+	return formatNames[f]
 }
 
 // A File says what to read, and how.

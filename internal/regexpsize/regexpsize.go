@@ -3,7 +3,6 @@ package regexpsize
 
 import (
 	"math"
-	"math/bits"
 	"regexp/syntax"
 	"strings"
 )
@@ -20,26 +19,25 @@ func Instructions(src string) (int, error) {
 }
 
 // Of is Instructions of a pattern that is already parsed.
-func Of(tree *syntax.Regexp) int { return add(2, copies(tree)) }
+func Of(tree *syntax.Regexp) int { return int(min(2+copies(tree), math.MaxInt32)) }
 
-func copies(re *syntax.Regexp) int {
-	n := 0
+func copies(re *syntax.Regexp) (n float64) {
 	for _, sub := range re.Sub {
-		n = add(n, copies(sub))
+		n += copies(sub)
 	}
 	switch re.Op {
 	case syntax.OpLiteral:
-		return len(re.Rune)
+		return float64(len(re.Rune))
 	case syntax.OpCharClass:
-		return 1 + len(re.Rune)/16 // its table is looked through
+		return float64(1 + len(re.Rune)/16) // its table is looked through
 	case syntax.OpCapture:
-		return add(n, 2)
+		return n + 2
 	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest:
-		return add(n, 1)
+		return n + 1
 	case syntax.OpRepeat:
-		return mul(max(re.Min, re.Max, 1), add(n, 1))
+		return float64(max(re.Min, re.Max, 1)) * (n + 1)
 	case syntax.OpAlternate:
-		return add(n, len(re.Sub))
+		return n + float64(len(re.Sub))
 	case syntax.OpConcat:
 		return n
 	}
@@ -56,18 +54,4 @@ func Parsing(src string) int {
 		n += folded * strings.Count(src, "-")
 	}
 	return n
-}
-
-func add(a, b int) int {
-	if a > math.MaxInt-b {
-		return math.MaxInt
-	}
-	return a + b
-}
-
-func mul(a, b int) int {
-	if hi, lo := bits.Mul64(uint64(a), uint64(b)); hi == 0 && lo <= math.MaxInt {
-		return int(lo)
-	}
-	return math.MaxInt
 }

@@ -95,11 +95,11 @@ func removeLock(path string, _ time.Time) error {
 	if err != nil || l == nil {
 		return err
 	}
-	if !openFilesGo {
+	if openFilesGo {
+		defer l.Unlock()
+	} else {
 		l.Unlock()
-		return os.Remove(path)
 	}
-	defer l.Unlock()
 	return os.Remove(path)
 }
 

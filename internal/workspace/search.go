@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +20,7 @@ const ralphDir = ".ralph"
 //
 // The search ends at a directory that another user could have put a policy into: see [usable].
 func Above(dir string, files []string, getenv func(string) string) string {
-	end := homeOf(getenv)
+	end := home.Dir(getenv)
 	git := ""
 	for at := dir; usable(at, end); at = filepath.Dir(at) {
 		if isDir(filepath.Join(at, ralphDir)) || holds(at, files) {
@@ -64,7 +63,7 @@ func PolicyName(full string) string {
 // file system nor the home directory, only this user can write to it, and it is this user's.
 // For root it may be another's. Where the system does not say who can write, only folders
 // within the home directory are usable.
-func usable(dir string, home homeDir) bool {
+func usable(dir, home string) bool {
 	if dir == filepath.Dir(dir) {
 		return false
 	}
@@ -72,24 +71,10 @@ func usable(dir string, home homeDir) bool {
 	if err != nil || !info.IsDir() {
 		return false
 	}
-	if home.info != nil && os.SameFile(home.info, info) {
+	if own, err := os.Stat(home); err == nil && os.SameFile(own, info) {
 		return false
 	}
-	return private(dir, home.path, info)
-}
-
-// homeDir is the user's home directory.
-type homeDir struct {
-	path string
-	info fs.FileInfo // nil if there is none
-}
-
-func homeOf(getenv func(string) string) homeDir {
-	h := homeDir{path: home.Dir(getenv)}
-	if h.path != "" {
-		h.info, _ = os.Stat(h.path)
-	}
-	return h
+	return private(dir, home, info)
 }
 
 func isDir(path string) bool {
@@ -104,7 +89,7 @@ func MainTree(dir string, getenv func(string) string) string {
 		return ""
 	}
 	main := r.Main()
-	if main != "" && !usable(main, homeOf(getenv)) {
+	if main != "" && !usable(main, home.Dir(getenv)) {
 		return ""
 	}
 	return main
