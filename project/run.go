@@ -104,9 +104,21 @@ func (p *Project) Run(ctx context.Context, q RunRequest) (r *Run, err error) {
 // fresh makes a new run.
 func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 	r = &Run{Dir: p.dir, home: p, agent: q.Agent, merge: q.Merge}
+	if len(q.Agent) > 0 { // what is wrong with its command line is said first
+		client, err := clientOf(q.Client, q.Agent)
+		if err == nil {
+			_, err = client.Command(run.Invocation{Args: q.Agent, Dir: p.dir})
+		}
+		if err != nil {
+			return r, err
+		}
+	}
+	bounded := q.Until != "" || q.Limits != run.Limits{}
 	switch {
 	case q.Merge && !q.Worktree:
 		return r, errors.New("--merge is for --worktree")
+	case q.Policy == "" && q.Prompt == "" && p.Lacks(workspace.DefaultPolicy):
+		return r, fmt.Errorf("no policy says when the run ends, as there is no %s: write one with ralph init, name one with --policy, or write --prompt with --until or --max", workspace.DefaultPolicy)
 	case q.Policy == "" && q.Prompt == "":
 		q.Policy = workspace.DefaultPolicy
 	case q.Policy != "":
@@ -114,6 +126,8 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 		return r, errors.New("--set is for --policy: a prompt has no params")
 	case len(q.Prompt) > maxRepeated:
 		return r, fmt.Errorf("without --policy the prompt has at most %d KiB, since a policy repeats it: have it name a file to read", maxRepeated>>10)
+	case q.Policy == "" && !bounded:
+		return r, errors.New("nothing says when the run ends: add --until TEXT that the agent writes when it is done, a limit such as --max 10, or --policy NAME")
 	}
 	if err := r.load(ctx, q); err != nil {
 		return r, err

@@ -6,8 +6,8 @@ import (
 )
 
 func completeClaude(l *cmdline, session string) {
-	if at, written := l.find("-p", "--print"); at >= 0 && at+1 < len(l.args) && !strings.HasPrefix(l.args[at+1], "-") {
-		l.refuse(ownPrompt, written)
+	if at, _ := l.find("-p", "--print"); at >= 0 && at+1 < len(l.args) && !strings.HasPrefix(l.args[at+1], "-") {
+		l.refusePrompt(l.args[at+1])
 	}
 	l.refuse(ownPrompt, "--", "--input-format")
 	l.refuse(ownSession, "-c", "--continue", "-r", "--resume", "--session-id", "--from-pr", "--teleport")

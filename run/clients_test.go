@@ -98,7 +98,7 @@ func TestCommandIsRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"claude", "-p", "Fix it."}, "claude: leave out -p: the run gives the prompt"},
+		{[]string{"claude", "-p", "Fix it."}, `claude: the run gives the prompt: leave out "Fix it." here, and write --prompt "Fix it." before the agent`},
 		{[]string{"claude", "-p", "--", "Fix it."}, "leave out --: the run gives the prompt"},
 		{[]string{"claude", "-p", "--output-format", "json"}, "leave out --output-format json: the run reads what --output-format stream-json prints"},
 		{[]string{"claude", "--output-format=text"}, "leave out --output-format text"},
@@ -107,8 +107,8 @@ func TestCommandIsRefused(t *testing.T) {
 		{[]string{"claude", "--bg"}, "leave out --bg"},
 		{[]string{"codex", "exec", "resume", "--last"}, "codex: leave out resume"},
 		{[]string{"codex", "exec", "-"}, "leave out -: the run gives the prompt"},
-		{[]string{"gemini", "-p", "Fix it."}, "gemini: leave out -p"},
-		{[]string{"gemini", "--prompt=Fix it."}, "leave out --prompt"},
+		{[]string{"gemini", "-p", "Fix it."}, `gemini: the run gives the prompt: leave out "Fix it." here`},
+		{[]string{"gemini", "--prompt=Fix it."}, `write --prompt "Fix it." before the agent`},
 		{[]string{"gemini", "-o"}, "leave out -o "},
 		{[]string{"gemini", "-i", "x"}, "leave out -i"},
 		{[]string{"qwen", "-c"}, "qwen: leave out -c"},

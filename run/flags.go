@@ -52,6 +52,13 @@ func (l *cmdline) refuse(why string, names ...string) {
 	}
 }
 
+// refusePrompt refuses a prompt in the agent's command line.
+func (l *cmdline) refusePrompt(prompt string) {
+	if l.err == nil {
+		l.err = fmt.Errorf("%s: the run gives the prompt: leave out %q here, and write --prompt %[2]q before the agent", l.client, prompt)
+	}
+}
+
 // Why flags are refused.
 const (
 	ownPrompt  = "the run gives the prompt"
@@ -89,7 +96,11 @@ func (l *cmdline) noPrompt(names ...string) {
 	case l.args[at] == written && (at+1 == len(l.args) || strings.HasPrefix(l.args[at+1], "-")):
 		l.args = slices.Delete(l.args, at, at+1)
 	default:
-		l.refuse(ownPrompt, names...)
+		_, prompt, ok := strings.Cut(l.args[at], "=")
+		if !ok {
+			prompt = l.args[at+1]
+		}
+		l.refusePrompt(prompt)
 	}
 }
 

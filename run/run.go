@@ -319,7 +319,7 @@ func (r *Runner) iterate(ctx context.Context) error {
 	case errors.Is(err, errStuck):
 		return endf(Failed, "iteration %d: %v", n, err)
 	case err != nil:
-		p.Iterations--
+		p.Phase, p.Iterations = ready, n-1 // nothing was started that could be lost
 		return endf(Failed, "the agent cannot be started: %v", err)
 	}
 	p.after(res, exit.Exit)

@@ -161,6 +161,24 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// An agent that cannot be started is no iteration: not in this run, and not when the run is resumed.
+func TestNotStarted(t *testing.T) {
+	dir, state := project(t)
+	policy := load(t, "ralph: 1\nlimits: {continuations: 9}\nrules: [{name: a, continue: go}]\n")
+	opts := []run.Option{run.WithDir(dir), run.WithState(state), run.WithArgs("no-such-agent-of-ralph"), run.Hasty()}
+	for range 3 {
+		r, err := run.New(policy, run.Generic(), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, lines := all(t, t.Context(), r)
+		if last := events[len(events)-1]; last.Ended != run.Failed || last.Totals.Iterations != 0 || len(last.Totals.Outcomes) != 0 {
+			t.Errorf("%+v\n%s", last, strings.Join(lines, "\n"))
+		}
+		opts = []run.Option{run.WithDir(dir), run.WithState(state), run.Resume(r.ID()), run.Hasty()}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	dir, state := project(t)
 	for _, c := range []struct {

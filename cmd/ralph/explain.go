@@ -45,7 +45,7 @@ func (a *app) explainCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	policiesFlag(fl, &f.policies)
+	policiesFlag(fl, &f.policies).Usage = "only decisions of this policy `name`; with --now or --input the policies that decide (default " + workspace.DefaultPolicy + "); may be repeated"
 	setFlag(fl, &f.set)
 	fl.StringVarP(&f.input, "input", "i", "", "`file` with an event to decide now, - for stdin")
 	fl.BoolVar(&f.now, "now", false, "decide now, as if an agent were about to stop in this project")
@@ -199,7 +199,7 @@ func (a *app) decideNow(ctx context.Context, f explainFlags) ([]loop.Record, err
 		return nil, err
 	}
 	if len(loops) == 0 {
-		return nil, errors.New("loops are off, because of RALPH_OFF or the file .ralph/off")
+		return nil, errors.New("all loops are off; see: ralph status")
 	}
 	records := make([]loop.Record, len(loops))
 	for i, d := range decide(ctx, ev, loops, true) {

@@ -20,8 +20,9 @@ import (
 )
 
 // policiesFlag declares --policy, or -p.
-func policiesFlag(fl *pflag.FlagSet, names *[]string) {
+func policiesFlag(fl *pflag.FlagSet, names *[]string) *pflag.Flag {
 	fl.StringArrayVarP(names, "policy", "p", nil, "policy `file`, or name of a shipped policy; may be repeated (default "+workspace.DefaultPolicy+")")
+	return fl.Lookup("policy")
 }
 
 // setFlag declares --set.

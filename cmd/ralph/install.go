@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -183,8 +182,8 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if len(absent) > 0 {
 		fmt.Fprintf(a.stdout, "%s has no %s, so it does not ask %s there.\n", g.Title, wordList(absent, "and no"), policyList(f.policies))
 	}
-	if dir, err := os.Getwd(); err == nil && g.Settings.Here && f.scope != setup.ScopeUser && !workspace.SameFile(dir, p.Dir()) && workspace.Beneath(p.Dir(), dir) {
-		fmt.Fprintf(a.stdout, "Start %s in %s: it reads only the settings of the folder that it is started in.\n", g.Title, p.Dir())
+	if g.Settings.Here && f.scope != setup.ScopeUser && a.below(p) {
+		a.showHere(g, p)
 	}
 	if f.scope == setup.ScopeUser {
 		fmt.Fprintln(a.stdout, "In each project, its loops and settings count once you start a loop there or run: ralph trust")

@@ -100,11 +100,14 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 		return err
 	}
 	t := logTable{paint: a.palette(), ids: f.all || f.follow, all: f.all, prefix: distinct(sessions), widths: []int{0, len(time.DateTime), len("continue"), 8, 14, 16}}
+	if file, ok := a.terminal(a.stdout); ok {
+		t.narrow(widthOf(file))
+	}
 	for _, e := range entries {
 		t.fit(t.cells(e))
 	}
 	if !f.follow {
-		fmt.Fprintln(a.stdout, t.paint.in(bold, t.line(t.titles(), "")+"reason"))
+		fmt.Fprintln(a.stdout, t.whole(t.titles(), bold, "reason"))
 	}
 	return a.entries(ctx, p, q, entries, f.follow, func(e project.Entry) { t.write(a.stdout, e, e.Goal(ctx)) })
 }
@@ -154,6 +157,7 @@ func (a *app) noDecision(asked bool) {
 // A logTable shows decisions, one a line.
 type logTable struct {
 	paint  palette
+	most   int   // characters of a line: those of the terminal, 0 for any number
 	widths []int // of the columns, but for the last
 	ids    bool  // in the place of numbers
 	all    bool  // with the roots
@@ -199,7 +203,22 @@ func (t *logTable) cells(e project.Entry) []string {
 	if e.Agent != "" {
 		session += "/" + firstRunes(e.Agent, 8)
 	}
-	return []string{number, e.Time.Local().Format(time.DateTime), e.Verdict(), session, e.Policy, e.By()}
+	at, policy, by := e.Time.Local().Format(time.DateTime), e.Policy, e.By()
+	if t.most > 0 && t.most < roomy {
+		at, policy, by = at[len("2006-"):len(at)-len(":05")], cut(project.Short(policy), 12), cut(by, 16)
+	}
+	return []string{number, at, e.Verdict(), session, policy, by}
+}
+
+// roomy is how many characters a line has room in that shows times, policies and rules in full.
+const roomy = 120
+
+// narrow has each line fit into so many characters: the end of the reason is cut off, and where there is little room also
+// what is shown of a time, a policy and a rule.
+func (t *logTable) narrow(most int) {
+	if t.most = most; most < roomy {
+		t.widths = []int{1, len("01-02 15:04"), len("continue"), len("session"), len("policy"), len("by")}
+	}
 }
 
 // fit makes room for a line.
@@ -219,7 +238,7 @@ func (t *logTable) line(cells []string, shade string) string {
 		default:
 			cell = fmt.Sprintf("%-*s", t.widths[i], cell)
 		}
-		if i == 2 {
+		if i == 2 || shade == bold {
 			cell = t.paint.in(shade, cell)
 		}
 		b.WriteString(cell + "  ")
@@ -231,10 +250,10 @@ func (t *logTable) write(w io.Writer, e project.Entry, goal string) {
 	cells := t.cells(e)
 	t.fit(cells) // -f shows it as it comes
 	shade := map[string]string{rules.Continue.String(): green, rules.Stop.String(): yellow}[e.Verdict()]
-	fmt.Fprint(w, t.line(cells, shade)+cut(done(e.Success, e.Said()), 100))
+	rest := cut(done(e.Success, e.Said()), 100)
 	note := func(what, text string) {
 		if text != "" {
-			fmt.Fprintf(w, "  (%s%s)", what, text)
+			rest += "  (" + what + text + ")"
 		}
 	}
 	if e.Event != host.Stop {
@@ -245,9 +264,25 @@ func (t *logTable) write(w io.Writer, e project.Entry, goal string) {
 	}
 	note("goal: ", goal)
 	if t.all {
-		fmt.Fprintf(w, "  [%s]", e.Root)
+		rest += "  [" + e.Root + "]"
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, t.whole(cells, shade, rest))
+}
+
+// whole is a line with what is behind the columns.
+func (t *logTable) whole(cells []string, shade, rest string) string {
+	left := t.most
+	for _, width := range t.widths {
+		left -= width + 2
+	}
+	switch {
+	case t.most == 0:
+	case left < 2: // not even the columns fit
+		return cut(t.line(cells, ""), t.most)
+	default:
+		rest = cut(rest, left)
+	}
+	return t.line(cells, shade) + rest
 }
 
 // parseSince reads a point in time, or how long ago it was.

@@ -9,10 +9,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/project"
 )
 
 // Followed, the log goes on with the decisions that come, until the person ends it.
@@ -170,6 +173,30 @@ func TestLogIsTaken(t *testing.T) {
 	} {
 		if diff := cmp.Diff(tt.want, strings.TrimSpace(first(strings.Fields(tt.args)...))); diff != "" {
 			t.Errorf("%s: -want +got\n%s", tt.args, diff)
+		}
+	}
+}
+
+// On a terminal each line of the log has its number and fits, however narrow the terminal is.
+func TestLogFits(t *testing.T) {
+	e := project.Entry{Number: 12, Decision: project.Decision{
+		ID: "18a000000000000000000000", Time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local), Policy: ".ralph/a-policy-with-a-long-name.yaml", Event: host.Stop,
+		Session: "019a9f3c-1111-7000-8000-0000000000aa", Agent: "subagent-1", Rule: "a/rule-with-a-name-that-is-long", Reason: strings.Repeat("because ", 40), Root: "/a/project",
+	}}
+	for _, width := range []int{20, 60, 80, 120, 200} {
+		for _, ids := range []bool{false, true} {
+			table := logTable{ids: ids, all: ids, prefix: 8, widths: []int{0, len(time.DateTime), len("continue"), 8, 14, 16}}
+			table.narrow(width)
+			table.fit(table.cells(e))
+			var out strings.Builder
+			table.write(&out, e, "a goal")
+			line := strings.TrimSuffix(out.String(), "\n")
+			if n := utf8.RuneCountInString(line); n > width || n < min(width-1, 120) || !ids && !strings.HasPrefix(line, "12  ") || strings.Contains(line, "\n") {
+				t.Errorf("%d of %d characters: %q", n, width, line)
+			}
+			if head := table.whole(table.titles(), bold, "reason"); utf8.RuneCountInString(head) > width {
+				t.Errorf("the titles have more than %d characters: %q", width, head)
+			}
 		}
 	}
 }

@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -203,4 +206,29 @@ func (r result) letsGo(t testing.TB, notice, stderr string) {
 	if !strings.Contains(r.stderr, stderr) || r.stderr == "" && stderr != "" {
 		t.Errorf("stderr %q, want %q in it", r.stderr, stderr)
 	}
+}
+
+// A newcomer finds the way: so many commands and flags are enough.
+func TestCommandsAndFlags(t *testing.T) {
+	commands, flags := 0, 0
+	var count func(c *cobra.Command)
+	count = func(c *cobra.Command) {
+		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Name != "help" { // which every command has
+				flags++
+			}
+		})
+		c.PersistentFlags().VisitAll(func(*pflag.Flag) { flags++ })
+		for _, sub := range c.Commands() {
+			commands++
+			count(sub)
+		}
+	}
+	root := commandTree()
+	root.InitDefaultVersionFlag()
+	count(root)
+	if commands > 20 || flags > 90 {
+		t.Errorf("%d commands with %d flags, want at most 20 with 90", commands, flags)
+	}
+	t.Logf("%d commands, %d flags", commands, flags)
 }

@@ -15,7 +15,7 @@ func (a *app) palette() palette { return palette(a.colors()) }
 
 // in gives a text in a shade.
 func (p palette) in(shade, text string) string {
-	if !p || text == "" {
+	if !p || text == "" || shade == "" {
 		return text
 	}
 	return shade + text + noColor

@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -45,13 +43,7 @@ func (a *app) runView(f runFlags, most int, in interruption) *runView {
 	v := &runView{out: a.stdout, errs: a.stderr, json: f.format == "json", notes: in.note, max: cmp.Or(most, run.DefaultIterations)}
 	stop := func() {}
 	if file, ok := a.terminal(a.stdout); ok && !v.json {
-		v.live = func() int {
-			width, _, err := term.GetSize(int(file.Fd()))
-			if err != nil || width < 1 {
-				width = 80
-			}
-			return width
-		}
+		v.live = func() int { return widthOf(file) }
 		ticker := time.NewTicker(time.Second)
 		v.tick, stop = ticker.C, ticker.Stop
 	}

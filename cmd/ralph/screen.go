@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
 )
 
 // A screen shows text: what a terminal obeys appears as an escape, so that no file, agent or log can move the cursor, set
@@ -116,6 +117,15 @@ func unscreened(w io.Writer) io.Writer {
 func (a *app) terminal(w io.Writer) (f *os.File, ok bool) {
 	f, ok = unscreened(w).(*os.File)
 	return f, ok && isatty.IsTerminal(f.Fd()) && a.getenv("TERM") != "dumb"
+}
+
+// widthOf is how many characters a line of a terminal has.
+func widthOf(terminal *os.File) int {
+	width, _, err := term.GetSize(int(terminal.Fd()))
+	if err != nil || width < 1 {
+		return 80
+	}
+	return width
 }
 
 // fileOut is stdout for text that is a file: elsewhere than on a terminal, every byte of it counts.

@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -155,9 +158,38 @@ func (a *app) showStarted(ctx context.Context, p *project.Project, s *project.St
 		fmt.Fprintln(a.stdout, "  trusted   the loops and settings of this project count for hooks of all projects too")
 	}
 	fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %[1]s\n", short)
-	if a.hookTime(ctx, p, s.Policy) == 0 {
-		fmt.Fprintf(a.stdout, "no agent uses this policy yet; install it with: ralph install claude-code --policy %s\n", short)
+	a.showSeeing(ctx, p, s.Policy)
+}
+
+// showSeeing says when no agent would see the loop, or only one that is started elsewhere.
+func (a *app) showSeeing(ctx context.Context, p *project.Project, policy project.Policy) {
+	installed := a.setupIn(p.Dir()).Read(ctx)
+	seen := len(installed.Plugins()) > 0 && slices.Contains(setup.PluginPolicies(), policy.Name)
+	var shown []string
+	installed.Asking(func(in setup.Settings, _ setup.Entry, policies []string) {
+		if !hasPolicy(p, policies, policy) {
+			return
+		}
+		seen = true
+		if a.below(p) && in.Scope != setup.ScopeUser && in.Host.Settings.Here && !slices.Contains(shown, in.Host.Name) {
+			shown = append(shown, in.Host.Name)
+			a.showHere(in.Host, p)
+		}
+	})
+	if !seen {
+		fmt.Fprintf(a.stdout, "no agent uses this policy yet; install it with: ralph install claude-code --policy %s\n", policy.Short())
 	}
+}
+
+// below reports whether the working directory is in the project, and not its root.
+func (a *app) below(p *project.Project) bool {
+	here, err := a.here()
+	return err == nil && here != p.Dir() && workspace.Beneath(p.Dir(), here)
+}
+
+// showHere says where to start an agent that does not look for settings above.
+func (a *app) showHere(g setup.Host, p *project.Project) {
+	fmt.Fprintf(a.stdout, "Start %s in %s: it reads only the settings of the directory that it is started in.\n", g.Title, p.Dir())
 }
 
 // prompt gives the text that the loop repeats.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
 )
 
@@ -49,7 +50,11 @@ func (a *app) showStatus(ctx context.Context, format string) error {
 func (a *app) writeStatus(report *project.Status, now time.Time) {
 	paint := a.palette()
 	if report.Off != "" {
-		fmt.Fprintf(a.stdout, "all loops are off: %s; turn them on with: ralph resume\n", report.Off)
+		fix := "turn them on with: ralph resume"
+		if _, env := workspace.Off("", a.getenv); env {
+			fix = "unset RALPH_OFF in the environment of the agent"
+		}
+		fmt.Fprintf(a.stdout, "all loops are off: %s; %s\n", report.Off, fix)
 	}
 	for _, p := range report.Paused {
 		fmt.Fprintf(a.stdout, "paused: %s, %s; resume it with: ralph resume %s\n", pausedWhat(p), ago(now, p.At), pausedArgs(p))

@@ -18,6 +18,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, args []string) error { return a.uninstall(cmd.Context(), args[0], f) },
 	}
 	f.add(cmd)
+	cmd.Flags().Lookup("policy").Usage = "only the entry of this policy `file` or name; may be repeated (default: all entries of ralph)"
 	return cmd
 }
 
