@@ -78,8 +78,8 @@ func mistakes() []mistake {
 		{pattern: `(` + aName + `)\s*(?:=~|~=|~)\s*/((?:[^/\\]|\\.)*)/\w*`, message: noMatch, help: "write ${1} matches `${2}`"},
 		{pattern: `(` + aName + `)\s*(?:=~|~=|~)\s*(` + aText + `)`, message: noMatch, help: "write ${1} matches ${2}"},
 		{pattern: `\bmatches\s*/((?:[^/\\]|\\.)*)/\w*`, message: "a pattern is a string", help: "write matches `${1}`"},
-		{pattern: `(` + aName + `)\s+is\s+not\s+(?:None|null|nil|none|NULL|undefined|missing)\b`, message: noIs, fix: isThere},
-		{pattern: `(` + aName + `)\s+is\s+(?:None|null|nil|none|NULL|undefined|missing)\b`, message: noIs, fix: isNotThere},
+		{pattern: `(` + aName + `)\s+is\s+not\s+(?:None|null|nil|none|NULL|undefined|missing)\b`, message: noIs, fix: against("!=", "ok")},
+		{pattern: `(` + aName + `)\s+is\s+(?:None|null|nil|none|NULL|undefined|missing)\b`, message: noIs, fix: against("==", "missing")},
 		{pattern: `(` + aName + `)\s+is\s+not\s+empty\b`, message: noIs, help: `write len(${1}) > 0`},
 		{pattern: `(` + aName + `)\s+is\s+empty\b`, message: noIs, help: `write len(${1}) == 0`},
 		{pattern: `(` + aName + `)\s+is\s+[Tt]rue\b`, message: noIs, help: `write ${1}`},
@@ -234,18 +234,15 @@ func asMethod(groups []string) string {
 	return "write " + groups[1] + "." + strings.ToUpper(groups[2][:1]) + groups[2][1:] + "()"
 }
 
-func isThere(groups []string) string {
-	if strings.ContainsAny(groups[1], ".[") {
-		return "write " + groups[1] + " != nil"
+// against writes a comparison with nil, for which a fact has a function.
+func against(comparison, ask string) func(groups []string) string {
+	return func(groups []string) string {
+		write := groups[1] + " " + comparison + " nil"
+		if strings.ContainsAny(groups[1], ".[") {
+			return "write " + write
+		}
+		return "write " + ask + "(" + groups[1] + ") for a fact, " + write + " for a field"
 	}
-	return "write ok(" + groups[1] + ") for a fact, " + groups[1] + " != nil for a field"
-}
-
-func isNotThere(groups []string) string {
-	if strings.ContainsAny(groups[1], ".[") {
-		return "write " + groups[1] + " == nil"
-	}
-	return "write missing(" + groups[1] + ") for a fact, " + groups[1] + " == nil for a field"
 }
 
 func inList(groups []string) string {

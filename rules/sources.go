@@ -163,29 +163,8 @@ func (s SourceKind) argument() form.Shape {
 }
 
 func (s SourceKind) options() form.Keys {
-	var ks form.Keys
-	if s.Schema {
-		of := "the document"
-		switch {
-		case s.Glob:
-			of = "each file"
-		case s.Argv:
-			of = "the field json"
-		}
-		ks = append(ks, form.Key{Name: "schema", Shape: form.Schema, Doc: "JSON Schema of " + of + ": a file next to the policy, ralph:NAME, or inline."})
-	}
-	if s.Returns {
-		ks = append(ks, form.Key{Name: "returns", Shape: form.Schema, Doc: "JSON Schema of the answer: a file next to the policy, ralph:NAME, or inline."})
-	}
-	if s.Schema && s.Editable {
-		ks = append(ks, form.Key{Name: "inline", Shape: form.Bool, Doc: "The fields of this fact are names too. One fact at most, and it needs a schema."})
-	}
-	if s.Settle {
-		ks = append(ks, form.Key{Name: "settle", Shape: form.Duration, Doc: "How long to wait for a file that was just written and does not parse yet; not at all by default. A file that is older than this is never waited for."})
-	}
-	if s.Body {
-		ks = append(ks, form.Key{Name: "lenient", Shape: form.Bool, Doc: "Front matter that is not YAML is read field by field; problem(fact) says what was read so."})
-	}
+	takes := map[string]bool{"schema": s.Schema, "returns": s.Returns, "inline": s.Schema && s.Editable, "settle": s.Settle, "lenient": s.Body}
+	ks := slices.DeleteFunc(form.SourceOptionKeys(), func(k form.Key) bool { return !takes[k.Name] })
 	for _, o := range s.Options {
 		ks = append(ks, form.Key{Name: o.Name, Shape: o.shape(), Doc: o.Doc})
 	}
