@@ -18,6 +18,7 @@ func policyChecks() []func(*analyzer) {
 		(*analyzer).undecidedValue,
 		(*analyzer).unguardedFact,
 		(*analyzer).unboundedContinue,
+		(*analyzer).unreachedLimit,
 		(*analyzer).optionalField,
 	}
 }

@@ -1,0 +1,38 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/rules/internal/analysis"
+)
+
+// unreachedLimit reports limits that have no effect, because rules that read the same count end the
+// loop before: limits are tested once a rule continues. One that is a param can have other values.
+func (a *analyzer) unreachedLimit() {
+	root, _ := source.Parse(a.p.files[0].Src)
+	limits := root.Get("limits")
+	if limits == nil {
+		return
+	}
+	for _, l := range limits.Fields {
+		name := "loop." + l.Key.Value
+		most, fixed := l.Value.Decode().(int) // else it is a param
+		s := a.p.table.find(name)
+		if !fixed || s == nil || s.count() == nil || a.t.byKey["name "+s.key] == nil {
+			continue
+		}
+		reached := analysis.AtMost(analysis.Zero, a.t.byKey["name "+s.key].Var, -min(most, analysis.MaxConstant))
+		short, far := false, false // a rule continues at all, and as far
+		for i, r := range a.p.rules {
+			if r.Verb == verbContinue && !a.dead[i] {
+				short, far = true, far || !a.impossible(a.turn(i, a.holds[i], reached)...)
+			}
+		}
+		if short && !far {
+			pos := func(at source.Pos) Pos { return Pos{File: a.p.files[0].Name, Line: at.Line, Col: at.Col} }
+			a.report("unreached-limit", place{pos(l.Key.Start), pos(l.Value.End())}, "lower it, remove it, or let a rule continue until then",
+				fmt.Sprintf("this limit is never reached: no rule continues when %s is %d", name, most), where(reached))
+		}
+	}
+}
