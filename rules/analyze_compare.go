@@ -29,7 +29,7 @@ func (t *translator) comparison(n ast.Node, sc *scope) *analysis.Outcomes {
 		one := make([]*analysis.Formula, len(list.Nodes))
 		for i, e := range list.Nodes {
 			right, ok := t.sideOf(e, sc)
-			if !ok || !right.Constant() {
+			if _, constant := right.Constant(); !ok || !constant {
 				return nil
 			}
 			if one[i] = t.Equal(left, right); one[i] == nil {

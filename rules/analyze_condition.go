@@ -34,28 +34,21 @@ func (a *analyzer) condition(c *cond) (never bool) {
 	if c.op == leaf {
 		return a.operand(c.operand, w)
 	}
-	switch c.op {
-	case not: // what is wrong with it is what is wrong with what it turns round
-		a.condition(c.kids[0])
-		return a.impossible(w.Yes)
-	case choose:
+	if c.op == not || c.op == choose { // what is wrong with it is what is wrong with its parts
 		for _, k := range c.kids {
-			if k.op != leaf || !isLiteral(k.operand) {
+			if c.op == not || k.op != leaf || !isLiteral(k.operand) {
 				a.condition(k)
 			}
 		}
 		return a.impossible(w.Yes)
 	}
-	each := make([]bool, len(c.kids)) // kids that are never true (and), never false (or)
-	one := false
-	for i, k := range c.kids {
-		never := a.condition(k)
-		if c.op == and {
-			each[i] = never
-		} else {
-			each[i] = a.impossible(a.t.when(k).No)
+	one := false // a part is never true (and), never false (or)
+	for _, k := range c.kids {
+		decides := a.condition(k)
+		if c.op == or {
+			decides = a.impossible(a.t.when(k).No)
 		}
-		one = one || each[i]
+		one = one || decides
 	}
 	never = a.impossible(w.Yes)
 	if one || c.op == or && never {
@@ -96,21 +89,22 @@ func (a *analyzer) reason(o *operand, never *analysis.Formula) string {
 	if a.t.Answer(never) != analysis.Unsat {
 		return "the policy's own when sees to that already"
 	}
-	name, typ := "", (*schema.Schema)(nil)
-	switch {
-	case len(o.syms) != 1:
-	case len(o.reads) == 1:
-		name, typ = o.reads[0].name, o.reads[0].fact.typ.At(o.reads[0].path...)
-	case len(o.reads) == 0:
-		name, typ = o.syms[0].name, cmp.Or(o.syms[0].count(), o.syms[0].typ)
+	const unclear = "say what is meant, or leave it out"
+	if len(o.syms) != 1 || len(o.reads) > 1 {
+		return unclear
+	}
+	s := o.syms[0]
+	name, typ := s.name, cmp.Or(s.count(), s.typ)
+	for _, read := range o.reads {
+		name, typ = read.name, read.fact.typ.At(read.path...)
 	}
 	switch {
-	case len(o.syms) == 1 && o.syms[0].kind == askSymbol && o.syms[0].fact.HasDefault:
-		return fmt.Sprintf("%q has a default, so it is never missing", o.syms[0].fact.Name)
-	case name != "" && len(o.reads) == 1 && typ == o.syms[0].typ && typ != nil && typ.Kind == schema.String:
+	case s.kind == askSymbol && s.fact.HasDefault:
+		return fmt.Sprintf("%q has a default, so it is never missing", s.fact.Name)
+	case typ == nil:
+		return unclear
+	case len(o.reads) == 1 && typ == s.typ && typ.Kind == schema.String:
 		return fmt.Sprintf("a text file that is empty is missing, so %q is never empty", name)
-	case name == "" || typ == nil:
-		return "say what is meant, or leave it out"
 	}
 	return fmt.Sprintf("%q is %s", name, rangeOf(typ))
 }

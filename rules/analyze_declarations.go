@@ -6,35 +6,28 @@ import (
 	"time"
 )
 
-// checkDeclarations finds what is doubtful about single declarations: facts whose
+// checkDeclarations checks single declarations: it finds facts whose
 // fields cannot be checked, rules that do nothing, names that nothing reads.
 func checkDeclarations(p *Program) Diagnostics {
 	var diags Diagnostics
-	report := func(pos Pos, sev Severity, check, help, format string, args ...any) {
-		if diags.full(sev) {
-			return
+	report := func(pos Pos, check, help, format string, args ...any) {
+		if !diags.full(severityOf(check)) {
+			diags = append(diags, p.finding(check, place{pos, p.lineEnd(pos)}, help, fmt.Sprintf(format, args...)))
 		}
-		diags = append(diags, Diagnostic{
-			Pos: pos, End: p.lineEnd(pos), Severity: sev, Check: check,
-			Message: fmt.Sprintf(format, args...), Help: help, Line: p.line(pos),
-		})
-	}
-	warn := func(pos Pos, check, help, format string, args ...any) {
-		report(pos, Warning, check, help, format, args...)
 	}
 	for _, f := range p.facts {
 		// What a program prints need not be JSON, and a text has no fields.
 		if f.Source.Schema && f.Schema == nil && !f.Source.Argv && f.Options["parse"] != "text" {
-			warn(f.Pos, "no-schema", "add schema: with the fields that rules read", "the fact %q has no schema, so its fields are not checked", f.Name)
+			report(f.Pos, "no-schema", "add schema: with the fields that rules read", "the fact %q has no schema, so its fields are not checked", f.Name)
 		}
 	}
 	if len(p.rules) == 0 && len(p.finally) == 0 {
-		warn(Pos{File: p.files[0].Name, Line: 1, Col: 1}, "no-rules", "add rules: with at least one continue rule", "the policy has no rules, so it decides nothing")
+		report(Pos{File: p.files[0].Name, Line: 1, Col: 1}, "no-rules", "add rules: with at least one continue rule", "the policy has no rules, so it decides nothing")
 	}
 	if deadline := p.compiler.load.cfg.Deadline; deadline > 0 {
 		var total time.Duration // of facts that are in time each
 		late := func(f *Fact, what string, takes time.Duration) {
-			warn(f.Pos, "late-fact", "set a shorter timeout, or install the policy again, which gives the hook "+p.Deadline(deadline).String()+": ralph install HOST",
+			report(f.Pos, "late-fact", "set a shorter timeout, or install the policy again, which gives the hook "+p.Deadline(deadline).String()+": ralph install HOST",
 				"%s may take %s, and the hook ends after %s", what, takes, deadline)
 		}
 		for _, f := range p.facts {
@@ -55,17 +48,17 @@ func checkDeclarations(p *Program) Diagnostics {
 		}
 		if len(needy) > 0 { // the approval is for all
 			f := needy[0]
-			report(f.Pos, Info, "unapproved", "read it, then run: ralph trust "+p.Name, "%q %s, and %s: until then this does not happen", f.Name, f.Source.Trust, why)
+			report(f.Pos, "unapproved", "read it, then run: ralph trust "+p.Name, "%q %s, and %s: until then this does not happen", f.Name, f.Source.Trust, why)
 		}
 	}
 	for _, r := range p.rules {
 		if r.Verb == "" && r.notice == nil && r.log == nil && len(r.then) == 0 {
-			warn(r.Pos, "does-nothing", "add continue, stop, note, notice, log or then", "the rule %q does nothing when it holds", r.Name)
+			report(r.Pos, "does-nothing", "add continue, stop, note, notice, log or then", "the rule %q does nothing when it holds", r.Name)
 		}
 	}
 	for _, s := range p.table.all() {
 		if s.kind == memorySymbol && s.used.Load() && !s.memory.set.Load() && s.pos.File == p.files[0].Name {
-			warn(s.pos, "unused", "add then: [{remember: "+s.name+" = …}] to a rule, or remove it", "nothing changes the memory %q, so it is always its default", s.name)
+			report(s.pos, "unused", "add then: [{remember: "+s.name+" = …}] to a rule, or remove it", "nothing changes the memory %q, so it is always its default", s.name)
 		}
 		if s.used.Load() || s.pos.Line == 0 || s.pos.File != p.files[0].Name {
 			continue
@@ -74,7 +67,7 @@ func checkDeclarations(p *Program) Diagnostics {
 		if kind == "" {
 			continue
 		}
-		warn(s.pos, "unused", "remove it, or use it", "the %s %q is never read", kind, s.name)
+		report(s.pos, "unused", "remove it, or use it", "the %s %q is never read", kind, s.name)
 	}
 	return diags
 }

@@ -179,23 +179,19 @@ func (d *differ) compare(m *model, old *decided, after []decided) bool {
 func (m *model) unknowns(ways ...[]*analysis.Formula) string {
 	const most = 3
 	var names []string
-	look := func(fs []*analysis.Formula) {
-		for _, f := range fs {
-			for _, v := range f.Vars() {
-				for _, q := range m.things {
-					if q.Var == v && q.kind == opaqueTest && q.name != "" && !slices.Contains(names, inCode(q.name)) {
-						names = append(names, inCode(q.name))
-					}
-				}
+	var last []*analysis.Formula
+	for _, w := range ways {
+		last = append(last, w[max(0, len(w)-1):]...)
+	}
+	for _, fs := range [...][]*analysis.Formula{last, slices.Concat(ways...)} {
+		vars := analysis.And(fs...).Vars()
+		for _, q := range m.things {
+			if q.kind == opaqueTest && q.name != "" && slices.Contains(vars, q.Var) {
+				once(&names, inCode(q.name))
 			}
 		}
-	}
-	for _, w := range ways {
-		look(w[max(0, len(w)-1):])
-	}
-	for _, w := range ways {
-		if len(names) == 0 {
-			look(w)
+		if len(names) > 0 {
+			break
 		}
 	}
 	if len(names) > most {

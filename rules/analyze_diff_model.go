@@ -122,7 +122,6 @@ func (t *translator) shared(f *Fact, path []string, typ *schema.Schema) (*schema
 				}
 			}
 		}
-		union.Min, union.Max = wider(typ.Min, there.Min, -1), wider(typ.Max, there.Max, 1)
 		if typ.HasDefault != there.HasDefault || !reflect.DeepEqual(typ.Default, there.Default) {
 			name := label + "." + strings.Join(path, ".")
 			once(&t.uncompared, fmt.Sprintf("the default of %s differs: a state without it may be decided differently", name))
@@ -131,15 +130,4 @@ func (t *translator) shared(f *Fact, path []string, typ *schema.Schema) (*schema
 		return &union, true
 	}
 	return typ, true
-}
-
-// wider gives the lower (sign -1) or higher bound; no bound is the widest.
-func wider(a, b *float64, sign float64) *float64 {
-	if a == nil || b == nil {
-		return nil
-	}
-	if *b*sign > *a*sign {
-		return b
-	}
-	return a
 }

@@ -13,52 +13,51 @@ import (
 
 // ignore is one comment `# ralph:ignore CHECK because REASON`.
 type ignore struct {
-	from, to Pos
-	line     int // of the findings that it silences
-	checks   []string
-	used     []bool
-	reason   bool
+	at     place
+	line   int // of the findings that it silences
+	checks []string
+	used   []bool
+	reason bool
 }
 
 const ignoreWord = "ralph:ignore"
 
-// silence leaves out the findings that the files say to ignore, and adds what is
+// silence leaves out the findings that the files of p say to ignore, and adds what is
 // wrong with the comments that say so.
-func silence(files []File, diags Diagnostics) Diagnostics {
-	for _, f := range files {
+func (p *Program) silence(diags Diagnostics) Diagnostics {
+	for _, f := range p.files {
 		if bytes.Contains(f.Src, []byte(ignoreWord)) {
-			diags = silenceIn(f, diags)
+			diags = p.silenceIn(f, diags)
 		}
 	}
 	return diags
 }
 
-func silenceIn(f File, diags Diagnostics) Diagnostics {
+func (p *Program) silenceIn(f File, diags Diagnostics) Diagnostics {
 	c := newComments(f.Src)
 	ignores := c.ignores(f.Name)
 	out := slices.DeleteFunc(slices.Clone(diags), func(d Diagnostic) bool {
 		if d.Pos.File != f.Name || d.Severity == Error {
 			return false
 		}
+		begins := d.Pos.Line // of the string of several lines that the finding is in: it has no comments
+		if n := c.scalar(source.Pos{Line: begins, Col: 1}); n != nil {
+			begins = n.Start.Line
+		}
 		gone := false
 		for _, ig := range ignores {
-			if i := slices.Index(ig.checks, d.Check); i >= 0 && (ig.line == d.Pos.Line || ig.line == c.begins(d.Pos.Line)) {
+			if i := slices.Index(ig.checks, d.Check); i >= 0 && (ig.line == d.Pos.Line || ig.line == begins) {
 				ig.used[i], gone = true, true
 			}
 		}
 		return gone
 	})
-	known := make([]string, 0, len(form.Checks()))
+	var known []string
 	for _, ch := range form.Checks() {
 		known = append(known, ch.ID)
 	}
 	for _, ig := range ignores {
-		add := func(check, help, message string) {
-			out = append(out, Diagnostic{
-				Pos: ig.from, End: ig.to, Severity: Warning, Check: check, Message: message, Help: help,
-				Line: source.Line(f.Src, ig.from.Line),
-			})
-		}
+		add := func(check, help, message string) { out = append(out, p.finding(check, ig.at, help, message)) }
 		if len(ig.checks) == 0 || !ig.reason {
 			add("bad-ignore", "write # ralph:ignore CHECK because REASON", "ralph:ignore needs the name of a check and a reason")
 		}
@@ -67,7 +66,7 @@ func silenceIn(f File, diags Diagnostics) Diagnostics {
 			case !slices.Contains(known, id):
 				add("bad-ignore", nearest.DidYouMean(id, known), fmt.Sprintf("there is no check %q", id))
 			case severityOf(id) == Error:
-				add("bad-ignore", "mend what it finds", fmt.Sprintf("%q is an error: a policy that has it cannot be used, so it cannot be ignored", id))
+				add("bad-ignore", "fix what it finds", fmt.Sprintf("%q is an error: a policy that has it cannot be used, so it cannot be ignored", id))
 			case !ig.used[i]:
 				add("unused-ignore", "remove the comment", fmt.Sprintf("there is no %q here to ignore", id))
 			}
@@ -105,39 +104,29 @@ func newComments(src []byte) *comments {
 	return c
 }
 
-// begins gives the line where the text of several lines begins that a line is
-// part of, for comments cannot stand within it.
-func (c *comments) begins(line int) int {
+// scalar returns the scalar that a place is in, nil if it is in none.
+func (c *comments) scalar(at source.Pos) *source.Node {
 	for _, n := range c.scalars {
-		if n.Start.Line < line && line <= n.End().Line {
-			return n.Start.Line
+		if n.Start == at || n.Start.Before(at) && at.Before(n.End()) {
+			return n
 		}
 	}
-	return line
+	return nil
 }
 
-// of gives the comment of a line, without its #, and the column of that.
+// of returns the comment of a line, without its #, and the column of that.
 func (c *comments) of(line int) (text string, col int) {
 	runes := []rune(strings.TrimSuffix(c.lines[line-1], "\r"))
 	for i, r := range runes {
-		if r != '#' || i > 0 && runes[i-1] != ' ' && runes[i-1] != '\t' || c.within(source.Pos{Line: line, Col: i + 1}) {
+		if r != '#' || i > 0 && runes[i-1] != ' ' && runes[i-1] != '\t' {
 			continue
 		}
-		return string(runes[i+1:]), i + 1
-	}
-	return "", 0
-}
-
-// within reports whether a place is part of a scalar. What stands behind the | of
-// a block is not.
-func (c *comments) within(at source.Pos) bool {
-	for _, n := range c.scalars {
-		if n.Start == at || n.Start.Before(at) && at.Before(n.End()) {
-			block := n.Style == source.Literal || n.Style == source.Folded
-			return !block || at.Line != n.Start.Line
+		// A comment after the | of a block is on the line where the block starts.
+		if n := c.scalar(source.Pos{Line: line, Col: i + 1}); n == nil || line == n.Start.Line && (n.Style == source.Literal || n.Style == source.Folded) {
+			return string(runes[i+1:]), i + 1
 		}
 	}
-	return false
+	return "", 0
 }
 
 // ignores lists the comments that silence something.
@@ -153,10 +142,8 @@ func (c *comments) ignores(file string) []*ignore {
 		if !ok {
 			continue
 		}
-		ig := &ignore{
-			from: Pos{File: file, Line: line, Col: col}, to: Pos{File: file, Line: line, Col: col + 1 + len([]rune(strings.TrimRight(comment, " \t\r")))},
-			line: line,
-		}
+		end := col + 1 + len([]rune(strings.TrimRight(comment, " \t\r")))
+		ig := &ignore{at: place{Pos{File: file, Line: line, Col: col}, Pos{File: file, Line: line, Col: end}}, line: line}
 		ids, reason, _ := strings.Cut(" "+rest+" ", " because ")
 		ig.reason = strings.TrimSpace(reason) != ""
 		ig.checks = strings.FieldsFunc(ids, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })

@@ -43,29 +43,22 @@ func (a *analyzer) order() {
 // rules ever decides because of the rules above it.
 func (a *analyzer) wholeInclude(i int) bool {
 	prefix, _, _ := strings.Cut(a.p.rules[i].Name, "/")
-	within := func(j int) bool {
-		return j < len(a.p.rules) && strings.HasPrefix(a.p.rules[j].Name, prefix+"/")
-	}
-	for j := i; j >= 0 && within(j); j-- {
-		if !a.dead[j] {
+	for j, r := range a.p.rules {
+		if strings.HasPrefix(r.Name, prefix+"/") && (j > i || !a.dead[j]) {
 			return false
 		}
 	}
-	return !within(i + 1)
+	return true
 }
 
 // unreachable reports that no rule from i on is ever reached. One finding is enough:
 // the others follow it.
 func (a *analyzer) unreachable(i int) {
 	covers := a.cover(i, analysis.True())
-	rest := ""
-	switch n := len(a.p.rules) - i - 1; {
-	case n == 1:
-		rest = ", nor is the rule behind it"
-	case n > 1:
-		rest = fmt.Sprintf(", nor are the %d rules behind it", n)
+	message := fmt.Sprintf("the rule %q is never tried: ", a.p.rules[i].Name)
+	if n := len(a.p.rules) - i; n > 1 {
+		message = fmt.Sprintf("the last %d rules, from %q on, are never tried: ", n, a.p.rules[i].Name)
 	}
-	message := fmt.Sprintf("the rule %q is never tried%s: ", a.p.rules[i].Name, rest)
 	help := "move it up, or remove it"
 	if len(covers) == 1 {
 		name := a.p.rules[covers[0]].Name
@@ -85,12 +78,8 @@ func (a *analyzer) shadowed(i int) {
 		names = append(names, quote(a.p.rules[j].Name))
 	}
 	what := "rules above it decide"
-	switch len(names) {
-	case 0:
-	case 1:
-		what = names[0] + " decides"
-	default:
-		what = strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1] + " decides"
+	if len(names) > 0 {
+		what = strings.Join(names, " or ") + " decides"
 	}
 	subject := fmt.Sprintf("the rule %q never gets its turn", a.p.rules[i].Name)
 	if !own(a.p.rules[i]) {

@@ -108,6 +108,13 @@ type place struct{ from, to Pos }
 
 func (o *operand) place() place { return place{o.pos(), o.end()} }
 
+// finding returns a finding of a check.
+func (p *Program) finding(check string, at place, help, message string) Diagnostic {
+	return Diagnostic{
+		Pos: at.from, End: at.to, Severity: severityOf(check), Check: check, Message: message, Help: help, Line: p.line(at.from),
+	}
+}
+
 // place is the name of rule i, or the include that brings it in.
 func (a *analyzer) place(i int) place {
 	r := a.p.rules[i]
@@ -123,9 +130,7 @@ func (a *analyzer) place(i int) place {
 // report adds a finding. Of several states that show it, the first that exists without a guess
 // becomes its witness.
 func (a *analyzer) report(check string, at place, help, message string, shows ...[]*analysis.Formula) *Diagnostic {
-	d := Diagnostic{
-		Pos: at.from, End: at.to, Severity: severityOf(check), Check: check, Message: message, Help: help, Line: a.p.line(at.from),
-	}
+	d := a.p.finding(check, at, help, message)
 	for _, fs := range shows {
 		if w := a.t.find(a.tried(fs)); w != nil {
 			d.Witness = w.asJSON()

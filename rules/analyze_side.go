@@ -27,24 +27,24 @@ func (t *translator) sideOf(n ast.Node, sc *scope) (analysis.Side, bool) {
 	case *ast.UnaryNode:
 		if n.Operator == "-" {
 			if s, ok := t.sideOf(n.Node, sc); ok {
-				return s.Negated()
+				zero, _ := analysis.Constant(0)
+				return zero.Plus(s, -1)
 			}
 		}
 	case *ast.BinaryNode:
-		if n.Operator != "+" && n.Operator != "-" && n.Operator != "??" {
+		if !slices.Contains([]string{"+", "-", "??"}, n.Operator) {
 			break
 		}
 		x, ok := t.sideOf(n.Left, sc)
 		y, ok2 := t.sideOf(n.Right, sc)
-		if n.Operator == "-" && ok2 {
-			y, ok2 = y.Negated()
-		}
 		switch {
 		case !ok || !ok2:
 		case n.Operator == "??":
 			return x.Or(y)
-		default:
-			return x.Plus(y)
+		case n.Operator == "+":
+			return x.Plus(y, 1)
+		case n.Operator == "-":
+			return x.Plus(y, -1)
 		}
 	case *ast.IdentifierNode:
 		return t.named(n, sc)

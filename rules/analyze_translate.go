@@ -259,7 +259,8 @@ func (t *translator) opaqueNode(n ast.Node) *analysis.Outcomes {
 		return o
 	}
 	outcomes := 3
-	if neverFails(n) {
+	// A test of ralph's own is always true or false.
+	if name, _ := literalCall(n); asksPaths(name) || slices.Contains([]string{vocab.Said, vocab.Promised, vocab.Mentions}, name) {
 		outcomes = 2
 	}
 	return t.opaque("", []string{t.text(n)}, outcomes)
@@ -271,18 +272,6 @@ func (t *translator) text(n ast.Node) string {
 		return t.meaningOfNode(n)
 	}
 	return n.String()
-}
-
-// neverFails reports whether an expression is a test of ralph's own whose answer
-// is always yes or no.
-func neverFails(n ast.Node) bool {
-	c, ok := n.(*ast.CallNode)
-	if !ok || len(c.Arguments) != 1 {
-		return false
-	}
-	id, ok := c.Callee.(*ast.IdentifierNode)
-	_, literal := c.Arguments[0].(*ast.StringNode)
-	return ok && literal && slices.Contains([]string{vocab.Said, vocab.Promised, vocab.Mentions, vocab.Exists, vocab.IsDir, vocab.AnyFile}, id.Value)
 }
 
 // opaque is a choice between so many outcomes: no, yes, broken, unknown.

@@ -19,5 +19,5 @@ func Check(ctx context.Context, fsys fs.FS, name string, cfg Config) (*Program, 
 		return nil, diags
 	}
 	diags = append(diags, p.analyze()...)
-	return p, silence(p.files, diags).sorted()
+	return p, p.silence(diags).sorted()
 }

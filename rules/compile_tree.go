@@ -66,17 +66,11 @@ func children(n ast.Node, f func(*ast.Node)) {
 // and by closing what brackets they leave open.
 func spanOf(src []rune, n ast.Node) (from, to int) {
 	from, to = n.Location().From, n.Location().To
-	var widen func(ast.Node)
-	widen = func(n ast.Node) {
-		children(n, func(c *ast.Node) {
-			l := (*c).Location()
-			if l.To > 0 {
-				from, to = min(from, l.From), max(to, l.To)
-			}
-			widen(*c)
-		})
-	}
-	widen(n)
+	eachNode(n, func(within ast.Node) {
+		if l := within.Location(); l.To > 0 {
+			from, to = min(from, l.From), max(to, l.To)
+		}
+	})
 	from, to = max(0, min(from, len(src))), max(0, min(to, len(src)))
 	if !slices.ContainsFunc(src, func(c rune) bool { return c == '(' || c == '[' || c == '{' }) {
 		return from, to
@@ -171,6 +165,17 @@ func unquoted[T byte | rune](src []T, from int, visit func(i, depth int) bool) {
 func eachNode(n ast.Node, f func(ast.Node)) {
 	f(n)
 	children(n, func(c *ast.Node) { eachNode(*c, f) })
+}
+
+// literalCall returns the function and the argument of a call with one literal string, else "".
+func literalCall(n ast.Node) (name, argument string) {
+	if call, ok := n.(*ast.CallNode); ok && len(call.Arguments) == 1 {
+		id, _ := call.Callee.(*ast.IdentifierNode)
+		if s, ok := call.Arguments[0].(*ast.StringNode); ok && id != nil {
+			return id.Value, s.Value
+		}
+	}
+	return "", ""
 }
 
 // nodesOf counts a node and all within.

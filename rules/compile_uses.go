@@ -127,14 +127,11 @@ func asksPaths(name string) bool {
 
 // constantPaths gives the paths that a leaf asks about, as far as they are constants.
 func constantPaths(n ast.Node) (paths []string) {
-	if call, ok := n.(*ast.CallNode); ok && len(call.Arguments) == 1 {
-		if id, ok := call.Callee.(*ast.IdentifierNode); ok && asksPaths(id.Value) {
-			if s, ok := call.Arguments[0].(*ast.StringNode); ok {
-				paths = append(paths, s.Value)
-			}
+	eachNode(n, func(n ast.Node) {
+		if name, path := literalCall(n); asksPaths(name) {
+			paths = append(paths, path)
 		}
-	}
-	children(n, func(c *ast.Node) { paths = append(paths, constantPaths(*c)...) })
+	})
 	return paths
 }
 

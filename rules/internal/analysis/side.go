@@ -1,88 +1,82 @@
 package analysis
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
-// A Side is what a comparison compares: a constant, a choice, or a sum of numbers.
+// A Side is what a comparison compares: a constant, a choice, or a sum of numbers. The zero Side
+// is nil.
 type Side struct {
-	constant bool
-	value    any // of a constant
+	value any // of a constant that is no number
 
 	choice *Quantity
 	isNil  any // what it is taken for when it is nil, if hasNil
 	hasNil bool
 
 	number  bool
-	plus    []Var
-	minus   []Var
+	terms   map[Var]int // how often each is added
 	c       int
 	present *Formula // nil if it is never nil
 }
 
 // Constant returns the side of a constant; false if it is no plain value.
 func Constant(v any) (Side, bool) {
-	s := Side{constant: true, value: v}
 	switch v := v.(type) {
 	case nil, string, bool:
+		return Side{value: v}, true
 	case int:
-		s.number, s.c = true, v
-		return s, v <= MaxConstant && v >= -MaxConstant
-	default:
-		return Side{}, false
+		return Side{number: true, c: v}, v <= MaxConstant && v >= -MaxConstant
 	}
-	return s, true
+	return Side{}, false
 }
 
-// Constant reports whether the side is a constant.
-func (s Side) Constant() bool { return s.constant }
+// Constant returns the value of a constant; false if the side is none.
+func (s Side) Constant() (any, bool) {
+	if s.number {
+		return s.c, len(s.terms) == 0
+	}
+	return s.value, s.choice == nil
+}
 
 // Side returns the side that a quantity is.
 func (q *Quantity) Side() Side {
 	if !q.Number {
 		return Side{choice: q}
 	}
-	s := Side{number: true, plus: []Var{q.Var}}
+	s := Side{number: true, terms: map[Var]int{q.Var: 1}}
 	if q.nilable {
 		s.present = In(q.presence, 1)
 	}
 	return s
 }
 
-// Negated returns -s; false if s is no number for certain.
-func (s Side) Negated() (Side, bool) {
-	out := Side{constant: s.constant, number: true, plus: s.minus, minus: s.plus, c: -s.c}
-	if out.constant {
-		out.value = out.c
+// Plus returns s + b, or s - b if the sign is -1; false if one of them is no number for certain.
+func (s Side) Plus(b Side, sign int) (Side, bool) {
+	out := Side{number: true, terms: map[Var]int{}, c: s.c + sign*b.c}
+	maps.Copy(out.terms, s.terms)
+	for v, n := range b.terms {
+		out.terms[v] += sign * n
 	}
-	return out, s.number && s.present == nil
-}
-
-// Plus returns s + b; false if one of them is no number for certain.
-func (s Side) Plus(b Side) (Side, bool) {
-	if !s.number || !b.number || s.present != nil || b.present != nil {
-		return Side{}, false
-	}
-	out := Side{number: true, plus: slices.Concat(s.plus, b.plus), minus: slices.Concat(s.minus, b.minus), c: s.c + b.c}
-	if s.constant && b.constant {
-		out.constant, out.value = true, out.c
-	}
-	return out, out.c <= MaxConstant && out.c >= -MaxConstant
+	maps.DeleteFunc(out.terms, func(_ Var, n int) bool { return n == 0 })
+	certain := s.number && b.number && s.present == nil && b.present == nil
+	return out, certain && out.c <= MaxConstant && out.c >= -MaxConstant
 }
 
 // Or returns s ?? b.
 func (s Side) Or(b Side) (Side, bool) {
 	switch {
-	case s.choice != nil && b.constant && !s.hasNil:
-		s.isNil, s.hasNil = b.value, true
-		return s, true
-	case s.number && s.present == nil:
-		return s, true
+	case s.choice != nil && !s.hasNil:
+		s.isNil, s.hasNil = b.Constant()
+		return s, s.hasNil
+	default:
+		return s, s.number && s.present == nil
 	}
-	return Side{}, false
 }
 
 // Truth returns when a side is true and false; nil if it is never either.
 func (m *Model) Truth(s Side) *Outcomes {
-	if b, is := s.value.(bool); s.constant && is {
+	if b, is := s.value.(bool); is {
 		return Always(b)
 	}
 	if s.choice == nil {
@@ -124,7 +118,7 @@ func (m *Model) Compare(op string, left, right Side) *Outcomes {
 
 // Within returns when a side is one of the numbers from low to high.
 func (s Side) Within(low, high Side) *Outcomes {
-	if !low.constant || !high.constant || !s.number || !low.number || !high.number || s.present != nil {
+	if !s.number || !low.number || !high.number || len(low.terms)+len(high.terms) > 0 || s.present != nil {
 		return nil
 	}
 	above, below := difference(low, s, 0), difference(s, high, 0)
@@ -144,49 +138,48 @@ func (s Side) there() *Formula {
 
 // difference says that a - b ≤ c, or nil if that is no difference of two numbers.
 func difference(a, b Side, c int) *Formula {
-	plus, minus := slices.Concat(a.plus, b.minus), slices.Concat(a.minus, b.plus)
-	for i := 0; i < len(plus); i++ {
-		if j := slices.Index(minus, plus[i]); j >= 0 {
-			plus, minus = slices.Delete(plus, i, i+1), slices.Delete(minus, j, j+1)
-			i--
+	sum, _ := a.Plus(b, -1)
+	x, y := Zero, Zero
+	for v, n := range sum.terms {
+		switch {
+		case n == 1 && x == Zero:
+			x = v
+		case n == -1 && y == Zero:
+			y = v
+		default:
+			return nil
 		}
 	}
-	c += b.c - a.c
-	if len(plus) > 1 || len(minus) > 1 || c > MaxConstant || c < -MaxConstant {
+	if c -= sum.c; c > MaxConstant || c < -MaxConstant {
 		return nil
-	}
-	x, y := Zero, Zero
-	if len(plus) == 1 {
-		x = plus[0]
-	}
-	if len(minus) == 1 {
-		y = minus[0]
 	}
 	return AtMost(x, y, c)
 }
 
 // Equal says that two sides are equal, or nil if the model cannot.
 func (m *Model) Equal(a, b Side) *Formula {
-	if a.constant && !b.constant {
+	if _, constant := b.Constant(); !constant {
 		a, b = b, a
 	}
+	left, constant := a.Constant()
+	value, fixed := b.Constant()
 	switch {
-	case a.constant && b.constant:
-		return Always(a.value == b.value).Yes
+	case constant && fixed:
+		return Always(left == value).Yes
 	case a.number && b.number:
 		low, high := difference(a, b, 0), difference(b, a, 0)
 		if low == nil || high == nil {
 			return nil
 		}
 		return Or(And(a.there(), b.there(), low, high), And(Not(a.there()), Not(b.there())))
-	case a.number && b.constant && b.value == nil:
+	case a.number && fixed && value == nil:
 		return Not(a.there())
-	case a.choice != nil && b.constant:
-		eq := m.Is(a.choice, b.value)
+	case a.choice != nil && fixed:
+		eq := m.Is(a.choice, value)
 		if a.hasNil {
 			isNil := m.Is(a.choice, nil)
 			eq = And(eq, Not(isNil))
-			if a.isNil == b.value {
+			if a.isNil == value {
 				eq = Or(eq, isNil)
 			}
 		}
