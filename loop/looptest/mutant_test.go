@@ -190,7 +190,7 @@ func TestMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string][]string{"recorder": nil, "source": {"value", "concurrent_use"}, "mixed source": {"value", "concurrent_use"}}
+	want := map[string][]string{"recorder": nil, "source": {"value"}, "mixed source": {"value"}}
 	for name := range mutants {
 		want[name] = []string{strings.ReplaceAll(name, " ", "_")}
 	}

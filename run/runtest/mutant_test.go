@@ -129,13 +129,13 @@ var mutants = map[string]struct {
 			r.Text = string(last)
 			return r
 		}}
-	}}, "stream/lines_are_not_kept"},
+	}}, "stream/the_result_is_usable"},
 	"one output": {mutant{output: func(o run.Output) run.Output {
 		return changed{o, func([]byte) { sharedLines++ }, func(_ run.Process, r run.Result) run.Result {
 			r.Text = fmt.Sprint(sharedLines)
 			return r
 		}}
-	}}, "stream/outputs_share_nothing"},
+	}}, "stream/the_result_is_usable"},
 	"needs whole records": {mutant{output: func(o run.Output) run.Output {
 		return changed{Output: o, line: func(b []byte) {
 			if len(b) > 2 && b[0] == '{' {
