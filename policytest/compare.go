@@ -182,39 +182,31 @@ func (b *bench) compareFiles(expected map[string]content, fail func(what, want, 
 		fail("files", "", err.Error())
 		return
 	}
-	paths := map[string]bool{}
-	for path := range expected {
-		paths[path] = true
-	}
-	for _, files := range []map[string]string{b.before, after} {
-		for path := range files {
-			paths[path] = true
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
+	paths := slices.Concat(slices.Collect(maps.Keys(expected)), slices.Collect(maps.Keys(b.before)), slices.Collect(maps.Keys(after)))
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
 		w, named := expected[path]
 		old, was := b.before[path]
 		got, exists := after[path]
+		say := func(want, got string) { fail("file "+path, want, got) }
 		switch {
-		case !named && !was && path == state.ArchiveDir+"/.gitignore": // no rule asks for it
-		case !named && was && !exists:
-			fail("file "+path, "it stays as it is", "it is gone")
-		case !named && got != old:
-			fail("file "+path, "it stays as it is", got)
-		case !named:
-		case w.Gone && exists:
-			fail("file "+path, "no such file", got)
-		case w.Gone && !was:
-			fail("file "+path, "a file that is removed", "it was never there")
-		case w.Gone:
-		case !exists:
-			fail("file "+path, "a file", "there is none")
-		case w.Whole && got != w.Text:
-			fail("file "+path, w.Text, got)
+		case named && !w.Gone && !exists:
+			say("a file", "there is none")
+		case named && w.Gone && exists:
+			say("no such file", got)
+		case named && w.Gone && !was:
+			say("a file that is removed", "it was never there")
+		case named && w.Whole && got != w.Text:
+			say(w.Text, got)
+		case named, !was && path == state.ArchiveDir+"/.gitignore": // no rule asks for it
+		case was && !exists:
+			say("it stays as it is", "it is gone")
+		case got != old:
+			say("it stays as it is", got)
 		}
 		for _, p := range w.Parts {
 			if exists && !p.Match(got) {
-				fail("file "+path, strings.TrimSpace(p.Text), got)
+				say(strings.TrimSpace(p.Text), got)
 			}
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/recorded"
 )
 
 // FromWitness makes a draft of a JSON object: a situation, such as the [rules.Witness] of a
@@ -53,14 +55,4 @@ func FromWitness(src []byte) (Draft, error) {
 }
 
 // give puts a value at a path of objects, which are made as needed.
-func give(at map[string]any, v any, path ...string) {
-	for _, step := range path[:len(path)-1] {
-		next, ok := at[step].(map[string]any)
-		if !ok {
-			next = map[string]any{}
-			at[step] = next
-		}
-		at = next
-	}
-	at[path[len(path)-1]] = v
-}
+func give(at map[string]any, v any, path ...string) { recorded.Placed(at, path, v) }

@@ -39,7 +39,8 @@ var (
 func (r *Runner) runAgent(ctx context.Context, n int, inv Invocation, cmd Command) (res Result, e exit, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	most := r.timeOfIteration()
+	left := r.plan.Started.Add(r.plan.Limits.Elapsed).Sub(r.now())
+	most := max(min(r.plan.Iteration, left), time.Second)
 	timed, stop := context.WithTimeoutCause(ctx, most, errTime)
 	defer stop()
 
@@ -132,12 +133,6 @@ func problem(p Process) string {
 func lastLine(b []byte) string {
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(b), "\ufffd")), "\n")
 	return short(lines[len(lines)-1])
-}
-
-// timeOfIteration is bounded by what is left of the run's time.
-func (r *Runner) timeOfIteration() time.Duration {
-	left := r.plan.Started.Add(r.plan.Limits.Elapsed).Sub(r.now())
-	return max(min(r.plan.Iteration, left), time.Second)
 }
 
 // withoutValues is a command line for showing. Of NAME=VALUE, alone, in an option or in a text for a shell, the value may be a

@@ -65,13 +65,13 @@ func Document(r *loop.Record, fact string) any {
 		if !ok || in.Cut || throughList(pointer) {
 			continue
 		}
-		doc = placed(doc, schema.SplitPointer(pointer), plainNumbers(in.Value))
+		doc = Placed(doc, schema.SplitPointer(pointer), plainNumbers(in.Value))
 	}
 	return doc
 }
 
-// placed puts a value at a path of objects, which are made as needed.
-func placed(doc any, path []string, v any) any {
+// Placed puts a value at a path of objects, which are made as needed.
+func Placed(doc any, path []string, v any) any {
 	if len(path) == 0 {
 		if fields, ok := doc.(map[string]any); ok {
 			if whole, ok := v.(map[string]any); ok {
@@ -86,7 +86,7 @@ func placed(doc any, path []string, v any) any {
 		doc = map[string]any{}
 	}
 	if fields, ok := doc.(map[string]any); ok {
-		fields[path[0]] = placed(fields[path[0]], path[1:], v)
+		fields[path[0]] = Placed(fields[path[0]], path[1:], v)
 	}
 	return doc
 }

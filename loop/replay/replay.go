@@ -75,7 +75,8 @@ func Decide(ctx context.Context, p *rules.Program, r loop.Record) Result {
 	}
 	switch {
 	case r.Error != "":
-		out.Why = []string{"the policy could not be followed then: " + firstLine(r.Error)}
+		line, _, _ := strings.Cut(r.Error, "\n")
+		out.Why = []string{"the policy could not be followed then: " + line}
 		return out
 	case r.Skipped != "":
 		out.Why = []string{"no rule was tried then: " + r.Skipped}
@@ -96,11 +97,6 @@ func Decide(ctx context.Context, p *rules.Program, r loop.Record) Result {
 		out.Outcome = Same
 	}
 	return out
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }
 
 // check finds out whether all that the evaluation read was in the record.
