@@ -78,7 +78,7 @@ func TestImports(t *testing.T) {
 		},
 
 		// Events in, facts gathered, verdicts applied.
-		"internal/hookfile": nil,
+		"internal/hookfile": {"path/filepath"},
 		"host":              {"./internal/hookfile", "./internal/jsontext", "./internal/markdown", "./internal/shellwords", "./internal/vocab", "os", "path/filepath", "syscall", "time"},
 		"host/setup":        {"./host", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
 		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/child", "./internal/git", "./internal/home", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},

@@ -6,19 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/home"
 )
 
 // claudeDir is where Claude Code keeps its files, "" if that is not known.
 func claudeDir(getenv func(string) string) string {
-	if dir := getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return dir
-	}
-	dir := homeDir(getenv)
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(dir, ".claude")
+	h, _ := host.Lookup(host.ClaudeCode)
+	return h.Settings.Dir.In(getenv, homeDir(getenv))
 }
 
 // homeDir is the user's home directory, that of the process where the environment of

@@ -3,6 +3,8 @@ package run
 import (
 	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/host"
 )
 
 func completeClaude(l *cmdline, session string) {
@@ -157,6 +159,6 @@ func (o *claudeOutput) Result(p Process) Result {
 	if !o.said && o.reason != "" {
 		o.outcome = failure(0, o.reason)
 	}
-	res.Transcript = p.file(p.configDir("CLAUDE_CONFIG_DIR", ".claude"), "projects", slug(o.cwd, p.Dir), id(res.Session)+".jsonl")
+	res.Transcript = p.file(p.configDir(host.ClaudeCode), "projects", slug(o.cwd, p.Dir), id(res.Session)+".jsonl")
 	return o.fill(res, p)
 }

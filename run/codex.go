@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/host"
 )
 
 func completeCodex(l *cmdline, session string) {
@@ -124,7 +126,7 @@ func (o *codexOutput) Result(p Process) Result {
 	}
 	for _, days := range []int{0, -1, 1} { // the folder is that of the local day, of the client
 		day := began.AddDate(0, 0, days).Format("2006/01/02")
-		res.Transcript = p.file(p.configDir("CODEX_HOME", ".codex"), "sessions", day, "rollout-*-"+id(res.Session)+".jsonl")
+		res.Transcript = p.file(p.configDir(host.Codex), "sessions", day, "rollout-*-"+id(res.Session)+".jsonl")
 		if res.Transcript != "" {
 			break
 		}

@@ -3,6 +3,8 @@ package run
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/host"
 )
 
 // copilotOutput reads --output-format json. The last session.error says why the client failed, if it did.
@@ -68,7 +70,7 @@ func (o *copilotOutput) Line(line []byte) (string, Outcome) {
 
 func (o *copilotOutput) Result(p Process) Result {
 	res := o.res
-	res.Transcript = p.file(p.configDir("COPILOT_HOME", ".copilot"), "session-state", id(res.Session), "events.jsonl")
+	res.Transcript = p.file(p.configDir(host.Copilot), "session-state", id(res.Session), "events.jsonl")
 	res.Used = used(res.Transcript)
 	return o.fill(res, p)
 }

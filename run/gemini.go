@@ -1,11 +1,13 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"io/fs"
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/home"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -80,8 +82,8 @@ func (o *geminiOutput) Result(p Process) Result {
 	if o.outcome == "" || o.outcome == Crashed {
 		o.byExit(p.Exit)
 	}
-	if home := p.configDir("GEMINI_CLI_HOME", ""); home != "" && len(res.Session) >= 8 {
-		dir := filepath.Join(home, ".gemini")
+	if base := cmp.Or(p.getenv("GEMINI_CLI_HOME"), home.Dir(p.getenv)); base != "" && len(res.Session) >= 8 {
+		dir := filepath.Join(base, ".gemini")
 		res.Transcript = p.file(dir, "tmp", geminiProject(dir, p.Dir), "chats", "session-*-"+id(res.Session[:8])+".jsonl")
 	}
 	return o.fill(res, p)

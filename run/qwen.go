@@ -1,5 +1,7 @@
 package run
 
+import "github.com/ralph-sdk/ralph/host"
+
 // qwenOutput reads -o stream-json, which is like Claude Code's but for the result record: its usage is that of the whole
 // session, so messages are counted.
 type qwenOutput struct {
@@ -49,6 +51,6 @@ func (o *qwenOutput) Result(p Process) Result {
 	if p.Exit == 53 || p.Exit == 55 { // turns; time or tool calls
 		o.outcome = TurnLimit
 	}
-	res.Transcript = p.file(p.configDir("QWEN_HOME", ".qwen"), "projects", slug(o.cwd, p.Dir), "chats", id(res.Session)+".jsonl")
+	res.Transcript = p.file(p.configDir(host.Qwen), "projects", slug(o.cwd, p.Dir), "chats", id(res.Session)+".jsonl")
 	return o.fill(res, p)
 }

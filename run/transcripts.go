@@ -22,13 +22,10 @@ func (p Process) getenv(name string) string {
 	return value
 }
 
-// configDir is where the client keeps its files: what a variable names, or a folder of the home directory; "" if there is none.
-func (p Process) configDir(variable, folder string) string {
-	dir, base := p.getenv(variable), home.Dir(p.getenv)
-	if dir == "" && base != "" {
-		dir = filepath.Join(base, folder)
-	}
-	return dir
+// configDir is where a client keeps its files, "" if that is not known.
+func (p Process) configDir(client string) string {
+	h, _ := host.Lookup(client)
+	return h.Settings.Dir.In(p.getenv, home.Dir(p.getenv))
 }
 
 // file is the session file that parts of a path lead to, "" if it is not there, or if a part is not known. The last part may be a

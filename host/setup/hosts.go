@@ -73,7 +73,7 @@ func (in Env) dir(h *host.Host) string {
 
 // path is a path of the user's own, from a directory if no variable names it.
 func (in Env) path(p hookfile.Path, dir string) string {
-	return orPath(in.getenv(p.Variable), dir, p.Name)
+	return p.In(in.getenv, dir)
 }
 
 // Host returns the host of that name.

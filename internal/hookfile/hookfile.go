@@ -3,6 +3,8 @@
 // follows it.
 package hookfile
 
+import "path/filepath"
+
 // The scopes of a host's settings.
 const (
 	Project = "project" // for everybody who works on the project
@@ -14,6 +16,14 @@ const (
 // Path is a path of the user's own: what a variable names, else a path from the home directory, or from the host's own
 // directory.
 type Path struct{ Variable, Name string }
+
+// In returns the path, given the directory that it is in; "" if neither that nor the variable is known.
+func (p Path) In(getenv func(string) string, dir string) string {
+	if named := getenv(p.Variable); named != "" || dir == "" {
+		return named
+	}
+	return filepath.Join(dir, p.Name)
+}
 
 // Settings describes the settings of a host. The zero Settings are those of a host that ralph cannot be installed in.
 type Settings struct {
