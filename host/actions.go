@@ -126,21 +126,3 @@ func (p part) patch() string {
 	}
 	return p.command()
 }
-
-// PassedSinceEdit reports whether a command passed, as [Passed] has it, and the agent edited no file since it ran.
-func PassedSinceEdit(actions []Action, name string) bool {
-	name = oneLine(name)
-	if name == "" {
-		return false
-	}
-	for _, a := range slices.Backward(actions) {
-		if len(a.Edits) > 0 {
-			if !a.failed {
-				return false
-			}
-		} else if ran, seen := runs(a.Command, name); ran {
-			return seen && a.OK
-		}
-	}
-	return false
-}

@@ -102,10 +102,10 @@ func TestPassedSinceEdit(t *testing.T) {
 				lines = append(lines, p...)
 			}
 			actions := session(t, lines...).Actions()
-			if got := host.PassedSinceEdit(actions, "go test"); got != c.want {
-				t.Errorf("PassedSinceEdit = %v, want %v", got, c.want)
+			if got := host.Passed(actions, "go test", true); got != c.want {
+				t.Errorf("Passed = %v, want %v", got, c.want)
 			}
-			if host.PassedSinceEdit(actions, " ") {
+			if host.Passed(actions, " ", true) {
 				t.Error("an empty name has passed")
 			}
 		})

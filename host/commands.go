@@ -10,13 +10,14 @@ import (
 // Passed reports whether a command ran, and went well the last time that it did. A command is named by its beginning,
 // up to the end of a word: "go test" is also "go test ./...". It may stand after others and after settings of variables,
 // as in "cd api && CGO_ENABLED=0 go test ./...", but not where its status is lost: before ; or | or ||, or in the
-// background. An empty name names none.
-func Passed(actions []Action, name string) bool {
+// background. An empty name names none. With sinceEdit, a command before the latest edit of a file, unless that failed, does
+// not count.
+func Passed(actions []Action, name string, sinceEdit bool) bool {
 	name = oneLine(name)
-	if name == "" {
-		return false
-	}
 	for _, a := range slices.Backward(actions) {
+		if name == "" || sinceEdit && len(a.Edits) > 0 && !a.failed {
+			return false
+		}
 		if ran, seen := runs(a.Command, name); ran {
 			return seen && a.OK
 		}

@@ -76,18 +76,18 @@ func TestPassed(t *testing.T) {
 		{"go", false},
 		{"", false},
 	} {
-		if got := host.Passed([]host.Action{{Command: c.line, OK: true}}, "go test"); got != c.want {
+		if got := host.Passed([]host.Action{{Command: c.line, OK: true}}, "go test", false); got != c.want {
 			t.Errorf("%q shows that go test passed: %v", c.line, got)
 		}
-		if host.Passed([]host.Action{{Command: c.line}}, "go test") {
+		if host.Passed([]host.Action{{Command: c.line}}, "go test", false) {
 			t.Errorf("%q failed, and still shows that go test passed", c.line)
 		}
 	}
 	last := []host.Action{{Command: "go test", OK: true}, {Command: "go test"}}
-	if host.Passed(last, "go test") {
+	if host.Passed(last, "go test", false) {
 		t.Error("an earlier run counts more than the last one")
 	}
-	if host.Passed([]host.Action{{Command: "ls", OK: true}}, " ") {
+	if host.Passed([]host.Action{{Command: "ls", OK: true}}, " ", false) {
 		t.Error("no command at all passed")
 	}
 }

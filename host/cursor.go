@@ -1,6 +1,9 @@
 package host
 
-import "github.com/ralph-sdk/ralph/internal/hookfile"
+import (
+	"github.com/ralph-sdk/ralph/internal/hookfile"
+	"github.com/ralph-sdk/ralph/internal/vocab"
+)
 
 // Cursor is the name of Cursor.
 const Cursor = "cursor"
@@ -27,7 +30,7 @@ var cursor = Host{
 			}
 		}
 		ev.NewTurn = ev.Name == Stop && ev.LoopCount == 0
-		if ev.Active == FlagAbsent {
+		if _, known := in.flag(vocab.StopHookActive); !known {
 			ev.StopHookActive = ev.LoopCount > 0
 		}
 	},

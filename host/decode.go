@@ -18,7 +18,6 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 	ev := Event{
 		Host:                h.Name,
 		AgentTranscriptPath: in.text("agent_transcript_path"),
-		Active:              in.flag(vocab.StopHookActive),
 		LoopCount:           in.count("loop_count"),
 		Raw:                 in,
 	}
@@ -34,7 +33,8 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 		ev.Name = in.text(h.eventKey)
 	}
 	ev.Name = EventOf(ev.Name)
-	ev.StopHookActive = ev.Active == FlagTrue
+	active, known := in.flag(vocab.StopHookActive)
+	ev.StopHookActive = active
 	ev.Turn = ev.TurnID
 	if h.refine != nil {
 		h.refine(in, &ev)
@@ -43,13 +43,14 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 		ev.BackgroundTasks = others(ev.BackgroundTasks, ev.AgentID, ev.AgentType)
 	}
 	if decides(ev.Name) {
+		text, legacy := legacyMessage(in)
 		if _, given := in[vocab.LastAssistantMessage].(string); ev.LastAssistantMessage == "" && !given {
-			ev.LastAssistantMessage = legacyMessage(in)
+			ev.LastAssistantMessage = text
 		}
-		if _, given := in[vocab.Cwd]; !given && ev.Cwd == "" && hasLegacyMessage(in) {
+		if _, given := in[vocab.Cwd]; !given && ev.Cwd == "" && legacy {
 			ev.Cwd = "." // such hosts start their hooks in the project and do not name it
 		}
-		if ev.Turn == "" && ev.Active == FlagFalse && !h.steady {
+		if ev.Turn == "" && known && !active && !h.steady {
 			ev.NewTurn = true
 		}
 	}
@@ -132,23 +133,15 @@ func Watched(event string) bool { return vocab.Watched(event) }
 // prompt it would erase what the user wrote.
 func decides(event string) bool { return event == "" || event == Stop || event == SubagentStop }
 
-// legacyMessageKeys are the keys under which older hosts and wrappers send the agent's final text.
-func legacyMessageKeys() []string {
-	return []string{"response", "content", "message", "text", "assistant_response"}
-}
-
-func hasLegacyMessage(in object) bool {
-	return slices.ContainsFunc(legacyMessageKeys(), func(k string) bool { _, ok := in[k]; return ok })
-}
-
-// legacyMessage is the agent's final text as hosts and wrappers of earlier times send it, in the first of their keys.
-func legacyMessage(in object) string {
-	for _, k := range legacyMessageKeys() {
+// legacyMessage is the agent's final text as hosts and wrappers of earlier times send it, in the first of their keys, and
+// whether one of them is there.
+func legacyMessage(in object) (text string, there bool) {
+	for _, k := range []string{"response", "content", "message", "text", "assistant_response"} {
 		if v, ok := in[k]; ok {
-			return textOf(v)
+			return textOf(v), true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // textOf reads a text, a list of texts and of objects with a text, or one such object.

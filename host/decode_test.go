@@ -54,25 +54,24 @@ func TestStopHookActive(t *testing.T) {
 	for _, c := range []struct {
 		value   string
 		active  bool
-		flag    host.Flag
 		newTurn bool
 	}{
-		{`true`, true, host.FlagTrue, false},
-		{`"TRUE"`, true, host.FlagTrue, false},
-		{`false`, false, host.FlagFalse, true},
-		{`"False"`, false, host.FlagFalse, true},
-		{`null`, false, host.FlagAbsent, false},
-		{`1`, false, host.FlagAbsent, false},
-		{`"yes"`, false, host.FlagAbsent, false},
-		{`[true]`, false, host.FlagAbsent, false},
+		{`true`, true, false},
+		{`"TRUE"`, true, false},
+		{`false`, false, true},
+		{`"False"`, false, true},
+		{`null`, false, false},
+		{`1`, false, false},
+		{`"yes"`, false, false},
+		{`[true]`, false, false},
 	} {
 		ev := decode(t, `{"stop_hook_active":`+c.value+`}`)
-		if ev.StopHookActive != c.active || ev.Active != c.flag || ev.NewTurn != c.newTurn {
-			t.Errorf("%s: StopHookActive %v, Active %v, NewTurn %v; want %v, %v, %v", c.value, ev.StopHookActive, ev.Active, ev.NewTurn, c.active, c.flag, c.newTurn)
+		if ev.StopHookActive != c.active || ev.NewTurn != c.newTurn {
+			t.Errorf("%s: StopHookActive %v, NewTurn %v; want %v, %v", c.value, ev.StopHookActive, ev.NewTurn, c.active, c.newTurn)
 		}
 	}
-	if ev := decode(t, `{}`); ev.Active != host.FlagAbsent || ev.NewTurn {
-		t.Errorf("absent: Active %v, NewTurn %v; an absent flag is not a new turn", ev.Active, ev.NewTurn)
+	if ev := decode(t, `{}`); ev.StopHookActive || ev.NewTurn {
+		t.Errorf("absent: StopHookActive %v, NewTurn %v; an absent flag is not a new turn", ev.StopHookActive, ev.NewTurn)
 	}
 	if ev := decode(t, `{"stop_hook_active":false,"prompt_id":"p"}`); ev.NewTurn || ev.Turn != "p" {
 		t.Errorf("with a turn id: NewTurn %v, Turn %q; the id alone tells turns apart", ev.NewTurn, ev.Turn)

@@ -43,7 +43,6 @@ type Event struct {
 	AgentTranscriptPath string // the session file of the subagent
 
 	StopHookActive bool // a hook has made the agent go on in this turn already; on Cursor, LoopCount says so
-	Active         Flag // how StopHookActive stood in the input
 	LoopCount      int  // the continuations that Cursor counts, -1 where the host sends no count
 
 	BackgroundTasks []map[string]any // each has at least the texts id, type, status and description
@@ -65,24 +64,4 @@ type Event struct {
 	// Raw is the whole input. Whole numbers are int, others float64; a number too large for both is its text, as a
 	// json.Number.
 	Raw map[string]any
-}
-
-// Flag is how a boolean stood in the input.
-type Flag int
-
-// The values of a [Flag].
-const (
-	FlagAbsent Flag = iota // absent, null, or neither true nor false
-	FlagFalse
-	FlagTrue
-)
-
-func (f Flag) String() string {
-	switch f {
-	case FlagFalse:
-		return "false"
-	case FlagTrue:
-		return "true"
-	}
-	return "absent"
 }

@@ -31,7 +31,7 @@ var gemini = Host{
 		if ev.TurnID == "" && ev.Prompt != "" {
 			ev.Turn = digest(ev.Prompt)
 		}
-		if ev.Active == FlagFalse {
+		if active, known := in.flag(vocab.StopHookActive); known && !active {
 			ev.LastAssistantMessage = in.text("prompt_response")
 		}
 	},

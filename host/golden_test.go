@@ -85,9 +85,6 @@ func event(t *testing.T, ev host.Event) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name == "Active" {
-			value = []byte(ev.Active.String())
-		}
 		out.WriteString(name + ": " + string(value) + "\n")
 	}
 	return out.String()

@@ -123,23 +123,14 @@ func camelCase(key string) string {
 	return head + camelCase(strings.ToUpper(tail[:1])+tail[1:])
 }
 
-// flag reads a boolean, also one that is written as a text.
-func (in object) flag(key string) Flag {
-	switch v := in[key].(type) {
-	case bool:
-		if v {
-			return FlagTrue
-		}
-		return FlagFalse
-	case string:
-		switch {
-		case strings.EqualFold(v, "true"):
-			return FlagTrue
-		case strings.EqualFold(v, "false"):
-			return FlagFalse
-		}
+// flag reads a boolean, also one that is written as a text. It is not known where it is absent, null or anything else.
+func (in object) flag(key string) (value, known bool) {
+	if v, ok := in[key].(bool); ok {
+		return v, true
 	}
-	return FlagAbsent
+	text, _ := in[key].(string)
+	value = strings.EqualFold(text, "true")
+	return value, value || strings.EqualFold(text, "false")
 }
 
 // count is a whole number from 0 up, or -1.
@@ -176,7 +167,7 @@ func (in object) objects(name, also string) []map[string]any {
 			for field, zero := range known.Zero.(vocab.Items) {
 				whole[field] = object(m).text(field)
 				if zero == false {
-					whole[field] = object(m).flag(field) == FlagTrue
+					whole[field], _ = object(m).flag(field)
 				}
 			}
 			all = append(all, whole)

@@ -1,6 +1,9 @@
 package host
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Words are the texts in which said, promised and mentions look for something: the agent's own words in the current
 // turn. s may be nil where there is no transcript; last is the agent's final text as the hook input has it, "" where it
@@ -28,22 +31,12 @@ func Words(s *Session, last string) []string {
 	defer s.mu.Unlock()
 	own := s.own()
 	switch {
-	case blank, holds(own, last):
+	case blank, slices.ContainsFunc(own, func(text string) bool { return strings.TrimSpace(text) == strings.TrimSpace(last) }):
 		return own
 	case !s.plain && s.open():
 		return append(own, last)
 	}
 	return []string{last}
-}
-
-func holds(texts []string, last string) bool {
-	last = strings.TrimSpace(last)
-	for i := len(texts) - 1; i >= 0; i-- {
-		if strings.TrimSpace(texts[i]) == last {
-			return true
-		}
-	}
-	return false
 }
 
 // open reports whether the agent had not finished its current turn when the file was written.

@@ -308,9 +308,9 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 	case vocab.TranscriptTools:
 		return listOf(s.Tools(), whole)
 	case vocab.TranscriptPassed:
-		return func(command string) bool { return host.Passed(g.actions(ctx, s), command) }
+		return func(command string) bool { return host.Passed(g.actions(ctx, s), command, false) }
 	case vocab.TranscriptPassedSinceEdit:
-		return func(command string) bool { return host.PassedSinceEdit(g.actions(ctx, s), command) }
+		return func(command string) bool { return host.Passed(g.actions(ctx, s), command, true) }
 	case vocab.TranscriptTotalTokens:
 		return s.TotalTokens(ctx)
 	case vocab.TranscriptTokens:

@@ -55,7 +55,7 @@ func promised(text, until string) bool {
 // that has ended and is resumed begins another.
 func (r *Runner) event() host.Event {
 	turn := fmt.Sprintf("%s-%d", r.plan.ID, r.progress.Resumed)
-	return host.Event{Host: r.adapter.Host(), Name: host.Stop, Run: r.plan.ID, SessionID: Session(r.plan.ID), Cwd: r.plan.Root, TurnID: turn, Turn: turn, Active: host.FlagFalse}
+	return host.Event{Host: r.adapter.Host(), Name: host.Stop, Run: r.plan.ID, SessionID: Session(r.plan.ID), Cwd: r.plan.Root, TurnID: turn, Turn: turn}
 }
 
 // Session is the session of a run, in events and in what is kept of decisions.
