@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"strings"
 )
 
 // Limits of what is read. They keep every parser and every recursion of this package far from the end of the stack.
@@ -23,17 +22,15 @@ type CompileError struct {
 
 // Error is one line: the name, the place, the message and the help.
 func (e *CompileError) Error() string {
-	var b strings.Builder
-	b.WriteString(e.Name)
+	s := e.Name
 	if e.Line > 0 {
-		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Col)
+		s = fmt.Sprintf("%s:%d:%d", s, e.Line, e.Col)
 	}
-	b.WriteString(": ")
-	b.WriteString(withHelp(e.Message, e.Help))
+	s += ": " + withHelp(e.Message, e.Help)
 	if e.Pointer != "" {
-		b.WriteString(" (at " + e.Pointer + ")")
+		s += " (at " + e.Pointer + ")"
 	}
-	return b.String()
+	return s
 }
 
 // SyntaxError says why a text is not one JSON document.
@@ -78,14 +75,14 @@ func withHelp(message, help string) string {
 
 // String is one line: the place, the pointer, the message and the help.
 func (v Violation) String() string {
-	var b strings.Builder
-	if v.Line > 0 {
-		fmt.Fprintf(&b, "%d:%d: ", v.Line, v.Col)
-	}
+	s := v.Text()
 	if v.Pointer != "" {
-		b.WriteString(v.Pointer + ": ")
+		s = v.Pointer + ": " + s
 	}
-	return b.String() + v.Text()
+	if v.Line > 0 {
+		s = fmt.Sprintf("%d:%d: %s", v.Line, v.Col, s)
+	}
+	return s
 }
 
 // place looks up the position of v. That of a missing value is the position of what should hold it.

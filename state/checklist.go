@@ -37,14 +37,11 @@ func parseChecklist(src []byte) []Item {
 		src = append(bytes.Repeat([]byte("\n"), bytes.Count(src[:head], []byte("\n"))), m.body...)
 	}
 	p := checklistParser{text: strings.ReplaceAll(string(trimBOM(src)), "\r\n", "\n")}
-	for start := 0; start < len(p.text); {
-		end := len(p.text)
-		if i := strings.IndexByte(p.text[start:], '\n'); i >= 0 {
-			end = start + i
-		}
+	start := 0
+	for line := range strings.Lines(p.text) {
 		p.number++
-		p.line(start, end)
-		start = end + 1
+		p.line(start, start+len(strings.TrimSuffix(line, "\n")))
+		start += len(line)
 	}
 	p.close(-1)
 	return p.items

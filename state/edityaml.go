@@ -19,14 +19,9 @@ import (
 // adds a line below the last one. The caller decodes the result and compares: what is found
 // here by looking at the text need not be proven here.
 func spliceFrontMatter(src []byte, m *matter, f Format, name string, value any) ([]byte, error) {
-	start, end, text, err := splice(m, f, name, value)
-	if err != nil {
-		return nil, err
+	put := func(start, end int, text string) ([]byte, error) {
+		return slices.Concat(src[:m.offset+start], []byte(text), src[m.offset+end:]), nil
 	}
-	return slices.Concat(src[:m.offset+start], []byte(text), src[m.offset+end:]), nil
-}
-
-func splice(m *matter, f Format, name string, value any) (start, end int, text string, err error) {
 	fields, _ := rawFields(m.yaml)
 	var field *rawField
 	for i := range fields {
@@ -38,15 +33,15 @@ func splice(m *matter, f Format, name string, value any) (start, end int, text s
 	old, known := m.value[name]
 	switch {
 	case field == nil && known:
-		return 0, 0, "", errByHand
+		return nil, errByHand
 	case field == nil:
 		indent := ""
 		if len(fields) > 0 {
 			indent = fields[0].indent
 		}
-		return len(m.yaml), len(m.yaml), indent + renderKey(name) + ": " + renderYAML(value, 0) + m.newline, nil
+		return put(len(m.yaml), len(m.yaml), indent+renderKey(name)+": "+renderYAML(value, 0)+m.newline)
 	case field.goesOn():
-		return 0, 0, "", errors.New("its value goes over several lines; repair it by hand")
+		return nil, errors.New("its value goes over several lines; repair it by hand")
 	}
 	blank := ""
 	plain, from, to := plainText(field.value())
@@ -58,7 +53,7 @@ func splice(m *matter, f Format, name string, value any) (start, end int, text s
 	}
 	raw := field.value()[from:to]
 	if !reflect.DeepEqual(valueOf(raw), old) && plain != old {
-		return 0, 0, "", errByHand // there is more to it than this text
+		return nil, errByHand // there is more to it than this text
 	}
 	style := yaml.Style(0)
 	switch {
@@ -67,8 +62,8 @@ func splice(m *matter, f Format, name string, value any) (start, end int, text s
 	case bytes.HasPrefix(raw, []byte(`"`)):
 		style = yaml.DoubleQuotedStyle
 	}
-	start = field.at + field.colon + 1
-	return start + from, start + to, blank + renderYAML(value, style), nil
+	at := field.at + field.colon + 1
+	return put(at+from, at+to, blank+renderYAML(value, style))
 }
 
 // valueOf is what YAML reads in a text; nil if it is not YAML.

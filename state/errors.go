@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/syserr"
 )
@@ -34,18 +33,14 @@ type EditError struct {
 }
 
 func (e *EditError) Error() string {
-	var b strings.Builder
-	if e.Path != "" {
-		b.WriteString(syserr.Path(e.Path))
-		b.WriteString(": ")
-	}
+	s := e.Message
 	if e.Pointer != "" {
-		b.WriteString("cannot set ")
-		b.WriteString(e.Pointer)
-		b.WriteString(": ")
+		s = "cannot set " + e.Pointer + ": " + s
 	}
-	b.WriteString(e.Message)
-	return b.String()
+	if e.Path != "" {
+		s = syserr.Path(e.Path) + ": " + s
+	}
+	return s
 }
 
 // A writeError says that the system refused a change, such as in a read-only

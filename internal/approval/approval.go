@@ -98,7 +98,9 @@ func (p Policy) Check(own *store.Store, f *rules.Fact) error {
 			changes = append(changes, c.Name+" is no longer part of it")
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(merged(a.Params, p.Params))) {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(p.Params)), maps.Keys(a.Params))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		was, before := a.Params[name]
 		is, now := p.Params[name]
 		switch {
@@ -154,15 +156,6 @@ func changed(was, is []store.Covered, isNew string) (changes []string) {
 
 func named(in []store.Covered, name string) bool {
 	return slices.ContainsFunc(in, func(c store.Covered) bool { return c.Name == name })
-}
-
-func merged(a, b map[string]string) map[string]string {
-	all := maps.Clone(a)
-	if all == nil {
-		return b
-	}
-	maps.Copy(all, b)
-	return all
 }
 
 func digest(b []byte) string {
