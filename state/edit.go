@@ -19,8 +19,7 @@ type Set struct {
 	// default in Type. In front matter it is the name of one field.
 	Path []any
 
-	// Value is nil, a bool, an int, a float64, a string, or a []any or
-	// map[string]any of these.
+	// Value is anything that JSON can hold.
 	Value any
 
 	// Type is that of the document, nil if nothing is known of it. What is absent
