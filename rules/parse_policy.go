@@ -120,7 +120,13 @@ func (p *parser) object(n *source.Node, what string, ks form.Keys, ts targets) b
 		case *[]*source.Node:
 			*to = p.oneOrMore(v, k.Value)
 		case **source.Node:
-			*to = p.scalar(v, k.Value)
+			if ks.Shape(k.Value) == form.Parts {
+				*to = p.parts(v, k.Value)
+			} else {
+				*to = p.scalar(v, k.Value)
+			}
+		case **Unless:
+			*to = p.unless(v)
 		case func(k, v *source.Node):
 			to(k, v)
 		}

@@ -37,9 +37,7 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 	}
 	p.object(n, "a rule", form.RuleKeys(), targets{
 		{"name", &r.name}, {"when", &r.when}, {verbContinue, verb}, {verbStop, verb}, {verbNote, verb}, {"then", then}, {"success", &r.success},
-		{"notice", func(k, v *source.Node) { r.notice = p.parts(v, k.Value) }},
-		{"log", func(k, v *source.Node) { r.log = p.parts(v, k.Value) }},
-		{"unless_repeated", func(_, v *source.Node) { r.unless = p.unless(v) }},
+		{"notice", &r.notice}, {"log", &r.log}, {"unless_repeated", &r.unless},
 	})
 	if at := n.Get("success"); at != nil && r.verb != verbStop {
 		p.errorf(at, "success", "write it beside stop:, in the rule that finds the work done", "success is for a rule with stop")
@@ -187,8 +185,7 @@ func (p *parser) finally(n *source.Node) (finallyDecl, bool) {
 		f.effect, pruned = p.prune(v)
 		f.effect.at = k.Start
 	}
-	log := func(k, v *source.Node) { f.log = p.parts(v, k.Value) }
-	p.object(n, "a finally entry", form.FinallyKeys(), targets{{"name", &f.name}, {"when", &f.when}, {"prune", prune}, {"log", log}})
+	p.object(n, "a finally entry", form.FinallyKeys(), targets{{"name", &f.name}, {"when", &f.when}, {"prune", prune}, {"log", &f.log}})
 	if n.Kind == source.Map && n.Get("prune") == nil && n.Get("log") == nil {
 		p.errorf(firstKey(n), "syntax", "add what is to be done", "a finally entry needs prune or log")
 	}

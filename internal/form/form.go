@@ -25,8 +25,18 @@ func (ks Keys) Names() []string {
 }
 
 // Has reports whether there is a key of this name.
-func (ks Keys) Has(name string) bool {
-	return slices.ContainsFunc(ks, func(k Key) bool { return k.Name == name })
+func (ks Keys) Has(name string) bool { return ks.index(name) >= 0 }
+
+// Shape returns what the key of this name takes, Text if there is none.
+func (ks Keys) Shape(name string) Shape {
+	if i := ks.index(name); i >= 0 {
+		return ks[i].Shape
+	}
+	return Text
+}
+
+func (ks Keys) index(name string) int {
+	return slices.IndexFunc(ks, func(k Key) bool { return k.Name == name })
 }
 
 // Shape is what a key of the policy language takes.
