@@ -108,6 +108,8 @@ func bounds() map[string][]bound {
 			{"such a marker", "host.maxShownMarker", size, "the rest is left out"},
 			{"commands and edits of a turn that `transcript.passed` and `transcript.passed_since_edit` look at", "host.maxActions", count, "older ones are not seen"},
 			{"tasks on the list in the session file", "host.maxTasks", count, "later ones are not counted"},
+			{"failed tests that a `junit` fact lists", "loop.maxFailedTests", count, "further ones are counted only"},
+			{"what one of them says", "loop.maxFailedText", size, "it is cut"},
 			{"tasks that a `tasks` fact reads", "loop.maxTasks", count, "the others are left out, and `problem(fact)` says so"},
 		},
 		"A judge": {

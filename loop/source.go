@@ -97,7 +97,7 @@ func schemaOf(f *rules.Fact) *schema.Schema { return cmp.Or(f.Schema, &schema.Sc
 func ownSource(kind rules.SourceKind, f *files) Source {
 	gather := map[string]func(context.Context, Query) rules.Value{
 		"text": gatherFile, "json": gatherFile, "frontmatter": gatherFile, "checklist": gatherFile,
-		"glob": gatherGlob, "git": gatherGit, "exec": gatherExec, "tasks": gatherTasks,
+		"glob": gatherGlob, "git": gatherGit, "exec": gatherExec, "junit": gatherJUnit, "tasks": gatherTasks,
 	}[kind.Name]
 	if gather == nil {
 		return nil

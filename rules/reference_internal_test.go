@@ -301,6 +301,10 @@ func fieldDocs() map[string]map[string]string {
 			"path": "The file, from the root of the project.", "name": "The last part of the path.", "age": "Time since the file was changed.",
 			"value": "What the file holds, as `parse` reads it and `schema` declares it.",
 		},
+		"junit": {
+			"tests": "Tests in the report.", "failures": "Tests that failed or ended with an error.", "skipped": "Tests that were skipped.",
+			"failed": "The failures: `name`, `class` and `text`, which says why.",
+		},
 		"git": {
 			"repo": "The path is in a repository.", "branch": "Current branch; empty if there is none.", "head": "Commit that is checked out.",
 			"dirty": "Something below the path is changed or not tracked.", "changed": "Those files.",

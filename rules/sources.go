@@ -214,6 +214,12 @@ func Sources() []SourceKind {
 			},
 		},
 		{
+			Name: "junit", Doc: "The report of a test run, in JUnit's XML.", Path: true,
+			Value: object(map[string]*schema.Schema{
+				"tests": integer, "failures": integer, "skipped": integer, "failed": listOf(object(map[string]*schema.Schema{"name": text, "class": text, "text": text})),
+			}),
+		},
+		{
 			Name: "git", Doc: "What git reports about a path: repo, branch, head, dirty, changed, ahead, behind.", Path: true, Once: true, Timeout: gitTimeout,
 			Derive: deriveStatus,
 			Value: object(map[string]*schema.Schema{
