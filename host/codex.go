@@ -24,6 +24,7 @@ var codex = Host{
 		Starts: []string{".codex/config.toml"},
 		Plugin: hookfile.Plugin{Remove: "codex plugin remove ralph@ralph", File: "config.toml", On: codexPluginOn},
 		Trust:  &codexTrust,
+		Form:   hookfile.Form{Most: map[string]int{SessionEnd: 3}},
 	},
 }
 

@@ -17,6 +17,9 @@ func Parse(name string, src []byte) (*File, rules.Diagnostics) {
 	r := &reader{name: name, src: src}
 	root, problems := source.Parse(src)
 	for _, p := range problems {
+		if p.Check == source.CheckDocument {
+			p.Help = "write the tests here; the file begins with `tests:`"
+		}
 		r.diags = append(r.diags, rules.Diagnostic{
 			Pos: r.pos(p.Start), End: r.pos(p.End), Check: p.Check, Message: p.Message, Help: p.Help,
 			Line: source.Line(src, p.Start.Line),
@@ -52,7 +55,7 @@ func (r *reader) file(f *File, root *source.Node) {
 		t := Test{Event: vocab.Stop, Pos: r.pos(n.Start), node: n}
 		r.decode(n, reflect.ValueOf(&t).Elem())
 		if seen[t.Name] {
-			r.errorf(n.Get("name"), checkName, "each test needs its own name, also for -run", "there are two tests named %q", t.Name)
+			r.errorf(n.Get("name"), checkName, "each test needs its own name, also for --run", "there are two tests named %q", t.Name)
 		}
 		seen[t.Name] = true
 		t.Given.node = situationOf(common, r.situation(n.Get("given")))

@@ -71,9 +71,9 @@ func (x *examination) checkSettings() {
 			x.problem("untrusted", in.File.Shown, "the entry is for all projects and lacks --scope user, so what any project brings counts", x.installAgain(in, e))
 			x.repairEntry(in, e)
 		}
-		if deadline := e.Deadline(); e.Timeout != 0 && e.Timeout < deadline.Seconds()+2 {
+		if deadline := e.Deadline(); e.Timeout != 0 && e.Timeout < min(deadline.Seconds()+2, float64(in.Host.Timeout(e.Event, deadline))) {
 			x.problem("timeout", in.File.Shown, fmt.Sprintf("the host waits %g s for ralph, which may take %g s", e.Timeout, deadline.Seconds()),
-				fmt.Sprintf("set the timeout of the entry to %d", in.Host.Timeout(deadline)))
+				fmt.Sprintf("set the timeout of the entry to %d", in.Host.Timeout(e.Event, deadline)))
 			x.repairEntry(in, e)
 		}
 		x.checkGuard(in, e)

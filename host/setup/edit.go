@@ -127,8 +127,8 @@ func (g Host) update(src []byte, e Entry, words []string) ([]byte, error) {
 		}
 	}
 	deadline := g.env.deadlineOf(flagsOf(slices.Concat(words, texts(added))))
-	if key := g.form().timeoutKey(); key != "" && e.Timeout < float64(leastTimeout(deadline)) {
-		return jsonedit.Put(src, e.path(key), jsontext.Encode(g.Timeout(deadline)))
+	if key := g.form().timeoutKey(); key != "" && e.Timeout < float64(g.accepted(e.Event, leastTimeout(deadline))) {
+		return jsonedit.Put(src, e.path(key), jsontext.Encode(g.Timeout(e.Event, deadline)))
 	}
 	return src, nil
 }

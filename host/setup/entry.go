@@ -27,9 +27,17 @@ const hookTimeout = 60
 // in seconds.
 func leastTimeout(deadline time.Duration) int { return int(math.Ceil(deadline.Seconds())) + 5 }
 
-// Timeout returns what an entry says for that deadline, in the unit of the host.
-func (g Host) Timeout(deadline time.Duration) int {
-	return g.form().seconds(max(hookTimeout, leastTimeout(deadline)))
+// Timeout returns what an entry for an event says for that deadline, in the unit of the host.
+func (g Host) Timeout(event string, deadline time.Duration) int {
+	return g.form().seconds(g.accepted(event, max(hookTimeout, leastTimeout(deadline))))
+}
+
+// accepted is how many seconds the host waits at an event where an entry asks for more.
+func (g Host) accepted(event string, seconds int) int {
+	if most := g.form().Most[host.EventOf(event)]; most > 0 {
+		return min(seconds, most)
+	}
+	return seconds
 }
 
 // An Entry is one command that a settings file has a host run at an event.

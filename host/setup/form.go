@@ -61,7 +61,7 @@ func (g Host) entry(goos, event string, words []string) []byte {
 		field("args", args)
 	}
 	if key := g.form().timeoutKey(); key != "" {
-		field(key, g.Timeout(g.env.deadlineOf(flagsOf(words))))
+		field(key, g.Timeout(event, g.env.deadlineOf(flagsOf(words))))
 	}
 	if g.form().Loop && host.EventOf(event) == host.Stop {
 		field("loop_limit", nil)

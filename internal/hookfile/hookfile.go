@@ -60,6 +60,7 @@ type Form struct {
 	Command  func(goos string) string // the key of a line for a shell, nil for "command"
 	Timeout  string                   // the key of the time, "timeout" if empty, "-" if there is none
 	Unit     int                      // of the time, in a second; 0 is 1
+	Most     map[string]int           // the most seconds that the host waits at an event, if that is less than ralph asks for
 	Loop     bool                     // at a stop, the entry lifts the host's own limit by "loop_limit": null
 	Comments bool                     // the host takes comments in its settings
 	List     bool                     // a hook can be a program with a list of arguments, without a shell
