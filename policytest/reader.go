@@ -150,7 +150,7 @@ func (r *reader) decode(n *source.Node, v reflect.Value) {
 	case reflect.String:
 		v.SetString(n.Value)
 	case reflect.Bool:
-		v.SetBool(truth(n))
+		v.SetBool(strings.EqualFold(n.Value, "true"))
 	case reflect.Int:
 		v.SetInt(int64(number(n)))
 	case reflect.Float64:
@@ -205,8 +205,6 @@ func (r *reader) named(name string, n *source.Node) any {
 }
 
 // A value may spell a boolean or a number as a string; the schema has seen that it does.
-
-func truth(n *source.Node) bool { return strings.EqualFold(n.Value, "true") }
 
 func number(n *source.Node) float64 {
 	switch v := n.Decode().(type) {

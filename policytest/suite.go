@@ -53,7 +53,7 @@ func LoadSource(ctx context.Context, fsys fs.FS, name string, src []byte, cfg ru
 	}
 	program, diags := s.load(ctx, nil)
 	if program == nil {
-		return nil, errorsOf(diags)
+		return nil, slices.DeleteFunc(diags, func(d rules.Diagnostic) bool { return d.Severity != rules.Error })
 	}
 	s.program = program
 	if diags := file.Check(program); len(diags) > 0 {
@@ -68,10 +68,6 @@ func reason(err error) string {
 		err = pe.Err
 	}
 	return err.Error()
-}
-
-func errorsOf(diags rules.Diagnostics) rules.Diagnostics {
-	return slices.DeleteFunc(diags, func(d rules.Diagnostic) bool { return d.Severity != rules.Error })
 }
 
 // find says which policy the file tests. Shipped ones are found by their names,

@@ -124,15 +124,11 @@ func problem(p Process) string {
 	if p.Signal != "" {
 		how = "signal " + p.Signal
 	}
-	if last := lastLine(p.Stderr); last != "" {
+	said := strings.TrimSpace(strings.ToValidUTF8(string(p.Stderr), "\ufffd"))
+	if last := short(said[strings.LastIndexByte(said, '\n')+1:]); last != "" {
 		how += ": " + last
 	}
 	return how
-}
-
-func lastLine(b []byte) string {
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(b), "\ufffd")), "\n")
-	return short(lines[len(lines)-1])
 }
 
 // withoutValues is a command line for showing. Of NAME=VALUE, alone, in an option or in a text for a shell, the value may be a
