@@ -19,15 +19,12 @@ import (
 )
 
 // effect compiles one effect. It is nil if there is a problem, which is reported.
-func (c *compiler) effect(sc *scope, d effectDecl) *effect {
-	e := c.effectOf(sc, d)
-	if e != nil {
-		e.pos = sc.file.at(d.at)
-	}
-	return e
-}
-
-func (c *compiler) effectOf(sc *scope, d effectDecl) *effect {
+func (c *compiler) effect(sc *scope, d effectDecl) (e *effect) {
+	defer func() {
+		if e != nil {
+			e.pos = sc.file.at(d.at)
+		}
+	}()
 	switch d.kind {
 	case SetEffect:
 		return c.setEffect(sc, d.node)
@@ -66,9 +63,9 @@ func (c *compiler) effectOf(sc *scope, d effectDecl) *effect {
 // verbEffect compiles an effect of the embedding program.
 func (c *compiler) verbEffect(sc *scope, d effectDecl) *effect {
 	e := &effect{kind: VerbEffect, src: d.verb.Name, verb: d.verb.Name, schema: d.verb.Args}
-	before := len(e.texts)
-	e.args = c.argument(sc, d.node, e)
-	if e.schema != nil && len(e.texts) == before { // nothing is filled in later
+	fixed := true
+	e.args = c.template(sc, d.node, func(*text) { fixed = false })
+	if e.schema != nil && fixed { // nothing is filled in later
 		if problem := misfit(e.schema.Check(schema.Document{Value: d.node.Decode()})); problem != "" {
 			c.errorf(sc, d.node, "effect-args", d.verb.Doc, "the arguments of %s do not fit: %s", e.verb, problem)
 			return nil
@@ -93,28 +90,27 @@ func wrongIn(r schema.Result) *schema.Violation {
 	return nil
 }
 
-// argument compiles the arguments of a verb. Texts with holes are noted in e.
-func (c *compiler) argument(sc *scope, n *source.Node, e *effect) *verbArg {
-	switch n.Kind {
-	case source.Map:
-		a := &verbArg{fields: map[string]*verbArg{}}
+// template compiles a value in which texts may have placeholders. Each of these is handed to
+// found.
+func (c *compiler) template(sc *scope, n *source.Node, found func(*text)) *template {
+	t := &template{list: n.Kind == source.List}
+	switch {
+	case n.Kind == source.Map:
+		t.names = []string{}
 		for _, f := range n.Fields {
-			a.fields[f.Key.Value] = c.argument(sc, f.Value, e)
+			t.names, t.items = append(t.names, f.Key.Value), append(t.items, c.template(sc, f.Value, found))
 		}
-		return a
-	case source.List:
-		a := &verbArg{items: []*verbArg{}}
+	case t.list:
 		for _, item := range n.Items {
-			a.items = append(a.items, c.argument(sc, item, e))
+			t.items = append(t.items, c.template(sc, item, found))
 		}
-		return a
+	case n.Tag != "!!str" || !strings.Contains(n.Value, "${"):
+		t.constant = n.Decode()
+	default:
+		t.text = c.newText(sc, n)
+		found(t.text)
 	}
-	if n.Tag != "!!str" || !strings.Contains(n.Value, "${") {
-		return &verbArg{constant: n.Decode()}
-	}
-	t := c.newText(sc, n)
-	e.texts = append(e.texts, t)
-	return &verbArg{text: t}
+	return t
 }
 
 // setEffect compiles `fact.path = expression`.
@@ -355,16 +351,16 @@ type effect struct {
 
 	verb   string // of the embedding program
 	schema *schema.Schema
-	args   *verbArg
-	texts  []*text // with holes, among the arguments
+	args   *template
 }
 
-// verbArg is one value among the arguments of a verb: an object, a list, a text with
-// holes, or a constant.
-type verbArg struct {
-	fields   map[string]*verbArg
-	items    []*verbArg
+// template is a value that is filled in: a text with placeholders, an object, a list, or a
+// constant.
+type template struct {
 	text     *text
+	names    []string // of an object, in the order of the policy
+	items    []*template
+	list     bool
 	constant any
 }
 

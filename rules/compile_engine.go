@@ -79,9 +79,6 @@ func (e *engine) override(name string) {
 // hasFunction reports whether ralph itself defines this function for expressions.
 func (e *engine) hasFunction(name string) bool { return e.conf.Functions[name] != nil }
 
-// builtinNames are the functions that expressions have without ralph's doing.
-func builtinNames() []string { return builtin.Names }
-
 func isBuiltin(name string) bool { _, ok := builtin.Index[name]; return ok }
 
 // exprError is a problem at a rune offset of an expression.

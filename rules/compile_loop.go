@@ -50,17 +50,7 @@ type loop struct {
 type startFact struct {
 	fact  *Fact
 	node  *source.Node
-	value startValue
-}
-
-// startValue is a value that a start writes: a text with placeholders, an object, a list,
-// or a constant.
-type startValue struct {
-	text     *text
-	names    []string // of an object, in the order of the policy
-	items    []startValue
-	list     bool
-	constant any
+	value *template
 }
 
 // loop compiles what the policy says of its loop.
@@ -171,34 +161,14 @@ func (c *compiler) startFact(sc, own *scope, f source.Field, info *Loop) *startF
 			}
 		}
 	}
-	out.value = c.startValue(own, f.Value, info)
+	out.value = c.template(own, f.Value, func(t *text) {
+		for _, name := range startNames() {
+			if strings.Contains(t.node.Value, "start."+name) && !slices.Contains(info.Uses, name) {
+				info.Uses = append(info.Uses, name)
+			}
+		}
+	})
 	return out
-}
-
-func (c *compiler) startValue(own *scope, n *source.Node, info *Loop) startValue {
-	switch n.Kind {
-	case source.Map:
-		v := startValue{names: []string{}}
-		for _, f := range n.Fields {
-			v.names, v.items = append(v.names, f.Key.Value), append(v.items, c.startValue(own, f.Value, info))
-		}
-		return v
-	case source.List:
-		v := startValue{list: true}
-		for _, item := range n.Items {
-			v.items = append(v.items, c.startValue(own, item, info))
-		}
-		return v
-	}
-	if n.Tag != "!!str" || !strings.Contains(n.Value, "${") {
-		return startValue{constant: n.Decode()}
-	}
-	for _, name := range startNames() {
-		if strings.Contains(n.Value, "start."+name) && !slices.Contains(info.Uses, name) {
-			info.Uses = append(info.Uses, name)
-		}
-	}
-	return startValue{text: c.newText(own, n)}
 }
 
 // startNames are the names behind "start.".

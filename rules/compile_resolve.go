@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/vocab"
@@ -273,7 +274,7 @@ func (r *resolver) call(n *ast.Node, call *ast.CallNode) {
 			r.fail(id, "unknown-function", "write "+quote(id.Value)+" without brackets", quote(id.Value)+" is a value, not a function")
 			return
 		default:
-			known := slices.Concat(builtinNames(), r.c.names.functions())
+			known := slices.Concat(builtin.Names, r.c.names.functions())
 			r.fail(id, "unknown-function", nearest.DidYouMean(id.Value, known), "unknown function "+quote(id.Value))
 			return
 		}

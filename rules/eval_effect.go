@@ -102,7 +102,8 @@ func valueAt(v any, path []any) any {
 
 // verb makes an effect of the embedding program.
 func (ev *evaluation) verb(e *effect) (out Effect, skip, broken sentence) {
-	out = Effect{Kind: VerbEffect, Verb: e.verb, Value: ev.arg(e.args)}
+	out = Effect{Kind: VerbEffect, Verb: e.verb}
+	out.Value, _, _ = ev.fill(e.args, func(t *text) (any, bool, error) { return ev.render(t), true, nil })
 	if e.schema == nil {
 		return out, skip, broken
 	}
@@ -114,25 +115,35 @@ func (ev *evaluation) verb(e *effect) (out Effect, skip, broken sentence) {
 	return out, skip, broken
 }
 
-func (ev *evaluation) arg(a *verbArg) any {
+// fill fills in a template; text gives the value of a text, and whether it is left out.
+func (ev *evaluation) fill(t *template, text func(*text) (any, bool, error)) (value any, ok bool, err error) {
 	ev.meter.charge(1 + keySteps)
-	switch {
-	case a.text != nil:
-		return ev.render(a.text)
-	case a.fields != nil:
-		out := make(map[string]any, len(a.fields))
-		for name, f := range a.fields {
-			out[name] = ev.arg(f)
+	fields, list := map[string]any{}, []any{}
+	for i, item := range t.items {
+		name := ""
+		if t.names != nil {
+			name = t.names[i]
 		}
-		return out
-	case a.items != nil:
-		out := make([]any, len(a.items))
-		for i, item := range a.items {
-			out[i] = ev.arg(item)
+		switch v, ok, err := ev.fill(item, text); {
+		case err != nil && name != "":
+			return nil, false, fmt.Errorf("%s: %w", name, err)
+		case err != nil:
+			return nil, false, err
+		case ok && t.list:
+			list = append(list, v)
+		case ok:
+			fields[name] = v
 		}
-		return out
 	}
-	return a.constant
+	switch {
+	case t.text != nil:
+		return text(t.text)
+	case t.names != nil:
+		return fields, true, nil
+	case t.list:
+		return list, true, nil
+	}
+	return t.constant, true, nil
 }
 
 // target evaluates the path of a set within the value of its fact.

@@ -66,7 +66,7 @@ func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
 	}
 	var files []StartFile
 	for _, s := range l.start {
-		value, ok, err := ev.startValue(&s.value, given)
+		value, ok, err := ev.fill(s.value, func(t *text) (any, bool, error) { return ev.startText(t, given) })
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.fact.Name, err)
 		}
@@ -80,7 +80,7 @@ func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
 		file := StartFile{Fact: s.fact, Path: args[0], Value: value}
 		if fields, ok := value.(map[string]any); ok {
 			if err := file.complete(fields, s.value.names); err != nil {
-				file.Given = ev.startNames(&s.value, file.Misfit.Pointer)
+				file.Given = ev.startNames(s.value, file.Misfit.Pointer)
 				return append(files, file), err
 			}
 		} else if strings.TrimSpace(display(value)) == "" {
@@ -110,17 +110,15 @@ func (f *StartFile) complete(fields map[string]any, order []string) error {
 		f.Value = fields
 		return nil
 	}
-	t := s
-	for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
-		if _, ok := fields[name]; !ok && t.Fields[name].HasDefault && t.Fields[name].Default != nil {
-			fields[name] = t.Fields[name].Default
+	for _, name := range slices.Sorted(maps.Keys(s.Fields)) {
+		if _, ok := fields[name]; !ok && s.Fields[name].HasDefault && s.Fields[name].Default != nil {
+			fields[name] = s.Fields[name].Default
 			f.Keys = append(f.Keys, name)
 		}
 	}
 	r := s.Check(schema.Document{Value: fields})
-	for _, bad := range slices.Concat(r.Unusable, r.Warnings) {
-		f.Misfit = &bad
-		return fmt.Errorf("%s%s: %s", f.Fact.Name, bad.Pointer, bad.Text())
+	if f.Misfit = wrongIn(r); f.Misfit != nil {
+		return fmt.Errorf("%s%s: %s", f.Fact.Name, f.Misfit.Pointer, f.Misfit.Text())
 	}
 	f.Value = fields
 	return nil
@@ -130,10 +128,8 @@ func (f *StartFile) complete(fields map[string]any, order []string) error {
 func (ev *evaluation) write(f *StartFile) {
 	value := f.Value
 	if fields, ok := value.(map[string]any); ok && f.Fact.Source.Body {
-		with := map[string]any{"body": f.Body}
-		for name, v := range fields {
-			with[name] = v
-		}
+		with := maps.Clone(fields)
+		with["body"] = f.Body
 		value = with
 	}
 	got := ValueOf(f.Fact, value)
@@ -159,39 +155,6 @@ func (ev *evaluation) written(fact *Fact, f *StartFile) bool {
 		}
 	}
 	return false
-}
-
-// startValue renders a value; ok is false if it is to be left out.
-func (ev *evaluation) startValue(v *startValue, given map[string]any) (value any, ok bool, err error) {
-	switch {
-	case v.text != nil:
-		return ev.startText(v.text, given)
-	case v.names != nil:
-		out := map[string]any{}
-		for i, name := range v.names {
-			field, ok, err := ev.startValue(&v.items[i], given)
-			if err != nil {
-				return nil, false, fmt.Errorf("%s: %w", name, err)
-			}
-			if ok {
-				out[name] = field
-			}
-		}
-		return out, true, nil
-	case v.list:
-		out := []any{}
-		for i := range v.items {
-			item, ok, err := ev.startValue(&v.items[i], given)
-			if err != nil {
-				return nil, false, err
-			}
-			if ok {
-				out = append(out, item)
-			}
-		}
-		return out, true, nil
-	}
-	return v.constant, true, nil
 }
 
 // startText renders a text. One that is a single placeholder keeps the type of its value.
@@ -233,7 +196,7 @@ func (ev *evaluation) startText(t *text, given map[string]any) (value any, ok bo
 
 // startNames lists the names behind "start." that a value reads, or the field of it that a
 // pointer leads to.
-func (ev *evaluation) startNames(v *startValue, pointer string) (names []string) {
+func (ev *evaluation) startNames(v *template, pointer string) (names []string) {
 	if v.text != nil {
 		for _, seg := range ev.program.compiled(v.text)[0].segs {
 			if seg.hole != nil {
@@ -243,7 +206,7 @@ func (ev *evaluation) startNames(v *startValue, pointer string) (names []string)
 	}
 	for i := range v.items {
 		if v.names == nil || pointer == "" || schema.PointerOf([]any{v.names[i]}) == pointer {
-			names = append(names, ev.startNames(&v.items[i], "")...)
+			names = append(names, ev.startNames(v.items[i], "")...)
 		}
 	}
 	return names

@@ -25,50 +25,50 @@ import (
 //
 // in which zero fields are left out. Another version than 1 is an error.
 type Memory struct {
-	Turn   string    // of the latest event, as the host names it, or #1, #2, … where it does not
-	Streak int       // continuations since the user's last prompt, or since a stop after it that no limit and no error made
-	Total  int       // continuations in all
-	Since  time.Time // of the first continuation of the streak
-	Latest time.Time // of the latest one
+	Turn   string    `json:"turn,omitempty"`   // of the latest event, as the host names it, or #1, #2, … where it does not
+	Streak int       `json:"streak,omitempty"` // continuations since the user's last prompt, or since a stop after it that no limit and no error made
+	Total  int       `json:"total,omitempty"`  // continuations in all
+	Since  time.Time `json:"since,omitzero"`   // of the first continuation of the streak
+	Latest time.Time `json:"latest,omitzero"`  // of the latest one
 
 	// Progress is the fingerprint of the policy's progress at the latest continuation, a
 	// digest that begins with "private:" where that is private,
 	// and Same how many latest continuations had it. "=" is equal to any progress: for
 	// tests, which know how often a loop repeated itself and not the fingerprint.
-	Progress string
-	Same     int
+	Progress string `json:"progress,omitempty"`
+	Same     int    `json:"same,omitempty"`
 
 	// Reset is when a command started or ended the loop, in the memory of a project: what a
 	// session counted and saw of a loop before does not hold for this one. In the memory of
 	// a session it is the latest one that the session took note of.
-	Reset time.Time
+	Reset time.Time `json:"reset,omitzero"`
 
 	// Stopped says that the user stopped the loop, and its state stayed: no session is
 	// continued until a start. Only in the memory of a project.
-	Stopped bool
+	Stopped bool `json:"stopped,omitempty"`
 
 	// Loop is the loop that the session's last decision had, with Name and State; nil if
 	// there was none.
-	Loop *LoopInfo
+	Loop *LoopInfo `json:"loop,omitempty"`
 
 	// Seen are marks of the texts that the session was shown once, and Notice that of the
 	// last notice of a rule that stopped it since it was continued.
-	Seen   []string
-	Notice string
+	Seen   []string `json:"seen,omitempty"`
+	Notice string   `json:"notice,omitempty"`
 
 	// Began is when the policy saw the first event of the session, if it asks for session.elapsed.
-	Began time.Time
+	Began time.Time `json:"began,omitzero"`
 
 	// Failures is how many latest continuations followed a turn that failed.
-	Failures int
+	Failures int `json:"failures,omitempty"`
 
 	// Said is when rules with unless_repeated were in a verdict, the oldest first.
-	Said map[string][]Said
+	Said map[string][]Said `json:"said,omitempty"`
 
 	// Values are those of the policy's memory that a rule has changed, by name, as JSON
 	// knows them. Private names those that hold something private.
-	Values  map[string]any
-	Private []string
+	Values  map[string]any `json:"values,omitempty"`
+	Private []string       `json:"private,omitempty"`
 }
 
 // sameProgress as the Progress of a memory is equal to any progress.
@@ -83,28 +83,8 @@ type Said struct {
 // memoryVersion is that of the JSON form.
 const memoryVersion = 1
 
-// memoryJSON is the JSON form of a memory.
-type memoryJSON struct {
-	V        int               `json:"v"`
-	Turn     string            `json:"turn,omitempty"`
-	Streak   int               `json:"streak,omitempty"`
-	Total    int               `json:"total,omitempty"`
-	Since    time.Time         `json:"since,omitzero"`
-	Latest   time.Time         `json:"latest,omitzero"`
-	Progress string            `json:"progress,omitempty"`
-	Same     int               `json:"same,omitempty"`
-	Reset    time.Time         `json:"reset,omitzero"`
-	Stopped  bool              `json:"stopped,omitempty"`
-	Loop     *LoopInfo         `json:"loop,omitempty"`
-	Seen     []string          `json:"seen,omitempty"`
-	Notice   string            `json:"notice,omitempty"`
-	Began    time.Time         `json:"began,omitzero"`
-	Failures int               `json:"failures,omitempty"`
-	Said     map[string][]Said `json:"said,omitempty"`
-
-	Values  map[string]json.RawMessage `json:"values,omitempty"`
-	Private []string                   `json:"private,omitempty"`
-}
+// memoryForm is a memory without its methods.
+type memoryForm Memory
 
 // MarshalJSON writes the documented form, with times in UTC.
 func (m Memory) MarshalJSON() ([]byte, error) {
@@ -116,23 +96,20 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 		}
 		said[rule] = times
 	}
-	values := make(map[string]json.RawMessage, len(m.Values))
-	for name, v := range m.Values {
-		b, err := json.Marshal(v)
-		if err != nil {
-			return nil, fmt.Errorf("the value %s: %w", name, err)
-		}
-		values[name] = b
-	}
-	return json.Marshal(memoryJSON{
-		V: memoryVersion, Turn: m.Turn, Streak: m.Streak, Total: m.Total, Since: m.Since.UTC(), Latest: m.Latest.UTC(),
-		Progress: m.Progress, Same: m.Same, Failures: m.Failures, Reset: m.Reset.UTC(), Stopped: m.Stopped, Loop: m.Loop, Seen: m.Seen, Notice: m.Notice, Began: m.Began.UTC(), Said: said, Values: values, Private: m.Private,
-	})
+	m.Said, m.Since, m.Latest, m.Reset, m.Began = said, m.Since.UTC(), m.Latest.UTC(), m.Reset.UTC(), m.Began.UTC()
+	return json.Marshal(struct {
+		V int `json:"v"`
+		memoryForm
+	}{memoryVersion, memoryForm(m)})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (m *Memory) UnmarshalJSON(b []byte) error {
-	var j memoryJSON
+	var j struct {
+		V int `json:"v"`
+		memoryForm
+		Values map[string]json.RawMessage `json:"values"`
+	}
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
@@ -142,20 +119,16 @@ func (m *Memory) UnmarshalJSON(b []byte) error {
 	case j.Streak < 0 || j.Total < 0 || j.Same < 0 || j.Failures < 0:
 		return fmt.Errorf("a count of the memory is negative")
 	}
-	var values map[string]any
+	*m = Memory(j.memoryForm)
 	for name, b := range j.Values {
 		v, err := schema.ParseJSON(b)
 		if err != nil {
 			return fmt.Errorf("the value %s: %w", name, err)
 		}
-		if values == nil {
-			values = make(map[string]any, len(j.Values))
+		if m.Values == nil {
+			m.Values = make(map[string]any, len(j.Values))
 		}
-		values[name] = new(schema.Schema).Check(v).Value
-	}
-	*m = Memory{
-		Turn: j.Turn, Streak: j.Streak, Total: j.Total, Since: j.Since, Latest: j.Latest,
-		Progress: j.Progress, Same: j.Same, Failures: j.Failures, Reset: j.Reset, Stopped: j.Stopped, Loop: j.Loop, Seen: j.Seen, Notice: j.Notice, Began: j.Began, Said: j.Said, Values: values, Private: j.Private,
+		m.Values[name] = new(schema.Schema).Check(v).Value
 	}
 	return nil
 }

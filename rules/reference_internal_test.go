@@ -204,7 +204,7 @@ func TestNamesPage(t *testing.T) {
 	p.Text("A policy cannot declare a param, fact or let with one of the names above, nor with a word of expressions: %s.", reference.Code(keywords()...))
 	var yields []string
 	reserved := newNames()
-	for _, name := range slices.Concat(reserved.flat(), reserved.functions(), builtinNames()) {
+	for _, name := range slices.Concat(reserved.flat(), reserved.functions(), builtin.Names) {
 		if !reserved.taken(name) {
 			yields = append(yields, name)
 		}
