@@ -174,8 +174,11 @@ func (t *translator) status(f *Fact, status int) *analysis.Formula {
 
 // pathFacts lists facts without which the path of a fact has no value.
 func (f *Fact) pathFacts() (out []*Fact) {
-	for _, a := range f.args {
-		for _, s := range a.segs {
+	for _, a := range f.handed {
+		if a.path == nil || a.name != "" {
+			continue
+		}
+		for _, s := range a.path.segs {
 			if s.hole != nil {
 				out = append(out, needed(s.hole)...)
 			}

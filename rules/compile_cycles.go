@@ -93,15 +93,11 @@ func (c *compiler) needs(s *symbol) []*symbol {
 // segments gives all that a fact's source is handed.
 func (f *Fact) segments() []segment {
 	var out []segment
-	out = append(out, f.question.segments()...)
-	for _, a := range f.args {
-		out = append(out, a.segs...)
-	}
-	for _, o := range f.texts {
-		if o.text != nil {
-			out = append(out, o.text.segments()...)
+	for _, a := range f.handed {
+		if a.text != nil {
+			out = append(out, a.text.segments()...)
 		} else {
-			out = append(out, o.arg.segs...)
+			out = append(out, a.path.segs...)
 		}
 	}
 	return out

@@ -116,20 +116,22 @@ func (c *compiler) arguments(sc *scope, f *Fact, d factDecl) {
 	switch {
 	case f.Source.Given:
 	case f.Source.Text:
-		f.question = c.newText(sc, d.args[0])
+		f.handed = append(f.handed, argument{text: c.newText(sc, d.args[0])})
 	default:
-		f.args = c.argv(sc, f, d.args)
-		if f.Source.File && !f.Source.Glob && len(f.args) == 1 {
-			f.File, _ = f.args[0].fixed()
+		for _, p := range c.argv(sc, f, d.args) {
+			f.handed = append(f.handed, argument{path: p})
+		}
+		if f.Source.File && !f.Source.Glob && len(f.handed) == 1 {
+			f.File, _ = f.handed[0].path.fixed()
 		}
 	}
 	for _, o := range f.Source.texts() {
 		switch n := d.texts[o.Name]; {
 		case n == nil:
 		case o.Kind != optionArgument:
-			f.texts = append(f.texts, textOption{name: o.Name, text: c.newText(sc, n)})
+			f.handed = append(f.handed, argument{name: o.Name, text: c.newText(sc, n)})
 		default:
-			f.texts = append(f.texts, textOption{name: o.Name, arg: c.newPath(sc, n, SourceKind{})})
+			f.handed = append(f.handed, argument{name: o.Name, path: c.newPath(sc, n, SourceKind{})})
 		}
 	}
 }

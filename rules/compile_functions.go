@@ -36,10 +36,7 @@ func laterFunctions() []string { return []string{"digest", "similar"} }
 // expr's that it does better. They are called with the meter before their arguments.
 func functions() []pureFunction {
 	function := func(name, doc string, f func(m *meter, args []any) (any, error), types ...reflect.Type) pureFunction {
-		return pureFunction{doc, &builtin.Function{
-			Name: name, Types: types,
-			Func: func(args ...any) (any, error) { return f(args[0].(*meter), args[1:]) },
-		}}
+		return pureFunction{doc, meteredFunction(name, f, types...)}
 	}
 	return []pureFunction{
 		function("cut", "The first n characters of a string; the last of them is … if there are more.", func(m *meter, args []any) (any, error) {

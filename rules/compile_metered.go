@@ -22,14 +22,15 @@ const (
 	argumentKey = "argument()" // argument()(meter, value) gives an argument of a method
 )
 
+// meteredFunction is a function that expressions call with the meter before its arguments.
+func meteredFunction(name string, f func(m *meter, args []any) (any, error), types ...reflect.Type) *builtin.Function {
+	return &builtin.Function{Name: name, Types: types, Func: func(args ...any) (any, error) { return f(args[0].(*meter), args[1:]) }}
+}
+
 // metered lists them for expr.
 func metered() []*builtin.Function {
 	function := func(name string, f func(m *meter, args []any) (any, error)) *builtin.Function {
-		return &builtin.Function{
-			Name:  name,
-			Types: []reflect.Type{reflect.TypeFor[func(...any) any]()},
-			Func:  func(args ...any) (any, error) { return f(args[0].(*meter), args[1:]) },
-		}
+		return meteredFunction(name, f, reflect.TypeFor[func(...any) any]())
 	}
 	return []*builtin.Function{
 		function(operatorKey, func(m *meter, args []any) (any, error) { return operate(m, args[0].(string), args[1], args[2]) }),

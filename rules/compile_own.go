@@ -94,14 +94,8 @@ func newFunction(f Function) (*builtin.Function, error) {
 	if !converts(t.Out(0)) {
 		return nil, fmt.Errorf("expressions have nothing like a %s", t.Out(0))
 	}
-	own := &builtin.Function{
-		Name:  f.Name,
-		Types: []reflect.Type{reflect.FuncOf(in, []reflect.Type{seen(t.Out(0))}, t.IsVariadic())},
-		Func: func(args ...any) (any, error) {
-			return args[0].(*meter).call(f.Name, fn, first == 1, args[1:])
-		},
-	}
-	return own, nil
+	call := func(m *meter, args []any) (any, error) { return m.call(f.Name, fn, first == 1, args) }
+	return meteredFunction(f.Name, call, reflect.FuncOf(in, []reflect.Type{seen(t.Out(0))}, t.IsVariadic())), nil
 }
 
 // converts reports whether values of a Go type can be those of expressions, as far as

@@ -114,20 +114,18 @@ type Fact struct {
 	// Known are the words of a program as it gets them, each "" where more than params determines it.
 	Known []string
 
-	sym      *symbol
-	args     []*path
-	question *text // the argument of a source whose argument is a text
-	texts    []textOption
-	index    int      // among the facts of the program
-	private  *mask    // of its value
-	fixed    []string // what the source is handed, if it holds no names
+	sym     *symbol
+	handed  []argument // what the source is handed
+	index   int        // among the facts of the program
+	private *mask      // of its value
+	fixed   []string   // what the source is handed, if it holds no names
 }
 
-// textOption is an option with holes: a text, or an argument.
-type textOption struct {
-	name string
-	text *text
-	arg  *path
+// argument is what a source is handed: its arguments, then its options with placeholders.
+type argument struct {
+	name string // of an option, "" of an argument
+	text *text  // nil: a path
+	path *path
 }
 
 // finally is what to do after the verdict was applied.

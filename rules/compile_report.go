@@ -2,6 +2,8 @@ package rules
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/ralph-sdk/ralph/internal/source"
 )
@@ -45,15 +47,8 @@ func (s *snippet) pos(rune int) Pos { return s.scope.file.at(s.at(rune)) }
 
 // trimmed gives the runes of the snippet without the white space around it.
 func (s *snippet) trimmed() (from, to int) {
-	runes := []rune(s.src)
-	to = len(runes)
-	for from < to && isSpace(runes[from]) {
-		from++
-	}
-	for to > from && isSpace(runes[to-1]) {
-		to--
-	}
-	return from, to
+	const space = " \t\n\r"
+	left := strings.TrimLeft(s.src, space)
+	from = utf8.RuneCountInString(s.src) - utf8.RuneCountInString(left)
+	return from, from + utf8.RuneCountInString(strings.TrimRight(left, space))
 }
-
-func isSpace(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' }

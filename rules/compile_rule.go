@@ -123,12 +123,12 @@ func readBy(root *cond, seen map[*symbol]bool, f func(*symbol)) {
 
 // fix prepares the arguments of a fact that are the same every time.
 func (f *Fact) fix() {
-	if f.question != nil || len(f.texts) > 0 {
-		return
-	}
-	fixed := make([]string, len(f.args))
-	for i, a := range f.args {
-		text, ok := a.fixed()
+	fixed := make([]string, len(f.handed))
+	for i, a := range f.handed {
+		if a.text != nil || a.name != "" {
+			return
+		}
+		text, ok := a.path.fixed()
 		if !ok {
 			return
 		}

@@ -36,15 +36,15 @@ func (f *Fact) Split(args []string) (arguments []string, options map[string]stri
 	if f == nil {
 		return args, nil
 	}
-	n := max(0, len(args)-len(f.texts))
-	for i, o := range f.texts {
-		if n+i >= len(args) {
-			break
-		}
-		if options == nil {
-			options = make(map[string]string, len(f.texts))
-		}
-		options[o.name] = args[n+i]
+	first := slices.IndexFunc(f.handed, func(a argument) bool { return a.name != "" })
+	if first < 0 {
+		return args, nil
+	}
+	named := f.handed[first:]
+	n := max(0, len(args)-len(named))
+	options = make(map[string]string, len(named))
+	for i, value := range args[n:] {
+		options[named[i].name] = value
 	}
 	return args[:n], options
 }

@@ -123,34 +123,21 @@ func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem s
 	outer := ev.quoted // the fact may be gathered for a text
 	ev.quoted = false
 	defer func() { private, ev.quoted = ev.quoted, outer }()
-	args = make([]string, 0, len(f.args)+len(f.texts)+1)
-	text := func(t *text) {
+	args = make([]string, 0, len(f.handed))
+	for _, a := range f.handed {
+		if a.text == nil {
+			value, problem, quiet := ev.argument(a.path)
+			if problem.full != "" {
+				return nil, false, problem, quiet
+			}
+			args = append(args, value)
+			continue
+		}
 		before := ev.quoted
-		args = append(args, ev.render(t))
+		args = append(args, ev.render(a.text))
 		if f.Source.Returns { // it is for a model, which is shown more than that
 			ev.quoted = before
 		}
-	}
-	if f.question != nil {
-		text(f.question)
-	}
-	for _, a := range f.args {
-		text, problem, quiet := ev.argument(a)
-		if problem.full != "" {
-			return nil, false, problem, quiet
-		}
-		args = append(args, text)
-	}
-	for _, o := range f.texts {
-		if o.text != nil {
-			text(o.text)
-			continue
-		}
-		text, problem, quiet := ev.argument(o.arg)
-		if problem.full != "" {
-			return nil, false, problem, quiet
-		}
-		args = append(args, text)
 	}
 	return args, false, sentence{}, false
 }

@@ -81,19 +81,19 @@ const (
 func (ev *evaluation) noted(name string, v any) any {
 	switch ask := v.(type) {
 	case func(string) bool:
-		return func(text string) bool {
-			answer := ask(text)
-			ev.noteCall(name, text, answer)
-			return answer
-		}
+		return noting(ev, name, ask)
 	case func(string) string:
-		return func(text string) string {
-			answer := ask(text)
-			ev.noteCall(name, text, answer)
-			return answer
-		}
+		return noting(ev, name, ask)
 	}
 	return v
+}
+
+func noting[T any](ev *evaluation, name string, ask func(string) T) func(string) T {
+	return func(text string) T {
+		answer := ask(text)
+		ev.noteCall(name, text, answer)
+		return answer
+	}
 }
 
 // noteCall notes an answer, unless the question or the answer is made of something private.

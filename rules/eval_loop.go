@@ -242,17 +242,15 @@ func (p *Program) HeadFiles() (files []string) {
 		var look func(root *cond)
 		look = func(root *cond) {
 			readBy(root, seen, func(s *symbol) {
-				if s.fact == nil || !s.fact.Source.File || s.fact.Source.Glob || len(s.fact.args) == 0 {
+				if s.fact == nil || !s.fact.Source.File || s.fact.Source.Glob || len(s.fact.handed) == 0 {
 					return
 				}
-				path, problem, _ := ev.argument(s.fact.args[0])
+				path, problem, _ := ev.argument(s.fact.handed[0].path)
 				if problem.full == "" && !strings.HasPrefix(path, "~") && !slices.Contains(files, path) {
 					files = append(files, path)
 				}
-				for _, a := range s.fact.args {
-					for _, seg := range a.segs {
-						look(seg.hole)
-					}
+				for _, seg := range s.fact.segments() {
+					look(seg.hole)
 				}
 			})
 		}
