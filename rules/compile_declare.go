@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/source"
@@ -250,10 +251,10 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	for _, n := range d.args {
 		f.Args = append(f.Args, n.Value)
 	}
+	if len(d.texts) > 0 {
+		f.Texts = make(map[string]string, len(d.texts))
+	}
 	for name, n := range d.texts {
-		if f.Texts == nil {
-			f.Texts = make(map[string]string, len(d.texts))
-		}
 		f.Texts[name] = n.Value
 	}
 	typ := d.kind.Value
@@ -300,7 +301,7 @@ func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Schema
 	if f.Schema != nil && d.kind.Around == nil {
 		r := f.Schema.Check(schema.Document{Value: f.Default})
 		if len(r.Unusable) > 0 {
-			c.errorf(sc, d.deflt, "default", "", "the default does not fit the schema: %s%s", pointerAt(r.Unusable[0].Pointer), r.Unusable[0].Text())
+			c.errorf(sc, d.deflt, "default", "", "the default does not fit the schema: %s%s", strings.TrimPrefix("at "+r.Unusable[0].Pointer+", ", "at , "), r.Unusable[0].Text())
 		}
 		f.Default = r.Value
 	}

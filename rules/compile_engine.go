@@ -44,7 +44,9 @@ func newEngine(instructions int) *engine {
 	c := conf.CreateNew()
 	c.MaxNodes = maxExprNodes
 	c.Strict = true
-	c.Env = newEnv(64)
+	c.Env = nature.NatureOf(map[string]any{}) // in which nothing is declared yet
+	c.Env.TypeData = &nature.TypeData{Fields: make(map[string]nature.Nature, 64)}
+	c.Env.Strict = true
 	for _, f := range functions() {
 		c.Functions[f.Name] = f.Function
 	}
@@ -52,14 +54,6 @@ func newEngine(instructions int) *engine {
 		c.Functions[f.Name] = f
 	}
 	return &engine{conf: c, patterns: &patterns{made: map[string]*pattern{}, room: instructions}}
-}
-
-// newEnv gives the type of an environment in which nothing is declared yet.
-func newEnv(size int) nature.Nature {
-	env := nature.NatureOf(map[string]any{})
-	env.TypeData = &nature.TypeData{Fields: make(map[string]nature.Nature, size)}
-	env.Strict = true
-	return env
 }
 
 // declare makes key known to expressions.

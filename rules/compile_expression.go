@@ -131,7 +131,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 		l.natures = append(l.natures, leafNature{o, nt})
 	}
 	o.props = r.props
-	o.reads, o.named = r.accesses(n)
+	r.accesses(n, nil, &o.reads, &o.named)
 	o.paths = constantPaths(n)
 	o.sides = l.sides(n)
 	if t, ok := termOf(n, l.c.table); ok {

@@ -10,13 +10,8 @@ import (
 
 // accesses finds the paths that a resolved leaf reads from ralph's names and from facts,
 // also those that it reads through lets: a bad field must not become good under another name.
-func (r *resolver) accesses(n ast.Node) (facts, names []access) {
-	r.visit(n, nil, &facts, &names)
-	return facts, names
-}
-
-// visit collects what n reads. parent is nil for the leaf itself.
-func (r *resolver) visit(n, parent ast.Node, out, names *[]access) {
+// parent is nil for the leaf itself.
+func (r *resolver) accesses(n, parent ast.Node, out, names *[]access) {
 	if s, path := pathIn(n, r.c.table); s != nil {
 		a := access{fact: s, path: path, elements: looksInto(parent, n), whole: comparesWhole(parent, n)}
 		a.asks = !a.elements && asksElements(parent)
@@ -42,7 +37,7 @@ func (r *resolver) visit(n, parent ast.Node, out, names *[]access) {
 			switch t := m.(type) {
 			case *ast.MemberNode:
 				if _, ok := t.Property.(*ast.StringNode); !ok {
-					r.visit(t.Property, t, out, names)
+					r.accesses(t.Property, t, out, names)
 				}
 				m = t.Node
 			case *ast.ChainNode:
@@ -53,7 +48,7 @@ func (r *resolver) visit(n, parent ast.Node, out, names *[]access) {
 		}
 		return
 	}
-	children(n, func(c *ast.Node) { r.visit(*c, n, out, names) })
+	children(n, func(c *ast.Node) { r.accesses(*c, n, out, names) })
 }
 
 func addAccess(out *[]access, a access) {

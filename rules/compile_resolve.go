@@ -282,17 +282,11 @@ func (r *resolver) call(n *ast.Node, call *ast.CallNode) {
 		r.fail(id, "unknown-function", "", quote(id.Value)+" is a value, not a function")
 		return
 	default:
-		m, isMember := call.Callee.(*ast.MemberNode)
-		if isMember {
-			space, ok1 := m.Node.(*ast.IdentifierNode)
-			prop, ok2 := m.Property.(*ast.StringNode)
-			if ok1 && ok2 && r.isNamespace(space.Value) {
-				full := space.Value + "." + prop.Value
-				if info := r.c.names.byName[full]; info != nil && info.called() {
-					r.name(&call.Callee, full)
-					break
-				}
-			}
+		full := callee(call.Callee)
+		space, _, _ := strings.Cut(full, ".")
+		if info := r.c.names.byName[full]; info != nil && info.called() && r.isNamespace(space) {
+			r.name(&call.Callee, full)
+			break
 		}
 		r.node(&call.Callee)
 	}

@@ -112,10 +112,3 @@ func keyAt(n *source.Node, pointer string) *source.Node {
 	}
 	return key
 }
-
-func pointerAt(pointer string) string {
-	if pointer == "" {
-		return ""
-	}
-	return "at " + pointer + ", "
-}

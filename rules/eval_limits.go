@@ -49,32 +49,24 @@ func (ev *evaluation) bound() {
 	ev.account()
 	switch elapsed := m.elapsed(now); {
 	case ev.failed != "" && m.Failures >= l.Failures:
-		v.Bound = "failures"
-		v.Reason = fmt.Sprintf("the turn failed (%s)", ev.failed)
+		v.Bound, v.Reason = "failures", fmt.Sprintf("the turn failed (%s)", ev.failed)
 		if m.Failures > 0 {
 			v.Reason = fmt.Sprintf("the turn failed (%s), and so did the %d before it", ev.failed, m.Failures)
 		}
 	case m.Streak >= l.Continuations:
-		v.Bound = "continuations"
-		v.Reason = fmt.Sprintf("the limit of %d continuations in a streak is reached", l.Continuations)
+		v.Bound, v.Reason = "continuations", fmt.Sprintf("the limit of %d continuations in a streak is reached", l.Continuations)
 	case m.Total >= l.Total:
-		v.Bound = "total"
-		v.Reason = fmt.Sprintf("the limit of %d continuations in a session is reached", l.Total)
+		v.Bound, v.Reason = "total", fmt.Sprintf("the limit of %d continuations in a session is reached", l.Total)
 	case l.HasRepeats && ev.repeats >= l.Repeats:
-		v.Bound = "repeats"
-		v.Reason = fmt.Sprintf("no progress in %d continuations (limits.repeats)", ev.repeats)
+		v.Bound, v.Reason = "repeats", fmt.Sprintf("no progress in %d continuations (limits.repeats)", ev.repeats)
 	case m.Streak > 0 && elapsed >= l.Elapsed:
-		v.Bound = "elapsed"
-		v.Reason = fmt.Sprintf("this streak has lasted %s, the limit is %s", elapsed.Round(time.Second), l.Elapsed)
+		v.Bound, v.Reason = "elapsed", fmt.Sprintf("this streak has lasted %s, the limit is %s", elapsed.Round(time.Second), l.Elapsed)
 	case l.Iterations > 0 && ev.iteration >= l.Iterations:
-		v.Bound = "iterations"
-		v.Reason = fmt.Sprintf("the limit of %d iterations is reached", l.Iterations)
+		v.Bound, v.Reason = "iterations", fmt.Sprintf("the limit of %d iterations is reached", l.Iterations)
 	case l.Tokens > 0 && ev.tokens >= l.Tokens:
-		v.Bound = "tokens"
-		v.Reason = fmt.Sprintf("%d tokens are used, the limit is %d", ev.tokens, l.Tokens)
+		v.Bound, v.Reason = "tokens", fmt.Sprintf("%d tokens are used, the limit is %d", ev.tokens, l.Tokens)
 	case l.Cost > 0 && ev.cost >= l.Cost:
-		v.Bound = "cost"
-		v.Reason = fmt.Sprintf("the run has cost %.2f USD, the limit is %.2f", ev.cost, l.Cost)
+		v.Bound, v.Reason = "cost", fmt.Sprintf("the run has cost %.2f USD, the limit is %.2f", ev.cost, l.Cost)
 	default:
 		return
 	}

@@ -75,7 +75,7 @@ func (ev *evaluation) head() bool {
 			v.Loop.Owner, _ = owner.(string)
 		}
 	}
-	session, _ := ev.builtin(vocab.SessionID, false).(string)
+	session := ev.session()
 	switch name := v.Loop.Name; {
 	case off != "":
 		return ev.aside(Off, off)
@@ -165,49 +165,46 @@ func (ev *evaluation) putsAway() bool {
 	})
 }
 
+// session is the ID of the session, "" if there is none.
+func (ev *evaluation) session() string {
+	id, _ := ev.builtin(vocab.SessionID, false).(string)
+	return id
+}
+
 // maxSeen is how many texts a session remembers to have seen.
 const maxSeen = 200
-
-// once reports whether the session is to see a text now: the first time, where there is a
-// session, and only at events at which notices are shown.
-func (ev *evaluation) once(text string) bool {
-	if !ev.shows() {
-		return false
-	}
-	return ev.first(digest(text))
-}
 
 // shows reports whether hosts show notices at this event.
 func (ev *evaluation) shows() bool { return ev.decides() && !ev.compacts() }
 
-// first reports whether the session meets a mark for the first time, and remembers it.
-func (ev *evaluation) first(mark string) bool {
-	if session, _ := ev.builtin(vocab.SessionID, false).(string); session == "" {
+// once reports whether the session is to see a text now, and remembers that: the first time,
+// where there is a session, and only at events at which notices are shown.
+func (ev *evaluation) once(text string) bool {
+	m, mark := &ev.verdict.Memory, digest(text)
+	switch {
+	case !ev.shows():
+		return false
+	case ev.session() == "":
 		return true
-	}
-	if slices.Contains(ev.verdict.Memory.Seen, mark) {
+	case slices.Contains(m.Seen, mark):
 		return false
 	}
-	seen := append(slices.Clone(ev.verdict.Memory.Seen), mark)
-	ev.verdict.Memory.Seen = seen[max(0, len(seen)-maxSeen):]
-	ev.verdict.Changed = true
+	seen := append(slices.Clone(m.Seen), mark)
+	m.Seen, ev.verdict.Changed = seen[max(0, len(seen)-maxSeen):], true
 	return true
 }
 
 // lastNotice reports whether the notice of a stop is to be shown: not if it is the same as
 // the session's last one, unless the policy continued the session in between.
 func (ev *evaluation) lastNotice(text string) bool {
-	if text == "" || !ev.shows() {
+	if text == "" || !ev.shows() || ev.session() == "" {
 		return true
 	}
-	if session, _ := ev.builtin(vocab.SessionID, false).(string); session == "" {
-		return true
-	}
-	mark := digest(text)
-	if ev.verdict.Memory.Notice == mark {
+	m, mark := &ev.verdict.Memory, digest(text)
+	if m.Notice == mark {
 		return false
 	}
-	ev.verdict.Memory.Notice, ev.verdict.Changed = mark, true
+	m.Notice, ev.verdict.Changed = mark, true
 	return true
 }
 

@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"hash/fnv"
 	"maps"
 	"slices"
 	"strconv"
@@ -107,9 +105,7 @@ func fingerprint(values []any, private bool) (string, bool) {
 	if len(b) <= enough {
 		return string(b), true
 	}
-	h := fnv.New128a()
-	h.Write(b)
-	return cut(string(b), enough/2) + " " + strconv.Itoa(len(b)) + " " + fmt.Sprintf("%x", h.Sum(nil)), true
+	return cut(string(b), enough/2) + " " + strconv.Itoa(len(b)) + " " + digest(string(b)), true
 }
 
 // privateProgress begins the fingerprint of private progress; that of any other is a list

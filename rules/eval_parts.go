@@ -5,9 +5,6 @@ import "cmp"
 // reportParts evaluates what the rules of the verdict say and do.
 func (ev *evaluation) reportParts(prompt bool) {
 	v := ev.verdict
-	if len(ev.parts) > cap(v.Parts) {
-		v.Parts = make([]Part, 0, len(ev.parts))
-	}
 	for _, r := range ev.parts {
 		if v.Bound != "" && (r.Verb == verbContinue || len(r.then) > 0) {
 			continue // its continuation does not happen, nor what belongs to it

@@ -80,7 +80,8 @@ func unfit(v any, s string) string {
 // only the policy itself may spell one.
 func climbs(path string, holes []span) bool {
 	at := 0
-	for step := range strings.FieldsFuncSeq(path, isSeparator) {
+	// \ separates everywhere: a state file may be written on one system and read on another.
+	for step := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
 		at += strings.Index(path[at:], step)
 		if step == ".." {
 			for len(holes) > 0 && holes[0].to <= at {
@@ -94,10 +95,6 @@ func climbs(path string, holes []span) bool {
 	}
 	return false
 }
-
-// isSeparator takes \ for a separator everywhere: a state file may be written on
-// one system and read on another.
-func isSeparator(r rune) bool { return r == '/' || r == '\\' }
 
 // escapeGlob makes every character of s stand for itself in a pattern.
 func escapeGlob(s, chars string) string {

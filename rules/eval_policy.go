@@ -172,7 +172,8 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 			return
 		}
 		v := ev.verdict
-		*v = Verdict{Fault: FaultPanic, Pos: ev.place(), Trace: v.Trace, Memory: v.Memory, Project: v.Project, Changed: v.Changed}
+		at, what := ev.place()
+		*v = Verdict{Fault: FaultPanic, Pos: at, Trace: v.Trace, Memory: v.Memory, Project: v.Project, Changed: v.Changed}
 		switch {
 		case ev.meter.over == nil:
 			v.Reason, v.Private = fmt.Sprintf("internal error: %v", r), ev.read
@@ -190,7 +191,7 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 			ev.tried(ev.step, Broken, ev.show(problem), 0)
 		}
 		if v.Pos.Line > 0 {
-			problem = sentencef("%s: %s%s", v.Pos, ev.doing(), problem)
+			problem = sentencef("%s: %s%s", v.Pos, what, problem)
 		}
 		v.Problems = []Problem{problemOf(problem)}
 	}()
@@ -205,28 +206,18 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 	ev.measure()
 }
 
-// place is where the evaluation is, in the policy.
-func (ev *evaluation) place() Pos {
+// place is where the evaluation is, in the policy, and what is evaluated there.
+func (ev *evaluation) place() (at Pos, what string) {
 	switch {
 	case ev.at != 0:
-		return ev.program.operand(ev.at).pos()
+		o := ev.program.operand(ev.at)
+		return o.pos(), cut(o.text, 60) + ": "
 	case ev.in != nil:
-		return Pos{File: ev.in.scope.file.name, Line: ev.in.node.Start.Line, Col: ev.in.node.Start.Col}
+		return ev.in.scope.file.at(ev.in.node.Start), "the text: "
 	case ev.rule != nil:
-		return ev.rule.Pos
+		return ev.rule.Pos, ""
 	}
-	return Pos{}
-}
-
-// doing names what is evaluated at that place.
-func (ev *evaluation) doing() string {
-	switch {
-	case ev.at != 0:
-		return cut(ev.program.operand(ev.at).text, 60) + ": "
-	case ev.in != nil:
-		return "the text: "
-	}
-	return ""
+	return Pos{}, ""
 }
 
 func (p *Program) release(ev *evaluation) {

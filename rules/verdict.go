@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ralph-sdk/ralph/schema"
@@ -18,15 +19,14 @@ const (
 	Continue
 )
 
+var actions = [...]string{Stop: "stop", Continue: "continue"}
+
 // String returns the word of the policy language.
 func (a Action) String() string {
-	switch a {
-	case Stop:
-		return "stop"
-	case Continue:
-		return "continue"
+	if int(a) >= len(actions) {
+		return fmt.Sprintf("action %d", uint8(a))
 	}
-	return fmt.Sprintf("action %d", uint8(a))
+	return actions[a]
 }
 
 // MarshalText writes the action as its word, for JSON. An action that is none is an error.
@@ -39,14 +39,11 @@ func (a Action) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads what MarshalText wrote.
 func (a *Action) UnmarshalText(b []byte) error {
-	switch string(b) {
-	case "stop":
-		*a = Stop
-	case "continue":
-		*a = Continue
-	default:
+	i := slices.Index(actions[:], string(b))
+	if i < 0 {
 		return fmt.Errorf("unknown action %q, expected stop or continue", b)
 	}
+	*a = Action(i)
 	return nil
 }
 
