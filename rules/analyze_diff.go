@@ -39,7 +39,7 @@ type Decision struct {
 	Action Action `json:"action"`
 	Rule   string `json:"rule,omitempty"` // "" if no rule decides
 	Pos    Pos    `json:"pos"`
-	Text   string `json:"text,omitempty"` // of the rule, with its holes
+	Text   string `json:"text,omitempty"` // of the rule, with its placeholders
 	Failed bool   `json:"failed,omitempty"`
 }
 
