@@ -36,8 +36,11 @@ func (p *parser) template(n *source.Node, what string) *source.Node {
 		p.errorf(n, "syntax", `write the text, or "" for none`, "%s is a string, this is empty", what)
 		return nil
 	}
-	if verb := what == "continue" || what == "stop" || what == "note"; verb && n.Style == source.Plain && slices.Contains([]string{"true", "false", "yes", "no"}, strings.ToLower(n.Value)) {
-		p.warnf(n, "verb-text", "write the text, such as "+what+": "+verbExample(what), "%s takes a string, and this one is only %q", what, n.Value)
+	if n.Style == source.Plain && slices.Contains([]string{"true", "false", "yes", "no"}, strings.ToLower(n.Value)) {
+		examples := map[string]string{verbContinue: "Go on with the next item", verbStop: "the work is done", verbNote: "three items are open"}
+		if example := examples[what]; example != "" {
+			p.warnf(n, "verb-text", "write the text, such as "+what+": "+example, "%s takes a string, and this one is only %q", what, n.Value)
+		}
 	}
 	p.uncut(n)
 	return p.scalar(n, what)
@@ -116,16 +119,6 @@ func (p *parser) part(n *source.Node, what string) bool {
 		return p.template(text, what) != nil
 	}
 	return false
-}
-
-func verbExample(verb string) string {
-	switch verb {
-	case "continue":
-		return "Go on with the next item"
-	case "stop":
-		return "the work is done"
-	}
-	return "three items are open"
 }
 
 // word reads one of a few words and gives its index.

@@ -19,8 +19,6 @@ func (s source) members(i int) (list []jsontext.Member, end int) {
 	return list, max(c.Close, i)
 }
 
-func (s source) space(i int) int { return jsontext.Value(s).SkipSpace(i) }
-
 // skip is the offset behind the value at i.
 func (s source) skip(i int) int { return jsontext.Value(s).EndOfValue(i) }
 
@@ -41,6 +39,8 @@ func (s source) before(i int) []byte {
 }
 
 // outermost is the offset of the outermost value.
-func (s source) outermost() int { return s.space(len(s) - len(bytes.TrimPrefix(s, bom))) }
+func (s source) outermost() int {
+	return jsontext.Value(s).SkipSpace(len(s) - len(bytes.TrimPrefix(s, bom)))
+}
 
 var bom = []byte("\xef\xbb\xbf")
