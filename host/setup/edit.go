@@ -52,7 +52,7 @@ func (s File) With(w Want) ([]byte, error) {
 	}
 	src := s.Src
 	if src == nil {
-		src = g.form().empty()
+		src = g.empty()
 	} else if key, line, col, ok := jsonedit.Repeated(s.json(), "hooks"); ok {
 		return nil, &settingsError{s.Shown, line, col, fmt.Sprintf("%q is in its object twice, and hosts read only the last one, so ralph could not undo its change; remove one first", key)}
 	}
@@ -127,7 +127,7 @@ func (g Host) update(src []byte, e Entry, words []string) ([]byte, error) {
 		}
 	}
 	deadline := g.env.deadlineOf(flagsOf(slices.Concat(words, texts(added))))
-	if key := g.form().timeoutKey(); key != "" && e.Timeout < float64(g.accepted(e.Event, leastTimeout(deadline))) {
+	if key := g.timeoutKey(); key != "" && e.Timeout < float64(g.accepted(e.Event, leastTimeout(deadline))) {
 		return jsonedit.Put(src, e.path(key), jsontext.Encode(g.Timeout(e.Event, deadline)))
 	}
 	return src, nil
@@ -172,7 +172,7 @@ func (s File) without(entries []Entry) ([]byte, error) {
 // Without returns the settings without these entries, and nil if the file holds only what install writes.
 func (s File) Without(entries []Entry) ([]byte, error) {
 	src, err := s.without(entries)
-	if err != nil || bytes.Equal(src, s.host.form().empty()) {
+	if err != nil || bytes.Equal(src, s.host.empty()) {
 		return nil, err
 	}
 	return src, nil

@@ -29,12 +29,12 @@ func leastTimeout(deadline time.Duration) int { return int(math.Ceil(deadline.Se
 
 // Timeout returns what an entry for an event says for that deadline, in the unit of the host.
 func (g Host) Timeout(event string, deadline time.Duration) int {
-	return g.form().seconds(g.accepted(event, max(hookTimeout, leastTimeout(deadline))))
+	return g.accepted(event, max(hookTimeout, leastTimeout(deadline))) * max(g.Settings.Unit, 1)
 }
 
 // accepted is how many seconds the host waits at an event where an entry asks for more.
 func (g Host) accepted(event string, seconds int) int {
-	if most := g.form().Most[host.EventOf(event)]; most > 0 {
+	if most := g.Settings.Most[host.EventOf(event)]; most > 0 {
 		return min(seconds, most)
 	}
 	return seconds

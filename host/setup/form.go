@@ -11,39 +11,30 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/internal/hookfile"
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
-// form is how a host's settings hold hooks.
-type form hookfile.Form
-
-func (g Host) form() form { return form(g.Settings.Form) }
-
-func (f form) commandKey() string {
-	if f.Command == nil {
+func (g Host) commandKey() string {
+	if g.Settings.Command == nil {
 		return "command"
 	}
-	return f.Command(runtime.GOOS)
+	return g.Settings.Command(runtime.GOOS)
 }
 
-func (f form) timeoutKey() string {
-	if f.Timeout == "-" {
+func (g Host) timeoutKey() string {
+	if g.Settings.Timeout == "-" {
 		return ""
 	}
-	return cmp.Or(f.Timeout, "timeout")
+	return cmp.Or(g.Settings.Timeout, "timeout")
 }
 
-// seconds returns a number of seconds in the unit of the host.
-func (f form) seconds(n int) int { return n * max(f.Unit, 1) }
-
 // empty is a file without hooks.
-func (f form) empty() []byte {
-	if f.Version == 0 {
+func (g Host) empty() []byte {
+	if g.Settings.Version == 0 {
 		return []byte("{}\n")
 	}
-	return fmt.Appendf(nil, "{\n  \"version\": %d\n}\n", f.Version)
+	return fmt.Appendf(nil, "{\n  \"version\": %d\n}\n", g.Settings.Version)
 }
 
 // entry is what the list of an event holds for one hook.
@@ -53,37 +44,37 @@ func (g Host) entry(goos, event string, words []string) []byte {
 	field := func(key string, value any) {
 		fields = append(fields, fmt.Sprintf("%s: %s", jsontext.Encode(key), jsontext.Encode(value)))
 	}
-	if !g.form().Loop {
+	if !g.Settings.Loop {
 		field("type", "command")
 	}
-	field(g.form().commandKey(), line)
+	field(g.commandKey(), line)
 	if args != nil {
 		field("args", args)
 	}
-	if key := g.form().timeoutKey(); key != "" {
+	if key := g.timeoutKey(); key != "" {
 		field(key, g.Timeout(event, g.env.deadlineOf(flagsOf(words))))
 	}
-	if g.form().Loop && host.EventOf(event) == host.Stop {
+	if g.Settings.Loop && host.EventOf(event) == host.Stop {
 		field("loop_limit", nil)
 	}
 	hook := "{" + strings.Join(fields, ", ") + "}"
-	if g.form().Flat {
+	if g.Settings.Flat {
 		return []byte(hook)
 	}
 	return []byte(`{"hooks": [` + hook + `]}`)
 }
 
 // readEntry reads a hook of the host's settings. Its place is in e.
-func (f form) readEntry(e Entry, handler map[string]any) Entry {
+func (g Host) readEntry(e Entry, handler map[string]any) Entry {
 	if kind, ok := handler["type"].(string); ok && kind != "command" {
 		e.Other, e.Text = true, kind
 		return e
 	}
-	if n, ok := handler[f.timeoutKey()].(json.Number); ok {
+	if n, ok := handler[g.timeoutKey()].(json.Number); ok {
 		e.Timeout, _ = n.Float64()
-		e.Timeout /= float64(max(f.Unit, 1))
+		e.Timeout /= float64(max(g.Settings.Unit, 1))
 	}
-	e.key = f.commandKey()
+	e.key = g.commandKey()
 	if _, ok := handler[e.key].(string); !ok {
 		e.key = "command" // of any system
 	}
@@ -93,26 +84,26 @@ func (f form) readEntry(e Entry, handler map[string]any) Entry {
 
 // hooksOf lists the hooks of an event, and reports whether the settings have the host's
 // form there. Copilot takes groups as Claude Code has them too.
-func (f form) hooksOf(event string, list []any) (entries []Entry, odd string) {
-	for g, v := range list {
+func (g Host) hooksOf(event string, list []any) (entries []Entry, odd string) {
+	for group, v := range list {
 		in, ok := v.(map[string]any)
 		if !ok {
-			return nil, fmt.Sprintf("[%d]", g)
+			return nil, fmt.Sprintf("[%d]", group)
 		}
 		hooks, isGroup := in["hooks"].([]any)
-		if f.Flat && !isGroup {
-			entries = append(entries, f.readEntry(Entry{Event: event, group: g, flat: true}, in))
+		if g.Settings.Flat && !isGroup {
+			entries = append(entries, g.readEntry(Entry{Event: event, group: group, flat: true}, in))
 			continue
 		}
 		if !isGroup {
-			return nil, fmt.Sprintf("[%d]", g)
+			return nil, fmt.Sprintf("[%d]", group)
 		}
 		for i, v := range hooks {
 			handler, ok := v.(map[string]any)
 			if !ok {
-				return nil, fmt.Sprintf("[%d].hooks[%d]", g, i)
+				return nil, fmt.Sprintf("[%d].hooks[%d]", group, i)
 			}
-			entries = append(entries, f.readEntry(Entry{Event: event, group: g, index: i}, handler))
+			entries = append(entries, g.readEntry(Entry{Event: event, group: group, index: i}, handler))
 		}
 	}
 	return entries, ""

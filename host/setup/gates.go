@@ -53,7 +53,7 @@ func (g Host) gate(known bool, what, fix string) Gate {
 // trusted reports whether the host trusts the project's directory, or asks for no trust.
 func (g Host) trusted() bool {
 	t, dir := g.Settings.Trust, g.env.dir(g.Host)
-	asks, said := ofSettings[bool](orPath("", dir, t.Switch), "security", "folderTrust", "enabled")
+	asks, said := ofSettings[bool](g.env.path(hookfile.Path{Name: t.Switch}, dir), "security", "folderTrust", "enabled")
 	if !said {
 		asks = t.Asks
 	}
@@ -175,14 +175,6 @@ func listHooks(ctx context.Context, project string, t *hookfile.Trust) ([]listed
 		}
 		return answer.Result.Data[0].Hooks, nil
 	}
-}
-
-// orPath is a path that a variable names, else one from a directory; "" if that is not known.
-func orPath(named, dir, name string) string {
-	if named != "" || dir == "" {
-		return named
-	}
-	return filepath.Join(dir, name)
 }
 
 // ofSettings returns a value of a host's own settings; false if it is not there. Hosts write comments

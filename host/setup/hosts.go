@@ -57,7 +57,7 @@ func (in Env) Hosts() (all []Host) {
 		if s.Project == "" {
 			continue
 		}
-		files := map[string]string{ScopeProject: s.Project, ScopeLocal: s.Local, ScopeUser: orPath("", in.dir(h), s.User)}
+		files := map[string]string{ScopeProject: s.Project, ScopeLocal: s.Local, ScopeUser: in.path(hookfile.Path{Name: s.User}, in.dir(h))}
 		if s.Managed != nil {
 			files[ScopeManaged] = s.Managed(runtime.GOOS)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/hookfile"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -167,7 +168,7 @@ func (all *Installed) Plugins() map[string]string {
 		if p.File == "" {
 			continue
 		}
-		file := orPath("", all.env.dir(g.Host), p.File)
+		file := all.env.path(hookfile.Path{Name: p.File}, all.env.dir(g.Host))
 		if src := readUserFile(file); src != "" && (p.On == nil || p.On(src)) {
 			on[g.Name] = file
 		}

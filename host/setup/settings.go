@@ -196,7 +196,7 @@ func (s File) Entries() ([]Entry, error) {
 		if !ok && v != nil {
 			return nil, odd("hooks." + event)
 		}
-		in, where := s.host.form().hooksOf(event, groups)
+		in, where := s.host.hooksOf(event, groups)
 		if where != "" {
 			return nil, odd("hooks." + event + where)
 		}
