@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/vocab"
@@ -108,14 +109,14 @@ func (ev *evaluation) account() {
 // builtin asks for one of ralph's own names, also where the policy declares another
 // thing of that name. always says that a replay needs to know that it was asked for.
 func (ev *evaluation) builtin(name string, always bool) any {
-	p := ev.program
-	s := p.table.find(name)
-	if s == nil || s.kind != nameSymbol {
-		p.mu.Lock()
-		s = p.compiler.nameSymbol(name)
-		p.mu.Unlock()
+	i := slices.IndexFunc(ev.builtins, func(s *symbol) bool { return s.name == name })
+	if i < 0 {
+		i = len(ev.builtins)
+		ev.program.mu.Lock()
+		ev.builtins = append(ev.builtins, ev.program.compiler.nameSymbol(name))
+		ev.program.mu.Unlock()
 	}
-	at := ev.need(s)
+	at := ev.need(ev.builtins[i])
 	if at.state != known {
 		ev.report(*at.why)
 		return nil

@@ -48,25 +48,9 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 
 // evaluate gives the value of an operand, once all that it names is known.
 func (ev *evaluation) evaluate(o *operand) (any, truth) {
-	for i := 0; ev.flawed && i < len(o.reads); i++ {
-		a := &o.reads[i]
-		g := &ev.gotten[a.fact.fact.index]
-		if len(g.Unusable)+len(g.outside) == 0 || slices.ContainsFunc(a.via, func(o *operand) bool { return !slices.Contains(ev.ran, o) }) {
-			continue
-		}
-		if u := g.unusable(o, a); u != nil {
-			why := g.violation(a.fact.fact, *u)
-			ev.reportField(a.fact.fact, *u, why)
-			if v, ok := ev.asWritten(o, u); ok {
-				return v, known
-			}
-			ev.why, ev.bad = why, true
-			return nil, unknown
-		}
-		for _, w := range g.outside {
-			if a.spoilt(o.props, schema.SplitPointer(w.Pointer)) {
-				ev.reportField(a.fact.fact, w, g.violation(a.fact.fact, w))
-			}
+	if ev.flawed {
+		if v, state, found := ev.flaw(o); found {
+			return v, state
 		}
 	}
 	if ev.full() {
@@ -77,6 +61,38 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 			return v, known
 		}
 	}
+	return ev.compute(o)
+}
+
+// flaw reports what an operand reads and rules cannot use, or not as it is written. found says
+// that this is its value, or why there is none.
+func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
+	for i := range o.reads {
+		a := &o.reads[i]
+		g := &ev.gotten[a.fact.fact.index]
+		if slices.ContainsFunc(a.via, func(o *operand) bool { return !slices.Contains(ev.ran, o) }) {
+			continue
+		}
+		if u := g.unusable(o, a); u != nil {
+			why := g.violation(a.fact.fact, *u)
+			ev.reportField(a.fact.fact, *u, why)
+			if v, ok := ev.asWritten(o, u); ok {
+				return v, known, true
+			}
+			ev.why, ev.bad = why, true
+			return nil, unknown, true
+		}
+		for _, w := range g.outside {
+			if a.spoilt(o.props, schema.SplitPointer(w.Pointer)) {
+				ev.reportField(a.fact.fact, w, g.violation(a.fact.fact, w))
+			}
+		}
+	}
+	return nil, known, false
+}
+
+// compute lets expr's machine evaluate an operand.
+func (ev *evaluation) compute(o *operand) (any, truth) {
 	prog, err := ev.program.code(o)
 	if err == nil {
 		for _, s := range o.syms {

@@ -23,6 +23,7 @@ type evaluation struct {
 	slots     []slot         // by symbol
 	gotten    []gathered     // by fact
 	names     map[string]any // values by key, as expr's machine finds them
+	builtins  []*symbol      // names that every evaluation asks for
 	parts     []*Rule        // rules that have something to say with the verdict
 	ran       []*operand     // of lets that may leave them out
 	causes    []string       // of broken rules, each is reported once
@@ -116,15 +117,11 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	}
 	ev, ok := p.pool.Get().(*evaluation)
 	if !ok {
-		ev = &evaluation{gotten: make([]gathered, len(p.facts)), latest: []*Step{}}
+		n := p.table.size()
+		ev = &evaluation{slots: make([]slot, n, n+8), gotten: make([]gathered, len(p.facts)), latest: []*Step{}}
 		ev.names = map[string]any{meterKey: &ev.meter}
 	}
 	defer p.release(ev)
-	if n := p.table.size(); cap(ev.slots) < n {
-		ev.slots = make([]slot, n, n+8)
-	} else {
-		ev.slots = ev.slots[:n]
-	}
 	// In one piece, since making it is a good part of a short evaluation.
 	room := &struct {
 		Verdict
