@@ -341,10 +341,10 @@ func TestOwnEffects(t *testing.T) {
 		effect string
 		cfg    rules.Config
 	}{
-		"policy.yaml:8:15: the arguments of page do not fit: /to is required but missing":                                          {"page: {times: 2}", cfg},
-		`policy.yaml: the effect "set" cannot be added: its name is not kebab-case, or taken`:                                      {"delete: s", rules.Config{Effects: []rules.EffectDecl{{Name: "set"}}}},
-		`policy.yaml: the effect "Page" cannot be added: its name is not kebab-case, or taken`:                                     {"delete: s", rules.Config{Effects: []rules.EffectDecl{{Name: "Page"}}}},
-		`policy.yaml:8:9: unknown key "page" in an effect, expected one of "archive", "delete", "prune", "remember", "run", "set"`: {"page: {to: ops}", rules.Config{}},
+		"policy.yaml:8:15: the arguments of page do not fit: /to is required but missing":                                      {"page: {times: 2}", cfg},
+		`policy.yaml: the effect "set" cannot be added: its name is not kebab-case, or taken`:                                  {"delete: s", rules.Config{Effects: []rules.EffectDecl{{Name: "set"}}}},
+		`policy.yaml: the effect "Page" cannot be added: its name is not kebab-case, or taken`:                                 {"delete: s", rules.Config{Effects: []rules.EffectDecl{{Name: "Page"}}}},
+		`policy.yaml:8:9: unknown key "page" in an effect, expected one of "archive", "delete", "prune", "remember", "run", …`: {"page: {to: ops}", rules.Config{}},
 	} {
 		if got := refused(t, rule(tt.effect), tt.cfg); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.effect, got, want)

@@ -5,14 +5,18 @@ import (
 	"strings"
 )
 
-// list joins names for a message: sorted, quoted, at most so many
-// that all keys of a policy are among them.
-func list(names []string) string {
-	const maxListed = 16
+// list joins names for a message: sorted, quoted, and not too many.
+func list(names []string) string { return most(16, names) }
+
+// few joins names for a message that a help completes: what a word means is named there.
+func few(names []string) string { return most(5, names) }
+
+// most joins so many names for a message.
+func most(n int, names []string) string {
 	names = slices.Sorted(slices.Values(names))
 	more := ""
-	if len(names) > maxListed {
-		names, more = names[:maxListed], ", …"
+	if len(names) > n {
+		names, more = names[:n], ", …"
 	}
 	quoted := make([]string, len(names))
 	for i, n := range names {

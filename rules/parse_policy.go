@@ -79,7 +79,7 @@ func (p *parser) fields(n *source.Node, what string, ks form.Keys, f func(key *s
 	for _, fl := range n.Fields {
 		if !ks.Has(fl.Key.Value) {
 			p.errorf(fl.Key, "unknown-key", unknownKeyHelp(fl.Key.Value, ks),
-				"unknown key %q in %s, expected one of %s", fl.Key.Value, what, list(ks.Names()))
+				"unknown key %q in %s, expected one of %s", fl.Key.Value, what, few(ks.Names()))
 			continue
 		}
 		f(fl.Key, fl.Value)

@@ -99,7 +99,7 @@ func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 		return e, false
 	}
 	if help := meantEffect(n.Fields[0], ks); help != "" {
-		p.errorf(n.Fields[0].Key, "unknown-key", help, "unknown key %q in %s, expected one of %s", n.Fields[0].Key.Value, "an effect", list(ks.Names()))
+		p.errorf(n.Fields[0].Key, "unknown-key", help, "unknown key %q in %s, expected one of %s", n.Fields[0].Key.Value, "an effect", few(ks.Names()))
 		return e, false
 	}
 	ok := true
