@@ -116,18 +116,9 @@ func (d *Decision) observe(ctx context.Context) (seen context.Context, end func(
 	return d.loop.begin(ctx, d.Event)
 }
 
-// limit is the deadline of a decision.
-func (l *Loop) limit() time.Duration {
-	if p := l.program.Load(); l.deadline == 0 && p != nil {
-		return p.Deadline(defaultDeadline)
-	}
-	return cmp.Or(l.deadline, defaultDeadline)
-}
-
 // within bounds ctx by the deadline.
 func (l *Loop) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	limit := l.limit()
-	return context.WithTimeoutCause(ctx, limit, lateError(limit))
+	return context.WithTimeoutCause(ctx, l.deadline, lateError(l.deadline))
 }
 
 // close closes the project, and the session is free.

@@ -45,7 +45,7 @@ func (l *Loop) Hook(ctx context.Context, h *host.Host, stdin []byte, others ...*
 		if err := l.usable(); err != nil {
 			return h.Encode(host.Trouble("ralph", "", err))
 		}
-		deadline = max(deadline, l.limit())
+		deadline = max(deadline, l.deadline)
 	}
 	if ctx == nil {
 		return h.Encode(host.Trouble("ralph", "", errNoContext))

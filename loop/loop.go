@@ -29,7 +29,7 @@ type Loop struct {
 	ownLog     bool          // recorder was set
 	writing    chan struct{} // holds one: files are written by this loop
 	private    bool
-	deadline   time.Duration // 0: what the program needs
+	deadline   time.Duration
 	budget     rules.Budget
 	config     rules.Config // of the program, without sources and verbs
 	verbs      map[string]verb

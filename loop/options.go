@@ -172,8 +172,7 @@ func WithPrivate() Option {
 }
 
 // WithDeadline bounds each Run, Preview, Apply and Hook. Without it that is 25 seconds,
-// which is below the shortest time that a host gives its hooks, or longer where the facts of
-// the policy may take longer together.
+// which is below the shortest time that a host gives its hooks.
 func WithDeadline(d time.Duration) Option {
 	return func(l *Loop) error {
 		if d <= 0 {
@@ -270,6 +269,7 @@ func (l *Loop) defaults() {
 	if l.getenv == nil {
 		l.getenv = os.Getenv
 	}
+	l.deadline = cmp.Or(l.deadline, defaultDeadline)
 	if l.disk == nil && l.local {
 		dir, err := store.DefaultDir(l.getenv)
 		if err != nil {

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,22 @@ type Policy struct {
 
 // Short returns the policy as commands take it: speckit for .ralph/speckit.yaml.
 func (p Policy) Short() string { return Short(p.Name) }
+
+// usualDeadline is that of a hook.
+const usualDeadline = 25 * time.Second
+
+// Deadline returns when a hook of the policy gives up: after the usual time, or later if its facts together may take longer.
+// The policy is loaded.
+func (p Policy) Deadline(usual time.Duration) time.Duration {
+	var total time.Duration
+	for _, f := range p.Program.Facts() {
+		total += cmp.Or(f.Timeout, f.Source.Timeout)
+	}
+	if total < usual {
+		return usual
+	}
+	return total.Round(time.Second) + 10*time.Second
+}
 
 // Short returns the name of a policy as commands take it.
 func Short(name string) string { return workspace.PolicyName(name) }

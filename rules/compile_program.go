@@ -142,18 +142,6 @@ func (p *Program) Facts() []*Fact { return slices.Clone(p.whole().facts) }
 // takes is how long gathering the fact may take.
 func (f *Fact) takes() time.Duration { return cmp.Or(f.Timeout, f.Source.Timeout) }
 
-// Deadline returns when a hook of the policy gives up: after the usual time, or later if its facts together may take longer.
-func (p *Program) Deadline(usual time.Duration) time.Duration {
-	var total time.Duration
-	for _, f := range p.whole().facts {
-		total += f.takes()
-	}
-	if total < usual {
-		return usual
-	}
-	return total.Round(time.Second) + 10*time.Second
-}
-
 // Rules lists the rules in the order in which they are tried, included ones in place.
 func (p *Program) Rules() []*Rule { return slices.Clone(p.whole().rules) }
 

@@ -59,7 +59,7 @@ func (x *examination) checkDeadline(in setup.Settings, e setup.Entry) {
 			continue
 		}
 		key := in.File.Shown + "\x00" + p.name
-		if needed := p.Program.Deadline(deadline); needed > deadline && !x.reported[key] { // once, not for each event
+		if needed := p.Deadline(deadline); needed > deadline && !x.reported[key] { // once, not for each event
 			x.reported[key] = true
 			x.problem("timeout", in.File.Shown, fmt.Sprintf("the hook ends after %s, and by the timeouts of its facts %s needs %s", deadline, p.name, needed), x.installAgain(in, e))
 			x.repairEntry(in, e)

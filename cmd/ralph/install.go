@@ -268,7 +268,7 @@ func installable(ctx context.Context, p *project.Project, f installFlags, usual 
 		if policy, err = p.Load(ctx, policy, project.Load{Set: f.set}); err != nil {
 			return nil, 0, err
 		}
-		needed = max(needed, policy.Program.Deadline(usual))
+		needed = max(needed, policy.Deadline(usual))
 		for _, e := range policy.Program.Events {
 			if !slices.Contains(events, e) {
 				events = append(events, e)
