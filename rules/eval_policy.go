@@ -95,8 +95,9 @@ type slot struct {
 // is spent the agent may stop, wherever the evaluation is.
 //
 // Eval keeps nothing: the limits of the policy hold if the memory of the verdict
-// comes back with the next event. The verdict is the caller's own. Eval may be called
-// by many goroutines at once, each with its own f.
+// comes back with the next event. The verdict is the caller's own, but for the steps of a
+// short trace, which verdicts share. Eval may be called by many goroutines at once, each
+// with its own f.
 func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
 	return p.eval(ctx, f, &o, (*evaluation).decide)
 }

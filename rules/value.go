@@ -18,7 +18,8 @@ const (
 
 // Value is what gathering a fact gave. V holds only the types that JSON knows,
 // with integers as int where the schema declares them: nil, bool, int, float64,
-// string, []any, map[string]any. The age of a file in a list is a time.Duration.
+// string, []any, map[string]any. The age of a file in a list is a time.Duration. [ValueOf]
+// makes such a value of any other.
 type Value struct {
 	Status  Status
 	V       any

@@ -193,7 +193,7 @@ const (
 type Trace struct {
 	When     *Step      `json:"when,omitempty"` // the policy's own when, without the name of a rule
 	On       *Step      `json:"on,omitempty"`   // the loop's on, without the name of a rule
-	Steps    []*Step    `json:"steps"`
+	Steps    []*Step    `json:"steps"`          // must not be changed: verdicts share those without operands
 	Facts    []FactRead `json:"facts,omitempty"`
 	Inputs   []Input    `json:"inputs,omitempty"`
 	Warnings []string   `json:"warnings,omitempty"`
