@@ -41,6 +41,7 @@ func bounds() map[string][]bound {
 		"A decision": {
 			{"hook input", "cmd/ralph.maxInput", size, "the agent may stop, and ralph reports why"},
 			{"time for one event", "loop.defaultDeadline", span, "the agent may stop; `--deadline` sets another time"},
+			{"time for one decision of a run, if its facts need no more", "project.usualDeadline", span, "the run ends, and ralph reports why"},
 			{"seconds that the host waits, as `ralph install` writes it", "host/setup.hookTimeout", count, "the host goes on without an answer"},
 			{"steps of an evaluation", "rules.defaultSteps", count, "the agent may stop, and ralph reports the place"},
 			{"lists and objects inside one another, in an expression", "rules.maxNesting", count, "the expression fails"},

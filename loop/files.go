@@ -142,7 +142,9 @@ func changesOf(effects []rules.Effect, facts []*rules.Fact, at time.Time) []stat
 		}
 		// Two rules may both be done with a file. What loses nothing wins.
 		if i, ok := ends[e.File]; ok {
-			out[i].Op = max(out[i].Op, op)
+			if op == state.OpArchive {
+				out[i].Op = op
+			}
 			continue
 		}
 		ends[e.File] = len(out)
