@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -222,7 +223,7 @@ func TestEnvironmentPage(t *testing.T) {
 		known[name] = true
 	}
 	seen := map[string]bool{}
-	for name, at := range named(t) {
+	for name, at := range variablesOf(t) {
 		seen[name] = true
 		if !known[name] {
 			t.Errorf("%s reads or sets %s, which is not on the page: add it to variables", at, name)
@@ -246,36 +247,34 @@ func TestEnvironmentPage(t *testing.T) {
 	for _, f := range placesElsewhere(stateFile) {
 		page += f.path + " " + f.when + "\n"
 	}
-	for path, at := range hidden(t) {
-		if !strings.Contains(page, path) {
+	for path, at := range named(t, regexp.MustCompile(`^(\.[a-z][a-z-]*[a-z](/[a-z./]*[a-z])?|(/(etc|Library|usr|opt|var|tmp|proc|dev)/|[A-Z]:\\).*)$`), "host") {
+		if !strings.Contains(page, path) && !slices.Contains(notFiles, path) {
 			t.Errorf("%s names the file %s, which is not on the page: add it to placesInProject or placesElsewhere", at, path)
-		}
-	}
-	for path, at := range absolute(t) {
-		if !strings.Contains(page, path) {
-			t.Errorf("%s names the file %s, which is not on the page: add it to placesElsewhere", at, path)
 		}
 	}
 }
 
-// hidden gives the files and folders that the sources name and that begin with a dot, with a place each. Those of hosts are on the page of
-// hosts.
-func hidden(t *testing.T) map[string]string {
+// notFiles look like hidden or absolute files: the endings of names, and a made-up place in the world of a test.
+var notFiles = strings.Fields(".bat .cmd .end .exe .fi .js .json .jsonl .live .lock .md .nf .required .tmp .txt .yaml .yml /usr/bin/")
+
+// named returns the strings of the sources that match, in full or by the first group of the pattern, with a place each.
+func named(t *testing.T, shape *regexp.Regexp, except ...string) map[string]string {
 	t.Helper()
-	shape := regexp.MustCompile(`^\.[a-z][a-z-]*[a-z](/[a-z./]*[a-z])?$`)
-	endings := strings.Fields(".bat .cmd .end .exe .fi .js .json .jsonl .live .lock .md .nf .required .tmp .txt .yaml .yml")
 	out := map[string]string{}
-	eachFile(t, func(name string, fset *token.FileSet, file *ast.File) {
-		if path.Dir(name) == "host" {
+	eachFile(t, func(name string, src []byte) {
+		if slices.Contains(except, path.Dir(name)) {
 			return
 		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, src, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			lit, ok := n.(*ast.BasicLit)
-			if !ok || lit.Kind != token.STRING {
-				return true
-			}
-			if text, err := strconv.Unquote(lit.Value); err == nil && shape.MatchString(text) && !slices.Contains(endings, text) {
-				out[text] = name + ":" + strconv.Itoa(fset.Position(n.Pos()).Line)
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if text, err := strconv.Unquote(lit.Value); err == nil && shape.MatchString(text) {
+					out[text] = name + ":" + strconv.Itoa(fset.Position(n.Pos()).Line)
+				}
 			}
 			return true
 		})
@@ -310,66 +309,33 @@ func byPolicies(t *testing.T) map[string][]string {
 	return out
 }
 
-// named returns the variables that the sources name, with a place each: strings that look like a variable, and literals that are read as one.
-func named(t *testing.T) map[string]string {
+// variablesOf returns the variables that the sources name, with a place each: strings that look like a variable, and literals that
+// are read as one.
+func variablesOf(t *testing.T) map[string]string {
 	t.Helper()
-	shape := regexp.MustCompile(`^([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^ ]*)?$|^(LC_ALL|HOME|USERPROFILE)$`)
 	out := map[string]string{}
-	eachFile(t, func(name string, fset *token.FileSet, file *ast.File) {
-		at := func(n ast.Node) string { return name + ":" + strconv.Itoa(fset.Position(n.Pos()).Line) }
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.BasicLit:
-				if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING {
-					if m := shape.FindStringSubmatch(text); m != nil {
-						out[m[1]+m[2]] = at(n)
-					}
-				}
-			case *ast.CallExpr:
-				called := ""
-				switch f := n.Fun.(type) {
-				case *ast.Ident:
-					called = f.Name
-				case *ast.SelectorExpr:
-					called = f.Sel.Name
-				}
-				if !slices.Contains([]string{"Getenv", "LookupEnv", "getenv", "Env", "env"}, called) || len(n.Args) != 1 {
-					break
-				}
-				if arg, ok := n.Args[0].(*ast.BasicLit); ok {
-					text, err := strconv.Unquote(arg.Value)
-					if err != nil {
-						t.Fatal(err)
-					}
-					out[text] = at(n)
-				}
-			}
-			return true
-		})
+	for text, at := range named(t, regexp.MustCompile(`^([A-Z][A-Z0-9]*(_[A-Z0-9]+)+(=[^ ]*)?|LC_ALL|HOME|USERPROFILE)$`)) {
+		name, _, _ := strings.Cut(text, "=")
+		out[name] = at
+	}
+	read := regexp.MustCompile(`\b(?:[gG]et|[lL]ookup)?[eE]nv\("(\w+)"\)`)
+	eachFile(t, func(name string, src []byte) {
+		for _, m := range read.FindAllSubmatch(src, -1) {
+			out[string(m[1])] = name
+		}
 	})
 	return out
 }
 
-// taken are the variables that programs do not get.
-func taken(t *testing.T) []string {
+// taken returns the variables that programs do not get.
+func taken(t *testing.T) (out []string) {
 	t.Helper()
-	var out []string
-	eachFile(t, func(name string, _ *token.FileSet, file *ast.File) {
-		for _, d := range file.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if !ok || name != "loop/process.go" || f.Name.Name != "gitVariables" {
-				continue
+	eachFile(t, func(name string, src []byte) {
+		if name == "loop/process.go" {
+			list := regexp.MustCompile(`(?s)\nfunc gitVariables\(.*?\n}\n`).Find(src)
+			for _, m := range regexp.MustCompile(`"(\w+)"`).FindAllSubmatch(list, -1) {
+				out = append(out, string(m[1]))
 			}
-			ast.Inspect(f, func(n ast.Node) bool {
-				if lit, ok := n.(*ast.BasicLit); ok {
-					text, err := strconv.Unquote(lit.Value)
-					if err != nil {
-						t.Fatal(err)
-					}
-					out = append(out, text)
-				}
-				return true
-			})
 		}
 	})
 	if len(out) == 0 {
@@ -378,29 +344,8 @@ func taken(t *testing.T) []string {
 	return out
 }
 
-// absolute gives the absolute paths that the sources name, with a place each.
-func absolute(t *testing.T) map[string]string {
-	t.Helper()
-	shape := regexp.MustCompile(`^(/(etc|Library|usr|opt|var|tmp|proc|dev)/|[A-Z]:\\)`)
-	out := map[string]string{}
-	eachFile(t, func(name string, fset *token.FileSet, file *ast.File) {
-		ast.Inspect(file, func(n ast.Node) bool {
-			lit, ok := n.(*ast.BasicLit)
-			if !ok || lit.Kind != token.STRING {
-				return true
-			}
-			if text, err := strconv.Unquote(lit.Value); err == nil && shape.MatchString(text) {
-				out[text] = name + ":" + strconv.Itoa(fset.Position(n.Pos()).Line)
-			}
-			return true
-		})
-	})
-	delete(out, "/usr/bin/") // a made-up place, in the world of a test
-	return out
-}
-
-// eachFile parses the files of ralph's packages, without their tests.
-func eachFile(t *testing.T, f func(name string, fset *token.FileSet, file *ast.File)) {
+// eachFile reads the files of ralph's packages, without their tests.
+func eachFile(t *testing.T, f func(name string, src []byte)) {
 	t.Helper()
 	for _, pkg := range packages(t) {
 		files, err := filepath.Glob(filepath.Join(root(t), filepath.FromSlash(pkg), "*.go"))
@@ -411,12 +356,11 @@ func eachFile(t *testing.T, f func(name string, fset *token.FileSet, file *ast.F
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
-			fset := token.NewFileSet()
-			parsed, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+			src, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			f(pkg+"/"+filepath.Base(file), fset, parsed)
+			f(pkg+"/"+filepath.Base(file), src)
 		}
 	}
 }
