@@ -111,7 +111,7 @@ func claudeRecord(r record) entry {
 		case hasAnyPrefix(first, "<local-command-", "<task-notification>", "<bash-stdout>", "<bash-stderr>"):
 			// what the host reports; a <command-name>, however, is what the user typed
 		default:
-			e.kind = opening
+			e.kind, e.prompt = opening, true
 		}
 		e.parts = m.parts
 	}

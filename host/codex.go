@@ -89,7 +89,7 @@ func codexRecord(r record) entry {
 		if first == "" && !c.media || hasAnyPrefix(first, "<environment_context>", "<user_instructions>", "<permissions instructions>", "<turn_aborted>", "<subagent_notification>", "# AGENTS.md instructions") {
 			break // what the host says to the agent in the user's name
 		}
-		e.kind = opening // a continuation is a <hook_prompt …>
+		e.kind, e.prompt = opening, !strings.HasPrefix(first, "<hook_prompt")
 	case strings.HasSuffix(typ, "_call_output"):
 		e.kind = result
 		e.results = func() []part {

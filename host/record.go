@@ -32,6 +32,7 @@ type entry struct {
 	open    bool           // the message is not finished with this record
 	changed jsontext.Value // what a tool did, in the words of the host
 
+	prompt bool     // an opening that is certainly the user's, and no continuation
 	failed *Failure // the turn failed here
 
 	rewritten bool // a newer record with the same id stands for this one

@@ -227,6 +227,19 @@ func (s *Session) words(of recordKind, kind partKind) (texts []string) {
 	return texts
 }
 
+// Prompt returns the user's latest prompt, which may be before the current turn: "" where it is not found within the byte
+// budget, and for hosts that write continuations as prompts. It reads on in the file, within ctx.
+func (s *Session) Prompt(ctx context.Context) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for e := range s.back(ctx.Err) {
+		if e.prompt {
+			return strings.Join(e.words(said), "\n")
+		}
+	}
+	return ""
+}
+
 // Tools lists the names of the tools that the agent called in the current turn, in order, repeated calls too.
 func (s *Session) Tools() []string {
 	s.mu.Lock()

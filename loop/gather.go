@@ -301,6 +301,8 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 		return nil
 	}
 	switch name {
+	case vocab.TranscriptPrompt:
+		return s.Prompt(ctx)
 	case vocab.TranscriptTurns:
 		return func(n int) []any {
 			return listOf(s.Turns(n), func(t host.Turn) any { return map[string]any{"role": t.Role, "text": t.Text} })

@@ -36,7 +36,7 @@ type entrance struct {
 	facts string // that it needs
 	value string // the expression that reads it
 	event func(*host.Event)
-	said  string // by the agent, in the session file
+	said  string // by the user and the agent, in the session file
 	error string // with which the turn failed, in the session file
 }
 
@@ -64,6 +64,7 @@ func entrances() []entrance {
 		{name: "hook.raw", value: "hook.raw.x", event: func(ev *host.Event) { ev.Raw = map[string]any{"x": canary} }},
 		{name: "transcript.last", value: "transcript.last", said: canary},
 		{name: "transcript.texts", value: "transcript.texts[0]", said: canary},
+		{name: "transcript.prompt", value: "transcript.prompt", said: canary},
 		{name: "transcript.turns", value: "transcript.turns(1)[0].text", said: canary},
 		{name: "transcript.failed", value: "transcript.failed.text", error: canary},
 		{name: "session_crons", value: "session_crons[0].prompt", event: func(ev *host.Event) {
@@ -260,7 +261,7 @@ func (w way) run(t *testing.T, p *project, opts ...loop.Option) (stored map[stri
 		ev = p.talk(human("go"), fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,"message":{"role":"assistant","content":[{"type":"text","text":%q}]}}`, w.in.error))
 	}
 	if w.in.said != "" {
-		ev = p.talk(human("go"), agent(w.in.said))
+		ev = p.talk(human(w.in.said), agent(w.in.said))
 		ev.Host = host.ClaudeCode
 	}
 	if w.in.event != nil {

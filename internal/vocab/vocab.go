@@ -80,6 +80,7 @@ const (
 
 	TranscriptLast            = "transcript.last"
 	TranscriptTexts           = "transcript.texts"
+	TranscriptPrompt          = "transcript.prompt"
 	TranscriptTurns           = "transcript.turns"
 	TranscriptTools           = "transcript.tools"
 	TranscriptPassed          = "transcript.passed"
@@ -173,6 +174,7 @@ func Names() []Entry {
 
 		{Name: TranscriptLast, Zero: "", Private: true, Doc: "The agent's last text."},
 		{Name: TranscriptTexts, Zero: []string{}, Private: true, Doc: "The agent's own texts since the last prompt or continuation."},
+		{Name: TranscriptPrompt, Zero: "", Private: true, Doc: "The user's last prompt; empty for hosts whose session files do not tell prompts from continuations."},
 		{Name: TranscriptTurns, Zero: func(int) []any { return []any{} }, Private: true, Doc: "The last n turns, each with role and text."},
 		{Name: TranscriptTools, Zero: []string{}, Doc: "Names of the tools used in this turn."},
 		{Name: TranscriptPassed, Zero: no, Doc: "This shell command ran in this turn and passed the last time."},
