@@ -110,6 +110,16 @@ type session struct {
 	t    *testing.T
 	dir  string // where the next command runs
 	home string
+	path string // PATH behind ralph, that of this process if empty
+}
+
+func (s *session) read(name string) string {
+	s.t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.dir, filepath.FromSlash(name)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(data)
 }
 
 func (s *session) write(name, text string) {
@@ -126,9 +136,7 @@ func (s *session) write(name, text string) {
 // console runs the commands of a block and compares what they print.
 func (s *session) console(at, text string) {
 	s.t.Helper()
-	if _, err := exec.LookPath("sh"); err != nil || runtime.GOOS == "windows" {
-		s.t.Skip("there is no shell to run the commands with")
-	}
+	needShell(s.t)
 	for _, part := range regexp.MustCompile(`(?m)^\$ `).Split(text, -1)[1:] {
 		command, want, _ := strings.Cut(part, "\n")
 		for strings.HasSuffix(command, `\`) {
@@ -143,15 +151,26 @@ func (s *session) console(at, text string) {
 	}
 }
 
+func needShell(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("sh"); err != nil || runtime.GOOS == "windows" {
+		t.Skip("there is no shell to run the commands with")
+	}
+}
+
 func (s *session) shell(command string) string {
 	s.t.Helper()
 	// In the repository programs are run from their source.
 	command = regexp.MustCompile(`go run \./\S*\b(ralph|quickstart)\b`).ReplaceAllString(command, "$1")
 	where := filepath.Join(s.home, "pwd")
 	cmd := exec.Command("sh", "-c", command+"\npwd -P >"+where)
+	path := s.path
+	if path == "" {
+		path = os.Getenv("PATH")
+	}
 	cmd.Dir = s.dir
 	cmd.Env = []string{
-		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"PATH=" + bin + string(os.PathListSeparator) + path,
 		"HOME=" + s.home, "RALPH_STATE_DIR=" + filepath.Join(s.home, "state"), "LC_ALL=C.UTF-8", "TMPDIR=" + s.home,
 	}
 	out, err := cmd.CombinedOutput()
@@ -164,6 +183,62 @@ func (s *session) shell(command string) string {
 	}
 	s.dir = strings.TrimSpace(string(dir))
 	return string(out)
+}
+
+// The README's loop works as it is typed, wherever a newcomer types it.
+func TestFirstLoop(t *testing.T) {
+	needShell(t)
+	var blocks []block
+	for _, b := range readDocument(t, "README.md").blocks {
+		if b.lang == "console" && (strings.Contains(b.text, "mkdir hello") || strings.Contains(b.text, "> TODO.md")) {
+			blocks = append(blocks, b)
+		}
+	}
+	if len(blocks) != 2 {
+		t.Fatalf("the README has %d blocks of its loop, want 2", len(blocks))
+	}
+	for place, prepare := range map[string]func(*testing.T, *session){
+		"a fresh directory":           func(*testing.T, *session) {},
+		"this checkout":               func(t *testing.T, s *session) { s.shell("git clone -q " + root(t) + " . && mkdir -p .ralph .claude") },
+		"a subdirectory":              func(t *testing.T, s *session) { s.shell("git init -q . && mkdir sub && cd sub") },
+		"a subdirectory of a project": func(t *testing.T, s *session) { s.shell("ralph init && ralph pause && mkdir sub && cd sub") },
+		"no git": func(t *testing.T, s *session) {
+			s.path = t.TempDir()
+			for _, name := range []string{"sh", "mkdir"} {
+				if at, err := exec.LookPath(name); err == nil && os.Symlink(at, filepath.Join(s.path, name)) != nil {
+					t.Skip("there are no symbolic links")
+				}
+			}
+		},
+	} {
+		t.Run(place, func(t *testing.T) {
+			t.Parallel()
+			if _, err := os.Stat(filepath.Join(root(t), ".git")); err != nil && place == "this checkout" {
+				t.Skip("it is none")
+			}
+			s := &session{t: t, dir: workspace(t, document{}), home: t.TempDir()}
+			prepare(t, s)
+			for _, b := range blocks {
+				s.console(fmt.Sprintf("README.md:%d", b.line), b.text)
+			}
+			// The hook, as it is in the settings.
+			var settings struct {
+				Hooks map[string][]struct{ Hooks []struct{ Command string } }
+			}
+			if err := json.Unmarshal([]byte(s.read(".claude/settings.json")), &settings); err != nil {
+				t.Fatal(err)
+			}
+			s.write("stop.json", `{"session_id": "s1", "hook_event_name": "Stop", "cwd": "`+s.dir+`", "stop_hook_active": false}`)
+			hook := settings.Hooks["Stop"][0].Hooks[0].Command + " <stop.json"
+			if got := s.shell("(" + hook + ")"); !strings.Contains(got, `{"decision":"block"`) || !strings.Contains(got, "- [ ] write hello.txt") {
+				t.Errorf("with open boxes the hook prints\n%s", got)
+			}
+			s.write("TODO.md", "- [x] write hello.txt\n")
+			if got := s.shell("(" + hook + ")"); got != "" {
+				t.Errorf("with no open box the hook prints\n%s", got)
+			}
+		})
+	}
 }
 
 // matches compares an output with what a document shows of it. Blanks at the end

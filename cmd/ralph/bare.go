@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"io"
-	"os"
 	"strings"
 	"time"
 )
@@ -14,10 +13,8 @@ const bareWait = time.Second
 // bareInput reads the input of ralph without arguments, as some hosts start it that ignore the arguments of an entry:
 // ok reports whether JSON begins on stdin. A terminal is not read, and nothing is when no byte comes in time.
 func bareInput(stdin io.Reader, late <-chan time.Time) (input io.Reader, ok bool) {
-	if f, isFile := stdin.(*os.File); isFile {
-		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
-			return nil, false
-		}
+	if _, ok := terminalOf(stdin); ok {
+		return nil, false
 	}
 	first := make(chan []byte, 1)
 	go func() {

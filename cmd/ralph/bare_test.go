@@ -55,3 +55,26 @@ func TestBare_silent(t *testing.T) {
 		t.Error(in, ok)
 	}
 }
+
+// A terminal is not read: what the user should type instead is said at once.
+func TestTerminalInput(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer terminal.Close()
+	if _, ok := terminalOf(terminal); !ok {
+		t.Skip("this end of a terminal is none here")
+	}
+	for line, want := range map[string]string{
+		"":               "ralph decides, each time",
+		"eval":           "write: ralph explain --now\"}\n",
+		"eval --input -": "write: ralph explain --now\"}\n",
+	} {
+		var out strings.Builder
+		a := &app{stdin: terminal, stdout: &out, stderr: &out, getenv: func(string) string { return "" }}
+		if status := a.run(t.Context(), strings.Fields(line)); status != exitOK || !strings.Contains(out.String(), want) {
+			t.Errorf("ralph %s: status %d\n%s", line, status, out.String())
+		}
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -105,6 +106,9 @@ func (f *evalFlags) validate() error {
 
 // answer makes the reply to the event on the input.
 func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply {
+	if _, ok := terminalOf(a.stdin); ok && f.input == "-" {
+		return host.Trouble("ralph", "", errors.New("a host sends the event on stdin, and this is a terminal; for a decision now, write: ralph explain --now"))
+	}
 	input, err := a.read("the event", "", f.input, maxInput)
 	if err != nil {
 		return host.Trouble("ralph", "", err)

@@ -115,8 +115,14 @@ func unscreened(w io.Writer) io.Writer {
 
 // terminal is the terminal that is written to; ok is false if it is none, or one that knows no sequences.
 func (a *app) terminal(w io.Writer) (f *os.File, ok bool) {
-	f, ok = unscreened(w).(*os.File)
-	return f, ok && isatty.IsTerminal(f.Fd()) && a.getenv("TERM") != "dumb"
+	f, ok = terminalOf(unscreened(w))
+	return f, ok && a.getenv("TERM") != "dumb"
+}
+
+// terminalOf is the terminal that a stream is; ok reports whether it is one.
+func terminalOf(stream any) (f *os.File, ok bool) {
+	f, ok = stream.(*os.File)
+	return f, ok && isatty.IsTerminal(f.Fd())
 }
 
 // widthOf is how many characters a line of a terminal has.
@@ -130,7 +136,7 @@ func widthOf(terminal *os.File) int {
 
 // fileOut is stdout for text that is a file: elsewhere than on a terminal, every byte of it counts.
 func (a *app) fileOut() io.Writer {
-	if f, ok := unscreened(a.stdout).(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+	if _, ok := terminalOf(unscreened(a.stdout)); ok {
 		return a.stdout
 	}
 	return unscreened(a.stdout)

@@ -12,34 +12,43 @@ import (
 
 var all = []client{claude, codex, gemini, qwen, copilot}
 
-// From an empty project to a running loop in two commands: the agent is sent on with the next box of the list until
-// all are ticked, and then ends. Taken out again, ralph is not asked any more.
+// The README's loop, from an empty directory to a running loop in two commands: the agent continues with the next box of the
+// list until all are ticked, and then ends. After uninstall, ralph is not asked.
 func TestLoop(t *testing.T) {
-	for _, c := range all {
-		t.Run(c.host, func(t *testing.T) {
-			s := newScene(t, c)
-			s.ralph("init")
-			s.ralph("install", c.host)
-			s.trust()
-			s.write("TODO.md", "- [ ] one\n- [ ] two\n")
-			r := s.run("Do what is in TODO.md.", func(r request) reply {
-				switch r.n {
-				case 2:
-					s.write("TODO.md", "- [x] one\n- [ ] two\n")
-				case 3:
-					s.write("TODO.md", "- [x] one\n- [x] two\n")
+	for place, clients := range map[string][]client{"repository": all, "subdirectory": {claude, codex, gemini}, "no git": {claude, codex, gemini}} {
+		for _, c := range clients {
+			t.Run(c.host+", "+place, func(t *testing.T) {
+				s := newScene(t, c)
+				switch place {
+				case "subdirectory":
+					s.dir = filepath.Join(s.dir, "hello")
+					s.write("README", "")
+				case "no git":
+					s.withoutGit()
 				}
-				return reply{text: fmt.Sprintf("Worked %d.", r.n)}
+				s.ralph("init")
+				s.ralph("install", c.host)
+				s.trust()
+				s.write("TODO.md", "- [ ] write hello.txt\n- [ ] add the date\n")
+				r := s.run("Work through TODO.md", func(r request) reply {
+					switch r.n {
+					case 2:
+						s.write("TODO.md", "- [x] write hello.txt\n- [ ] add the date\n")
+					case 3:
+						s.write("TODO.md", "- [x] write hello.txt\n- [x] add the date\n")
+					}
+					return reply{text: fmt.Sprintf("Worked %d.", r.n)}
+				})
+				s.wants(r, "Work through TODO.md", "TODO.md has open boxes: 2. Do the next one, then tick its box:\n\n- [ ] write hello.txt", "TODO.md has open boxes: 1. Do the next one, then tick its box:\n\n- [ ] add the date")
+				if log := s.ralph("log"); strings.Count(log, "next-item") != 2 || strings.Count(log, "every box in TODO.md is ticked") != 1 {
+					t.Errorf("the log is\n%s", log)
+				}
+				s.ralph("uninstall", c.host)
+				s.write("TODO.md", "- [ ] one\n")
+				s.asked = nil
+				s.wants(s.run("And now?", func(request) reply { return reply{text: "Nothing."} }), "And now?")
 			})
-			s.wants(r, "Do what is in TODO.md.", "TODO.md has open boxes: 2. The next one, from line 1:", "TODO.md has open boxes: 1. The next one, from line 2:")
-			if log := s.ralph("log"); strings.Count(log, "next-item") != 2 || strings.Count(log, "all-done") != 1 {
-				t.Errorf("the log is\n%s", log)
-			}
-			s.ralph("uninstall", c.host)
-			s.write("TODO.md", "- [ ] one\n")
-			s.asked = nil
-			s.wants(s.run("And now?", func(request) reply { return reply{text: "Nothing."} }), "And now?")
-		})
+		}
 	}
 }
 
@@ -131,7 +140,7 @@ func TestIdle(t *testing.T) {
 			if strings.Contains(r.out, "TODO.md") || strings.Contains(r.out, "[ralph]") {
 				t.Errorf("the user sees\n%s", r.out)
 			}
-			if log := s.ralph("log"); !strings.Contains(log, "all-done") {
+			if log := s.ralph("log"); !strings.Contains(log, "every box in TODO.md is ticked") {
 				t.Errorf("the hook did not run; the log is\n%s", log)
 			}
 		})

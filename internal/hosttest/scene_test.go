@@ -111,6 +111,24 @@ func newScene(t *testing.T, c client) *scene {
 	return s
 }
 
+// withoutGit makes the project one of a user without git: no repository, and a PATH with no program of that name.
+func (s *scene) withoutGit() {
+	s.t.Helper()
+	bin := filepath.Join(s.home, "bin")
+	for _, program := range []string{"sh", "bash", "env", "node", "ps", "cat"} {
+		if path, err := exec.LookPath(program); err == nil {
+			s.write(filepath.Join(bin, "README"), "")
+			if err := os.Symlink(path, filepath.Join(bin, program)); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(s.dir, ".git")); err != nil {
+		s.t.Fatal(err)
+	}
+	s.env = append(s.env, "PATH="+filepath.Dir(ralphProgram)+":"+bin)
+}
+
 // write writes a file of the project, or of anywhere by an absolute path.
 func (s *scene) write(name, text string) {
 	s.t.Helper()
