@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -25,10 +24,7 @@ type Page struct {
 func New(t testing.TB, name, title string) *Page {
 	t.Helper()
 	p := &Page{t: t, name: name}
-	dir, err := os.Getwd()
-	if err == nil {
-		dir, err = filepath.Rel(root(), dir)
-	}
+	dir, err := filepath.Rel(root(t), workingDir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +93,7 @@ func plain(text string) string {
 // Check compares the page with the file, or writes the file with the flag -update of the test.
 func (p *Page) Check() {
 	p.t.Helper()
-	file := filepath.Join(root(), "docs", "reference", p.name+".md")
+	file := filepath.Join(root(p.t), "docs", "reference", p.name+".md")
 	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
 		if err := os.WriteFile(file, []byte(p.text.String()), 0o644); err != nil {
 			p.t.Fatal(err)
@@ -121,8 +117,22 @@ func Code(words ...string) string {
 	return strings.Join(marked, ", ")
 }
 
-// root is the root of the repository.
-func root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..")
+// root is the root of the repository, above the directory of the test.
+func root(t testing.TB) string {
+	dir := workingDir(t)
+	for _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil; _, err = os.Stat(filepath.Join(dir, "go.mod")) {
+		if dir == filepath.Dir(dir) {
+			t.Fatal("the test is in no module")
+		}
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+func workingDir(t testing.TB) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
