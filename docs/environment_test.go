@@ -19,30 +19,26 @@ import (
 	"github.com/ralph-sdk/ralph/internal/reference"
 )
 
-// variable is an environment variable that ralph reads, sets or takes away.
-type variable struct{ name, meaning string }
-
-// section is a part of the page with its variables: those of libraries, which Go's and other libraries read for ralph, and
-// those that ralph's own code or a shipped policy names.
+// section is a part of a page, whose rows are data.
 type section struct {
-	title     string
-	variables []variable
+	title string
+	rows  [][]string
 }
 
-// sections reads testdata/environment.txt: titles after #, and lines of names, a tab and the meaning.
-func sections(t *testing.T) (all []section) {
-	src, err := os.ReadFile(filepath.Join("testdata", "environment.txt"))
+// sections reads a file of testdata: titles after #, and rows of columns between tabs.
+func sections(t *testing.T, name string) (all []section) {
+	src, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(src)) {
+		line = strings.TrimSuffix(line, "\n")
 		if title, ok := strings.CutPrefix(line, "# "); ok {
-			all = append(all, section{title: strings.TrimSpace(title)})
-			continue
+			all = append(all, section{title: title})
+		} else {
+			last := &all[len(all)-1]
+			last.rows = append(last.rows, strings.Split(line, "\t"))
 		}
-		name, meaning, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		last := &all[len(all)-1]
-		last.variables = append(last.variables, variable{name, meaning})
 	}
 	return all
 }
@@ -105,12 +101,12 @@ func TestEnvironmentPage(t *testing.T) {
 		"[security](../security.md) says what is done with all this.")
 	known := map[string]bool{}
 	used := byPolicies(t)
-	for _, section := range sections(t) {
+	for _, section := range sections(t, "environment.txt") {
 		p.Section(2, section.title)
-		read := slices.ContainsFunc(section.variables, func(v variable) bool { return len(used[v.name]) > 0 })
+		read := slices.ContainsFunc(section.rows, func(row []string) bool { return len(used[row[0]]) > 0 })
 		rows := [][]string{{"variable", "meaning", "policies that read it"}}
-		for _, v := range section.variables {
-			names := strings.Split(v.name, ", ")
+		for _, v := range section.rows {
+			names := strings.Split(v[0], ", ")
 			for _, name := range names {
 				if known[name] {
 					t.Errorf("%s is there twice", name)
@@ -118,10 +114,10 @@ func TestEnvironmentPage(t *testing.T) {
 				known[name] = section.title != "Of libraries"
 			}
 			policies := "-"
-			if names := used[v.name]; len(names) > 0 {
+			if names := used[v[0]]; len(names) > 0 {
 				policies = reference.Code(names...)
 			}
-			rows = append(rows, []string{reference.Code(names...), v.meaning, policies})
+			rows = append(rows, []string{reference.Code(names...), v[1], policies})
 		}
 		if section.title == "What programs get" {
 			p.Text("Programs that a policy runs get the environment of ralph with `RALPH_OFF=1`, and without the variables that lead git "+
