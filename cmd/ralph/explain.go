@@ -51,7 +51,7 @@ func (a *app) explainCommand() *cobra.Command {
 	fl.BoolVar(&f.now, "now", false, "decide now, as if an agent were about to stop in this project")
 	formatFlag(cmd, &f.format, "the explanation", "text", "json")
 	sessionVar(fl, &f.session, "only decisions of this session; with --now the session that is about to stop", false)
-	fl.BoolVar(&f.private, "private", false, "with --now or --input: show prompts, transcript texts and environment values")
+	fl.BoolVar(&f.private, "private", false, "with --now or --input: show the text for the agent, prompts, transcript texts and environment values")
 	return cmd
 }
 
@@ -204,6 +204,9 @@ func (a *app) decideNow(ctx context.Context, f explainFlags) ([]loop.Record, err
 	records := make([]loop.Record, len(loops))
 	for i, d := range decide(ctx, ev, loops, true) {
 		records[i] = d.Record(f.private)
+		if !f.private && f.format == "text" && records[i].Action == rules.Continue {
+			records[i].Reason += "; --private shows it"
+		}
 	}
 	return records, nil
 }

@@ -39,7 +39,7 @@ func (a *app) startCommand() *cobra.Command {
 		Long:  strings.TrimRight(templateList(), "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("name the policy whose loop to start, such as ralph-wiggum")
+				return errors.New("name the policy whose loop to start; they are listed by: ralph policies")
 			}
 			return nil
 		},

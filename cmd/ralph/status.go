@@ -67,7 +67,7 @@ func (a *app) writeStatus(report *project.Status, now time.Time) {
 		fmt.Fprintf(a.stdout, "  policy    %s\n  client    %s\n  used      %s of %d, %s\n", project.Short(info.Policy), info.Client, plural(info.Totals.Iterations, "iteration"), info.Limits.Iterations, used(info.Totals))
 		fmt.Fprintf(a.stdout, "  since     %s, %s\n", info.Started.Local().Format(time.DateTime), ago(now, info.Started))
 	}
-	if len(report.Loops) == 0 && len(report.Runs) == 0 {
+	if len(report.Loops)+len(report.Runs)+len(report.Others) == 0 {
 		fmt.Fprintln(a.stdout, "no loop in this project")
 	}
 	for _, l := range report.Loops {
