@@ -79,11 +79,11 @@ func (x *examination) checkSettings() {
 		x.checkGuard(in, e)
 	})
 	if !any && len(x.installed.Plugins()) == 0 {
-		policy := " --policy NAME"
-		if !x.project.Lacks(workspace.DefaultPolicy) {
-			policy = ""
+		policy, hosts := "", " (other hosts: ralph help install)"
+		if x.project.Lacks(workspace.DefaultPolicy) {
+			policy, hosts = " --policy NAME", " (other hosts: ralph help install; policies: ralph policies; a new one: ralph init)"
 		}
-		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install "+setup.Names()[0]+policy+" (other hosts: ralph help install)")
+		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install "+setup.Names()[0]+policy+hosts)
 	}
 }
 
