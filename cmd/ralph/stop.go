@@ -80,14 +80,17 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 	if err != nil || len(stopped) > 0 {
 		return len(stopped), err
 	}
-	of, in := "", ""
+	of := ""
 	if len(names) > 0 {
 		of = " of " + project.Short(names[0])
 	}
 	if session != "" {
-		in = " that session " + visible(session) + " owns"
+		of += " that session " + visible(session) + " owns"
 		a.status = exitFindings
 	}
-	fmt.Fprintf(a.stdout, "there is no loop%s%s\n", of, in)
+	if of == "" {
+		of = "; to let agents stop, whatever their policies say: ralph pause"
+	}
+	fmt.Fprintf(a.stdout, "there is no loop%s\n", of)
 	return 0, nil
 }
