@@ -92,6 +92,9 @@ func (r *reader) validate(root *source.Node) {
 		case "type":
 			check = checkSyntax
 		case "additionalProperties":
+			if slices.Contains(keysOf("given"), what) {
+				help = "write it under given"
+			}
 			check, at, what = checkKey, key, "the key "+strconv.Quote(what)
 		case "required", "minItems", "minProperties":
 			check = checkNothing

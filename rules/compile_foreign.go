@@ -11,17 +11,24 @@ import (
 // checkForeign reports what looks like a hole of a shell or of another template
 // language. Code in backquotes is left alone: a text may tell the agent to run it.
 func (c *compiler) checkForeign(sc *scope, n *source.Node) {
-	if !strings.Contains(n.Value, "{{") && !strings.Contains(n.Value, "$(") {
+	if !strings.Contains(n.Value, "{{") && !strings.Contains(n.Value, "$") {
 		return
 	}
-	holes := regexp.MustCompile(`\{\{[^{}\n]*\}\}|\$\([^()\n]*\)`)
+	holes := regexp.MustCompile(`\{\{[^{}\n]*\}\}|\$\([^()\n]*\)|\$[A-Za-z_]\w*`)
 	for _, g := range holes.FindAllStringIndex(n.Value, 20) {
 		before, written := n.Value[:g[0]], n.Value[g[0]:g[1]]
 		if strings.Count(before, "`")%2 == 1 || strings.LastIndex(before, "${") > strings.LastIndex(before, "}") {
 			continue
 		}
+		name, variable := strings.TrimPrefix(written, "$"), written[0] == '$' && written[1] != '('
+		if variable && !slices.Contains(sc.declared(), name) {
+			continue // such as $HOME in a command for the agent
+		}
 		help := "no shell runs here: declare a fact {" + execOf(strings.Trim(written, "$()")) + "} and write ${FACT.stdout}; put it in backquotes if the agent is to run it"
-		if written[0] == '{' {
+		switch {
+		case variable:
+			help = "write ${" + name + "}"
+		case written[0] == '{':
 			help = "write ${…} with an expression"
 			words := strings.Fields(strings.Trim(written, "{}-"))
 			switch {
