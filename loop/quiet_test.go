@@ -19,7 +19,7 @@ var quiet = []missed{
 	{why: "there is no git repository", fact: "{git: .}"},
 	{why: "there is no such task list", fact: "{tasks: claude}"},
 	{why: "there is no such task list", fact: "{tasks: claude, list: gone}"},
-	{why: "a path has a hole over a fact that is missing or invalid: ralph reports that fact", fact: "{text: '${gone}.txt'}"},
+	{why: "a path has a placeholder over a fact that is missing or invalid: ralph reports that fact", fact: "{text: '${gone}.txt'}"},
 	{why: "the key of the judge's service is not set", fact: judgeFact},
 	{why: "there is no conversation to judge yet", fact: judgeFact, env: map[string]string{"ANTHROPIC_API_KEY": "x"}},
 	{why: "the session is a judge's own", fact: judgeFact, env: map[string]string{"ANTHROPIC_API_KEY": "x", "RALPH_JUDGE": "1"}},

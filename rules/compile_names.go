@@ -54,7 +54,7 @@ type ask struct {
 func askForms() [6]ask {
 	yes, text, span := reflect.TypeFor[bool](), reflect.TypeFor[string](), reflect.TypeFor[time.Duration]()
 	return [...]ask{
-		{"missing", yes, "There is nothing to judge: no such file, a path with an unknown hole, no answer in time."},
+		{"missing", yes, "There is nothing to judge: no such file, a path with an unknown placeholder, no answer in time."},
 		{"invalid", yes, "There is something, and it is not what the policy declares."},
 		{"ok", yes, "The fact has a value."},
 		{"problem", text, "Why the fact is missing or invalid, or what was left out; else empty."},

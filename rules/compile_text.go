@@ -157,7 +157,7 @@ func (c *compiler) segments(sc *scope, n *source.Node) []segment {
 		switch {
 		case h.last:
 		case h.unclosed:
-			c.report(sc.file, n.At(h.offset-2), n.At(h.offset), Error, "template", "close it with }, or write $${ for the two characters", "the hole ${ is never closed")
+			c.report(sc.file, n.At(h.offset-2), n.At(h.offset), Error, "template", "close it with }, or write $${ for the two characters", "the placeholder ${ is never closed")
 			segs = append(segs, segment{src: h.src, broken: true})
 		default:
 			root, kind := c.expression(snippet{scope: sc, src: h.src, node: n, offset: h.offset}, false)

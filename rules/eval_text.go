@@ -66,7 +66,7 @@ func (ev *evaluation) passage(b []byte, segs []segment) (out []byte, whole bool)
 			b = append(b, s.literal...)
 			solid = solid || s.solid
 		case s.broken:
-			ev.warn(public("the hole ${" + s.src + "} cannot be compiled"))
+			ev.warn(public("the placeholder ${" + s.src + "} cannot be compiled"))
 			b = append(b, "(?)"...)
 			holes, solid = true, true
 		default:
@@ -74,7 +74,7 @@ func (ev *evaluation) passage(b []byte, segs []segment) (out []byte, whole bool)
 			if state == known {
 				ev.quoted = ev.quoted || ev.mark != nil
 			} else {
-				ev.warn(sentencef("the hole ${%s} is unknown: %s", s.src, ev.why))
+				ev.warn(sentencef("the placeholder ${%s} is unknown: %s", s.src, ev.why))
 				v = "(?)"
 			}
 			ev.meter.print(v)

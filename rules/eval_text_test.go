@@ -142,7 +142,7 @@ rules:
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
-		"the hole ${missing_name} cannot be compiled", "the hole ${1 + } cannot be compiled", "the hole ${never closed} cannot be compiled",
+		"the placeholder ${missing_name} cannot be compiled", "the placeholder ${1 + } cannot be compiled", "the placeholder ${never closed} cannot be compiled",
 	}, v.Trace.Warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}

@@ -138,7 +138,7 @@ func TestMistakes(t *testing.T) {
 
 		// Names of ralph.
 		{`loop.iterations > 3`, finding{`loop has no "iterations", it has "continuations", "elapsed", "name", "repeats", "step", "total"`, "write loop.continuations for this streak, loop.total for the session"}, `loop.continuations > 3`},
-		{`transcript.message == ""`, finding{`transcript has no "message", it has "failed", "last", "passed", "passed_since_edit", "tasks", "texts", "tokens", "tools", "total_tokens", "turns"`, "write transcript.last, transcript.texts or mentions(…)"}, `transcript.last == ""`},
+		{`transcript.message == ""`, finding{`transcript has no "message", it has "failed", "last", "passed", "passed_since_edit", "prompt", "tasks", "texts", "tokens", "tools", "total_tokens", "turns"`, "write transcript.last, transcript.texts or mentions(…)"}, `transcript.last == ""`},
 		{`elapsed / duration("5m") > 3`, finding{`unknown name "elapsed"`, "did you mean loop.elapsed or run.elapsed or session.elapsed?"}, `loop.elapsed.Minutes() / 5 > 3`},
 		{`continuations > 3`, finding{`unknown name "continuations"`, "did you mean loop.continuations?"}, `loop.continuations > 3`},
 		{`last_message contains "x"`, finding{`unknown name "last_message"`, "write transcript.last for the agent's last text"}, `transcript.last contains "x"`},

@@ -337,11 +337,11 @@ func argumentDoc(s SourceKind) string {
 	case s.Argv:
 		return "Program and arguments."
 	case s.Glob:
-		return "Pattern of the files. A value in a hole is taken literally."
+		return "Pattern of the files. A value in a placeholder is taken literally."
 	case s.File:
-		return "The file. A value in a hole is taken literally."
+		return "The file. A value in a placeholder is taken literally."
 	case s.Path:
-		return "File or folder. A value in a hole is taken literally."
+		return "File or folder. A value in a placeholder is taken literally."
 	case len(s.Words) > 0:
 		return "Host that keeps the list."
 	}

@@ -100,7 +100,7 @@ func RunKeys() Keys {
 // PruneKeys are the keys of prune.
 func PruneKeys() Keys {
 	return Keys{
-		{"glob", Path, "Which files. A value in a hole is taken literally."},
+		{"glob", Path, "Which files. A value in a placeholder is taken literally."},
 		{"older", Duration, "How long ago they were last changed, at least."},
 	}
 }
@@ -141,7 +141,7 @@ func MeasureKeys() Keys {
 func AgentKeys() Keys {
 	return Keys{
 		{"client", Text, "The program of the agent, such as claude. Run once the policy is approved."},
-		{"args", Args, "Its arguments, as they are; they have no holes."},
+		{"args", Args, "Its arguments, as they are; they have no placeholders."},
 		{"fresh", Bool, "Each iteration has a fresh context; true by default."},
 		{"iteration", Duration, "How long an iteration may take before it is ended; 1h by default."},
 	}

@@ -226,7 +226,7 @@ func starts() []start {
 		{`^&[\pL\pN_-]+`, CheckAlias, "`<word>` is a YAML anchor; a policy has none", "remove it, or quote the whole value if a `&` was meant", true},
 		{`^\*[\pL\pN_-]+`, CheckAlias, "`<word>` is a YAML alias; a policy has none", "write it out, or quote the whole value if a `*` was meant", false},
 		{`^[|>]`, CheckSyntax, "`<word>` begins a block text, which starts on the next line", helpQuote, false},
-		{`^\{\{`, CheckSyntax, "a plain value cannot begin with `<word>`", "a hole in a text is written ${…}; otherwise quote the whole value", true},
+		{`^\{\{`, CheckSyntax, "a plain value cannot begin with `<word>`", "a placeholder in a text is written ${…}; otherwise quote the whole value", true},
 		{"^`", CheckSyntax, "a plain value cannot begin with a backtick", helpQuote, true},
 		{`^([*&%@,\]}|>]|[-?:]($|\s))`, CheckSyntax, "a plain value cannot begin with `<word>`", helpQuote, true},
 	}
