@@ -121,7 +121,7 @@ func (v *runView) write(ev run.Event) {
 		if ev.Problem != "" {
 			text += ": " + ev.Problem
 		}
-		v.line("%s (%s)", text, used(ev.Totals))
+		v.line("%s (%s in all)", text, used(ev.Totals))
 		if ev.Left > 0 {
 			v.line("  it left %s behind, which ralph ended", plural(ev.Left, "process"))
 		}

@@ -50,7 +50,7 @@ func TestRunViewOnATerminal(t *testing.T) {
 		"iteration 1 of 5 · 7s · ███░░░░░░░ 3 of 10 done · reads\\x1b[2J a file",
 		"ralph: it ends\n",
 		"iteration 1 of 5 · 7s · ███░░░░░░░ 3 of 10 done · reads\\x1b[2J a file",
-		"iteration 1 is done (8s, 1.2k tokens)\nwaiting until " + until.Local().Format(time.TimeOnly) + ": the rate limit\n",
+		"iteration 1 is done (8s, 1.2k tokens in all)\nwaiting until " + until.Local().Format(time.TimeOnly) + ": the rate limit\n",
 		"waiting, 52s left · 8s, 1.2k tokens · ███░░░░░░░ 3 of 10 done",
 		"waiting, 40s left · 20s, 1.2k tokens · ███…",
 		"limit reached: 1 of 1\n1 iteration; 8s, 1.2k tokens; 3 of 10 done\noutcomes: 2 crashed, 2 rate_limited, 1 ok\ngo on with: ralph run --resume=id\n",
