@@ -130,9 +130,12 @@ func testedPolicy(file string, src []byte) (string, error) {
 
 // draftFromWitness reads a situation as JSON.
 func (a *app) draftFromWitness() (policytest.Draft, error) {
-	input, err := a.read("the situation", "", "-", maxInput)
-	if err != nil {
-		return policytest.Draft{}, err
+	var input []byte
+	if _, typed := terminalOf(a.stdin); !typed { // else nothing would say what to type
+		var err error
+		if input, err = a.read("the situation", "", "-", maxInput); err != nil {
+			return policytest.Draft{}, err
+		}
 	}
 	if len(bytes.TrimSpace(input)) == 0 {
 		return policytest.Draft{}, errors.New(`there is no situation: give one as JSON on stdin, such as {"missing": ["todo"]}, or write --from-log`)
