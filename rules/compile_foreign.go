@@ -8,10 +8,10 @@ import (
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
-// checkForeign reports what looks like a hole of a shell or of another template
+// checkForeign reports what looks like a placeholder of a shell or of another template
 // language. Code in backquotes is left alone: a text may tell the agent to run it.
 func (c *compiler) checkForeign(sc *scope, n *source.Node) {
-	if !strings.Contains(n.Value, "{{") && !strings.Contains(n.Value, "$") {
+	if !strings.Contains(n.Value, "{{") && strings.Count(n.Value, "$") == strings.Count(n.Value, "${") {
 		return
 	}
 	holes := regexp.MustCompile(`\{\{[^{}\n]*\}\}|\$\([^()\n]*\)|\$[A-Za-z_]\w*`)

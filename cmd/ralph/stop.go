@@ -80,17 +80,16 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 	if err != nil || len(stopped) > 0 {
 		return len(stopped), err
 	}
-	of := ""
+	none := "there is no loop"
 	if len(names) > 0 {
-		of = " of " + project.Short(names[0])
+		none += " of " + project.Short(names[0])
 	}
 	if session != "" {
-		of += " that session " + visible(session) + " owns"
+		none += " that session " + visible(session) + " owns"
 		a.status = exitFindings
+	} else if len(names) == 0 {
+		none += "; to let agents stop, whatever their policies say: ralph pause"
 	}
-	if of == "" {
-		of = "; to let agents stop, whatever their policies say: ralph pause"
-	}
-	fmt.Fprintf(a.stdout, "there is no loop%s\n", of)
+	fmt.Fprintln(a.stdout, none)
 	return 0, nil
 }
