@@ -1,0 +1,132 @@
+package rules
+
+import "strings"
+
+// Outline is a part of a policy as it is written, for pictures and other readers.
+type Outline struct {
+	Kind    string   // when, on, state or owner of the head; rule; fact
+	Name    string   // of the rule or fact; of state: its fact
+	When    string   // the condition, several joined by "and"; of owner: the expression. "" is always true
+	Text    string   // of a rule: what its verb says
+	Effects []string // of a rule, such as "archive: state"
+	Reads   []string // the facts that decide it, also through lets; of a fact: those that its arguments name
+	Shows   []string // of a rule: the facts that only its texts and effects read
+}
+
+// Outline returns the parts of the policy: its head in the order in which it is evaluated, then its rules and its facts as
+// [Program.Rules] and [Program.Facts] list them.
+func (p *Program) Outline() []Outline {
+	var parts []Outline
+	p = p.whole()
+	head := func(kind string, c *cond) {
+		if c != nil {
+			parts = append(parts, Outline{Kind: kind, When: c.written(), Reads: factsIn(nil, c)})
+		}
+	}
+	head("when", p.when)
+	if l := p.loop; l != nil {
+		head("on", l.on)
+		state := l.info.State.Name
+		parts = append(parts, Outline{Kind: "state", Name: state, Reads: []string{state}})
+		head("owner", l.owner)
+	}
+	for _, r := range p.rules {
+		parts = append(parts, p.outlined(r))
+	}
+	for _, f := range p.facts {
+		var holes []*cond
+		for _, s := range f.segments() {
+			holes = append(holes, s.hole)
+		}
+		parts = append(parts, Outline{Kind: "fact", Name: f.Name, Reads: factsIn(nil, holes...)})
+	}
+	return parts
+}
+
+// outlined returns the outline of a rule.
+func (p *Program) outlined(r *Rule) Outline {
+	o := Outline{Kind: "rule", Name: r.Name, When: r.when.written(), Reads: factsIn(nil, r.when)}
+	if r.text != nil {
+		o.Text = r.text.written()
+	}
+	var shown []*cond
+	texts, paths := []*text{r.text, r.notice, r.log}, []*path(nil)
+	for _, e := range r.then {
+		o.Effects = append(o.Effects, e.src)
+		shown = append(shown, e.value)
+		for _, step := range e.steps {
+			shown = append(shown, step.index)
+		}
+		texts, paths = append(texts, e.args.texts()...), append(append(paths, e.glob), e.run...)
+	}
+	for _, t := range texts {
+		if t == nil {
+			continue
+		}
+		for _, part := range p.compiled(t) {
+			shown = append(shown, part.when...)
+			for _, s := range part.segs {
+				shown = append(shown, s.hole)
+			}
+		}
+	}
+	for _, path := range paths {
+		if path != nil {
+			for _, s := range path.segs {
+				shown = append(shown, s.hole)
+			}
+		}
+	}
+	o.Shows = factsIn(o.Reads, shown...)
+	return o
+}
+
+// texts are those that are filled in.
+func (t *template) texts() []*text {
+	if t == nil {
+		return nil
+	}
+	all := []*text{t.text}
+	for _, item := range t.items {
+		all = append(all, item.texts()...)
+	}
+	return all
+}
+
+// factsIn lists the facts that conditions read, each once, in the order of the text, without some.
+func factsIn(without []string, conds ...*cond) (names []string) {
+	seen := map[string]bool{}
+	for _, name := range without {
+		seen[name] = true
+	}
+	syms := map[*symbol]bool{}
+	for _, c := range conds {
+		readBy(c, syms, func(s *symbol) {
+			if (s.kind == factSymbol || s.kind == askSymbol) && !seen[s.fact.Name] {
+				seen[s.fact.Name] = true
+				names = append(names, s.fact.Name)
+			}
+		})
+	}
+	return names
+}
+
+// written is a condition as the policy has it, on one line.
+func (c *cond) written() string {
+	var all []string
+	var last *snippet
+	c.walk(func(o *operand) {
+		if o.snippet != last {
+			last = o.snippet
+			all = append(all, strings.Join(strings.Fields(last.src), " "))
+		}
+	})
+	if len(all) > 1 {
+		for i, text := range all {
+			if strings.Contains(text, " or ") || strings.Contains(text, "||") || strings.Contains(text, "?") {
+				all[i] = "(" + text + ")"
+			}
+		}
+	}
+	return strings.Join(all, " and ")
+}
