@@ -2,13 +2,17 @@ package policytest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/recorded"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 // FromWitness makes a draft of a JSON object: a situation, such as the [rules.Witness] of a
@@ -56,3 +60,26 @@ func FromWitness(src []byte) (Draft, error) {
 
 // give puts a value at a path of objects, which are made as needed.
 func give(at map[string]any, v any, path ...string) { recorded.Placed(at, path, v) }
+
+// Decide returns what a policy decides in the situation of the draft. cfg is what the policy was loaded with; params that the
+// draft sets are an error.
+func (d Draft) Decide(ctx context.Context, p *rules.Program, cfg rules.Config) (r loop.Record, err error) {
+	d.Expect = map[string]any{"reason": []any{"/^/"}} // that is any decision
+	file, diags := Parse("witness", append([]byte("tests:\n"), d.text("  ", "\n")...))
+	if file != nil {
+		diags = file.Check(p)
+	}
+	if err := diags.Err(); err != nil {
+		return r, err
+	}
+	if len(file.Tests[0].Given.Set) > 0 {
+		return r, errors.New("the situation sets params, and the policy is loaded already")
+	}
+	result := (&Suite{file: file, policy: p.Name, cfg: cfg, program: p}).Run(ctx, nil)[0]
+	for _, f := range result.Failures {
+		if f.What == "given" {
+			return r, errors.New(f.Got)
+		}
+	}
+	return result.Record, nil
+}

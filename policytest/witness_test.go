@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/policytest"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -85,6 +86,34 @@ func TestFromWitnessUnknownKey(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: the error is %v, want %s", witness, err, want)
+		}
+	}
+}
+
+// A situation is decided without a file of tests.
+func TestDecide(t *testing.T) {
+	const src = "ralph: 1\nparams:\n  most: {type: integer, default: 3, description: d}\nfacts:\n  state: {json: state.json, schema: {properties: {n: {type: integer, default: 0}}}}\n" +
+		"rules:\n  - name: enough\n    when: state.n >= most\n    stop: enough\n  - name: next\n    when: ok(state)\n    continue: go on\n"
+	cfg := loop.Config()
+	p, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(src), cfg)
+	if p == nil {
+		t.Fatal(diags.Err())
+	}
+	for _, tt := range []struct{ witness, rule, err string }{
+		{`{"facts": {"state": {"n": 3}}}`, "enough", ""},
+		{`{"given": {"facts": {"state": {"n": 2}}}, "event": "Stop"}`, "next", ""},
+		{`{"missing": ["state"]}`, "", ""},
+		{`{"set": {"most": "1"}}`, "", "the situation sets params"},
+		{`{"facts": {"nosuch": {}}}`, "", `"nosuch"`},
+		{`{"files": {"../x": "y"}}`, "", "../x"},
+	} {
+		d, err := policytest.FromWitness([]byte(tt.witness))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := d.Decide(t.Context(), p, cfg)
+		if r.Rule != tt.rule || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: rule %q, %v", tt.witness, r.Rule, err)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type Decision struct {
 	ID      string          `json:"id"`
 	Time    time.Time       `json:"time"`
 	Policy  string          `json:"policy"`
+	Digest  string          `json:"digest"` // see [Policy.Digest]
 	Root    string          `json:"root"`
 	Host    string          `json:"host"`
 	Event   string          `json:"event"`

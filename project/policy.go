@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
@@ -62,6 +63,9 @@ func (p Policy) Deadline(usual time.Duration) time.Duration {
 
 // Short returns the name of a policy as commands take it.
 func Short(name string) string { return workspace.PolicyName(name) }
+
+// Digest returns what the decisions of the loaded policy have in the log: that of it and of all that it includes.
+func (p Policy) Digest() string { return approval.Key(p.Program.Files()) }
 
 // Beneath reports whether the policy was found as a file of the project, which everybody can write who can write to the
 // project. One that was found by an absolute path is the user's own choice.

@@ -125,7 +125,7 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 	}
 	group("Loops:", eval, a.startCommand(), a.stopCommand(), a.pauseCommand(), a.resumeCommand(), a.hintCommand(),
 		a.runCommand(), a.statusCommand(), a.logCommand(), a.explainCommand())
-	group("Policies:", a.policiesCommand(), a.checkCommand(), a.testCommand(), a.diffCommand())
+	group("Policies:", a.policiesCommand(), a.checkCommand(), a.testCommand(), a.diffCommand(), a.graphCommand())
 	group("Setting up:", a.initCommand(), a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.trustCommand())
 	help := a.helpCommand()
 	root.SetHelpCommand(help)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -83,4 +84,23 @@ func (a *app) runPrompt(project, name string) (string, error) {
 		err = fmt.Errorf("the prompt in %s is empty", name)
 	}
 	return string(b), err
+}
+
+// rewrite writes a file that the user names: what edit makes of what it holds, which is nothing if it is new. No link leads out
+// of its directory.
+func rewrite(ctx context.Context, file string, edit func(src []byte) ([]byte, error)) error {
+	root, err := state.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", file, err)
+	}
+	defer root.Close()
+	src, version, err := root.ReadBytes(ctx, filepath.Base(file))
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	after, err := edit(src)
+	if err != nil {
+		return err
+	}
+	return root.Write(ctx, filepath.Base(file), after, version)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/graph"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
@@ -34,6 +35,7 @@ func outputs() []output {
 		{"doctor", "What ralph doctor --format json prints.", reflect.TypeFor[doctorReport]()},
 		{"diff", "What ralph diff --format json prints.", reflect.TypeFor[rules.Comparison]()},
 		{"diff-log", "What ralph diff --log --format json prints.", reflect.TypeFor[logComparison]()},
+		{"graph", "What ralph graph --format json prints.", reflect.TypeFor[graph.Graph]()},
 		{"run", "A line of what ralph run --format json prints: an event. All but the kind output are lines of run.jsonl too.", reflect.TypeFor[run.Event]()},
 		{"runs", "What ralph run --list --format json prints.", reflect.TypeFor[[]run.Info]()},
 	}

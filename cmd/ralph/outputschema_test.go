@@ -22,6 +22,7 @@ func TestOutputSchemas(t *testing.T) {
 		".ralph/other.yaml":       "ralph: 1\nrules:\n  - {name: go, continue: Go on.}\n  - {name: never, stop: x}\n",
 		".ralph/once.yaml":        oncePolicy,
 		"state.json":              `{"n": 1}`,
+		"situation.json":          `{"facts": {"state": {"n": 1}}}`,
 		"event.json":              `{"session_id": "s-1", "prompt_id": "p", "hook_event_name": "Stop", "cwd": "."}`,
 	} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
@@ -52,6 +53,7 @@ func TestOutputSchemas(t *testing.T) {
 		"status": "status -o json", "policies": "policies -o json", "log": "log -n 1 -o json", "explain": "explain 1 -o json", "check": "check policy other -o json", "test-report": "test --coverage -o json",
 		"run": "run --prompt x --max 1 -o json -- " + self + " -test.run=^$", "runs": "run --list -o json",
 		"doctor": "doctor -o json", "diff": "diff policy other -o json", "diff-log": "diff --log policy policy -o json",
+		"graph": "graph policy --log --witness situation.json --format json",
 	}
 	for range 3 {
 		run("eval --input event.json")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -12,10 +13,21 @@ import (
 
 // encodeJSON writes a report for programs.
 func (a *app) encodeJSON(v any) error {
-	enc := json.NewEncoder(a.stdout)
+	out, err := asJSON(v)
+	if err == nil {
+		_, err = a.stdout.Write(out)
+	}
+	return err
+}
+
+// asJSON is a report for programs.
+func asJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	err := enc.Encode(v)
+	return b.Bytes(), err
 }
 
 // plural writes a number of things.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/ralph-sdk/ralph/policytest"
 	"github.com/ralph-sdk/ralph/project"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 // writeFlags are the flags that make test write a test instead of running some.
@@ -43,37 +42,24 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 	if !strings.HasSuffix(f.file, policytest.Suffix) {
 		return fmt.Errorf("--write takes a file whose name ends in %s, not %s", policytest.Suffix, f.file)
 	}
-	root, err := state.OpenRoot(filepath.Dir(f.file))
-	if err != nil {
-		return fmt.Errorf("%s cannot be written: %w", f.file, err)
-	}
-	defer root.Close()
-	src, version, err := root.ReadBytes(ctx, filepath.Base(f.file))
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.file, err)
-	}
 	var draft policytest.Draft
-	if f.fromLog {
-		draft, err = a.draftFromLog(ctx, f.file, src)
-	} else {
-		draft, err = a.draftFromWitness()
-	}
-	if err != nil {
-		return err
-	}
-	if len(draft.Expect) == 0 {
-		if draft, err = a.expectNow(ctx, f.file, src, draft); err != nil {
-			return err
+	if err := rewrite(ctx, f.file, func(src []byte) (after []byte, err error) {
+		if f.fromLog {
+			draft, err = a.draftFromLog(ctx, f.file, src)
+		} else {
+			draft, err = a.draftFromWitness()
 		}
-	}
-	after, err := policytest.Append(f.file, src, draft)
-	if err != nil {
+		if err == nil && len(draft.Expect) == 0 {
+			draft, err = a.expectNow(ctx, f.file, src, draft)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return policytest.Append(f.file, src, draft)
+	}); err != nil {
 		return err
 	}
-	if err := root.Write(ctx, filepath.Base(f.file), after, version); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(a.stdout, "%s: added %q\n", filepath.ToSlash(f.file), draft.Name)
+	_, err := fmt.Fprintf(a.stdout, "%s: added %q\n", filepath.ToSlash(f.file), draft.Name)
 	return err
 }
 

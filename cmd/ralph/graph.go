@@ -1,0 +1,204 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/graph"
+	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/policytest"
+	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+type graphFlags struct {
+	out, format, theme, witness string
+	log, tests                  bool
+	set                         []string
+}
+
+func (a *app) graphCommand() *cobra.Command {
+	var f graphFlags
+	formats, themes := []string{"svg", "mermaid", "dot", "json"}, []string{"light", "dark", "auto"}
+	cmd := &cobra.Command{
+		Use:   "graph [POLICY]",
+		Short: "Draw a policy: its rules, what they decide, and the facts that they read",
+		Args:  atMostOne("policy"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case slices.Contains(formats, f.out):
+				return fmt.Errorf("-o names the file to write; the form of the picture is --format %s", f.out)
+			case f.log && f.tests:
+				return errors.New("--log counts decisions, and --tests tests: give one of them")
+			case cmd.Flags().Changed("theme") && f.format != "svg":
+				return errors.New("--theme is for --format svg; other formats have no colours, or those of what draws them")
+			}
+			return a.graph(cmd.Context(), workspace.OrDefault(args)[0], f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.out, "output", "o", "", "`file` to write; default: stdout")
+	fl.StringVar(&f.format, "format", "svg", "form of the picture: "+alternatives(formats))
+	restrict(cmd, "format", &f.format, formats...)
+	fl.StringVar(&f.theme, "theme", "auto", "colours of an SVG: light, dark, or auto, which are those of its reader")
+	restrict(cmd, "theme", &f.theme, themes...)
+	fl.BoolVar(&f.log, "log", false, "count the decisions of this project that each rule was tried and held in, as the decision log has them")
+	fl.BoolVar(&f.tests, "tests", false, "count the tests beside the policy that each rule was tried and held in")
+	fl.StringVar(&f.witness, "witness", "", "mark the way of the situation in this `file`, which is JSON as in given of a test; - for stdin")
+	setFlag(fl, &f.set)
+	return cmd
+}
+
+func (a *app) graph(ctx context.Context, name string, f graphFlags) error {
+	p, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	policy, err := a.findOrRead(p, name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	var draft policytest.Draft
+	if f.witness != "" {
+		if draft, err = a.situation(f.witness); err != nil {
+			return err
+		}
+		set, _ := draft.Given["set"].(map[string]any) // the picture has them too
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			f.set = append(f.set, name+"="+fmt.Sprint(set[name]))
+		}
+		delete(draft.Given, "set")
+	}
+	if policy, err = p.Load(ctx, policy, project.Load{Set: f.set}); err != nil {
+		return err
+	}
+	var marks graph.Marks
+	switch {
+	case f.log:
+		marks.Counts, err = countLog(p, policy)
+	case f.tests:
+		marks.Counts, err = a.countTests(ctx, p, policy)
+	}
+	if err == nil && f.witness != "" {
+		marks.Way, err = wayOf(ctx, p, policy, draft)
+	}
+	if err != nil {
+		return err
+	}
+	return a.writeGraph(ctx, graph.New(policy.Program, marks), f)
+}
+
+// countLog counts the decisions of the project that the policy, as it is now, has made.
+func countLog(p *project.Project, policy project.Policy) (*graph.Counts, error) {
+	entries, err := p.History(project.Query{Policies: []string{policy.Name}, Match: isDecision})
+	if err == nil && len(entries) == 0 {
+		err = fmt.Errorf("the decision log has no decision of this project by %s", policy.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, digest := &graph.Counts{Of: "decisions"}, policy.Digest()
+	for _, e := range entries {
+		if e.Digest != digest {
+			c.Older++
+			continue
+		}
+		c.Add(e.Trace.Steps, cmp.Or(e.Rule, e.Error))
+	}
+	return c, nil
+}
+
+// countTests counts the tests beside the policy.
+func (a *app) countTests(ctx context.Context, p *project.Project, policy project.Policy) (*graph.Counts, error) {
+	file := filepath.FromSlash(policy.Name)
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(p.Dir(), file)
+	}
+	files, err := findTests([]string{file})
+	if err != nil {
+		return nil, err
+	}
+	c := &graph.Counts{Of: "tests"}
+	for _, tested := range a.runTests(ctx, files, nil, false).Files {
+		if err := tested.Broken.Err(); err != nil {
+			return nil, err
+		}
+		for _, t := range tested.Tests {
+			c.Add(t.Record.Trace.Steps, cmp.Or(t.Record.Rule, t.Record.Error))
+		}
+	}
+	return c, nil
+}
+
+// situation reads a situation.
+func (a *app) situation(file string) (policytest.Draft, error) {
+	src, err := a.read("the situation", "", file, maxInput)
+	if err != nil {
+		return policytest.Draft{}, err
+	}
+	draft, err := policytest.FromWitness(src)
+	if draft.Note != "" {
+		fmt.Fprintf(a.stderr, "ralph: %s\n", draft.Note)
+	}
+	return draft, err
+}
+
+// wayOf decides a situation.
+func wayOf(ctx context.Context, p *project.Project, policy project.Policy, draft policytest.Draft) (*graph.Way, error) {
+	r, err := draft.Decide(ctx, policy.Program, p.Language())
+	w := &graph.Way{Steps: r.Trace.Steps, Decided: r.Rule, Ended: endedAt(r)}
+	if why := cmp.Or(r.Error, r.Skipped); err == nil && why != "" && w.Ended == "" {
+		err = fmt.Errorf("no rule decides this situation: %s", why)
+	}
+	return w, err
+}
+
+// endedAt is the part of a policy's head at which a decision ended, "" if rules were tried.
+func endedAt(r loop.Record) string {
+	switch when, on := r.Trace.When, r.Trace.On; {
+	case r.Skipped == "":
+		return ""
+	case when != nil && when.Outcome != rules.Holds:
+		return "when"
+	case on != nil && on.Outcome != rules.Holds:
+		return "on"
+	case r.Loop == nil && len(r.Trace.Facts) > 0:
+		return "state"
+	case r.Loop != nil && r.Loop.Owner != "":
+		return "owner"
+	}
+	return ""
+}
+
+func (a *app) writeGraph(ctx context.Context, g *graph.Graph, f graphFlags) (err error) {
+	var out []byte
+	switch f.format {
+	case "mermaid":
+		out, err = g.Mermaid()
+	case "dot":
+		out = g.Dot()
+	case "json":
+		out, err = asJSON(g)
+	default:
+		out = g.SVG(f.theme)
+	}
+	switch {
+	case err != nil:
+		return err
+	case f.out != "":
+		return rewrite(ctx, f.out, func([]byte) ([]byte, error) { return out, nil })
+	case f.format == "svg" && a.fileOut() == a.stdout:
+		return errors.New("an SVG is not for a terminal: write it to a file with -o FILE, or print text with --format mermaid")
+	}
+	_, err = a.stdout.Write(out)
+	return err
+}
