@@ -32,7 +32,7 @@ func (p *Project) paramsOf(policy Policy, l Load) (v params, err error) {
 	for _, s := range l.Set {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" {
-			return v, fmt.Errorf("--set takes name=value, not %q", s)
+			return v, fmt.Errorf("--set must be name=value; got %q", s)
 		}
 		v.chosen[name] = value
 	}

@@ -89,11 +89,17 @@ func (p *Project) changePause(ctx context.Context, policy, session string, add b
 	return out, err
 }
 
+// maxHint bounds one hint, in bytes: the agent reads it with the text of a rule.
+const maxHint = 16 << 10
+
 // Hint keeps a text until a policy continues an agent of the project, and adds it to what the agent is shown then: once, only
 // by this policy and in this session, where they are given.
 func (p *Project) Hint(ctx context.Context, text, policy, session string) (Hint, error) {
 	h, err := p.hint(policy, session)
 	h.Text, h.At = text, p.now().UTC()
+	if err == nil && len(text) > maxHint {
+		err = fmt.Errorf("the hint is too long: %d bytes (limit %d)", len(text), maxHint)
+	}
 	if err == nil {
 		err = p.own.ChangeHints(ctx, p.dir, func(all []store.Hint) []store.Hint { return append(all, store.Hint(h)) })
 	}

@@ -497,3 +497,10 @@ func TestFinished(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+func TestHintTooLong(t *testing.T) {
+	_, err := newWorld(t, nil).Hint(t.Context(), strings.Repeat("x", 17<<10), "", "")
+	if err == nil || err.Error() != "the hint is too long: 17408 bytes (limit 16384)" {
+		t.Error(err)
+	}
+}

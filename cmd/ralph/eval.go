@@ -99,7 +99,7 @@ func (f *evalFlags) validate() error {
 		return err
 	}
 	if f.deadline <= 0 {
-		return fmt.Errorf("--deadline takes a duration such as 25s, not %s", f.deadline)
+		return fmt.Errorf("--deadline must be a duration such as 25s; got %s", f.deadline)
 	}
 	return nil
 }

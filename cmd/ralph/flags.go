@@ -87,7 +87,7 @@ func oneOf(flag, value string, words ...string) error {
 	if slices.Contains(words, value) {
 		return nil
 	}
-	return fmt.Errorf("--%s is %s, not %q", flag, alternatives(words), value)
+	return fmt.Errorf("--%s must be %s; got %q", flag, alternatives(words), value)
 }
 
 func alternatives(words []string) string {
@@ -98,7 +98,7 @@ func alternatives(words []string) string {
 // atLeast fails if the value of a flag is less than it may be.
 func atLeast(flag string, least, value int) error {
 	if value < least {
-		return fmt.Errorf("--%s takes %d or more, not %d", flag, least, value)
+		return fmt.Errorf("--%s must be %d or more; got %d", flag, least, value)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &value):
 		takes := map[string]string{"int": "a whole number", "float64": "a number", "session": "an id, or a beginning of one, as ralph log prints it", "bool": "true or false", "duration": "a duration such as 30s, 5m, 2h or 2d"}
 		if what := takes[value.GetFlag().Value.Type()]; what != "" {
-			return fmt.Errorf("--%s takes %s, not %q", value.GetFlag().Name, what, value.GetValue())
+			return fmt.Errorf("--%s must be %s; got %q", value.GetFlag().Name, what, value.GetValue())
 		}
 	case errors.As(err, &unknown):
 		var names []string

@@ -103,7 +103,7 @@ func (a *app) replace(ctx context.Context, s setup.File, after []byte, dryRun bo
 
 func (a *app) install(ctx context.Context, hostName string, f installFlags) error {
 	if f.deadline < 0 {
-		return fmt.Errorf("--deadline takes a duration such as 2m, not %s", f.deadline)
+		return fmt.Errorf("--deadline must be a duration such as 2m; got %s", f.deadline)
 	}
 	p, err := a.open()
 	if err != nil {

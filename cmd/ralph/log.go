@@ -295,5 +295,5 @@ func parseSince(s string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("--since takes a time such as 90m, 2d, 2026-11-20 or 2026-11-20T12:00:00Z, not %q", s)
+	return time.Time{}, fmt.Errorf("--since must be a time such as 90m, 2d, 2026-11-20 or 2026-11-20T12:00:00Z; got %q", s)
 }

@@ -166,7 +166,7 @@ func TestLogIsTaken(t *testing.T) {
 		{"pause --session tr", "paused session try; resume it with: ralph resume --session try"},
 		{"resume --session 019a9f3c-1111", "session 019a9f3c-1111-7000-8000-0000000000aa is not paused"},
 		{"resume --session t", "resumed session try"},
-		{"pause --session=", `ralph: --session takes an id, or a beginning of one, as ralph log prints it, not ""`},
+		{"pause --session=", `ralph: --session must be an id, or a beginning of one, as ralph log prints it; got ""`},
 		{"hint --session 019a9f3c-1112 text", "The agent sees it with its next continuation in session 019a9f3c-1112-7000-8000-0000000000bb."},
 		{"hint --session new text", `ralph: there is no session "new"; the sessions are, the latest first: try, 019a9f3c-1112-7000-8000-0000000000bb, 019a9f3c-1111-7000-8000-0000000000aa`},
 		{"diff --log p speckit", "decisions of p, decided again by speckit"},

@@ -125,9 +125,9 @@ func (f runFlags) exclusive(args []string) error {
 func (f runFlags) limits() (l run.Limits, err error) {
 	switch {
 	case f.changed("max") && f.max < 1:
-		return l, fmt.Errorf("--max takes a number of iterations from 1, not %d", f.max)
+		return l, fmt.Errorf("--max must be a number of iterations from 1; got %d", f.max)
 	case f.changed("for") && f.elapsed <= 0:
-		return l, fmt.Errorf("--for takes a duration such as 8h or 2d, not %s", f.elapsed)
+		return l, fmt.Errorf("--for must be a duration such as 8h or 2d; got %s", f.elapsed)
 	}
 	l.Iterations, l.Elapsed = f.max, f.elapsed
 	for _, amount := range f.budget {

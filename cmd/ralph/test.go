@@ -96,7 +96,7 @@ func (a *app) test(ctx context.Context, paths []string, f testFlags) error {
 		match = re.MatchString
 	}
 	if f.threshold < 0 || f.threshold > 100 {
-		return fmt.Errorf("--coverage takes a number from 0 to 100, not %v", f.threshold)
+		return fmt.Errorf("--coverage must be a number from 0 to 100; got %v", f.threshold)
 	}
 	if len(paths) == 0 {
 		paths = a.testsHere()

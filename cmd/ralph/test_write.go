@@ -40,7 +40,7 @@ func (f writeFlags) alone() error {
 // corrects it and has a failing test.
 func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 	if !strings.HasSuffix(f.file, policytest.Suffix) {
-		return fmt.Errorf("--write takes a file whose name ends in %s, not %s", policytest.Suffix, f.file)
+		return fmt.Errorf("--write must be a file whose name ends in %s; got %s", policytest.Suffix, f.file)
 	}
 	var draft policytest.Draft
 	if err := rewrite(ctx, f.file, func(src []byte) (after []byte, err error) {
