@@ -41,10 +41,11 @@ func hostileGraph(t *testing.T, text string) *Graph {
 		t.Fatal(err)
 	}
 	src := fmt.Sprintf("ralph: 1\ndescription: %s\nfacts:\n  f: {exec: [echo, %[1]s]}\nrules:\n  - name: a\n    when: %s\n    continue: %[1]s\n  - name: b\n    when: missing(f)\n    stop: %[1]s\n  - name: c\n    note: %[1]s\n", strings.ReplaceAll(string(quoted), "${", "$${"), literal)
-	p, diags := rules.LoadBytes(t.Context(), text+".yaml", []byte(src), loop.Config())
+	p, _ := rules.LoadBytes(t.Context(), text+".yaml", []byte(src), loop.Config())
 	if p == nil {
 		// Some texts cannot be in a policy; they can be in a graph that a program makes.
 		src = "ralph: 1\nfacts:\n  f: {exec: [echo, x]}\nrules:\n  - name: a\n    when: missing(f)\n    continue: x\n"
+		var diags rules.Diagnostics
 		if p, diags = rules.LoadBytes(t.Context(), text+".yaml", []byte(src), loop.Config()); p == nil {
 			t.Fatal(diags.Err())
 		}

@@ -206,12 +206,15 @@ func TestSideBySide(t *testing.T) {
 	out := &started{c: make(chan struct{})}
 	long := shell(`(sh -c : &); sleep 300 & echo $!; wait`) // the first one is soon a dead orphan, in the session of the command
 	long.Mark, long.Stdout, long.Grace = "RALPH_TEST_MARK=long", out, 0
+	begun := make(chan struct{})
+	long.Started = func(process.ID) { close(begun) } // while it starts, what this process starts would inherit its brand
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if _, err := long.Run(ctx); err != nil {
 			t.Error(err)
 		}
 	})
+	<-begun
 	<-out.c
 	// An orphan of the program's own, in a session of its own. This process adopts it.
 	orphan := &started{c: make(chan struct{})}
