@@ -45,12 +45,12 @@ type Policy struct {
 // Short returns the policy as commands take it: speckit for .ralph/speckit.yaml.
 func (p Policy) Short() string { return Short(p.Name) }
 
-// usualDeadline is that of a hook.
-const usualDeadline = 25 * time.Second
-
-// Deadline returns when a hook of the policy gives up: after the usual time, or later if its facts together may take longer.
-// The policy is loaded.
+// Deadline returns when a hook of the policy gives up: after the usual time, or later if its facts together may take longer. Of
+// a policy without a program it is the usual time.
 func (p Policy) Deadline(usual time.Duration) time.Duration {
+	if p.Program == nil {
+		return usual
+	}
 	var total time.Duration
 	for _, f := range p.Program.Facts() {
 		total += cmp.Or(f.Timeout, f.Source.Timeout)
@@ -64,8 +64,14 @@ func (p Policy) Deadline(usual time.Duration) time.Duration {
 // Short returns the name of a policy as commands take it.
 func Short(name string) string { return workspace.PolicyName(name) }
 
-// Digest returns what the decisions of the loaded policy have in the log: that of it and of all that it includes.
-func (p Policy) Digest() string { return approval.Key(p.Program.Files()) }
+// Digest returns what the decisions of the loaded policy have in the log: that of it and of all that it includes. It is "" of a
+// policy without a program.
+func (p Policy) Digest() string {
+	if p.Program == nil {
+		return ""
+	}
+	return approval.Key(p.Program.Files())
+}
 
 // Beneath reports whether the policy was found as a file of the project, which everybody can write who can write to the
 // project. One that was found by an absolute path is the user's own choice.

@@ -22,7 +22,7 @@ type operand struct {
 	branch   bool        // of a let that may decide without it
 	shown    string      // how a trace writes it: as the policy does, with its not
 	text     string
-	from, to int      // where it stands in its expression, in runes
+	from, to int      // where it is in its expression, in runes
 	snippet  *snippet // the expression
 	reads    []access // of facts
 	named    []access // of ralph's names

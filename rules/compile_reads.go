@@ -157,7 +157,7 @@ func (r *resolver) chain(n ast.Node) (*symbol, []string) {
 	return nil, nil
 }
 
-// pathIn gives the symbol, and the path that a chain of members reads from its value.
+// pathIn returns the symbol, and the path that a chain of members reads from its value.
 func pathIn(n ast.Node, t *table) (*symbol, []string) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:

@@ -130,7 +130,7 @@ func splitTemplate(s string) []hole {
 	return append(holes, hole{literal: lit.String(), last: true})
 }
 
-// closingBrace gives the offset of the } that closes the hole which begins at i, -1 if none does.
+// closingBrace returns the offset of the } that closes the placeholder which begins at i, -1 if none does.
 func closingBrace(s string, i int) int {
 	depth, end := 0, -1
 	unquoted([]byte(s), i, func(i, _ int) bool {

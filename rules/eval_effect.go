@@ -115,7 +115,7 @@ func (ev *evaluation) verb(e *effect) (out Effect, skip, broken sentence) {
 	return out, skip, broken
 }
 
-// fill fills in a template; text gives the value of a text, and whether it is left out.
+// fill fills in a template; text returns the value of a text, and whether it is left out.
 func (ev *evaluation) fill(t *template, text func(*text) (any, bool, error)) (value any, ok bool, err error) {
 	ev.meter.charge(1 + keySteps)
 	fields, list := map[string]any{}, []any{}

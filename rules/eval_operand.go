@@ -46,7 +46,7 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 	return v, state
 }
 
-// evaluate gives the value of an operand, once all that it names is known.
+// evaluate returns the value of an operand, once all that it names is known.
 func (ev *evaluation) evaluate(o *operand) (any, truth) {
 	if ev.flawed {
 		if v, state, found := ev.flaw(o); found {

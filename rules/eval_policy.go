@@ -33,7 +33,7 @@ type evaluation struct {
 	buf       []byte  // for texts
 }
 
-// current is the part of an evaluation that begins anew with each event. The memories are
+// current is the part of an evaluation that begins again with each event. The memories are
 // those of the verdict, as this event finds them.
 type current struct {
 	program *Program

@@ -58,7 +58,7 @@ func TestMistakesInSources(t *testing.T) {
 		`{judge: Why so, returns: {}, tool_results: yes, model: m}`: `tool_results is one of "false", "true", not "yes"`,
 		`{exec: echo hi}`:                                           "takes an array of words",
 		`{exec: []}`:                                                "takes an array of words",
-		`{exec: ["${env.SHELL}", -c, id]}`:                          "the program of exec stands in the policy",
+		`{exec: ["${env.SHELL}", -c, id]}`:                          "the program of exec is fixed in the policy",
 		`{exec: [echo, [a]]}`:                                       "an argument is a string",
 		`{tasks: codex}`:                                            "tasks is one of",
 		`{git: ., schema: {}}`:                                      `unknown key "schema"`,

@@ -155,7 +155,7 @@ func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
 			return nil // reported: without it the others would stand in the wrong place
 		}
 		if i == 0 && (strings.Contains(t.Value, "${") || strings.TrimSpace(t.Value) == "") {
-			p.errorf(t, "exec-program", "name the program itself; only its arguments have placeholders", "the program of %s stands in the policy, whatever the facts are", k.Name)
+			p.errorf(t, "exec-program", "name the program itself; only its arguments have placeholders", "the program of %s is fixed in the policy, whatever the facts are", k.Name)
 			return nil
 		}
 		out = append(out, t)

@@ -75,7 +75,7 @@ func TestRunThatDoesNotLoad(t *testing.T) {
 	for effect, want := range map[string]string{
 		"run: notify":                           "run takes an array of words: the program and its arguments",
 		"run: []":                               "run takes an array of words",
-		`run: ["${session_id}"]`:                "the program of run stands in the policy, whatever the facts are",
+		`run: ["${session_id}"]`:                "the program of run is fixed in the policy, whatever the facts are",
 		`run: [notify, "${s.m}"]`:               `unknown field "m"`,
 		"{run: [notify], timeout: 5}":           "timeout is a duration such as 30s",
 		"{run: [notify], stdin: x}":             `unknown key "stdin" in run`,

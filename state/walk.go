@@ -26,7 +26,7 @@ func (r *Root) find(ctx context.Context, pattern string, yield func(name string)
 	return w.find(pattern)
 }
 
-// cleanPattern is a pattern as paths are cleaned, without a ** that follows another one: each of them would be tried anew.
+// cleanPattern is a pattern as paths are cleaned, without a ** that follows another one: each of them would be tried again.
 func cleanPattern(pattern string) string {
 	segments := strings.Split(path.Clean(pattern), "/")
 	return strings.Join(slices.CompactFunc(segments, func(a, b string) bool { return a == "**" && b == "**" }), "/")

@@ -18,7 +18,7 @@ type Quantity struct {
 	presence Var // of a number that can be nil, a choice: 0 it is nil, 1 it is not
 }
 
-// unnamed stands in the values of an open choice for all that no rule names.
+// unnamed is in the values of an open choice for all that no rule names.
 type unnamed struct{}
 
 // maxEnum bounds the values of an enum that the model follows one by one.
