@@ -49,11 +49,16 @@ func (o OperandCoverage) Missed() string {
 
 // Cover adds up the results of the tests of one policy.
 func Cover(policy string, p *rules.Program, results []Result) Coverage {
-	c := Coverage{Policy: policy, When: unseen(p.Operands(nil)), Rules: make([]RuleCoverage, len(p.Rules()))}
-	at := map[string]int{}
-	for i, r := range p.Rules() {
-		c.Rules[i] = RuleCoverage{Rule: r.Name, Pos: r.Pos, Operands: unseen(p.Operands(r))}
-		at[r.Name] = i
+	c := Coverage{Policy: policy}
+	all, at := p.Rules(), map[string]int{}
+	for _, part := range p.Outline() {
+		switch i := len(c.Rules); part.Kind {
+		case "when":
+			c.When = unseen(part.Operands)
+		case "rule":
+			c.Rules = append(c.Rules, RuleCoverage{Rule: part.Name, Pos: all[i].Pos, Operands: unseen(part.Operands)})
+			at[part.Name] = i
+		}
 	}
 	for _, result := range results {
 		trace := result.Record.Trace

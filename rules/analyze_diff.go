@@ -43,18 +43,6 @@ type Decision struct {
 	Failed bool   `json:"failed,omitempty"`
 }
 
-// String is the decision in a few words.
-func (d Decision) String() string {
-	verb := map[Action]string{Stop: "stops", Continue: "continues"}[d.Action]
-	switch {
-	case d.Rule == "":
-		return "no rule decides, the agent may stop"
-	case d.Failed:
-		return fmt.Sprintf("%s stops, because it cannot be evaluated", d.Rule)
-	}
-	return d.Rule + " " + verb
-}
-
 // maxDifferences is how many differences are shown: more teach nothing.
 const maxDifferences = 10
 

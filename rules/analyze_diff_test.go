@@ -13,6 +13,17 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
+// words is a decision in a few words.
+func words(d rules.Decision) string {
+	switch {
+	case d.Rule == "":
+		return "no rule decides, the agent may stop"
+	case d.Failed:
+		return d.Rule + " stops, because it cannot be evaluated"
+	}
+	return d.Rule + map[rules.Action]string{rules.Stop: " stops", rules.Continue: " continues"}[d.Action]
+}
+
 // told is a comparison in a few lines.
 func told(t testing.TB, c *rules.Comparison) string {
 	t.Helper()
@@ -22,10 +33,10 @@ func told(t testing.TB, c *rules.Comparison) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "%s → %s: %s\n", d.Old, d.New, w)
+		fmt.Fprintf(&b, "%s → %s: %s\n", words(d.Old), words(d.New), w)
 	}
 	for _, d := range c.Unknown {
-		fmt.Fprintf(&b, "%s → %s: unknown: %s\n", d.Old, d.New, d.Why)
+		fmt.Fprintf(&b, "%s → %s: unknown: %s\n", words(d.Old), words(d.New), d.Why)
 	}
 	for _, s := range c.Uncompared {
 		fmt.Fprintln(&b, "uncompared:", s)
@@ -244,10 +255,10 @@ rules:
 	}
 	c := rules.Diff(policy("plan.turn < 10"), policy("plan.turn <= 10"), false)
 	for _, d := range c.Differences {
-		fmt.Printf("%s → %s\n%v\n", d.Old, d.New, d.Witness.Facts)
+		fmt.Printf("%q %s → %q %s\n%v\n", d.Old.Rule, d.Old.Action, d.New.Rule, d.New.Action, d.Witness.Facts)
 	}
 	// Output:
-	// no rule decides, the agent may stop → go-on continues
+	// "" stop → "go-on" continue
 	// map[plan:map[turn:10]]
 }
 

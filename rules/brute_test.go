@@ -426,7 +426,7 @@ func TestDiffAgreesWithTryingEverything(t *testing.T) {
 				_, w := worldOf(t, raw)
 				a, b := decide(w)
 				if a.Action != d.Old.Action || a.Rule != d.Old.Rule || b.Action != d.New.Action || b.Rule != d.New.Rule || a.Action == b.Action {
-					t.Fatalf("%s → %s, but in %s: %s %s → %s %s\n%s\n%s", d.Old, d.New, raw, a.Rule, a.Action, b.Rule, b.Action, p, q)
+					t.Fatalf("%+v → %+v, but in %s: %s %s → %s %s\n%s\n%s", d.Old, d.New, raw, a.Rule, a.Action, b.Rule, b.Action, p, q)
 				}
 			}
 			both := p

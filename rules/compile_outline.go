@@ -4,13 +4,16 @@ import "strings"
 
 // Outline is a part of a policy as it is written, for pictures and other readers.
 type Outline struct {
-	Kind    string   // when, on, state or owner of the head; rule; fact
-	Name    string   // of the rule or fact; of state: its fact
-	When    string   // the condition, several joined by "and"; of owner: the expression. "" is always true
-	Text    string   // of a rule: what its verb says
-	Effects []string // of a rule, such as "archive: state"
-	Reads   []string // the facts that decide it, also through lets; of a fact: those that its arguments name
-	Shows   []string // of a rule: the facts that only its texts and effects read
+	Kind string // when, on, state or owner of the head; rule; fact
+	Name string // of the rule or fact; of state: its fact
+	When string // the condition, several joined by "and"; of owner: the expression. "" is always true
+	// Operands lists those of the condition of a rule, or of when, as they are written, with their not, each once, in the order of
+	// the text. They are what [OperandStep].Text of a trace names.
+	Operands []string
+	Text     string   // of a rule: what its verb says
+	Effects  []string // of a rule, such as "archive: state"
+	Reads    []string // the facts that decide it, also through lets; of a fact: those that its arguments name
+	Shows    []string // of a rule: the facts that only its texts and effects read
 }
 
 // Outline returns the parts of the policy: its head in the order in which it is evaluated, then its rules and its facts as
@@ -20,7 +23,7 @@ func (p *Program) Outline() []Outline {
 	p = p.whole()
 	head := func(kind string, c *cond) {
 		if c != nil {
-			parts = append(parts, Outline{Kind: kind, When: c.written(), Reads: factsIn(nil, c)})
+			parts = append(parts, Outline{Kind: kind, When: c.written(), Operands: c.texts(), Reads: factsIn(nil, c)})
 		}
 	}
 	head("when", p.when)
@@ -45,7 +48,7 @@ func (p *Program) Outline() []Outline {
 
 // outlined returns the outline of a rule.
 func (p *Program) outlined(r *Rule) Outline {
-	o := Outline{Kind: "rule", Name: r.Name, When: r.when.written(), Reads: factsIn(nil, r.when)}
+	o := Outline{Kind: "rule", Name: r.Name, When: r.when.written(), Operands: r.when.texts(), Reads: factsIn(nil, r.when)}
 	if r.text != nil {
 		o.Text = r.text.written()
 	}

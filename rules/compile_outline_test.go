@@ -34,11 +34,11 @@ rules:
 		t.Fatal(diags.Err())
 	}
 	want := []rules.Outline{
-		{Kind: "when", When: `session_id != "" and env.OFF == ""`},
-		{Kind: "on", When: "on", Reads: []string{"state"}},
+		{Kind: "when", When: `session_id != "" and env.OFF == ""`, Operands: []string{`session_id != ""`, `env.OFF == ""`}},
+		{Kind: "on", When: "on", Operands: []string{"on"}, Reads: []string{"state"}},
 		{Kind: "state", Name: "state", Reads: []string{"state"}},
-		{Kind: "owner", When: "owner", Reads: []string{"state"}},
-		{Kind: "rule", Name: "far", When: "far and (n > 5 or n < 0)", Text: "${pointer} is far", Effects: []string{"archive: state"}, Reads: []string{"state", "list"}, Shows: []string{"pointer"}},
+		{Kind: "owner", When: "owner", Operands: []string{"owner"}, Reads: []string{"state"}},
+		{Kind: "rule", Name: "far", When: "far and (n > 5 or n < 0)", Operands: []string{"far", "n > 5", "n < 0"}, Text: "${pointer} is far", Effects: []string{"archive: state"}, Reads: []string{"state", "list"}, Shows: []string{"pointer"}},
 		{Kind: "rule", Name: "remember", Effects: []string{"set: state.n = len(list)"}, Shows: []string{"list"}},
 		{Kind: "rule", Name: "always", Text: "${n}\non", Shows: []string{"other", "state"}},
 		{Kind: "fact", Name: "pointer"},

@@ -185,16 +185,6 @@ func (r *Rule) repeated(session, project *Memory, now time.Time) int {
 	return memoryFor(r.Unless.Per, session, project).said(r.Name, r.Unless, session.Turn, now)
 }
 
-// Operands lists the operands of a rule's when, or of the policy's own if r is nil, as they are
-// written, with their not, each once, in the order of the text. They are what
-// [OperandStep].Text of a trace names.
-func (p *Program) Operands(r *Rule) []string {
-	if r == nil {
-		return p.whole().when.texts()
-	}
-	return r.when.texts()
-}
-
 // line gives the line at pos of a file that the program was made of.
 func (p *Program) line(pos Pos) string {
 	for _, f := range p.files {

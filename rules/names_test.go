@@ -122,6 +122,7 @@ rules:
 		Value any
 	}
 	trace := w.explain(p).Trace
+	outline := slices.DeleteFunc(p.Outline(), func(o rules.Outline) bool { return o.Kind != "rule" })
 	got := map[string][]operand{}
 	for i, s := range trace.Steps {
 		var texts []string
@@ -129,7 +130,7 @@ rules:
 			got[s.Rule] = append(got[s.Rule], operand{o.Text, o.Value})
 			texts = append(texts, o.Text)
 		}
-		all := p.Operands(p.Rules()[i])
+		all := outline[i].Operands
 		if !slices.Contains(texts, s.Because) || slices.ContainsFunc(texts, func(text string) bool { return !slices.Contains(all, text) }) {
 			t.Errorf("%s: because of %q, of %q, and the rule has %q", s.Rule, s.Because, texts, all)
 		}

@@ -72,7 +72,7 @@ func (a *app) diffCommand() *cobra.Command {
 func writeComparison(w io.Writer, c *rules.Comparison) error {
 	var b strings.Builder
 	pair := func(word string, d rules.Difference) {
-		fmt.Fprintf(&b, "%s:\n  old: %s%s\n  new: %s%s\n", word, d.Old, placeOf(d.Old), d.New, placeOf(d.New))
+		fmt.Fprintf(&b, "%s:\n  old: %s%s\n  new: %s%s\n", word, decisionText(d.Old), placeOf(d.Old), decisionText(d.New), placeOf(d.New))
 	}
 	for _, d := range c.Differences {
 		pair("differ", d)
@@ -96,7 +96,20 @@ func writeComparison(w io.Writer, c *rules.Comparison) error {
 	return err
 }
 
-// placeOf gives the place of the rule that decides.
+// decisionText is a decision in a few words.
+func decisionText(d rules.Decision) string {
+	switch {
+	case d.Rule == "":
+		return "no rule decides, the agent may stop"
+	case d.Failed:
+		return d.Rule + " stops, because it cannot be evaluated"
+	case d.Action == rules.Continue:
+		return d.Rule + " continues"
+	}
+	return d.Rule + " stops"
+}
+
+// placeOf returns the place of the rule that decides.
 func placeOf(d rules.Decision) string {
 	if d.Pos.Line == 0 {
 		return ""

@@ -127,8 +127,8 @@ func (w *past) check(p *rules.Program, v *rules.Verdict) {
 
 // counts reports whether anything hangs on loop.repeats.
 func counts(p *rules.Program) bool {
-	return p.Limits().HasRepeats || slices.ContainsFunc(p.Rules(), func(r *rules.Rule) bool {
-		return slices.ContainsFunc(p.Operands(r), func(text string) bool { return strings.Contains(text, vocab.LoopRepeats) })
+	return p.Limits().HasRepeats || slices.ContainsFunc(p.Outline(), func(o rules.Outline) bool {
+		return slices.ContainsFunc(o.Operands, func(text string) bool { return strings.Contains(text, vocab.LoopRepeats) })
 	})
 }
 
