@@ -13,21 +13,21 @@ const maxActions = 1000
 // Action is a shell command that the agent ran, or an edit of files.
 type Action struct {
 	Command string
-	Edits   []string // the files that a tool of the host wrote or edited, as the agent named them
-	// OK says that it came to its end, a command with status 0, as far as the host says. One whose result is not in the
-	// file, that runs on in the background, or was interrupted, is not.
+	Edits   []string // the files that a tool of the host wrote or edited, as named by the agent
+	// OK reports whether the host recorded the end of the action as a success; a command needs status 0. It is false
+	// for an action whose result is not in the file, that still runs in the background, or that was interrupted.
 	OK bool
 
-	failed bool // the host says that it did not succeed
+	failed bool // the host reported a failure
 }
 
-// Actions lists the shell commands that the agent ran and the files that it edited with the tools of its host in the
+// Actions returns the shell commands that the agent ran and the files that it edited with the tools of its host in the
 // current turn, oldest first.
 func (s *Session) Actions() []Action {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []Action
-	ended := map[string]part{} // the results by the ID of the use
+	ended := map[string]part{} // results by the ID of the use
 	for _, e := range s.current() {
 		for _, p := range slices.Backward(e.all()) {
 			if p.kind == gave {
@@ -47,7 +47,7 @@ func (s *Session) Actions() []Action {
 	return all
 }
 
-// printedOK reports whether what a shell tool gave back names no status but 0.
+// printedOK reports whether the output of a shell tool names no status other than 0.
 func printedOK(v jsontext.Value) bool {
 	if len(v) == 0 {
 		return false
@@ -56,7 +56,7 @@ func printedOK(v jsontext.Value) bool {
 	return !known || status == "0"
 }
 
-// statusBehind is the number behind the last occurrence of a text.
+// statusBehind returns the number after the last occurrence of before in s.
 func statusBehind(s, before string) (status string, ok bool) {
 	i := strings.LastIndex(s, before)
 	if i < 0 {
@@ -70,8 +70,8 @@ func statusBehind(s, before string) (status string, ok bool) {
 	return s[:n], n > 0
 }
 
-// command is the shell command of a use, "" if it runs none or leaves it running: the words of an argument list, or one
-// line.
+// command returns the shell command of a use, from an argument list or one line; "" if the use runs none or leaves it
+// running.
 func (p part) command() string {
 	if p.text == "str_replace_editor" || p.value.Field("run_in_background").IsTrue() || p.value.Field("is_background").IsTrue() || p.value.Field("mode").Text() == "async" {
 		return ""
@@ -92,7 +92,7 @@ func (p part) command() string {
 	return ""
 }
 
-// edits lists the files that a use writes or edits.
+// edits returns the files that a use writes or edits.
 func (p part) edits() []string {
 	switch p.text {
 	case "Write", "Edit", "MultiEdit", "NotebookEdit", // Claude Code, Droid, Cursor
@@ -114,7 +114,7 @@ func (p part) edits() []string {
 	return nil
 }
 
-// patch is the text of a patch, in whichever argument it stands.
+// patch returns the patch of a use, which hosts pass in different arguments.
 func (p part) patch() string {
 	if s, ok := p.value.Decode(); ok {
 		return s

@@ -13,8 +13,8 @@ import (
 // ClaudeCode is the name of Claude Code.
 const ClaudeCode = "claude-code"
 
-// claudeCode writes the fields under the names that all events have. It takes a note to a prompt, and keys that it does
-// not know do no harm.
+// claudeCode writes the fields under the names that all events have. It accepts a note to a prompt and ignores unknown
+// keys.
 var claudeCode = Host{
 	Name: ClaudeCode, Title: "Claude Code",
 	marks: func(in object) bool {
@@ -34,7 +34,7 @@ var claudeCode = Host{
 	},
 }
 
-// claudeManaged is where administrators set what Claude Code does.
+// claudeManaged returns the file in which administrators configure Claude Code.
 func claudeManaged(goos string) string {
 	switch goos {
 	case "darwin":
@@ -45,13 +45,13 @@ func claudeManaged(goos string) string {
 	return "/etc/claude-code/managed-settings.json"
 }
 
-// feedback begins the message in which Claude Code gives the agent the reason to go on.
+// feedback begins the message in which Claude Code shows the agent the reason to continue.
 const feedback = "Stop hook feedback:"
 
-// claudeRecord reads a record of Claude Code, and of the hosts that took over its form: Qwen Code, and Droid and Cursor, which
-// write its messages in records of their own. It writes one record a content block; those of one message share its id. Nearly
-// everything that is not the agent's is a user record: prompts, results of tools, what hooks and commands say, notifications,
-// and the summary of a conversation that grew too long.
+// claudeRecord reads a record of Claude Code, and of the hosts that use its form: Qwen Code, and Droid and Cursor,
+// which write its messages in records of their own. It writes one record a content block; those of one message share
+// its id. Nearly everything that is not the agent's is a user record: prompts, results of tools, output of hooks and
+// commands, notifications, and the summary of a conversation that grew too long.
 func claudeRecord(r record) entry {
 	e := entry{kind: noise}
 	raw, role := r.get("message"), r.typ
@@ -81,7 +81,7 @@ func claudeRecord(r record) entry {
 		return parts
 	}
 	if role == "tool_result" || e.changed.There() || role == "user" && raw.HasToken(`"tool_result"`) {
-		e.kind, e.results = result, results // without a further look
+		e.kind, e.results = result, results // unread: results can be large
 		return e
 	}
 	var room [8]member
@@ -109,7 +109,7 @@ func claudeRecord(r record) entry {
 			e.kind = opening
 		case r.is("isMeta"), first == "" && !m.media, foreign(r.get("origin")):
 		case hasAnyPrefix(first, "<local-command-", "<task-notification>", "<bash-stdout>", "<bash-stderr>"):
-			// what the host reports; a <command-name>, however, is what the user typed
+			// the user typed a <command-name>; everything else comes from the host
 		default:
 			e.kind, e.prompt = opening, true
 		}
@@ -124,7 +124,7 @@ func foreign(origin jsontext.Value) bool {
 	return kind != "" && kind != "human"
 }
 
-// message is the message of a record.
+// message returns the message of a record.
 type message struct {
 	fields
 	content
@@ -147,7 +147,7 @@ func readMessage(v jsontext.Value, list []member) message {
 	return m
 }
 
-// attached reads an attachment: the reason to go on also comes as one, where a hook gave it as additional context.
+// attached reads an attachment. A hook's reason to continue arrives as one if the hook passed it as additional context.
 func attached(r record) entry {
 	a := readFields(r.get("attachment"), nil)
 	if event := a.text("hookEvent"); a.text("type") == "hook_additional_context" && (event == Stop || event == SubagentStop) && !r.is("isSidechain") {
@@ -156,7 +156,7 @@ func attached(r record) entry {
 	return entry{kind: noise}
 }
 
-// plus adds two counts. A session file can hold any number, and no sum of them becomes a small one.
+// plus adds two counts. It saturates, because a session file can hold any number.
 func plus(a, b int) int {
 	if a > math.MaxInt-b {
 		return math.MaxInt
@@ -164,7 +164,7 @@ func plus(a, b int) int {
 	return a + b
 }
 
-// interruption reports whether a text of a user record says that the user interrupted the agent.
+// interruption reports whether the text of a user record shows that the user interrupted the agent.
 func interruption(text string) bool {
 	return text == "[Request interrupted by user]" || text == "[Request interrupted by user for tool use]"
 }

@@ -11,8 +11,8 @@ import (
 // Codex is the name of Codex.
 const Codex = "codex"
 
-// codex refuses an answer with a key that it does not know: the turn then ends, whatever the rest says. The keys of the
-// portable form are known at every event, those of a note at a prompt only.
+// codex rejects an answer with an unknown key: the turn then ends, whatever the rest says. It knows the keys of the
+// portable form at every event, those of a note only at a prompt.
 var codex = Host{
 	Name: Codex, Title: "Codex",
 	marks:   func(in object) bool { return in.has(vocab.TurnID) },
@@ -28,8 +28,8 @@ var codex = Host{
 	},
 }
 
-// codexTrust: a project needs a trusted directory, and each entry a trusted hash. Codex itself lists the hooks that it reads,
-// and starts no session and no hook for that.
+// codexTrust requires a trusted directory for the project, and a trusted hash for each entry. Codex itself lists the
+// hooks that it reads, without starting a session or a hook.
 var codexTrust = hookfile.Trust{
 	What:  "Codex does not trust this folder, so it reads no hooks of it",
 	Fix:   "start codex in PROJECT and trust the folder; codex exec has --trust for that",
@@ -46,7 +46,7 @@ var codexTrust = hookfile.Trust{
 	Enable:   "start codex, enter /hooks and enable the entry of ralph",
 }
 
-// codexPluginOn reports whether Codex's configuration has ralph's plugin switched on, in the form in which Codex writes it.
+// codexPluginOn reports whether Codex's configuration enables ralph's plugin, in the form that Codex writes.
 func codexPluginOn(src string) bool {
 	inside, on := false, false
 	for line := range strings.Lines(src) {
@@ -63,8 +63,8 @@ func codexPluginOn(src string) bool {
 	return on
 }
 
-// codexRecord reads a record of Codex: the items of the conversation are payloads of response_item, and the size of the
-// context stands in an event.
+// codexRecord reads a record of Codex: the items of the conversation are payloads of response_item, and an event has
+// the size of the context.
 func codexRecord(r record) entry {
 	e := entry{kind: noise}
 	raw := r.get("payload")
@@ -87,7 +87,7 @@ func codexRecord(r record) entry {
 		first := c.first()
 		e.parts = c.parts
 		if first == "" && !c.media || hasAnyPrefix(first, "<environment_context>", "<user_instructions>", "<permissions instructions>", "<turn_aborted>", "<subagent_notification>", "# AGENTS.md instructions") {
-			break // what the host says to the agent in the user's name
+			break // the host wrote it in the user's name
 		}
 		e.kind, e.prompt = opening, !strings.HasPrefix(first, "<hook_prompt")
 	case strings.HasSuffix(typ, "_call_output"):
@@ -154,7 +154,7 @@ func codexFailure(typ string, payload jsontext.Value) *Failure {
 	return f
 }
 
-// codexOK reports whether the output of a call has status 0.
+// codexOK reports whether the output of a call shows status 0.
 func codexOK(output jsontext.Value) bool {
 	if s, ok := output.Decode(); ok {
 		if status := jsontext.Value(s).Field("metadata").Field("exit_code"); status != nil {
@@ -173,7 +173,7 @@ func codexOK(output jsontext.Value) bool {
 	return string(output.Field("metadata").Field("exit_code")) == "0"
 }
 
-// patched lists the files of a patch in the form of Codex.
+// patched returns the files of a patch in Codex's format.
 func patched(patch string) []string {
 	var files []string
 	for line := range strings.SplitSeq(patch, "\n") {

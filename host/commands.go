@@ -7,11 +7,10 @@ import (
 	"github.com/ralph-sdk/ralph/internal/shellwords"
 )
 
-// Passed reports whether a command ran, and went well the last time that it did. A command is named by its beginning,
-// up to the end of a word: "go test" is also "go test ./...". It may stand after others and after settings of variables,
-// as in "cd api && CGO_ENABLED=0 go test ./...", but not where its status is lost: before ; or | or ||, or in the
-// background. An empty name names none. With sinceEdit, a command before the latest edit of a file, unless that failed, does
-// not count.
+// Passed reports whether a command ran and succeeded the last time. The command is named by its first words: "go test"
+// also matches "go test ./...". It may follow other commands and assignments, as in "cd api && CGO_ENABLED=0 go test
+// ./...", but does not count where its status is lost: before ; or | or ||, or in the background. An empty name matches
+// nothing. With sinceEdit, a command before the latest edit that did not fail does not count.
 func Passed(actions []Action, name string, sinceEdit bool) bool {
 	name = oneLine(name)
 	for _, a := range slices.Backward(actions) {

@@ -7,27 +7,27 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of what a conversation shows of one use of a tool, in bytes.
+// The bounds on what a conversation shows of one use of a tool, in bytes.
 const (
 	maxToolInput  = 240
 	maxToolResult = 400
 )
 
-// maxExchange bounds what is kept of one exchange, in bytes: its end.
+// maxExchange bounds an exchange, in bytes; the end is kept.
 const maxExchange = 32 << 10
 
-// Exchange is what one side said, and did, until the other side spoke.
+// Exchange is what one side said and did until the other side replied.
 type Exchange struct {
 	Role string // "user" for prompts and continuations, "assistant" for the agent
-	// Text holds the texts in their order, and between them in brackets, each on a line of its own, what the agent used
-	// its tools for and, if asked for, what they returned: the beginning of an input, the end of a result.
+	// Text holds the messages in order. Between them, in brackets and on lines of their own, are the uses of tools and,
+	// if requested, their results: the beginning of an input, the end of a result.
 	Text string
 }
 
-// Conversation lists the last n exchanges, oldest first, also those before the current turn. Unlike [Session.Turns] it
-// joins all messages that the agent sent between two prompts, and says what tools were used for; with results it also
-// has what they returned. Of a plain text file there is one exchange, the agent's. It reads the file once more, within ctx and the byte budget; what is not
-// there, or cannot be read, gives fewer exchanges.
+// Conversation returns the last n exchanges, oldest first, including those before the current turn. Unlike
+// [Session.Turns] it joins all messages that the agent sent between two prompts and shows uses of tools; results adds
+// what the tools returned. A plain text file has one exchange, the agent's. Conversation reads the file again, within
+// ctx and the byte budget; it returns fewer exchanges if the file has fewer or cannot be read.
 func (s *Session) Conversation(ctx context.Context, n int, results bool) []Exchange {
 	if n <= 0 {
 		return nil
@@ -43,7 +43,7 @@ func (s *Session) Conversation(ctx context.Context, n int, results bool) []Excha
 	talk := talk{results: results}
 	for e := range s.back(ctx.Err) {
 		if talk.add(e); len(talk.sides) > n {
-			talk.sides = talk.sides[:n] // the one before is not wanted
+			talk.sides = talk.sides[:n] // the exchange before it was not requested
 			break
 		}
 	}
@@ -53,7 +53,7 @@ func (s *Session) Conversation(ctx context.Context, n int, results bool) []Excha
 // talk collects a conversation from its end.
 type talk struct {
 	sides   []side // the newest first
-	results bool   // what tools returned is collected too
+	results bool   // also collect results of tools
 }
 
 // side is an exchange with its pieces, the newest first.
@@ -100,7 +100,7 @@ func (t *talk) exchanges() []Exchange {
 	return out
 }
 
-// shown is what a conversation shows of a part: a text, for what a tool was used, or what it returned.
+// shown returns what a conversation shows of a part: its text, its input, or its result.
 func (p part) shown() string {
 	switch p.kind {
 	case said:
@@ -127,7 +127,7 @@ func (p part) shown() string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// firstBytes is the beginning of a text, up to the end of a character.
+// firstBytes returns at most n bytes from the beginning of s, in whole characters.
 func firstBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -138,7 +138,7 @@ func firstBytes(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// lastBytes is the end of a text, from the beginning of a character on.
+// lastBytes returns at most n bytes from the end of s, in whole characters.
 func lastBytes(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -11,8 +11,8 @@ import (
 // Copilot is the name of Copilot CLI.
 const Copilot = "copilot"
 
-// copilot has two dialects: the case in which the event is registered selects the case of the keys. In camelCase an input
-// does not name its event, so the keys that only it has name it. A main agent's last text is in no input.
+// copilot has two dialects: its keys have the case in which the event is registered. An input in camelCase does not
+// name its event, which is recognized by its keys. No input has the main agent's last message.
 var copilot = Host{
 	Name: Copilot, Title: "Copilot CLI",
 	marks: func(in object) bool {
@@ -25,7 +25,7 @@ var copilot = Host{
 	},
 	refine: copilotEvent,
 	record: copilotRecord,
-	// A note counts at the top of the answer only, in both dialects.
+	// Copilot reads a note only at the top of the answer, in both dialects.
 	dialect: func(h *Host, r Reply, b *body) Reply {
 		b.Context = r.Context
 		return portable(h, r, b)
@@ -49,7 +49,7 @@ var copilotTrust = hookfile.Trust{
 	Key:     "trustedFolders",
 }
 
-// copilotShell is the key of a line for the shell that Copilot has on a system.
+// copilotShell returns the key for the command line of the shell that Copilot uses on goos.
 func copilotShell(goos string) string {
 	if goos == "windows" {
 		return "powershell"
@@ -80,7 +80,7 @@ func copilotEvent(in object, ev *Event) {
 	}
 }
 
-// copilotRecord reads an event of Copilot CLI. A continuation is a user message like a prompt.
+// copilotRecord reads an event of Copilot CLI. A continuation is a user message, as a prompt is.
 func copilotRecord(r record) entry {
 	e := entry{kind: noise}
 	raw := r.get("data")

@@ -9,7 +9,7 @@ import (
 const Cursor = "cursor"
 
 // cursor counts the continuations itself, names a conversation instead of a session and roots instead of a directory,
-// and goes on with a message instead of a decision. It shows no notices, so they go where its hook log is: to stderr.
+// and continues with a message instead of a decision. It shows no notices, so they go to stderr, its hook log.
 var cursor = Host{
 	Name: Cursor, Title: "Cursor",
 	marks: func(in object) bool {
@@ -26,7 +26,7 @@ var cursor = Host{
 		if ev.Name == Stop {
 			switch in.text("status") {
 			case "aborted", "error":
-				ev.Name, ev.Error = StopFailure, in.text("status") // the user or an error ended the turn: it must not go on
+				ev.Name, ev.Error = StopFailure, in.text("status") // ended by the user or an error: it must not continue
 			}
 		}
 		ev.NewTurn = ev.Name == Stop && ev.LoopCount == 0
@@ -39,7 +39,7 @@ var cursor = Host{
 			b.Followup = r.Reason
 		}
 		if r.Context != "" {
-			b.Submit, b.Beside = true, r.Context // Cursor takes it, though its documents have "continue" alone
+			b.Submit, b.Beside = true, r.Context // Cursor accepts it, although its documentation has only "continue"
 		}
 		return r
 	},

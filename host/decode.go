@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// Decode reads a hook input in this host's manner. The error is an [*InputError]; the Event is then empty but for Host.
-// Fields of the wrong type, unknown keys, bytes that are not UTF-8 and numbers of any size are no errors.
+// Decode parses a hook input in this host's format. The error is an [*InputError]; the Event then has only its Host.
+// Fields of the wrong type, unknown keys, bytes that are not UTF-8 and numbers of any size are not errors.
 func (h *Host) Decode(payload []byte) (Event, error) {
 	in, err := parse(payload)
 	if err != nil {
@@ -48,7 +48,7 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 			ev.LastAssistantMessage = text
 		}
 		if _, given := in[vocab.Cwd]; !given && ev.Cwd == "" && legacy {
-			ev.Cwd = "." // such hosts start their hooks in the project and do not name it
+			ev.Cwd = "." // such hosts start hooks in the project without naming it
 		}
 		if ev.Turn == "" && known && !active && !h.steady {
 			ev.NewTurn = true
@@ -57,8 +57,8 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 	return ev, nil
 }
 
-// field is where an event keeps a field of the hook input. Hosts spell its name like ralph, in camelCase, or in a way of
-// their own.
+// field maps a field of an event to its key in the hook input. Hosts spell the key like ralph, in camelCase, or
+// differently.
 type field struct {
 	name string
 	at   any
@@ -88,7 +88,7 @@ func (ev *Event) fields() []field {
 	}
 }
 
-// Input returns a field of the hook input under its name in policies, and nil for other names.
+// Input returns a field of the hook input by its name in policies, or nil for any other name.
 func (ev *Event) Input(name string) any {
 	for _, f := range ev.fields() {
 		if f.name == name {
@@ -98,7 +98,8 @@ func (ev *Event) Input(name string) any {
 	return nil
 }
 
-// others are the tasks without the agent that stops: hosts list one that ran in the background as running still.
+// others returns the tasks without the agent that is stopping: hosts list an agent that ran in the background as still
+// running.
 func others(tasks []map[string]any, id, typ string) []map[string]any {
 	i := slices.IndexFunc(tasks, func(t map[string]any) bool { return id != "" && t["id"] == id })
 	if i < 0 {
@@ -112,29 +113,29 @@ func others(tasks []map[string]any, id, typ string) []map[string]any {
 	return slices.Delete(tasks, i, i+1)
 }
 
-// NoSubagent reports whether a SubagentStop is that of no subagent: the host names an empty type, as Claude Code does where
-// it summarises the conversation.
+// NoSubagent reports whether a SubagentStop is not about a subagent: Claude Code sends an empty type when it summarizes
+// the conversation.
 func (ev *Event) NoSubagent() bool {
 	typ, ok := ev.Raw[vocab.AgentType].(string)
 	return ev.Name == SubagentStop && ok && typ == ""
 }
 
-// BlocksCompaction reports whether a hook of the named host can keep the context as it is. Other hosts ignore the answer, or
+// BlocksCompaction reports whether a hook of the named host can prevent compaction. Other hosts ignore the answer or
 // end the turn.
 func BlocksCompaction(host string) bool {
 	h, ok := Lookup(host)
 	return host == "" || ok && h.compacts
 }
 
-// Watched reports whether hosts read no answer to an event.
+// Watched reports whether hosts ignore the answer to an event.
 func Watched(event string) bool { return vocab.Watched(event) }
 
-// decides reports whether an answer to the event may make the agent go on. Elsewhere the same answer does harm: at a
-// prompt it would erase what the user wrote.
+// decides reports whether an answer to the event may make the agent continue. For other events the same answer does
+// harm: at a prompt it would erase what the user wrote.
 func decides(event string) bool { return event == "" || event == Stop || event == SubagentStop }
 
-// legacyMessage is the agent's final text as hosts and wrappers of earlier times send it, in the first of their keys, and
-// whether one of them is there.
+// legacyMessage returns the agent's final message from the keys that earlier hosts and wrappers use; ok reports whether
+// one of them is set.
 func legacyMessage(in object) (text string, there bool) {
 	for _, k := range []string{"response", "content", "message", "text", "assistant_response"} {
 		if v, ok := in[k]; ok {
@@ -144,7 +145,7 @@ func legacyMessage(in object) (text string, there bool) {
 	return "", false
 }
 
-// textOf reads a text, a list of texts and of objects with a text, or one such object.
+// textOf returns the text of a string, of a list of strings and objects with text, or of one such object.
 func textOf(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -5,8 +5,8 @@ import "github.com/ralph-sdk/ralph/internal/hookfile"
 // Droid is the name of Factory Droid.
 const Droid = "droid"
 
-// droid has Claude Code's protocol as it was at first, without turn ids and last messages; only the directory of its session
-// files distinguishes it.
+// droid uses Claude Code's first protocol, without turn IDs and last messages; only the directory of its session files
+// distinguishes it.
 var droid = Host{
 	Name: Droid, Title: "Factory Droid",
 	events:  []eventName{{StopFailure, ""}},

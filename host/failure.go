@@ -7,10 +7,10 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// Failure says how a turn failed.
+// Failure describes how a turn failed.
 type Failure struct {
 	Kind string // such as RateLimited
-	Text string // what the host wrote about it
+	Text string // the host's message
 }
 
 // The kinds of a [Failure].
@@ -22,12 +22,13 @@ const (
 	ContextOverflow = vocab.ContextOverflow
 	OverBudget      = vocab.OverBudget
 	Timeout         = vocab.Timeout
-	Crashed         = vocab.Crashed // every other failure of a request or of the agent
+	Crashed         = vocab.Crashed // any other failure of a request or of the agent
 	Interrupted     = vocab.Interrupted
 )
 
-// Failed says how the current turn failed, if the session ends in a failed request, in a context that grew too large, or
-// in an interruption; else it is nil. What the agent said or did after a failure makes up for it.
+// Failed returns the failure of the current turn, or nil. A turn failed if the session ends in a failed request, in a
+// context that grew too large, or in an interruption. A failure does not count if the agent said or did something after
+// it.
 func (s *Session) Failed() *Failure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,7 +43,8 @@ func (s *Session) Failed() *Failure {
 	return nil
 }
 
-// FailureOf gives the failure that Claude Code and the hosts that follow it name by a code, such as rate_limit, and a text.
+// FailureOf returns the failure for a code, such as rate_limit, and a message, as Claude Code and hosts with its format
+// send them.
 func FailureOf(code, text string) *Failure {
 	f := &Failure{Text: text, Kind: Crashed}
 	switch code {
@@ -64,7 +66,7 @@ func FailureOf(code, text string) *Failure {
 	return f
 }
 
-// overflows reports whether a code of a service says that the context is too large.
+// overflows reports whether an error code of a service means that the context is too large.
 func overflows(code string) bool {
 	return code == "context_length_exceeded" || code == "model_max_prompt_tokens_exceeded"
 }
@@ -85,7 +87,7 @@ func kindOfStatus(status int) string {
 	return Crashed
 }
 
-// statusIn finds the HTTP status in the forms in which hosts write it into the text of an error record; 0 if there is none.
+// statusIn returns the HTTP status in the message of an error record, in the forms that hosts write; 0 if it has none.
 func statusIn(text string) int {
 	for _, before := range []string{"API Error: ", "unexpected status ", "last status: ", `"code":`} {
 		_, after, ok := strings.Cut(text, before)

@@ -6,8 +6,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// readFar searches the records before those of the tail for the beginning of the turn. Results of tools are skipped by
-// their first bytes. What is kept of the others is bounded by Options.MaxBytes, as it is of those behind them.
+// readFar searches the records before the tail for the beginning of the turn. It recognizes results of tools by their
+// first bytes and skips them. Options.MaxBytes bounds what it keeps of the others, as in the tail.
 func (s *Session) readFar() error {
 	lines := newFar(s.tail.r, s.tail.rest(), s.options.SearchBytes, s.tail.cancelled)
 	defer func() { s.searched, s.cut = lines.read, !s.found && (!lines.done || lines.cut) }()
@@ -20,7 +20,7 @@ func (s *Session) readFar() error {
 			continue
 		}
 		if long {
-			return nil // who speaks in it, and what, cannot be said
+			return nil // the record is too long to see who wrote it
 		}
 		e := s.records.read(line, s.options.Subagent)
 		if e.kind == result {
@@ -39,8 +39,8 @@ func (s *Session) readFar() error {
 	return nil
 }
 
-// silent reports whether the beginning of a record shows that neither the user nor the agent speaks in it, since it is
-// what a tool gave back or a note of the host. If it cannot be seen, they may.
+// silent reports whether the beginning of a record shows that neither the user nor the agent wrote it: it is a tool's
+// result or a note of the host. In doubt it returns false.
 func silent(head []byte) bool {
 	r := readRecord(head, false, nil)
 	switch r.typ {
@@ -56,7 +56,7 @@ func silent(head []byte) bool {
 	return false
 }
 
-// first is the first element of a list, or its beginning.
+// first returns the first element of a list, or its beginning.
 func first(list jsontext.Value) jsontext.Value {
 	c := list.Elements()
 	if c.Next() {

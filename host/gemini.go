@@ -11,9 +11,9 @@ import (
 // Gemini is the name of Gemini CLI.
 const Gemini = "gemini"
 
-// gemini has events of its own names, and three peculiarities. Its stop_hook_active stays false through continuations
-// in which the agent used a tool. Its prompt stays the first one through all of them. And its prompt_response is the
-// text of all of them one after another, so a phrase once said would be there for ever.
+// gemini has its own event names and three peculiarities. Its stop_hook_active stays false through continuations in
+// which the agent used a tool. Its prompt stays the first one through all continuations. Its prompt_response joins the
+// text of all of them, so a phrase once said would stay in it.
 var gemini = Host{
 	Name: Gemini, Title: "Gemini CLI",
 	marks: func(in object) bool {
@@ -47,7 +47,7 @@ var gemini = Host{
 	},
 }
 
-// geminiTrust: in a directory that is not trusted Gemini CLI runs no hook of the project, and its -p ends at once.
+// geminiTrust requires a trusted directory: in others Gemini CLI runs no hook of the project, and its -p ends at once.
 var geminiTrust = hookfile.Trust{
 	What:    "Gemini CLI does not trust this folder, so it runs no hooks of it",
 	Fix:     "start gemini in PROJECT and trust the folder; for gemini -p, GEMINI_CLI_TRUST_WORKSPACE=true does that for one run",
@@ -57,15 +57,16 @@ var geminiTrust = hookfile.Trust{
 	Folders: hookfile.Path{Variable: "GEMINI_CLI_TRUSTED_FOLDERS_PATH", Name: "trustedFolders.json"},
 }
 
-// digest names a prompt without keeping its words. It distinguishes turns, it guards nothing, so a quick hash will do.
+// digest returns a name for a prompt that does not contain its words. It only distinguishes turns and protects nothing,
+// so a fast hash is enough.
 func digest(prompt string) string {
 	h := fnv.New128a()
 	_, _ = h.Write([]byte(prompt)) // a hash never fails to write
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// geminiRecord reads a record of Gemini CLI: a message that changes is written again, with the same id. A continuation is
-// a user record like a prompt.
+// geminiRecord reads a record of Gemini CLI: a message that changes is written again, with the same id. A continuation
+// is a user record, as a prompt is.
 func geminiRecord(r record) entry {
 	body := r.get("content")
 	c := readContent(body)

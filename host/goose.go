@@ -9,8 +9,8 @@ import (
 const Goose = "goose"
 
 // goose has Claude Code's events, but names them under "event". It starts hooks in the project, which only some of its
-// inputs name. At a stop it takes any object other than a decision for a failure, and it reads no notes, so notices go
-// to stderr, where its log is.
+// inputs name. At a stop it treats any object other than a decision as a failure. It reads no notes, so notices go to
+// stderr, its log.
 var goose = Host{
 	Name: Goose, Title: "Goose",
 	marks: func(in object) bool {
@@ -40,7 +40,7 @@ var goose = Host{
 	},
 }
 
-// goosePlugin is what makes a directory a plugin.
+// goosePlugin is the file that makes a directory a plugin.
 const goosePlugin = `{
   "name": "ralph",
   "version": "1.0.0",

@@ -1,22 +1,21 @@
-// Package host speaks with coding agents: the JSON that a hook receives on stdin becomes an [Event], a [Reply] becomes
-// the bytes and the exit status that the host understands, and [ReadSession] reads from the end of a session file what
-// the agent said and did in its current turn.
+// Package host implements the hook protocols of coding agents: the JSON that a hook receives on stdin becomes an
+// [Event], a [Reply] becomes the bytes and the exit status that the host expects, and [ReadSession] reads from the end
+// of a session file what the agent said and did in its current turn.
 //
-// For the protocol it promises four things. Nothing that a host sends makes it panic. An answer is one JSON object or
-// nothing: any other byte on stdout would silently turn the answer off. The answer has no key that the host refuses. And
-// the exit status of a JSON answer is always 0, because hosts disagree on every other one.
+// No input makes it panic. An answer is one JSON object or nothing, because any other byte on stdout silently disables
+// the answer. The answer has no key that the host rejects. The exit status of a JSON answer is always 0, because hosts
+// disagree on every other status.
 //
-// For session files it promises that the cost depends on the turn and not on the file: blocks are read backwards,
-// doubling from 64 KiB, until the last human prompt or continuation is found or the byte budget is spent, so a file of
-// 500 MB costs what one of 1 MB costs. A turn that does not fit into the budget is searched in a fixed amount of memory,
-// and the results of tools are skipped. The agent's own words are only that: no prompt, no tool output, no injected
-// text, no thinking, no subagent, no compaction summary, no message of a failed request. Torn, foreign, deeply nested or
-// huge records are skipped, and none of them makes it panic. Session files are no contract of the hosts, and a file may
-// lag behind the agent. It reads the files of Claude Code (and of those that took over its format), Codex, Gemini CLI,
-// Qwen Code and Copilot CLI, recognised record by record, and plain text.
+// The cost of reading a session file depends on the turn, not on the file: blocks are read backwards, doubling from 64
+// KiB, until the last human prompt or continuation is found or the byte budget is spent. A turn that exceeds the budget
+// is searched in a fixed amount of memory, without the results of tools. The agent's words exclude prompts, tool
+// output, injected text, thinking, subagents, compaction summaries and messages of failed requests. Torn, unknown,
+// deeply nested or huge records are skipped. Hosts may change the format of session files, and a file may lag behind
+// the agent. ReadSession reads the files of Claude Code (and hosts with its format), Codex, Gemini CLI, Qwen Code and
+// Copilot CLI, recognized record by record, and plain text.
 //
-// It reads no environment and no clock, knows no policies, and never writes. It does not shorten a reason: hosts show
-// about 10,000 characters of it whole and treat longer ones each in its own way.
+// The package reads no environment variables and no clock, knows no policies, and never writes. It does not shorten
+// reasons: hosts show about 10,000 characters and differ beyond that.
 //
 // Start with [Detect]:
 //
@@ -39,39 +38,40 @@ import (
 	"github.com/ralph-sdk/ralph/internal/hookfile"
 )
 
-// Host is what ralph knows of one host: its protocol and, as data, its settings. Its methods are pure functions and safe for
-// concurrent use. Get one from [Detect] or [Lookup]; the zero Host is the portable one.
+// Host describes one host: its protocol and, as data, its settings. Its methods are pure functions and safe for
+// concurrent use. Use [Detect] or [Lookup] to get one; the zero Host is the portable one.
 type Host struct {
-	Name     string            // such as [ClaudeCode]; "" for the portable host, which stands for every unknown one
-	Title    string            // the name that its makers write
+	Name     string            // such as [ClaudeCode]; "" for the portable host, used for unknown hosts
+	Title    string            // the name as its vendor writes it
 	Settings hookfile.Settings // for package host/setup
 
-	marks    func(in object) bool                         // whether only this host writes such an input
-	eventKey string                                       // where the input names its event, "" for hook_event_name
-	events   []eventName                                  // events that the host calls differently, or lacks
-	steady   bool                                         // stop_hook_active stays false while the agent goes on
-	compacts bool                                         // a hook can keep the context as it is
-	refine   func(in object, ev *Event)                   // what this host says in its own way; nil: nothing
-	dialect  func(h *Host, r Reply, b *body) (rest Reply) // how this host wants to be answered
-	record   func(r record) entry                         // reads a record of its session file; nil: others read it
+	marks    func(in object) bool                         // reports whether only this host writes such an input; nil: none is typical
+	eventKey string                                       // the key that names the event, "" for hook_event_name
+	events   []eventName                                  // events that the host names differently or lacks
+	steady   bool                                         // stop_hook_active stays false while the agent continues
+	compacts bool                                         // a hook can prevent compaction
+	refine   func(in object, ev *Event)                   // adds what only this host sends; nil: nothing
+	dialect  func(h *Host, r Reply, b *body) (rest Reply) // encodes the answer; it returns what the host has no place for
+	record   func(r record) entry                         // reads a record of its session file; nil: its records have another host's format
 }
 
-// eventName is how a host calls an event; "" says that it does not have it. Of several names, the first is written.
+// eventName is a host's name of an event; "" means that the host does not have it. Of several names, ralph writes the
+// first.
 type eventName struct{ event, name string }
 
-// hosts lists every host that is known, in the order in which a user would look for them.
+// hosts lists the known hosts, in the order in which a user would look for them.
 var hosts = []*Host{&claudeCode, &codex, &gemini, &qwen, &copilot, &cursor, &droid, &vscode, &goose, &openHands}
 
-// Detect recognises the host by the hook input alone. The environment is no help (several hosts set CLAUDE_PROJECT_DIR), nor
-// is the file that registered the hook (several hosts run the hooks in .claude/settings.json). Paths of session files count
-// last, since a user can keep them anywhere.
-// The result is never nil: an input that no host is known to write, or that is no JSON object, gives the portable host.
+// Detect returns the host that sent a hook input, judged by the input alone: the environment does not help, since
+// several hosts set CLAUDE_PROJECT_DIR, nor does the file that registered the hook, since several hosts run the hooks
+// in .claude/settings.json. Paths of session files count last, since a user can keep them anywhere. The result is never
+// nil: it is the portable host if payload is not a JSON object or matches no known host.
 func Detect(payload []byte) *Host {
 	in, err := parse(payload)
 	if err != nil {
 		return &Host{}
 	}
-	for _, h := range slices.Backward(hosts) { // the first ones have marks that others took over
+	for _, h := range slices.Backward(hosts) { // others copied the marks of the first ones
 		if h.marks != nil && h.marks(in) {
 			return h
 		}
@@ -84,7 +84,7 @@ func Detect(payload []byte) *Host {
 	return &Host{}
 }
 
-// Lookup returns the host of that name, one of [Names].
+// Lookup returns the host called name; ok is false unless it is one of [Names].
 func Lookup(name string) (*Host, bool) {
 	for _, h := range hosts {
 		if h.Name == name {
@@ -94,7 +94,7 @@ func Lookup(name string) (*Host, bool) {
 	return nil, false
 }
 
-// Names lists the hosts that are known, in the order in which a user would look for them.
+// Names returns the names of the known hosts, in the order in which a user would look for them.
 func Names() (names []string) {
 	for _, h := range hosts {
 		names = append(names, h.Name)
@@ -102,7 +102,7 @@ func Names() (names []string) {
 	return names
 }
 
-// EventName returns what the host calls an event, "" if it does not have it.
+// EventName returns the host's name of an event, or "" if the host does not have it.
 func (h *Host) EventName(event string) string {
 	for _, e := range h.events {
 		if e.event == event {
@@ -112,8 +112,8 @@ func (h *Host) EventName(event string) string {
 	return event
 }
 
-// EventOf returns the event that a host calls by a name. A name in camelCase that no host is known for is read as the same one
-// in PascalCase.
+// EventOf returns the event that a host calls name. It reads an unknown name in camelCase as the same name in
+// PascalCase.
 func EventOf(name string) string {
 	name = strings.TrimSpace(name)
 	if name == "" {

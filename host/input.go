@@ -15,26 +15,26 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// MaxInput is the size in bytes up to which a hook input is read.
+// MaxInput is the maximum size of a hook input in bytes.
 const MaxInput = 16 << 20
 
-// InputError says why a hook input cannot be followed. Nothing of the input is repeated in it.
+// InputError reports why a hook input cannot be used. It never repeats any of the input.
 type InputError struct {
-	Message string // what is wrong, and what was expected
-	Garbled bool   // the bytes are not one JSON value; else they are, or nothing, but no event
+	Message string // what is wrong and what was expected
+	Garbled bool   // the bytes are not one JSON value; otherwise the input is empty or not an event
 }
 
 func (e *InputError) Error() string { return "hook input: " + e.Message }
 
-// Quiet says whether the error is no failure of a hook, see [Trouble].
+// Quiet reports whether the error is no failure of a hook, see [Trouble].
 func (e *InputError) Quiet() bool { return !e.Garbled }
 
-// object is a decoded hook input. Its getters read a value of the wrong type as an absent one: hosts change their
-// payloads without notice, and an answer to what is understood is better than none.
+// object is a decoded hook input. Its getters treat a value of the wrong type as missing: hosts change their payloads
+// without notice, and answering what is understood is better than failing.
 type object map[string]any
 
-// parse reads the one JSON object that a hook input is. A byte order mark before it, and white space or zero bytes
-// behind it, are passed over: hosts on Windows have been seen to write them.
+// parse decodes a hook input, which is one JSON object. It skips a byte order mark before it, and white space or zero
+// bytes after it, which hosts on Windows write.
 func parse(payload []byte) (object, error) {
 	if len(payload) > MaxInput {
 		return nil, &InputError{fmt.Sprintf("it has %d bytes; at most %d are read", len(payload), MaxInput), true}
@@ -74,7 +74,7 @@ func explain(err error) string {
 	return err.Error()
 }
 
-// plain turns numbers into Go's own, in place. The nesting is bounded by the decoder.
+// plain converts numbers to Go's types, in place. The decoder bounds the nesting.
 func plain(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -98,7 +98,7 @@ func plain(v any) any {
 
 func (in object) has(key string) bool { _, ok := in[key]; return ok }
 
-// text is the first of the keys whose value is a string. Each of them may be in camelCase.
+// text returns the first string among the values of keys, each of which may also be in camelCase.
 func (in object) text(keys ...string) string {
 	for _, k := range keys {
 		if k == "" {
@@ -114,7 +114,7 @@ func (in object) text(keys ...string) string {
 	return ""
 }
 
-// camelCase is a key in snake_case as some hosts spell it.
+// camelCase returns a key in snake_case as some hosts spell it.
 func camelCase(key string) string {
 	head, tail, ok := strings.Cut(key, "_")
 	if !ok || tail == "" {
@@ -123,7 +123,7 @@ func camelCase(key string) string {
 	return head + camelCase(strings.ToUpper(tail[:1])+tail[1:])
 }
 
-// flag reads a boolean, also one that is written as a text. It is not known where it is absent, null or anything else.
+// flag returns a boolean, also if it is written as a string. known is false if it is missing or anything else.
 func (in object) flag(key string) (value, known bool) {
 	if v, ok := in[key].(bool); ok {
 		return v, true
@@ -133,7 +133,7 @@ func (in object) flag(key string) (value, known bool) {
 	return value, value || strings.EqualFold(text, "false")
 }
 
-// count is a whole number from 0 up, or -1.
+// count returns a whole number from 0 up, or -1.
 func (in object) count(key string) int {
 	switch n := in[key].(type) {
 	case int:
@@ -148,8 +148,7 @@ func (in object) count(key string) int {
 	return -1
 }
 
-// objects lists those elements under the first of the keys that holds a list which are objects, each copied and with the
-// fields that policies know.
+// objects returns the objects in the first list among the two keys, each copied and with the fields that policies know.
 func (in object) objects(name, also string) []map[string]any {
 	for _, k := range []string{name, also} {
 		list, ok := in[k].([]any)
@@ -177,8 +176,8 @@ func (in object) objects(name, also string) []map[string]any {
 	return nil
 }
 
-// within reports whether the host keeps its session files in the folder of that name (".claude"), judged by the path of
-// the transcript in either kind of slashes.
+// within reports whether the host keeps its session files in a directory called folder (".claude"), judged by the path
+// of the transcript with either kind of slash.
 func (in object) within(folder string) bool {
 	path := strings.ReplaceAll(in.text(vocab.TranscriptPath), `\`, "/")
 	return strings.Contains(path, "/"+folder+"/")

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// The bounds of reading, in bytes. A window is all the memory that a search beyond Options.MaxBytes takes, whatever the
-// size of a record; of a record that does not fit, or that is larger than a glance, its beginning is looked at first.
+// The bounds of reading, in bytes. A window is all the memory that a search beyond Options.MaxBytes uses, whatever the
+// size of a record; of a record larger than the window or a glance, the beginning is read first.
 const (
 	farWindow  = 8 << 20
 	farBlock   = 1 << 20
@@ -22,24 +22,24 @@ type backwards struct {
 	pos         int64 // where window[start:] begins in the file
 	left        int64 // what remains of the budget
 	most        int64 // bytes that the window may have
-	keep        bool  // each block has a window of its own, so that lines stay as they are
+	keep        bool  // each block has its own window, so that lines stay valid
 	read        int64
 	window      []byte
-	start, stop int   // what is held of it: read and not yet returned
+	start, stop int   // the part of window that is read and not yet returned
 	block       int64 // the size of the next one
-	long        bool  // what is held is the beginning of a line that did not fit
+	long        bool  // the bytes held are the beginning of a line that did not fit
 	done        bool  // there are no more lines
 	cut         bool  // because the budget is spent
 
 	cancelled func() error // the context's Err: the reading ends with the event for which it began
 }
 
-// newBackwards reads with a window that grows as far as the budget: no line is long.
+// newBackwards returns a reader whose window grows up to the budget: no line is long.
 func newBackwards(r io.ReaderAt, pos, budget int64, cancelled func() error) *backwards {
 	return &backwards{r: r, pos: pos, left: budget, most: budget, keep: true, block: firstBlock, cancelled: cancelled}
 }
 
-// newFar reads with a window of farWindow bytes, whatever the budget.
+// newFar returns a reader whose window has farWindow bytes, whatever the budget.
 func newFar(r io.ReaderAt, pos, budget int64, cancelled func() error) *backwards {
 	b := &backwards{r: r, pos: pos, left: budget, most: farWindow, block: farBlock, cancelled: cancelled}
 	b.window, b.start, b.stop = make([]byte, farWindow), farWindow, farWindow
@@ -63,12 +63,12 @@ func (b *backwards) beginsObject() (bool, error) {
 	return bytes.HasPrefix(clean(head), []byte("{")), nil
 }
 
-// rest is where the lines end that were not returned.
+// rest returns the offset at which the unreturned lines end.
 func (b *backwards) rest() int64 { return b.pos + int64(b.stop-b.start) }
 
-// line returns the line before the one that it returned last, without its newline; the first one is what follows the last
-// newline, "" if that ends the file. It is valid until the next call. Of a line that does not fit into the window it
-// returns the beginning, farGlance bytes at least, and long.
+// line returns the line before the one that it returned last, without its newline; the first is what follows the last
+// newline, "" if the file ends with one. It is valid until the next call. If a line does not fit into the window, line
+// returns at least farGlance bytes of its beginning, and long is true.
 func (b *backwards) line() (line []byte, long, ok bool, err error) {
 	if b.done {
 		return nil, false, false, nil
@@ -94,11 +94,11 @@ func (b *backwards) line() (line []byte, long, ok bool, err error) {
 			b.done = true
 			return nil, false, false, err
 		}
-		search = b.start + n // the rest was searched before
+		search = b.start + n // the rest has been searched
 	}
 }
 
-// fill puts the n bytes before pos in front of what is held.
+// fill reads the n bytes before pos to the front of the window.
 func (b *backwards) fill(n int) error {
 	if err := b.cancelled(); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (b *backwards) fill(n int) error {
 	return nil
 }
 
-// short is the error of a read that returned less than the file's size promised.
+// short returns the error of a read that ended before the file's size.
 func short(err error) error {
 	if err == nil || err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -132,7 +132,7 @@ func short(err error) error {
 	return err
 }
 
-// clean is a line without byte order mark and surrounding white space.
+// clean returns a line without byte order mark and surrounding white space.
 func clean(line []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(line), []byte("\ufeff")))
 }

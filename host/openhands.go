@@ -8,9 +8,9 @@ import (
 // OpenHands is the name of OpenHands.
 const OpenHands = "openhands"
 
-// openHands has events of Claude Code, which it names under "event_type", and settings in Claude Code's form, as
-// https://docs.openhands.dev/openhands/usage/customization/hooks says. It denies a stop instead of blocking it. Its input says
-// neither what the agent wrote nor whether a hook is active, and it shows no notices, so they go to stderr.
+// openHands has Claude Code's events, named under "event_type", and settings in Claude Code's form; see
+// https://docs.openhands.dev/openhands/usage/customization/hooks. It denies a stop instead of blocking it. Its input
+// has neither the agent's words nor whether a hook is active, and it shows no notices, so they go to stderr.
 var openHands = Host{
 	Name: OpenHands, Title: "OpenHands",
 	marks:    func(in object) bool { return in.text("event_type") != "" && in.text(vocab.HookEventName) == "" },

@@ -10,18 +10,17 @@ import (
 	"github.com/ralph-sdk/ralph/internal/markdown"
 )
 
-// Form is how an agent writes a marker or a promise that a policy waits for. It ends a loop, so the agent must mean it:
+// Form is how an agent must write a marker or a promise that a policy waits for. Since it ends a loop, the agent must
+// mean it:
 //
-//   - Said: the marker is alone on its line. Around it may be what users put around a word to make it stand out: white
-//     space, bold and italic signs, heading, list and table signs, quotation marks, brackets, a list number, a ticked
-//     box, an emoji, and punctuation; but no letter or digit, no question mark, no empty box, no cross, and nothing that
-//     strikes it out.
+//   - Said: the marker is alone on its line. Emphasis and decoration may surround it: white space, bold and italic
+//     signs, heading, list and table signs, quotation marks, brackets, a list number, a ticked box, an emoji, and
+//     punctuation; but no letter or digit, no question mark, no empty box, no cross, and nothing that strikes it out.
 //   - Promised: the promise is in its tag, <promise>…</promise>; white space is collapsed and trimmed on both sides.
-//   - Mentions: the last of the texts has it anywhere, an earlier one alone on a line or in the tag. Letter case does
-//     not matter.
+//   - Mentions: the last message has it anywhere, an earlier one alone on a line or in the tag. Case does not matter.
 //
-// In code (fenced, indented, between backticks) and in a block quote nothing counts. One of not, n't, never, no and
-// cannot among the four words before it in its sentence negates it. A sentence ends at . ! ? : ; and with its line.
+// Code (fenced, indented, between backticks) and block quotes do not count. One of not, n't, never, no and cannot among
+// the four preceding words in its sentence negates it. A sentence ends at . ! ? : ; and at the end of its line.
 type Form uint8
 
 const (
@@ -30,19 +29,19 @@ const (
 	Mentions
 )
 
-// In reports whether one of the texts has the marker where it counts; the last of them is the agent's last text. A
-// blank marker never counts, nor is one of several lines ever said.
+// In reports whether one of texts has the marker where it counts; the last of texts is the agent's last message. A
+// blank marker never counts, and one of several lines never counts as Said.
 func (f Form) In(texts []string, marker string) bool {
 	counts, _ := f.find(texts, marker)
 	return counts
 }
 
-// maxShownMarker bounds how much of a marker Missed shows, in bytes.
+// maxShownMarker bounds how many bytes of a marker Missed shows.
 const maxShownMarker = 400
 
-// Missed returns what to answer to an agent that wrote the marker, but not where it counts: why it did not count, and
-// how to write it. It returns "" if the marker counts, or is in none of the texts. The answer itself, repeated by the
-// agent, does not count.
+// Missed returns feedback for an agent that wrote the marker where it does not count: why it did not count, and how to
+// write it. It returns "" if the marker counts or is not in texts. The feedback itself, repeated by the agent, does not
+// count.
 func (f Form) Missed(texts []string, marker string) string {
 	counts, why := f.find(texts, marker)
 	marker = oneLine(marker)
@@ -59,8 +58,8 @@ func (f Form) Missed(texts []string, marker string) string {
 		firstBytes(marker, maxShownMarker), why)
 }
 
-// find judges the texts from the last to the first, until the marker counts. Else it returns why the latest one does
-// not, "" if there is none.
+// find judges texts from the last to the first until the marker counts. If none does, why says why the latest
+// occurrence does not; it is "" if there is none.
 func (f Form) find(texts []string, marker string) (counts bool, why string) {
 	switch f {
 	case Said:
@@ -93,7 +92,7 @@ type place struct {
 	tagged bool
 }
 
-// places lists where the marker is in a text, in order.
+// places returns where the marker is in a text, in order.
 func (f Form) places(text, marker string) (places []place) {
 	tagged := func(s span) span { return span{s.start + len(openTag), s.end - len(closeTag)} }
 	switch f {
@@ -114,12 +113,12 @@ func (f Form) places(text, marker string) (places []place) {
 			from = s.end
 			before, _ := utf8.DecodeLastRuneInString(text[:s.start])
 			after, _ := utf8.DecodeRuneInString(text[s.end:])
-			if !isWord(before) && !isWord(after) { // else it is a part of another word
+			if !isWord(before) && !isWord(after) { // otherwise part of another word
 				places = append(places, place{s, false})
 			}
 		}
 	}
-	// Letters of other cases have other sizes, but there is one for each.
+	// fold maps letter to letter, but their sizes may differ.
 	folded := fold(text)
 	at, i := 0, 0 // the same position in folded and in text
 	to := func(position int) int {
@@ -156,7 +155,7 @@ func (f Form) places(text, marker string) (places []place) {
 	}
 }
 
-// judge reports whether one of the places in a text counts, and otherwise why the last of them does not.
+// judge reports whether one of the places in text counts, and otherwise why the last does not.
 func (f Form) judge(text string, places []place, last bool) (counts bool, why string) {
 	for l := range textLines(text) {
 		if len(places) == 0 {
@@ -176,7 +175,7 @@ func (f Form) judge(text string, places []place, last bool) (counts bool, why st
 				code = code[1:]
 			}
 			alone := at <= before && p.end-l.start >= after
-			if p.end > l.end { // it goes on in other lines
+			if p.end > l.end { // it continues on other lines
 				end, _ := markdown.LineAt(text, p.end)
 				alone = at <= before && ornamentAfter(text[p.end:end]) == 0
 			}
@@ -204,10 +203,10 @@ func (f Form) judge(text string, places []place, last bool) (counts bool, why st
 type reader struct {
 	line   string
 	at     int
-	latest [4]string // words of the sentence that goes on
+	latest [4]string // the preceding words of the sentence
 }
 
-// negation reads on to a place, and returns the word before it that negates it, "" if there is none.
+// negation reads up to place and returns the word before it that negates it, or "".
 func (r *reader) negation(place int) string {
 	for r.at < place {
 		c, size := utf8.DecodeRuneInString(r.line[r.at:])
@@ -237,7 +236,7 @@ func (r *reader) negation(place int) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// inWord reports whether a word may have the letter: words have apostrophes.
+// inWord reports whether a word may contain r, which includes apostrophes.
 func inWord(r rune) bool { return isWord(r) || r == '\'' || r == '’' }
 
 const (
@@ -245,8 +244,8 @@ const (
 	closeTag = "</promise>"
 )
 
-// tags lists the promise's tags with what is between them. Of several that open before the first that closes, the last
-// is the one that is closed.
+// tags returns the promise tags with their content. If several open before one closes, the last of them is the one that
+// is closed.
 func tags(text string) (all []span) {
 	for from := 0; ; {
 		n := strings.Index(text[from:], closeTag)
@@ -261,7 +260,7 @@ func tags(text string) (all []span) {
 	}
 }
 
-// fold maps every letter to the first of those that differ from it in case only.
+// fold maps every letter to the first of those that differ from it only in case.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

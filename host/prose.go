@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/markdown"
 )
 
-// lineKind is what a line of a text is to a promise.
+// lineKind is the kind of a line, as far as a promise depends on it.
 type lineKind uint8
 
 const (
@@ -28,19 +28,19 @@ type line struct {
 	kind lineKind
 }
 
-// textLines lists the textLines of a text, in order. It reads as much of Markdown as agents write:
+// textLines yields the lines of a text, in order, with as much of Markdown as agents write:
 //
-//   - A fence is three or more ` or ~, after any indentation and list signs. It ends with such a line of at least as
-//     many, or with the text.
-//   - A line that is indented by four columns or more is code after a blank line and after code. In a list, the text
-//     of the item begins the count.
-//   - A line that begins with > is a quote, after list signs too. Unlike in Markdown, the next line is none.
+//   - A fence is three or more ` or ~, after any indentation and list signs. It ends with a line of at least as many,
+//     or with the text.
+//   - A line that is indented by four columns or more is code after a blank line and after code. In a list, columns
+//     count from the text of the item.
+//   - A line that begins with > is a quote, also after list signs. Unlike in Markdown, the next line is not.
 func textLines(text string) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		fence := ""       // that opened the block, "" outside of one
 		blank := true     // the line before was blank
 		indented := false // the latest line that was not blank was indented code
-		list := 0         // the column at which the text of the item begins that goes on, 0 outside of a list
+		list := 0         // the column of the current item's text, 0 outside of a list
 		for start := 0; start < len(text); {
 			end, next := markdown.LineAt(text, start)
 			l := line{span: span{start, next}}
@@ -77,8 +77,7 @@ func textLines(text string) iter.Seq[line] {
 	}
 }
 
-// pastListSigns gives what stands behind the signs of an item, which may be the item of an item. Without such signs that
-// is all of it.
+// pastListSigns returns rest without the signs of a list item, which may be nested.
 func pastListSigns(rest string) string {
 	for {
 		mark, text := markdown.CutMark(rest)
@@ -89,7 +88,7 @@ func pastListSigns(rest string) string {
 	}
 }
 
-// codeSpans lists what is between runs of equally many backticks on a line, without them.
+// codeSpans returns what is between runs of equally many backticks on a line.
 func codeSpans(line string) (spans []span) {
 	var runs []span
 	for i := 0; ; {
@@ -116,7 +115,7 @@ func codeSpans(line string) (spans []span) {
 	return spans
 }
 
-// ornamentBefore is the length of the ornament at the beginning of a line.
+// ornamentBefore returns the length of the ornament at the beginning of a line.
 func ornamentBefore(line string) int {
 	i := 0
 	for i < len(line) {
@@ -137,7 +136,7 @@ func ornamentBefore(line string) int {
 	return i
 }
 
-// ornamentAfter is the index from which on a line is ornament.
+// ornamentAfter returns the index at which the ornament at the end of a line begins.
 func ornamentAfter(line string) int {
 	i := len(line)
 	for i > 0 {

@@ -10,8 +10,8 @@ import (
 // Qwen is the name of Qwen Code.
 const Qwen = "qwen"
 
-// qwen follows Claude Code closely; it has crons for session_crons, and says how full the context is. It asks for trust if its
-// user has it do so.
+// qwen follows Claude Code closely; it uses crons for session_crons, and sends the size of the context. It requires
+// trust only if its user enables that.
 var qwen = Host{
 	Name: Qwen, Title: "Qwen Code",
 	marks: func(in object) bool {
@@ -35,7 +35,8 @@ var qwenTrust = hookfile.Trust{
 	Folders: hookfile.Path{Variable: "QWEN_CODE_TRUSTED_FOLDERS_PATH", Name: "trustedFolders.json"},
 }
 
-// qwenRecord reads what Qwen Code notes of a failed request of the agent itself. Its other records are Claude Code's.
+// qwenRecord reads the records that only Qwen Code writes: failed requests of the main agent. Its other records are
+// Claude Code's.
 func qwenRecord(r record) entry {
 	switch {
 	case r.typ != "system":
@@ -46,7 +47,7 @@ func qwenRecord(r record) entry {
 	event := r.get("systemPayload").Field("uiEvent")
 	prompt := event.Field("prompt_id").Text()
 	if event.Field("event.name").Text() != "qwen-code.api_error" || event.Field("subagent_name").Text() != "" || prompt != "" && !strings.Contains(prompt, "########") {
-		return entry{kind: noise} // also a request of the host's own, such as one for a title
+		return entry{kind: noise} // also a request by the host itself, such as one for a title
 	}
 	f := &Failure{Text: event.Field("error_message").Text()}
 	status := event.Field("status_code")

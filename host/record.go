@@ -7,42 +7,42 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// recordKind is what a record is to the conversation.
+// recordKind is the role of a record in the conversation.
 type recordKind uint8
 
 const (
-	noRecord  recordKind = iota // no record of a format that is known
-	noise                       // a known record that is no part of the conversation
-	opening                     // a human prompt, or the reason with which a hook made the agent go on: a turn begins
+	noRecord  recordKind = iota // not a record of a known format
+	noise                       // a known record outside the conversation
+	opening                     // a human prompt or a hook's continuation: a turn begins
 	assistant                   // a message of the agent, or a part of one
 	result                      // what a tool returned
 )
 
-// entry is what one record says.
+// entry is the content of one record.
 type entry struct {
 	kind    recordKind
-	id      string         // the message that the record is a part of; "" if it stands for itself
+	id      string         // the message that the record belongs to; "" if it is a whole message
 	parts   []part         // in order
-	results func() []part  // what tools returned, of a result: it may be megabytes, which few ask for
-	tokens  int            // the size of the context with this message, 0 if it is not known
-	total   int            // the tokens of the whole session until here, where that is counted
-	used    int            // the tokens of a request that may be a subagent's; 0 means that tokens are
-	replied int            // what came back, where that is all that is known
-	turn    string         // the host's id of the turn, "" if it is not known
-	open    bool           // the message is not finished with this record
+	results func() []part  // results of tools, read on demand since they may be megabytes
+	tokens  int            // the size of the context with this message, 0 if unknown
+	total   int            // the tokens of the whole session so far, 0 if unknown
+	used    int            // the tokens of a request that may be a subagent's; 0: use tokens
+	replied int            // the tokens of the reply, if only those are known
+	turn    string         // the host's ID of the turn, "" if unknown
+	open    bool           // more records of the message follow
 	changed jsontext.Value // what a tool did, in the words of the host
 
-	prompt bool     // an opening that is certainly the user's, and no continuation
+	prompt bool     // an opening that is certainly a prompt, not a continuation
 	failed *Failure // the turn failed here
 
-	rewritten bool // a newer record with the same id stands for this one
+	rewritten bool // a newer record with the same ID replaces this one
 }
 
-// partKind is what a part of an entry is.
+// partKind is the kind of a part of an entry.
 type partKind uint8
 
 const (
-	said partKind = iota // a text that is not blank
+	said partKind = iota // text that is not blank
 	used                 // the use of a tool
 	gave                 // what a tool returned
 )
@@ -50,15 +50,15 @@ const (
 // part is a piece of an entry.
 type part struct {
 	kind  partKind
-	text  string         // the text, or the name of the tool
+	text  string         // the text, or the name of a tool
 	id    string         // of the use
-	value jsontext.Value // what the tool is used for, or what it returned
+	value jsontext.Value // the input of a tool, or its result
 
-	ok     bool // the use came to its end, and a command ended with status 0
-	failed bool // the host says that the use did not succeed
+	ok     bool // the use ended; a command ended with status 0
+	failed bool // the host reported a failure
 }
 
-// use is the use of a tool. Some hosts write its input as a string.
+// use returns the use of a tool. Some hosts write its input as a string.
 func use(id, name, input jsontext.Value) part {
 	if s, ok := input.Decode(); ok && strings.HasPrefix(s, "{") {
 		input = jsontext.Value(s)
@@ -66,7 +66,7 @@ func use(id, name, input jsontext.Value) part {
 	return part{kind: used, text: name.Text(), id: id.Text(), value: input}
 }
 
-// words lists the texts of the parts of a kind: what was said, or the tools that were used.
+// words returns the texts of the parts of a kind: messages, or names of tools.
 func (e entry) words(kind partKind) (all []string) {
 	for _, p := range e.parts {
 		if p.kind == kind {
@@ -81,7 +81,7 @@ func (e entry) has(kind partKind) bool {
 	return slices.ContainsFunc(e.parts, func(p part) bool { return p.kind == kind })
 }
 
-// all lists the parts, what tools returned too.
+// all returns the parts, including results of tools.
 func (e entry) all() []part {
 	if e.results != nil {
 		return e.results()
@@ -89,15 +89,15 @@ func (e entry) all() []part {
 	return e.parts
 }
 
-// speaks reports whether the entry is seen in a turn.
+// speaks reports whether the entry counts in a turn.
 func (e entry) speaks() bool {
 	return e.kind == opening || e.kind == assistant && (e.has(said) || e.has(used))
 }
 
-// fields are the members of an object, also of the beginning of one that breaks off.
+// fields holds the members of an object, also of an object that is cut off.
 type fields struct {
 	list  []member
-	whole bool // it is an object, and nothing follows it
+	whole bool // the object is complete, and nothing follows it
 }
 
 type member struct {
@@ -105,7 +105,7 @@ type member struct {
 	value jsontext.Value
 }
 
-// readFields reads an object. list is room for its members, which may be nil.
+// list provides room for its members and may be nil.
 func readFields(v jsontext.Value, list []member) fields {
 	c := v.Members()
 	for c.Next() {
@@ -117,7 +117,7 @@ func readFields(v jsontext.Value, list []member) fields {
 	return fields{list, c.Whole}
 }
 
-// get is the last of the members with a name, as decoders have it; nil if there is none.
+// get returns the last member called name, as decoders do; nil if there is none.
 func (f fields) get(name string) jsontext.Value {
 	for _, m := range slices.Backward(f.list) {
 		if string(m.key) == name {
@@ -134,7 +134,7 @@ func (f fields) is(name string) bool     { return f.get(name).IsTrue() }
 type record struct {
 	fields
 	typ      string
-	subagent bool // records that are marked as a subagent's are read as the main agent's
+	subagent bool // records marked as a subagent's belong to the session that is read
 }
 
 func readRecord(line []byte, subagent bool, list []member) record {
@@ -143,10 +143,10 @@ func readRecord(line []byte, subagent bool, list []member) record {
 	return r
 }
 
-// records reads records. Of their members only the values outlive a record.
+// records reads records. It reuses the list of members; only the values outlive a record.
 type records struct{ list []member }
 
-// read reads one line. The entry is noRecord unless the line is a JSON object that a host is known to write.
+// read reads one line. It returns noRecord unless the line is a JSON object in the format of a known host.
 func (b *records) read(line []byte, subagent bool) entry {
 	r := readRecord(line, subagent, b.list[:0])
 	b.list = r.list
@@ -163,11 +163,11 @@ func (b *records) read(line []byte, subagent bool) entry {
 	return entry{}
 }
 
-// content is what a message consists of, in the shapes of all formats: a text, a list of blocks with a type, or a list of
-// parts that differ in their keys.
+// content is the content of a message, in the shapes of all formats: a string, a list of blocks with a type, or a list
+// of parts that differ in their keys.
 type content struct {
 	parts  []part
-	result bool // some block is what a tool returned
+	result bool // some block is a tool's result
 	media  bool // some block is a picture or a document
 }
 
@@ -180,7 +180,7 @@ func readContent(v jsontext.Value) (all content) {
 	say(v)
 	var room [8]member
 	for c := v.Elements(); c.Next(); {
-		say(c.Value) // Claude Code's additional context is a list of texts
+		say(c.Value) // Claude Code's additional context is a list of strings
 		b := readFields(c.Value, room[:0])
 		switch typ := b.text("type"); {
 		case typ == "text", typ == "output_text", typ == "input_text", typ == "" && !b.is("thought"):
@@ -206,7 +206,7 @@ func readContent(v jsontext.Value) (all content) {
 	return all
 }
 
-// first is the first text, without white space around it.
+// first returns the first text, without surrounding white space.
 func (c content) first() string {
 	for _, p := range c.parts {
 		if p.kind == said {

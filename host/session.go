@@ -9,52 +9,53 @@ import (
 	"sync"
 )
 
-// PlainLines is how many lines from the end of a plain text file are taken for the agent's own words.
+// PlainLines is how many lines from the end of a plain text file count as the agent's words.
 const PlainLines = 500
 
-// DefaultMaxBytes is how much of a file is read at most where [SessionOptions].MaxBytes is 0.
+// DefaultMaxBytes is the default of [SessionOptions].MaxBytes.
 const DefaultMaxBytes = 8 << 20
 
-// DefaultSearchBytes is how much of a file is searched at most where [SessionOptions].SearchBytes is 0.
+// DefaultSearchBytes is the default of [SessionOptions].SearchBytes.
 const DefaultSearchBytes = 256 << 20
 
-// SessionOptions say how to read. The zero SessionOptions are ready for use.
+// SessionOptions configures [ReadSession]. The zero value is ready to use.
 type SessionOptions struct {
-	// Open opens the file; nil opens it on disk, refusing whatever is no regular file without waiting for it.
+	// Open opens the file. If nil, ReadSession opens it on disk and rejects anything but a regular file without waiting
+	// for it.
 	Open func(path string) (File, error)
 
-	// MaxBytes bounds what is read of the file and kept; 0 means DefaultMaxBytes. A record that does not lie within it
-	// whole is not seen, but by the search.
+	// MaxBytes bounds what is read of the file and kept; 0 means DefaultMaxBytes. A record that is not wholly within it
+	// is seen only by the search.
 	MaxBytes int64
 
-	// SearchBytes bounds how much further back the beginning of the current turn is searched where it is not within
-	// MaxBytes; 0 means DefaultSearchBytes, and less than 0 that it is not. The search keeps the words and the tools of
-	// the turn, MaxBytes of them, and skips what tools gave back. It ends at a record that does not fit into 8 MiB
-	// unless its beginning shows that neither the user nor the agent speaks in it.
+	// SearchBytes bounds how much further back to search for the beginning of the current turn if it is not within
+	// MaxBytes; 0 means DefaultSearchBytes, and a negative value disables the search. The search keeps up to MaxBytes
+	// of the turn's words and uses of tools, and skips results of tools. It ends at a record larger than 8 MiB unless
+	// the beginning of the record shows that neither the user nor the agent wrote it.
 	SearchBytes int64
 
-	// LastMessage is the agent's final text where the host sent it with the hook input. It is what Last answers.
+	// LastMessage is the agent's final message if the host sent it with the hook input. Last returns it.
 	LastMessage string
 
-	// Turn is the turn that the host named in the hook input. Where the file names a turn too (Claude Code's does) and
-	// it is another one, the file lags behind: then nothing in it belongs to the current turn. "" makes no difference,
-	// nor does any turn where the file is a subagent's.
+	// Turn is the turn that the hook input names. If the file names turns too (Claude Code's does) and ends in another
+	// one, the file lags behind, and nothing in it belongs to the current turn. "" has no effect, nor has any turn if
+	// the file is a subagent's.
 	Turn string
 
-	// Subagent says that the file is a subagent's own, in which every record bears the mark by which a subagent's
-	// records are kept apart elsewhere. Files with the name agent-*.jsonl are read so in any case.
+	// Subagent reports that the file is a subagent's own, in which every record has the mark that elsewhere separates a
+	// subagent's records. Files called agent-*.jsonl are always read so.
 	Subagent bool
 }
 
 // Turn is one contribution to the conversation.
 type Turn struct {
 	Role  string   // "user" for a human prompt or a continuation, "assistant" for one message of the agent
-	Text  string   // its texts, joined by newlines; "" where a message only called tools
+	Text  string   // the texts, joined by newlines; "" if the message only called tools
 	Tools []string // the names of the tools that the message called, in order
 }
 
-// Session is what was read of a session file, in one pass from its end: what is asked for later continues where the reading
-// stopped. It is safe for concurrent use.
+// Session is what was read of a session file, in one pass from its end; later calls resume where reading stopped. It is
+// safe for concurrent use.
 type Session struct {
 	options SessionOptions
 	path    string
@@ -64,25 +65,27 @@ type Session struct {
 	tail    *backwards
 	entries []entry // the newest first
 	records records
-	seen    map[string]bool // the messages that were written again, and whose newest form is among the entries
+	seen    map[string]bool // messages that were rewritten, and whose newest form is among the entries
 
 	bound int  // how many of the entries are of the current turn
-	found bool // whether the entry at bound begins it
-	cut   bool // whether a budget was spent before that was known
+	found bool // the entry at bound begins the turn
+	cut   bool // a budget ended the search before that was known
 
 	searched int64 // how much was read beyond the tail
 
-	plain  bool   // no session of records but text
-	text   string // that text
+	plain  bool   // the file is plain text, not records
+	text   string // the plain text
 	turn   string // the turn that the newest record names
 	tokens int
 }
 
-// ReadSession reads the current turn from the end of the file at path. The error is a [*ReadError]: the file is absent, is no
-// regular file, cannot be read, or ctx was done. An empty file, and one in which nothing is understood, are sessions
-// without a word. A file without a single known record is plain text unless it begins like JSON.
+// ReadSession reads the current turn from the end of the file at path. The error is a [*ReadError]: the file is
+// missing, is not a regular file or cannot be read, or ctx is done. An empty file, and one in which nothing is
+// recognized, are sessions without words. A file without a single known record is plain text unless it begins like
+// JSON.
 //
-// Later calls of Turns may read on; they stay within ctx and the byte budget, and take what they cannot read for absent.
+// Turns and other methods may read further back, within ctx and the byte budget; they treat what they cannot read as
+// missing.
 func ReadSession(ctx context.Context, path string, o SessionOptions) (*Session, error) {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultMaxBytes
@@ -118,8 +121,8 @@ func (s *Session) readTurn() error {
 	if err != nil {
 		return err
 	}
-	var lines []string      // of what may be plain text, the last first
-	var known, foreign bool // whether a record was understood, and one was not
+	var lines []string      // of possible plain text, the last first
+	var known, foreign bool // some record was known, some was not
 	for first := true; structured || len(lines) < PlainLines; first = false {
 		line, _, ok, err := s.tail.line()
 		if err != nil {
@@ -129,7 +132,7 @@ func (s *Session) readTurn() error {
 			break
 		}
 		if first && len(line) == 0 {
-			continue // behind the last newline
+			continue // after the last newline
 		}
 		e := s.records.read(line, s.options.Subagent)
 		if e.kind != noRecord {
@@ -151,13 +154,13 @@ func (s *Session) readTurn() error {
 	case !structured:
 		slices.Reverse(lines)
 		s.plain, s.text = true, strings.Join(lines, "\n")
-	case s.cut && (known || !foreign): // else it is no session
+	case s.cut && (known || !foreign): // otherwise it is not a session
 		return s.readFar()
 	}
 	return nil
 }
 
-// take adds the entry before those of the current turn and reports whether it begins the turn.
+// take adds an entry before those of the current turn and reports whether it begins the turn.
 func (s *Session) take(e entry) bool {
 	s.add(e)
 	if s.turn == "" {
@@ -171,7 +174,7 @@ func (s *Session) take(e entry) bool {
 	return false
 }
 
-// add keeps an entry unless it says nothing, or is an old form of one that was written again.
+// add keeps an entry unless it is empty or the old form of a rewritten one.
 func (s *Session) add(e entry) {
 	if e.kind == noRecord || e.kind == noise && e.tokens == 0 && e.failed == nil {
 		return
@@ -185,7 +188,7 @@ func (s *Session) add(e entry) {
 	s.entries = append(s.entries, e)
 }
 
-// current are the entries of the current turn, the newest first.
+// current returns the entries of the current turn, the newest first.
 func (s *Session) current() []entry {
 	if s.lags() {
 		return nil
@@ -193,14 +196,13 @@ func (s *Session) current() []entry {
 	return s.entries[:s.bound]
 }
 
-// lags reports whether the file is known to end in another turn than the one that was asked about.
+// lags reports whether the file is known to end in a turn other than Options.Turn.
 func (s *Session) lags() bool {
 	return s.options.Turn != "" && s.turn != "" && s.turn != s.options.Turn && !s.options.Subagent
 }
 
-// Own lists the agent's own words in the current turn, that is since the last human prompt or continuation, oldest
-// first, one text a block. Of a plain text file they are its last 500 lines, as one text. Texts that are blank are left
-// out.
+// Own returns the agent's words in the current turn, that is since the last human prompt or continuation, oldest first,
+// one string a block. Of a plain text file it returns the last 500 lines, as one string. Blank texts are left out.
 func (s *Session) Own() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +219,7 @@ func (s *Session) own() []string {
 	return s.words(assistant, said)
 }
 
-// words lists the texts of a kind of parts in a kind of entries of the current turn, oldest first.
+// words returns the texts of a kind of part in a kind of entry of the current turn, oldest first.
 func (s *Session) words(of recordKind, kind partKind) (texts []string) {
 	for _, e := range slices.Backward(s.current()) {
 		if e.kind == of {
@@ -227,8 +229,9 @@ func (s *Session) words(of recordKind, kind partKind) (texts []string) {
 	return texts
 }
 
-// Prompt returns the user's latest prompt, which may be before the current turn: "" where it is not found within the byte
-// budget, and for hosts that write continuations as prompts. It reads on in the file, within ctx.
+// Prompt returns the user's latest prompt, which may precede the current turn. It returns "" if the prompt is not
+// within the byte budget, or if the host writes continuations as prompts. It may read further back in the file, within
+// ctx.
 func (s *Session) Prompt(ctx context.Context) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -240,19 +243,19 @@ func (s *Session) Prompt(ctx context.Context) string {
 	return ""
 }
 
-// Tools lists the names of the tools that the agent called in the current turn, in order, repeated calls too.
+// Tools returns the names of the tools that the agent called in the current turn, in order, including repeated calls.
 func (s *Session) Tools() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.words(assistant, used)
 }
 
-// Tokens is the size of the context with the agent's last reply in this turn: what was sent, from the cache or not, and
-// what came back. 0 means that the file does not say.
+// Tokens returns the size of the context with the agent's last reply in this turn: input, cached or not, and output. 0
+// means that the file does not have it.
 func (s *Session) Tokens() int { return s.tokens }
 
-// Last is the agent's final text in the current turn: Options.LastMessage where the host sent one, else the last of
-// Own; "" if the agent has said nothing yet.
+// Last returns the agent's final message in the current turn: Options.LastMessage if set, otherwise the last of Own; ""
+// if there is none.
 func (s *Session) Last() string {
 	if strings.TrimSpace(s.options.LastMessage) != "" {
 		return s.options.LastMessage
@@ -264,25 +267,25 @@ func (s *Session) Last() string {
 	return own[len(own)-1]
 }
 
-// Cut reports whether the reading ended before the beginning of the current turn was found: a budget was spent, or there
-// is a record that is too large to see who speaks in it. All that was read still belongs to the turn.
+// Cut reports whether reading ended before the beginning of the current turn was found, because a budget was spent or a
+// record was too large to see who wrote it. All that was read still belongs to the turn.
 func (s *Session) Cut() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cut
 }
 
-// Bytes is how much of the file has been read.
+// Bytes returns how much of the file has been read.
 func (s *Session) Bytes() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tail.read + s.searched
 }
 
-// Turns lists the last n turns of the conversation, also those before the current one, oldest first. A turn is a human
-// prompt, a continuation, or one message of the agent, whose blocks may lie in several records; messages with neither
-// text nor tools, and all that is no turn of the conversation, are left out. Of a plain text file there is one turn, the
-// agent's. It may read on in the file, within the byte budget; what is not there gives fewer turns.
+// Turns returns the last n turns of the conversation, oldest first, including those before the current one. A turn is a
+// human prompt, a continuation, or one message of the agent, whose blocks may be in several records; messages with
+// neither text nor tools are left out. A plain text file has one turn, the agent's. Turns may read further back in the
+// file, within the byte budget; it returns fewer turns if there are no more.
 func (s *Session) Turns(n int) []Turn {
 	if n <= 0 {
 		return nil
@@ -296,13 +299,13 @@ func (s *Session) Turns(n int) []Turn {
 		}
 		return []Turn{{Role: "assistant", Text: own[0]}}
 	}
-	id, begun := "", 0 // the message of the latest entry, and how many turns there are
+	id, begun := "", 0 // the latest entry's message, and the number of turns
 	for e := range s.back(s.tail.cancelled) {
 		if !e.speaks() {
 			continue
 		}
 		if e.kind != assistant || e.id == "" || e.id != id {
-			if begun++; begun > n+1 { // the oldest one may lack records of its own message
+			if begun++; begun > n+1 { // the oldest turn may lack records of its message
 				break
 			}
 		}
@@ -315,8 +318,8 @@ func (s *Session) Turns(n int) []Turn {
 	return turns[max(0, len(turns)-n):]
 }
 
-// back lists the entries from the last to the first, and reads on where they end, within the byte budget, until cancelled
-// reports an error. What cannot be read ends it, and so does a file that shrank.
+// back yields the entries from the last to the first, and reads further back when they end, within the byte budget,
+// until cancelled returns an error. A read error or a file that shrank ends it.
 func (s *Session) back(cancelled func() error) iter.Seq[entry] {
 	return func(yield func(entry) bool) {
 		reads := false
@@ -346,7 +349,7 @@ func (s *Session) back(cancelled func() error) iter.Seq[entry] {
 	}
 }
 
-// assemble makes turns of entries that stand newest first.
+// assemble returns the turns of entries, which must be newest first.
 func assemble(entries []entry) []Turn {
 	var turns []Turn
 	id := ""

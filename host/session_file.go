@@ -15,11 +15,11 @@ type File interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// ErrNotRegular is the cause of a [ReadError] where the path leads to a folder, a pipe or a device.
+// ErrNotRegular is the cause of a [ReadError] if the path is a directory, a pipe or a device.
 var ErrNotRegular = errors.New("not a regular file")
 
-// ReadError says why a session file was not read. Unwrap gives the cause: fs.ErrNotExist, ErrNotRegular, the context's
-// error, or one of the system.
+// ReadError reports why a session file was not read. Unwrap returns the cause: fs.ErrNotExist, ErrNotRegular, the
+// context's error, or a system error.
 type ReadError struct {
 	Path string
 	Err  error
@@ -28,14 +28,14 @@ type ReadError struct {
 func (e *ReadError) Error() string {
 	err := e.Err
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		err = path.Err // it would name the path again
+		err = path.Err // it repeats the path
 	}
 	return fmt.Sprintf("transcript %s: %v", e.Path, err)
 }
 
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// open opens a regular file and gives its size.
+// open opens a regular file and returns its size.
 func open(path string, opener func(string) (File, error)) (File, int64, error) {
 	if path == "" {
 		return nil, 0, fs.ErrNotExist
@@ -58,7 +58,7 @@ func open(path string, opener func(string) (File, error)) (File, int64, error) {
 	return file, info.Size(), nil
 }
 
-// openOnDisk asks what the path is before it opens it, since to open a device can have effects, and opens it without
+// openOnDisk checks what the path is before it opens it, since opening a device can have effects, and opens it without
 // waiting, since it may have become a pipe in between.
 func openOnDisk(path string) (File, error) {
 	info, err := os.Stat(path)
@@ -70,7 +70,7 @@ func openOnDisk(path string) (File, error) {
 	}
 	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 	if err != nil {
-		return nil, err // not file, which would be a File that holds nil
+		return nil, err // not f, which would be a non-nil File that holds nil
 	}
 	return file, nil
 }

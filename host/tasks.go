@@ -9,25 +9,24 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// maxTasks bounds how many tasks a list holds; the older ones count.
+// maxTasks bounds the tasks of a list; the older ones are kept.
 const maxTasks = 2000
 
 // Task is an entry of the agent's task list.
 type Task struct {
-	ID          string // unique in the list; todos, which have none, are counted from "1"
+	ID          string // unique in the list; todos, which have none, are numbered from "1"
 	Subject     string
 	Description string
 	Status      string // such as pending, in_progress, completed
 	ActiveForm  string // the subject while it is being done
 	Owner       string
-	Blocks      []string // ids
-	BlockedBy   []string // ids
+	Blocks      []string // IDs
+	BlockedBy   []string // IDs
 }
 
-// Tasks gives the task list as the session file has it, also before the current turn: what the agent wrote with
-// TodoWrite last, or what it made with TaskCreate and changed with TaskUpdate since a TaskList. It reports false if the
-// file has no list within the byte budget. A list may be incomplete where tasks were made before what is read. The
-// file is read on as far as that takes.
+// Tasks returns the agent's task list from the session file, including what precedes the current turn: the last
+// TodoWrite, or what TaskCreate and TaskUpdate made of the list since a TaskList. ok is false if the file has no list
+// within the byte budget. A list may be incomplete if tasks were created before the part that is read.
 func (s *Session) Tasks(ctx context.Context) ([]Task, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,11 +47,11 @@ func (s *Session) Tasks(ctx context.Context) ([]Task, bool) {
 	return list, len(steps) > 0
 }
 
-// taskStep is what one record does to the list.
+// taskStep is the effect of one record on the list.
 type taskStep struct {
-	whole bool // tasks are all that there are
+	whole bool // tasks is the complete list
 	tasks []Task
-	// otherwise: one task is made, or the task with its id changes where the fields are not empty
+	// otherwise one task is created, or the task with its ID changes where fields are not empty
 	made bool
 }
 
@@ -75,7 +74,8 @@ func (s taskStep) apply(list []Task) []Task {
 	return list
 }
 
-// taskStep is how an entry changes the list. What a tool returned holds all of it, but for TodoWrite, whose input is the list.
+// taskStep returns how an entry changes the list. The results of all tools hold the list, except for TodoWrite, whose
+// input is the list.
 func (e entry) taskStep() (step taskStep, ok bool) {
 	if e.changed.There() {
 		return resultStep(e.changed)
@@ -102,7 +102,7 @@ func resultStep(v jsontext.Value) (taskStep, bool) {
 				step.tasks = append(step.tasks, t)
 			}
 		}
-		// Subagents and background work stand in lists named tasks too.
+		// Lists of subagents and background work are called tasks too.
 		return step, len(step.tasks) > 0 || string(tasks) == "[]"
 	case task.There():
 		t := readTask(task)

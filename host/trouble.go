@@ -5,11 +5,9 @@ import (
 	"strings"
 )
 
-// Trouble is the reply when no policy could be asked, or one could not be followed:
-// the agent may stop, and ralph reports why. prefix stands before each line, in
-// brackets. An error that says that it is Quiet, because there is merely no event or no
-// project, goes to the user alone and not to stderr, which some hosts show as an error
-// of the hook.
+// Trouble returns the reply if no policy could be evaluated, or one could not be followed: the agent may stop, and
+// ralph reports why. Each line begins with prefix in brackets. A Quiet error (no event or no project) is only a notice,
+// because some hosts show stderr as an error of the hook.
 func Trouble(prefix, event string, err error) Reply {
 	message := strings.TrimSpace(err.Error())
 	first, _, _ := strings.Cut(message, "\n")

@@ -3,8 +3,8 @@ package host
 // VSCode is the name of VS Code.
 const VSCode = "vscode"
 
-// vscode wants the decision below hookSpecificOutput; the portable form stands beside it, for the hosts that took over
-// its input but not its answer.
+// vscode reads the decision below hookSpecificOutput; the portable form is beside it, for hosts that use its input but
+// not its answer.
 var vscode = Host{
 	Name: VSCode, Title: "VS Code",
 	marks: func(in object) bool { return in.has("hookEventName") },

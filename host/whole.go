@@ -9,10 +9,10 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// TotalTokens is how many tokens the session has used so far: what was sent with each request, from the cache or not, and
-// what came back. Older files of Copilot CLI have only what came back; of subagents with a file of their own nothing is counted.
-// It reads the file once more in a fixed amount of memory, within ctx and the budgets of the session; of a larger file it
-// counts the end. 0 means that the file does not say.
+// TotalTokens returns how many tokens the session has used so far: input of each request, cached or not, and output.
+// Older files of Copilot CLI have only the output; subagents with their own files do not count. It reads the file again
+// in a fixed amount of memory, within ctx and the budgets of the session; of a larger file it counts the end. 0 means
+// that the file does not have it.
 func (s *Session) TotalTokens(ctx context.Context) int {
 	if s.plain {
 		return 0
@@ -38,13 +38,13 @@ func (s *Session) TotalTokens(ctx context.Context) int {
 			continue
 		}
 		e := all.read(line, true)
-		if e.total > 0 { // of the session until here
+		if e.total > 0 { // the total of the session so far
 			return plus(total, e.total)
 		}
 		replies = plus(replies, e.replied)
 		used := cmp.Or(e.used, e.tokens)
 		if used == 0 || e.id != "" && seen[e.id] {
-			continue // an older form of a message that was counted
+			continue // an older form of a counted message
 		}
 		if e.id != "" {
 			seen[e.id] = true
@@ -53,7 +53,7 @@ func (s *Session) TotalTokens(ctx context.Context) int {
 	}
 }
 
-// mayCount reports whether a record may have tokens.
+// mayCount reports whether a record may contain tokens.
 func mayCount(line []byte) bool {
 	for _, key := range []string{`"usage"`, `"usageMetadata"`, `"total_token_usage"`, `"tokens"`, `"outputTokens"`} {
 		if bytes.Contains(line, []byte(key)) {
@@ -63,10 +63,10 @@ func mayCount(line []byte) bool {
 	return false
 }
 
-// headBytes is how much of the beginning of a file is searched for the time of its first record.
+// headBytes bounds the search for the first record with a time.
 const headBytes = 64 << 10
 
-// Began is the time of the first record that has one, the zero time if none of the first has.
+// Began returns the time of the first record that has one, or the zero time if none of the first records does.
 func (s *Session) Began(ctx context.Context) time.Time {
 	file, size, err := open(s.path, s.options.Open)
 	if err != nil || s.plain {

@@ -5,15 +5,13 @@ import (
 	"strings"
 )
 
-// Words are the texts in which said, promised and mentions look for something: the agent's own words in the current
-// turn. s may be nil where there is no transcript; last is the agent's final text as the hook input has it, "" where it
-// did not.
+// Words returns the texts that said, promised and mentions search: the agent's own words in the current turn. s is nil
+// if there is no transcript; last is the agent's final message from the hook input, "" if it has none.
 //
-// The file may lag behind the input, so the two must be brought together without taking the words of an earlier turn
-// for those of this one:
+// The file may lag behind the input, and words of an earlier turn must not count:
 //
-//  1. Without last, they are the words of the file.
-//  2. If the file's current turn holds last, the file is up to date: they are the words of the file.
+//  1. Without last, Words returns the words of the file.
+//  2. If the file's current turn holds last, the file is up to date, and Words returns its words.
 //  3. If the file's current turn is still open there (it begins with the prompt and says nothing yet, or its end is a
 //     tool call, a tool's result, or a message whose text has not come), then last is what follows: they are the words
 //     of the file, then last.

@@ -6,79 +6,82 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// Adapter knows the command line of a client and what it prints. It must be safe for concurrent use.
+// Adapter builds the command line of a client and parses its output. It must be safe for concurrent use.
 type Adapter interface {
-	// Name is what users call the client, such as "claude".
+	// Name returns what users call the client, such as "claude".
 	Name() string
 
-	// Host is the name of the client as a host of hooks, in whose format its session files are read; "" if there is none.
+	// Host returns the name of the client as a host of hooks, in whose format its session files are read; "" if it is
+	// not one.
 	Host() string
 
-	// Reports says what the client reports about itself. A limit on anything else is refused.
+	// Reports returns what the client reports about itself. A limit on anything else is an error.
 	Reports() Reports
 
-	// Command makes the command line of an iteration. The error is for the user: an argument that cannot be combined with
-	// what ralph needs.
+	// Command builds the command line of an iteration. The error is for the user: an argument conflicts with one that
+	// ralph needs.
 	Command(i Invocation) (Command, error)
 
-	// Output begins to read what one iteration prints.
+	// Output returns a parser for the output of one iteration.
 	Output() Output
 }
 
-// Reports is what a client reports.
+// Reports is what a client reports. The zero value is nothing.
 type Reports struct{ Tokens, Cost bool }
 
-// Invocation is what a command line is made for.
+// Invocation describes an iteration to the adapter.
 type Invocation struct {
-	Args    []string // as the user wrote them: the program and its flags
+	Args    []string // the program and its flags, as the user wrote them
 	Prompt  string
-	Session string // the client's session that goes on, "" for a fresh one
+	Session string // the client's session to resume, "" for a fresh one
 	Dir     string // the working directory
 }
 
-// Command is a command line. Variables are added to the environment of this process, or replace its own.
+// Command is a command line. Env is added to the environment of this process and overrides it.
 type Command struct {
 	Args  []string
 	Env   []string // NAME=VALUE
-	Stdin string   // what the client reads from stdin, which is closed after it
+	Stdin string   // sent to the client's stdin, which is then closed
 }
 
-// Output reads what one iteration prints on stdout. It is used from one goroutine, and keeps no line: the next one is written over it.
+// Output parses the stdout of one iteration. It is used from one goroutine, and must not keep a line: the next one
+// overwrites it.
 type Output interface {
-	// Line takes a line, without its end. Lines beyond [MaxLine] bytes are cut. It gives what the agent is doing, in a few
-	// words for the user, "" for nothing new; and an outcome with which the iteration is to be ended now, such as auth
-	// where the client would try again for minutes, else "".
+	// Line parses a line without its end, cut to [MaxLine] bytes. shown is what the agent is doing, in a few words for
+	// the user, "" for nothing new. end is an outcome that ends the iteration immediately, such as auth if the client
+	// would retry for minutes, otherwise "".
 	Line(line []byte) (shown string, end Outcome)
 
-	// Result says how the iteration went, once the process has ended. Outcome and Text are required; the Outcome is "" where the
-	// client does not say, and then follows from how the process ended. A process that a signal ended is never OK.
+	// Result returns how the iteration ended; it is called after the process has ended. Outcome and Text are required;
+	// Outcome is "" if the client does not report one, and then follows from the exit of the process. A process that a
+	// signal ended is never OK.
 	Result(p Process) Result
 }
 
-// MaxLine is how long a line of output may be that an [Output] is given.
+// MaxLine bounds a line of output that an [Output] receives, in bytes.
 const MaxLine = 4 << 20
 
 // Process is how the process of an iteration ended.
 type Process struct {
-	Exit   int    // its status, -1 if a signal ended it
-	Signal string // that ended it, "" if none
-	Stderr []byte // the end of what it printed there
-	Dir    string // its working directory
+	Exit   int    // the exit status, -1 if a signal ended the process
+	Signal string // the signal, "" if none
+	Stderr []byte // the end of stderr
+	Dir    string // the working directory
 	Env    []string
 	Start  time.Time
 }
 
-// Result is how an iteration went, as the client reports it.
+// Result is how an iteration ended, as the client reports it.
 type Result struct {
 	Outcome    Outcome
 	Text       string    // the agent's last message
-	Problem    string    // what went wrong, in the client's words
+	Problem    string    // the client's error message
 	Session    string    // the client's session
-	Transcript string    // its session file, "" if it has none
-	Tokens     int       // sent and received, those from a cache too
-	Used       int       // the tokens of the whole session so far, where the client reports only those; Tokens is 0 then
-	Cost       *float64  // in US dollars; nil if it is not known
-	ResetsAt   time.Time // with RateLimited: when the limit resets, zero if that is not known
+	Transcript string    // the session file, "" if there is none
+	Tokens     int       // input and output, cached tokens included
+	Used       int       // tokens of the whole session so far, if the client reports only those; Tokens is then 0
+	Cost       *float64  // US dollars; nil if unknown
+	ResetsAt   time.Time // with RateLimited: when the limit resets, zero if unknown
 }
 
 // Outcome is how an iteration ended.
@@ -90,11 +93,11 @@ const (
 	RateLimited     Outcome = vocab.RateLimited
 	Auth            Outcome = vocab.Auth
 	Billing         Outcome = vocab.Billing
-	TurnLimit       Outcome = vocab.TurnLimit       // a limit of turns or time that the client was given
+	TurnLimit       Outcome = vocab.TurnLimit       // a limit of turns or time set in the client
 	ContextOverflow Outcome = vocab.ContextOverflow // the conversation is too long for the model
-	OverBudget      Outcome = vocab.OverBudget      // a limit of cost that the client was given
-	Timeout         Outcome = vocab.Timeout         // the iteration took longer than its time
+	OverBudget      Outcome = vocab.OverBudget      // a cost limit set in the client
+	Timeout         Outcome = vocab.Timeout         // the iteration took too long
 	Crashed         Outcome = vocab.Crashed         // the client failed for any other reason
-	Interrupted     Outcome = vocab.Interrupted     // it was ended on the user's request
-	Lost            Outcome = vocab.Lost            // it died with the runner
+	Interrupted     Outcome = vocab.Interrupted     // the user ended it
+	Lost            Outcome = vocab.Lost            // ralph was killed during the iteration
 )

@@ -12,16 +12,18 @@ import (
 	"github.com/ralph-sdk/ralph/internal/process"
 )
 
-// Env names the run in the environment of the agent. Hooks of the run's policy that find it leave the decision to the run.
+// Env is the variable that names the run in the environment of the agent. Hooks of the run's policy leave the decision
+// to the run if it is set.
 const Env = "RALPH_RUN"
 
-// grace is how long an agent has to end when it is asked to. What it left behind has as long again, so that a run is over within ten seconds.
+// grace is how long an agent may take to end after a signal. The processes that it left have as long again, so a run
+// ends within ten seconds.
 const grace = 3 * time.Second
 
-// maxStderr is how much of the end of stderr an adapter sees.
+// maxStderr is how many bytes of the end of stderr an adapter sees.
 const maxStderr = 64 << 10
 
-// mark is in the environment of all that belongs to the run.
+// mark returns the variable that all processes of the run have in their environment.
 func (r *Runner) mark() string { return Env + "=" + r.plan.ID }
 
 // exit is how the process of an iteration ended.
@@ -35,7 +37,7 @@ var (
 	errEnd  = errors.New("the client cannot go on")
 )
 
-// runAgent runs iteration n. The error is that the agent could not be started, or errStuck.
+// runAgent runs iteration n. The error is errStuck, or that the agent could not be started.
 func (r *Runner) runAgent(ctx context.Context, n int, inv Invocation, cmd Command) (res Result, e exit, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -72,12 +74,12 @@ func (r *Runner) runAgent(ctx context.Context, n int, inv Invocation, cmd Comman
 	return res, e, nil
 }
 
-// runProgram runs a client to its end, or until it reports an outcome with which the iteration is to be ended, which it returns.
+// runProgram runs a client until it exits, or until it reports an outcome that ends the iteration, which it returns.
 func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc, n int, cmd Command) (_ Result, _ exit, fatal Outcome, err error) {
 	out, doing := r.adapter.Output(), make(chan string, 16)
 	read := &lines{max: MaxLine, take: func(line []byte) {
 		shown, end := out.Line(line)
-		if len(doing) < cap(doing) { // else it comes faster than it can be read
+		if len(doing) < cap(doing) { // otherwise dropped: output is faster than the reader
 			if shown = short(shown); shown != "" {
 				doing <- shown
 			}
@@ -90,13 +92,13 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 	stderr := &tail{max: maxStderr}
 	spools := [2]*spool{r.folder.output(n, "out"), r.folder.output(n, "err")}
 	start := r.now()
-	env := slices.Concat(r.env, cmd.Env) // of a name that is there twice, the last value counts
+	env := slices.Concat(r.env, cmd.Env) // if a name occurs twice, the last value counts
 	c := process.Command{
 		Args: cmd.Args, Dir: r.plan.Root, Env: env, Stdin: cmd.Stdin, Mark: r.mark(), Grace: grace,
 		Stdout: io.MultiWriter(spools[0], read), Stderr: io.MultiWriter(spools[1], stderr),
 		Started: func(id process.ID) {
 			r.progress.Agent = id
-			_ = r.keep() // else its leftovers are found by the mark alone
+			_ = r.keep() // without it, only the mark finds leftover processes
 		},
 	}
 	var ended process.Exit
@@ -118,7 +120,7 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 	return out.Result(e.Process), e, fatal, nil
 }
 
-// problem says how a process ended, with the last line that it wrote to stderr.
+// problem returns how a process ended, with the last line of its stderr.
 func problem(p Process) string {
 	how := "exit status " + strconv.Itoa(p.Exit)
 	if p.Signal != "" {
@@ -131,8 +133,8 @@ func problem(p Process) string {
 	return how
 }
 
-// withoutValues is a command line for showing. Of NAME=VALUE, alone, in an option or in a text for a shell, the value may be a
-// secret, so it is left out, with all that follows it in its argument.
+// withoutValues returns a command line to show. The value in NAME=VALUE may be a secret, whether it is an argument, an
+// option, or part of a shell command; so the rest of its argument is left out.
 func withoutValues(args []string) []string {
 	shown := slices.Clone(args)
 	for i, arg := range args {

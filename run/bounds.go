@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What a client prints may be forged: an agent can write to the output of its own client. So a result is brought within bounds before the
-// run counts or keeps it.
+// Client output may be forged, because an agent can write to the output of its own client. The run therefore limits a
+// result before it counts or keeps it.
 const (
 	maxCost    = 1e9 // US dollars
 	maxTokens  = math.MaxInt >> 8
@@ -17,7 +17,7 @@ const (
 	maxReset   = 366 * 24 * time.Hour
 )
 
-// within is a result with what can be counted, kept, and given to the client again.
+// within returns the result with values that are safe to count, to keep, and to pass to the client.
 func (res Result) within(now time.Time) Result {
 	res.Tokens, res.Used = min(max(res.Tokens, 0), maxTokens), min(max(res.Used, 0), maxTokens)
 	if c := res.Cost; c != nil {
@@ -42,13 +42,14 @@ func (res Result) within(now time.Time) Result {
 	return res
 }
 
-// isSession reports whether a text can name a session of a client. It becomes an argument of the client, so it is no flag.
+// isSession reports whether s can be a client's session ID. Since it becomes an argument of the client, it cannot begin
+// with a hyphen.
 func isSession(s string) bool {
 	odd := func(r rune) bool { return !plain(r) && !strings.ContainsRune("-_.:", r) }
 	return len(s) <= maxSession && !strings.HasPrefix(s, "-") && !strings.ContainsFunc(s, odd)
 }
 
-// A count is a number of tokens in a record, at most maxTokens, and 0 where it is negative or no number.
+// A count is a number of tokens in a record, at most maxTokens; 0 if the number is negative or invalid.
 type count int
 
 // UnmarshalJSON reads a number of any size.

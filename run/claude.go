@@ -22,13 +22,13 @@ func completeClaude(l *cmdline, session string) {
 	}
 }
 
-// claudeOutput reads --output-format stream-json. A run with background tasks has several result records: the last one
-// says how it went, and each what was used since the one before. Its totals would count a resumed session twice.
+// claudeOutput parses --output-format stream-json. A run with background tasks has several result records: the last has
+// the outcome, and each has the usage since the one before. Their totals would count a resumed session twice.
 type claudeOutput struct {
 	ending
 	res    Result
 	cwd    string
-	reason string // the client's name of the failure of the last message
+	reason string // the client's name for the failure of the last message
 	spent  spent  // since the last result record
 }
 
@@ -37,9 +37,9 @@ type claudeRecord struct {
 	Subtype string  `json:"subtype"`
 	Session string  `json:"session_id"`
 	Cwd     string  `json:"cwd"`
-	Parent  string  `json:"parent_tool_use_id"` // of a message of a subagent
+	Parent  string  `json:"parent_tool_use_id"` // the tool use of the subagent that sent the message
 	Message message `json:"message"`
-	Error   string  `json:"error"` // of a message that stands for a failed request, and of api_retry
+	Error   string  `json:"error"` // of a message about a failed request, and of api_retry
 	Attempt int     `json:"attempt"`
 	Limit   struct {
 		Status   string  `json:"status"`
@@ -56,7 +56,7 @@ type claudeRecord struct {
 	Since    map[string]claudeUsage `json:"model_usage_since_last_result"`
 }
 
-// claudeUsage is that of a model.
+// claudeUsage is the usage of one model.
 type claudeUsage struct {
 	Input       count   `json:"inputTokens"`
 	Output      count   `json:"outputTokens"`
@@ -95,7 +95,7 @@ func (o *claudeOutput) system(rec claudeRecord) (string, Outcome) {
 		o.cwd = rec.Cwd
 	}
 	if rec.Subtype == "api_retry" {
-		// The first retry may come with a token that was renewed.
+		// The first retry may use a renewed token.
 		if end := failure(0, rec.Error); rec.Attempt > 1 && (end == Auth || end == Billing) {
 			o.problem = "the server refuses the client: " + rec.Error
 			return rec.Error, end
@@ -127,7 +127,7 @@ func (o *claudeOutput) result(rec claudeRecord) {
 		o.res.Tokens = plus(o.res.Tokens, rec.Usage.sum())
 		if rec.Total != nil {
 			cost = *rec.Total
-			o.res.Cost = nil // it is that of the whole process
+			o.res.Cost = nil // that of the whole process
 		}
 	}
 	for _, u := range rec.Since {
@@ -146,7 +146,7 @@ func (o *claudeOutput) result(rec claudeRecord) {
 		}
 		return
 	}
-	// The subtype is success where a request failed.
+	// The subtype is "success" even if a request failed.
 	o.outcome, o.problem = failure(rec.Status, rec.Subtype, rec.Terminal, o.reason), rec.Result
 	if len(rec.Errors) > 0 {
 		o.problem = strings.Join(rec.Errors, "; ")
@@ -155,7 +155,7 @@ func (o *claudeOutput) result(rec claudeRecord) {
 
 func (o *claudeOutput) Result(p Process) Result {
 	res := o.res
-	res.Tokens = plus(res.Tokens, o.spent.total()) // an iteration that was ended has no result record for them
+	res.Tokens = plus(res.Tokens, o.spent.total()) // an interrupted iteration has no result record for them
 	if !o.said && o.reason != "" {
 		o.outcome = failure(0, o.reason)
 	}

@@ -6,12 +6,12 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// client is an adapter in the box.
+// client is an adapter that ships with ralph.
 type client struct {
 	name, host string
 	reports    Reports
-	packages   []string                         // further names under which another program, such as npx, starts it
-	complete   func(l *cmdline, session string) // adds what ralph needs, and refuses what cannot be combined with it
+	packages   []string                         // other names, for clients that another program starts, such as npx
+	complete   func(l *cmdline, session string) // adds flags that ralph needs, and rejects flags that conflict
 	output     func() Output
 }
 
@@ -29,7 +29,7 @@ func (c *client) Command(i Invocation) (Command, error) {
 	return Command{Args: l.args, Stdin: i.Prompt}, nil
 }
 
-// Claude is the adapter of Claude Code, "claude -p".
+// Claude returns the adapter of Claude Code, "claude -p".
 func Claude() Adapter {
 	return &client{
 		name: "claude", host: host.ClaudeCode, reports: Reports{Tokens: true, Cost: true}, packages: []string{host.ClaudeCode},
@@ -37,12 +37,13 @@ func Claude() Adapter {
 	}
 }
 
-// Codex is the adapter of Codex, "codex exec".
+// Codex returns the adapter of Codex, "codex exec".
 func Codex() Adapter {
 	return &client{name: host.Codex, host: host.Codex, reports: Reports{Tokens: true}, complete: completeCodex, output: func() Output { return &codexOutput{} }}
 }
 
-// Gemini is the adapter of Gemini CLI. A rate limit that the client waits for itself ends as [Timeout].
+// Gemini returns the adapter of Gemini CLI. If the client itself waits for a rate limit, the iteration may end as
+// [Timeout].
 func Gemini() Adapter {
 	return &client{
 		name: host.Gemini, host: host.Gemini, reports: Reports{Tokens: true}, packages: []string{"gemini-cli"},
@@ -55,7 +56,8 @@ func Gemini() Adapter {
 	}
 }
 
-// Qwen is the adapter of Qwen Code. A rate limit that the client waits for itself ends as [Timeout].
+// Qwen returns the adapter of Qwen Code. If the client itself waits for a rate limit, the iteration may end as
+// [Timeout].
 func Qwen() Adapter {
 	return &client{
 		name: host.Qwen, host: host.Qwen, reports: Reports{Tokens: true}, packages: []string{"qwen-code"},
@@ -68,8 +70,8 @@ func Qwen() Adapter {
 	}
 }
 
-// Copilot is the adapter of GitHub Copilot CLI. It reports no price. Tokens are in its session file, which is known once an
-// iteration ended by itself.
+// Copilot returns the adapter of GitHub Copilot CLI. It reports no cost. Tokens are in its session file, which is known
+// once an iteration ended by itself.
 func Copilot() Adapter {
 	return &client{
 		name: host.Copilot, host: host.Copilot, reports: Reports{Tokens: true},
@@ -82,13 +84,13 @@ func Copilot() Adapter {
 	}
 }
 
-// Clients are the adapters in the box; the last one is [Generic].
+// Clients returns the adapters that ship with ralph; the last one is [Generic].
 func Clients() []Adapter {
 	return []Adapter{Claude(), Codex(), Gemini(), Qwen(), Copilot(), Generic()}
 }
 
-// ClientOf is the adapter for a command line, by the name of its program: [Generic] for one that is not known. For a
-// client that another program starts, such as npx, take the adapter by its name.
+// ClientOf returns the adapter for a command line, by the name of its program, or [Generic] for an unknown one. For a
+// client that another program starts, such as npx, pick the adapter from [Clients] by its name.
 func ClientOf(args []string) Adapter {
 	if len(args) > 0 {
 		clients, name := Clients(), program(args[0])

@@ -22,14 +22,14 @@ func completeCodex(l *cmdline, session string) {
 	l.refuse(ownSession, "--last")
 	l.refuse(ownPrompt, "-", "--")
 	l.args = slices.DeleteFunc(l.args, func(a string) bool { return a == "--json" })
-	l.args = append(l.args, "--json") // here it also ends the files of --image
+	l.args = append(l.args, "--json") // ends the list of files of --image, too
 	if session != "" {
 		l.args = append(l.args, "resume", session)
 	}
 	l.args = append(l.args, "-")
 }
 
-// codexOutput reads --json. An item of the type error is a warning; the record turn.failed says that a turn failed.
+// codexOutput parses --json. An item of type error is a warning; a failed turn has a record turn.failed.
 type codexOutput struct {
 	ending
 	res Result
@@ -55,7 +55,7 @@ type codexRecord struct {
 	Error   struct {
 		Message string `json:"message"`
 	} `json:"error"`
-	Usage usage `json:"usage"` // of the session; its input has what the cache holds
+	Usage usage `json:"usage"` // of the session; its input includes cached tokens
 }
 
 func (o *codexOutput) Line(line []byte) (string, Outcome) {
@@ -85,7 +85,7 @@ func (o *codexOutput) Line(line []byte) (string, Outcome) {
 	return "", ""
 }
 
-// codexItem is what an item says in a few words.
+// codexItem returns an item in a few words.
 func codexItem(rec codexRecord) string {
 	it := rec.Item
 	started := rec.Type == "item.started"
@@ -104,7 +104,8 @@ func codexItem(rec codexRecord) string {
 	return ""
 }
 
-// codexFailure is what the error of a turn means. It has no other fields; three failures have fixed words of their own.
+// codexFailure returns the outcome for the error of a turn. An error has only a message; three failures have fixed
+// ones.
 func codexFailure(message string) Outcome {
 	for begins, outcome := range map[string]Outcome{
 		"Codex ran out of room in the model's context window.": ContextOverflow,
@@ -124,7 +125,7 @@ func (o *codexOutput) Result(p Process) Result {
 	if at, ok := timeOf(res.Session); ok {
 		began = at
 	}
-	for _, days := range []int{0, -1, 1} { // the folder is that of the local day, of the client
+	for _, days := range []int{0, -1, 1} { // the directory has the client's local date
 		day := began.AddDate(0, 0, days).Format("2006/01/02")
 		res.Transcript = p.file(p.configDir(host.Codex), "sessions", day, "rollout-*-"+id(res.Session)+".jsonl")
 		if res.Transcript != "" {
@@ -134,7 +135,7 @@ func (o *codexOutput) Result(p Process) Result {
 	return o.fill(res, p)
 }
 
-// timeOf is when a session began, by its id: a UUID of version 7.
+// timeOf returns when a session began, from its ID: a UUID of version 7.
 func timeOf(session string) (time.Time, bool) {
 	digits := strings.ReplaceAll(session, "-", "")
 	if len(digits) != 32 || digits[12] != '7' {

@@ -7,16 +7,16 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// copilotOutput reads --output-format json. The last session.error says why the client failed, if it did.
+// copilotOutput parses --output-format json. If the client failed, the last session.error has the reason.
 type copilotOutput struct {
 	ending
 	res  Result
-	code string // of the server, of the last request that failed
+	code string // the server's code for the last failed request
 }
 
 type copilotRecord struct {
 	Type    string `json:"type"`
-	Agent   string `json:"agentId"` // a subagent
+	Agent   string `json:"agentId"` // the ID of a subagent
 	Session string `json:"sessionId"`
 	Exit    int    `json:"exitCode"`
 	Data    struct {
@@ -54,7 +54,7 @@ func (o *copilotOutput) Line(line []byte) (string, Outcome) {
 		o.code = data.Code
 	case "session.error":
 		o.outcome, o.problem = failure(data.Status, data.Kind, o.code), data.Message
-	case "session_limits_exhausted.requested": // in the client's schema; --max-ai-credits
+	case "session_limits_exhausted.requested": // from the client's schema; caused by --max-ai-credits
 		o.outcome, o.problem = OverBudget, "the limit of the session is used up"
 	case "result":
 		o.said = true

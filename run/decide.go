@@ -11,13 +11,13 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// firstPrompt is that of the user, or the policy's continue text.
+// firstPrompt sets the prompt to the user's, or to the policy's continue text.
 func (r *Runner) firstPrompt(ctx context.Context) error {
 	p := &r.progress
 	if r.plan.Prompt == "" {
 		return r.ask(ctx, r.event())
 	}
-	// No rule is tried, so what is looked at is remembered here: the agent may remove the loop when it is done.
+	// Look tries no rule, so record here that a loop exists: the agent may remove it when it is done.
 	v, err := r.loop.Look(ctx, r.event())
 	switch {
 	case ctx.Err() != nil:
@@ -31,7 +31,7 @@ func (r *Runner) firstPrompt(ctx context.Context) error {
 	return nil
 }
 
-// decide asks the policy after an iteration.
+// decide evaluates the policy after an iteration.
 func (r *Runner) decide(ctx context.Context) error {
 	if until := r.plan.Until; until != "" && r.progress.Outcome == OK && promised(r.progress.Text, until) {
 		return &ended{Success, "", "the agent wrote " + until}
@@ -41,7 +41,7 @@ func (r *Runner) decide(ctx context.Context) error {
 	return r.ask(ctx, ev)
 }
 
-// promised reports whether the agent's last message has a text, or a promise if that is in the tag.
+// promised reports whether the agent's last message has until; a promise in a tag must be in the tag.
 func promised(text, until string) bool {
 	if inner, ok := strings.CutPrefix(until, "<promise>"); ok {
 		if inner, ok = strings.CutSuffix(inner, "</promise>"); ok {
@@ -51,22 +51,22 @@ func promised(text, until string) bool {
 	return host.Mentions.In([]string{text}, until)
 }
 
-// event is the end of an iteration as the policy sees it. The run is the session, and its iterations are one turn; a run
-// that has ended and is resumed begins another.
+// event returns the end of an iteration as the policy sees it. The run is the session, and its iterations are one turn;
+// resuming a run that ended begins another turn.
 func (r *Runner) event() host.Event {
 	turn := fmt.Sprintf("%s-%d", r.plan.ID, r.progress.Resumed)
 	return host.Event{Host: r.adapter.Host(), Name: host.Stop, Run: r.plan.ID, SessionID: Session(r.plan.ID), Cwd: r.plan.Root, TurnID: turn, Turn: turn}
 }
 
-// Session is the session of a run, in events and in what is kept of decisions.
+// Session returns the session name of a run in events and decision records.
 func Session(id string) string { return "run:" + id }
 
-// ask asks the policy, and takes its text as the next prompt or ends the run.
+// ask evaluates the policy, and uses its text as the next prompt or ends the run.
 func (r *Runner) ask(ctx context.Context, ev host.Event) error {
 	d := r.loop.Preview(ctx, ev)
 	d, err := r.loop.Apply(ctx, d)
 	if ctx.Err() != nil {
-		return r.interrupted(ctx) // it is asked again when the run is resumed
+		return r.interrupted(ctx) // evaluate again when the run is resumed
 	}
 	v, p := d.Verdict, &r.progress
 	said := Event{Kind: VerdictMade, Iteration: p.Iterations, Action: v.Action.String(), Rule: v.Rule, Notices: d.Notices}
@@ -95,7 +95,7 @@ func (r *Runner) ask(ctx context.Context, ev host.Event) error {
 	return endOf(v)
 }
 
-// endOf is how a run ends by a verdict.
+// endOf returns how a verdict ends a run.
 func endOf(v *rules.Verdict) *ended {
 	e := &ended{end: Stopped, rule: v.Rule, why: v.Reason}
 	switch {
@@ -111,8 +111,8 @@ func endOf(v *rules.Verdict) *ended {
 	return e
 }
 
-// memories keeps what the run's own loop remembers with the run, so that a verdict and what it counts are one step, and
-// what loops of a project share in the store for that.
+// memories is the store of the run's loop. It keeps the loop's memory with the run, so that a verdict and its count are
+// saved in one step, and memory that loops of a project share in their store.
 type memories struct{ r *Runner }
 
 func (m memories) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
@@ -145,7 +145,7 @@ func (m memories) Save(ctx context.Context, entries ...loop.Entry) error {
 	return nil
 }
 
-// facts answers run.NAME. transcript.failed is nil: the outcome says what failed.
+// facts returns the world with run.NAME. transcript.failed is nil: the outcome has the failure.
 func (r *Runner) facts(_ host.Event, world rules.Facts) rules.Facts { return facts{world, r} }
 
 type facts struct {

@@ -2,52 +2,53 @@ package run
 
 import "time"
 
-// Kind is what an [Event] says.
+// Kind is the kind of an [Event].
 type Kind string
 
-// The kinds. All but Output stand in run.jsonl.
+// The kinds. All except AgentOutput are in run.jsonl.
 const (
 	RunStart       Kind = "run_start"
-	RunResume      Kind = "run_resume"      // an interrupted run goes on
+	RunResume      Kind = "run_resume"      // an interrupted run continues
 	IterationStart Kind = "iteration_start" // an agent was started
-	AgentOutput    Kind = "output"          // it says what it does; only in the stream
+	AgentOutput    Kind = "output"          // the agent reports what it is doing; not in run.jsonl
 	IterationEnd   Kind = "iteration_end"
 	VerdictMade    Kind = "verdict" // the policy decided
 	Waiting        Kind = "waiting" // for a rate limit, after a crash, or while the run is paused
 	RunEnd         Kind = "run_end"
 )
 
-// Event is something that happened in a run. Fields that say nothing about the kind are zero and left out of its JSON form.
+// Event is something that happened in a run. Fields that do not apply to the kind are zero, and their JSON form omits
+// them.
 type Event struct {
-	V    int       `json:"v"` // 1
+	V    int       `json:"v"` // the version, 1
 	Seq  int       `json:"seq,omitempty"`
 	Kind Kind      `json:"event"`
 	Time time.Time `json:"time"`
 	Run  string    `json:"run"`
 
-	Iteration int `json:"iteration,omitempty"` // from 1: each start of the agent has its own
+	Iteration int `json:"iteration,omitempty"` // from 1; each start of the agent has its own number
 
 	Policy string   `json:"policy,omitempty"` // run_start, run_resume
 	Client string   `json:"client,omitempty"`
-	Args   []string `json:"args,omitempty"` // the values of variables in it, as in NAME=VALUE, are left out
+	Args   []string `json:"args,omitempty"` // without the values of variables, as in NAME=VALUE
 
-	Prompt int    `json:"prompt_bytes,omitempty"` // iteration_start: how long it is
+	Prompt int    `json:"prompt_bytes,omitempty"` // iteration_start: its length
 	Shown  string `json:"shown,omitempty"`        // output
 
 	Outcome Outcome    `json:"outcome,omitempty"` // iteration_end
-	Problem string     `json:"problem,omitempty"` // iteration_end: what went wrong, in the client's words
+	Problem string     `json:"problem,omitempty"` // iteration_end: the client's error message
 	Session string     `json:"session,omitempty"` // iteration_end: the client's session
-	Exit    *int       `json:"exit,omitempty"`    // iteration_end: status of the process
-	Left    int        `json:"left,omitempty"`    // iteration_end: processes that the agent left behind, and that were ended
+	Exit    *int       `json:"exit,omitempty"`    // iteration_end: exit status of the process
+	Left    int        `json:"left,omitempty"`    // iteration_end: how many processes the agent left; ralph ended them
 	Resets  *time.Time `json:"resets_at,omitempty"`
 
 	Action  string   `json:"action,omitempty"`  // verdict: continue or stop
 	Rule    string   `json:"rule,omitempty"`    // verdict, run_end
-	Notices []string `json:"notices,omitempty"` // verdict: for the user
-	Done    *float64 `json:"done,omitempty"`    // verdict: how far the work is, out of Total, where the policy measures it
+	Notices []string `json:"notices,omitempty"` // verdict: messages for the user
+	Done    *float64 `json:"done,omitempty"`    // verdict: progress out of Total, if the policy measures it
 	Total   *float64 `json:"total,omitempty"`
 
-	Until *time.Time `json:"until,omitempty"` // waiting: until when at the latest, absent while paused
+	Until *time.Time `json:"until,omitempty"` // waiting: the latest end, missing while paused
 	Why   string     `json:"why,omitempty"`   // waiting, run_end: for the user
 
 	Ended  End    `json:"ended,omitempty"` // run_end
@@ -59,22 +60,22 @@ type Totals struct {
 	Iterations int             `json:"iterations"`
 	Tokens     int             `json:"tokens,omitempty"`
 	Cost       *float64        `json:"cost_usd,omitempty"` // nil if the client does not report it
-	Elapsed    time.Duration   `json:"elapsed_ns"`         // since the run began, also while it did not run
+	Elapsed    time.Duration   `json:"elapsed_ns"`         // since the run began, including time when it did not run
 	Outcomes   map[Outcome]int `json:"outcomes,omitempty"`
 }
 
 // End is why a run ended.
 type End string
 
-// The ends. The run can be resumed after all of them but Success.
+// The ends. A run can be resumed after any end except Success.
 const (
 	Success     End = "success"     // a rule with success: true, or the text of WithUntil
-	Stopped     End = "stopped"     // another rule, or no rule, lets the agent stop
+	Stopped     End = "stopped"     // another rule, or none, lets the agent stop
 	AtLimit     End = "limit"       // a limit of the run or of the policy
 	NoProgress  End = "no_progress" // the policy's limit of repeats
-	NoReset     End = "rate_limit"  // the rate limit resets after the run's time is over
+	NoReset     End = "rate_limit"  // the rate limit resets after the run's time limit
 	NoAccess    End = "auth"        // authentication or billing
 	TooManyFail End = "crashes"     // the client crashed three times in a row
-	Cancelled   End = "interrupted" // by the user
-	Failed      End = "failed"      // it could not be run
+	Cancelled   End = "interrupted" // by the user or a done context
+	Failed      End = "failed"      // an error kept it from running
 )

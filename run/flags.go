@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// cmdline is a command line of a client that is being completed. What ralph needs is added at its end, where the client's
-// flags that take several values end; the prompt goes by stdin, where no flag can take it, and of any length.
+// cmdline completes a client's command line. It appends what ralph needs, after the client's flags with several values;
+// the prompt goes to stdin, which accepts any length and where no flag can consume it.
 type cmdline struct {
 	client string
 	args   []string
-	flags  int // where its own begin; what is before may be a program that starts it, such as npx
+	flags  int // the index of its flags; before it may be a program that starts the client, such as npx
 	err    error
 }
 
-// newCmdline takes the names of the client's program, and of its packages.
+// newCmdline parses args. names are those of the client's program and its packages.
 func newCmdline(client string, args []string, names ...string) *cmdline {
 	names = append(names, client)
 	at := slices.IndexFunc(args, func(a string) bool { return slices.Contains(names, program(a)) })
 	return &cmdline{client: client, args: slices.Clone(args), flags: max(at, 0) + 1}
 }
 
-// program is the name of a program, or of a package of one, without a version.
+// program returns the name of a program, or of a package with one, without a version.
 func program(arg string) string {
 	name := strings.ToLower(filepath.Base(filepath.ToSlash(arg)))
 	name, _, _ = strings.Cut(name, "@")
@@ -34,7 +34,7 @@ func program(arg string) string {
 	return name
 }
 
-// find gives the place of the first of some flags, and how it is written; its value may follow an equals sign.
+// find returns the index of the first of some flags, and its spelling; its value may follow an equals sign.
 func (l *cmdline) find(names ...string) (at int, written string) {
 	for i, a := range l.args {
 		name, _, _ := strings.Cut(a, "=")
@@ -45,27 +45,28 @@ func (l *cmdline) find(names ...string) (at int, written string) {
 	return -1, ""
 }
 
-// refuse refuses flags that cannot be combined with a run.
+// refuse reports flags that conflict with a run.
 func (l *cmdline) refuse(why string, names ...string) {
 	if _, written := l.find(names...); written != "" && l.err == nil {
 		l.err = fmt.Errorf("%s: leave out %s: %s", l.client, written, why)
 	}
 }
 
-// refusePrompt refuses a prompt in the agent's command line.
+// refusePrompt reports a prompt in the agent's command line.
 func (l *cmdline) refusePrompt(prompt string) {
 	if l.err == nil {
 		l.err = fmt.Errorf("%s: the run gives the prompt: leave out %q here, and write --prompt %[2]q before the agent", l.client, prompt)
 	}
 }
 
-// Why flags are refused.
+// Reasons why flags are rejected.
 const (
 	ownPrompt  = "the run gives the prompt"
 	ownSession = "each iteration has a session of its own, or goes on with the last one with --continue of ralph run"
 )
 
-// need adds a flag with a value, unless it is there; names are how it is written, the first is added. Another value is refused.
+// need adds a flag with a value unless args have it; names are its spellings, of which the first is added. Another
+// value is an error.
 func (l *cmdline) need(value string, names ...string) {
 	at, written := l.find(names...)
 	if at < 0 {
@@ -81,14 +82,14 @@ func (l *cmdline) need(value string, names ...string) {
 	}
 }
 
-// ask adds a flag without a value, unless it is there; names are how it is written.
+// ask adds a flag without a value unless args have it; names are its spellings.
 func (l *cmdline) ask(names ...string) {
 	if at, _ := l.find(names...); at < 0 {
 		l.args = append(l.args, names[0])
 	}
 }
 
-// noPrompt takes out a flag for the prompt that has none, as users of another client write it, and refuses one that has.
+// noPrompt removes a prompt flag without a value, as users of another client write it, and rejects one with a value.
 func (l *cmdline) noPrompt(names ...string) {
 	at, written := l.find(names...)
 	switch {
@@ -104,11 +105,11 @@ func (l *cmdline) noPrompt(names ...string) {
 	}
 }
 
-// flags are those of a client that has no subcommands, and takes a prompt as the value of -p.
+// flags lists the flags of a client that has no subcommands and takes a prompt as the value of -p.
 type flags struct {
-	prompts  []string // refused: they give the prompt in another way
-	sessions []string // refused: they choose a session
-	format   []string // how the flag for the form of the output is written
+	prompts  []string // rejected: other ways to pass a prompt
+	sessions []string // rejected: they choose a session
+	format   []string // spellings of the flag for the output format
 	records  string   // its value
 	joined   bool     // --resume and its value are one argument
 }

@@ -17,20 +17,20 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// Dir is the folder of the runs in a project. What lies there is for people and programs that watch: nothing is resumed
-// from it, since agents and repositories can write it.
+// Dir is the directory of the runs in a project. Its files are for people and programs that watch: ralph resumes
+// nothing from them, since agents and repositories can write them.
 const Dir = ".ralph/runs"
 
-// folder is that of one run.
+// folder is the directory of one run.
 type folder struct {
 	root *os.Root
 	log  *os.File
 }
 
-// logFile has an event a line.
+// logFile has one event a line.
 const logFile = "run.jsonl"
 
-// openFolder opens the folder of the run, and adds the event that a kill kept from being written.
+// openFolder opens the directory of the run, and appends an event that was not written because of a kill.
 func (r *Runner) openFolder() error {
 	f, err := openFolder(r.plan.Home, r.plan.ID)
 	if ev := r.progress.Event; err == nil && ev != nil {
@@ -58,11 +58,11 @@ func openFolder(project, id string) (*folder, error) {
 	if err := root.MkdirAll(Dir, 0o755); err != nil {
 		return nil, err
 	}
-	name := path.Join(Dir, id) // for the user alone: an agent prints what it reads
+	name := path.Join(Dir, id) // readable by the user only: agents print what they read
 	if err := root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	if info, err := root.Stat(name); err != nil || !info.IsDir() { // a pipe would be waited for
+	if info, err := root.Stat(name); err != nil || !info.IsDir() { // opening a pipe would block
 		return nil, fmt.Errorf("%s is not a folder; remove it", name)
 	}
 	state.IgnoreDir(root, Dir)
@@ -73,7 +73,7 @@ func openFolder(project, id string) (*folder, error) {
 	log, err := own.OpenFile(logFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err == nil {
 		var info fs.FileInfo
-		if info, err = log.Stat(); err == nil && !info.Mode().IsRegular() { // a full pipe would hold the run up
+		if info, err = log.Stat(); err == nil && !info.Mode().IsRegular() { // a full pipe would block the run
 			log.Close()
 			err = fmt.Errorf("%s is not a regular file; remove it", path.Join(name, logFile))
 		}
@@ -90,7 +90,7 @@ func (f *folder) close() {
 	f.root.Close()
 }
 
-// append adds an event, in one write.
+// append writes an event in one call.
 func (f *folder) append(ev Event) error {
 	line, err := json.Marshal(ev)
 	if err == nil {
@@ -102,13 +102,13 @@ func (f *folder) append(ev Event) error {
 	return nil
 }
 
-// last gives the number of the last event, and cuts off what a kill left of a line.
+// last returns the number of the last event, and truncates a line left incomplete by a kill.
 func (f *folder) last() (int, error) {
 	info, err := f.log.Stat()
 	if err != nil {
 		return 0, err
 	}
-	const most = 1 << 20 // lines are far shorter
+	const most = 1 << 20 // far more than any line
 	start := max(info.Size()-most, 0)
 	b := make([]byte, info.Size()-start)
 	if _, err := f.log.ReadAt(b, start); err != nil && !errors.Is(err, io.EOF) {
@@ -122,17 +122,17 @@ func (f *folder) last() (int, error) {
 	}
 	lines := bytes.Split(bytes.TrimSuffix(b[:whole], []byte("\n")), []byte("\n"))
 	var ev Event
-	_ = json.Unmarshal(lines[len(lines)-1], &ev) // one that somebody else wrote has no number
+	_ = json.Unmarshal(lines[len(lines)-1], &ev) // lines that ralph did not write have no number
 	return ev.Seq, nil
 }
 
-// output makes the file for what iteration n prints. One that cannot be made keeps nothing: it is only for people.
+// output creates the file for the output of iteration n. If that fails, the output is not kept: it is only for people.
 func (f *folder) output(n int, kind string) *spool {
 	if f == nil {
 		return &spool{}
 	}
 	name := fmt.Sprintf("%04d.%s", n, kind)
-	_ = f.root.Remove(name) // an agent may have put a link or a pipe there
+	_ = f.root.Remove(name) // an agent may have created a link or a pipe
 	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return &spool{}
@@ -140,7 +140,7 @@ func (f *folder) output(n int, kind string) *spool {
 	return &spool{file, bufio.NewWriterSize(file, 64<<10), maxSpool}
 }
 
-// maxSpool is how much of the output of an iteration is kept on disk.
+// maxSpool bounds the output of an iteration on disk.
 const maxSpool = 64 << 20
 
 // spool writes the beginning of an output to a file.
@@ -165,11 +165,11 @@ func (s *spool) close() {
 	}
 }
 
-// lines hands over each line of what is written to it, cut to max bytes.
+// lines passes on each line written to it, cut to max bytes.
 type lines struct {
 	max  int
 	take func([]byte)
-	part bytes.Buffer // which doubles as it grows: append would leave several times as much behind
+	part bytes.Buffer // doubles as it grows; append would leave several times as much garbage
 }
 
 func (l *lines) Write(b []byte) (int, error) {
@@ -192,7 +192,7 @@ func (l *lines) Write(b []byte) (int, error) {
 
 func (l *lines) add(b []byte) { l.part.Write(b[:min(len(b), l.max-l.part.Len())]) }
 
-// end hands over what follows the last line end.
+// end passes on what follows the last line end.
 func (l *lines) end() {
 	if l.part.Len() > 0 {
 		l.take(bytes.TrimSuffix(l.part.Bytes(), []byte("\r")))
@@ -202,7 +202,7 @@ func (l *lines) end() {
 
 // tail keeps the end of what is written to it.
 type tail struct {
-	kept []byte // up to twice as much, so that most writes move nothing
+	kept []byte // up to max*2, so that most writes move nothing
 	max  int
 }
 
@@ -218,7 +218,7 @@ func (t *tail) Write(b []byte) (int, error) {
 
 func (t *tail) end() []byte { return t.kept[max(0, len(t.kept)-t.max):] }
 
-// newID names a run: when it began, to the millisecond, so that names sort as runs began; then chance.
+// newID returns an ID for a run: its start in milliseconds, so that IDs sort by start, then a random part.
 func newID(at time.Time) string {
 	at = at.UTC()
 	return fmt.Sprintf("%s-%03d%s", at.Format("20060102-150405"), at.Nanosecond()/1e6, strings.ToLower(rand.Text()[:4]))

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Func returns the adapter of an agent that is a Go function: each iteration is a call, which gets the prompt and with
-// [WithContinue] the session of the last result. [WithArgs] is optional. The context is done when the iteration has taken too
-// long or the run is interrupted; f must return then, since a call cannot be ended: a run whose agent does not return within
-// three seconds ends as [Failed]. An error, or a panic, is an iteration that [Crashed], unless the result has another outcome.
+// Func returns the adapter of an agent that is a Go function. Each iteration is a call of f with the prompt, and with
+// [WithContinue] the session of the last result; [WithArgs] is optional. The context is done when the iteration takes
+// too long or the run is interrupted. f must then return, since a call cannot be ended: if it does not within three
+// seconds, the run ends as [Failed]. An error or a panic is the outcome [Crashed] unless the result has another one.
 // name is what users call the agent.
 func Func(name string, f func(context.Context, Invocation) (Result, error)) Adapter {
 	return function{name: name, f: f}
@@ -27,7 +27,7 @@ type function struct {
 func (f function) Name() string   { return f.name }
 func (function) Reports() Reports { return Reports{Tokens: true, Cost: true} }
 
-// Command is only for showing: there is no process.
+// Command returns a command line to show: there is no process.
 func (f function) Command(i Invocation) (Command, error) {
 	args := slices.Clone(i.Args)
 	if len(args) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// geminiOutput reads -o stream-json. A message comes in parts.
+// geminiOutput parses -o stream-json. A message arrives in parts.
 type geminiOutput struct {
 	ending
 	res  Result
@@ -68,7 +68,7 @@ func (o *geminiOutput) Line(line []byte) (string, Outcome) {
 		if message := rec.Error.Message; rec.Status == "error" {
 			status := statusIn(message)
 			if strings.HasPrefix(message, "[API Error: ") && strings.Contains(strings.ToUpper(message), `"API_KEY_INVALID"`) {
-				status = 401 // it is sent with 400
+				status = 401 // the client reports it as 400
 			}
 			o.ending = ending{true, failure(status, rec.Error.Type), message}
 		}
@@ -89,7 +89,7 @@ func (o *geminiOutput) Result(p Process) Result {
 	return o.fill(res, p)
 }
 
-// byExit reads the exit status: one of the client's own, or the status of the failed request modulo 256.
+// byExit sets the outcome from the exit status: the client's own, or the status of the failed request modulo 256.
 func (o *geminiOutput) byExit(status int) {
 	switch status {
 	case 41:
@@ -103,7 +103,7 @@ func (o *geminiOutput) byExit(status int) {
 	}
 }
 
-// geminiProject is the folder of a project's sessions, which a file of the client names.
+// geminiProject returns the directory of a project's sessions, which a file of the client names.
 func geminiProject(config, dir string) string {
 	var known struct {
 		Projects map[string]string `json:"projects"`

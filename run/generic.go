@@ -10,9 +10,9 @@ import (
 	"github.com/ralph-sdk/ralph/internal/batch"
 )
 
-// Generic runs any command. The prompt is its last argument, or stands in the place of an argument {}; before one that begins with a hyphen
-// stands a line end, so that no program takes it for a flag. Its text is all that it prints, as far as that fits, and its outcome is
-// its exit status.
+// Generic returns an adapter for any command. The prompt replaces an argument {}, or is the last argument; if it begins
+// with a hyphen, a newline precedes it so that no program takes it for a flag. The text of the result is the end of the
+// output, and its outcome is the exit status.
 func Generic() Adapter { return generic{} }
 
 type generic struct{}
@@ -28,14 +28,14 @@ func (generic) Command(i Invocation) (Command, error) {
 	if len(i.Args) > 0 {
 		program := filepath.FromSlash(i.Args[0])
 		if filepath.Base(program) != program && !filepath.IsAbs(program) {
-			program = filepath.Join(i.Dir, program) // where it is started
+			program = filepath.Join(i.Dir, program) // relative to its working directory
 		}
 		if path, err := exec.LookPath(program); err == nil && batch.Is(path) {
 			return Command{}, fmt.Errorf("%s is a batch file, which can be given no prompt: cmd.exe would take parts of it for commands; name the program that it starts, or give --client", i.Args[0])
 		}
 	}
 	prompt := i.Prompt
-	if strings.HasPrefix(prompt, "-") { // such as a list, or what a file says: it is no flag
+	if strings.HasPrefix(prompt, "-") { // such as a list or the content of a file; it must not look like a flag
 		prompt = "\n" + prompt
 	}
 	args := slices.Clone(i.Args)
@@ -49,7 +49,7 @@ func (generic) Command(i Invocation) (Command, error) {
 
 func (generic) Output() Output { return &printed{tail{max: maxText}} }
 
-// printed is the end of all that was printed.
+// printed keeps the end of the output.
 type printed struct{ tail }
 
 func (p *printed) Line(line []byte) (string, Outcome) {
@@ -62,5 +62,5 @@ func (p *printed) Result(Process) Result {
 	return Result{Text: strings.TrimSpace(strings.ToValidUTF8(string(p.end()), "\ufffd"))}
 }
 
-// maxArgument is how long one argument may be: Linux has the smallest bound, with its final zero.
+// maxArgument is the maximum size of an argument on Linux, the smallest of all systems, without the final zero.
 const maxArgument = 128<<10 - 1

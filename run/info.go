@@ -6,29 +6,29 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 )
 
-// Info is a run that is kept.
+// Info describes a kept run.
 type Info struct {
 	ID      string            `json:"id"`
 	Root    string            `json:"root"` // where the agent works
-	Home    string            `json:"home"` // the project that it belongs to
+	Home    string            `json:"home"` // the project in which it is listed
 	Policy  string            `json:"policy"`
 	Client  string            `json:"client"`
 	Args    []string          `json:"args"` // as in [Event]
-	Command []string          `json:"-"`    // Args with the values
-	Prompt  string            `json:"-"`    // of the user
+	Command []string          `json:"-"`    // Args including the values
+	Prompt  string            `json:"-"`    // the user's
 	Started time.Time         `json:"started"`
-	Latest  time.Time         `json:"latest"` // when something happened last
+	Latest  time.Time         `json:"latest"` // the time of the last event
 	Running bool              `json:"running"`
-	Waiting string            `json:"waiting,omitempty"` // why it waits now, "" if it does not
-	Until   *time.Time        `json:"until,omitempty"`   // it waits until then at the latest, nil while it is paused
-	Ended   End               `json:"ended,omitempty"`   // "" if it runs, or was killed
-	Why     string            `json:"why,omitempty"`     // it ended
+	Waiting string            `json:"waiting,omitempty"` // why it is waiting, "" if it is not
+	Until   *time.Time        `json:"until,omitempty"`   // the latest end of the wait, nil while paused
+	Ended   End               `json:"ended,omitempty"`   // "" if it is running or was killed
+	Why     string            `json:"why,omitempty"`     // the reason for Ended
 	Limits  Limits            `json:"limits"`
 	Totals  Totals            `json:"totals"` // up to Latest
 	Labels  map[string]string `json:"labels,omitempty"`
 }
 
-// Find reads a run that [WithState] keeps in a directory.
+// Find returns a run that [WithState] kept in the directory state.
 func Find(state, id string) (Info, error) {
 	disk := store.Open(state)
 	c, err := readRun(disk, id)
@@ -54,14 +54,14 @@ func Find(state, id string) (Info, error) {
 	return info, nil
 }
 
-// Live returns the ID of the run of a policy that is under way in a project, "" if there is none. The project of a run in
-// a worktree is the worktree.
+// Live returns the ID of the policy's live run in a project, or "" if there is none. The project of a run in a worktree
+// is the worktree.
 func Live(state, root, policy string) (id string, err error) {
 	return store.Open(state).LiveRun(root, policy)
 }
 
-// List reads the runs that are kept in a directory, the latest first: those of one project, or all if root is "". What
-// cannot be read is left out.
+// List returns the runs kept in the directory state, latest first: those of one project, or all if root is "". It skips
+// what it cannot read.
 func List(state, root string) ([]Info, error) {
 	ids, err := store.Open(state).Runs()
 	var all []Info

@@ -9,10 +9,10 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 )
 
-// Option changes a [Runner].
+// Option configures a [Runner].
 type Option func(*Runner) error
 
-// set is an option that is never refused.
+// set returns an option that cannot fail.
 func set(to func(*Runner)) Option {
 	return func(r *Runner) error {
 		to(r)
@@ -20,8 +20,8 @@ func set(to func(*Runner)) Option {
 	}
 }
 
-// Limits bound a run. Zero fields are the defaults: 100 iterations and 24 hours; tokens and cost are unbounded.
-// Tokens and cost are known after an iteration, so the run may be over them by one.
+// Limits bounds a run. Zero fields mean the defaults: 100 iterations and 24 hours; tokens and cost are unlimited.
+// Tokens and cost are known after an iteration, so a run may exceed them by one.
 type Limits struct {
 	Iterations int           `json:"iterations,omitempty"`
 	Elapsed    time.Duration `json:"elapsed_ns,omitempty"`
@@ -36,40 +36,39 @@ const (
 	DefaultIteration  = time.Hour
 )
 
-// WithArgs sets the command line of the agent: the program and its flags.
+// WithArgs sets the agent's command line: the program and its flags.
 func WithArgs(args ...string) Option {
 	return set(func(r *Runner) { r.plan.Args = args })
 }
 
-// WithName sets the name under which the policy is known, see [loop.WithName]. Hooks of the policy step aside for the run if
-// they have the same. Without it that is the program's file name.
+// WithName sets the name of the policy, see [loop.WithName]. Hooks for a policy of the same name leave decisions to the
+// run. The default is the program's file name.
 func WithName(name string) Option {
 	return set(func(r *Runner) { r.name = name })
 }
 
-// WithDir sets the project, in which the agent is started. Without it, that is the working directory.
+// WithDir sets the project in which the agent works. The default is the working directory.
 func WithDir(dir string) Option {
 	return set(func(r *Runner) { r.plan.Root = dir })
 }
 
-// WithHome sets the project that the run belongs to, where that is not the one in which the agent works: the folder of
-// the run lies there, and it is listed there.
+// WithHome sets the project that lists the run and has its directory, if the agent works in another one.
 func WithHome(dir string) Option {
 	return set(func(r *Runner) { r.plan.Home = dir })
 }
 
-// WithPrompt sets the prompt of the first iteration. Without it the policy is asked first, and its continue text is the prompt.
+// WithPrompt sets the prompt of the first iteration. By default it is the policy's continue text.
 func WithPrompt(text string) Option {
 	return set(func(r *Runner) { r.plan.Prompt = text })
 }
 
-// WithUntil ends the run by success once the agent's last message has this text, where it is not code, a quote or negated.
-// A text within the tag <promise> must be in it there too.
+// WithUntil ends the run with success once the agent's last message contains text outside of code, quotes and
+// negations. Text in the tag <promise> must be in the tag there too.
 func WithUntil(text string) Option {
 	return set(func(r *Runner) { r.plan.Until = text })
 }
 
-// WithLimits bounds the run.
+// WithLimits sets the limits of the run.
 func WithLimits(l Limits) Option {
 	return func(r *Runner) error {
 		if l.Iterations < 0 || l.Elapsed < 0 || l.Tokens < 0 || l.Cost < 0 {
@@ -80,7 +79,8 @@ func WithLimits(l Limits) Option {
 	}
 }
 
-// WithIteration bounds the time of one iteration, an hour if it is not given. After it, the iteration ends as [Timeout], and what it printed counts.
+// WithIteration sets the time limit of one iteration; the default is an hour. An iteration that exceeds it ends as
+// [Timeout], and its output counts.
 func WithIteration(d time.Duration) Option {
 	return func(r *Runner) error {
 		if d <= 0 {
@@ -91,18 +91,18 @@ func WithIteration(d time.Duration) Option {
 	}
 }
 
-// WithContinue goes on with the client's session where an iteration ended well, in place of a fresh one.
+// WithContinue resumes the client's session if an iteration ended well, instead of starting a fresh one.
 func WithContinue() Option {
 	return set(func(r *Runner) { r.plan.Continue = true })
 }
 
-// WithLabels keeps texts with the run for the program that starts it, see [Info].
+// WithLabels keeps labels with the run for the calling program, see [Info].
 func WithLabels(labels map[string]string) Option {
 	return set(func(r *Runner) { r.plan.Labels = labels })
 }
 
-// WithState keeps the run in a directory of ralph's own, so that it can be resumed, and its events and outputs
-// in [Dir] of the project. Without it nothing is kept.
+// WithState keeps the run in a directory of ralph, so that it can be resumed, and its events and output in [Dir] of the
+// project. By default nothing is kept.
 func WithState(dir string) Option {
 	return func(r *Runner) error {
 		if dir == "" {
@@ -113,43 +113,44 @@ func WithState(dir string) Option {
 	}
 }
 
-// WithLoop adds options of the loop that decides. The store of memories is the run's own.
+// WithLoop adds options of the loop that decides. The run sets the store of memories.
 func WithLoop(opts ...loop.Option) Option {
 	return set(func(r *Runner) { r.loopOptions = append(r.loopOptions, opts...) })
 }
 
-// WithProject sets where the memories are kept that loops of a project share. Without it that is the process.
+// WithProject sets the store for memory that loops of a project share. The default is in memory.
 func WithProject(s loop.Store) Option {
 	return set(func(r *Runner) { r.project = s })
 }
 
-// WithEnv sets the environment of the agent, each NAME=VALUE. Without it that is the environment of the process.
+// WithEnv sets the environment of the agent, each NAME=VALUE. The default is the environment of the process.
 func WithEnv(env []string) Option {
 	return set(func(r *Runner) { r.env = env })
 }
 
-// WithInterrupt sets what ends the run after the iteration in progress, once it is closed. A context that is done ends that iteration too.
+// WithInterrupt sets a channel that ends the run after the current iteration once it is closed. A done context ends
+// that iteration, too.
 func WithInterrupt(c <-chan struct{}) Option {
 	return set(func(r *Runner) { r.interrupt = c })
 }
 
-// Control is what the world wants of a run.
+// Control is what the user wants a run to do. The zero value is to continue.
 type Control uint8
 
 // The controls.
 const (
 	GoOn  Control = iota
-	Pause         // wait before the next iteration; the time counts
-	Leave         // end after the iteration in progress, as an interruption
+	Pause         // wait before the next iteration; time keeps counting
+	Leave         // end after the current iteration, as interrupted
 )
 
-// WithControl sets what is asked before each iteration, and every second while the run waits.
+// WithControl sets a function that the run calls before each iteration, and every second while it waits.
 func WithControl(ask func() Control) Option {
 	return set(func(r *Runner) { r.control = ask })
 }
 
-// Resume goes on with the run of this id, which [WithState] kept. Its command line, limits and prompt are those with which
-// it was started; options for them have no effect, but for those of [WithLimits] that are not zero.
+// Resume continues the run with this ID, which [WithState] kept. It keeps its command line, limits and prompt; options
+// for them have no effect, except nonzero fields of [WithLimits].
 func Resume(id string) Option {
 	return func(r *Runner) error {
 		if id == "" {

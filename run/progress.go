@@ -15,33 +15,33 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// phase is what a run does next.
+// phase is the next step of a run.
 type phase string
 
 const (
 	first     phase = ""          // get the first prompt
 	ready     phase = "ready"     // start an iteration
-	iterating phase = "iterating" // it runs
-	deciding  phase = "deciding"  // ask the policy about it
+	iterating phase = "iterating" // an iteration is running
+	deciding  phase = "deciding"  // evaluate the policy
 )
 
-// progress is how far a run is. With the plan it is all that a run needs to go on.
+// progress is the state of a run. With the plan it is all that is needed to continue the run.
 type progress struct {
 	Phase      phase           `json:"phase"`
 	End        End             `json:"end,omitempty"`
-	Resumed    int             `json:"resumed,omitempty"` // how often it went on after its end
-	Iterations int             `json:"iterations"`        // that were started
+	Resumed    int             `json:"resumed,omitempty"` // how often it was resumed after its end
+	Iterations int             `json:"iterations"`        // iterations started
 	Prompt     string          `json:"prompt,omitempty"`
-	Agent      process.ID      `json:"agent,omitzero"` // that runs
+	Agent      process.ID      `json:"agent,omitzero"` // the running agent
 	Tokens     int             `json:"tokens,omitempty"`
-	UsedBy     string          `json:"used_by,omitempty"` // the session whose tokens are counted up to Used
+	UsedBy     string          `json:"used_by,omitempty"` // the session to which Used applies
 	Used       int             `json:"used,omitempty"`
 	Cost       *float64        `json:"cost_usd,omitempty"`
 	Outcomes   map[Outcome]int `json:"outcomes,omitempty"`
 	Crashes    int             `json:"crashes,omitempty"` // in a row
 	Limited    int             `json:"limited,omitempty"` // rate limits in a row
 
-	// Of the latest iteration that the policy is asked about.
+	// Of the latest iteration that the policy evaluates.
 	Outcome    Outcome   `json:"outcome,omitempty"`
 	Text       string    `json:"text,omitempty"`
 	Exit       int       `json:"exit,omitempty"`
@@ -50,14 +50,14 @@ type progress struct {
 	ResetsAt   time.Time `json:"resets_at,omitzero"`
 
 	Memory *rules.Memory `json:"memory,omitempty"`
-	Seq    int           `json:"seq"` // of the latest event
+	Seq    int           `json:"seq"` // number of the latest event
 	Event  *Event        `json:"event,omitempty"`
 }
 
-// maxText is how much of the agent's last message is kept for the policy: what it promises stands at the end.
+// maxText bounds the agent's last message that is kept for the policy; promises are at its end.
 const maxText = 1 << 20
 
-// after takes the result of an iteration.
+// after records the result of an iteration.
 func (p *progress) after(res Result, exit int) {
 	p.Agent = process.ID{}
 	p.count(res.Outcome)
@@ -84,7 +84,7 @@ func (p *progress) after(res Result, exit int) {
 	p.Outcome, p.Text, p.Exit, p.Session, p.Transcript = res.Outcome, res.Text, exit, res.Session, res.Transcript
 }
 
-// tokens are those of an iteration. What a session that went on had used before is already counted.
+// tokens returns the tokens of an iteration: those that a resumed session had used before are already counted.
 func (p *progress) tokens(res Result) int {
 	if res.Used == 0 {
 		return res.Tokens
@@ -97,7 +97,7 @@ func (p *progress) tokens(res Result) int {
 	return res.Used - before
 }
 
-// count counts an outcome, in a new map: events keep the old one.
+// count counts an outcome, in a new map because events keep the old one.
 func (p *progress) count(o Outcome) {
 	p.Outcomes = maps.Clone(p.Outcomes)
 	if p.Outcomes == nil {
@@ -106,15 +106,15 @@ func (p *progress) count(o Outcome) {
 	p.Outcomes[o]++
 }
 
-// checkpoint is what is kept of a run.
+// checkpoint is the saved form of a run.
 type checkpoint struct {
-	V        int      `json:"v"` // 1
+	V        int      `json:"v"` // the version, 1
 	Plan     plan     `json:"plan"`
 	Progress progress `json:"progress"`
 }
 
-// say numbers an event and makes it known: first it is kept with the progress, then it is written to the folder,
-// then it is shown. A run that is killed in between writes it when it is resumed.
+// say numbers an event, then saves it with the progress, writes it to the directory, and yields it. A run killed in
+// between writes it when it is resumed.
 func (r *Runner) say(ev Event) error {
 	ev.V, ev.Time, ev.Run = 1, r.now(), r.plan.ID
 	if ev.Kind == AgentOutput {
@@ -132,7 +132,7 @@ func (r *Runner) say(ev Event) error {
 	return err
 }
 
-// keep writes the checkpoint.
+// keep saves the checkpoint.
 func (r *Runner) keep() error {
 	if r.disk == nil {
 		return nil
@@ -147,7 +147,8 @@ func (r *Runner) keep() error {
 	return nil
 }
 
-// recall reads the run to resume. It is read again under the run's lock: until then another process may have run it.
+// recall reads the run to resume. It reads again under the run's lock, since another process may have run it until
+// then.
 func (r *Runner) recall() error {
 	if r.disk == nil {
 		return errors.New("a run is resumed from where it was kept: add WithState")
@@ -201,7 +202,7 @@ func readRun(disk *store.Store, id string) (c checkpoint, err error) {
 	return c, nil
 }
 
-// hold takes the lock of the run's policy in its project: two runs of one policy would work on the same task.
+// hold takes the lock of the policy in its project: two runs of one policy would work on the same task.
 func (r *Runner) hold(ctx context.Context) (release func(), err error) {
 	release, live, err := r.disk.HoldRun(ctx, r.plan.Root, r.plan.Policy, r.plan.ID)
 	if live != "" {

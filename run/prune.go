@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// What is kept of old runs of a project. The latest ones are kept first.
+// Bounds on what is kept of a project's old runs. The latest are kept first.
 const (
 	maxAge  = 30 * 24 * time.Hour
-	maxKept = 1 << 30 // bytes of all folders
+	maxKept = 1 << 30 // bytes in all directories
 )
 
-// prune forgets old runs of the project. It is best effort: what cannot be removed now is removed another time.
+// prune removes old runs of the project. It is best effort: the next run tries again.
 func (r *Runner) prune() {
 	all, _ := List(r.disk.Dir(), r.plan.Home)
 	project, err := os.OpenRoot(r.plan.Home)
@@ -34,13 +34,13 @@ func (r *Runner) prune() {
 		if left >= 0 && r.now().Sub(info.Latest) < maxAge {
 			continue
 		}
-		if runs.RemoveAll(info.ID) == nil { // first, so that what is left is found again
+		if runs.RemoveAll(info.ID) == nil { // remove it first, so that an incomplete removal is found again
 			_ = r.disk.RemoveRun(info.ID)
 		}
 	}
 }
 
-// size is how many bytes the files of a run have.
+// size returns the total size of a run's files.
 func size(runs *os.Root, id string) (n int64) {
 	entries, err := fs.ReadDir(runs.FS(), id)
 	if err != nil {

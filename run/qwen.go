@@ -2,11 +2,11 @@ package run
 
 import "github.com/ralph-sdk/ralph/host"
 
-// qwenOutput reads -o stream-json, which is like Claude Code's but for the result record: its usage is that of the whole
-// session, so messages are counted.
+// qwenOutput parses -o stream-json, which differs from Claude Code's in the result record: its usage is that of the
+// whole session, so messages are counted.
 type qwenOutput struct {
 	claudeOutput
-	last string // the text before that of the last message, which may stand for a failed request
+	last string // the text before the last message, which may be about a failed request
 }
 
 type qwenRecord struct {
@@ -35,7 +35,7 @@ func (o *qwenOutput) result(rec qwenRecord) {
 	o.ending = ending{said: true, outcome: OK}
 	switch {
 	case rec.IsError:
-		// There is no field for the status of the request.
+		// The record has no field for the HTTP status.
 		o.ending = ending{true, failure(statusIn(rec.Error.Message)), rec.Error.Message}
 		if o.res.Text == rec.Error.Message {
 			o.res.Text = o.last
@@ -48,7 +48,7 @@ func (o *qwenOutput) result(rec qwenRecord) {
 func (o *qwenOutput) Result(p Process) Result {
 	res := o.res
 	res.Tokens = o.spent.total()
-	if p.Exit == 53 || p.Exit == 55 { // turns; time or tool calls
+	if p.Exit == 53 || p.Exit == 55 { // limits of turns; of time or tool calls
 		o.outcome = TurnLimit
 	}
 	res.Transcript = p.file(p.configDir(host.Qwen), "projects", slug(o.cwd, p.Dir), "chats", id(res.Session)+".jsonl")

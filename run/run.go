@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Runner is one run of an agent, made by [New]. It runs once.
+// Runner is one run of an agent. Use [New] to make one. It runs only once.
 type Runner struct {
 	used    atomic.Bool
 	adapter Adapter
@@ -27,7 +27,7 @@ type Runner struct {
 	loop    *loop.Loop
 	plan    plan
 	now     func() time.Time
-	backoff func(n int) time.Duration // before the n-th try after a failure, from 1
+	backoff func(n int) time.Duration // before retry n, from 1
 
 	disk        *store.Store
 	project     loop.Store
@@ -36,18 +36,18 @@ type Runner struct {
 	interrupt   <-chan struct{}
 	control     func() Control
 	resume      string
-	limits      Limits // of the options; a resumed run has others where they are zero
+	limits      Limits // from the options; a resumed run replaces zero fields
 
 	progress progress
 	folder   *folder
 	emit     func(Event)
 }
 
-// plan is what a run is to do. Only its limits can change, when the run is resumed.
+// plan is what a run should do. Only its limits can change, when the run is resumed.
 type plan struct {
 	ID        string        `json:"id"`
 	Root      string        `json:"root"`
-	Home      string        `json:"home"` // the project that the run belongs to
+	Home      string        `json:"home"` // the project that lists the run
 	Policy    string        `json:"policy"`
 	Client    string        `json:"client"`
 	Args      []string      `json:"args"`
@@ -61,7 +61,7 @@ type plan struct {
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
-// New makes a run of a policy and a client. The error says what cannot be combined.
+// New returns a run of a policy with a client. It returns an error if options conflict.
 func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 	switch {
 	case p == nil:
@@ -95,7 +95,7 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 	return r, nil
 }
 
-// prepare completes the plan, or reads that of the run to resume.
+// prepare completes the plan, or reads the plan of the run to resume.
 func (r *Runner) prepare(p *rules.Program) error {
 	if r.resume != "" {
 		return r.recall()
@@ -130,7 +130,7 @@ func (r *Runner) prepare(p *rules.Program) error {
 	if err := r.reported(Limits{Tokens: max(pl.Limits.Tokens, of.Tokens), Cost: max(pl.Limits.Cost, of.Cost)}); err != nil {
 		return err
 	}
-	// What the policy allows goes before the defaults; that it allows less is its own business.
+	// The policy's limits replace the defaults. The loop itself enforces a lower elapsed limit.
 	if pl.Limits.Iterations == 0 {
 		pl.Limits.Iterations = cmp.Or(of.Iterations, DefaultIterations)
 	}
@@ -149,7 +149,7 @@ func (r *Runner) prepare(p *rules.Program) error {
 	return nil
 }
 
-// reported refuses a limit on what the client does not report: it could never be hit.
+// reported returns an error for a limit on what the client does not report, since it would never be reached.
 func (r *Runner) reported(l Limits) error {
 	can := r.adapter.Reports()
 	switch {
@@ -161,7 +161,7 @@ func (r *Runner) reported(l Limits) error {
 	return nil
 }
 
-// ID returns the name of the run.
+// ID returns the ID of the run.
 func (r *Runner) ID() string {
 	if r == nil {
 		return ""
@@ -169,9 +169,9 @@ func (r *Runner) ID() string {
 	return r.plan.ID
 }
 
-// Run returns the events of the run as they come; the last one is a run_end. Breaking out of the loop over them ends the
-// run, as a context that is done does: the agent and all that it started are ended before the loop ends. A Runner that was
-// used already, or that [New] did not make, and a nil context have one event, a run_end with the error in Why.
+// Run yields the events of the run as they happen; the last one is a run_end. Breaking out of the range loop, or a done
+// ctx, ends the run: Run ends the agent and all processes that it started before it returns. If the Runner was already
+// used or was not made by [New], or if ctx is nil, the only event is a run_end with the error in Why.
 func (r *Runner) Run(ctx context.Context) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		why := ""
@@ -200,7 +200,7 @@ func (r *Runner) Run(ctx context.Context) iter.Seq[Event] {
 	}
 }
 
-// ended is an error with which a run ends, and why.
+// ended is an error that ends a run, with the reason.
 type ended struct {
 	end  End
 	rule string
@@ -226,7 +226,7 @@ func (r *Runner) run(ctx context.Context) {
 		e = endf(Failed, "%s", err)
 	}
 	last := Event{Kind: RunEnd, Ended: e.end, Rule: e.rule, Why: e.why, Totals: r.totals()}
-	if release == nil { // what is kept of the run belongs to the process that runs it
+	if release == nil { // the kept run belongs to the process that holds its lock
 		last.V, last.Time, last.Run = 1, r.now(), r.plan.ID
 		r.emit(last)
 		return
@@ -238,7 +238,8 @@ func (r *Runner) run(ctx context.Context) {
 	}
 }
 
-// begin takes the run's lock, opens its folder, and says that it begins. release is nil if the lock was not taken.
+// begin takes the run's lock, opens its directory, and yields the first event. release is nil if it did not take the
+// lock.
 func (r *Runner) begin(ctx context.Context) (release func(), err error) {
 	release = func() {}
 	if r.disk != nil {
@@ -253,7 +254,7 @@ func (r *Runner) begin(ctx context.Context) (release func(), err error) {
 			release()
 			return nil, err
 		}
-		process.Leftovers(r.progress.Agent, r.mark(), grace) // an earlier process of this run was killed
+		process.Leftovers(r.progress.Agent, r.mark(), grace) // a previous process of this run was killed
 	}
 	if r.disk != nil {
 		if err := r.openFolder(); err != nil {
@@ -264,18 +265,18 @@ func (r *Runner) begin(ctx context.Context) (release func(), err error) {
 	return release, r.say(Event{Kind: kind, Policy: r.plan.Policy, Client: r.plan.Client, Args: withoutValues(r.plan.Args)})
 }
 
-// step does what comes next, by the phase. Each phase ends with a checkpoint, from which a killed run goes on.
+// step takes the next step, by the phase. Each phase ends with a checkpoint, from which a killed run continues.
 func (r *Runner) step(ctx context.Context) error {
 	switch r.progress.Phase {
 	case first:
-		if err := r.waitWhilePaused(ctx); err != nil { // the policy would not be asked
+		if err := r.waitWhilePaused(ctx); err != nil { // a paused policy does not decide
 			return err
 		}
 		return r.firstPrompt(ctx)
-	case iterating: // it was killed in the middle of an iteration
+	case iterating: // killed during an iteration
 		return r.lost()
 	case deciding:
-		if r.control() == Leave { // the policy's loops may be ended too, and would say so
+		if r.control() == Leave { // the policy may have stopped its loops too, and would report that instead
 			return errStopped()
 		}
 		if err := r.waitWhilePaused(ctx); err != nil {
@@ -287,7 +288,7 @@ func (r *Runner) step(ctx context.Context) error {
 	}
 }
 
-// iterate runs the agent once.
+// iterate runs one iteration.
 func (r *Runner) iterate(ctx context.Context) error {
 	p := &r.progress
 	if err := r.ready(ctx); err != nil {
@@ -310,7 +311,7 @@ func (r *Runner) iterate(ctx context.Context) error {
 	if err != nil {
 		return endf(Failed, "iteration %d is not started: %v", n, err)
 	}
-	p.Phase, p.Iterations = iterating, n // a start counts whatever becomes of it, also if this process is killed now
+	p.Phase, p.Iterations = iterating, n // a start counts even if this process is killed now
 	if err := r.say(Event{Kind: IterationStart, Iteration: n, Prompt: len(p.Prompt)}); err != nil {
 		return err
 	}
@@ -319,7 +320,7 @@ func (r *Runner) iterate(ctx context.Context) error {
 	case errors.Is(err, errStuck):
 		return endf(Failed, "iteration %d: %v", n, err)
 	case err != nil:
-		p.Phase, p.Iterations = ready, n-1 // nothing was started that could be lost
+		p.Phase, p.Iterations = ready, n-1 // nothing was started
 		return endf(Failed, "the agent cannot be started: %v", err)
 	}
 	p.after(res, exit.Exit)
@@ -336,12 +337,12 @@ func (r *Runner) iterate(ctx context.Context) error {
 	return r.consequence(res)
 }
 
-// consequence ends the run where the outcome of an iteration does, whatever the policy says.
+// consequence ends the run if the outcome of an iteration requires it, regardless of the policy.
 func (r *Runner) consequence(res Result) error {
 	p := &r.progress
 	switch {
 	case res.Outcome == Auth || res.Outcome == Billing:
-		p.Phase = ready // when it is resumed
+		p.Phase = ready // for a resumed run
 		why := "the client cannot sign in"
 		if res.Outcome == Billing {
 			why = "the account cannot pay"
@@ -355,10 +356,10 @@ func (r *Runner) consequence(res Result) error {
 	return nil
 }
 
-// maxCrashes is how often in a row the client may fail.
+// maxCrashes is how often in a row the client may crash.
 const maxCrashes = 3
 
-// lost says that the iteration died with the runner.
+// lost records that the iteration was lost because ralph was killed.
 func (r *Runner) lost() error {
 	r.progress.Phase = ready
 	r.progress.Agent = process.ID{}
@@ -390,7 +391,7 @@ func (r *Runner) ready(ctx context.Context) error {
 
 func errStopped() error { return endf(Cancelled, "the run was stopped") }
 
-// interrupted says whether the user wants the run to end.
+// interrupted returns an error if the user wants the run to end.
 func (r *Runner) interrupted(ctx context.Context) error {
 	select {
 	case <-r.interrupt:

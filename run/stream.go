@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// decode reads a line of a stream of JSON records. What is not an object is no record: clients also print warnings. A field
-// of another type than expected is zero.
+// decode parses a line of a stream of JSON records. ok is false for anything but an object: clients also print
+// warnings. A field of an unexpected type is zero.
 func decode[T any](line []byte) (rec T, ok bool) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || line[0] != '{' {
@@ -25,21 +25,21 @@ func decode[T any](line []byte) (rec T, ok bool) {
 	return rec, err == nil || errors.As(err, &mistyped)
 }
 
-// ending is how a client says that an iteration went.
+// ending is the outcome of an iteration as the client reports it.
 type ending struct {
-	said    bool // it did say
+	said    bool // the client reported one
 	outcome Outcome
 	problem string
 }
 
-// fill completes a result. A client that always says how it went, and did not, has crashed.
+// fill completes a result. A client that exits without its usual result record counts as crashed.
 func (e ending) fill(res Result, p Process) Result {
 	res.Outcome, res.Problem = e.outcome, strings.TrimSpace(e.problem)
 	switch {
 	case !e.said && res.Outcome == "" && p.Exit == 0 && p.Signal == "":
 		res.Outcome, res.Problem = Crashed, "the client ended without saying how it went"
 	case res.Outcome == OK && (p.Exit != 0 || p.Signal != ""):
-		res.Outcome = "" // it failed after that
+		res.Outcome = "" // it failed after its report
 	}
 	if len(res.Text) > maxText {
 		res.Text = res.Text[len(res.Text)-maxText:]
@@ -51,8 +51,8 @@ func (e ending) fill(res Result, p Process) Result {
 	return res
 }
 
-// failure is what the names that a client has for a failure mean, else the HTTP status of the model's server; Crashed if
-// neither is known.
+// failure returns the outcome for a client's names for a failure, or for the HTTP status of the model's server; Crashed
+// if both are unknown.
 func failure(status int, names ...string) Outcome {
 	for _, name := range append(names, strconv.Itoa(status)) {
 		switch name {
@@ -73,7 +73,7 @@ func failure(status int, names ...string) Outcome {
 	return Crashed
 }
 
-// statusIn is the status of a failed request in the message of a client that has no field for it, 0 if it names none.
+// statusIn returns the HTTP status in the message of a client that has no field for it, or 0.
 func statusIn(message string) int {
 	m := regexp.MustCompile(`(?s)(?:^\[API Error: (?:.*?"code":\s*)?|\b(?:unexpected status|last status:) )([1-5][0-9][0-9])\b`).FindStringSubmatch(message)
 	if m == nil {
@@ -83,7 +83,7 @@ func statusIn(message string) int {
 	return status
 }
 
-// calling is what a tool is called with, in a few words: its name and the first argument that is a text.
+// calling returns a tool's name and its first string argument, shortened.
 func calling(tool string, args json.RawMessage) string {
 	for c := jsontext.Value(args).Members(); c.Next(); {
 		if text, _ := c.Value.Decode(); text != "" {
@@ -93,7 +93,7 @@ func calling(tool string, args json.RawMessage) string {
 	return tool
 }
 
-// firstLine is the first line of a text that is not blank.
+// firstLine returns the first line of text that is not blank.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -103,7 +103,7 @@ func firstLine(text string) string {
 	return ""
 }
 
-// block is a part of a message of Claude Code, which Qwen Code writes too.
+// block is a part of a message of Claude Code; Qwen Code writes the same.
 type block struct {
 	Type  string          `json:"type"`
 	Text  string          `json:"text"`
@@ -111,14 +111,14 @@ type block struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// message is one that an agent wrote.
+// message is a message of an agent.
 type message struct {
 	ID      string  `json:"id"`
 	Content []block `json:"content"`
 	Usage   usage   `json:"usage"`
 }
 
-// usage is that of a message or a turn, as Anthropic counts: input is without what the cache holds.
+// usage is the usage of a message or a turn, as Anthropic counts: input excludes cached tokens.
 type usage struct {
 	Input       count `json:"input_tokens"`
 	Output      count `json:"output_tokens"`
@@ -131,7 +131,7 @@ func (u usage) sum() int {
 	return plus(int(cmp.Or(u.Total, u.Input+u.Output+u.CacheRead+u.CacheCreate)), 0)
 }
 
-// read gives the last text of a message, and what the agent is doing.
+// read returns the last text of a message, and what the agent is doing.
 func (m message) read() (text, shown string) {
 	for _, b := range m.Content {
 		switch {
@@ -144,7 +144,7 @@ func (m message) read() (text, shown string) {
 	return text, shown
 }
 
-// spent counts the tokens of messages. A message is written again with each of its parts.
+// spent counts the tokens of messages. A client writes a message again with each of its parts.
 type spent struct {
 	before int
 	id     string
@@ -158,7 +158,7 @@ func (s *spent) message(m message) {
 	s.id, s.now = m.ID, max(s.now, m.Usage.sum())
 }
 
-// next says that what follows belongs to another message.
+// next begins another message.
 func (s *spent) next() { s.before, s.now, s.id = s.total(), 0, "" }
 
 func (s *spent) total() int { return plus(s.before, s.now) }

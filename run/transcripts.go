@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/home"
 )
 
-// getenv reads the environment of the process. The last value counts.
+// getenv returns a variable of the process. The last value counts.
 func (p Process) getenv(name string) string {
 	value := ""
 	for _, v := range p.Env {
@@ -22,14 +22,14 @@ func (p Process) getenv(name string) string {
 	return value
 }
 
-// configDir is where a client keeps its files, "" if that is not known.
+// configDir returns the directory of a client's files, "" if unknown.
 func (p Process) configDir(client string) string {
 	h, _ := host.Lookup(client)
 	return h.Settings.Dir.In(p.getenv, home.Dir(p.getenv))
 }
 
-// file is the session file that parts of a path lead to, "" if it is not there, or if a part is not known. The last part may be a
-// pattern.
+// file returns the session file at the joined parts, or "" if it does not exist or if a part is unknown. The last part
+// may be a pattern.
 func (p Process) file(parts ...string) string {
 	for _, part := range parts {
 		if part == "" {
@@ -48,13 +48,13 @@ func (p Process) file(parts ...string) string {
 	found := ""
 	for _, e := range names {
 		if ok, _ := filepath.Match(parts[last], e.Name()); ok && e.Type().IsRegular() {
-			found = filepath.Join(dir, e.Name()) // names with a time are in its order
+			found = filepath.Join(dir, e.Name()) // names begin with a time, so the last is the latest
 		}
 	}
 	return found
 }
 
-// used is how many tokens a session has used, as its file says; 0 if it does not.
+// used returns how many tokens a session has used according to its file; 0 if it does not have them.
 func used(path string) int {
 	if path == "" {
 		return 0
@@ -66,7 +66,7 @@ func used(path string) int {
 	return s.TotalTokens(context.Background())
 }
 
-// id is a session as a part of a file's name, "" if it cannot be one.
+// id returns a session as a part of a file name, or "" if it cannot be one.
 func id(session string) string {
 	odd := func(r rune) bool { return !plain(r) && r != '-' }
 	if len(session) < 8 || len(session) > 64 || strings.ContainsFunc(session, odd) {
@@ -75,7 +75,8 @@ func id(session string) string {
 	return session
 }
 
-// slug is a directory as Claude Code and Qwen Code name the folder of its sessions.
+// slug returns a client's name for the directory of the sessions in cwd: Claude Code and Qwen Code replace all but
+// letters and digits.
 func slug(cwd, dir string) string {
 	return strings.Map(func(r rune) rune {
 		if plain(r) {
@@ -85,5 +86,5 @@ func slug(cwd, dir string) string {
 	}, cmp.Or(cwd, dir))
 }
 
-// plain reports whether r is a letter or a digit of ASCII.
+// plain reports whether r is an ASCII letter or digit.
 func plain(r rune) bool { return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' }

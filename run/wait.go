@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// backoff is how long to wait before the n-th try: 10 s, 20 s, 40 s … up to ten minutes, each a little longer by chance, so that
-// runs that failed together do not try together.
+// backoff returns the delay before retry n: 10 s, 20 s, 40 s … up to ten minutes, each with a random addition, so that
+// runs that failed together do not retry together.
 func backoff(n int) time.Duration {
 	d := 10 * time.Second
 	for i := 1; i < n && d < 10*time.Minute; i++ {
@@ -18,7 +18,8 @@ func backoff(n int) time.Duration {
 	return d + rand.N(d/10)
 }
 
-// wait waits until a time, and says why. It ends with the run's interruption, or once the run's time is over.
+// wait waits until a time, and reports why. It returns early with an error if the run is interrupted or its time is
+// over.
 func (r *Runner) wait(ctx context.Context, until time.Time, why string) error {
 	last := r.plan.Started.Add(r.plan.Limits.Elapsed)
 	if until.After(last) {
@@ -35,10 +36,10 @@ func (r *Runner) wait(ctx context.Context, until time.Time, why string) error {
 	return nil
 }
 
-// poll is how often a run that waits asks what is wanted of it.
+// poll is how often a waiting run checks its control.
 const poll = time.Second
 
-// tick waits a little, and says whether the run is to end.
+// tick waits for d, and returns an error if the run should end.
 func (r *Runner) tick(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -50,7 +51,8 @@ func (r *Runner) tick(ctx context.Context, d time.Duration) error {
 	return r.interrupted(ctx)
 }
 
-// waitAfterFailure waits before the agent is started again: until a rate limit resets, or longer each time where the client does not say when.
+// waitAfterFailure waits before the agent is started again: until a rate limit resets, or with growing delays if the
+// client does not report when.
 func (r *Runner) waitAfterFailure(ctx context.Context) error {
 	p := &r.progress
 	if p.Limited == 0 {
@@ -60,13 +62,13 @@ func (r *Runner) waitAfterFailure(ctx context.Context) error {
 	if at.After(last) {
 		return endf(NoReset, "the rate limit resets at %s, when the time of the run is over", at.Local().Format(time.DateTime))
 	}
-	if least := r.now().Add(r.backoff(p.Limited)); at.Before(least) { // whatever the client says
+	if least := r.now().Add(r.backoff(p.Limited)); at.Before(least) { // even if the client reports an earlier reset
 		at = least
 	}
 	return r.wait(ctx, at, "the rate limit of the client is reached")
 }
 
-// waitWhilePaused waits until the run is resumed, or its time is over.
+// waitWhilePaused waits until the user resumes the run, or its time is over.
 func (r *Runner) waitWhilePaused(ctx context.Context) error {
 	for said := false; r.control() == Pause && r.now().Sub(r.plan.Started) < r.plan.Limits.Elapsed; said = true {
 		if !said {
@@ -81,10 +83,10 @@ func (r *Runner) waitWhilePaused(ctx context.Context) error {
 	return nil
 }
 
-// maxShort is how much of a text is looked at to shorten it.
+// maxShort bounds how much of a string short reads.
 const maxShort = 4 << 10
 
-// short is the beginning of a text, in one line.
+// short returns the beginning of s on one line.
 func short(s string) string {
 	const most = 200
 	s = strings.TrimSpace(s)
