@@ -12,16 +12,15 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Apply makes a decision of [Loop.Preview] true, as [Loop.Run] does. If the memory or
-// what it changes was changed since the decision was made, it is made again. So the result may
-// differ: answer the decision that Apply returns, which is d.
+// Apply commits a decision of [Loop.Preview], as [Loop.Run] does. If the memory or a changed file changed since the
+// decision was made, Apply decides again; so use the decision that it returns, which is d with the new result.
 //
-// Apply refuses a decision that is nil, zero, of another loop or applied before. It then returns
-// another decision, which lets the agent stop, and changes nothing.
+// If d is nil, zero, applied before, or of another loop, Apply changes nothing and returns another decision, which lets
+// the agent stop.
 func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 	refused := l.decision(host.Event{})
 	switch {
-	case refused.Err != nil: // there is no loop
+	case refused.Err != nil: // d has no loop to record it
 	case d == nil || d.loop == nil:
 		refused.fail(errors.New("there is no decision: Preview makes one"))
 	case d.loop != l:
@@ -38,7 +37,7 @@ func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 	return refused, refused.Err
 }
 
-// apply is Apply but for the decision log.
+// apply is Apply without the decision log.
 func (d *Decision) apply(ctx context.Context) {
 	defer d.rescue()
 	defer d.close()
@@ -55,19 +54,19 @@ func (d *Decision) apply(ctx context.Context) {
 		return
 	}
 	d.Applied = true
-	d.free() // what follows may make another decision of the session
+	d.free() // the rest may make another decision of the session
 	d.loop.hint(ctx, d)
 	d.finish(ctx)
 }
 
-// rescue turns a panic into a decision that lets the agent stop.
+// rescue turns a panic into a decision to stop.
 func (d *Decision) rescue() {
 	if r := recover(); r != nil {
 		d.fail(fmt.Errorf("internal error: %v\n%s", r, debug.Stack()))
 	}
 }
 
-// commit saves the memory and makes the effects, deciding again where that is needed.
+// commit saves the memory and makes the effects, and decides again after a conflict.
 func (d *Decision) commit(ctx context.Context) error {
 	m := &d.gatherer.mem
 	if ctx.Err() != nil {
@@ -79,7 +78,7 @@ func (d *Decision) commit(ctx context.Context) error {
 	if err := d.enter(ctx); err != nil {
 		return err
 	}
-	unlock, err := m.lock(ctx) // until the effects are made, so that a count that is taken back is the latest
+	unlock, err := m.lock(ctx) // held until the effects are made, so that no later count hides one to roll back
 	if err != nil {
 		return fmt.Errorf("ralph's own directory cannot be used, so the loop cannot be counted: %w", err)
 	}
@@ -103,8 +102,7 @@ func (d *Decision) commit(ctx context.Context) error {
 	}
 }
 
-// save saves the memory and makes the effects once. The error is an [ErrConflict] if
-// something changed since it was read; then nothing was changed.
+// save saves the memory and makes the effects once. After an [ErrConflict] nothing was changed.
 func (d *Decision) save(ctx context.Context) error {
 	m := &d.gatherer.mem
 	if ctx.Err() != nil {
@@ -113,7 +111,7 @@ func (d *Decision) save(ctx context.Context) error {
 	saved := m.after(d.Verdict)
 	if len(saved) > 0 {
 		switch err := m.store.Save(ctx, saved...); {
-		case errors.Is(err, ErrConflict): // another event was counted meanwhile
+		case errors.Is(err, ErrConflict): // another event was counted in the meantime
 			return err
 		case err != nil:
 			return fmt.Errorf("the loop cannot be counted, so it ends: %w", err)
@@ -123,8 +121,7 @@ func (d *Decision) save(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	// What was counted for a verdict that does not happen is taken back. If that
-	// fails, the loop ends one continuation early.
+	// Roll back the count of a continuation that does not happen. If that fails, the loop ends one continuation early.
 	back := m.takeBack(ctx, saved)
 	switch {
 	case !errors.Is(err, ErrConflict):
@@ -135,16 +132,15 @@ func (d *Decision) save(ctx context.Context) error {
 	return err
 }
 
-// share is what one Writer has to do.
+// share is the part of the effects that one Writer makes.
 type share struct {
 	name    string
 	to      Writer
 	effects []rules.Effect
 }
 
-// effects are the changes of facts that the verdict asks for, in the order of the
-// rules, by who makes them. Prunes and verbs follow a decision that was applied.
-// At a prompt nothing is changed.
+// effects returns the changes of facts that the verdict asks for, in the order of the rules, by Writer. Prunes and
+// verbs follow once the decision is applied. A prompt changes nothing.
 func (d *Decision) effects() (shares []share) {
 	if d.Event.Name == host.UserPromptSubmit {
 		return nil
@@ -153,7 +149,7 @@ func (d *Decision) effects() (shares []share) {
 	for _, part := range d.Verdict.Parts {
 		for _, e := range part.Effects {
 			switch e.Kind {
-			case rules.PruneEffect, rules.VerbEffect, rules.RunEffect, rules.RememberEffect: // the last is part of the memory
+			case rules.PruneEffect, rules.VerbEffect, rules.RunEffect, rules.RememberEffect: // remembered values are part of the memory
 				continue
 			}
 			var s share
@@ -172,9 +168,8 @@ func (d *Decision) effects() (shares []share) {
 	return shares
 }
 
-// write makes the changes of the verdict. With gate: all several rules may have
-// changes for several Writers; once one of them has written, the decision cannot be
-// made again.
+// write makes the changes of the verdict. With gate: all, several rules may change facts of several Writers; after the
+// first of them has written, the decision cannot be made again.
 func (d *Decision) write(ctx context.Context) error {
 	for i, s := range d.effects() {
 		err := s.write(ctx)
@@ -207,9 +202,8 @@ func guarded(what string, call func() error) (err error) {
 	return call()
 }
 
-// finish does what follows a decision that was applied: verbs of the embedding
-// program, programs that are run, prunes of rules and of finally. It is best effort: a file that cannot be
-// removed today is removed tomorrow.
+// finish makes the effects that follow an applied decision: verbs, programs to run, prunes of rules and of finally. It
+// is best effort: the next decision removes files that this one cannot.
 func (d *Decision) finish(ctx context.Context) {
 	l := d.loop
 	var effects []rules.Effect
@@ -222,7 +216,7 @@ func (d *Decision) finish(ctx context.Context) {
 				}
 			case rules.RunEffect:
 				if err := d.start(ctx, part.Rule, e); err != nil {
-					d.failed(part.Rule, err, true) // it may quote what the program printed
+					d.failed(part.Rule, err, true) // it may quote the program's output
 				}
 			case rules.PruneEffect:
 				effects = append(effects, e)
@@ -252,7 +246,7 @@ func (d *Decision) finish(ctx context.Context) {
 		}
 	}
 	if l.disk != nil {
-		_ = l.disk.Clean(d.Time, memoryAge) // an old memory that stays does no harm
+		_ = l.disk.Clean(d.Time, memoryAge) // an old memory does no harm
 	}
 }
 
@@ -264,7 +258,7 @@ func (d *Decision) failed(rule string, err error, private bool) {
 	}
 }
 
-// carryOut does what a verb of the embedding program stands for.
+// carryOut runs a verb of the embedding program.
 func (l *Loop) carryOut(ctx context.Context, e rules.Effect) error {
 	v, ok := l.verbs[e.Verb]
 	if !ok {
@@ -273,5 +267,5 @@ func (l *Loop) carryOut(ctx context.Context, e rules.Effect) error {
 	return guarded("it", func() error { return v.do(ctx, e) })
 }
 
-// memoryAge is how long the memory of a session is kept after it was last used.
+// memoryAge is how long an unused memory of a session is kept.
 const memoryAge = 30 * 24 * time.Hour

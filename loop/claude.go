@@ -10,25 +10,22 @@ import (
 	"github.com/ralph-sdk/ralph/internal/home"
 )
 
-// claudeDir is where Claude Code keeps its files, "" if that is not known.
+// claudeDir returns the directory of Claude Code's files, "" if unknown.
 func claudeDir(getenv func(string) string) string {
 	h, _ := host.Lookup(host.ClaudeCode)
 	return h.Settings.Dir.In(getenv, homeDir(getenv))
 }
 
-// homeDir is the user's home directory, that of the process where the environment of
-// the loop names none; "" if there is none.
+// homeDir returns the user's home directory: from the loop's environment, otherwise from the process; "" if unknown.
 func homeDir(getenv func(string) string) string { return cmp.Or(home.Dir(getenv), home.OfProcess()) }
 
-// isName reports whether a text from outside names one file of a folder and
-// cannot lead out of it.
+// isName reports whether s, which comes from outside, names one file of a directory and cannot lead out of it.
 func isName(s string) bool {
 	return s != "" && len(s) <= 200 && s[0] != '.' && !strings.ContainsAny(s, "/\\:\x00") && filepath.IsLocal(s)
 }
 
-// sessionFile finds the file of a session whose hook input does not name it, ""
-// if there is none. Claude Code has one folder a project, and names them after
-// their path in a way of its own.
+// sessionFile returns the file of a session whose hook input does not name it, or "". Claude Code has one directory a
+// project, with names that only it can derive from the path.
 func sessionFile(session string, getenv func(string) string) string {
 	dir := claudeDir(getenv)
 	if dir == "" || !isName(session) {

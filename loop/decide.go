@@ -16,53 +16,51 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Decision is what a loop says to one event. [Loop.Run] and [Loop.Preview] return one. It
-// is not safe for concurrent use.
+// Decision is the decision of a loop on one event. [Loop.Run] and [Loop.Preview] return one. It is not safe for
+// concurrent use.
 type Decision struct {
 	Policy  string // name of the policy
 	Event   host.Event
 	Time    time.Time      // of the event, by the loop's clock
 	Root    string         // project root, "" if there is none
-	Verdict *rules.Verdict // never nil
-	Skipped string         // why the rules were not tried: loops are off, the event is not listed, the policy is not for it
-	Notices []string       // for the user, in order; applying adds to them
-	Known   []string       // notices that the session saw before: for the log alone
-	Notes   []string       // for the agent beside the prompt, on UserPromptSubmit only
-	Log     []string       // finished lines for stderr; applying adds to them
-	Hint    string         // of the user, at the end of the verdict's reason; applying adds it
+	Verdict *rules.Verdict // never nil; a stop if Err is set
+	Skipped string         // why no rule was tried: loops are off, the event is not listed, the policy is not for it; "" otherwise
+	Notices []string       // for the user, in order; applying may append
+	Known   []string       // notices that the session has already seen; only logged
+	Notes   []string       // for the agent with the prompt, on UserPromptSubmit only
+	Log     []string       // complete lines for stderr; applying may append
+	Hint    string         // the user's hint, at the end of the verdict's reason; applying adds it
 	Applied bool           // memory was saved and the effects on facts were made
-	Retries int            // how often it was made again, since something changed meanwhile
-	Err     error          // the policy could not be followed; the verdict then is a stop
-	Took    time.Duration  // of deciding
+	Retries int            // how often it was made again because something had changed
+	Err     error          // why the policy could not be followed; the verdict is then a stop
+	Took    time.Duration  // the time to decide
 
-	loop    *Loop          // that made it
-	program *rules.Program // of the loop when the decision began, nil if there is none
+	loop    *Loop          // the loop that made it
+	program *rules.Program // the loop's program when the decision began, nil if none
 	entered bool           // other decisions of the session wait for this one
 
-	id       string   // of its record, once there is one
-	busy     string   // the run of the policy that is under way, another than that of the event
-	prefix   string   // of log lines, without brackets
-	private  []string // notices, notes and lines that show something private: the log keeps their sizes
-	quotes   bool     // the error of an effect may quote something private
+	id       string   // the ID of its record, once there is one
+	busy     string   // the policy's live run, if the event does not belong to it
+	prefix   string   // prefix of log lines, without brackets
+	private  []string // notices, notes and lines with private values: the log keeps only their sizes
+	quotes   bool     // the error of an effect may quote private values
 	gatherer *gatherer
-	spent    bool // it was applied
+	spent    bool // Apply or Run has used it
 }
 
-// Run decides an event, makes the decision true and records it: memory, effects, verbs, log,
-// in this order. An event without a name is a Stop. The decisions of one session are
-// made one after the other; what other processes change meanwhile makes Run decide
-// again, at growing intervals.
+// Run decides an event, then saves the memory, makes the effects, runs the verbs and logs the record, in this order. An
+// event without a name is a Stop. Decisions of one session are made one after the other; if another process changes
+// something in the meantime, Run decides again, with growing delays.
 //
-// Run never panics, and the Decision is never nil. The error is its Err: the policy could not be
-// followed, so the agent may stop. At the deadline, or when ctx is done, nothing more is
-// changed, except that a count of a continuation that does not happen is taken back. If
-// something changed again and again until then, the error is [ErrConflict] too.
+// Run never panics, and the Decision is never nil. The error is its Err: the policy could not be followed, so the agent
+// may stop. At the deadline, or once ctx is done, Run changes nothing more, except that it rolls back the count of a
+// continuation that does not happen. If conflicts lasted until then, the error is also an [ErrConflict].
 func (l *Loop) Run(ctx context.Context, ev host.Event) (*Decision, error) {
 	d := l.run(ctx, ev, func() bool { return true })
 	return d, d.Err
 }
 
-// run is Run; a decision that is not claimed is not recorded.
+// run is Run; it records only a decision that claim accepts.
 func (l *Loop) run(ctx context.Context, ev host.Event, claim func() bool) *Decision {
 	d := l.decision(ev)
 	d.observed(ctx, func(ctx context.Context) {
@@ -75,8 +73,8 @@ func (l *Loop) run(ctx context.Context, ev host.Event, claim func() bool) *Decis
 	return d
 }
 
-// Preview returns what Run would decide, and changes and counts nothing: no limit holds,
-// and no effect is made. [Loop.Apply] makes it true.
+// Preview returns what Run would decide, without changing or counting anything; no effect is made. [Loop.Apply] commits
+// it.
 func (l *Loop) Preview(ctx context.Context, ev host.Event) *Decision {
 	d := l.decision(ev)
 	d.observed(ctx, func(ctx context.Context) {
@@ -86,7 +84,7 @@ func (l *Loop) Preview(ctx context.Context, ev host.Event) *Decision {
 	return d
 }
 
-// observed calls do with the context of the observer, bounded by the deadline.
+// observed calls do with the observer's context, bounded by the deadline.
 func (d *Decision) observed(ctx context.Context, do func(context.Context)) {
 	l := d.loop
 	defer d.rescue()
@@ -110,7 +108,7 @@ func (d *Decision) observed(ctx context.Context, do func(context.Context)) {
 	do(ctx)
 }
 
-// observe calls the observer. If it panics, the decision has failed.
+// observe calls the observer. If it panics, the decision fails.
 func (d *Decision) observe(ctx context.Context) (seen context.Context, end func(*Decision)) {
 	defer d.rescue()
 	return d.loop.begin(ctx, d.Event)
@@ -121,7 +119,7 @@ func (l *Loop) within(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeoutCause(ctx, l.deadline, lateError(l.deadline))
 }
 
-// close closes the project, and the session is free.
+// close closes the project and lets the session's next decision begin.
 func (d *Decision) close() {
 	if d.gatherer != nil {
 		d.gatherer.close()
@@ -129,7 +127,7 @@ func (d *Decision) close() {
 	d.free()
 }
 
-// decision is one that lets the agent stop.
+// decision returns a decision to stop.
 func (l *Loop) decision(ev host.Event) *Decision {
 	ev.Name = cmp.Or(ev.Name, host.Stop)
 	d := &Decision{Event: ev, loop: l, prefix: "ralph"}
@@ -189,7 +187,7 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 	}
 }
 
-// skipped finds the project, and returns why no rule is tried there, "" if rules are.
+// skipped finds the project, and returns why no rule is tried, or "".
 func (d *Decision) skipped() (why string, err error) {
 	l := d.loop
 	if why, off := workspace.Off("", l.getenv); off {
@@ -245,7 +243,7 @@ func (l *Loop) paused(root string, ev host.Event) (bool, error) {
 	return slices.ContainsFunc(pauses, func(p store.Pause) bool { return p.Covers(l.name, ev.SessionID) }), nil
 }
 
-// liveRun returns the run of the policy that is under way in a project, where the event is not one of it.
+// liveRun returns the policy's live run in a project, or "" if the event belongs to it.
 func (l *Loop) liveRun(root string, ev host.Event) (id string, err error) {
 	if l.disk == nil || ev.Run != "" {
 		return "", nil
@@ -253,24 +251,24 @@ func (l *Loop) liveRun(root string, ev host.Event) (id string, err error) {
 	return l.disk.LiveRun(root, l.name)
 }
 
-// unusable reports whether the policy was for the event and the rest of it, which
-// [rules.Config.Lazy] had put off, could not be loaded.
+// unusable reports whether the policy was for the event, but the part that [rules.Config.Lazy] had deferred could not
+// be loaded.
 func unusable(v *rules.Verdict) bool {
 	return v.Fault == rules.FaultRule && len(v.Trace.Steps) == 0 && (v.Trace.When == nil || v.Trace.When.Outcome == rules.Holds)
 }
 
-// noteworthy reports whether a decision that tried no rule is kept in the log: there is a
-// loop that the session is not continued in, or something could not be used.
+// noteworthy reports whether a decision that tried no rule is logged: the session has a loop but is not continued, or
+// something could not be used.
 func (d *Decision) noteworthy() bool {
 	return passedBy(d.Verdict) || len(d.Verdict.Problems) > 0
 }
 
-// passedBy reports whether there is a loop that the session is not continued in.
+// passedBy reports whether a loop exists that does not continue the session.
 func passedBy(v *rules.Verdict) bool {
 	return v.Aside != "" && v.Aside != rules.NoLoop && v.Aside != rules.Off
 }
 
-// root returns the project root of the event, "" if the loop has none.
+// root returns the project root of the event, or "" if the loop has no project.
 func (d *Decision) root() (string, error) {
 	l := d.loop
 	if l.project == "" && !l.local {
@@ -283,7 +281,7 @@ func (d *Decision) root() (string, error) {
 	return workspace.Find(d.Event.Cwd, l.project, files, l.getenv)
 }
 
-// options are those of one evaluation.
+// options returns the options of one evaluation.
 func (d *Decision) options() rules.Options {
 	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Budget: d.loop.budget}
 	if l := d.loop; l.trusted != nil && d.Root != "" {
@@ -302,7 +300,7 @@ func (d *Decision) options() rules.Options {
 	return o
 }
 
-// interrupted says that the time was up.
+// interrupted returns the error for a decision that ran out of time.
 func interrupted(ctx context.Context) error {
 	err := context.Cause(ctx)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -371,7 +369,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 	}
 }
 
-// logLines adds a text to the lines for stderr, each with the policy's prefix.
+// logLines adds the lines of text to those for stderr, each with the policy's prefix.
 func (d *Decision) logLines(text string) {
 	if text == "" {
 		return
@@ -381,17 +379,17 @@ func (d *Decision) logLines(text string) {
 	}
 }
 
-// notice adds a notice for the user that no rule says.
+// notice adds a notice that no rule wrote.
 func (d *Decision) notice(message string) {
 	d.Notices = append(d.Notices, "["+d.prefix+"] "+message)
 }
 
-// known adds a notice that the session saw before.
+// known adds a notice that the session has already seen.
 func (d *Decision) known(message string) {
 	d.Known = append(d.Known, "["+d.prefix+"] "+message)
 }
 
-// fail lets the agent stop and keeps the reason.
+// fail makes the decision a stop and keeps the reason.
 func (d *Decision) fail(err error) {
 	d.Err = err
 	v := cmp.Or(d.Verdict, &rules.Verdict{})

@@ -13,15 +13,14 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// files is the Writer of ralph's own file sources, for one event. It changes files
-// under their locks, and holds these until release: when a decision is made again
-// after a conflict, no other process that takes locks can come in between.
+// files is the Writer of ralph's own file sources, for one event. It changes files under their locks, and holds them
+// until release: when a decision is made again after a conflict, no other process that takes the locks can interfere.
 type files struct {
 	world  *gatherer
 	held   []string // names of the locks
 	unlock func()
 
-	archived map[string]string // where files were moved to, by the paths that they had
+	archived map[string]string // where files were moved to, by their original paths
 }
 
 // Write changes the files of the project.
@@ -49,8 +48,8 @@ func (f *files) Write(ctx context.Context, effects []rules.Effect) error {
 	return err
 }
 
-// hold takes the locks of these names beside those that it has. All are taken
-// anew, so that they are taken in order.
+// hold takes these locks in addition to those that it holds. It releases and takes all of them, so that they are taken
+// in order.
 func (f *files) hold(ctx context.Context, names []string) error {
 	if !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(f.held, n) }) {
 		return nil
@@ -65,8 +64,8 @@ func (f *files) hold(ctx context.Context, names []string) error {
 	return nil
 }
 
-// lockFiles takes locks that all processes with this state directory know; without
-// one, the lock of all files that this loop writes.
+// lockFiles takes locks shared by all processes with this state directory, or without one, a lock on all files that
+// this loop writes.
 func (l *Loop) lockFiles(ctx context.Context, names []string) (unlock func(), err error) {
 	if l.disk != nil {
 		return l.disk.Lock(ctx, names)
@@ -86,7 +85,7 @@ func (f *files) release() {
 	f.held, f.unlock = nil, nil
 }
 
-// lockNames names the locks of files that are changed.
+// lockNames returns the names of the locks for changes.
 func lockNames(root *state.Root, changes []state.Change) (names []string) {
 	for _, c := range changes {
 		name, err := root.Target(c.Path) // several paths may lead to one file
@@ -98,20 +97,20 @@ func lockNames(root *state.Root, changes []state.Change) (names []string) {
 	return names
 }
 
-// defaultOf is the document that a file of a fact begins as.
+// defaultOf returns the initial document for a file of a fact.
 func defaultOf(f *rules.Fact) map[string]any {
 	fields, _ := f.Default.(map[string]any)
 	fields = maps.Clone(fields)
 	if f.Source.Body {
-		delete(fields, "body") // the text below the fields, which is empty
+		delete(fields, "body") // the text below the fields, which starts empty
 	}
 	return fields
 }
 
-// changesOf groups effects by file, in their order. facts are those of the policy; a file is edited as its fact reads it.
+// changesOf returns effects grouped by file, in order. A file is edited as its fact, one of facts, reads it.
 func changesOf(effects []rules.Effect, facts []*rules.Fact, at time.Time) []state.Change {
 	var out []state.Change
-	sets := map[string]int{} // file to its index in out
+	sets := map[string]int{} // file to index in out
 	ends := map[string]int{}
 	for _, e := range effects {
 		if e.Kind == rules.SetEffect {
@@ -127,7 +126,7 @@ func changesOf(effects []rules.Effect, facts []*rules.Fact, at time.Time) []stat
 					create = defaultOf(facts[i])
 				}
 			}
-			_, ended := ends[e.File] // a set behind that is refused by the state package
+			_, ended := ends[e.File] // package state reports a set after an end
 			if i, ok := sets[e.File]; ok && !ended {
 				out[i].Sets = append(out[i].Sets, set)
 				continue
@@ -140,7 +139,7 @@ func changesOf(effects []rules.Effect, facts []*rules.Fact, at time.Time) []stat
 		if e.Kind == rules.ArchiveEffect {
 			op = state.OpArchive
 		}
-		// Two rules may both be done with a file. What loses nothing wins.
+		// Two rules may both end a file: the one that loses nothing wins.
 		if i, ok := ends[e.File]; ok {
 			if op == state.OpArchive {
 				out[i].Op = op

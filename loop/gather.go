@@ -15,13 +15,12 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// gatherer shows the world of one event to the rules. It is used by one goroutine
-// at a time. Facts are gathered anew for each evaluation, but for those of sources
-// that are asked once: a decision that is made again must not ask a model twice.
+// gatherer gathers the facts of one event. It is used by one goroutine at a time. Each evaluation gathers facts again,
+// except for sources that are asked only once: a repeated decision must not ask a model twice.
 type gatherer struct {
 	*Decision // whose event it is
 
-	root  *state.Root // nil without a project, and while nothing is decided or applied
+	root  *state.Root // nil without a project, and between deciding and applying
 	files files
 	mem   memory
 
@@ -29,21 +28,21 @@ type gatherer struct {
 
 	session  *host.Session
 	read     bool
-	problem  string // why there is no session
+	problem  string // why the session cannot be read
 	gathered map[*rules.Fact]rules.Value
-	did      []host.Action // in this turn, once didRead
+	did      []host.Action // in this turn; valid if didRead
 	didRead  bool
 	asked    []question // of the latest evaluation, in order
 }
 
-// What one evaluation reads of files, but for the session file: how much memory they
-// and the values of their documents take, and how long walks, and disks that may hang, take.
+// Limits on what one evaluation reads of files except the session file: the memory for them and their values, and the
+// time for directories and slow disks.
 const (
 	maxFileBytes = 64 << 20
 	maxFileTime  = 10 * time.Second
 )
 
-// begin gives a new evaluation its budget.
+// begin starts the budget of an evaluation.
 func (g *gatherer) begin() {
 	g.asked = nil
 	if g.root != nil {
@@ -52,7 +51,7 @@ func (g *gatherer) begin() {
 	}
 }
 
-// open opens the project, which nothing holds open between Decide and Apply.
+// open opens the project, which is closed between Preview and Apply.
 func (g *gatherer) open() (err error) {
 	if g.Root != "" && g.root == nil {
 		if g.root, err = state.OpenRoot(g.Root); err == nil {
@@ -70,7 +69,7 @@ func (g *gatherer) close() {
 	}
 }
 
-// facts is the world as the rules see it.
+// facts returns the facts for the rules.
 func (g *gatherer) facts() rules.Facts {
 	var world rules.Facts = g
 	for _, values := range []map[string]any{g.loop.values, g.Event.Values} {
@@ -80,7 +79,7 @@ func (g *gatherer) facts() rules.Facts {
 	}
 	if around := g.loop.around; around != nil {
 		if world = around(g.Event, world); world == nil {
-			world = struct{ rules.Facts }{} // panics when it is asked, so that the agent may stop
+			world = struct{ rules.Facts }{} // panics when it is used, so that the agent may stop
 		}
 	}
 	return world
@@ -101,10 +100,10 @@ func (g *gatherer) Fact(ctx context.Context, decl *rules.Fact, args []string) ru
 	return v
 }
 
-// gather asks the source of a fact, if it may be asked.
+// gather asks the source of a fact, if that is allowed.
 func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) (v rules.Value) {
 	kind := decl.Source
-	if kind.Given { // and no value was given
+	if kind.Given { // and it has no value
 		return absent("is not given")
 	}
 	if kind.Trust != "" {
@@ -128,7 +127,7 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 	q := Query{Fact: decl, Event: g.Event, Root: g.root, Env: g.loop.getenv, Now: g.Time, session: g.transcript, budget: g.budget}
 	q.Args, q.Options = decl.Split(args)
 	if g.loop.sources[kind.Name] == nil {
-		return s.Gather(ctx, q) // ralph's own bound and check themselves
+		return s.Gather(ctx, q) // ralph's own limit and check their values themselves
 	}
 	if decl.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -136,13 +135,12 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 		defer cancel()
 	}
 	v = rules.ValueOf(decl, s.Gather(ctx, q))
-	v.Private = v.Private || s.Kind().Private // it may replace a source of ralph's own
+	v.Private = v.Private || s.Kind().Private // it may replace one of ralph's sources
 	return v
 }
 
-// transcript reads the end of the session file, at the first need of it. A
-// subagent has a file of its own where the host names it; the other is its
-// parent's.
+// transcript reads the end of the session file, when it is first needed. Where the host names a subagent's file it is
+// the subagent's; TranscriptPath is its parent's.
 func (g *gatherer) transcript(ctx context.Context) *host.Session {
 	if g.read {
 		return g.session
@@ -157,7 +155,7 @@ func (g *gatherer) transcript(ctx context.Context) *host.Session {
 		path, o.Subagent = g.Event.AgentTranscriptPath, true
 	}
 	if g.Event.Host == host.ClaudeCode {
-		o.Turn = g.Event.Turn // its files name the prompt, so one that lags is recognised
+		o.Turn = g.Event.Turn // its files name turns, so a file that lags is recognized
 	}
 	if path == "" && (g.Event.Host == host.ClaudeCode || g.Event.Host == "") {
 		path = sessionFile(g.Event.SessionID, g.loop.getenv)
@@ -177,7 +175,7 @@ func (g *gatherer) transcript(ctx context.Context) *host.Session {
 	return s
 }
 
-// words are the agent's own words since the last prompt or continuation.
+// words returns the agent's own words since the last prompt or continuation.
 func (g *gatherer) words(ctx context.Context) []string {
 	return host.Words(g.transcript(ctx), g.Event.LastAssistantMessage)
 }
@@ -188,14 +186,14 @@ type question struct {
 	text string
 }
 
-// What is said of markers that did not count, and how many questions are kept for it.
+// The message about markers that did not count, and how many questions are kept for it.
 const (
 	maxMissed    = 3
 	maxQuestions = 100
 )
 
-// marker asks for a marker in the agent's words. What the hook input holds is
-// looked at first: where it decides, the session file is not read.
+// marker returns a function that reports whether the agent wrote a marker. It checks the hook input first and reads the
+// session file only if that does not decide.
 func (g *gatherer) marker(ctx context.Context, form host.Form) func(string) bool {
 	return func(text string) bool {
 		if last := g.Event.LastAssistantMessage; last != "" && form.In([]string{last}, text) {
@@ -214,8 +212,7 @@ func (g *gatherer) marker(ctx context.Context, form host.Form) func(string) bool
 	}
 }
 
-// missed are the markers that rules waited for and that the agent wrote where they do
-// not count, each with how to write it, once.
+// missed returns, for each marker that a rule waited for and the agent wrote where it does not count, how to write it.
 func (g *gatherer) missed(ctx context.Context) (lines []string) {
 	var seen []string
 	for _, q := range g.asked {
@@ -232,7 +229,7 @@ func (g *gatherer) missed(ctx context.Context) (lines []string) {
 	return lines
 }
 
-// Name gives the value of one of ralph's own names.
+// Name returns the value of one of ralph's own names.
 func (g *gatherer) Name(ctx context.Context, name string) any {
 	if v, ok := strings.CutPrefix(name, "env."); ok {
 		return g.loop.getenv(v)
@@ -266,14 +263,14 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 	case vocab.SessionElapsed:
 		return g.elapsed(ctx)
 	}
-	in := g.Event.Input(name) // nil for run.NAME: no hook knows of a run
+	in := g.Event.Input(name) // nil for run.NAME: hooks have no run
 	if list, ok := in.([]map[string]any); ok {
 		return listOf(list, whole)
 	}
 	return in
 }
 
-// transcriptName gives one of the names that are about the session; nil where nothing is known of it.
+// transcriptName returns the value of a name about the session, or nil if unknown.
 func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 	s := g.transcript(ctx)
 	switch name {
@@ -289,7 +286,7 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 		if s != nil {
 			f = s.Failed()
 		}
-		if f == nil && g.Event.Name == host.StopFailure { // its file may lag, or say nothing
+		if f == nil && g.Event.Name == host.StopFailure { // the file may lag or lack the failure
 			f = host.FailureOf(g.Event.Error, cmp.Or(g.Event.ErrorDetails, g.Event.LastAssistantMessage))
 		}
 		if f == nil {
@@ -324,7 +321,7 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 	return nil
 }
 
-// actions are what the agent did in this turn, read once.
+// actions returns the agent's actions in this turn, which are read once.
 func (g *gatherer) actions(ctx context.Context, s *host.Session) []host.Action {
 	if !g.didRead {
 		g.did, g.didRead = s.Actions(), true
@@ -332,7 +329,7 @@ func (g *gatherer) actions(ctx context.Context, s *host.Session) []host.Action {
 	return g.did
 }
 
-// elapsed is the time since the session began, 0 if its file does not say.
+// elapsed returns the time since the session began, 0 if unknown.
 func (g *gatherer) elapsed(ctx context.Context) time.Duration {
 	if s := g.transcript(ctx); s != nil {
 		if began := s.Began(ctx); !began.IsZero() {
@@ -342,7 +339,7 @@ func (g *gatherer) elapsed(ctx context.Context) time.Duration {
 	return 0
 }
 
-// listOf is a list as rules have it, each element as one of their values.
+// listOf returns list as a list of the language, with each element converted by as.
 func listOf[T any](list []T, as func(T) any) []any {
 	out := make([]any, len(list))
 	for i, v := range list {
@@ -351,10 +348,10 @@ func listOf[T any](list []T, as func(T) any) []any {
 	return out
 }
 
-// whole is a value that rules can have.
+// whole returns v as a value of the language.
 func whole[T any](v T) any { return v }
 
-// trigger is why the context is compacted; what is no word for a user's wish is automatic.
+// trigger returns why the context is compacted: anything but a user's request is automatic.
 func trigger(word string) string {
 	if word != "" && word != "manual" {
 		return "auto"
@@ -362,12 +359,12 @@ func trigger(word string) string {
 	return word
 }
 
-// inProject asks something of the project; without one the answer is no.
+// inProject returns ask for the project; without a project it reports false.
 func (g *gatherer) inProject(ask func(*state.Root, string) bool) func(string) bool {
 	return func(path string) bool { return g.root != nil && ask(g.root, path) }
 }
 
-// which finds a program, "" if there is none or no project in which it could run.
+// which returns the path of a program, or "" if there is none or no project to run it in.
 func (g *gatherer) which(program string) string {
 	if g.root == nil || program == "" || strings.ContainsAny(program, `/\`) {
 		return ""

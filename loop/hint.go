@@ -11,8 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// hint adds what the user wants the agent to know to a continuation that was applied.
-// Each hint is taken by one process, so the agent sees it once.
+// hint adds the user's hints to an applied continuation. One process takes each hint, so the agent sees it once.
 func (l *Loop) hint(ctx context.Context, d *Decision) {
 	if l.disk == nil || d.Verdict.Action != rules.Continue || d.Event.Name != host.Stop || ctx.Err() != nil {
 		return

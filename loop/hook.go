@@ -12,8 +12,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
-// lateError says that a policy did not decide within its deadline. It is a
-// [context.DeadlineExceeded].
+// lateError reports that a policy did not decide before its deadline. It is a [context.DeadlineExceeded].
 type lateError time.Duration
 
 func (e lateError) Error() string {
@@ -22,15 +21,13 @@ func (e lateError) Error() string {
 
 func (e lateError) Unwrap() error { return context.DeadlineExceeded }
 
-// Hook answers one call of a hook: it decodes stdin, runs the loop and the others in this order,
-// and encodes the answer in the host's dialect. h may be nil; the input then shows which host it
-// is. Each loop has its own memory, limits and effects; the agent continues if any of them says
-// so, and one that fails stops only itself.
+// Hook answers one hook call: it decodes stdin, runs the loop and then others, and encodes the answer for the host. If
+// h is nil, Hook detects the host from the input. Each loop has its own memory, limits and effects. The agent continues
+// if any loop decides so; a loop that fails stops only itself.
 //
-// Hook never panics and never continues on an error. It answers when all loops are done or at the longest
-// of their deadlines, and up to a second later where a [Recorder] takes its time. A loop that is
-// late by then lets the agent stop, and changes nothing later; a source that ignores its context then
-// continues in a goroutine that ends when the source returns.
+// Hook never panics and never continues on an error. It returns when all loops are done or at the longest of their
+// deadlines, and up to a second later if a [Recorder] is slow. A loop that is late lets the agent stop and changes
+// nothing afterwards; a source that ignores its context then continues in a goroutine until it returns.
 func (l *Loop) Hook(ctx context.Context, h *host.Host, stdin []byte, others ...*Loop) (answer host.Answer) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -72,11 +69,11 @@ func off(loops []*Loop) bool {
 	})
 }
 
-// runAll runs the loops until ctx is done. A decision is recorded and answered by the first
-// that claims it: its loop, or on its behalf, when the time is up, this function.
+// runAll runs the loops until ctx is done. A decision is recorded and answered by the first that claims it: its loop,
+// or on its behalf, when the time is up, this function.
 func runAll(ctx context.Context, ev host.Event, loops []*Loop) []*Decision {
 	claimed := make([]atomic.Bool, len(loops))
-	done := make(chan *Decision, len(loops)) // a late policy must not wait for a reader
+	done := make(chan *Decision, len(loops)) // buffered, so that a late policy never blocks
 	go func() {
 		for i, l := range loops {
 			mine := false
@@ -98,7 +95,7 @@ func runAll(ctx context.Context, ev host.Event, loops []*Loop) []*Decision {
 		case <-ctx.Done():
 		}
 		if !claimed[i].CompareAndSwap(false, true) {
-			out[i] = <-done // it was made in time, and is being logged
+			out[i] = <-done // made in time, and being logged
 			continue
 		}
 		out[i] = l.decision(ev)

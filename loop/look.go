@@ -7,9 +7,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Look returns what an event would find of the loop that the policy names, see
-// [rules.Program.Look]. It does not look whether loops are paused or switched off, and
-// changes nothing.
+// Look returns what an event would find of the policy's loop, see [rules.Program.Look]. It ignores whether loops are
+// paused or switched off, and changes nothing.
 func (l *Loop) Look(ctx context.Context, ev host.Event) (v *rules.Verdict, err error) {
 	err = l.outside(ctx, ev, func(ctx context.Context, p *rules.Program, f rules.Facts, o rules.Options) error {
 		v = p.Look(ctx, f, o)
@@ -18,9 +17,8 @@ func (l *Loop) Look(ctx context.Context, ev host.Event) (v *rules.Verdict, err e
 	return v, err
 }
 
-// Start returns the files that a loop of the policy begins with, see
-// [rules.Program.Start]. The event names the session and directory of the command that
-// starts it. Start writes nothing.
+// Start returns the files with which a loop of the policy begins, see [rules.Program.Start]. The event has the session
+// and directory of the command that starts the loop. Start writes nothing.
 func (l *Loop) Start(ctx context.Context, ev host.Event, given map[string]any) (files []rules.StartFile, err error) {
 	err = l.outside(ctx, ev, func(ctx context.Context, p *rules.Program, f rules.Facts, o rules.Options) error {
 		var err error
@@ -30,7 +28,7 @@ func (l *Loop) Start(ctx context.Context, ev host.Event, given map[string]any) (
 	return files, err
 }
 
-// outside hands use the world as an event would meet it, where no event is decided.
+// outside calls use with the program and facts for an event, without deciding it.
 func (l *Loop) outside(ctx context.Context, ev host.Event, use func(context.Context, *rules.Program, rules.Facts, rules.Options) error) error {
 	d := l.decision(ev)
 	d.observed(ctx, func(ctx context.Context) {

@@ -13,44 +13,45 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Loop runs one policy. It is safe for concurrent use. Make one with [Load] or [New].
+// Loop runs one policy. It is safe for concurrent use. Use [Load] or [New] to make one; the zero Loop lets every agent
+// stop.
 type Loop struct {
-	program    atomic.Pointer[rules.Program] // nil: broken says why
-	broken     error                         // why there is no program
+	program    atomic.Pointer[rules.Program] // nil: see broken
+	broken     error                         // why program is nil
 	name       string
-	project    string // the root that was set
-	local      bool   // roots are found by the event
+	project    string // the root set by an option
+	local      bool   // the event determines the root
 	now        func() time.Time
 	getenv     func(string) string
-	disk       *store.Store // nil: nothing is kept on disk
+	disk       *store.Store // nil: nothing is on disk
 	store      Store
-	comparable bool          // the store can be a key
-	recorder   Recorder      // nil keeps none
-	ownLog     bool          // recorder was set
-	writing    chan struct{} // holds one: files are written by this loop
+	comparable bool          // the store can be a map key
+	recorder   Recorder      // nil: no records
+	ownLog     bool          // recorder was set by an option
+	writing    chan struct{} // has one element: the lock of files that this loop writes
 	private    bool
 	deadline   time.Duration
 	budget     rules.Budget
-	config     rules.Config // of the program, without sources and verbs
+	config     rules.Config // of the program, without the options' sources and verbs
 	verbs      map[string]verb
-	sources    map[string]Source                         // that were added
+	sources    map[string]Source                         // added by options
 	values     map[string]any                            // of facts and names
-	around     func(host.Event, rules.Facts) rules.Facts // nil: nothing is between rules and world
-	begin      observer                                  // nil: no call is observed
+	around     func(host.Event, rules.Facts) rules.Facts // wraps the facts; nil: unchanged
+	begin      observer                                  // nil: no observer
 
-	trusts  func(*rules.Fact, []rules.File) error // nil: what ships with ralph, and what was approved
-	trusted func(root string) error               // nil: what every project brings counts
+	trusts  func(*rules.Fact, []rules.File) error // nil: trust what ships with ralph or is approved
+	trusted func(root string) error               // nil: trust every project
 }
 
-// verb is an effect of the embedding program, and what carries it out.
+// verb is an effect that the embedding program adds.
 type verb struct {
 	decl rules.EffectDecl
 	do   func(context.Context, rules.Effect) error
 }
 
-// Load makes a loop of a policy in a file system. The loop is nil if and only if the error
-// of the diagnostics is not. What [New] refuses is the finding "config". Several policies
-// may be loaded with the same options: a verb that a policy does not use is not refused.
+// Load returns a loop for the policy name in fsys. The loop is nil if and only if the diagnostics have an error. An
+// error of [New] is the finding "config", but a verb that the policy does not use is no error: several policies may
+// share their options.
 func Load(ctx context.Context, fsys fs.FS, name string, opts ...Option) (*Loop, rules.Diagnostics) {
 	refused := func(found rules.Diagnostics, err error) (*Loop, rules.Diagnostics) {
 		return nil, append(found, rules.Diagnostic{Pos: rules.Pos{File: name}, Check: "config", Message: err.Error(), Help: "change the arguments of loop.Load"})
@@ -79,14 +80,13 @@ func Load(ctx context.Context, fsys fs.FS, name string, opts ...Option) (*Loop, 
 	return l, found
 }
 
-// New makes a loop of a program. Without options it takes clock and environment from
-// the process and touches no disk: it has no project, keeps its memory in the process
-// and no log, and trusts only policies that ship with ralph. [Local] is for hooks.
+// New returns a loop for a program. Without options it uses the clock and environment of the process and touches no
+// disk: it has no project and no log, keeps its memory in the process, and trusts only policies that ship with ralph.
+// [Local] is for hooks.
 //
-// The error names an option that cannot be used, a fact whose source the loop does not
-// have, a rule whose effects nothing carries out, and a value or verb that the policy does
-// not use. Of a lazy program that is known later: such a fact is missing then, and such
-// an effect is reported.
+// The error names an option that is invalid, a fact whose source the loop lacks, a rule whose effects nothing carries
+// out, or a value or verb that the policy does not use. A lazy program is checked later: such a fact is then missing,
+// and such an effect is reported.
 func New(p *rules.Program, opts ...Option) (*Loop, error) {
 	l, err := configured(opts)
 	if err == nil {
@@ -105,9 +105,8 @@ func New(p *rules.Program, opts ...Option) (*Loop, error) {
 	return l, nil
 }
 
-// Broken makes a loop of a policy that could not be loaded, so that it is one of
-// several: at every event it lets the agent stop and says why, also in
-// the decision log. Options are those of [New].
+// Broken returns a loop for a policy that could not be loaded, to run beside others: at every event it lets the agent
+// stop and reports why, also in the decision log. Options are those of [New].
 func Broken(name string, why error, opts ...Option) (*Loop, error) {
 	if why == nil {
 		return nil, errors.New("a broken policy needs a reason")
@@ -120,10 +119,9 @@ func Broken(name string, why error, opts ...Option) (*Loop, error) {
 	return l, nil
 }
 
-// Replace makes the loop run another program, such as a new version of its policy.
-// Decisions that have begun finish on the old program. Memory is kept, under the name that
-// the loop has; a value whose type changed starts at its default and is reported. Replace
-// returns the errors of [New], and then changes nothing.
+// Replace makes the loop run p, such as a new version of its policy. Decisions under way finish on the old program. The
+// loop keeps its name and memory; a value whose type changed starts at its default and is reported. Replace returns the
+// errors of [New], and then changes nothing.
 func (l *Loop) Replace(p *rules.Program) error {
 	if err := l.usable(); err != nil {
 		return err
@@ -131,8 +129,8 @@ func (l *Loop) Replace(p *rules.Program) error {
 	return l.take(p)
 }
 
-// configured makes a loop without a program. Of several errors it returns the first, with
-// a loop as the other options say.
+// configured returns a loop without a program. Of several errors it returns the first, with a loop from the other
+// options.
 func configured(opts []Option) (l *Loop, err error) {
 	l = &Loop{writing: make(chan struct{}, 1)}
 	for _, o := range opts {
@@ -147,7 +145,7 @@ func configured(opts []Option) (l *Loop, err error) {
 	return l, err
 }
 
-// take makes the loop run a program that it can run.
+// take checks a program and makes the loop run it.
 func (l *Loop) take(p *rules.Program) error {
 	if p == nil || len(p.Events) == 0 {
 		return errors.New("there is no program: rules.Load returns none when a diagnostic is an error")
@@ -164,7 +162,7 @@ var (
 	errNoLoop    = errors.New("there is no loop: loop.Load and loop.New make one")
 )
 
-// usable returns why the loop is none.
+// usable returns why the loop cannot run, or nil.
 func (l *Loop) usable() error {
 	if l == nil || l.program.Load() == nil && l.broken == nil {
 		return errNoLoop

@@ -14,12 +14,12 @@ import (
 // memory is the loop memory of one event.
 type memory struct {
 	store   Store
-	keys    [2]Key   // of the session and of the project
-	entries [2]Entry // that the decision was made on
-	problem string   // some could not be read
+	keys    [2]Key   // of the session, of the project
+	entries [2]Entry // on which the decision was made
+	problem string   // why some could not be read
 }
 
-// memoryOf names the memories of an event.
+// memoryOf returns the memory of an event, which is not yet loaded.
 func memoryOf(s Store, ev host.Event, root, policy string) memory {
 	return memory{store: s, keys: [2]Key{
 		{Root: root, Policy: policy, Host: ev.Host, Session: ev.SessionID, Agent: ev.AgentID},
@@ -27,8 +27,8 @@ func memoryOf(s Store, ev host.Event, root, policy string) memory {
 	}}
 }
 
-// load reads the memories. One that cannot be read counts as empty and is reported:
-// a loop must not stand still because a file of ralph's own broke.
+// load reads the memories. One that cannot be read counts as empty and is reported: a damaged file of ralph must not
+// block a loop.
 func (m *memory) load(ctx context.Context) error {
 	entries, err := m.store.Load(ctx, m.keys[:]...)
 	if len(entries) != len(m.keys) {
@@ -42,7 +42,7 @@ func (m *memory) load(ctx context.Context) error {
 	return nil
 }
 
-// after lists what a verdict saves.
+// after returns the entries to save for a verdict.
 func (m *memory) after(v *rules.Verdict) []Entry {
 	if !v.Changed {
 		return nil
@@ -54,9 +54,9 @@ func (m *memory) after(v *rules.Verdict) []Entry {
 	return out
 }
 
-// takeBack puts the memories back that saved replaced: the verdict is not to be. If
-// another process saved in between, its memory stays, and the count may be one too high. Mostly
-// it is time that ran out, so this has a little of its own.
+// takeBack restores the memories that saved replaced, because the verdict does not take effect. If another process
+// saved in between, its memory stays, and the count may be one too high. Since time has usually run out, takeBack has a
+// short time limit of its own.
 func (m *memory) takeBack(ctx context.Context, saved []Entry) error {
 	if len(saved) == 0 {
 		return nil
@@ -87,19 +87,19 @@ func (m *memory) takeBack(ctx context.Context, saved []Entry) error {
 	return m.load(ctx)
 }
 
-// sameMemory compares what a store gave back: times may have lost their location.
+// sameMemory compares memories that a store may have encoded: times may have lost their location.
 func sameMemory(a, b rules.Memory) bool {
 	x, errX := a.MarshalJSON()
 	y, errY := b.MarshalJSON()
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// locker is a store that knows how to make others wait.
+// locker is a store that can make other processes wait.
 type locker interface {
 	lock(ctx context.Context, keys ...Key) (Store, func(), error)
 }
 
-// lock makes other processes wait, where the store can.
+// lock makes other processes wait, if the store can.
 func (m *memory) lock(ctx context.Context) (unlock func(), err error) {
 	l, ok := m.store.(locker)
 	if !ok {

@@ -18,14 +18,14 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// defaultDeadline bounds one decision with all that it gathers and writes. It
-// is below the shortest time that a host gives its hooks.
+// defaultDeadline bounds one decision including what it gathers and writes. It is below the shortest timeout of a
+// host's hooks.
 const defaultDeadline = 25 * time.Second
 
-// Option changes how a [Loop] meets the world.
+// Option configures a [Loop].
 type Option func(*Loop) error
 
-// set is an option that is never refused.
+// set returns an option that cannot fail.
 func set(to func(*Loop)) Option {
 	return func(l *Loop) error {
 		to(l)
@@ -33,7 +33,7 @@ func set(to func(*Loop)) Option {
 	}
 }
 
-// WithRoot sets the project root, the directory that files of facts lie beneath.
+// WithRoot sets the project root, the directory with the files of facts.
 func WithRoot(dir string) Option {
 	return func(l *Loop) error {
 		if info, err := os.Stat(dir); err != nil {
@@ -46,16 +46,16 @@ func WithRoot(dir string) Option {
 	}
 }
 
-// Local is for hooks on a user's machine. Unless [WithRoot] sets the root, it is
-// CLAUDE_PROJECT_DIR where that is a directory, else the nearest directory, from that of the
-// event upwards, that has .ralph or one of the policy's [rules.Program.HeadFiles], else the
-// nearest with .git, else the directory of the event. Local is [WithState] in RALPH_STATE_DIR, else in the user's state directory, unless that names another.
+// Local configures a loop for hooks on a user's machine. Unless [WithRoot] sets the root, it is CLAUDE_PROJECT_DIR if
+// that is a directory, otherwise the nearest directory, from that of the event upwards, with .ralph or one of the
+// policy's [rules.Program.HeadFiles], otherwise the nearest with .git, otherwise the directory of the event. Unless
+// [WithState] sets the state directory, it is RALPH_STATE_DIR, otherwise the user's state directory.
 func Local() Option {
 	return set(func(l *Loop) { l.local = true })
 }
 
-// WithState keeps memory, locks and decision log in a directory of ralph's own, and
-// takes the approvals from there. [WithStore] and [WithRecorder] go before it.
+// WithState sets the directory for memory, locks, approvals and the decision log. [WithStore] and [WithRecorder]
+// override it.
 func WithState(dir string) Option {
 	return func(l *Loop) error {
 		if dir == "" {
@@ -66,7 +66,7 @@ func WithState(dir string) Option {
 	}
 }
 
-// WithStore sets where memories are kept. Without it they are kept in the process.
+// WithStore sets where memories are kept. The default is in the process.
 func WithStore(s Store) Option {
 	return func(l *Loop) error {
 		if local, ok := s.(localStore); s == nil || ok && local.dir.Dir() == "" {
@@ -77,17 +77,16 @@ func WithStore(s Store) Option {
 	}
 }
 
-// WithRecorder sets what takes the record of each decision; nil keeps none. Without it
-// records go to the log of [WithState] or [Local], if there is one.
+// WithRecorder sets what receives the record of each decision; nil keeps none. The default is the log of [WithState] or
+// [Local], if either is used.
 func WithRecorder(r Recorder) Option {
 	return set(func(l *Loop) { l.recorder, l.ownLog = r, true })
 }
 
-// WithVerb adds an effect of your own to the policy language, and what carries it out.
-// do is called once for each effect, after the memory was saved and the facts were
-// written, in the order of the rules; it must be safe for concurrent use. An error is
-// reported and changes no verdict. do for the verb "run" gets the programs that effects run,
-// in [rules.Effect.Args], and none is started.
+// WithVerb adds an effect to the policy language and a function that carries it out. The loop calls do once for each
+// effect, after it saved the memory and wrote the facts, in the order of the rules; do must be safe for concurrent use.
+// An error is reported and does not change the verdict. If the verb is "run", do receives the programs that effects
+// run, in [rules.Effect.Args], and none is started.
 func WithVerb(d rules.EffectDecl, do func(ctx context.Context, e rules.Effect) error) Option {
 	return func(l *Loop) error {
 		if d.Name == "" || do == nil {
@@ -104,15 +103,13 @@ func WithVerb(d rules.EffectDecl, do func(ctx context.Context, e rules.Effect) e
 	}
 }
 
-// WithConfig sets what else the policy language of [Load] and [Config] has: functions,
-// events, params, what a policy may touch, how large it may be. It replaces the configuration of
-// an earlier WithConfig; sources and verbs of other options are added to it.
+// WithConfig sets the rest of the configuration for [Load] and [Config]: functions, events, params, capabilities and
+// size limits. It replaces an earlier WithConfig; sources and verbs of other options are added to it.
 func WithConfig(base rules.Config) Option {
 	return set(func(l *Loop) { l.config = base })
 }
 
-// WithBudget bounds what one evaluation may spend. A zero field is the default of
-// [rules.Budget].
+// WithBudget bounds one evaluation. Zero fields mean the defaults of [rules.Budget].
 func WithBudget(b rules.Budget) Option {
 	return func(l *Loop) error {
 		if b.Steps < 0 {
@@ -123,28 +120,27 @@ func WithBudget(b rules.Budget) Option {
 	}
 }
 
-// observer begins to observe a call, see [WithObserver].
+// observer is the function of [WithObserver].
 type observer func(context.Context, host.Event) (context.Context, func(*Decision))
 
-// WithObserver calls begin at the start of each Run, Preview, Apply and of each policy that
-// [Loop.Hook] evaluates. Sources, stores, verbs and the [Recorder] get its context, such as that of a span.
-// The function that it returns is called with the decision at the end; it may be nil. Where
-// one of them panics, the agent may stop.
+// WithObserver calls begin at the start of each Run, Preview, Apply, and of each policy that [Loop.Hook] evaluates.
+// Sources, stores, verbs and the [Recorder] receive the context that begin returns, such as that of a span. At the end
+// the loop calls the function that begin returns, which may be nil, with the decision. If either panics, the agent may
+// stop.
 func WithObserver(begin func(context.Context, host.Event) (context.Context, func(*Decision))) Option {
 	return set(func(l *Loop) { l.begin = begin })
 }
 
-// WithName sets the name under which the policy is known: in the decision log,
-// before its reasons where several policies answer, and as part of the key of its
-// memory. Without it that is the program's file name.
+// WithName sets the name of the policy: in the decision log, before its reasons if several policies answer, and in the
+// key of its memory. The default is the program's file name.
 func WithName(name string) Option {
 	return set(func(l *Loop) { l.name = name })
 }
 
-// WithUserScope is for a hook that a user installed for all projects. What a project brings counts only
-// where trusted returns nil: until then a loop there is reported once a session and not continued, no program
-// runs there, and to a policy that names no loop the files of the project are missing. The error says why, and what to do.
-// With nil the projects count that the user trusted, see [Local] and [WithState].
+// WithUserScope is for a hook that a user installed for all projects. A project counts only if trusted returns nil for
+// its root. Otherwise a loop in it is reported once a session and not continued, no program runs, and a policy that
+// names no loop finds no files of the project. The error must say why, and what to do. A nil function trusts the
+// projects that the user trusted, see [Local] and [WithState].
 func WithUserScope(trusted func(root string) error) Option {
 	return func(l *Loop) error {
 		if l.trusted = trusted; trusted == nil {
@@ -154,25 +150,24 @@ func WithUserScope(trusted func(root string) error) Option {
 	}
 }
 
-// WithClock sets the clock. Without it time.Now is used. It is read once a decision.
+// WithClock sets the clock. The default is time.Now. The loop reads it once a decision.
 func WithClock(now func() time.Time) Option {
 	return set(func(l *Loop) { l.now = now })
 }
 
-// WithEnv sets where environment variables come from. Without it os.Getenv is used.
+// WithEnv sets how to read environment variables. The default is os.Getenv.
 func WithEnv(getenv func(string) string) Option {
 	return set(func(l *Loop) { l.getenv = getenv })
 }
 
-// WithPrivate lets what is private into trace and log, such as prompts, texts of the
-// session and environment values, and the texts for the agent. Without it their sizes
-// stand there.
+// WithPrivate includes private values in traces and logs: prompts, the session's text, environment values, and texts
+// for the agent. By default only their sizes are included.
 func WithPrivate() Option {
 	return set(func(l *Loop) { l.private = true })
 }
 
-// WithDeadline bounds each Run, Preview, Apply and Hook. Without it that is 25 seconds,
-// which is below the shortest time that a host gives its hooks.
+// WithDeadline bounds each Run, Preview, Apply and Hook. The default is 25 seconds, which is below the shortest timeout
+// of a host's hooks.
 func WithDeadline(d time.Duration) Option {
 	return func(l *Loop) error {
 		if d <= 0 {
@@ -183,9 +178,8 @@ func WithDeadline(d time.Duration) Option {
 	}
 }
 
-// WithSource adds a fact source to the policy language, or replaces one of ralph's own.
-// A program for [New] must have been loaded with its kind, see [Config]. One whose kind is
-// Editable must be a [Writer].
+// WithSource adds a fact source to the policy language, or replaces one of ralph's own. A program for [New] must have
+// been loaded with its kind, see [Config]. A source whose kind is Editable must be a [Writer].
 func WithSource(s Source) Option {
 	return func(l *Loop) error {
 		if s == nil {
@@ -206,23 +200,21 @@ func WithSource(s Source) Option {
 	}
 }
 
-// WithFacts puts around between the rules and the world: for each evaluation it is
-// handed the event and the world, which gathers as usual, and what it gives is
-// asked instead. Tests and replays give facts and names with it;
-// what it answers itself is not gathered, so the program may use sources that the loop
-// does not have, and [New] checks neither sources nor writers.
+// WithFacts wraps the facts of each evaluation: around receives the event and the facts that the loop gathers, and
+// returns those that the rules read. Tests and replays supply facts and names with it. What around answers itself is
+// not gathered, so the program may use sources that the loop lacks, and [New] checks neither sources nor writers.
 func WithFacts(around func(ev host.Event, world rules.Facts) rules.Facts) Option {
 	return set(func(l *Loop) { l.around = around })
 }
 
-// Config returns the configuration with which [Load] loads a policy: what ships with ralph,
-// and the sources and verbs of the options. It ignores options that [New] refuses.
+// Config returns the configuration with which [Load] loads a policy: what ships with ralph, and the options' sources
+// and verbs. It ignores options that [New] rejects.
 func Config(opts ...Option) rules.Config {
 	l, _ := configured(opts) // New returns the error
 	return l.language()
 }
 
-// language is the configuration of the programs that the loop can run.
+// language returns the configuration of programs that the loop can run.
 func (l *Loop) language() rules.Config {
 	c := l.config
 	if c.Shipped == nil {
@@ -250,18 +242,18 @@ func (l *Loop) language() rules.Config {
 	return c
 }
 
-// checkConfig returns what the language refuses of sources, verbs, events and functions.
+// checkConfig returns the language's errors about sources, verbs, events and functions.
 func (l *Loop) checkConfig() error {
 	c := l.language()
 	if len(c.Sources)+len(c.Effects)+len(c.Events)+len(c.Functions) == 0 {
 		return nil
 	}
-	c.Set, c.Allow, c.Limits, c.Lazy = nil, nil, rules.LoadLimits{}, false // of the policy
+	c.Set, c.Allow, c.Limits, c.Lazy = nil, nil, rules.LoadLimits{}, false // for policies, not the language
 	_, found := rules.LoadBytes(context.Background(), "config", []byte("ralph: 1\nrules: [{name: none, stop: none}]\n"), c)
 	return found.Err()
 }
 
-// defaults fills in what no option set.
+// defaults sets what no option has set.
 func (l *Loop) defaults() {
 	if l.now == nil {
 		l.now = time.Now
@@ -273,7 +265,7 @@ func (l *Loop) defaults() {
 	if l.disk == nil && l.local {
 		dir, err := store.DefaultDir(l.getenv)
 		if err != nil {
-			dir = "" // every write then says so
+			dir = "" // every write then reports the error
 		}
 		l.disk = store.Open(dir)
 	}

@@ -16,11 +16,11 @@ import (
 	"github.com/ralph-sdk/ralph/internal/child"
 )
 
-// maxOutput is how much is kept of what a program prints, of each stream.
+// maxOutput bounds what is kept of each output stream of a program.
 const maxOutput = 1 << 20
 
-// afterExit is how long the output of a program that has ended is waited for: a
-// child that it left running may hold it open for ever.
+// afterExit is how long to wait for output after a program has ended: a child that it left running may keep the stream
+// open.
 const afterExit = 200 * time.Millisecond
 
 // process is a program to run in the project.
@@ -31,14 +31,14 @@ type process struct {
 	timeout time.Duration
 }
 
-// finished is what became of a program.
+// finished is the result of a program.
 type finished struct {
 	code           int
 	stdout, stderr child.Output
 }
 
-// run runs a program to its end, or ends it with all its children when ctx ends or its time is over.
-// The error says why it did not run to its end.
+// run runs a program to its end, or kills it and all its children if ctx ends or its time is over. The error is why it
+// did not run to its end.
 func (p process) run(ctx context.Context) (f finished, err error) {
 	f = finished{stdout: child.Output{Left: maxOutput}, stderr: child.Output{Left: maxOutput}}
 	none, cannot := fmt.Errorf("there is no program %s", p.argv[0]), p.argv[0]+" cannot be run: %w"
@@ -63,7 +63,7 @@ func (p process) run(ctx context.Context) (f finished, err error) {
 	switch {
 	case ctx.Err() != nil:
 		return f, fmt.Errorf("%s did not end within %s", p.argv[0], p.timeout)
-	case cmd.ProcessState != nil: // also one that did not read all of its input
+	case cmd.ProcessState != nil: // even if it did not read all of its input
 		f.code = cmd.ProcessState.ExitCode()
 		return f, nil
 	case errors.Is(err, os.ErrNotExist):
@@ -72,10 +72,9 @@ func (p process) run(ctx context.Context) (f finished, err error) {
 	return f, fmt.Errorf(cannot, err)
 }
 
-// childEnv is the environment of programs that a policy runs. A hook inside of
-// them must not ask for a decision again. They are about the repository of the
-// project: an agent that runs in a hook of git inherits variables that lead git to
-// another one.
+// childEnv returns the environment of programs that a policy runs. A hook inside of them must not evaluate the policy
+// again, and they must use the project's repository: an agent that runs in a git hook inherits variables that lead git
+// to another one.
 func childEnv() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -84,8 +83,7 @@ func childEnv() []string {
 	return append(env, "RALPH_OFF=1")
 }
 
-// gitVariables are those that hold for one repository, as git rev-parse
-// --local-env-vars lists them.
+// gitVariables returns the variables specific to one repository, as git rev-parse --local-env-vars lists them.
 func gitVariables() []string {
 	return []string{
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_DIR",

@@ -9,8 +9,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Reply joins the decisions on one event into what its host is to hear. Notices
-// that several of them have are reported once.
+// Reply joins the decisions on one event into one reply. It reports equal notices once.
 func Reply(ev host.Event, decisions []*Decision) host.Reply {
 	r := host.Reply{Event: cmp.Or(ev.Name, host.Stop)}
 	var reasons, notices, notes []string

@@ -9,8 +9,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// start runs the program of an effect to its end. What goes wrong is for the user, and
-// changes no verdict.
+// start runs the program of an effect to its end. Errors go to the user and do not change the verdict.
 func (d *Decision) start(ctx context.Context, rule string, e rules.Effect) error {
 	l, g := d.loop, d.gatherer
 	if _, ok := l.verbs[string(e.Kind)]; ok {
@@ -39,7 +38,7 @@ func (d *Decision) start(ctx context.Context, rule string, e rules.Effect) error
 	return errors.New(failed)
 }
 
-// runs returns a program that a rule runs, as a fact that needs an approval.
+// runs returns a rule's program as a fact that needs approval.
 func (d *Decision) runs(rule, name string) *rules.Fact {
 	for _, r := range d.program.Rules() {
 		if r.Name != rule {

@@ -8,22 +8,21 @@ import (
 	"time"
 )
 
-// sessions lets the decisions of one session through one after the other, in the order in
-// which they came: a thousand events of a session at once are decided a thousand times.
-// All loops of the process with one store share them.
+// sessions makes decisions of one session wait for each other, in the order in which they came: a thousand simultaneous
+// events of a session must not conflict a thousand times. All loops of the process with one store share it.
 var sessions struct {
 	sync.Mutex
 	busy map[sessionKey]*session
 }
 
-// session is one of which a decision is made.
+// session is a session with decisions under way.
 type session struct {
-	turn  chan struct{} // holds one: a decision is made
-	users int           // decisions that are made or wait
+	turn  chan struct{} // has one element: the lock
+	users int           // decisions under way or waiting
 }
 
 type sessionKey struct {
-	store any // what loops have in common that share it
+	store any // the store that the loops share
 	key   Key
 }
 
@@ -34,7 +33,7 @@ func (g *gatherer) sessionKey() sessionKey {
 	return sessionKey{g.loop, g.mem.keys[0]}
 }
 
-// enter makes other decisions of the session wait for this one, unless they do so already.
+// enter makes other decisions of the session wait for this one, unless they already do.
 func (d *Decision) enter(ctx context.Context) error {
 	if d.entered {
 		return nil
@@ -63,7 +62,7 @@ func (d *Decision) free() {
 	}
 }
 
-// use counts the decisions of a session.
+// use changes the number of the session's decisions.
 func (k sessionKey) use(more int) *session {
 	sessions.Lock()
 	defer sessions.Unlock()
@@ -81,11 +80,11 @@ func (k sessionKey) use(more int) *session {
 	return s
 }
 
-// maxPause bounds how long a decision waits before it is made again.
+// maxPause bounds the delay before a decision is made again.
 const maxPause = 256 * time.Millisecond
 
-// pause waits before a decision is made again for the n-th time: longer each time, and by
-// chance, so that many processes that change one memory do not meet again.
+// pause waits before retry n of a decision: longer each time, and for a random time, so that processes that change one
+// memory do not collide again.
 func pause(ctx context.Context, n int) {
 	t := time.NewTimer(rand.N(min(time.Millisecond<<min(n, 20), maxPause)))
 	defer t.Stop()

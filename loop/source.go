@@ -13,43 +13,39 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// Source gathers the values of facts of one kind. Absent and invalid are values,
-// not errors. The loop converts a value as [rules.ValueOf] does, unless that made it: what
-// is of a wrong type is unusable. If Gather panics, the fact is missing and its problem says so.
+// Source gathers facts of one kind. Report missing or invalid data as a [rules.Value], not an error. The loop converts
+// V as [rules.ValueOf] does, unless that made it: a value of the wrong type is unusable. If Gather panics, the fact is
+// missing, and its problem reports the panic.
 //
-// The context ends at the fact's timeout. A source that ignores it holds up the
-// decision: nothing else can end it.
+// The context ends at the fact's timeout. A source that ignores it delays the decision: nothing else can end it.
 //
-// For each fact a loop asks a source of a kind that is [rules.SourceKind.Once] at most
-// once an event; others are asked again when a decision is made again after a conflict.
-// It must be safe for concurrent use.
+// A Source must be safe for concurrent use. If its kind is [rules.SourceKind.Once], a loop gathers each fact at most
+// once an event; other sources are asked again after a conflict.
 type Source interface {
 	Kind() rules.SourceKind
 	Gather(ctx context.Context, q Query) rules.Value
 }
 
-// Writer is a [Source] that also changes its facts: Write makes all effects or
-// none, those of one decision on facts of its kind, in order. Each has the Version that
-// the source returned with the value. A Writer must be safe for concurrent use. If something is no longer of that version, Write
-// changes nothing and returns [ErrConflict]; the loop then decides again. Any other
-// error, such as that of a context that is done, lets the agent stop, and nothing is
-// changed either.
+// Writer is a [Source] that also changes its facts. Write makes all of the effects or none; they are those of one
+// decision on facts of its kind, in order. Each has the Version that the source returned with the value: if something
+// has another version by now, Write must change nothing and return [ErrConflict], and the loop decides again. On any
+// other error, such as that of a done context, the agent may stop, and nothing must have changed either. A Writer must
+// be safe for concurrent use.
 type Writer interface {
 	Write(ctx context.Context, effects []rules.Effect) error
 }
 
-// ErrConflict says that something changed since the decision was made. It may be wrapped.
+// ErrConflict reports that something changed since the decision was made. It may be wrapped.
 var ErrConflict = errors.New("changed since it was read")
 
-// Query is what a source is asked.
+// Query is the request for a fact.
 type Query struct {
 	Fact *rules.Fact // its declaration
-	Args []string    // its argument, rendered: one text, the words of a list, or paths of which the first that is there counts
-	// Options are its options that have holes, rendered, by name; those without
-	// holes stand in Fact.Options.
+	Args []string    // its argument with placeholders filled in: one string, the words of a list, or paths of which the first that exists counts
+	// Options are its options that have placeholders, filled in, by name; the others are in Fact.Options.
 	Options map[string]string
 	Event   host.Event
-	Root    *state.Root // files beneath the project; nil if there is no project. Not to be kept
+	Root    *state.Root // the project's files; nil without a project. Do not keep it
 	Env     func(string) string
 	Now     time.Time // of the event
 
@@ -57,8 +53,7 @@ type Query struct {
 	budget  *state.Budget // of all files
 }
 
-// Session gives the session file of the event, which is opened at the first need of
-// it; nil if there is none.
+// Session returns the session file of the event, which it opens when first called, or nil if there is none.
 func (q Query) Session(ctx context.Context) *host.Session {
 	if q.session == nil {
 		return nil
@@ -66,8 +61,8 @@ func (q Query) Session(ctx context.Context) *host.Session {
 	return q.session(ctx)
 }
 
-// Read reads the file of the project that the argument names. The Value has its state,
-// and lacks only V, which is made from the Doc. Without a project the file is missing.
+// Read reads the file of the project that the argument names. Only V is missing from the Value; make it from the Doc.
+// Without a project the file is missing.
 func (q Query) Read(ctx context.Context, format state.Format) (state.Doc, rules.Value) {
 	if q.Root == nil {
 		return state.Doc{Status: state.Missing, Quiet: true}, noProject()
@@ -89,11 +84,10 @@ func (q Query) Read(ctx context.Context, format state.Format) (state.Doc, rules.
 	return doc, v
 }
 
-// schemaOf is the schema of a fact; one that it has none only normalises numbers.
+// schemaOf returns the schema of a fact; a fact without one only has its numbers normalized.
 func schemaOf(f *rules.Fact) *schema.Schema { return cmp.Or(f.Schema, &schema.Schema{}) }
 
-// ownSource is the table of ralph's own sources: it returns that of a kind, nil if ralph
-// has none.
+// ownSource returns ralph's own source of a kind, nil if there is none.
 func ownSource(kind rules.SourceKind, f *files) Source {
 	gather := map[string]func(context.Context, Query) rules.Value{
 		"text": gatherFile, "json": gatherFile, "frontmatter": gatherFile, "checklist": gatherFile,
@@ -105,11 +99,11 @@ func ownSource(kind rules.SourceKind, f *files) Source {
 	return own{kind, gather, f}
 }
 
-// own is one of ralph's own sources: its facts are of a project.
+// own is one of ralph's own sources, whose facts belong to a project.
 type own struct {
 	kind   rules.SourceKind
 	gather func(context.Context, Query) rules.Value
-	files  *files // changes its facts, if they are files
+	files  *files // writes its facts, if they are files
 }
 
 func (s own) Kind() rules.SourceKind { return s.kind }
@@ -121,7 +115,7 @@ func (s own) Gather(ctx context.Context, q Query) rules.Value {
 	return s.gather(ctx, q)
 }
 
-// formatOf is how the file of a fact is understood.
+// formatOf returns the format of a fact's file.
 func formatOf(f *rules.Fact) state.Format {
 	if f.Source.Name == "frontmatter" && f.Options["lenient"] == true {
 		return state.LenientFrontMatter
@@ -129,12 +123,12 @@ func formatOf(f *rules.Fact) state.Format {
 	return fileFormat(f.Source.Name)
 }
 
-// fileFormat is how the files of a kind are understood; glob names the same forms.
+// fileFormat returns the format of a kind's files; glob uses the same names.
 func fileFormat(kind string) state.Format {
 	return map[string]state.Format{"text": state.Text, "json": state.JSON, "frontmatter": state.FrontMatter, "checklist": state.Checklist}[kind]
 }
 
-// source gives the source of a kind for one event, nil if the loop has none.
+// source returns the source of a kind for one event, nil if the loop has none.
 func (l *Loop) source(kind rules.SourceKind, f *files) Source {
 	if s := l.sources[kind.Name]; s != nil {
 		return s
@@ -142,8 +136,7 @@ func (l *Loop) source(kind rules.SourceKind, f *files) Source {
 	return ownSource(kind, f)
 }
 
-// writerOf gives the Writer of a source, nil if it has none, and its name. All file
-// sources share one Writer.
+// writerOf returns the Writer of a source, nil if it has none, and its name. All file sources share one Writer.
 func writerOf(s Source) (name string, w Writer) {
 	if f, ok := s.(own); ok && f.kind.File {
 		return "files", f.files
@@ -154,9 +147,8 @@ func writerOf(s Source) (name string, w Writer) {
 	return "", nil
 }
 
-// fits reports why the loop cannot run a program: a fact without a source, or a rule
-// whose effects no Writer can make, or not one alone. With [WithFacts] nothing is
-// checked: it may provide any fact itself.
+// fits returns why the loop cannot run a program: a fact without a source, or a rule whose effects have no Writer or
+// more than one. With [WithFacts] it checks nothing, because that may supply any fact.
 func (l *Loop) fits(p *rules.Program) error {
 	if l.around != nil {
 		return nil
@@ -188,16 +180,16 @@ func (l *Loop) fits(p *rules.Program) error {
 	return nil
 }
 
-// missing is a fact that is missing, which is reported to the user.
+// missing returns a missing fact that is reported to the user.
 func missing(why string) rules.Value { return rules.Value{Status: rules.Missing, Problem: why} }
 
-// absent is a fact that is missing, which is not reported.
+// absent returns a missing fact that is not reported.
 func absent(why string) rules.Value {
 	return rules.Value{Status: rules.Missing, Quiet: true, Problem: why}
 }
 
-// noProject is what facts of a project are without one.
+// noProject returns the fact of a project when there is none.
 func noProject() rules.Value { return absent("there is no project") }
 
-// timeoutOf is how long a fact may take.
+// timeoutOf returns how long gathering a fact may take.
 func timeoutOf(f *rules.Fact) time.Duration { return cmp.Or(f.Timeout, f.Source.Timeout) }

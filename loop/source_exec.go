@@ -10,8 +10,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// gatherExec runs a program and returns what it printed. How it ended is a value: a
-// rule asks for its code.
+// gatherExec runs a program and returns its output. An exit status is part of the value, not an error.
 func gatherExec(ctx context.Context, q Query) rules.Value {
 	f, err := process{argv: q.Args, dir: q.Root.Dir(), stdin: q.Options["stdin"], timeout: timeoutOf(q.Fact)}.run(ctx)
 	if err != nil {
@@ -27,7 +26,7 @@ func gatherExec(ctx context.Context, q Query) rules.Value {
 	v := rules.Value{Problem: strings.Join(cut, ", ")}
 	document, problem := printed(schemaOf(q.Fact), f, &v)
 	if problem != "" && q.Fact.Schema != nil {
-		// Code and text of a program that failed are still worth reading.
+		// Code and text of a failed program may still be of use.
 		v.Unusable = append(v.Unusable, schema.Violation{Pointer: "/json", Message: problem})
 	}
 	v.V = map[string]any{
@@ -36,7 +35,7 @@ func gatherExec(ctx context.Context, q Query) rules.Value {
 	return v
 }
 
-// printed reads what a program printed by the schema of the fact.
+// printed parses a program's output with the schema of the fact.
 func printed(s *schema.Schema, f finished, v *rules.Value) (document any, problem string) {
 	switch {
 	case f.stdout.Cut:
@@ -58,7 +57,7 @@ func printed(s *schema.Schema, f finished, v *rules.Value) (document any, proble
 	return r.Value, ""
 }
 
-// lines are the lines of an output, without the empty ones at its end.
+// lines returns the lines of an output, without empty ones at its end.
 func lines(s string) []any {
 	s = strings.TrimRight(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	if s == "" {

@@ -12,10 +12,9 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// gatherGit asks the git program how a path of the project stands. It takes no lock
-// that the agent could be waiting for, and never asks for a password. No program runs
-// because the repository names it, see [git]. The paths of changed are relative
-// to the repository, as git has them.
+// gatherGit returns what the git program reports about a path of the project. It takes no lock that the agent could
+// wait for, never asks for a password, and runs no program that the repository names, see [git]. The paths of changed
+// are relative to the repository, as in git.
 func gatherGit(ctx context.Context, q Query) rules.Value {
 	timeout := timeoutOf(q.Fact)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -51,7 +50,7 @@ func gatherGit(ctx context.Context, q Query) rules.Value {
 	return v
 }
 
-// gitStatus reads the second porcelain format with NUL behind every entry.
+// gitStatus parses the second porcelain format with NUL after every entry.
 func gitStatus(out string) map[string]any {
 	branch, head := "", ""
 	ahead, behind := 0, 0
@@ -74,7 +73,7 @@ func gitStatus(out string) map[string]any {
 			changed = append(changed, field(rest, 7))
 		case "2":
 			changed = append(changed, field(rest, 8))
-			i++ // the name that it had stands in an entry of its own
+			i++ // the old name is in an entry of its own
 		case "u":
 			changed = append(changed, field(rest, 9))
 		case "?":
@@ -89,7 +88,7 @@ func gitStatus(out string) map[string]any {
 	}
 }
 
-// field is what follows n fields that end with a space each; "" if there is none.
+// field returns what follows n fields that end with a space each, or "".
 func field(s string, n int) string {
 	parts := strings.SplitN(s, " ", n+1)
 	if len(parts) <= n {

@@ -13,11 +13,11 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// maxGlob is how many files of a glob are read where the policy does not say.
+// maxGlob is the default limit on files of a glob.
 const maxGlob = 1000
 
-// gatherGlob reads all files that match a pattern. One that cannot be used is left out
-// and named by the problem of the fact: it must not take the others with it.
+// gatherGlob reads all files that match a pattern. It leaves out a file that it cannot use and names it in the problem
+// of the fact, so that the others stay usable.
 func gatherGlob(ctx context.Context, q Query) rules.Value {
 	limit := maxGlob
 	if n, ok := q.Fact.Options["max"].(int); ok {
@@ -62,21 +62,21 @@ func gatherGlob(ctx context.Context, q Query) rules.Value {
 	return rules.Value{V: list, Problem: bad.String(), Path: q.Args[0], Warnings: clamped}
 }
 
-// element is what became of one file of a list.
+// element is the result for one file of a list.
 type element struct {
 	path    string
 	changed time.Time
 	value   any
-	problem string // why there is no value
+	problem string // why value is nil
 	clamped []schema.Violation
 }
 
-// elementOf reads one file by the schema. Files are many and may be of any origin: a
-// wrong type makes the whole element bad.
+// elementOf reads one file with the schema. With many files of any origin, one wrong type invalidates the whole
+// element.
 func elementOf(s *schema.Schema, format state.Format, doc state.Doc) element {
 	e := element{path: doc.Path, changed: doc.ModTime}
 	if format == state.Text && doc.Status != state.Invalid && doc.Version != "" {
-		e.value = doc.Text // a text that is empty is one too
+		e.value = doc.Text // an empty text is valid
 		return e
 	}
 	if doc.Status != state.OK {
@@ -101,10 +101,10 @@ func elementOf(s *schema.Schema, format state.Format, doc state.Doc) element {
 	return e
 }
 
-// maxBad is how many bad files are named one by one.
+// maxBad is how many invalid files are named one by one.
 const maxBad = 20
 
-// badFiles are the elements that a list had to leave out, one line each.
+// badFiles describes the files that a list left out, one line each.
 type badFiles struct {
 	lines []string
 	more  int
@@ -115,11 +115,11 @@ func (b *badFiles) add(path, problem string) {
 		b.more++
 		return
 	}
-	// A name may hold anything, also what would look like another line.
+	// A name may contain anything, including line breaks.
 	b.lines = append(b.lines, strings.Map(printable, path)+": "+strings.Map(printable, problem))
 }
 
-// String is "" if nothing was bad.
+// String returns "" if all files were usable.
 func (b *badFiles) String() string {
 	all := strings.Join(b.lines, "\n")
 	if b.more > 0 {

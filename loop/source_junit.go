@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	maxFailedTests = 100 // that a report lists; all are counted
-	maxFailedText  = 500 // bytes of what one of them says
+	maxFailedTests = 100 // failed tests listed in the value; all are counted
+	maxFailedText  = 500 // bytes of the message of each
 )
 
-// gatherJUnit reads the report of a test run in the XML that JUnit introduced and test runners of all languages write. No
-// standard defines it; https://github.com/testmoapp/junitxml collects what runners agree on.
+// gatherJUnit reads the report of a test run in JUnit's XML, which test runners of all languages write. No standard
+// defines it; https://github.com/testmoapp/junitxml collects what runners agree on.
 func gatherJUnit(ctx context.Context, q Query) rules.Value {
 	doc, v := q.Read(ctx, state.Text)
 	if v.Status != rules.OK {
@@ -84,7 +84,7 @@ func readJUnit(ctx context.Context, r io.Reader) (map[string]any, error) {
 	return map[string]any{"tests": tests, "failures": failures, "skipped": skipped, "failed": failed}, nil
 }
 
-// testFailure is why a test failed, or ended with an error.
+// testFailure is the failure or error of a test.
 type testFailure struct {
 	Message string `xml:"message,attr"`
 	Body    string `xml:",chardata"`

@@ -20,9 +20,8 @@ import (
 // maxTasks is how many tasks of a list are read.
 const maxTasks = 1000
 
-// gatherTasks reads the task list of the session, or the one that the policy names. No
-// list is missing, an empty list is empty: where the host has no task tools there
-// is nothing to conclude from the absence of tasks.
+// gatherTasks reads the task list of the session, or the one that the policy names. A list that does not exist is
+// missing, an empty one is empty: where the host has no task tools, no tasks means nothing.
 func gatherTasks(ctx context.Context, q Query) rules.Value {
 	name, own := q.Options["list"], false
 	if name == "" {
@@ -55,7 +54,7 @@ func gatherTasks(ctx context.Context, q Query) rules.Value {
 	return absent("the session has no task list")
 }
 
-// taskFiles reads the directory of a list, which holds one file a task.
+// taskFiles reads the directory of a list, which has one file per task.
 func taskFiles(ctx context.Context, q Query, folder, name string) rules.Value {
 	cannot := func(err error) rules.Value {
 		return missing(fmt.Sprintf("the task list %s cannot be read: %s", name, err))
@@ -91,21 +90,21 @@ func taskFiles(ctx context.Context, q Query, folder, name string) rules.Value {
 	return rules.Value{V: listOf(list, whole), Problem: bad.String(), Path: name}
 }
 
-// byNumber orders tasks as the host counts them: 2 before 10.
+// byNumber compares tasks as the host counts them: 2 before 10.
 func byNumber(a, b map[string]any) int {
 	x, errX := strconv.Atoi(a["id"].(string))
 	y, errY := strconv.Atoi(b["id"].(string))
 	if errX != nil || errY != nil {
-		return 0 // as the files are called
+		return 0 // in the order of file names
 	}
 	return x - y
 }
 
-// completeTask gives a task the fields that rules may read, in their types, and
-// says what keeps it from having them. What else it has stays.
+// completeTask sets the fields that rules may read, in their types, and returns what makes that impossible. Other
+// fields stay.
 func completeTask(task map[string]any) (problem string) {
 	if s, _ := task["subject"].(string); s == "" {
-		if title, ok := task["title"].(string); ok { // as some writers call it
+		if title, ok := task["title"].(string); ok { // some writers use this key
 			task["subject"] = title
 		}
 	}
@@ -142,7 +141,7 @@ func plainText(v any) (string, bool) {
 	return "", false
 }
 
-// ofSession is a task of a session file.
+// ofSession returns a task of a session file.
 func ofSession(t host.Task) any {
 	return map[string]any{
 		"id": t.ID, "subject": t.Subject, "description": t.Description, "status": t.Status, "activeForm": t.ActiveForm,

@@ -11,44 +11,43 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Key names the memory of one loop: that of a policy in a session, or with Project
-// the one that all loops of a policy in a project share. Fields may be empty: events
-// without a session are one loop, and so are events without a project.
+// Key identifies the memory of a loop: that of a policy in a session, or with Project the one that all loops of a
+// policy in a project share. Fields may be empty: all events without a session are one loop, and so are events without
+// a project.
 type Key struct {
-	Root    string // project root
-	Policy  string // name of the policy: a loop that is edited while it runs is the same loop
+	Root    string // the project root
+	Policy  string // the name of the policy: editing it does not start another loop
 	Host    string
 	Session string
-	Agent   string // subagent
-	Project bool   // Host, Session and Agent are empty then
+	Agent   string // the subagent
+	Project bool   // with it, Host, Session and Agent are empty
 }
 
-// Entry is what a [Store] keeps under a key.
+// Entry is the memory that a [Store] keeps under a key.
 type Entry struct {
 	Key     Key
 	Memory  rules.Memory
-	Version string // opaque, for [Store.Save]; "" if nothing is kept
+	Version string // opaque, for [Store.Save]; "" if the store has no entry
 }
 
-// Store keeps the memories of loops. It must be safe for concurrent use, also by
-// several processes if they share what is behind it. The package looptest has tests
-// for implementations.
+// Store keeps the memories of loops. It must be safe for concurrent use, by several processes if they share its data.
+// Package looptest tests implementations.
 type Store interface {
-	// Load gives an entry for each key, in their order; what is not kept is a zero
-	// Memory with Version "". An error beside all entries says that some could not be
-	// read: those begin anew, and the error is reported to the user.
+	// Load returns one entry for each key, in order; a key without an entry has a zero Memory and Version "". With all
+	// entries it may return an error that some could not be read: those start again empty, and the error is reported to
+	// the user.
 	Load(ctx context.Context, keys ...Key) ([]Entry, error)
 
-	// Save keeps all entries, if each is still of its Version, else none: then it
-	// gives [ErrConflict], which may be wrapped.
+	// Save saves all entries if each still has its Version. Otherwise it saves none and returns [ErrConflict], which
+	// may be wrapped.
 	Save(ctx context.Context, entries ...Entry) error
 }
 
-// InMemory is a [Store] in the process. It keeps the memories of 50,000 to 100,000
-// loops: those that were saved longest ago are forgotten first.
+// InMemory returns a [Store] in the process. It keeps the memories of 50,000 to 100,000 loops and discards those that
+// were saved longest ago.
 func InMemory() Store { return &inMemory{kept: map[Key]Entry{}} }
 
-// done returns why a context is done, or that there is none.
+// done returns why a context is done, or an error for a nil context.
 func done(ctx context.Context) error {
 	if ctx == nil {
 		return errNoContext
@@ -56,12 +55,12 @@ func done(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// maxInMemory is how many memories are kept in the process.
+// maxInMemory bounds the memories kept in the process.
 const maxInMemory = 100_000
 
 type inMemory struct {
 	mu    sync.Mutex
-	kept  map[Key]Entry // their versions are numbers of saves
+	kept  map[Key]Entry // versions are numbers of saves
 	saves int
 }
 
@@ -79,7 +78,7 @@ func (s *inMemory) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
 	return out, nil
 }
 
-// copyOf shares nothing with m but what lies within a value, which nothing changes.
+// copyOf returns a copy that shares only values, which nothing changes.
 func copyOf(m rules.Memory) rules.Memory {
 	m.Said = maps.Clone(m.Said)
 	for rule, all := range m.Said {

@@ -11,23 +11,23 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 )
 
-// LocalStore keeps memories in a directory of ralph's own, as [WithState] does, for all
-// processes of a machine. A hook that ends in the middle loses nothing.
+// LocalStore returns a [Store] in a directory of ralph, as [WithState] uses, for all processes of a machine. A process
+// that is killed while saving loses nothing.
 func LocalStore(dir string) Store { return localStore{dir: store.Open(dir)} }
 
-// localStore keeps memories as files of ralph's own.
+// localStore keeps memories as files.
 type localStore struct {
 	dir  *store.Store
-	held bool // the locks of what is saved are held
+	held bool // the locks of the saved entries are held
 }
 
-// name is that of the file of a key.
+// name returns the name of the file of a key.
 func (k Key) name() string {
 	parts := []string{"session", k.Host, k.Session, k.Agent, k.Root, k.Policy}
 	if k.Project {
 		parts = []string{"project", k.Root, k.Policy}
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts)) // quoted, no two keys are one text
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts)) // quoted, so that no two keys are equal
 	return hex.EncodeToString(sum[:12])
 }
 
@@ -74,8 +74,7 @@ func (s localStore) Save(ctx context.Context, entries ...Entry) error {
 			return fmt.Errorf("the memory of %s: %w", e.Key.Policy, ErrConflict)
 		}
 	}
-	// If the disk fails in the middle, the loop ends: a count that is one too high
-	// ends it early the next time, never late.
+	// If the disk fails halfway, the loop ends: a count that is one too high ends it early the next time, never late.
 	for _, e := range entries {
 		line, err := json.Marshal(e.Memory)
 		if err == nil {
@@ -91,8 +90,8 @@ func (s localStore) Save(ctx context.Context, entries ...Entry) error {
 	return nil
 }
 
-// lock takes the locks of these memories, so that many processes with one counter
-// wait for one another and do not decide in vain. The store that it gives knows.
+// lock takes the locks of these memories, so that processes that count the same thing wait for one another instead of
+// deciding again. The store that it returns holds them.
 func (s localStore) lock(ctx context.Context, keys ...Key) (Store, func(), error) {
 	names := make([]string, len(keys))
 	for i, k := range keys {

@@ -11,18 +11,16 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// WithTrust sets who says whether a policy may gather a fact that needs a user's
-// approval, see [rules.SourceKind.Trust]: by the fact, whose Args are then those of this
-// start, and by the files that the policy is made of. It is asked right before the fact is
-// gathered. An error says why not, as
-// the rest of "it runs a program, …"; nil means yes. Without it policies may that ship
-// with ralph, and with [Local] or [WithState] those that a user approved in the project.
-// A program that brings its own policy says yes to it here.
+// WithTrust sets a function that decides whether a policy may gather a fact that needs approval, see
+// [rules.SourceKind.Trust], or run a program. It receives the fact, whose Args are those of this start, and the files
+// of the policy, and is called right before each start. It must return nil to allow it, or an error that completes the
+// sentence "it runs a program, …". By default policies that ship with ralph are trusted, and with [Local] or
+// [WithState] those that a user approved in the project. Use WithTrust in a program that brings its own policy.
 func WithTrust(trusted func(f *rules.Fact, files []rules.File) error) Option {
 	return set(func(l *Loop) { l.trusts = trusted })
 }
 
-// untrusted says why a fact may not be gathered with these arguments, nil if it may.
+// untrusted returns why a fact may not be gathered with these arguments, or nil.
 func (g *gatherer) untrusted(f *rules.Fact, args []string) error {
 	own := *f
 	own.Args, f = args, &own
@@ -40,7 +38,7 @@ func (g *gatherer) untrusted(f *rules.Fact, args []string) error {
 	return nil
 }
 
-// shipped reports whether files are those that ship with ralph, to the byte.
+// shipped reports whether files are byte for byte those that ship with ralph.
 func shipped(files []rules.File) bool {
 	for _, f := range files {
 		src, err := examples.FS.ReadFile(strings.TrimPrefix(f.Name, "ralph:"))
@@ -51,8 +49,8 @@ func shipped(files []rules.File) bool {
 	return len(files) > 0
 }
 
-// shadowed is the name of the shipped policy in whose place a policy of the project
-// stands, going by the name of its file, "" if there is none.
+// shadowed returns the name of the shipped policy that a policy of the project replaces, judged by its file name, or
+// "".
 func shadowed(name string) string {
 	ext := path.Ext(name)
 	if dir := path.Dir(name); dir != "." && dir != ".ralph" || ext != ".yaml" && ext != ".yml" {

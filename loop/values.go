@@ -12,10 +12,9 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// WithValues sets the values of facts and of ralph's own names, by name: "state",
-// "transcript.last". They are asked first; what has a value is not gathered. Values
-// convert as in [rules.ValueOf]. [New] refuses a name that the policy does not know.
-// Values of one event are in the field Values of [host.Event], and replace these.
+// WithValues sets the values of facts and of ralph's own names, by name, such as "state" or "transcript.last". A fact
+// or name with a value is not gathered. Values convert as in [rules.ValueOf]. [New] rejects a name that the policy does
+// not know. The field Values of [host.Event] overrides these for one event.
 func WithValues(values map[string]any) Option {
 	return func(l *Loop) error {
 		if l.values == nil {
@@ -26,7 +25,7 @@ func WithValues(values map[string]any) Option {
 	}
 }
 
-// reserved returns an error for a name that has no value of its own.
+// reserved returns an error for a name that cannot have a value.
 func (g given) reserved() error {
 	for name := range g.values {
 		switch {
@@ -41,9 +40,8 @@ func (g given) reserved() error {
 	return nil
 }
 
-// unused returns why an option is of no use to a program: a value is of no name that it has,
-// or no rule has a verb. With [WithFacts] nothing is checked, and of a lazy program nothing
-// is known yet.
+// unused returns an error for an option that a program does not use: a value whose name it lacks, or a verb in no rule.
+// With [WithFacts] or a lazy program it checks nothing.
 func (l *Loop) unused(p *rules.Program) error {
 	if l.around != nil || len(p.Rules()) == 0 {
 		return nil
@@ -60,7 +58,7 @@ func (l *Loop) unused(p *rules.Program) error {
 	return given{values: l.values}.stray(p)
 }
 
-// stray returns an error for a value whose name is misspelt.
+// stray returns an error for a misspelt name.
 func (g given) stray(p *rules.Program) error {
 	if len(g.values) == 0 || len(p.Rules()) == 0 {
 		return nil
@@ -73,7 +71,7 @@ func (g given) stray(p *rules.Program) error {
 	return nil
 }
 
-// given answers by values before it asks the world.
+// given answers with values, and gathers the rest.
 type given struct {
 	rules.Facts
 	values map[string]any
