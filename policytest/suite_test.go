@@ -190,6 +190,7 @@ func TestNothingButWhatIsGiven(t *testing.T) {
 	for _, c := range []struct{ name, when, given, without string }{
 		{"text", `note == "given"`, `{files: {"~/note.txt": given}}`, "{}"},
 		{"glob", `len(notes) == 1 and notes[0].value == "given"`, `{files: {"~/note.txt": given}}`, "{}"},
+		{"junit", `report.tests == 1 and age(report) == duration("2m")`, `{files: {"~/report.xml": {text: "<testsuite><testcase/></testsuite>", age: 2m}}}`, "{}"},
 		{"exists", `exists("~/note.txt")`, `{files: {"~/note.txt": given}}`, "{}"},
 		{"exists in the folder of the process", `exists("note.txt") or ok(local)`, `{files: {note.txt: given}}`, "{cwd: " + filepath.ToSlash(home) + "/here}"},
 		{"isdir", `isdir("~/.claude")`, `{files: {"~/.claude/": ""}}`, "{}"},
@@ -212,6 +213,7 @@ facts:
   note: {text: ~/note.txt}
   local: {text: note.txt}
   notes: {glob: "~/*.txt", parse: text}
+  report: {junit: ~/report.xml}
   run: {exec: [sh, -c, "exit 0"]}
   repo: {git: .}
   list: {tasks: claude}

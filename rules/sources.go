@@ -214,7 +214,7 @@ func Sources() []SourceKind {
 			},
 		},
 		{
-			Name: "junit", Doc: "The report of a test run, in JUnit's XML.", Path: true,
+			Name: "junit", Doc: "The report of a test run, in JUnit's XML.", Path: true, File: true,
 			Value: object(map[string]*schema.Schema{
 				"tests": integer, "failures": integer, "skipped": integer, "failed": listOf(object(map[string]*schema.Schema{"name": text, "class": text, "text": text})),
 			}),
