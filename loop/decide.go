@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 
 	"github.com/ralph-sdk/ralph/host"
@@ -44,6 +45,7 @@ type Decision struct {
 	prefix   string   // prefix of log lines, without brackets
 	private  []string // notices, notes and lines with private values: the log keeps only their sizes
 	quotes   bool     // the error of an effect may quote private values
+	usd      float64  // what the run has cost so far, 0 if unknown
 	gatherer *gatherer
 	spent    bool // Apply or Run has used it
 }
@@ -313,7 +315,11 @@ func interrupted(ctx context.Context) error {
 func (d *Decision) evaluate(ctx context.Context) {
 	g := d.gatherer
 	g.begin()
-	d.Verdict = d.program.Eval(ctx, g.facts(), d.options())
+	world := g.facts()
+	d.Verdict = d.program.Eval(ctx, world, d.options())
+	if d.Event.Run != "" {
+		d.usd, _ = world.Name(ctx, vocab.RunCost).(float64)
+	}
 	if g.problem != "" {
 		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "transcript: "+g.problem)
 	}

@@ -32,6 +32,7 @@ type Record struct {
 	Event   string          `json:"event"`
 	Session string          `json:"session,omitempty"`
 	Agent   string          `json:"agent,omitempty"`
+	Run     string          `json:"run,omitempty"` // ID of the run of ralph run, where it is one that asked
 	Turn    string          `json:"turn,omitempty"`
 	Action  rules.Action    `json:"action"`
 	Command string          `json:"command,omitempty"` // that ended the loop, such as ralph stop; then there is no event, and nothing was decided
@@ -74,6 +75,7 @@ type Record struct {
 	Effects []rules.Effect `json:"effects,omitempty"`
 	Finally []rules.Effect `json:"finally,omitempty"`
 	Tokens  int            `json:"tokens,omitempty"` // context size of the agent's last reply, where it was read
+	USD     float64        `json:"usd,omitempty"`    // what the run has cost so far, in US dollars, where the client reports it
 	Cost    rules.Budget   `json:"cost"`             // of the evaluation
 	Trace   rules.Trace    `json:"trace"`
 
@@ -101,7 +103,7 @@ func (d *Decision) Record(private bool) Record {
 	}
 	r := Record{
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Shadows: shadowed(d.Policy), Root: d.Root, Host: d.Event.Host, Event: d.Event.Name,
-		Session: d.Event.SessionID, Agent: d.Event.AgentID, Turn: d.Event.Turn,
+		Session: d.Event.SessionID, Agent: d.Event.AgentID, Run: d.Event.Run, Turn: d.Event.Turn, USD: d.usd,
 		Action: v.Action, Rule: v.Rule, At: v.Pos.String(), Reason: v.Reason, Success: v.Success, Bound: v.Bound, Measure: v.Measure, Fault: v.Fault,
 		Skipped: d.Skipped, Loop: v.Loop, Applied: d.Applied, Notices: slices.Concat(d.Notices, d.Known), Notes: d.Notes, Log: d.Log, Cost: v.Cost, Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries, Took: d.Took,
 	}
@@ -267,6 +269,8 @@ func (d *Decision) keep(ctx context.Context) {
 	defer cancel()
 	if err := guarded("the recorder", func() error { return l.recorder.Record(ctx, &r) }); err != nil {
 		d.notice("the decision is not in the log: " + err.Error())
+	} else if log, ok := l.recorder.(localLog); ok && r.Digest != "" {
+		_ = log.dir.KeepText(r.Digest, d.Time, func() ([]byte, error) { return approval.Pack(d.program.Files()) }) // only pictures need it
 	}
 }
 

@@ -157,6 +157,9 @@ finally:
 	ev := p.turn("t1")
 	ev.Host, ev.LastAssistantMessage = "claude-code", "DONE"
 	p.run(l, ev)
+	if err := os.Chtimes(p.path("state.json"), p.now, p.now); err != nil {
+		t.Fatal(err)
+	}
 	p.now = p.now.Add(90_000_000_000)
 	p.run(l, ev)
 	var back loop.Record

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
@@ -31,6 +32,7 @@ type Decision struct {
 	Event   string          `json:"event"`
 	Session string          `json:"session"`
 	Agent   string          `json:"agent"`
+	Run     string          `json:"run"`
 	Action  rules.Action    `json:"action"`
 	Command string          `json:"command"` // that ended the loop, where no event did
 	Rule    string          `json:"rule"`
@@ -45,6 +47,10 @@ type Decision struct {
 	Notices []string        `json:"notices"`
 	Measure *Measure        `json:"measure"`
 	Effects []rules.Effect  `json:"effects"`
+	Limits  []rules.Limit   `json:"limits"`
+	Tokens  int             `json:"tokens"`
+	USD     float64         `json:"usd"`
+	Took    time.Duration   `json:"took_ns"`
 
 	Trace struct {
 		Steps []*rules.Step `json:"steps"`
@@ -195,6 +201,16 @@ func (p *Project) Decision(which string) ([]Entry, error) {
 		return nil, fmt.Errorf("there is no decision %q: the log has none of this project yet; if an agent has stopped here, see: ralph doctor", which)
 	}
 	return nil, fmt.Errorf("there is no decision %q: write a number from 1, the latest, to %d, as ralph log shows it, or an id of ralph log --all or --format json; a policy is named by --policy", which, count)
+}
+
+// Texts returns the files of the policy that made decisions with a digest: the policy, what it includes, and its schemas. The
+// first decision of a policy keeps them beside the log; without them it returns none.
+func (p *Project) Texts(digest string) ([]rules.File, error) {
+	text, err := p.own.Text(digest)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	return approval.Unpack(text, digest)
 }
 
 // Verdict returns the action. A prompt and the end of a session have none, as there is nothing to stop, and a command decides

@@ -212,6 +212,15 @@ func (p *Project) toResume(id string) (run.Info, error) {
 // Runs lists the runs of the project, the latest first.
 func (p *Project) Runs() ([]run.Info, error) { return run.List(p.own.Dir(), p.dir) }
 
+// Printed returns at most so many bytes of the end of what the agent of one of [Project.Runs] printed.
+func (p *Project) Printed(id string, most int64) (run.Printed, error) {
+	all, err := p.Runs()
+	if i := slices.IndexFunc(all, func(info run.Info) bool { return info.ID == id }); i >= 0 {
+		return all[i].Printed(most)
+	}
+	return run.Printed{}, cmp.Or(err, store.ErrNoRun)
+}
+
 // load loads the policy of a run, or makes the one of a prompt. A worktree has the policies of its project.
 func (r *Run) load(ctx context.Context, q RunRequest) (err error) {
 	if q.Policy == "" {

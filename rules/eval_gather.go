@@ -97,10 +97,10 @@ func (ev *evaluation) traceFact(f *Fact, start time.Duration) {
 	g := &ev.gotten[f.index]
 	r := FactRead{
 		Name: f.Name, Source: f.Source.Name, Status: g.Status, Path: ev.show(masked(g.Path, g.masked)), Problem: ev.show(g.problem),
-		Defaulted: g.Status == Missing && f.HasDefault, Start: start, Took: time.Since(ev.start) - start, Meta: g.Meta,
+		Defaulted: g.Status == Missing && f.HasDefault, Start: start, Took: time.Since(ev.start) - start, Meta: g.Meta, Modified: g.ModTime.UTC(),
 	}
 	if g.masked && !ev.clear() {
-		r.Meta = nil
+		r.Meta, r.Modified = nil, time.Time{}
 	}
 	ev.verdict.Trace.Facts = append(ev.verdict.Trace.Facts, r)
 }

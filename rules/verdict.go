@@ -240,7 +240,8 @@ type FactRead struct {
 	Defaulted bool          `json:"defaulted,omitempty"`
 	Path      string        `json:"path,omitempty"`
 	Problem   string        `json:"problem,omitempty"`
-	Start     time.Duration `json:"start_ns"` // since the evaluation began
+	Modified  time.Time     `json:"modified,omitzero"` // when the file was written last, where the fact is one
+	Start     time.Duration `json:"start_ns"`          // since the evaluation began
 	Took      time.Duration `json:"took_ns"`
 
 	Meta map[string]any `json:"meta,omitempty"` // as its source gave it

@@ -126,12 +126,15 @@ func (f *folder) last() (int, error) {
 	return ev.Seq, nil
 }
 
+// outputName returns the file name for the output of iteration n; kind is out or err.
+func outputName(n int, kind string) string { return fmt.Sprintf("%04d.%s", n, kind) }
+
 // output creates the file for the output of iteration n. If that fails, the output is not kept: it is only for people.
 func (f *folder) output(n int, kind string) *spool {
 	if f == nil {
 		return &spool{}
 	}
-	name := fmt.Sprintf("%04d.%s", n, kind)
+	name := outputName(n, kind)
 	_ = f.root.Remove(name) // an agent may have created a link or a pipe
 	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

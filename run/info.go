@@ -1,9 +1,13 @@
 package run
 
 import (
+	"io"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // Info describes a kept run.
@@ -52,6 +56,35 @@ func Find(state, id string) (Info, error) {
 		}
 	}
 	return info, nil
+}
+
+// Printed is the end of what an agent printed.
+type Printed struct {
+	Iteration int    `json:"iteration"`
+	Text      string `json:"text"`
+	Cut       int64  `json:"cut,omitempty"` // bytes that come before it
+}
+
+// Printed returns at most so many bytes of the end of what the agent printed in the latest iteration. Of a run that has
+// none yet it is empty. An agent can write these files: links do not lead out of the project.
+func (i Info) Printed(most int64) (p Printed, err error) {
+	if p.Iteration = i.Totals.Iterations; p.Iteration == 0 {
+		return p, nil
+	}
+	f, err := state.Files(i.Home).Open(path.Join(Dir, i.ID, outputName(p.Iteration, "out")))
+	if err != nil {
+		return p, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	file, ok := f.(io.ReaderAt)
+	if err != nil || !ok {
+		return p, err
+	}
+	p.Cut = max(0, info.Size()-most)
+	text, err := io.ReadAll(io.NewSectionReader(file, p.Cut, most))
+	p.Text = strings.ToValidUTF8(string(text), "\ufffd")
+	return p, err
 }
 
 // Live returns the ID of the policy's live run in a project, or "" if there is none. The project of a run in a worktree

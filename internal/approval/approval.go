@@ -7,6 +7,8 @@ package approval
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -34,6 +36,24 @@ func Key(files []rules.File) string {
 		h.Write(f.Src)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// packed is the form in which the files of a policy are kept.
+type packed struct {
+	V     int          `json:"v"` // 1
+	Files []rules.File `json:"files"`
+}
+
+// Pack makes one text of the files of a policy, from which [Unpack] takes them exactly.
+func Pack(files []rules.File) ([]byte, error) { return json.Marshal(packed{1, files}) }
+
+// Unpack returns the files of a policy that has a key. It fails if the text holds others.
+func Unpack(text []byte, key string) ([]rules.File, error) {
+	var p packed
+	if err := json.Unmarshal(text, &p); err != nil || p.V != 1 || len(p.Files) == 0 || Key(p.Files) != key {
+		return nil, errors.New("what is kept of the policy is damaged, or of another version of ralph")
+	}
+	return p.Files, nil
 }
 
 // A Policy is what can be approved: a policy as it is loaded in a project.

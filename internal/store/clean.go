@@ -48,6 +48,7 @@ func (s *Store) Clean(now time.Time, older time.Duration) error {
 		s.cleanDir(hintDir, listSuffix, now.Add(-older), s.removeGuarded),
 		s.cleanDir(memoryDir, memorySuffix, now.Add(-older), s.removeGuarded),
 		s.cleanDir(memoryDir, ".tmp", now.Add(-maxTempAge), removeTemp),
+		s.cleanDir(textDir, ".tmp", now.Add(-maxTempAge), removeTemp),
 		s.cleanDir(lockDir, lockSuffix, now.Add(-older), removeLock),
 	)
 }
