@@ -97,8 +97,9 @@ func TestImports(t *testing.T) {
 		// What a project has, for commands and other programs.
 		"project": {"./examples", "./host", "./host/setup", "./internal/approval", "./internal/nearest", "./internal/shellwords", "./internal/source", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
 
-		// A picture of a policy.
+		// Pictures: of a policy, and of what a project has done.
 		"graph": {"./rules"},
+		"view":  {"./graph", "./internal/source", "./project", "./rules", "./run", "crypto/rand", "crypto/subtle", "html", "html/template", "net", "net/http", "time", "unique"},
 
 		// OpenTelemetry, a module of its own.
 		"otel": {"./host", "./loop"},
@@ -111,7 +112,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "time"},
 		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./docs/checks", "./graph", "./host", "./host/setup", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./docs/checks", "./graph", "./host", "./host/setup", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {

@@ -89,7 +89,7 @@ func TestStyle(t *testing.T) {
 			}
 		}
 	}
-	style := css("auto")
+	style := Style("auto")
 	for _, f := range []font{titleFont, nameFont, textFont, quietFont, codeFont, includeFont, countFont} {
 		family, weight := "system-ui,", 400
 		if f.mono {

@@ -11,7 +11,7 @@ func (g *Graph) SVG(theme string) []byte {
 	pic := g.layout()
 	d := &drawing{}
 	d.addf(`<svg xmlns="http://www.w3.org/2000/svg" class="ralph-graph" role="img" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d">`+"\n", pic.width, pic.height)
-	d.addf("<title>%s</title>\n<style>\n%s</style>\n", escape(strings.TrimSuffix("The policy "+line(g.Policy)+": "+g.Description, ": ")), css(theme))
+	d.addf("<title>%s</title>\n<style>\n%s</style>\n", escape(strings.TrimSuffix("The policy "+line(g.Policy)+": "+g.Description, ": ")), Style(theme))
 	d.addf(`<rect class="bg" width="%d" height="%d"/>`+"\n", pic.width, pic.height)
 	color := map[string]int{}
 	for i, l := range pic.lanes {

@@ -36,8 +36,9 @@ func palette(theme int) map[string]string {
 	return all
 }
 
-// css returns the style sheet of a theme: light, dark, or auto for that of the reader.
-func css(theme string) string {
+// Style returns the style sheet that pictures of a theme have, for a page that shows several of them: light, dark, or auto for that
+// of the reader.
+func Style(theme string) string {
 	shared, colored, _ := strings.Cut(stylesheet, "/* colors */\n")
 	in := func(theme int) string {
 		var pairs []string

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/internal/home"
+	"github.com/ralph-sdk/ralph/view"
+)
+
+type viewFlags struct {
+	all          bool
+	session, run string
+	port         int
+	hosts        []string
+	open         string
+	idle         time.Duration
+}
+
+func (a *app) viewCommand() *cobra.Command {
+	var f viewFlags
+	cmd := &cobra.Command{
+		Use:   "view",
+		Short: "Show loops, runs and decisions as a page in a browser",
+		Args:  noArgs("--session"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case f.port < 0 || f.port > 65535:
+				return fmt.Errorf("--port must be from 0, which is any free port, to 65535; got %d", f.port)
+			case f.idle < 0:
+				return fmt.Errorf("--idle must be a duration of 0, which is forever, or more; got %s", f.idle)
+			case f.session != "" && f.run != "":
+				return errors.New("--session and --run each choose what the page begins with: give one of them")
+			case f.all && f.run != "":
+				return errors.New("--run is of one project, and --all shows the decisions of all: give one of them")
+			}
+			return a.view(cmd.Context(), f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.all, "all", false, "show the decisions of all projects, and nothing else of them")
+	sessionVar(fl, &f.session, "begin with the decisions of this session", false)
+	fl.StringVar(&f.run, "run", "", "begin with the run of this `id`, as ralph run --list prints it")
+	fl.IntVar(&f.port, "port", 0, "`port` of 127.0.0.1; default: any that is free")
+	fl.StringArrayVar(&f.hosts, "allow-host", nil, "also answer for this `name`, as the address bar shows it, such as localhost:8080; may be repeated")
+	fl.StringVar(&f.open, "open", "auto", "open a browser: auto, which is in a terminal of a desktop, or never")
+	restrict(cmd, "open", &f.open, "auto", "never")
+	durationVar(fl, &f.idle, "idle", 8*time.Hour, "end after this `duration` in which the page was not open; 0 is never")
+	return cmd
+}
+
+func (a *app) view(ctx context.Context, f viewFlags) error {
+	p, err := a.opened(f.all)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	c := view.Config{Project: p, Version: thisVersion(), Home: home.Dir(a.getenv), Run: f.run, Port: f.port, AllowHosts: f.hosts, Idle: f.idle}
+	if c.Session, err = p.Session(ctx, f.session, false); err != nil {
+		return err
+	}
+	debug.SetGCPercent(100) // a server stays
+	return a.serve(ctx, c, f.open)
+}
+
+// serve shows the page until it is interrupted.
+func (a *app) serve(ctx context.Context, c view.Config, open string) error {
+	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer cancel()
+	server, err := view.New(c)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stdout, server.URL())
+	if name, args := a.browser(); open == "auto" && name != "" {
+		if cmd := exec.Command(name, append(args, server.URL())...); cmd.Start() == nil {
+			go func() { _ = cmd.Wait() }() // whether it opened is seen; the address is printed anyway
+		}
+	}
+	return server.Serve(ctx)
+}
+
+// browser returns the command that opens an address in the user's browser, "" if nobody sits in front of this terminal.
+func (a *app) browser() (name string, args []string) {
+	if _, ok := a.terminal(a.stdout); !ok || a.getenv("CI") != "" || a.getenv("SSH_CONNECTION") != "" || a.getenv("SSH_TTY") != "" {
+		return "", nil
+	}
+	switch runtime.GOOS {
+	case "darwin":
+		return "open", nil
+	case "windows":
+		return "rundll32", []string{"url.dll,FileProtocolHandler"}
+	}
+	if a.getenv("DISPLAY") == "" && a.getenv("WAYLAND_DISPLAY") == "" {
+		return "", nil
+	}
+	return "xdg-open", nil
+}
+

@@ -1,0 +1,169 @@
+package view
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/run"
+)
+
+// data is what both the server and a file show.
+type data struct {
+	Config
+	project *project.Project
+	rows    *rows
+}
+
+func newData(c Config) (*data, error) {
+	if c.Run != "" {
+		if _, err := findRun(c.Project, c.Run); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := newRows(c.Project)
+	return &data{Config: c, project: c.Project, rows: rows}, err
+}
+
+// about is what the page is about.
+type about struct {
+	V       int       `json:"v"` // 1
+	Version string    `json:"version"`
+	Project string    `json:"project,omitempty"`
+	All     bool      `json:"all,omitempty"` // projects
+	Home    string    `json:"home,omitempty"`
+	Now     time.Time `json:"now"`
+	Session string    `json:"session,omitempty"`
+	Run     string    `json:"run,omitempty"`
+	File    *contents `json:"file,omitempty"` // what a file has, nil of a server
+}
+
+func (s *data) about() about {
+	return about{V: 1, Version: s.Version, Project: s.project.Dir(), All: s.project.Dir() == "", Home: s.Home, Now: time.Now().UTC(), Session: s.Session, Run: s.Run}
+}
+
+// errUnknown says that there is no such thing.
+var errUnknown = errors.New("the decision log has no such decision, policy or run")
+
+// route answers a request that the guard let pass.
+func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	number := func(name string) int { n, _ := strconv.Atoi(q.Get(name)); return n } // 0 is none
+	switch name := r.URL.Path; name {
+	case "/":
+		send(w, "text/html; charset=utf-8", []byte(index(nil)))
+	case "/api/page":
+		answer(w, s.data.about(), nil)
+	case "/api/status":
+		status, err := s.data.status(r.Context())
+		answer(w, status, err)
+	case "/api/decisions":
+		most := maxPage
+		if !q.Has("before") {
+			most = atFirst
+		}
+		answer(w, s.data.rows.before(number("before"), most), nil)
+	case "/api/decision":
+		records, err := s.data.records(q.Get("id"))
+		answer(w, map[string]any{"records": records}, err)
+	case "/api/policy":
+		shown, err := s.data.policy(r.Context(), q.Get("digest"))
+		answer(w, shown, err)
+	case "/api/run":
+		shown, err := s.data.run(q.Get("id"))
+		answer(w, shown, err)
+	case "/api/events":
+		after := number("after")
+		if n, err := strconv.Atoi(r.Header.Get("Last-Event-ID")); err == nil {
+			after = n
+		}
+		s.events(w, r, after)
+	default:
+		if b, ok := assets()[name]; ok {
+			send(w, map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}[path.Ext(name)], b)
+			return
+		}
+		refuse(w, http.StatusNotFound, "there is no such page")
+	}
+}
+
+func send(w http.ResponseWriter, kind string, body []byte) {
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(body) // a browser that went away needs no answer
+}
+
+// answer sends JSON.
+func answer(w http.ResponseWriter, value any, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		status := http.StatusInternalServerError
+		if errors.Is(err, errUnknown) {
+			status = http.StatusNotFound
+		}
+		w.WriteHeader(status)
+		value = map[string]string{"error": err.Error()}
+	}
+	_, _ = w.Write(asJSON(value))
+}
+
+// status returns the loops and runs of the project, nil of all projects.
+func (s *data) status(ctx context.Context) (*project.Status, error) {
+	if s.project.Dir() == "" {
+		return nil, nil
+	}
+	return s.project.Status(ctx)
+}
+
+// records returns the decisions of an ID as the log has them.
+func (s *data) records(id string) ([]json.RawMessage, error) {
+	n := s.rows.count(id)
+	if n == 0 {
+		return nil, errUnknown
+	}
+	entries, err := s.project.History(project.Query{Last: n, Match: func(d project.Decision) bool { return short(d.ID) == id }})
+	records := []json.RawMessage{}
+	for _, e := range entries {
+		records = append(records, e.Line)
+	}
+	return records, err
+}
+
+// shownRun is a run with the end of what its agent printed.
+type shownRun struct {
+	Info   run.Info `json:"info"`
+	Output *output  `json:"output,omitempty"`
+}
+
+type output struct {
+	Iteration int    `json:"iteration"`
+	Text      string `json:"text"`
+	Cut       int64  `json:"cut"` // bytes before the text
+}
+
+// findRun returns a run of the project by its ID.
+func findRun(p *project.Project, id string) (run.Info, error) {
+	if p.Dir() == "" {
+		return run.Info{}, fmt.Errorf("%w: runs belong to a project", errUnknown)
+	}
+	all, err := p.Runs()
+	i := slices.IndexFunc(all, func(info run.Info) bool { return info.ID == id })
+	switch {
+	case err != nil:
+		return run.Info{}, err
+	case i < 0:
+		return run.Info{}, fmt.Errorf("there is no run %q in the project; ralph run --list prints them: %w", id, errUnknown)
+	}
+	return all[i], nil
+}
+
+func (s *data) run(id string) (shownRun, error) {
+	info, err := findRun(s.project, id)
+	return shownRun{Info: info}, err
+}

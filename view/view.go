@@ -1,0 +1,114 @@
+// Package view, which may change in any version, shows what a project has done as a page in a browser: live from a server on
+// this machine, or as one file.
+//
+// Start with [New], and [Server.Serve] what it returns. [Write] makes the file. Both only read: what they show comes from
+// package project, and nothing that a request, a decision or a policy says is used as a path.
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/ralph-sdk/ralph/project"
+)
+
+// Config says what is shown.
+type Config struct {
+	Project *project.Project // one without a directory shows the decisions of all projects, and nothing else of them
+	Version string           // of ralph
+	Home    string           // the user's home directory
+	Session string           // ID of the session that the page begins with, "" for all
+	Run     string           // ID of the run that the page begins with, "" for none
+
+	// For a server.
+	Port       int           // on 127.0.0.1; 0 is any free port
+	AllowHosts []string      // other names of the server, as the address bar of a browser shows them, such as localhost:8080
+	Idle       time.Duration // without a request or an open page until the server ends; 0 is forever
+}
+
+// Server is a page on 127.0.0.1.
+type Server struct {
+	data     *data
+	guard    *guard
+	listener net.Listener
+	idle     time.Duration
+	open     atomic.Int64 // requests under way
+	latest   atomic.Int64 // when the latest request ended, in Unix nanoseconds
+}
+
+// New listens on 127.0.0.1 and reads the latest decisions. Serve the server, or it stays open.
+func New(c Config) (*Server, error) {
+	data, err := newData(c)
+	if err != nil {
+		return nil, err
+	}
+	ln, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
+	if err != nil {
+		return nil, fmt.Errorf("the page cannot be served: %w", err)
+	}
+	return &Server{data: data, guard: newGuard(ln.Addr().String(), c.AllowHosts), listener: ln, idle: c.Idle}, nil
+}
+
+// URL returns the address that opens the page, once: its token is good for one browser.
+func (s *Server) URL() string { return "http://" + s.guard.address + "/?t=" + s.guard.token }
+
+// Serve answers requests until ctx is done, or until nobody has used the page for Config.Idle.
+func (s *Server) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx }, // streams end with it
+	}
+	s.latest.Store(time.Now().UnixNano())
+	go s.data.rows.read(ctx, s.data.project)
+	go func() {
+		s.wait(ctx)
+		cancel()
+		_ = server.Close() // what is under way only reads
+	}()
+	if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// wait returns when ctx is done or the page was not used for long enough.
+func (s *Server) wait(ctx context.Context) {
+	for left := s.idle; ; {
+		var timer <-chan time.Time
+		if s.idle > 0 {
+			timer = time.After(left)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer:
+		}
+		if left = s.idle - time.Since(time.Unix(0, s.latest.Load())); s.open.Load() > 0 {
+			left = s.idle
+		} else if left <= 0 {
+			return
+		}
+	}
+}
+
+// ServeHTTP answers a request, if the guard lets it pass.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !s.guard.admits(w, r) {
+		return
+	}
+	s.open.Add(1)
+	defer func() {
+		s.latest.Store(time.Now().UnixNano())
+		s.open.Add(-1)
+	}()
+	s.route(w, r)
+}
