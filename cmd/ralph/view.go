@@ -105,4 +105,3 @@ func (a *app) browser() (name string, args []string) {
 	}
 	return "xdg-open", nil
 }
-
