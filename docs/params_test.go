@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ralph-sdk/ralph/examples"
@@ -15,39 +19,54 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// The page about params lists those of every policy and guard that ships. What a param means is the comment above it or
-// behind it in the policy.
-func TestParamsPage(t *testing.T) {
-	p := reference.New(t, "params", "Params of the shipped policies")
-	p.Text("Settings of the policies that come with ralph. Give them with `--set name=value`, or in `.ralph/config.yaml`; " +
-		"see [params](../policy.md#params). A guard gets its params by `with`.")
-	policies, err := fs.Glob(examples.FS, "*/*.yaml")
-	if err != nil || len(policies) == 0 {
-		t.Fatal("no policies", err)
+// The params of each shipped policy and guard are a table on its page, between two comments. What a param means is the comment
+// above it or behind it in the policy.
+func TestParams(t *testing.T) {
+	block := regexp.MustCompile(`(?s)<!-- params: (\S+) -->\n.*?<!-- end -->`)
+	shown := map[string]bool{}
+	pages, err := filepath.Glob(filepath.Join(root(t), "docs", "policies", "*.md"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	var without []string
-	section := func(file, title string) {
-		rows := paramRows(t, file)
-		if len(rows) == 1 {
-			without = append(without, title)
-			return
+	for _, page := range pages {
+		src, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
 		}
-		p.Section(2, title)
-		p.Table(rows...)
-	}
-	for _, file := range policies {
-		if path.Dir(file) != "guards" {
-			section(file, strings.TrimSuffix(path.Base(file), ".yaml"))
-		}
-	}
-	for _, file := range policies {
-		if path.Dir(file) == "guards" {
-			section(file, "ralph:"+strings.TrimSuffix(file, ".yaml"))
+		want := block.ReplaceAllStringFunc(string(src), func(old string) string {
+			name := block.FindStringSubmatch(old)[1]
+			shown[name] = true
+			return fmt.Sprintf("<!-- params: %s -->\n%s\n<!-- end -->", name, reference.Table(paramRows(t, fileOf(name))))
+		})
+		if *update {
+			if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if diff := cmp.Diff(want, string(src)); diff != "" {
+			t.Errorf("%s, to be rewritten with -update (-policy +page):\n%s", page, diff)
 		}
 	}
-	p.Section(2, "Without params")
-	p.Text("%s.", reference.Code(without...))
-	p.Check()
+	names := shippedPolicies(t)
+	guards, err := fs.Glob(examples.FS, "guards/*.yaml")
+	if err != nil || len(guards) == 0 {
+		t.Fatal("no guards", err)
+	}
+	for _, g := range guards {
+		names = append(names, strings.TrimSuffix(g, ".yaml"))
+	}
+	for _, name := range names {
+		if has := len(paramRows(t, fileOf(name))) > 1; has != shown[name] {
+			t.Errorf("%s has params: %t; a page shows them: %t", name, has, shown[name])
+		}
+	}
+}
+
+// fileOf returns the file of a shipped policy, or of a guard named guards/NAME.
+func fileOf(name string) string {
+	if path.Dir(name) == "guards" {
+		return name + ".yaml"
+	}
+	return name + "/" + name + ".yaml"
 }
 
 func paramRows(t *testing.T, file string) [][]string {
@@ -62,7 +81,7 @@ func paramRows(t *testing.T, file string) [][]string {
 	if err := yaml.Unmarshal(src, &doc); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	rows := [][]string{{"param", "values", "if absent", "meaning"}}
+	rows := [][]string{{"param", "values", "default", "meaning"}}
 	for i := 0; i+1 < len(doc.Params.Content); i += 2 {
 		name, value := doc.Params.Content[i], doc.Params.Content[i+1]
 		var keywords any
@@ -78,11 +97,11 @@ func paramRows(t *testing.T, file string) [][]string {
 			t.Fatalf("%s: %v", file, err)
 		}
 		typ := compiled
-		absent := "it must be given"
+		absent := "required"
 		if typ.HasDefault {
 			absent = "`" + strings.Trim(fmt.Sprintf("%q", fmt.Sprint(typ.Default)), `"`) + "`"
 			if typ.Default == "" {
-				absent = "an empty text"
+				absent = "an empty string"
 			}
 		}
 		rows = append(rows, []string{reference.Code(name.Value), valueWords(typ), absent, sentence(comments(name, value))})
@@ -111,7 +130,7 @@ func valueWords(typ *schema.Schema) string {
 		}
 		return reference.Code(values...)
 	}
-	words := map[schema.Kind]string{schema.String: "text", schema.Int: "whole number", schema.Number: "number", schema.Bool: "`true` or `false`"}[typ.Kind]
+	words := map[schema.Kind]string{schema.String: "string", schema.Int: "whole number", schema.Number: "number", schema.Bool: "`true` or `false`"}[typ.Kind]
 	if typ.Min != nil {
 		words += fmt.Sprintf(", %g or more", *typ.Min)
 	}

@@ -96,20 +96,16 @@ func fields(t *schema.Schema) []string {
 	return names
 }
 
-// Each row of a table of requirements names the tests that show it: Go tests, names of the policy's own
+// Each row of a table of requirements in testdata names the tests that show it: Go tests, names of the policy's own
 // tests, and scripts of the command.
 func TestRequirements(t *testing.T) {
 	goTests := goTestFiles(t)
 	for _, name := range shippedPolicies(t) {
 		t.Run(name, func(t *testing.T) {
-			page := readDocument(t, "docs/policies/"+name+".md").text
-			_, table, ok := strings.Cut(page, "\n## Requirements\n")
-			if !ok {
-				t.Fatal("the page has no section Requirements")
-			}
+			table := readDocument(t, "docs/testdata/requirements/"+name+".md").text
 			rows := regexp.MustCompile(`(?m)^\|(.*)\|(.*)\|$`).FindAllStringSubmatch(table, -1)
 			if len(rows) < 3 {
-				t.Fatal("the section Requirements has no table with two columns")
+				t.Fatal("there is no table with two columns")
 			}
 			own := policyTests(t, name)
 			for _, row := range rows[2:] { // below the head and its line

@@ -62,23 +62,33 @@ func (p *Page) Block(language, text string) {
 // "-" for one that is meant to be empty.
 func (p *Page) Table(rows ...[]string) {
 	p.t.Helper()
-	p.text.WriteByte('\n')
-	for i, row := range rows {
+	for _, row := range rows {
 		for column, cell := range row {
 			if strings.TrimSpace(cell) == "" {
 				p.t.Errorf("%s.md: %s has no %s", p.name, row[0], rows[0][column])
 			}
+		}
+	}
+	p.text.WriteString("\n" + Table(rows) + "\n")
+}
+
+// Table returns a table in Markdown, without the end of its last line. The first row is its head.
+func Table(rows [][]string) string {
+	var out strings.Builder
+	for i, row := range rows {
+		for _, cell := range row {
 			if cell == "-" {
 				cell = ""
 			}
 			cell = strings.ReplaceAll(plain(strings.Join(strings.Fields(cell), " ")), "|", `\|`)
-			p.text.WriteString(strings.TrimRight("| "+cell, " ") + " ")
+			out.WriteString(strings.TrimRight("| "+cell, " ") + " ")
 		}
-		p.text.WriteString("|\n")
+		out.WriteString("|\n")
 		if i == 0 {
-			p.text.WriteString(strings.Repeat("|---", len(row)) + "|\n")
+			out.WriteString(strings.Repeat("|---", len(row)) + "|\n")
 		}
 	}
+	return strings.TrimSuffix(out.String(), "\n")
 }
 
 // plain keeps what is no code from being read as HTML.
