@@ -1,0 +1,188 @@
+// Text and elements. Whatever comes from a policy, an agent or a user is set as text, and what would steer a
+// terminal or turn the direction of a line is shown as a visible mark, as ralph log shows it.
+
+const hiddenCharacters = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+export function visible(s) {
+  return String(s ?? "").replace(hiddenCharacters, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+}
+
+// el makes an element. Children are elements or own words; foreign text comes through bdi.
+export function el(name, attributes, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else if (value === true) node.setAttribute(key, "");
+    else if (value !== false && value != null) node.setAttribute(key, visible(value));
+  }
+  node.append(...children.flat(3).filter((c) => c != null && c !== false && c !== ""));
+  return node;
+}
+
+const svgSpace = "http://www.w3.org/2000/svg";
+
+export function svg(name, attributes, ...children) {
+  const node = document.createElementNS(svgSpace, name);
+  for (const [key, value] of Object.entries(attributes ?? {})) if (value != null) node.setAttribute(key, value);
+  node.append(...children.flat(2).filter((c) => c != null));
+  return node;
+}
+
+// text replaces the content of an element by foreign text.
+export function text(node, s) {
+  node.textContent = visible(s);
+  return node;
+}
+
+export function bdi(s, kind) {
+  return text(el("bdi", { class: kind }), s);
+}
+
+export function code(s) {
+  return el("code", {}, bdi(s));
+}
+
+// The one policy of trusted types: it lets through what Go drew, and nothing else uses it.
+let trusted;
+
+export function markup(node, html) {
+  trusted ??= window.trustedTypes ? window.trustedTypes.createPolicy("ralph", { createHTML: (s) => s }) : { createHTML: (s) => s };
+  node.innerHTML = trusted.createHTML(html);
+  return node;
+}
+
+// value writes a JSON value on one line.
+export function value(v) {
+  return v === undefined ? "–" : typeof v === "string" ? JSON.stringify(v) : JSON.stringify(v, null, 1).replace(/\n\s*/g, " ");
+}
+
+export function plural(n, word) {
+  return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+}
+
+export function count(n) {
+  return Number(n).toLocaleString("en-US");
+}
+
+export function short(id) {
+  return id.length > 14 ? id.slice(0, 13) + "…" : id;
+}
+
+export function policyName(policy) {
+  return policy.replace(/^\.ralph\//, "").replace(/\.ya?ml$/, "");
+}
+
+export function dollars(usd) {
+  return "$" + usd.toFixed(usd < 1 ? 3 : 2);
+}
+
+export function thousands(n) {
+  return n < 1000 ? String(n) : n < 1e6 ? (n / 1000).toFixed(n < 1e4 ? 1 : 0) + "k" : (n / 1e6).toFixed(1) + "M";
+}
+
+// ago and duration use the two largest units.
+export function duration(ms) {
+  if (ms < 1000) return Math.max(0, Math.round(ms)) + " ms";
+  let s = Math.round(ms / 1000);
+  if (s < 60) return s + " s";
+  if (s < 3600) return Math.floor(s / 60) + " min" + (s < 600 && s % 60 ? ` ${s % 60} s` : "");
+  const h = Math.floor(s / 3600), m = Math.floor((s % 3600) / 60);
+  if (h < 48) return h + " h" + (h < 10 && m ? ` ${m} min` : "");
+  return Math.floor(h / 24) + " d";
+}
+
+export const clock = { now: () => Date.now() };
+
+export function ago(time) {
+  const ms = clock.now() - Date.parse(time);
+  return ms < 2000 ? "just now" : duration(ms) + " ago";
+}
+
+const two = (n) => String(n).padStart(2, "0");
+
+export function day(time) {
+  const d = new Date(time);
+  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
+}
+
+export function hour(time) {
+  const d = new Date(time);
+  return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
+}
+
+// when shows how long ago a time is; renewAges keeps it true.
+export function when(time) {
+  return el("time", { datetime: time, title: day(time) + " " + hour(time), class: "age" }, ago(time));
+}
+
+export function renewAges(within) {
+  for (const node of within.querySelectorAll("time.age")) node.textContent = ago(node.getAttribute("datetime"));
+}
+
+// The verdicts as shapes: a reader without colours sees them too.
+const shapes = {
+  continue: "M2 3h7l5 5-5 5H2z",
+  stop: "M5 2h6l3 3v6l-3 3H5l-3-3V5z",
+  done: "M8 2a6 6 0 1 0 0 12A6 6 0 1 0 8 2M5 8l2 2 4-4",
+  note: "M3 2h7l3 3v9H3zM10 2v3h3",
+  limit: "M8 1l7 7-7 7-7-7zM5 8h6",
+  error: "M8 2l6.5 12h-13zM8 6v4M8 11.5v1",
+  pause: "M4 2h2.5v12H4zM9.5 2H12v12H9.5z",
+  command: "M2 3h12v10H2zM4.5 6l2 2-2 2M8.5 10h3",
+  newer: "M8 13V3M4 7l4-4 4 4",
+  none: "M8 4a4 4 0 1 0 0 8A4 4 0 1 0 8 4",
+};
+
+export function shape(kind) {
+  return svg("svg", { class: "shape", viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, svg("path", { d: shapes[kind] ?? shapes.none }));
+}
+
+// badge is a verdict in colour, shape and words.
+export function badge(kind, word = kind) {
+  const known = kind in shapes ? kind : "none";
+  return el("span", { class: "badge k-" + known }, shape(known), el("span", {}, visible(word)));
+}
+
+// bar shows a share; its words stand beside it.
+export function bar(part, whole, kind) {
+  const share = whole > 0 ? Math.min(1, Math.max(0, part / whole)) : 0;
+  return svg("svg", { class: "bar k-" + kind, viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
+    svg("rect", { class: "track", width: 100, height: 6 }), svg("rect", { class: "part", width: (share * 100).toFixed(2), height: 6 }));
+}
+
+// facts is a list of terms; what has no value is left out.
+export function terms(...pairs) {
+  const list = el("dl", { class: "terms" });
+  for (const [name, ...content] of pairs) {
+    const shown = content.flat(2).filter((c) => c != null && c !== false && c !== "");
+    if (shown.length) list.append(el("dt", {}, name), el("dd", {}, shown));
+  }
+  return list;
+}
+
+// table makes one that a narrow screen can scroll sideways.
+export function table(caption, heads, rows) {
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    el("table", {}, el("caption", { class: "quiet" }, visible(caption)),
+      el("thead", {}, el("tr", {}, heads.map((h) => el("th", { scope: "col" }, h)))),
+      el("tbody", {}, rows.map((cells) => (cells instanceof Node ? cells : el("tr", {}, cells.map((c) => el("td", {}, c))))))));
+}
+
+// command shows a command with a button that copies it. Text with hidden characters is no command to paste.
+export function command(words, label) {
+  const plain = words.map((w) => (/^[\w./:@%+=,-]+$/.test(w) ? w : "'" + w.replaceAll("'", "'\\''") + "'")).join(" ");
+  const line = el("code", { class: "line" }, bdi(plain));
+  if (visible(plain) !== plain || plain.includes("\n")) return el("span", { class: "command" }, line);
+  const button = el("button", { type: "button", title: plain, "aria-label": `${label ?? "Copy"}: ${plain}` }, label ?? "Copy");
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(plain);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(line);
+      button.textContent = "Selected";
+    }
+    setTimeout(() => { button.textContent = label ?? "Copy"; }, 1500);
+  });
+  return el("span", { class: "command" }, line, button);
+}

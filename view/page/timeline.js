@@ -1,0 +1,180 @@
+import { badge, bdi, count, day, dollars, duration, el, hour, plural, policyName, short, text, thousands, visible } from "./text.js";
+import { href, replaceRoute } from "./route.js";
+import { known, matcher, watchRows } from "./rows.js";
+import { windowedList } from "./list.js";
+import { charts } from "./chart.js";
+
+const batchSize = 2000;
+
+export function decisionLink(row, ...content) {
+  return el("a", { href: href("decision", row.id, row.policy ? { policy: row.policy } : {}) }, content);
+}
+
+// streak is how far a streak is of its limit, in words.
+export function streak(row) {
+  return row.limit ? `${count(row.continuations ?? 0)} of ${count(row.limit)}` : row.continuations ? count(row.continuations) : "";
+}
+
+function drawRow(row, index, items) {
+  if (row.day) return el("div", { class: "day", role: "listitem" }, el("span", {}, row.day));
+  const older = items[index + 1]?.day ? items[index + 2] : items[index + 1];
+  const gap = older ? Date.parse(row.time) - Date.parse(older.time) : undefined;
+  const cell = (name, content, title) => el("span", { class: "c-" + name, title }, content);
+  const m = row.measure;
+  return el("div", { role: "listitem" }, decisionLink(row,
+    cell("time", hour(row.time)),
+    cell("kind", badge(row.kind, row.action === "none" ? row.kind : row.action)),
+    cell("by", [bdi(policyName(row.policy)), row.by && [" ", bdi(row.by, "by")]], visible(`${row.policy} ${row.by ?? ""}`)),
+    cell("said", [bdi(row.said), row.notes && el("span", { class: "quiet" }, ` + ${plural(row.notes, "note")}`)], visible(row.said)),
+    cell("session", row.session && bdi(short(row.session)), visible(row.session)),
+    cell("streak", streak(row), "streak, and its limit"),
+    cell("measure", m && `${m.done}/${m.total}`, "done of total"),
+    cell("tokens", row.tokens && thousands(row.tokens), "tokens"),
+    cell("usd", row.usd && dollars(row.usd), "cost"),
+    cell("gap", gap === undefined ? "" : "+" + duration(gap), "since the decision below")));
+}
+
+// timelineView shows rows that filters choose, the latest first.
+export function timelineView({ query }, { news }) {
+  const filters = { ...query };
+  let items = [], matches = matcher(filters), turn = 0, rows = 0, seen = 0;
+
+  const list = windowedList("Decisions, the latest first", drawRow);
+  const status = el("p", { class: "quiet found", role: "status" });
+  const empty = el("p", { class: "empty", hidden: true });
+  const pictures = el("div", { class: "charts" });
+
+  const addOlder = (row) => {
+    const date = day(row.time);
+    const last = items.at(-1);
+    if (!last || day(last.time) !== date) items.push({ day: date });
+    items.push(row);
+    rows++;
+  };
+  const addNewer = (row) => {
+    const date = day(row.time);
+    rows++;
+    if (items[0]?.day === date) return items.splice(1, 0, row).length - items.length + 1;
+    items.unshift({ day: date }, row);
+    return 2;
+  };
+  const report = () => {
+    const all = known.rows.length;
+    const loading = all > 0 && known.rows[0].n > known.first;
+    const words = rows === all ? plural(rows, "decision") : `${count(rows)} of ${plural(all, "decision")}`;
+    status.textContent = words + (seen < all || loading ? ", reading more …" : "");
+    empty.hidden = rows > 0 || loading;
+    list.node.hidden = rows === 0;
+    text(empty, all ? "No decision is like that. Remove a filter." : "No decision yet. This page shows the first one as soon as it is made.");
+  };
+
+  // index goes over all rows again, in steps that leave time for the reader.
+  const index = async () => {
+    const mine = ++turn;
+    const all = known.rows;
+    items = [];
+    rows = 0;
+    matches = matcher(filters);
+    for (seen = 0; seen < all.length;) {
+      const end = Math.min(all.length, seen + batchSize);
+      for (; seen < end; seen++) {
+        const row = all[all.length - 1 - seen];
+        if (matches(row)) addOlder(row);
+      }
+      list.update(items);
+      report();
+      if (seen < all.length) await new Promise((r) => setTimeout(r));
+      if (mine !== turn) return;
+    }
+    list.update(items);
+    report();
+    drawCharts();
+  };
+  const unwatch = watchRows((fresh, older) => {
+    if (seen < known.rows.length - fresh.length) return void index(); // it was not through yet
+    let above = 0;
+    for (const row of older ? fresh.slice().reverse() : fresh) {
+      seen++;
+      if (!matches(row)) continue;
+      if (older) addOlder(row);
+      else above += addNewer(row);
+    }
+    list.update(items, above);
+    report();
+    refill();
+    drawCharts();
+  });
+
+  // The filters
+  const change = (key, value) => {
+    if (value) filters[key] = value;
+    else delete filters[key];
+    replaceRoute("timeline", "", filters);
+    index();
+  };
+  const selects = [["policy", known.policies, "All policies"], ["action", known.kinds, "All actions"], ["rule", known.rules, "All rules"]]
+    .map(([key, from, all]) => ({ key, from, all, node: el("select", { "aria-label": key, name: key, onchange: (e) => change(key, e.target.value) }) }));
+  const refill = () => {
+    for (const { key, from, all, node } of selects) {
+      const names = [...from.keys()].sort().slice(0, 300);
+      if (filters[key] && !names.includes(filters[key])) names.unshift(filters[key]);
+      if (node.options.length !== names.length + 1) {
+        node.replaceChildren(el("option", { value: "" }, all), ...names.map((n) => Object.assign(document.createElement("option"), { value: n, textContent: visible(n) })));
+      }
+      node.value = filters[key] ?? "";
+    }
+  };
+  let typing;
+  const search = el("input", { type: "search", name: "q", placeholder: "Search", "aria-label": "Search the decisions", autocomplete: "off", spellcheck: "false" });
+  search.value = filters.q ?? "";
+  search.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => change("q", search.value.trim()), 150);
+  });
+  search.addEventListener("keydown", (e) => { if (e.key === "ArrowDown" || e.key === "Enter") list.node.focus(); });
+  const chips = ["session", "run", "root"].filter((key) => filters[key]).map((key) => {
+    const chip = el("span", { class: "chip" }, key + " ", key === "run" ? el("a", { href: href("run", filters.run) }, bdi(filters.run)) : bdi(filters[key]),
+      el("button", { type: "button", "aria-label": `Show every ${key}`, onclick: () => { chip.remove(); change(key, ""); } }, "×"));
+    return chip;
+  });
+
+  // The pictures over time
+  let drawing;
+  const wanted = () => details.open && rows > 0;
+  const drawCharts = () => {
+    if (!wanted() || drawing) return;
+    drawing = setTimeout(() => {
+      drawing = undefined;
+      if (wanted()) pictures.replaceChildren(...charts(items.filter((i) => !i.day).reverse(), pictures.clientWidth, filters.x === "time"));
+    }, 200);
+  };
+  const details = el("details", { class: "pictures", open: filters.show === "charts" },
+    el("summary", {}, "Burn-down, limits and cost"),
+    el("label", {}, el("input", { type: "checkbox", checked: filters.x === "time", onchange: (e) => setView("x", e.target.checked ? "time" : "") }), " over time instead of decisions"),
+    pictures);
+  const setView = (key, value) => {
+    if (value) filters[key] = value;
+    else delete filters[key];
+    replaceRoute("timeline", "", filters);
+    drawCharts();
+  };
+  details.addEventListener("toggle", () => setView("show", details.open ? "charts" : ""));
+  const resized = new ResizeObserver(() => drawCharts());
+  resized.observe(pictures);
+
+  refill();
+  index();
+  news.quiet = false;
+  return {
+    title: filters.session ? "Session " + short(filters.session) : filters.run ? "Run " + short(filters.run) : "Timeline",
+    wide: true,
+    content: [el("form", { class: "filters", role: "search", onsubmit: (e) => e.preventDefault() }, chips, selects.map((s) => s.node), search, status), details, empty, list.node],
+    close() {
+      unwatch();
+      turn++;
+      clearTimeout(drawing);
+      resized.disconnect();
+      list.close();
+    },
+  };
+}
