@@ -2,9 +2,8 @@ package rules
 
 import "fmt"
 
-// bareContinue reports a continue rule without a when, which holds also over a fact that
-// cannot be read: the stop rules above it are unknown then, so it would continue
-// blindly. A default does not help, it replaces only what is missing.
+// bareContinue reports a continue rule without a when. It also holds if a fact is invalid, while the stop rules above
+// it are then unknown, so it would continue blindly. A default does not help: it replaces only a missing value.
 func (a *analyzer) bareContinue() {
 	for i, r := range a.p.rules {
 		if r.Verb != verbContinue || r.when != nil {

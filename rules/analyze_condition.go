@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// conditions looks at the conditions of all rules.
+// conditions checks the conditions of all rules.
 func (a *analyzer) conditions() {
 	for i, r := range a.p.rules {
 		if own(r) {
@@ -24,8 +24,8 @@ func (a *analyzer) conditions() {
 	}
 }
 
-// condition looks for parts of a condition that are never or always true. It
-// reports whether the whole is never true.
+// condition looks for parts of a condition that are never or always true. never reports whether c as a whole is never
+// true.
 func (a *analyzer) condition(c *cond) (never bool) {
 	if c == nil {
 		return false
@@ -34,7 +34,7 @@ func (a *analyzer) condition(c *cond) (never bool) {
 	if c.op == leaf {
 		return a.operand(c.operand, w)
 	}
-	if c.op == not || c.op == choose { // what is wrong with it is what is wrong with its parts
+	if c.op == not || c.op == choose { // its parts have any problem that it has
 		for _, k := range c.kids {
 			if c.op == not || k.op != leaf || !isLiteral(k.operand) {
 				a.condition(k)
@@ -42,7 +42,7 @@ func (a *analyzer) condition(c *cond) (never bool) {
 		}
 		return a.impossible(w.Yes)
 	}
-	one := false // a part is never true (and), never false (or)
+	one := false // some part is never true (and), or never false (or)
 	for _, k := range c.kids {
 		decides := a.condition(k)
 		if c.op == or {
@@ -65,11 +65,11 @@ func (a *analyzer) condition(c *cond) (never bool) {
 
 func isLiteral(o *operand) bool { return o.text == "true" || o.text == "false" }
 
-// operand looks at a condition that has no parts.
+// operand checks a condition without parts.
 func (a *analyzer) operand(o *operand, w *analysis.Outcomes) (never bool) {
 	switch {
 	case o.text == "true":
-		return false // a user wrote that it is so
+		return false // the user wrote it on purpose
 	case a.impossible(w.Yes):
 		help := a.reason(o, w.Yes)
 		if o.text == "false" {
@@ -83,8 +83,8 @@ func (a *analyzer) operand(o *operand, w *analysis.Outcomes) (never bool) {
 	return false
 }
 
-// reason says why a single operand comes out only one way, so that never is
-// impossible: what the type of the one thing that it reads allows.
+// reason returns why an operand has only one result, so that never is impossible: the values that the type of the only
+// thing it reads allows.
 func (a *analyzer) reason(o *operand, never *analysis.Formula) string {
 	if a.t.Answer(never) != analysis.Unsat {
 		return "the policy's own when sees to that already"
@@ -109,13 +109,13 @@ func (a *analyzer) reason(o *operand, never *analysis.Formula) string {
 	return fmt.Sprintf("%q is %s", name, rangeOf(typ))
 }
 
-// contradiction says which parts of an and cannot hold together.
+// contradiction reports which parts of an and cannot be true together.
 func (a *analyzer) contradiction(c *cond) {
 	core, names := a.core(c.kids, func(k *cond) *analysis.Formula { return a.t.when(k).Yes })
 	last := core[len(core)-1]
 	from, to := last.place()
 	first := a.t.when(core[0]).Yes
-	// The state shows the first of them, so that the last does not hold.
+	// The witness satisfies the first of them, so that the last is false.
 	d := a.report("contradiction", place{from, to}, "remove one of them, or join them with or", names+" are never true together",
 		where(first, a.t.when(last).No), where(first), nil)
 	for _, k := range core[:len(core)-1] {
@@ -124,7 +124,7 @@ func (a *analyzer) contradiction(c *cond) {
 	}
 }
 
-// tautology says which parts of an or cannot all be false.
+// tautology reports which parts of an or cannot all be false.
 func (a *analyzer) tautology(c *cond) {
 	core, names := a.core(c.kids, func(k *cond) *analysis.Formula { return a.t.when(k).No })
 	from, _ := core[0].place()
@@ -133,8 +133,7 @@ func (a *analyzer) tautology(c *cond) {
 		where(a.t.when(core[0]).Yes), nil)
 }
 
-// core leaves out parts of what is impossible as long as it stays impossible. It lists the
-// rest also for a message.
+// core returns a minimal subset of kids that is still unsatisfiable, and their texts for a message.
 func (a *analyzer) core(kids []*cond, formula func(*cond) *analysis.Formula) ([]*cond, string) {
 	kids = fewest(kids, 2, func(rest []*cond) bool {
 		var fs []*analysis.Formula
@@ -150,8 +149,8 @@ func (a *analyzer) core(kids []*cond, formula func(*cond) *analysis.Formula) ([]
 	return kids, strings.Join(names, " and ")
 }
 
-// fewest leaves out ever smaller stretches of a list as long as the rest is enough, but keeps
-// at least so many.
+// fewest removes ever smaller parts of a list while enough accepts the rest, but keeps at least the given number of
+// elements.
 func fewest[T any](all []T, least int, enough func([]T) bool) []T {
 	for size := max(1, len(all)/2); size > 0; {
 		left := false
@@ -169,7 +168,7 @@ func fewest[T any](all []T, least int, enough func([]T) bool) []T {
 	return all
 }
 
-// textOf writes a condition for a message.
+// textOf returns a condition for a message.
 func textOf(c *cond) string {
 	parts := make([]string, len(c.kids))
 	for i, k := range c.kids {

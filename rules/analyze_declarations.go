@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// checkDeclarations checks single declarations: it finds facts whose
-// fields cannot be checked, rules that do nothing, names that nothing reads.
+// checkDeclarations checks single declarations: facts whose fields cannot be checked, rules without effect, unused
+// names.
 func checkDeclarations(p *Program) Diagnostics {
 	var diags Diagnostics
 	report := func(pos Pos, check, help, format string, args ...any) {
@@ -16,7 +16,7 @@ func checkDeclarations(p *Program) Diagnostics {
 		}
 	}
 	for _, f := range p.facts {
-		// What a program prints need not be JSON, and a text has no fields.
+		// A program's output need not be JSON, and a string has no fields.
 		if f.Source.Schema && f.Schema == nil && !f.Source.Argv && f.Options["parse"] != "text" {
 			report(f.Pos, "no-schema", "add schema: with the fields that rules read", "the fact %q has no schema, so its fields are not checked", f.Name)
 		}
@@ -25,7 +25,7 @@ func checkDeclarations(p *Program) Diagnostics {
 		report(Pos{File: p.files[0].Name, Line: 1, Col: 1}, "no-rules", "add rules: with at least one continue rule", "the policy has no rules, so it decides nothing")
 	}
 	if deadline := p.compiler.load.cfg.Deadline; deadline > 0 {
-		var total time.Duration // of facts that are in time each
+		var total time.Duration // of facts that are each within the deadline
 		late := func(f *Fact, what string, takes time.Duration) {
 			report(f.Pos, "late-fact", "set a shorter timeout, or install the policy again, so that the hook has enough time: ralph install HOST",
 				"%s may take %s, and the hook ends after %s", what, takes, deadline)
@@ -46,7 +46,7 @@ func checkDeclarations(p *Program) Diagnostics {
 		for _, r := range p.rules {
 			needy = append(needy, r.Runs...)
 		}
-		if len(needy) > 0 { // the approval is for all
+		if len(needy) > 0 { // one approval covers all
 			f := needy[0]
 			report(f.Pos, "unapproved", "read it, then run: ralph trust "+p.Name, "%q %s, and %s: until then this does not happen", f.Name, f.Source.Trust, why)
 		}

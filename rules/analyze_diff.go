@@ -13,44 +13,40 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
-// Comparison says where two programs decide differently. The zero Comparison says
-// that they never do.
+// Comparison describes where two programs decide differently. The zero value means never.
 type Comparison struct {
 	Differences []Difference `json:"differences"` // at most 10, one for each pair of rules
-	Unknown     []Difference `json:"unknown"`     // pairs that may differ: that hangs on what is not known
+	Unknown     []Difference `json:"unknown"`     // pairs that may differ, depending on what is unknown
 	Uncompared  []string     `json:"uncompared"`  // what could not be compared
-	Notes       []string     `json:"notes"`       // what differs beside the decisions
+	Notes       []string     `json:"notes"`       // differences other than decisions
 
-	// Same says that the programs are known to decide alike in every state that fits
-	// their schemas.
+	// Same reports that the programs are known to decide the same in every state that fits their schemas.
 	Same bool `json:"-"`
 }
 
-// Difference is what one program decides and what the other does.
+// Difference is a state in which two programs decide differently.
 type Difference struct {
 	Old     Decision `json:"old"`
 	New     Decision `json:"new"`
-	Witness *Witness `json:"witness,omitempty"` // a state in which it comes about; nil if that is not known
-	Why     string   `json:"why,omitempty"`     // it is not known
+	Witness *Witness `json:"witness,omitempty"` // a state that shows the difference; nil if unknown
+	Why     string   `json:"why,omitempty"`     // why it is unknown
 }
 
-// Decision is how one program decides.
+// Decision is the decision of one program.
 type Decision struct {
 	Action Action `json:"action"`
 	Rule   string `json:"rule,omitempty"` // "" if no rule decides
 	Pos    Pos    `json:"pos"`
-	Text   string `json:"text,omitempty"` // of the rule, with its placeholders
+	Text   string `json:"text,omitempty"` // of the rule, with placeholders
 	Failed bool   `json:"failed,omitempty"`
 }
 
-// maxDifferences is how many differences are shown: more teach nothing.
+// maxDifferences bounds the differences that are shown.
 const maxDifferences = 10
 
-// Diff looks for states in which two programs decide differently: one lets the
-// agent stop and the other does not. With texts a continue with another text
-// counts as different, too. Params have the values that the programs were loaded
-// with. See [Check] for what is known of conditions; a difference that
-// hangs on anything else is in Unknown.
+// Diff returns the states in which two programs decide differently: one stops the agent and the other does not. With
+// texts, a continue with another text is a difference, too. Params have the values with which the programs were loaded.
+// Conditions are understood as in [Check]; a difference that depends on anything else is in Unknown.
 func Diff(older, newer *Program, texts bool) *Comparison {
 	if older, newer = older.whole(), newer.whole(); older.table == nil || newer.table == nil {
 		return &Comparison{Uncompared: []string{noPolicy}}
@@ -84,16 +80,16 @@ type differ struct {
 	out   *Comparison
 }
 
-// decided is one way in which a program decides, and when it does.
+// decided is a way in which a program decides, and when it does.
 type decided struct {
 	Decision
 	when []*analysis.Formula
 }
 
-// decisions lists the ways in which a program decides.
+// decisions returns the ways in which a program decides.
 func decisions(t *translator, p *Program) []decided {
 	var out []decided
-	var before []*analysis.Formula // a rule is tried, and none so far has decided
+	var before []*analysis.Formula // when a rule is tried because none before it has decided
 	if p.when != nil {
 		isFor := t.when(p.when).Yes
 		out = append(out, decided{Decision{}, []*analysis.Formula{analysis.Not(isFor)}})
@@ -105,7 +101,7 @@ func decisions(t *translator, p *Program) []decided {
 		}
 		d := Decision{Rule: r.Name, Pos: r.Pos}
 		if r.Verb == verbContinue {
-			d.Action = Continue // whatever is read after it with gate: all
+			d.Action = Continue // with gate: all, later rules do not matter
 		}
 		if r.text != nil {
 			d.Text = r.text.written()
@@ -122,8 +118,8 @@ func decisions(t *translator, p *Program) []decided {
 	return append(out, decided{Decision{}, before})
 }
 
-// compare looks for states in which the older program decides like this and the
-// newer one differently. It reports whether it is worth while to go on.
+// compare looks for states in which the older program decides like old and the newer one differently. It returns false
+// if comparing further is pointless.
 func (d *differ) compare(m *model, old *decided, after []decided) bool {
 	state := slices.Concat(old.when, m.fits())
 	if m.Answer(state...) == analysis.Unsat {
@@ -162,8 +158,8 @@ func (d *differ) compare(m *model, old *decided, after []decided) bool {
 	return true
 }
 
-// unknowns names the operands that two decisions depend on and that the model knows
-// nothing of: those of the deciding rules, else of the rules before them.
+// unknowns returns the names of operands that two decisions depend on and that the model cannot express: those of the
+// deciding rules, otherwise of the rules before them.
 func (m *model) unknowns(ways ...[]*analysis.Formula) string {
 	const most = 3
 	var names []string
@@ -188,8 +184,8 @@ func (m *model) unknowns(ways ...[]*analysis.Formula) string {
 	return "that depends on " + strings.Join(names, " and ") + ", which diff does not evaluate"
 }
 
-// contradict reports whether one list says of a condition that it holds and the other
-// that it does not. A solver that gives up does not see that both programs ask the same.
+// contradict reports whether a has a condition that b negates, or the reverse. A solver that gives up does not see that
+// both programs have the same condition.
 func contradict(a, b []*analysis.Formula) bool {
 	return slices.ContainsFunc(a, func(f *analysis.Formula) bool {
 		not := analysis.Not(f)
@@ -197,7 +193,7 @@ func contradict(a, b []*analysis.Formula) bool {
 	})
 }
 
-// indexOf finds the difference between the same rules.
+// indexOf returns the index of the difference between the same rules, or -1.
 func indexOf(ds []Difference, d Difference) int {
 	return slices.IndexFunc(ds, func(x Difference) bool { return x.Old.Rule == d.Old.Rule && x.New.Rule == d.New.Rule })
 }
@@ -206,8 +202,8 @@ func (d *differ) alike(a, b Decision) bool {
 	return a.Action == b.Action && (!d.texts || a.Action == Stop || a.Text == b.Text)
 }
 
-// notes says what differs beside what is compared: the other keys of the policies, and of rules
-// of one name, as they are written.
+// notes describes other differences: the policies' other keys, and those of rules with the same name, as they are
+// written.
 func (d *differ) notes(a, b *Program) {
 	note := func(of string, before, after map[string]string) {
 		keys := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
@@ -227,8 +223,8 @@ func (d *differ) notes(a, b *Program) {
 	}
 }
 
-// keys lists the keys of a policy, and of each rule by its place, that decide nothing by
-// themselves, each as JSON.
+// keys returns the keys of a policy, and of each rule by its position, that do not decide anything themselves, each as
+// JSON.
 func (p *Program) keys() map[Pos]map[string]string {
 	out := map[Pos]map[string]string{}
 	read := func(at Pos, n *source.Node, decide ...string) {

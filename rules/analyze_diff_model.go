@@ -11,10 +11,10 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// This file makes one model of two programs: what is the same in both is one
-// quantity, and what only has the same name is two.
+// This file builds one model of two programs: what is the same in both is one quantity, what only has the same name is
+// two.
 
-// labelOf names a fact in the model.
+// labelOf returns the name of a fact in the model.
 func (t *translator) labelOf(f *Fact) string {
 	if t.other == nil {
 		return f.Name
@@ -29,15 +29,14 @@ func (t *translator) labelOf(f *Fact) string {
 	return f.Name + " (" + t.side + ")"
 }
 
-// once adds a sentence that is not in the list.
+// once adds a sentence unless the list has it.
 func once(list *[]string, s string) {
 	if !slices.Contains(*list, s) {
 		*list = append(*list, s)
 	}
 }
 
-// meaningOf describes where a fact comes from, so that equal descriptions are
-// equal facts.
+// meaningOf describes the source of a fact, so that facts with equal descriptions are equal.
 func (t *translator) meaningOf(f *Fact) string {
 	s, ok := t.meanings[f]
 	if !ok {
@@ -50,7 +49,7 @@ func (t *translator) meaningOf(f *Fact) string {
 	return s
 }
 
-// meaning describes an expression with all that it names.
+// meaning describes an expression with everything that it names.
 func (t *translator) meaning(c *cond) string {
 	if c == nil {
 		return ""
@@ -65,7 +64,7 @@ func (t *translator) meaning(c *cond) string {
 	return fmt.Sprintf("%d(%s)", c.op, strings.Join(parts, ","))
 }
 
-// meaningOfNode is a resolved expression, and behind it what its names stand for.
+// meaningOfNode returns a resolved expression, followed by the meaning of its names.
 func (t *translator) meaningOfNode(n ast.Node) string {
 	var names []string
 	eachNode(n, func(n ast.Node) {
@@ -92,8 +91,7 @@ func (t *translator) meaningOfNode(n ast.Node) string {
 	return n.String() + "\x00" + strings.Join(slices.Compact(names), "\x00")
 }
 
-// shared gives the type of a field as both programs may find it: a value that one
-// schema does not allow is still a value.
+// shared returns the type of a field for both programs: a value that one schema rejects is still a value.
 func (t *translator) shared(f *Fact, path []string, typ *schema.Schema) (*schema.Schema, bool) {
 	if t.other == nil {
 		return typ, true

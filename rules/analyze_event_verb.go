@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
-// eventVerb reports rules with a verb that hold only at events where nothing can be decided.
+// eventVerb reports rules with a verb that hold only at events whose answer hosts ignore.
 func (a *analyzer) eventVerb() {
 	take := slices.DeleteFunc(slices.Clone(a.p.Events), a.watched)
 	q := a.t.byKey["name hook_event_name"]
@@ -28,7 +28,7 @@ func (a *analyzer) eventVerb() {
 	}
 }
 
-// watched reports whether an event takes no verb.
+// watched reports whether an event accepts no verb.
 func (a *analyzer) watched(event string) bool {
 	return vocab.Watched(event) && !slices.Contains(a.p.compiler.load.cfg.Events, event)
 }

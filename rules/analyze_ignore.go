@@ -14,7 +14,7 @@ import (
 // ignore is one comment `# ralph:ignore CHECK because REASON`.
 type ignore struct {
 	at     place
-	line   int // of the findings that it silences
+	line   int // of the findings that it suppresses
 	checks []string
 	used   []bool
 	reason bool
@@ -22,8 +22,7 @@ type ignore struct {
 
 const ignoreWord = "ralph:ignore"
 
-// silence leaves out the findings that the files of p say to ignore, and adds what is
-// wrong with the comments that say so.
+// silence removes the findings that the files of p ignore, and reports invalid ignore comments.
 func (p *Program) silence(diags Diagnostics) Diagnostics {
 	for _, f := range p.files {
 		if bytes.Contains(f.Src, []byte(ignoreWord)) {
@@ -40,7 +39,7 @@ func (p *Program) silenceIn(f File, diags Diagnostics) Diagnostics {
 		if d.Pos.File != f.Name || d.Severity == Error {
 			return false
 		}
-		begins := d.Pos.Line // of the string of several lines that the finding is in: it has no comments
+		begins := d.Pos.Line // of the multi-line string that contains the finding, which has no comments
 		if n := c.scalar(source.Pos{Line: begins, Col: 1}); n != nil {
 			begins = n.Start.Line
 		}
@@ -104,7 +103,7 @@ func newComments(src []byte) *comments {
 	return c
 }
 
-// scalar returns the scalar that a place is in, nil if it is in none.
+// scalar returns the scalar at a position, or nil.
 func (c *comments) scalar(at source.Pos) *source.Node {
 	for _, n := range c.scalars {
 		if n.Start == at || n.Start.Before(at) && at.Before(n.End()) {
@@ -114,7 +113,7 @@ func (c *comments) scalar(at source.Pos) *source.Node {
 	return nil
 }
 
-// of returns the comment of a line, without its #, and the column of that.
+// of returns the comment of a line, without its #, and the column of the #.
 func (c *comments) of(line int) (text string, col int) {
 	runes := []rune(strings.TrimSuffix(c.lines[line-1], "\r"))
 	for i, r := range runes {
@@ -129,7 +128,7 @@ func (c *comments) of(line int) (text string, col int) {
 	return "", 0
 }
 
-// ignores lists the comments that silence something.
+// ignores returns the ignore comments of a file.
 func (c *comments) ignores(file string) []*ignore {
 	var out []*ignore
 	for i, text := range c.lines {
@@ -148,7 +147,7 @@ func (c *comments) ignores(file string) []*ignore {
 		ig.reason = strings.TrimSpace(reason) != ""
 		ig.checks = strings.FieldsFunc(ids, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
 		ig.used = make([]bool, len(ig.checks))
-		if strings.TrimSpace(string([]rune(text)[:col-1])) == "" { // alone on its line: it speaks of the next that says something
+		if strings.TrimSpace(string([]rune(text)[:col-1])) == "" { // alone on its line: it applies to the next line with content
 			for ig.line < len(c.lines) && (ig.line == line || strings.HasPrefix(strings.TrimSpace(c.lines[ig.line-1]), "#")) {
 				ig.line++
 			}

@@ -10,16 +10,16 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// model is what the analyses know of the world, of one program or of two that are compared.
+// model is what the analyses know about the world of one program, or of two that are compared.
 //
-// It follows the schemas: a field has a value of its type, its enum and its
-// bounds, or is unusable as a whole. Conditions that it cannot express are opaque.
+// It follows the schemas: a field has a value of its type, enum and bounds, or is unusable as a whole. Conditions that
+// it cannot express are opaque.
 type model struct {
 	*analysis.Model
 	things []*quantity
 	byKey  map[string]*quantity
 
-	notes      []string // what a comparison should say of it
+	notes      []string // what a comparison should report
 	uncompared []string // what it cannot compare
 }
 
@@ -27,8 +27,8 @@ func newModel() *model {
 	return &model{Model: analysis.NewModel(), byKey: map[string]*quantity{}}
 }
 
-// find returns a state in which fs hold: one in which each field has a value of its type,
-// if there is one. It is nil if none is known.
+// find returns a state in which fs hold, preferably one in which each field has a value of its type, or nil if none is
+// known.
 func (m *model) find(fs []*analysis.Formula) *Witness {
 	status, r := m.Ask(fs...)
 	if status != analysis.Sat {
@@ -40,7 +40,7 @@ func (m *model) find(fs []*analysis.Formula) *Witness {
 	return m.witness(r)
 }
 
-// fits says that each field has a value of its type.
+// fits returns formulas for: each field has a value of its type.
 func (m *model) fits() (all []*analysis.Formula) {
 	for _, q := range m.things {
 		if q.kind == fieldUsable {
@@ -55,16 +55,16 @@ type quantityKind uint8
 
 const (
 	factStatus  quantityKind = iota // ok, missing or invalid
-	fieldUsable                     // whether a field has a value of its type
-	fieldValue                      // what a field holds, or a whole fact that is a text
-	nameValue                       // one of ralph's names
+	fieldUsable                     // the field has a value of its type
+	fieldValue                      // the value of a field, or of a whole fact that is a string
+	nameValue                       // a name of ralph
 	paramValue
-	memoryOf   // a value of the memory
-	ruleSpent  // whether unless_repeated has reached its count
-	opaqueTest // an operand whose meaning is not known: false, true, or an error
+	memoryOf   // a value of memory
+	ruleSpent  // unless_repeated has reached its count
+	opaqueTest // an operand of unknown meaning: false, true, or an error
 )
 
-// The values of the choices that are not values of the policy language.
+// Values of choices that are not values of the policy language.
 const (
 	isOK, isMissing, isInvalid = 0, 1, 2 // factStatus
 	isUsable, isUnusable       = 0, 1    // fieldUsable
@@ -72,7 +72,7 @@ const (
 	isNo, isYes, isError       = 0, 1, 2 // opaqueTest
 )
 
-// quantity is one quantity of a model, and what it is in a policy.
+// quantity is one quantity of a model, and its meaning in a policy.
 type quantity struct {
 	analysis.Quantity
 	kind  quantityKind
@@ -82,8 +82,7 @@ type quantity struct {
 	times int // of unless_repeated
 }
 
-// choice returns the quantity with this key, a choice of so many values that is made at its
-// first use.
+// choice returns the quantity with this key, and creates it as a choice of size values if it is new.
 func (m *model) choice(key string, size int, q quantity) *quantity {
 	made := m.byKey[key]
 	switch {
@@ -103,23 +102,23 @@ func (m *model) define(key string, q *quantity) *quantity {
 	return q
 }
 
-// Witness is a state of the world that shows a finding. What it leaves out
-// does not matter. As JSON it is what a test of `ralph test` is given.
+// Witness is a state of the world that demonstrates a finding. What it omits does not matter. Its JSON form is the
+// input of a test for `ralph test`.
 type Witness struct {
-	Facts    map[string]any    `json:"facts,omitempty"`    // values of facts that are ok, as far as they matter
+	Facts    map[string]any    `json:"facts,omitempty"`    // values of facts that are ok, where they matter
 	Missing  []string          `json:"missing,omitempty"`  // facts without a document
-	Invalid  map[string]string `json:"invalid,omitempty"`  // facts that cannot be used, with the reason
-	Unusable []string          `json:"unusable,omitempty"` // fields of a wrong type: fact.field
+	Invalid  map[string]string `json:"invalid,omitempty"`  // facts that are invalid, with the reason
+	Unusable []string          `json:"unusable,omitempty"` // fields of the wrong type: fact.field
 	Names    map[string]any    `json:"names,omitempty"`    // values of ralph's names
 	Memory   map[string]any    `json:"memory,omitempty"`   // values of the policy's memory
 	Params   map[string]any    `json:"set,omitempty"`      // values of params
-	Given    map[string]int    `json:"repeated,omitempty"` // rules that unless_repeated skips, with the verdicts they have been in
+	Given    map[string]int    `json:"repeated,omitempty"` // rules that unless_repeated skips, with the number of their verdicts
 }
 
-// asJSON is the witness on one line.
+// asJSON returns the witness on one line.
 func (w *Witness) asJSON() json.RawMessage {
 	b, err := json.Marshal(w)
-	if err != nil { // it holds only what JSON knows
+	if err != nil { // all its values are JSON
 		return nil
 	}
 	return b
@@ -170,7 +169,7 @@ func (m *model) witness(r *analysis.Result) *Witness {
 	return w
 }
 
-// emptyFact is a value of the fact's type of which nothing is known.
+// emptyFact returns a value of the fact's type without content.
 func emptyFact(f *Fact) any {
 	if t := f.sym.typ; t != nil && t.Kind == schema.String {
 		return "something"

@@ -10,14 +10,13 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
-// optionalField reports fields that may be missing in the when of a rule and are used where
-// nothing is an error.
+// optionalField reports fields that may be missing, used in a rule's when where nil is an error.
 func (a *analyzer) optionalField() {
 	for _, r := range a.p.rules {
 		if !own(r) {
 			continue
 		}
-		guarded := map[string]bool{} // paths that the when compares with nil
+		guarded := map[string]bool{} // paths that the when compares to nil
 		r.when.walk(func(o *operand) {
 			eachNode(a.t.tree(o), func(n ast.Node) {
 				b, ok := n.(*ast.BinaryNode)
@@ -42,7 +41,7 @@ func (a *analyzer) optionalField() {
 	}
 }
 
-// fieldCheck looks at one operand.
+// fieldCheck checks one operand.
 type fieldCheck struct {
 	a       *analyzer
 	o       *operand
@@ -50,7 +49,7 @@ type fieldCheck struct {
 	guarded map[string]bool
 }
 
-// visit looks for places where a value must be there.
+// visit looks for uses in which nil is an error.
 func (f *fieldCheck) visit(n ast.Node) {
 	switch t := n.(type) {
 	case *ast.BinaryNode:
@@ -70,7 +69,7 @@ func (f *fieldCheck) visit(n ast.Node) {
 			f.needs(t.Arguments[0])
 		}
 	case *ast.PredicateNode:
-		return // its # stands for elements, whose fields are another matter
+		return // its # are elements, whose fields do not count
 	}
 	children(n, func(c *ast.Node) { f.visit(*c) })
 }

@@ -9,20 +9,19 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
-// decides reports whether the rules behind r are not read once it holds.
+// decides reports whether the rules after r are not tried once it holds.
 func (a *analyzer) decides(r *Rule) bool {
 	return r.Verb == verbStop || r.Verb == verbContinue && a.p.Gate == gateFirst
 }
 
-// noting reports whether a rule runs also where no rule decides.
+// noting reports whether a rule also runs if no rule decides.
 func (a *analyzer) noting(r *Rule) bool {
 	return (r.Verb == "" || r.Verb == verbNote) && slices.ContainsFunc(a.p.Events, func(e string) bool {
 		return e == vocab.UserPromptSubmit || e == vocab.PreCompact || vocab.Watched(e)
 	})
 }
 
-// order goes through the rules as an event does and looks for those that are
-// never reached in a state in which they hold.
+// order goes through the rules as an event does and reports those that are never reached in a state in which they hold.
 func (a *analyzer) order() {
 	for i, r := range a.p.rules {
 		if a.dead[i] || a.noting(r) || !a.impossible(a.turn(i, a.holds[i])...) {
@@ -39,8 +38,7 @@ func (a *analyzer) order() {
 	}
 }
 
-// wholeInclude reports whether i is the last rule of an include none of whose
-// rules ever decides because of the rules above it.
+// wholeInclude reports whether i is the last rule of an include in which earlier rules keep every rule from deciding.
 func (a *analyzer) wholeInclude(i int) bool {
 	prefix, _, _ := strings.Cut(a.p.rules[i].Name, "/")
 	for j, r := range a.p.rules {
@@ -51,8 +49,7 @@ func (a *analyzer) wholeInclude(i int) bool {
 	return true
 }
 
-// unreachable reports that no rule from i on is ever reached. One finding is enough:
-// the others follow it.
+// unreachable reports that no rule from i on is ever reached. The findings on the others would only repeat it.
 func (a *analyzer) unreachable(i int) {
 	covers := a.cover(i, analysis.True())
 	message := fmt.Sprintf("the rule %q is never tried: ", a.p.rules[i].Name)
@@ -70,7 +67,7 @@ func (a *analyzer) unreachable(i int) {
 	a.report("unreachable", a.place(i), help, message, where(a.holds[i]), nil).Related = a.related(covers)
 }
 
-// shadowed reports that whenever rule i holds, earlier rules have decided.
+// shadowed reports that earlier rules have decided whenever rule i holds.
 func (a *analyzer) shadowed(i int) {
 	covers := a.cover(i, a.holds[i])
 	var names []string
@@ -89,7 +86,7 @@ func (a *analyzer) shadowed(i int) {
 		subject+": whenever it holds, "+what+" before it", where(a.holds[i])).Related = a.related(covers)
 }
 
-// related points at rules.
+// related returns references to rules.
 func (a *analyzer) related(rules []int) []Related {
 	var out []Related
 	for _, j := range rules {
@@ -98,11 +95,11 @@ func (a *analyzer) related(rules []int) []Related {
 	return out
 }
 
-// maxCover is how many rules a finding names at most.
+// maxCover bounds the rules that a finding names.
 const maxCover = 6
 
-// cover finds few rules before i that decide whenever f holds: one if one is
-// enough. It is empty if that takes too many.
+// cover returns few rules before i of which one decides whenever f holds: a single one if possible, none if it would
+// take too many.
 func (a *analyzer) cover(i int, f *analysis.Formula) []int {
 	var rules []int
 	for j := range i {

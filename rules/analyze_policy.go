@@ -6,8 +6,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
-// policyChecks lists the checks of the policy as a whole. What one of them calls dead, those
-// after it leave out.
+// policyChecks returns the checks of the policy as a whole. Rules that one check finds dead are skipped by the next.
 func policyChecks() []func(*analyzer) {
 	return []func(*analyzer){
 		(*analyzer).conditions,
@@ -23,11 +22,10 @@ func policyChecks() []func(*analyzer) {
 	}
 }
 
-// analyze looks at the policy as a whole: at conditions that are never or always
-// true, at rules that other rules never let decide, and at what no rule decides.
-// It knows enums, booleans, whole numbers with their bounds, comparisons between
-// them, and the status of facts; of what it does not know it assumes nothing. Every
-// finding has a witness. See docs/checks for each check.
+// analyze checks the policy as a whole: for conditions that are never or always true, rules that others keep from
+// deciding, and states in which no rule decides. It knows enums, booleans, whole numbers with their bounds, comparisons
+// between them, and the status of facts, and assumes nothing about the rest. Every finding has a witness. See
+// docs/checks for each check.
 func (p *Program) analyze() Diagnostics {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +44,7 @@ func (p *Program) analyze() Diagnostics {
 		}
 	}
 	a.end = a.passes
-	for i, r := range p.rules { // with gate: all a continue decides, too
+	for i, r := range p.rules { // with gate: all, a continue also decides
 		if r.Verb == verbContinue {
 			a.end = append(a.end, analysis.Not(a.holds[i]))
 		}
@@ -57,31 +55,31 @@ func (p *Program) analyze() Diagnostics {
 	return a.diags
 }
 
-// own reports whether a rule is in the policy itself. Included rules are
-// written for many policies, so what one of them never needs is no fault.
+// own reports whether a rule is in the policy itself. Included rules are written for many policies, so a part that one
+// policy does not need is no fault.
 func own(r *Rule) bool { return !strings.Contains(r.Name, "/") }
 
 // analyzer is one run of the checks over a program.
 type analyzer struct {
 	p      *Program
 	t      *translator
-	given  *analysis.Formula   // the policy's own when; nil until it is known
+	given  *analysis.Formula   // the policy's own when; nil until known
 	holds  []*analysis.Formula // when each rule holds
 	passes []*analysis.Formula // when each rule lets those after it be tried
 	end    []*analysis.Formula // when no rule decides
-	dead   []bool              // rules that never hold in their turn
+	dead   []bool              // rules that never hold when tried
 	diags  Diagnostics
 }
 
-// where lists what holds in a state.
+// where returns its arguments as a list.
 func where(fs ...*analysis.Formula) []*analysis.Formula { return fs }
 
-// answer reports whether all of fs can hold where a rule is tried.
+// answer returns whether all of fs can hold when a rule is tried.
 func (a *analyzer) answer(fs []*analysis.Formula) analysis.Status {
 	return a.t.Answer(a.tried(fs)...)
 }
 
-// tried adds to fs that the policy's own when holds.
+// tried returns fs and that the policy's own when holds.
 func (a *analyzer) tried(fs []*analysis.Formula) []*analysis.Formula {
 	if a.given == nil {
 		return fs
@@ -89,21 +87,21 @@ func (a *analyzer) tried(fs []*analysis.Formula) []*analysis.Formula {
 	return append(fs[:len(fs):len(fs)], a.given)
 }
 
-// impossible reports whether no state makes all of fs hold, for certain.
+// impossible reports whether certainly no state satisfies all of fs.
 func (a *analyzer) impossible(fs ...*analysis.Formula) bool { return a.answer(fs) == analysis.Unsat }
 
-// possible reports whether some state may make all of fs hold, as far as is known.
+// possible reports whether some state may satisfy all of fs.
 func (a *analyzer) possible(fs []*analysis.Formula) bool {
 	status := a.answer(fs)
 	return status == analysis.Sat || status == analysis.Maybe
 }
 
-// turn is when rule i is tried and all of fs hold.
+// turn returns formulas for: rule i is tried and all of fs hold.
 func (a *analyzer) turn(i int, fs ...*analysis.Formula) []*analysis.Formula {
 	return append(fs, a.passes[:i]...)
 }
 
-// place is what a finding points at.
+// place is the range of a finding.
 type place struct{ from, to Pos }
 
 func (o *operand) place() place { return place{o.pos(), o.end()} }
@@ -115,7 +113,7 @@ func (p *Program) finding(check string, at place, help, message string) Diagnost
 	}
 }
 
-// place is the name of rule i, or the include that brings it in.
+// place returns the range of the name of rule i, or of the include that brings it in.
 func (a *analyzer) place(i int) place {
 	r := a.p.rules[i]
 	prefix, _, _ := strings.Cut(r.Name, "/")
@@ -127,8 +125,7 @@ func (a *analyzer) place(i int) place {
 	return place{r.Pos, a.p.lineEnd(r.Pos)}
 }
 
-// report adds a finding. Of several states that show it, the first that exists without a guess
-// becomes its witness.
+// report adds a finding. The first state in shows that needs no guess becomes its witness.
 func (a *analyzer) report(check string, at place, help, message string, shows ...[]*analysis.Formula) *Diagnostic {
 	d := a.p.finding(check, at, help, message)
 	for _, fs := range shows {

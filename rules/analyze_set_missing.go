@@ -6,9 +6,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// setMissing reports a set while its file can be missing, where the fact has no default to
-// make the file from: the agent may stop then. A policy that asks exists(…) itself may know
-// better.
+// setMissing reports a set whose file can be missing while the fact has no default to create it from: the set fails
+// then and the agent may stop. A policy that tests exists(…) itself is exempt.
 func (a *analyzer) setMissing() {
 	for _, name := range [...]string{vocab.Exists, vocab.AnyFile, vocab.IsDir} {
 		if a.p.table.find(name) != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// sideOf translates what is compared; false if the model cannot express it.
+// sideOf translates a side of a comparison; ok is false if the model cannot express it.
 func (t *translator) sideOf(n ast.Node, sc *scope) (analysis.Side, bool) {
 	switch n := n.(type) {
 	case *ast.IntegerNode:
@@ -54,7 +54,7 @@ func (t *translator) sideOf(n ast.Node, sc *scope) (analysis.Side, bool) {
 	return analysis.Side{}, false
 }
 
-// count is the type of a name that counts something, nil for any other.
+// count returns the type of a name that counts something, or nil.
 func (s *symbol) count() *schema.Schema {
 	if s.kind != nameSymbol || !s.info.Memory || s.info.zero != any(0) {
 		return nil
@@ -62,7 +62,7 @@ func (s *symbol) count() *schema.Schema {
 	return &schema.Schema{Kind: schema.Int, Min: new(float64)}
 }
 
-// named translates a let, a param, one of ralph's names, or a fact that is a text.
+// named translates a let, a param, one of ralph's names, or a fact that is a string.
 func (t *translator) named(n *ast.IdentifierNode, sc *scope) (analysis.Side, bool) {
 	s := t.c.table.find(n.Value)
 	if s == nil {
@@ -74,7 +74,7 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (analysis.Side, boo
 			return t.sideOf(t.tree(o), o.snippet.scope)
 		}
 	case constSymbol:
-		if t.fixed || strings.Contains(s.key, "/") { // no include is given other values
+		if t.fixed || strings.Contains(s.key, "/") { // included files may have other values
 			return analysis.Constant(s.value)
 		}
 		return t.typed("param "+s.key, s.typ, quantity{kind: paramValue, name: s.name}, s.value)
@@ -86,7 +86,7 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (analysis.Side, boo
 			return t.typed("name "+s.key, s.typ, quantity{kind: nameValue, name: s.name}, s.info.zero)
 		}
 	case memorySymbol:
-		// An old value that the schema does not allow any more counts as the default.
+		// A value that the schema no longer allows counts as the default.
 		return t.typed("memory "+s.key, s.typ, quantity{kind: memoryOf, name: s.name}, s.value)
 	case factSymbol:
 		if s.fact.Source.File && s.typ != nil && s.typ.Kind == schema.String {
@@ -96,7 +96,7 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (analysis.Side, boo
 	return analysis.Side{}, false
 }
 
-// plainLet is the expression of a let that has no parts, nil for any other.
+// plainLet returns the expression of a let without parts, or nil.
 func (s *symbol) plainLet() *operand {
 	if s.let.root == nil {
 		return nil
@@ -108,7 +108,7 @@ func (s *symbol) plainLet() *operand {
 func (t *translator) field(n *ast.MemberNode, sc *scope) (analysis.Side, bool) {
 	r := t.c.silentResolver(sc)
 	sym, path := r.chain(n)
-	for sym != nil && sym.kind == letSymbol { // a let that is a path itself
+	for sym != nil && sym.kind == letSymbol { // a let that is itself a path
 		o := sym.plainLet()
 		if o == nil {
 			return analysis.Side{}, false
@@ -125,7 +125,7 @@ func (t *translator) field(n *ast.MemberNode, sc *scope) (analysis.Side, bool) {
 			return analysis.Side{}, false
 		}
 		if i > 0 && analysis.CanBeNil(typ) {
-			return analysis.Side{}, false // to read through nothing is an error
+			return analysis.Side{}, false // reading through nil is an error
 		}
 		typ = fieldOf(typ, step)
 	}
@@ -144,17 +144,17 @@ func (t *translator) field(n *ast.MemberNode, sc *scope) (analysis.Side, bool) {
 	return t.typed(fieldKey(name, path), typ, quantity{kind: fieldValue, name: name, fact: sym.fact, path: path}, prefer)
 }
 
-// fieldKey is the key of the quantity that a field of a fact is.
+// fieldKey returns the key of a fact's field in the model.
 func fieldKey(fact string, path []string) string {
 	return "field " + fact + " " + strings.Join(path, "\x00")
 }
 
-// typed is the side of a quantity of a schema type, if the model can express it.
+// typed returns a side of a schema type; ok is false if the model cannot express it.
 func (t *translator) typed(key string, typ *schema.Schema, q quantity, prefer any) (analysis.Side, bool) {
 	made := t.byKey[key]
 	if made == nil {
 		var ok bool
-		// A file may hold what is out of bounds, and it is kept. An empty text file is missing.
+		// A file may contain values out of bounds, which are kept. An empty text file is missing.
 		q.Quantity, ok = t.OfType(typ, prefer, q.kind != fieldValue, q.kind == fieldValue && len(q.path) == 0)
 		if !ok {
 			return analysis.Side{}, false

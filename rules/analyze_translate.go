@@ -11,22 +11,22 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
-// translator says in the formulas of a model when the conditions of one program
-// are true, false and broken. What it cannot express becomes an opaque choice of
-// the same text: the formulas then allow more states than there are, never fewer.
+// translator translates the conditions of one program into formulas for when they are true, false and invalid. What it
+// cannot express becomes an opaque choice with the same text, so that the formulas allow more states than exist, never
+// fewer.
 type translator struct {
 	*model
 	c     *compiler
-	fixed bool // params have their values; otherwise any that they can be given
+	fixed bool // params have their values; otherwise any valid ones
 
-	other    *translator // of the program that this one is compared with, nil if none
-	side     string      // what this one is called then
+	other    *translator // of the program to compare with, or nil
+	side     string      // what messages then call this one
 	meanings map[*Fact]string
 
 	made  map[subject]*analysis.Outcomes
 	trees map[*operand]ast.Node
 
-	at string // the operand that is translated, as it is written
+	at string // the text of the current operand
 }
 
 func newTranslator(m *model, p *Program, fixed bool) *translator {
@@ -36,16 +36,16 @@ func newTranslator(m *model, p *Program, fixed bool) *translator {
 	}
 }
 
-// maxFormula bounds what lets that name lets that name lets can grow to.
+// maxFormula bounds formulas of lets that name other lets.
 const maxFormula = 5000
 
-// subject is a condition, or an expression of which only counts whether it has a value.
+// subject is a condition, or an expression that only matters for whether it has a value.
 type subject struct {
 	c     *cond
 	value bool
 }
 
-// when says how a condition comes out. nil is the condition of a rule without one.
+// when returns the outcomes of a condition. nil is the condition of a rule without one.
 func (t *translator) when(c *cond) *analysis.Outcomes {
 	if c == nil {
 		return analysis.Always(true)
@@ -53,7 +53,7 @@ func (t *translator) when(c *cond) *analysis.Outcomes {
 	return t.outcomes(subject{c, false})
 }
 
-// tried says when a rule holds, and when it stops because it cannot be evaluated.
+// tried returns when a rule holds, and when it fails because it cannot be evaluated.
 func (t *translator) tried(r *Rule) (holds, fails *analysis.Formula) {
 	w, active, fails := t.when(r.when), analysis.True(), analysis.False()
 	if r.Unless != nil {
@@ -99,7 +99,7 @@ func (t *translator) outcomes(p subject) *analysis.Outcomes {
 	return out
 }
 
-// leaf says how an operand comes out, or whether it has a value.
+// leaf returns the outcomes of an operand, or with value whether it has a value.
 func (t *translator) leaf(o *operand, value bool) *analysis.Outcomes {
 	known, bad := t.reading(o)
 	n, sc := t.tree(o), o.snippet.scope
@@ -117,7 +117,7 @@ func (t *translator) leaf(o *operand, value bool) *analysis.Outcomes {
 	}
 }
 
-// reading says when all that an operand names is known, and when some of it is broken.
+// reading returns when everything that an operand names is known, and when some of it is invalid.
 func (t *translator) reading(o *operand) (all, bad *analysis.Formula) {
 	var has, breaks, usable []*analysis.Formula
 	for _, s := range o.syms {
@@ -137,7 +137,7 @@ func (t *translator) reading(o *operand) (all, bad *analysis.Formula) {
 	return analysis.And(append(has, usable...)...), analysis.Or(breaks...)
 }
 
-// tree gives the resolved expression of an operand.
+// tree returns the resolved expression of an operand.
 func (t *translator) tree(o *operand) ast.Node {
 	if n, ok := t.trees[o]; ok {
 		return n
@@ -151,7 +151,7 @@ func (t *translator) tree(o *operand) ast.Node {
 	return n
 }
 
-// status says that a fact has this status.
+// status returns a formula for: a fact has this status.
 func (t *translator) status(f *Fact, status int) *analysis.Formula {
 	name := t.labelOf(f)
 	known := t.byKey["status "+name] != nil
@@ -160,7 +160,7 @@ func (t *translator) status(f *Fact, status int) *analysis.Formula {
 		return analysis.In(q.Var, status)
 	}
 	otherwise := isMissing
-	if f.HasDefault { // it replaces a fact that is missing, whatever the reason
+	if f.HasDefault { // it replaces a missing fact whatever the reason
 		otherwise = isOK
 		t.Always(analysis.In(q.Var, isOK, isInvalid))
 	}
@@ -172,7 +172,7 @@ func (t *translator) status(f *Fact, status int) *analysis.Formula {
 	return analysis.In(q.Var, status)
 }
 
-// pathFacts lists facts without which the path of a fact has no value.
+// pathFacts returns the facts that the path of a fact needs.
 func (f *Fact) pathFacts() (out []*Fact) {
 	for _, a := range f.handed {
 		if a.path == nil || a.name != "" {
@@ -187,7 +187,7 @@ func (f *Fact) pathFacts() (out []*Fact) {
 	return out
 }
 
-// needed lists facts without which an expression has no value.
+// needed returns the facts that an expression needs for its value.
 func needed(c *cond) (out []*Fact) {
 	switch c.op {
 	case leaf:
@@ -209,14 +209,14 @@ func needed(c *cond) (out []*Fact) {
 	return out
 }
 
-// usable says that a field of a fact has a value of its type.
+// usable returns a formula for: a field of a fact has a value of its type.
 func (t *translator) usable(f *Fact, path []string) *analysis.Formula {
 	name := t.labelOf(f)
 	q := t.choice("usable "+name+" "+strings.Join(path, "\x00"), 2, quantity{kind: fieldUsable, name: name, path: path})
 	return analysis.In(q.Var, isUsable)
 }
 
-// proposition says how a resolved expression comes out when all it names is known.
+// proposition returns the outcomes of a resolved expression if everything that it names is known.
 func (t *translator) proposition(n ast.Node, sc *scope) *analysis.Outcomes {
 	switch n := n.(type) {
 	case *ast.BoolNode:
@@ -249,8 +249,8 @@ func (t *translator) proposition(n ast.Node, sc *scope) *analysis.Outcomes {
 	return t.opaqueNode(n)
 }
 
-// opaqueNode is an expression that the model knows nothing of. Equal ones are the
-// same choice, and x != y is not x == y.
+// opaqueNode returns the outcomes of an expression that the model cannot express. Equal expressions are one choice, and
+// x != y is the opposite of x == y.
 func (t *translator) opaqueNode(n ast.Node) *analysis.Outcomes {
 	if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "==" || b.Operator == "!=") {
 		sides := []string{t.text(b.Left), t.text(b.Right)}
@@ -262,14 +262,14 @@ func (t *translator) opaqueNode(n ast.Node) *analysis.Outcomes {
 		return o
 	}
 	outcomes := 3
-	// A test of ralph's own is always true or false.
+	// A test by ralph itself is always true or false.
 	if name, _ := literalCall(n); asksPaths(name) || slices.Contains([]string{vocab.Said, vocab.Promised, vocab.Mentions}, name) {
 		outcomes = 2
 	}
 	return t.opaque("", []string{t.text(n)}, outcomes)
 }
 
-// text writes an expression so that equal texts mean the same.
+// text returns an expression in a form in which equal texts mean the same.
 func (t *translator) text(n ast.Node) string {
 	if t.other != nil {
 		return t.meaningOfNode(n)
@@ -277,7 +277,7 @@ func (t *translator) text(n ast.Node) string {
 	return n.String()
 }
 
-// opaque is a choice between so many outcomes: no, yes, broken, unknown.
+// opaque returns a choice among that many outcomes: no, yes, invalid, unknown.
 func (t *translator) opaque(kind string, texts []string, outcomesOf int) *analysis.Outcomes {
 	q := t.choice("opaque "+kind+" "+strings.Join(texts, "\x00"), outcomesOf, quantity{kind: opaqueTest, name: t.at})
 	out := &analysis.Outcomes{Yes: analysis.In(q.Var, isYes), No: analysis.In(q.Var, isNo), Broken: analysis.False()}

@@ -6,15 +6,14 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// unboundedContinue reports continue rules that never end with an agent that changes
-// nothing: only ralph's own limits would end them. A count that the agent is to
-// change (when: done < total) is no bound; one that the policy itself raises is.
+// unboundedContinue reports continue rules that never end if the agent changes nothing, except by ralph's own limits. A
+// count that the agent should change (when: done < total) is no bound; one that the policy itself increases is.
 func (a *analyzer) unboundedContinue() {
 	own := defaultLimits()
 	if l := a.p.limits; l.HasRepeats || l.Tokens > 0 || l.Continuations < own.Continuations || l.Total < own.Total || l.Elapsed < own.Elapsed {
 		return
 	}
-	stopped := a.moves(a.p.when) // the policy's own when or an earlier stop rule ends the loop some day
+	stopped := a.moves(a.p.when) // the policy's own when or an earlier stop rule ends the loop eventually
 	for i, r := range a.p.rules {
 		switch {
 		case a.dead[i]:
@@ -28,8 +27,8 @@ func (a *analyzer) unboundedContinue() {
 	}
 }
 
-// moves reports whether a condition reads what changes though the agent changes
-// nothing: the host's flag, the loop memory, the time, or a value that the policy sets.
+// moves reports whether a condition reads something that changes even if the agent changes nothing: the host's flag,
+// loop memory, the time, or a value that the policy sets.
 func (a *analyzer) moves(root *cond) bool {
 	found := false
 	root.walk(func(o *operand) {
@@ -67,7 +66,7 @@ func (a *analyzer) sets(read *access) bool {
 	return false
 }
 
-// reaches reports whether a set changes what is read at a path, as far as is known.
+// reaches reports whether a set may change what is read at a path.
 func (e *effect) reaches(path []string) bool {
 	for i := range min(len(path), len(e.steps)) {
 		if s := e.steps[i]; s.index == nil && path[i] != "*" && path[i] != s.field {

@@ -13,12 +13,12 @@ import (
 type enumField struct {
 	q       *quantity
 	name    string
-	rules   []int             // that decide and read it
+	rules   []int             // that decide and read the field
 	at      place             // of the first operand that reads it
 	whether *analysis.Formula // the fact is ok and the field usable
 }
 
-// enumFields finds the enum fields that deciding rules of the policy read.
+// enumFields returns the enum fields that deciding rules of the policy read.
 func (a *analyzer) enumFields() []enumField {
 	var out []enumField
 	for i, r := range a.p.rules {
@@ -46,8 +46,7 @@ func (a *analyzer) enumFields() []enumField {
 	return out
 }
 
-// undecidedValue reports values of an enum that no rule decides about, where the rules
-// decide about others one by one.
+// undecidedValue reports enum values that no rule decides, if rules decide other values one by one.
 func (a *analyzer) undecidedValue() {
 	for _, d := range a.enumFields() {
 		var words []string
@@ -55,11 +54,11 @@ func (a *analyzer) undecidedValue() {
 		handled := 0
 		for _, v := range d.q.Values {
 			if v == nil || v == "" {
-				continue // nothing is chosen yet
+				continue // no value chosen yet
 			}
 			is := analysis.And(a.t.Is(&d.q.Quantity, v), d.whether)
-			// A rule that continues without a look at the field decides about all its
-			// values; one that stops is about something else.
+			// A rule that continues without reading the field decides all its values; one that stops is about something
+			// else.
 			decided := false
 			for i, r := range a.p.rules {
 				decided = decided || (r.Verb == verbContinue || slices.Contains(d.rules, i)) && !a.impossible(a.holds[i], is)

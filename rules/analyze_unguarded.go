@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// unguardedFact reports facts that rules both continue and stop by, so that the policy says
-// why the loop ends, and that no rule asks about, if nothing decides when one is missing.
+// unguardedFact reports facts that both continue and stop rules read, but whose status no rule tests, if no rule
+// decides when one of them is missing.
 func (a *analyzer) unguardedFact() {
 	asked, continues, stops := map[*Fact]bool{}, map[*Fact]bool{}, map[*Fact]bool{}
 	if l := a.p.loop; l != nil {
-		asked[l.info.State] = true // without it there is no loop, which the engine says
+		asked[l.info.State] = true // without it there is no loop, which the engine reports
 	}
 	for _, r := range a.p.rules {
 		r.when.walk(func(o *operand) {
@@ -25,7 +25,7 @@ func (a *analyzer) unguardedFact() {
 			}
 		})
 	}
-	// Who asks about a fact asks about those that its path is made of.
+	// A test of a fact's status also covers the facts in its path.
 	for changed := true; changed; {
 		changed = false
 		for f := range asked {

@@ -7,8 +7,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
-// unreachedLimit reports limits that have no effect, because rules that read the same count end the
-// loop before: limits are tested once a rule continues. One that is a param can have other values.
+// unreachedLimit reports limits without effect, because rules that read the same count end the loop earlier: limits are
+// tested once a rule continues. A limit that is a param may have other values.
 func (a *analyzer) unreachedLimit() {
 	root, _ := source.Parse(a.p.files[0].Src)
 	limits := root.Get("limits")
@@ -17,13 +17,13 @@ func (a *analyzer) unreachedLimit() {
 	}
 	for _, l := range limits.Fields {
 		name := "loop." + l.Key.Value
-		most, fixed := l.Value.Decode().(int) // else it is a param
+		most, fixed := l.Value.Decode().(int) // otherwise it is a param
 		s := a.p.table.find(name)
 		if !fixed || s == nil || s.count() == nil || a.t.byKey["name "+s.key] == nil {
 			continue
 		}
 		reached := analysis.AtMost(analysis.Zero, a.t.byKey["name "+s.key].Var, -min(most, analysis.MaxConstant))
-		short, far := false, false // a rule continues at all, and as far
+		short, far := false, false // some rule continues; some rule continues up to the limit
 		for i, r := range a.p.rules {
 			if r.Verb == verbContinue && !a.dead[i] {
 				short, far = true, far || !a.impossible(a.turn(i, a.holds[i], reached)...)

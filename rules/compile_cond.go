@@ -17,9 +17,9 @@ const (
 	choose // cond ? a : b
 )
 
-// cond is ralph's own skeleton over expr operands. and, or, not and a top-level
-// conditional are not left to expr because they have three values here: an
-// operand can be unknown, and facts are gathered only when an operand is reached.
+// cond is ralph's skeleton over operands in expr. and, or, not and a top-level conditional are evaluated here, not by
+// expr, because they have three values: an operand can be unknown, and facts are gathered only when an operand is
+// reached.
 type cond struct {
 	op      connective
 	kids    []*cond
@@ -39,7 +39,7 @@ func (c *cond) walk(f func(*operand)) {
 	}
 }
 
-// values calls f for each operand that the value of an expression can be.
+// values calls f for each operand that can be the value of an expression.
 func (c *cond) values(f func(*operand)) {
 	switch c.op {
 	case leaf:
@@ -50,7 +50,7 @@ func (c *cond) values(f func(*operand)) {
 	}
 }
 
-// sole is the operand of a leaf, or of a not of one; nil for other conditions.
+// sole returns the operand of a leaf, or of a negated leaf; nil for other conditions.
 func (c *cond) sole() *operand {
 	for c.op == not {
 		c = c.kids[0]
@@ -58,7 +58,7 @@ func (c *cond) sole() *operand {
 	return c.operand
 }
 
-// last gives the last operand of a condition, the one that an or ended with.
+// last returns the last operand of a condition, at which an or ended.
 func (c *cond) last() *operand {
 	for c.op != leaf {
 		c = c.kids[len(c.kids)-1]
@@ -66,8 +66,7 @@ func (c *cond) last() *operand {
 	return c.operand
 }
 
-// skeleton splits an expression at its connectives. What is not split is an operand;
-// boolean says that the value is used as a condition.
+// skeleton splits an expression at its connectives into operands. boolean says that the value is used as a condition.
 func (l *leaves) skeleton(n ast.Node, boolean bool) *cond {
 	switch n := n.(type) {
 	case *ast.BinaryNode:
@@ -84,7 +83,7 @@ func (l *leaves) skeleton(n ast.Node, boolean bool) *cond {
 		c := &cond{op: op, kids: make([]*cond, 0, 2)}
 		for _, side := range [...]ast.Node{n.Left, n.Right} {
 			k := l.skeleton(side, true)
-			if k.op == op { // a and b and c is one condition with three parts
+			if k.op == op { // a and b and c is one condition of three parts
 				c.kids = append(c.kids, k.kids...)
 			} else {
 				c.kids = append(c.kids, k)
@@ -120,7 +119,7 @@ func (c *cond) texts() []string {
 	return out
 }
 
-// place is where a condition stands: from its first operand to its last.
+// place returns the positions of a condition, from its first operand to its last.
 func (c *cond) place() (from, to Pos) {
 	c.walk(func(o *operand) {
 		if from.Line == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// checkCycles finds facts and lets that need themselves, and shows the way.
+// checkCycles reports facts and lets that need themselves, with the cycle.
 func (c *compiler) checkCycles(sc *scope, doc *document) {
 	const (
 		unseen = iota
@@ -31,8 +31,7 @@ func (c *compiler) checkCycles(sc *scope, doc *document) {
 					names = append(names, "progress")
 				}
 			}
-			// One of ralph's names stands nowhere: the circle is reported where the
-			// policy closes it.
+			// Ralph's names have no position: such a cycle is reported where the policy closes it.
 			at, name := s.pos, s.name
 			for _, t := range way {
 				if at.Line == 0 && t.pos.Line > 0 {
@@ -65,7 +64,7 @@ func (c *compiler) checkCycles(sc *scope, doc *document) {
 	}
 }
 
-// needs lists what a symbol reads directly.
+// needs returns the symbols that s reads directly.
 func (c *compiler) needs(s *symbol) []*symbol {
 	var out []*symbol
 	add := func(root *cond) {
@@ -90,7 +89,7 @@ func (c *compiler) needs(s *symbol) []*symbol {
 	return out
 }
 
-// segments gives all that a fact's source is handed.
+// segments returns everything that is passed to a fact's source.
 func (f *Fact) segments() []segment {
 	var out []segment
 	for _, a := range f.handed {

@@ -11,14 +11,14 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// bindings are the values that the params of a file are given.
+// bindings are values for the params of a file.
 type bindings struct {
-	texts map[string]string  // by the configuration, for the policy itself
-	exprs map[string]letDecl // by an include's with
-	scope *scope             // in which exprs are read
+	texts map[string]string  // from the configuration, for the policy itself
+	exprs map[string]letDecl // from an include's with
+	scope *scope             // the scope of exprs
 }
 
-// given collects what the configuration gives to the params of the policy.
+// given returns the configuration's values for the params of the policy.
 func (c *compiler) given(doc *document) bindings {
 	b := bindings{texts: map[string]string{}}
 	names := doc.paramNames()
@@ -45,7 +45,7 @@ func (c *compiler) given(doc *document) bindings {
 	return b
 }
 
-// setAt gives the place where the configuration gives a param, as it says itself.
+// setAt returns where the configuration sets a param, according to SetAt.
 func (c *compiler) setAt(param string) Pos {
 	if c.load.cfg.SetAt == nil {
 		return Pos{}
@@ -53,8 +53,8 @@ func (c *compiler) setAt(param string) Pos {
 	return c.load.cfg.SetAt(param)
 }
 
-// misfit reports a given value of a param that its schema refuses: where it is given, if
-// that is a place, else where the param is declared.
+// misfit reports a value of a param that its schema rejects: where it is set, if that has a position, otherwise at the
+// param's declaration.
 func (c *compiler) misfit(sc *scope, d paramDecl, text string, bad schema.Violation, t *schema.Schema) {
 	at, by := c.setAt(d.name), ""
 	if at.Line == 0 && at.File != "" {
@@ -71,7 +71,7 @@ func (c *compiler) misfit(sc *scope, d paramDecl, text string, bad schema.Violat
 	})
 }
 
-// declare makes the scope of a document: its params, facts and lets.
+// declare returns the scope of a document: its params, facts and lets.
 func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
 	sc := &scope{file: doc.file, names: c.names, prefix: prefix, symbols: map[string]*symbol{}}
 	c.program.files = append(c.program.files, File{Name: doc.file.name, Src: doc.file.src})
@@ -102,7 +102,7 @@ func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
 		}
 	}
 	c.checkInline(sc)
-	// Paths may read any fact or let, so they compile when all are declared.
+	// Paths may read any fact or let, so they compile after all are declared.
 	for i, f := range facts {
 		if f == nil {
 			continue
@@ -112,7 +112,7 @@ func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
 	return sc
 }
 
-// arguments compiles what a fact's source is handed.
+// arguments compiles what is passed to a fact's source.
 func (c *compiler) arguments(sc *scope, f *Fact, d factDecl) {
 	switch {
 	case f.Source.Given:
@@ -137,7 +137,7 @@ func (c *compiler) arguments(sc *scope, f *Fact, d factDecl) {
 	}
 }
 
-// free reports whether a name can be declared, and reports it if not.
+// free reports whether a name can be declared; if not, it adds a finding.
 func (c *compiler) free(sc *scope, key *source.Node) bool {
 	name := key.Value
 	switch {
@@ -155,7 +155,7 @@ func (c *compiler) free(sc *scope, key *source.Node) bool {
 	return true
 }
 
-// add makes a symbol known in its scope under the name at key.
+// add declares a symbol in its scope under the name at key.
 func (c *compiler) add(sc *scope, key *source.Node, s *symbol) *symbol {
 	s.name, s.key, s.pos = sc.prefix+key.Value, sc.prefix+key.Value, sc.file.at(key.Start)
 	s = c.table.add(s)
@@ -163,8 +163,8 @@ func (c *compiler) add(sc *scope, key *source.Node, s *symbol) *symbol {
 	return s
 }
 
-// declaredSchema compiles words, the JSON Schema at n, of what is declared at key. If it is
-// none, that is reported, and key is a name without a type.
+// declaredSchema compiles words, the JSON Schema at n, of the declaration at key. If that fails, it adds a finding, and
+// the name has no type.
 func (c *compiler) declaredSchema(sc *scope, key, n *source.Node, words any, what, example string) *schema.Schema {
 	s, err := schema.FromValue(sc.file.name, words)
 	if err != nil {
@@ -185,8 +185,8 @@ func (c *compiler) declaredSchema(sc *scope, key, n *source.Node, words any, wha
 	return s
 }
 
-// declareParam declares a param with its value. One that has a problem is
-// declared all the same, so that the rules that read it are not reported too.
+// declareParam declares a param with its value. It declares an invalid one, too, so that rules that read it do not
+// cause further findings.
 func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 	s := c.declaredSchema(sc, d.key, d.schema, d.schema.Decode(), "param", "{type: integer, default: 5}")
 	if s == nil {
@@ -215,7 +215,7 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 	c.declareValue(sym)
 }
 
-// defaultOf is the default at n of what a schema declares. One that does not fit is reported.
+// defaultOf returns the default at n of a declared schema. It reports one that does not fit.
 func (c *compiler) defaultOf(sc *scope, s *schema.Schema, n *source.Node, check, what string) any {
 	r := s.Check(schema.Document{Value: n.Decode()})
 	if bad := wrongIn(r); bad != nil {
@@ -224,16 +224,16 @@ func (c *compiler) defaultOf(sc *scope, s *schema.Schema, n *source.Node, check,
 	return r.Value
 }
 
-// declareValue makes a symbol with its value known to expressions.
+// declareValue declares a symbol and its value to expressions.
 func (c *compiler) declareValue(s *symbol) {
 	t := s.typ
 	if s.value == nil {
-		t = nil // whatever its type, it may be nil
+		t = nil // it may be nil whatever its type
 	}
 	c.engine.declare(s.key, natureOf(certain(t)))
 }
 
-// certain is the type of a value that is there: neither optional nor nil.
+// certain returns the type of a value that is set: neither optional nor nil.
 func certain(t *schema.Schema) *schema.Schema {
 	if t == nil {
 		return nil
@@ -282,7 +282,7 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	}
 	switch {
 	case d.inline == nil:
-	case f.Schema == nil: // reported: which names there are is not known
+	case f.Schema == nil: // reported: the valid names are unknown
 		sc.open = true
 	case sc.inline != nil:
 		c.errorf(sc, d.inline, "inline", "write the name of the fact before its fields", "the fields of %q are names already; at most one fact is inline", sc.inline.name)
@@ -294,8 +294,7 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	return f
 }
 
-// setDefault gives a fact its default, completed by the schema where that is about
-// the value and not about a part of it.
+// setDefault sets the default of a fact, completed by the schema if it applies to the whole value.
 func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Schema) {
 	f.HasDefault, f.Default = true, d.deflt.Decode()
 	if f.Schema != nil && d.kind.Around == nil {
@@ -319,7 +318,7 @@ func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Schema
 // withBody adds the text below the front matter to a type.
 func withBody(t *schema.Schema) *schema.Schema {
 	if t == nil || len(t.Fields) == 0 {
-		return t // open: .body is found at run time
+		return t // open: .body is resolved at run time
 	}
 	n := *t
 	n.Fields = maps.Clone(t.Fields)

@@ -8,8 +8,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// durations looks at a checked expression for durations where expr's checker takes them and
-// its machine does not.
+// durations reports durations in a checked expression that expr's checker accepts and its machine does not.
 func (l *leaves) durations(n, parent ast.Node) {
 	warn := func(n ast.Node, message string) {
 		from, to, _ := l.text(n)
@@ -38,8 +37,8 @@ func (l *leaves) durations(n, parent ast.Node) {
 	children(n, func(c *ast.Node) { l.durations(*c, n) })
 }
 
-// holdsDurations reports whether the elements of a list are durations, or what is made of
-// each. Of durations that are no list, min and max work.
+// holdsDurations reports whether the elements of a list, or the results of its predicate, are durations. min and max
+// work for durations that are not in a list.
 func holdsDurations(n ast.Node) bool {
 	switch t := n.(type) {
 	case *ast.ArrayNode:

@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// effect compiles one effect. It is nil if there is a problem, which is reported.
+// effect compiles one effect. It reports problems and then returns nil.
 func (c *compiler) effect(sc *scope, d effectDecl) (e *effect) {
 	defer func() {
 		if e != nil {
@@ -74,7 +74,7 @@ func (c *compiler) verbEffect(sc *scope, d effectDecl) *effect {
 	return e
 }
 
-// misfit is the first thing that is wrong with arguments, or "".
+// misfit returns the first problem of arguments, or "".
 func misfit(r schema.Result) string {
 	if bad := wrongIn(r); bad != nil {
 		return strings.TrimPrefix(bad.Pointer+" "+bad.Text(), " ")
@@ -82,7 +82,7 @@ func misfit(r schema.Result) string {
 	return ""
 }
 
-// wrongIn is the first thing that is wrong with a value, nil if nothing is.
+// wrongIn returns the first problem of a value, or nil.
 func wrongIn(r schema.Result) *schema.Violation {
 	for _, bad := range slices.Concat(r.Unusable, r.Warnings) {
 		return &bad
@@ -90,8 +90,7 @@ func wrongIn(r schema.Result) *schema.Violation {
 	return nil
 }
 
-// template compiles a value in which texts may have placeholders. Each of these is handed to
-// found.
+// template compiles a value whose strings may have placeholders, and calls found for each of them.
 func (c *compiler) template(sc *scope, n *source.Node, found func(*text)) *template {
 	t := &template{list: n.Kind == source.List}
 	switch {
@@ -154,7 +153,7 @@ func (c *compiler) rememberEffect(sc *scope, n *source.Node) *effect {
 	return c.assign(sc, n, at, e, ok, "the memory")
 }
 
-// assignment begins an effect that assigns, with where its = stands; nil if it has none.
+// assignment begins to compile an effect that assigns, and returns the offset of its =; e is nil if it has none.
 func (c *compiler) assignment(sc *scope, n *source.Node, kind EffectKind, form string) (e *effect, at int) {
 	at, ok := splitAssignment(n.Value)
 	if help := plainAssignment(n.Value, at); help != "" {
@@ -172,8 +171,8 @@ func (c *compiler) assignment(sc *scope, n *source.Node, kind EffectKind, form s
 	return &effect{kind: kind, src: string(kind) + ": " + strings.TrimSpace(n.Value)}, at
 }
 
-// assign compiles the right side of an assignment whose = stands at an offset. ok says
-// that its left side, which what names, can be used.
+// assign compiles the right side of an assignment whose = is at an offset. ok says that its left side, which what
+// names, is valid.
 func (c *compiler) assign(sc *scope, n *source.Node, at int, e *effect, ok bool, what string) *effect {
 	left := n.Value[:at]
 	value := snippet{scope: sc, src: n.Value[at+1:], node: n, offset: utf8.RuneCountInString(left) + 1}
@@ -186,8 +185,7 @@ func (c *compiler) assign(sc *scope, n *source.Node, at int, e *effect, ok bool,
 	return e
 }
 
-// checkValue reports that an expression gives what a declared type does not take.
-// what names the taker.
+// checkValue reports an expression whose type a declared type does not accept. what names the declaration.
 func (c *compiler) checkValue(s snippet, root *cond, nt nature.Nature, want *schema.Schema, what, check string) {
 	if want == nil || want.Kind == schema.Any {
 		return
@@ -272,7 +270,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 		sym = s.scope.inline
 		e.steps = append(e.steps, step{field: id.Value})
 		typ = sym.typ.Fields[id.Value]
-	case sym == nil && s.scope.open: // perhaps a field of a schema that was reported
+	case sym == nil && s.scope.open: // possibly a field of an invalid schema
 		return false
 	case sym == nil || sym.kind != factSymbol:
 		facts := s.scope.facts(func(f *Fact) bool { return f.Source.Editable })
@@ -318,8 +316,8 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 	return true
 }
 
-// splitAssignment gives the offset of the = that assigns: the first that is part
-// of no comparison and stands neither in quotes nor in brackets.
+// splitAssignment returns the offset of the = that assigns: the first that is not part of a comparison and not inside
+// quotes or brackets.
 func splitAssignment(s string) (at int, ok bool) {
 	unquoted([]byte(s), 0, func(i, depth int) bool {
 		if s[i] != '=' || depth > 0 {
@@ -334,7 +332,7 @@ func splitAssignment(s string) (at int, ok bool) {
 	return at, ok
 }
 
-// effect is a change that a rule asks for, compiled.
+// effect is a compiled change that a rule makes.
 type effect struct {
 	pos   Pos
 	kind  EffectKind
@@ -354,17 +352,16 @@ type effect struct {
 	args   *template
 }
 
-// template is a value that is filled in: a text with placeholders, an object, a list, or a
-// constant.
+// template is a value to fill in: a string with placeholders, an object, a list, or a constant.
 type template struct {
 	text     *text
-	names    []string // of an object, in the order of the policy
+	names    []string // of an object, in the policy's order
 	items    []*template
 	list     bool
 	constant any
 }
 
-// step is one step of a path: a field, or an index that is evaluated.
+// step is one step of a path: a field or an expression for an index.
 type step struct {
 	field string
 	index *cond

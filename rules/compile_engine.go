@@ -21,14 +21,12 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// This file is the only one that calls expr's conf, checker, optimizer and
-// compiler packages, which are public but not stable. They are used directly
-// because expr.Compile copies its table of builtins for every expression, which
-// costs more than the compilation itself. TestExprUpgrade fails loudly when an
-// upgrade changes what is relied on here.
+// This file is the only one that calls expr's conf, checker, optimizer and compiler packages, which are public but not
+// stable. They are used directly because expr.Compile copies its table of builtins for every expression, which costs
+// more than the compilation itself. TestExprUpgrade fails if an upgrade changes what this file relies on.
 
-// Caps on one expression. A million opening parentheses overflow the stack of
-// expr's parser, which no recover can catch, so the length is bounded first.
+// Limits on one expression. A million opening parentheses overflow the stack of expr's parser, which no recover can
+// catch, so the length is checked first.
 const (
 	maxExprLength = 4 << 10
 	maxExprNodes  = 1000
@@ -44,7 +42,7 @@ func newEngine(instructions int) *engine {
 	c := conf.CreateNew()
 	c.MaxNodes = maxExprNodes
 	c.Strict = true
-	c.Env = nature.NatureOf(map[string]any{}) // in which nothing is declared yet
+	c.Env = nature.NatureOf(map[string]any{}) // without declared names so far
 	c.Env.TypeData = &nature.TypeData{Fields: make(map[string]nature.Nature, 64)}
 	c.Env.Strict = true
 	for _, f := range functions() {
@@ -56,7 +54,7 @@ func newEngine(instructions int) *engine {
 	return &engine{conf: c, patterns: &patterns{made: map[string]*pattern{}, room: instructions}}
 }
 
-// declare makes key known to expressions.
+// declare declares key to expressions.
 func (e *engine) declare(key string, n nature.Nature) { e.conf.Env.Fields[key] = n }
 
 // knows reports whether key was declared to this engine.
@@ -70,7 +68,7 @@ func (e *engine) override(name string) {
 	e.conf.Env.Fields[name] = natureOfGo(reflect.TypeFor[time.Time]())
 }
 
-// hasFunction reports whether ralph itself defines this function for expressions.
+// hasFunction reports whether ralph itself defines a function for expressions.
 func (e *engine) hasFunction(name string) bool { return e.conf.Functions[name] != nil }
 
 func isBuiltin(name string) bool { _, ok := builtin.Index[name]; return ok }
@@ -98,7 +96,7 @@ func (e *engine) parse(src string) (*exprparser.Tree, *exprError) {
 	if len(src) > maxExprLength {
 		return nil, &exprError{0, length, fmt.Sprintf("the expression is longer than %d bytes", maxExprLength)}
 	}
-	if isName(src) { // as most holes of texts are
+	if isName(src) { // as most placeholders are
 		name := &ast.IdentifierNode{Value: src}
 		name.SetLocation(exprfile.Location{From: 0, To: len(src)})
 		return &exprparser.Tree{Node: name, Source: exprfile.NewSource(src)}, nil
@@ -110,7 +108,7 @@ func (e *engine) parse(src string) (*exprparser.Tree, *exprError) {
 	return tree, nil
 }
 
-// isName reports whether an expression is one name and nothing else, for certain.
+// isName reports whether an expression is certainly a single name.
 func isName(src string) bool {
 	for i := range len(src) {
 		switch c := src[i]; {
@@ -122,7 +120,7 @@ func isName(src string) bool {
 	return src != "" && !isKeyword(src)
 }
 
-// check types one leaf of a tree.
+// check returns the type of one leaf of a tree.
 func (e *engine) check(leaf *exprparser.Tree) (nature.Nature, *exprError) {
 	if _, err := checker.Check(leaf, e.conf); err != nil {
 		return nature.Nature{}, toExprError(err, 0)
@@ -130,7 +128,7 @@ func (e *engine) check(leaf *exprparser.Tree) (nature.Nature, *exprError) {
 	return *leaf.Node.Nature(), nil
 }
 
-// compile makes a program of a checked leaf, which pays for its work. The leaf must not be used after.
+// compile compiles a checked leaf, which charges for its work. The leaf must not be used afterwards.
 func (e *engine) compile(leaf *exprparser.Tree) (*vm.Program, *exprError) {
 	e.meter(&leaf.Node)
 	if err := optimizer.Optimize(&leaf.Node, e.conf); err != nil {
@@ -143,8 +141,8 @@ func (e *engine) compile(leaf *exprparser.Tree) (*vm.Program, *exprError) {
 	return p, nil
 }
 
-// natureOf gives the type that expressions see for data of a schema type. What
-// can be nil at run time is anything: expr's typed code would fail on it.
+// natureOf returns the type of data of a schema type in expressions. What can be nil at run time is any, because expr's
+// typed code would fail on it.
 func natureOf(t *schema.Schema) nature.Nature {
 	if t == nil || t.Nullable || t.Optional {
 		return nature.Nature{}
@@ -177,14 +175,14 @@ func natureOf(t *schema.Schema) nature.Nature {
 		}
 		return n
 	}
-	// Number too: a value such as 2.0 may be an int or a float64, and expr's
-	// comparison of a declared float with an int at run time fails.
+	// A number, too: 2.0 may be an int or a float64, and expr's comparison of a declared float with an int fails at run
+	// time.
 	return nature.Nature{}
 }
 
 func natureOfGo(t reflect.Type) nature.Nature { return nature.FromType(t) }
 
-// typeName names the type of an expression in messages.
+// typeName returns the name of an expression's type for messages.
 func typeName(n nature.Nature) string {
 	if n.Nil {
 		return "nil"

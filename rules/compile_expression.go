@@ -11,9 +11,8 @@ import (
 	exprparser "github.com/expr-lang/expr/parser"
 )
 
-// expression compiles a snippet into a skeleton and gives the type of its value.
-// boolean says that it is used as a condition. The skeleton is nil if there is a
-// problem, which is reported.
+// expression compiles a snippet into a skeleton and returns it with the type of its value. boolean says that it is used
+// as a condition. The skeleton is nil if there is a problem, which is reported.
 func (c *compiler) expression(s snippet, boolean bool) (*cond, nature.Nature) {
 	if strings.TrimSpace(s.src) == "" {
 		c.report(s.scope.file, s.at(0), s.at(len([]rune(s.src))), Error, "empty", "write an expression", "the expression is empty")
@@ -43,7 +42,7 @@ type leaves struct {
 	c       *compiler
 	snippet snippet
 	tree    *exprparser.Tree
-	runes   []rune // of the expression, made when they are needed
+	runes   []rune // of the expression, converted when needed
 	failed  bool
 	natures []leafNature
 }
@@ -58,8 +57,7 @@ func (l *leaves) fail(from, to int, check, help, message string) {
 	l.c.mistaken(&l.snippet, from, to, check, help, message)
 }
 
-// mistaken reports an error in an expression, and what the user means by it if it is
-// a usual one.
+// mistaken reports an error in an expression; for a common mistake it adds what the user probably means.
 func (c *compiler) mistaken(s *snippet, from, to int, check, help, message string) {
 	if c.diags.full(Error) {
 		return
@@ -68,14 +66,14 @@ func (c *compiler) mistaken(s *snippet, from, to int, check, help, message strin
 	c.report(s.scope.file, s.at(from), s.at(to), Error, check, help, message)
 }
 
-// warn reports what is doubtful, for checks only.
+// warn reports doubtful code, for checks only.
 func (l *leaves) warn(from, to int, check, help, message string) {
 	if s := &l.snippet; !l.c.lazy {
 		l.c.report(s.scope.file, s.at(from), s.at(to), Warning, check, help, message)
 	}
 }
 
-// text gives the runes of the expression that n covers, and their text.
+// text returns the runes of the expression that n covers, and their text.
 func (l *leaves) text(n ast.Node) (from, to int, text string) {
 	if l.runes == nil {
 		l.runes = []rune(l.snippet.src)
@@ -135,7 +133,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	o.paths = constantPaths(n)
 	o.sides = l.sides(n)
 	if t, ok := termOf(n, l.c.table); ok {
-		plain := t // most are none, and take no room
+		plain := t // usually nil, to save space
 		o.plain = &plain
 	}
 	o.direct = comparisonOf(n, o.plain, l.c.table)
@@ -151,7 +149,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	return o
 }
 
-// asCondition says what to ask of a value that is no condition.
+// asCondition returns a condition to suggest for a value that is not one.
 func asCondition(value, kind string) string {
 	if strings.ContainsAny(value, " \n") {
 		value = "(" + value + ")"
@@ -167,8 +165,8 @@ func asCondition(value, kind string) string {
 	return "compare it with something"
 }
 
-// sides finds the sides of a comparison that Explain shows: what is neither a
-// literal nor a plain path, whose value the reads show already.
+// sides returns the sides of a comparison that Explain shows: those that are neither literals nor plain paths, whose
+// values are shown anyway.
 func (l *leaves) sides(n ast.Node) *sides {
 	b, ok := n.(*ast.BinaryNode)
 	if !ok {
@@ -188,8 +186,8 @@ func (l *leaves) sides(n ast.Node) *sides {
 	return &sides{texts: out}
 }
 
-// parts compiles the sides of an operand, for Explain. What cannot stand alone,
-// such as a side that reads a variable of an outer let, is left out.
+// parts compiles the sides of an operand, for Explain. It omits what cannot be evaluated alone, such as a side that
+// reads a variable of an outer let.
 func (c *compiler) parts(o *operand) []part {
 	var out []part
 	for _, src := range o.sides.texts {
@@ -212,7 +210,7 @@ func (c *compiler) parts(o *operand) []part {
 	return out
 }
 
-// nature gives the type of a whole expression.
+// nature returns the type of a whole expression.
 func (l *leaves) nature(c *cond) nature.Nature {
 	switch c.op {
 	case leaf:
@@ -232,14 +230,14 @@ func (l *leaves) nature(c *cond) nature.Nature {
 	return natureOfGo(reflect.TypeFor[bool]())
 }
 
-// letType makes sure that a let was compiled, so that its type is known.
+// letType compiles a let if necessary, so that its type is known.
 func (c *compiler) letType(s *symbol) {
 	l := s.let
 	if l.state != letNew {
-		return // open: a cycle, reported by checkCycles
+		return // a cycle, reported by checkCycles
 	}
 	l.state = letOpen
-	c.engine.declare(s.key, nature.Nature{}) // while it is open, and if it fails
+	c.engine.declare(s.key, nature.Nature{}) // until it is compiled, and if that fails
 	snip := whole(l.scope, l.decl.expr)
 	root, nt := c.expression(snip, false)
 	l.root = root
@@ -248,7 +246,7 @@ func (c *compiler) letType(s *symbol) {
 		return
 	}
 	root.walk(func(o *operand) { o.branch = root.op != leaf })
-	if s.typ != nil { // a param, with a type of its own
+	if s.typ != nil { // a param with its own type
 		c.checkValue(snip, root, nt, s.typ, "the param "+quote(l.decl.name), "param-value")
 	} else if root.op == leaf {
 		s.typ = root.operand.typ

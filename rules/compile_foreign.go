@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
-// checkForeign reports what looks like a placeholder of a shell or of another template
-// language. Code in backquotes is left alone: a text may tell the agent to run it.
+// checkForeign reports text that looks like a placeholder of a shell or of another template language. It skips code in
+// backquotes: a text may ask the agent to run it.
 func (c *compiler) checkForeign(sc *scope, n *source.Node) {
 	if !strings.Contains(n.Value, "{{") && strings.Count(n.Value, "$") == strings.Count(n.Value, "${") {
 		return

@@ -13,27 +13,27 @@ import (
 	"github.com/expr-lang/expr/builtin"
 )
 
-// maxString bounds a text that an expression makes, in bytes, so that the mistake
-// is named where it happens: the budget is for what comes together.
+// maxString bounds a string that an expression makes, in bytes, so that the error is reported where it happens: the
+// budget covers the total.
 const maxString = 1 << 20
 
 var errTooLong = errors.New("the text gets longer than 1 MiB")
 
-// pureFunction is a function that looks at its arguments alone.
+// pureFunction is a function that depends only on its arguments.
 type pureFunction struct {
 	doc string
 	*builtin.Function
 }
 
-// ownFunctions are those of functions that expr does not have.
+// ownFunctions returns the functions that expr does not have.
 func ownFunctions() []string { return append([]string{"cut", "bullets"}, laterFunctions()...) }
 
-// laterFunctions came after the first version of the language: a declaration of the
-// policy takes the place of one.
+// laterFunctions returns functions added after the first version of the language: a declaration in a policy replaces
+// one.
 func laterFunctions() []string { return []string{"digest", "similar"} }
 
-// functions are the pure functions that ralph adds to expr's own, and those of
-// expr's that it does better. They are called with the meter before their arguments.
+// functions returns the pure functions that ralph adds to expr's own, and those of expr that it replaces. They are
+// called with the meter before their arguments.
 func functions() []pureFunction {
 	function := func(name, doc string, f func(m *meter, args []any) (any, error), types ...reflect.Type) pureFunction {
 		return pureFunction{doc, meteredFunction(name, f, types...)}
@@ -151,8 +151,8 @@ func functions() []pureFunction {
 	}
 }
 
-// similar is the Dice coefficient of the pairs of neighbouring words. Texts of less
-// than two words have no pair: they are alike if they are equal.
+// similar returns the Dice coefficient of the pairs of adjacent words. Strings of fewer than two words have no pairs:
+// they are similar if they are equal.
 func similar(m *meter, a, b string) float64 {
 	m.text(add(mul(len(a), 2), mul(len(b), 2)))
 	first, second := wordsOf(a), wordsOf(b)
@@ -179,7 +179,7 @@ func similar(m *meter, a, b string) float64 {
 	return 2 * float64(common) / float64(pairs)
 }
 
-// wordsOf lists the words of a text, which are letters and digits, in lower case.
+// wordsOf returns the words of a string, which are letters and digits, in lower case.
 func wordsOf(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
@@ -202,7 +202,7 @@ func join(m *meter, items []any, glue string) (any, error) {
 	return strings.Join(texts, glue), nil
 }
 
-// bullets writes the first n items as lines of a list, then how many more there are.
+// bullets returns the first n items as lines of a list, followed by how many more there are.
 func bullets(m *meter, items []any, n int) string {
 	n = max(0, n)
 	var b []byte

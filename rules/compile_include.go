@@ -11,16 +11,16 @@ import (
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
-// maxIncludeDepth bounds includes inside one another; the policy itself is none.
+// maxIncludeDepth bounds nested includes; the policy itself does not count.
 const maxIncludeDepth = 8
 
 // includeAt is where the policy includes a file.
 type includeAt struct {
-	prefix   string // of the names of its rules
+	prefix   string // of its rules' names
 	from, to Pos
 }
 
-// includer reads the rules of a document and of all it includes, in place.
+// includer reads the rules of a document and of all that it includes, in place.
 type includer struct {
 	c        *compiler
 	stack    []string        // files that are being read
@@ -128,10 +128,10 @@ func (in *includer) find(d *ruleDecl, sc *scope) (f *file, name string, ok bool)
 	return f, name, true
 }
 
-// bind matches what an include gives with the params of the file.
+// bind matches an include's values with the params of the file.
 func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool) {
 	c := in.c
-	b := bindings{exprs: map[string]letDecl{}, scope: sc} // what is unbound here was reported
+	b := bindings{exprs: map[string]letDecl{}, scope: sc} // unbound params are reported
 	names := doc.paramNames()
 	for _, w := range d.with {
 		if !slices.Contains(names, w.name) {
@@ -143,7 +143,7 @@ func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool)
 			continue
 		}
 		b.exprs[w.name] = w
-		// A text is the usual value that is no expression.
+		// A string is the most common value that is not an expression.
 		if i := slices.IndexFunc(doc.params, func(p paramDecl) bool { return p.name == w.name }); i >= 0 && w.expr.Style == source.Plain && isTextParam(doc.params[i]) {
 			if _, err := c.engine.parse(w.expr.Value); err != nil {
 				c.errorf(sc, w.expr, "syntax", "write '"+quote(w.expr.Value)+"'", "a value under with is an expression, in which a string has quotes")
@@ -162,13 +162,13 @@ func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool)
 	return b, ok
 }
 
-// isTextParam reports whether a param takes only a text.
+// isTextParam reports whether a param accepts only a string.
 func isTextParam(p paramDecl) bool {
 	t := p.schema.Get("type")
 	return t != nil && t.Value == "string"
 }
 
-// shippedGuards lists what can be included with ralph:.
+// shippedGuards returns the files that can be included with ralph:.
 func shippedGuards(fsys fs.FS) []string {
 	files, _ := fs.Glob(fsys, "guards/*.yaml") // the pattern is well formed
 	for i := range files {

@@ -6,7 +6,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// checkUse reports what follows a dot behind a text, number or truth value that may be absent.
+// checkUse reports a member of a string, number or boolean that may be missing.
 func (r *resolver) checkUse(m *ast.MemberNode, elems []*schema.Schema) {
 	base := m.Node
 	if b, ok := base.(*ast.BinaryNode); ok && b.Operator == "??" {
@@ -22,8 +22,7 @@ func (r *resolver) checkUse(m *ast.MemberNode, elems []*schema.Schema) {
 	r.warnf(prop, "mixed-types", help, "the field is %s, so this cannot be evaluated: %s", kindWord(t.Kind), message)
 }
 
-// checkUnlisted reports a field that an object with other fields than the declared ones may
-// have, if a declared one has a similar name.
+// checkUnlisted reports an undeclared field of an object that allows others, if a declared field has a similar name.
 func (r *resolver) checkUnlisted(field *ast.StringNode, of *schema.Schema) {
 	if r.to == nil || r.c.lazy || of == nil || len(of.Fields) == 0 || of.Fields[field.Value] != nil {
 		return
@@ -34,8 +33,7 @@ func (r *resolver) checkUnlisted(field *ast.StringNode, of *schema.Schema) {
 	}
 }
 
-// checkCondition reports a field that may be absent and is no condition. What is always there
-// expr's checker reports.
+// checkCondition reports a field that may be missing and is not a condition. expr's checker reports other fields.
 func (r *resolver) checkCondition(n ast.Node, elems []*schema.Schema) {
 	t := r.typeOf(n, elems)
 	if r.to == nil || r.c.lazy || t == nil || !maybeNil(t) {
@@ -51,8 +49,8 @@ func (r *resolver) checkCondition(n ast.Node, elems []*schema.Schema) {
 	}
 }
 
-// checkKinds reports a field that may be absent, compared with a value of a type
-// that it never has. What is always there expr's checker reports.
+// checkKinds reports a field that may be missing, compared with a value of a type that it never has. expr's checker
+// reports other fields.
 func (r *resolver) checkKinds(b *ast.BinaryNode, elems []*schema.Schema) {
 	if r.to == nil || r.c.lazy {
 		return

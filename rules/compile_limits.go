@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// limits fills in the limits that are names of params. A param that is above the
-// ceiling of its limit counts as the ceiling, without a finding: a user gave it.
+// limits sets the limits that are names of params. A param above the maximum of its limit counts as the maximum,
+// without a finding: a user set it.
 func (c *compiler) limits(doc *document, sc *scope) {
 	l, most := &c.program.limits, ceilings()
 	for _, d := range doc.limitParams {
@@ -69,8 +69,8 @@ func (c *compiler) limits(doc *document, sc *scope) {
 	}
 }
 
-// measure compiles how far the work is: at its first evaluation if the program is
-// loaded lazily, since most hooks never need it.
+// measure compiles the progress: when it is first evaluated if the program is loaded lazily, since most hooks never
+// need it.
 func (c *compiler) measure(doc *document, sc *scope) {
 	if doc.measure == nil {
 		return
@@ -80,7 +80,7 @@ func (c *compiler) measure(doc *document, sc *scope) {
 	}
 }
 
-// runDefaults takes what the policy sets for ralph run.
+// runDefaults reads the defaults for ralph run.
 func (c *compiler) runDefaults(doc *document, sc *scope) {
 	d := doc.run
 	if d == nil {
@@ -99,7 +99,7 @@ func (c *compiler) runDefaults(doc *document, sc *scope) {
 	c.program.Run = run
 }
 
-// number compiles an expression that must give a number.
+// number compiles an expression whose value must be a number.
 func (c *compiler) number(sc *scope, n *source.Node) []segment {
 	s := whole(sc, n)
 	root, nt := c.expression(s, false)

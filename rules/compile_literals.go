@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// literals looks for literals that load and cannot work, before names are resolved: paths
-// that lead out of the project, durations that cannot be read, events and hosts that never come.
+// literals reports literals that load but cannot work, before names are resolved: paths that lead out of the project,
+// invalid durations, unknown events and hosts.
 func (r *resolver) literals(n ast.Node) {
 	switch t := n.(type) {
 	case *ast.CallNode:
@@ -39,7 +39,7 @@ func (r *resolver) literals(n ast.Node) {
 	children(n, func(c *ast.Node) { r.literals(*c) })
 }
 
-// callee is the whole name of a function, "" if it is not plain.
+// callee returns the full name of a function, or "" if it is not plain.
 func callee(n ast.Node) string {
 	switch t := n.(type) {
 	case *ast.IdentifierNode:
@@ -59,7 +59,7 @@ func (r *resolver) warnf(n ast.Node, check, help, format string, args ...any) {
 	r.to.warn(l.From, max(l.To, l.From+1), check, help, fmt.Sprintf(format, args...))
 }
 
-// argument looks at the literal that a function is called with.
+// argument checks the literal argument of a function.
 func (r *resolver) argument(function string, args []ast.Node) {
 	if len(args) != 1 {
 		return
@@ -95,7 +95,7 @@ func (r *resolver) argument(function string, args []ast.Node) {
 	}
 }
 
-// notACommand says why no command is called like this, or gives "".
+// notACommand returns why no command can have this name, or "".
 func notACommand(name string) string {
 	switch word, _, more := strings.Cut(strings.TrimSpace(name), " "); {
 	case word == "":
@@ -108,7 +108,7 @@ func notACommand(name string) string {
 	return ""
 }
 
-// comparand looks at a literal that one of ralph's names is compared with.
+// comparand checks a literal that is compared with one of ralph's names.
 func (r *resolver) comparand(name, literal ast.Node) {
 	id, ok1 := name.(*ast.IdentifierNode)
 	s, ok2 := literal.(*ast.StringNode)
@@ -142,7 +142,7 @@ func (r *resolver) comparand(name, literal ast.Node) {
 	}
 }
 
-// badPath says why ralph refuses a path or pattern of a project, or gives "".
+// badPath returns why ralph rejects a path or pattern of a project, or "".
 func badPath(path string, glob bool) (what, help string) {
 	relative := "name it relative to the project, such as docs/notes.md"
 	switch {
@@ -166,9 +166,9 @@ func badPath(path string, glob bool) (what, help string) {
 	return "", ""
 }
 
-// checkPath looks at the path of a fact or an effect. A hole stands for a name.
+// checkPath checks the path of a fact or an effect. A placeholder counts as a name.
 func (c *compiler) checkPath(sc *scope, n *source.Node, kind SourceKind, segs []segment) {
-	if c.lazy || !kind.Path || c.load.cfg.Allow != nil { // what it allows says more
+	if c.lazy || !kind.Path || c.load.cfg.Allow != nil { // its finding is more specific
 		return
 	}
 	var path strings.Builder

@@ -9,26 +9,23 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// Loop is what a policy says of its loop under loop:, the piece of work that it keeps
-// going. Get one from [Program.Loop].
+// Loop is the loop section of a policy: the piece of work that it keeps going. Use [Program.Loop] to get one.
 type Loop struct {
-	// State is the fact that the loop is in: while it is missing there is no loop.
+	// State is the fact that holds the loop's state: while it is missing there is no loop.
 	State *Fact
 	// Archived reports whether a rule of the policy archives the state.
 	Archived bool
-	// Owner is the field of State that names the session of the loop, as a path of
-	// names; nil if the policy names none, or says it in another way.
+	// Owner is the field of State with the loop's session, as a path of names; nil if the policy has no owner, or not
+	// as such a path.
 	Owner []any
-	// Start lists the facts that [Program.Start] writes, in order; nil if the policy
-	// does not say how its loop begins.
+	// Start lists the facts that [Program.Start] writes, in order; nil if the policy does not declare how its loop
+	// starts.
 	Start []*Fact
-	// Uses lists the names behind "start." that Start reads: name, prompt, promise, max
-	// and session.
+	// Uses lists the names after "start." that Start reads: name, prompt, promise, max and session.
 	Uses []string
 }
 
-// Loop returns what the policy says of its loop, nil if nothing. It does not change and
-// must not be changed.
+// Loop returns the policy's loop, or nil if it has none. The result must not be modified.
 func (p *Program) Loop() *Loop {
 	if p = p.whole(); p.loop == nil {
 		return nil
@@ -46,14 +43,14 @@ type loop struct {
 	start []startFact
 }
 
-// startFact is a fact that a start writes.
+// startFact is a fact that starting a loop writes.
 type startFact struct {
 	fact  *Fact
 	node  *source.Node
 	value *template
 }
 
-// loop compiles what the policy says of its loop.
+// loop compiles the loop section of the policy.
 func (c *compiler) loop(doc *document, sc *scope) {
 	d := doc.loop
 	if d == nil {
@@ -99,7 +96,7 @@ func (c *compiler) loop(doc *document, sc *scope) {
 	c.program.loop = l
 }
 
-// rootTerm is the path that a whole expression is; nil if it is more than one.
+// rootTerm returns the path that a whole expression is, or nil.
 func rootTerm(root *cond) *term {
 	if root.op != leaf || root.operand.plain == nil || root.operand.plain.sym == nil {
 		return nil
@@ -107,7 +104,7 @@ func rootTerm(root *cond) *term {
 	return root.operand.plain
 }
 
-// checkShown reports that what is shown of a loop in the log reads something private.
+// checkShown reports an expression that the log shows although it reads something private.
 func (c *compiler) checkShown(sc *scope, n *source.Node, root *cond, what string) {
 	if root != nil && readsPrivate(root, map[*symbol]bool{}) {
 		c.errorf(sc, n, "loop-private", "leave "+what+" out, or use a value that the log may show",
@@ -115,7 +112,7 @@ func (c *compiler) checkShown(sc *scope, n *source.Node, root *cond, what string
 	}
 }
 
-// readsPrivate reports whether an expression reads something that the log does not show.
+// readsPrivate reports whether an expression reads something that the log hides.
 func readsPrivate(root *cond, seen map[*symbol]bool) (found bool) {
 	root.walk(func(o *operand) {
 		for _, s := range o.syms {
@@ -133,8 +130,7 @@ func readsPrivate(root *cond, seen map[*symbol]bool) (found bool) {
 	return found
 }
 
-// startFact compiles what a start writes into one fact. It is nil if there is a problem,
-// which is reported.
+// startFact compiles what a start writes into one fact. It reports problems and then returns nil.
 func (c *compiler) startFact(sc, own *scope, f source.Field, info *Loop) *startFact {
 	s := sc.symbols[f.Key.Value]
 	writable := func(f *Fact) bool { return f.Source.File && (f.Source.Editable || f.Source.Name == "text") }
@@ -171,10 +167,10 @@ func (c *compiler) startFact(sc, own *scope, f source.Field, info *Loop) *startF
 	return out
 }
 
-// startNames are the names behind "start.".
+// startNames returns the names after "start.".
 func startNames() []string { return []string{"name", "prompt", "promise", "max", "session"} }
 
-// checkHead reports what the head reads that is known only when rules are tried.
+// checkHead reports reads in the head that are known only once rules are tried.
 func (c *compiler) checkHead() {
 	look := func(root *cond) {
 		root.walk(func(o *operand) {

@@ -1,13 +1,13 @@
 package rules
 
-// Bounds of a policy's memory: it is for what a loop must know, not for its work.
+// Limits on a policy's memory: it is for the loop's state, not for its work.
 const (
 	maxMemoryValues = 64      // of a policy with all it includes
 	maxMemoryValue  = 4 << 10 // bytes of a value as JSON
 )
 
-// declareMemory declares a value of the memory. One that has a problem is declared all
-// the same, so that what reads it is not reported too.
+// declareMemory declares a value of the memory. It declares an invalid one, too, so that what reads it does not cause
+// further findings.
 func (c *compiler) declareMemory(sc *scope, d memoryDecl) {
 	words := d.schema.Decode()
 	if fields, ok := words.(map[string]any); ok {

@@ -8,10 +8,9 @@ import (
 	"github.com/expr-lang/expr/checker/nature"
 )
 
-// meter lets a checked leaf pay for its work: what can take long for large values
-// becomes a call that is handed the meter. The leaf is not checked again, so the
-// calls keep the types of what they stand for. Operations on numbers, and
-// comparisons with a constant, take the same time for all values and stay.
+// meter makes a checked leaf charge for its work: what can take long for large values becomes a call that receives the
+// meter. The leaf is not checked again, so calls keep the types of what they replace. Operations on numbers, and
+// comparisons with a constant, always take the same time and stay.
 func (e *engine) meter(n *ast.Node) { e.meterWithin(n, false) }
 
 func (e *engine) meterWithin(n *ast.Node, loop bool) {
@@ -61,9 +60,8 @@ func (e *engine) meterWithin(n *ast.Node, loop bool) {
 	}
 }
 
-// meterBuiltin lets a builtin pay: one with a predicate for the length of its list
-// times the weight of the predicate, and for the keys that it hashes or sorts by; any
-// other one by its arguments.
+// meterBuiltin makes a builtin charge: one with a predicate for the length of its list times the weight of the
+// predicate, and for the keys that it hashes or sorts by; any other one for its arguments.
 func (e *engine) meterBuiltin(n *ast.Node, b *ast.BuiltinNode) {
 	f := builtin.Builtins[builtin.Index[b.Name]]
 	switch {
@@ -82,11 +80,11 @@ func (e *engine) meterBuiltin(n *ast.Node, b *ast.BuiltinNode) {
 	}
 }
 
-// nodesPerStep is how many nodes of an expression the machine works through in a step.
+// nodesPerStep is how many nodes of an expression the machine evaluates in a step.
 const nodesPerStep = 4
 
-// weightOf is how many nodes are worked through when n is. The predicate of a loop
-// within n pays for itself, and finding a field is more work than the rest.
+// weightOf returns how many nodes evaluating n visits. A predicate within n charges for itself, and finding a field is
+// more work than the rest.
 func weightOf(n *ast.Node) int {
 	weight := 1
 	if _, ok := (*n).(*ast.MemberNode); ok {
@@ -99,7 +97,7 @@ func weightOf(n *ast.Node) int {
 	return weight
 }
 
-// meterKeyOf lets a key pay that is evaluated: it may be a long text.
+// meterKeyOf makes the expression for a key charge: it may be a long string.
 func meterKeyOf(key *ast.Node) {
 	switch (*key).(type) {
 	case *ast.StringNode, *ast.IntegerNode:
@@ -110,7 +108,7 @@ func meterKeyOf(key *ast.Node) {
 	}
 }
 
-// meterLiteral lets a list or object pay that a loop makes again and again.
+// meterLiteral makes a list or object charge that a loop builds repeatedly.
 func meterLiteral(n *ast.Node, steps int, loop bool) {
 	if !loop {
 		return
@@ -124,7 +122,7 @@ func meterLiteral(n *ast.Node, steps int, loop bool) {
 	*n = sequence
 }
 
-// replace puts a call of ralph's own in the place of *n. It has the type that *n had.
+// replace replaces *n with a call of ralph's own function of the same type.
 func replace(n *ast.Node, name string, args ...ast.Node) {
 	old := *n
 	callee := &ast.IdentifierNode{Value: name}
@@ -140,15 +138,14 @@ func replace(n *ast.Node, name string, args ...ast.Node) {
 	*n = call
 }
 
-// theMeter is the argument that hands on the meter.
+// theMeter returns the argument that passes on the meter.
 func theMeter(at ast.Node) ast.Node {
 	id := &ast.IdentifierNode{Value: meterKey}
 	id.SetLocation(at.Location())
 	return id
 }
 
-// isCostly reports whether an operator can take long: it looks at texts or lists
-// that are not constants.
+// isCostly reports whether an operator can take long: it reads strings or lists that are not constants.
 func isCostly(b *ast.BinaryNode) bool {
 	switch b.Operator {
 	case "+":
@@ -163,8 +160,7 @@ func isCostly(b *ast.BinaryNode) bool {
 	return false
 }
 
-// isScalar reports whether a node is certainly a number or a truth value: comparing
-// it with anything takes one look.
+// isScalar reports whether a node is certainly a number or a boolean, which compares with anything in one step.
 func isScalar(n ast.Node) bool {
 	if isConstant(n) {
 		return true

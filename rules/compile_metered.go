@@ -11,15 +11,15 @@ import (
 	"github.com/expr-lang/expr/vm/runtime"
 )
 
-// Names under which expressions find what ralph puts in the place of expr's own
-// operators and builtins, so that they pay before they work. No policy can spell them.
+// Names by which expressions find ralph's replacements for expr's operators and builtins, which charge before they
+// work. No policy can spell them.
 const (
 	operatorKey = "operator()" // operator()(meter, op, a, b)
 	builtinKey  = "builtin()"  // builtin()(meter, index, args…)
-	loopKey     = "loop()"     // loop()(meter, builtin, weight, list) gives the list
-	chargeKey   = "charge()"   // charge()(meter, steps) pays for a literal within a loop
-	keyKey      = "key()"      // key()(meter, value) gives a value that is about to be hashed or compared
-	argumentKey = "argument()" // argument()(meter, value) gives an argument of a method
+	loopKey     = "loop()"     // loop()(meter, builtin, weight, list) returns the list
+	chargeKey   = "charge()"   // charge()(meter, steps) charges for a literal within a loop
+	keyKey      = "key()"      // key()(meter, value) returns a value that will be hashed or compared
+	argumentKey = "argument()" // argument()(meter, value) returns an argument of a method
 )
 
 // meteredFunction is a function that expressions call with the meter before its arguments.
@@ -27,7 +27,7 @@ func meteredFunction(name string, f func(m *meter, args []any) (any, error), typ
 	return &builtin.Function{Name: name, Types: types, Func: func(args ...any) (any, error) { return f(args[0].(*meter), args[1:]) }}
 }
 
-// metered lists them for expr.
+// metered returns all of them, for expr.
 func metered() []*builtin.Function {
 	function := func(name string, f func(m *meter, args []any) (any, error)) *builtin.Function {
 		return meteredFunction(name, f, reflect.TypeFor[func(...any) any]())
@@ -71,11 +71,11 @@ func metered() []*builtin.Function {
 	}
 }
 
-// loop pays for a builtin that takes a predicate: n times the steps of the predicate,
-// which expr's machine takes without a word, and what the builtin makes of each element.
+// loop charges for a builtin that takes a predicate: n times the steps of the predicate, which expr's machine runs
+// without charging, and what the builtin makes of each element.
 func (m *meter) loop(name string, n, weight int) {
 	switch name {
-	case "map", "filter": // the results stand on the stack of the machine first
+	case "map", "filter": // the results are on the machine's stack first
 		weight += 3 * itemSteps
 	case "groupBy":
 		weight += visitSteps + 2*keySteps
@@ -85,8 +85,8 @@ func (m *meter) loop(name string, n, weight int) {
 	m.charge(mul(n, weight))
 }
 
-// builtin pays for a builtin that takes no predicate. Those that are not named
-// here may visit and copy all of their arguments.
+// builtin charges for a builtin without a predicate. Those that are not listed may visit and copy all of their
+// arguments.
 func (m *meter) builtin(name string, args []any) {
 	n, text := 0, 0
 	for _, a := range args {
@@ -107,7 +107,7 @@ func (m *meter) builtin(name string, args []any) {
 	switch name {
 	case "len", "indexOf", "hasPrefix", "hasSuffix", "first", "last", "type", "abs", "ceil", "floor", "round", "get":
 		m.read(text)
-	case "lastIndexOf": // has no help of the processor
+	case "lastIndexOf": // not accelerated by the processor
 		m.read(mul(text, 2))
 	case "reverse", "take", "concat", "keys", "values", "toPairs":
 		m.charge(1 + mul(n, visitSteps+keySteps))
@@ -122,13 +122,13 @@ func (m *meter) builtin(name string, args []any) {
 		m.charge(add(1+text/2, add(mul(items, 2+keySteps), mul(objects, objectSteps))))
 	case "toJSON":
 		m.write(args[0])
-	case "string": // sorts objects by reflection
+	case "string": // sorts objects with reflection
 		m.print(args[0])
 		entries := m.sizeOf(args[0]).entries
 		m.charge(mul(2*entries, bits.Len(uint(entries))))
-	case "timezone", "date": // ask the system for the zone, or try layouts
+	case "timezone", "date": // asks the system for the zone, or tries layouts
 		m.ask(mul(text, 8))
-	default: // upper, flatten, sort, min, max, mean, median, sum, … and errors that quote a text
+	default: // upper, flatten, sort, min, max, mean, median, sum, … and errors that quote a string
 		m.text(mul(text, 2))
 		for _, a := range args {
 			s := m.sizeOf(a)
@@ -137,7 +137,7 @@ func (m *meter) builtin(name string, args []any) {
 	}
 }
 
-// length is how many elements a list or object has, 0 for anything else.
+// length returns the number of elements of a list or object, 0 for anything else.
 func length(v any) int {
 	switch v := v.(type) {
 	case nil, bool, int, float64, string:
@@ -154,7 +154,7 @@ func length(v any) int {
 	return 0
 }
 
-// operate does what expr's operator does, once that is paid for.
+// operate charges for expr's operator and applies it.
 func operate(m *meter, op string, a, b any) (any, error) {
 	s, isText := a.(string)
 	t, bothText := b.(string)
@@ -173,7 +173,7 @@ func operate(m *meter, op string, a, b any) (any, error) {
 	case "..":
 		from, to := runtime.ToInt(a), runtime.ToInt(b)
 		if n := to - from + 1; n > 0 || to > from { // the difference may wrap
-			m.charge(mul(max(n, to), 1+itemSteps)) // each is boxed when it is looked at
+			m.charge(mul(max(n, to), 1+itemSteps)) // each element is boxed when it is read
 		}
 		return runtime.MakeRange(from, to), nil
 	case "==", "!=":
@@ -211,8 +211,8 @@ func operate(m *meter, op string, a, b any) (any, error) {
 	return strings.HasSuffix(s, t), nil
 }
 
-// compare pays for comparing two values, or one with the elements of another. A
-// comparison of lists and objects notes what it has seen, which takes memory.
+// compare charges for comparing two values, or one with the elements of another. Comparing lists and objects records
+// what was visited, which takes memory.
 func (m *meter) compare(a, b any) {
 	switch a.(type) {
 	case nil, bool, int, float64:
@@ -230,8 +230,7 @@ func (m *meter) compare(a, b any) {
 	m.charge(add(add(x.steps(), y.steps()), mul(add(x.elements, y.elements), itemSteps)))
 }
 
-// uniq keeps the first of equal elements. Scalars are found by a table, everything
-// else is compared each with each.
+// uniq returns the first of equal elements. It looks up scalars in a map and compares everything else pairwise.
 func uniq(m *meter, items []any) []any {
 	m.charge(mul(len(items), 1+keySteps))
 	out := []any{}

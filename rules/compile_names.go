@@ -16,7 +16,7 @@ type names struct {
 	byName     map[string]*nameInfo
 	namespaces map[string][]string // transcript → its members
 	own        []string            // functions of the embedding program
-	young      map[string]bool     // names, groups and functions that a declaration of the policy takes the place of
+	young      map[string]bool     // names, groups and functions that a policy's declaration replaces
 }
 
 func newNames() *names {
@@ -43,14 +43,14 @@ func environment(name string) *nameInfo {
 	return (&nameInfo{Entry: &vocab.Entry{Name: name, Private: true}, typ: textType}).complete()
 }
 
-// ask is a form that asks how a fact stands, without reading through it.
+// ask is a form that tests the status of a fact without reading through it.
 type ask struct {
 	name   string
 	answer reflect.Type
 	doc    string
 }
 
-// askForms lists all of them.
+// askForms returns all of them.
 func askForms() [6]ask {
 	yes, text, span := reflect.TypeFor[bool](), reflect.TypeFor[string](), reflect.TypeFor[time.Duration]()
 	return [...]ask{
@@ -71,8 +71,7 @@ func asks() []string {
 	return names
 }
 
-// askType gives the type of what a function about a fact answers; ok is false for another
-// name. It is asked for every name.
+// askType returns the result type of a function about a fact; ok is false for other names. It is called for every name.
 func askType(name string) (answer reflect.Type, ok bool) {
 	for _, a := range askForms() {
 		if a.name == name {
@@ -87,7 +86,7 @@ func isAsk(name string) bool {
 	return ok
 }
 
-// flat lists the names without members that are not functions, and the groups.
+// flat returns the names without members that are not functions, and the groups.
 func (n *names) flat() []string {
 	var out []string
 	for name, info := range n.byName {
@@ -101,7 +100,7 @@ func (n *names) flat() []string {
 	return out
 }
 
-// functions lists the names that are called.
+// functions returns the names of functions.
 func (n *names) functions() []string {
 	out := slices.Concat(asks(), ownFunctions(), n.own)
 	for name, info := range n.byName {
@@ -112,13 +111,13 @@ func (n *names) functions() []string {
 	return out
 }
 
-// isFunction reports whether a name is called: ralph's functions and expr's.
+// isFunction reports whether a name is a function of ralph or expr.
 func (n *names) isFunction(name string) bool {
 	info := n.byName[name]
 	return info != nil && info.called() || slices.Contains(ownFunctions(), name) || slices.Contains(n.own, name) || isBuiltin(name)
 }
 
-// taken reports whether a policy may not declare this name itself.
+// taken reports whether a policy must not declare this name.
 func (n *names) taken(name string) bool {
 	if n.young[name] {
 		return false
@@ -127,7 +126,7 @@ func (n *names) taken(name string) bool {
 	return space || n.byName[name] != nil || isAsk(name) || n.isFunction(name) || isKeyword(name)
 }
 
-// free returns the fields of a type whose names mean nothing else.
+// free returns the fields of a type whose names have no other meaning.
 func (n *names) free(t *schema.Schema) map[string]*schema.Schema {
 	if t == nil {
 		return nil
@@ -137,14 +136,14 @@ func (n *names) free(t *schema.Schema) map[string]*schema.Schema {
 	return fields
 }
 
-// keywords are the words that expressions cannot have as a name.
+// keywords returns the words that cannot be names in expressions.
 func keywords() []string {
 	return []string{"true", "false", "nil", "and", "or", "not", "in", "contains", "matches", "startsWith", "endsWith", "let", "if", "else"}
 }
 
 func isKeyword(name string) bool { return slices.Contains(keywords(), name) }
 
-// members are the whole names whose part behind the dot is this word.
+// members returns the full names whose part after the dot is this word.
 func (n *names) members(word string) (whole []string) {
 	for _, group := range slices.Sorted(maps.Keys(n.namespaces)) {
 		if slices.Contains(n.namespaces[group], word) {

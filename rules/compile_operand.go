@@ -11,46 +11,45 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// operand is a leaf of a skeleton: one expr expression that is evaluated whole.
-// It is unknown as soon as a fact, let or field that it names is.
+// operand is a leaf of a skeleton: one expression of expr that is evaluated as a whole. It is unknown as soon as a
+// fact, let or field that it names is.
 type operand struct {
-	id       int         // its number among those of the program: an evaluation notes it where a pointer would cost more
-	syms     []*symbol   // all that it names
-	direct   *comparison // a shortcut past expr's machine; nil if there is none
-	negated  bool        // shown is false where the operand is true
+	id       int         // its index in the program: an evaluation stores it where a pointer would cost more
+	syms     []*symbol   // everything that it names
+	direct   *comparison // a shortcut past expr's machine, or nil
+	negated  bool        // shown is false if the operand is true
 	boolean  bool        // its value must be true or false
-	branch   bool        // of a let that may decide without it
-	shown    string      // how a trace writes it: as the policy does, with its not
+	branch   bool        // of a let that may be decided without it
+	shown    string      // its text in a trace: as in the policy, with its not
 	text     string
-	from, to int      // where it is in its expression, in runes
+	from, to int      // its range in the expression, in runes
 	snippet  *snippet // the expression
 	reads    []access // of facts
 	named    []access // of ralph's names
-	props    []string // names of fields that occur anywhere in it
+	props    []string // names of fields anywhere in it
 	calls    []string // functions of the embedding program
-	paths    []string // of the project, that it asks about by name
-	explains []*Fact  // of a placeholder: whose problem it shows
+	paths    []string // paths of the project that it tests by name
+	explains []*Fact  // of a placeholder: the facts whose problem it shows
 
-	// typ is the schema type of a plain path, so that enums and fields behind a
-	// let that is one are still checked; else nil.
+	// typ is the schema type of a plain path, so that enums and fields behind a let that is one are still checked;
+	// otherwise nil.
 	typ *schema.Schema
 
-	plain *term // what it is if it is no more than a literal or a path; else nil
+	plain *term // set if the operand is only a literal or a path
 
 	code code
 
-	sides *sides // that Explain shows; nil if there are none
+	sides *sides // shown by Explain; nil if there are none
 }
 
 // sides are sub-expressions of an operand whose values Explain shows.
 type sides struct {
 	texts []string
 	once  sync.Once
-	parts []part // compiled at the first Explain
+	parts []part // compiled by the first Explain
 }
 
-// pos is where the operand begins. Places are evaluated when they are needed:
-// most operands never report anything.
+// pos returns where the operand begins. It is computed on demand: most operands never report anything.
 func (o *operand) pos() Pos { return o.snippet.pos(o.from) }
 
 func (o *operand) end() Pos { return o.snippet.pos(o.to) }
@@ -61,11 +60,11 @@ type part struct {
 	prog *vm.Program
 }
 
-// code is the program of expr's machine for an operand. What ralph evaluates
-// itself seldom needs it, so a hook makes it when it is first needed.
+// code is the program of expr's machine for an operand. It is compiled on demand, because ralph evaluates most operands
+// without the machine.
 type code struct {
 	once sync.Once
-	tree *exprparser.Tree // until it is compiled
+	tree *exprparser.Tree // until compiled
 	prog *vm.Program
 	err  *exprError
 }
@@ -77,7 +76,7 @@ func (p *Program) operand(id int) *operand {
 	return p.compiler.operands[id-1]
 }
 
-// program gives the code of an operand, compiling it at the first call.
+// code returns the code of an operand, which it compiles at the first call.
 func (p *Program) code(o *operand) (*vm.Program, *exprError) {
 	o.code.once.Do(func() {
 		p.mu.Lock()
@@ -96,24 +95,23 @@ func (c *code) compile(e *engine) *exprError {
 // access is a path that an operand reads: state.specs.*.name.
 type access struct {
 	fact *symbol
-	path []string // field names and indexes; "*" is an index that is evaluated
-	name string   // as it is written; "" if it is read through a let
+	path []string // field names and indexes; "*" is a computed index
+	name string   // as written; "" if it is read through a let
 
-	// via are the operands of lets through which it is read, where a let may leave them out.
+	// via are the operands of lets through which it is read, if a let may skip them.
 	via []*operand
 
-	// The path ends at a list whose elements the operand looks at, or at a value
-	// that it compares as a whole. Without these a bad part of the value does no
-	// harm unless the operand names it: len(list) does not care for elements.
+	// The path ends at a list whose elements the operand reads, or at a value that it compares as a whole. Otherwise an
+	// invalid part of the value matters only if the operand names it: len(list) ignores the elements.
 	elements bool
 	whole    bool
 
-	// The operand only asks how many elements the list has, or about fields of theirs.
+	// The operand only uses the number of elements, or fields of theirs.
 	asks bool
 }
 
-// looksInto reports whether an operand reads what is hidden of the value of s. If it does,
-// then what it makes is hidden as a whole: what happens on the way is not followed.
+// looksInto reports whether an operand reads private parts of the value of s. If it does, its whole result is private:
+// the flow inside of it is not tracked.
 func (o *operand) looksInto(s *symbol, mark *mask) bool {
 	if mark == nil || mark.shows == nil {
 		return mark != nil
@@ -133,8 +131,8 @@ func (o *operand) looksInto(s *symbol, mark *mask) bool {
 	return !direct
 }
 
-// spoilt reports whether an operand that reads a and names props must not be
-// evaluated because the value at pointer is unusable.
+// spoilt reports whether an operand that reads a and names props must not be evaluated because the value at pointer is
+// unusable.
 func (a *access) spoilt(props, pointer []string) bool {
 	for i := range min(len(a.path), len(pointer)) {
 		if a.path[i] != pointer[i] && a.path[i] != "*" {
@@ -149,7 +147,7 @@ func (a *access) spoilt(props, pointer []string) bool {
 		return slices.Contains(props, last)
 	}
 	for _, step := range slices.Backward(beneath) {
-		if !isIndex(step) { // an element of a list that is a field
+		if !isIndex(step) { // an element of a list is a field
 			return slices.Contains(props, step)
 		}
 	}
@@ -163,7 +161,7 @@ type term struct {
 	path    []string
 }
 
-// termOf gives the term that a resolved expression is; false if it is more than one.
+// termOf returns a resolved expression as a term; ok is false if it is not one.
 func termOf(n ast.Node, t *table) (term, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:

@@ -2,17 +2,17 @@ package rules
 
 import "strings"
 
-// Outline is a part of a policy as it is written, for pictures and other readers.
+// Outline is a part of a policy as it is written, for pictures and other tools.
 type Outline struct {
 	Kind string // when, on, state or owner of the head; rule; fact
 	Name string // of the rule or fact; of state: its fact
 	When string // the condition, several joined by "and"; of owner: the expression. "" is always true
-	// Operands lists those of the condition of a rule, or of when, as they are written, with their not, each once, in the order of
-	// the text. They are what [OperandStep].Text of a trace names.
+	// Operands lists the operands in the condition of a rule, or of when, as written, with their not, each once, in the
+	// order of the text. [OperandStep].Text of a trace has the same strings.
 	Operands []string
-	Text     string   // of a rule: what its verb says
+	Text     string   // of a rule: the text of its verb
 	Effects  []string // of a rule, such as "archive: state"
-	Reads    []string // the facts that decide it, also through lets; of a fact: those that its arguments name
+	Reads    []string // the facts that decide it, also through lets; of a fact: those in its arguments
 	Shows    []string // of a rule: the facts that only its texts and effects read
 }
 
@@ -84,7 +84,7 @@ func (p *Program) outlined(r *Rule) Outline {
 	return o
 }
 
-// texts are those that are filled in.
+// texts returns the texts with placeholders.
 func (t *template) texts() []*text {
 	if t == nil {
 		return nil
@@ -96,7 +96,7 @@ func (t *template) texts() []*text {
 	return all
 }
 
-// factsIn lists the facts that conditions read, each once, in the order of the text, without some.
+// factsIn returns the facts that conditions read, each once, in the order of the text, except some.
 func factsIn(without []string, conds ...*cond) (names []string) {
 	seen := map[string]bool{}
 	for _, name := range without {
@@ -114,7 +114,7 @@ func factsIn(without []string, conds ...*cond) (names []string) {
 	return names
 }
 
-// written is a condition as the policy has it, on one line.
+// written returns a condition as the policy has it, on one line.
 func (c *cond) written() string {
 	var all []string
 	var last *snippet

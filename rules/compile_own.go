@@ -18,8 +18,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// checkConfig reports what is wrong with the words that the embedding program adds,
-// and makes its functions known to expressions.
+// checkConfig reports problems with what the embedding program adds, and declares its functions to expressions.
 func (c *compiler) checkConfig() {
 	fail := func(format string, args ...any) {
 		*c.diags = append(*c.diags, Diagnostic{
@@ -34,7 +33,7 @@ func (c *compiler) checkConfig() {
 			fail("the source %q cannot be added: its name is a key of facts", k.Name)
 		}
 	}
-	first := vocab.Events()[:3] // a program that had one of the later events keeps it
+	first := vocab.Events()[:3] // a program that declares one of the later events keeps it
 	for i, name := range cfg.Events {
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) || slices.Contains(append(first, cfg.Events[:i]...), name) {
 			fail("the event %q cannot be added: its name is empty, has a space, or is taken", name)
@@ -65,7 +64,7 @@ var (
 	errorType   = reflect.TypeFor[error]()
 )
 
-// newFunction makes a function of the embedding program one that expressions call.
+// newFunction returns a function of the embedding program in the form that expressions call.
 func newFunction(f Function) (*builtin.Function, error) {
 	fn := reflect.ValueOf(f.Func)
 	if fn.Kind() != reflect.Func || fn.IsNil() {
@@ -98,8 +97,7 @@ func newFunction(f Function) (*builtin.Function, error) {
 	return meteredFunction(f.Name, call, reflect.FuncOf(in, []reflect.Type{seen(t.Out(0))}, t.IsVariadic())), nil
 }
 
-// converts reports whether values of a Go type can be those of expressions, as far as
-// the type shows.
+// converts reports whether values of a Go type can convert to those of expressions, as far as the type shows.
 func converts(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
@@ -110,7 +108,7 @@ func converts(t reflect.Type) bool {
 	return true
 }
 
-// seen is the type that expressions see for a Go type.
+// seen returns the type of a Go type in expressions.
 func seen(t reflect.Type) reflect.Type {
 	switch t.Kind() {
 	case reflect.Bool, reflect.String:
@@ -126,7 +124,7 @@ func seen(t reflect.Type) reflect.Type {
 			return reflect.TypeFor[int]()
 		}
 	}
-	return reflect.TypeFor[any]() // lists, objects, floats and named types convert when they are called
+	return reflect.TypeFor[any]() // lists, objects, floats and named types convert when the function is called
 }
 
 // call calls a function of the embedding program, once for the same arguments.
@@ -149,7 +147,7 @@ func (m *meter) call(name string, fn reflect.Value, withContext bool, args []any
 			err = fmt.Errorf("%s: it panicked: %v", name, r)
 			m.answers[key] = answer{nil, err}
 		}
-		m.look = 0 // it may have taken long
+		m.look = 0 // the call may have taken long
 	}()
 	value, err := m.callOnce(fn, withContext, args)
 	if err != nil {

@@ -7,17 +7,17 @@ import (
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
-// path is a template whose holes are taken literally: a value from a state file
-// can name a file but never reach out of the project or widen a pattern.
+// path is a template whose placeholders are inserted literally: a value from a state file can name a file but never
+// reach out of the project or widen a pattern.
 type path struct {
 	file *file
 	node *source.Node
 	segs []segment
 	kind SourceKind
 
-	chars string // escaped in the values of a pattern's holes
+	chars string // escaped in values inserted into a pattern
 
-	guarded bool // a program could take the value of a hole at its beginning for an option
+	guarded bool // a program could take a leading placeholder's value for an option
 }
 
 func (c *compiler) newPath(sc *scope, n *source.Node, kind SourceKind) *path {
@@ -30,7 +30,7 @@ func (c *compiler) newPath(sc *scope, n *source.Node, kind SourceKind) *path {
 	return p
 }
 
-// argv compiles the words of a command line, or the one argument of another source.
+// argv compiles the words of a command line, or the single argument of another source.
 func (c *compiler) argv(sc *scope, f *Fact, nodes []*source.Node) (args []*path) {
 	for i, n := range nodes {
 		p := c.newPath(sc, n, f.Source)
@@ -48,7 +48,7 @@ func (c *compiler) argv(sc *scope, f *Fact, nodes []*source.Node) (args []*path)
 	return args
 }
 
-// known is the value of an argument that has only literals and params, "" for any other.
+// known returns the value of an argument of literals and params, or "".
 func (p *path) known() string {
 	var b strings.Builder
 	for _, s := range p.segs {
@@ -64,7 +64,7 @@ func (p *path) known() string {
 	return b.String()
 }
 
-// fixed gives the text of a path without holes.
+// fixed returns the text of a path without placeholders.
 func (p *path) fixed() (string, bool) {
 	switch {
 	case len(p.segs) == 0:
@@ -75,10 +75,9 @@ func (p *path) fixed() (string, bool) {
 	return "", false
 }
 
-// globChars gives the characters that mean something in the pattern that these
-// segments make: a comma does between braces, and a dash, ! and ^ between
-// brackets. Elsewhere they must not be escaped, since a folder that a pattern
-// names without wildcards is compared as it is written.
+// globChars returns the characters with a meaning in the pattern of these segments: a comma between braces, and a dash,
+// ! and ^ between brackets. Elsewhere they must not be escaped, since a directory without wildcards is compared as
+// written.
 func globChars(segs []segment) string {
 	chars := `*?[]{}\`
 	for _, s := range segs {

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/regexpsize"
 )
 
-// pattern is a constant of matches. It is made when a text is first held against it.
+// pattern is a constant of matches, compiled when it is first used.
 type pattern struct {
 	src          string
 	instructions int
@@ -22,14 +22,14 @@ func newPattern(src string, instructions int) *pattern {
 	return &pattern{src: src, instructions: instructions, compiled: sync.OnceValues(func() (*regexp.Regexp, error) { return regexp.Compile(src) })}
 }
 
-// patterns are the constants of one program, each made once.
+// patterns holds the patterns of one program, each compiled once.
 type patterns struct {
 	mu   sync.Mutex
 	made map[string]*pattern
-	room int // instructions that they may still take
+	room int // instructions that patterns may still use
 }
 
-// of gives the pattern of a constant. It fails before anything large is made of it.
+// of returns the pattern of a constant. It fails before it compiles a large one.
 func (ps *patterns) of(src string) (*pattern, error) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -50,7 +50,7 @@ func (ps *patterns) of(src string) (*pattern, error) {
 	return ps.made[src], nil
 }
 
-// affords takes so many instructions, and reports whether there is room for them.
+// affords reserves instructions, and reports whether there was room for them.
 func (ps *patterns) affords(instructions int) bool {
 	if ps.room < instructions {
 		return false
@@ -61,8 +61,7 @@ func (ps *patterns) affords(instructions int) bool {
 
 var errPatterns = errors.New("the patterns of the policy are too large")
 
-// matches holds a text against a pattern, which is a constant of the policy or a
-// text that is evaluated.
+// matches applies a pattern, which is a constant of the policy or computed, to a string.
 func matches(m *meter, a, b any) (any, error) {
 	if runtime.IsNil(a) || runtime.IsNil(b) {
 		return false, nil

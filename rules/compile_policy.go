@@ -7,25 +7,24 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// compiler makes a Program of documents. It keeps the tables that texts need
-// when they compile later.
+// compiler compiles documents into a Program. It keeps the tables for texts that compile later.
 type compiler struct {
 	load    *loading
-	lazy    bool // no texts and no checks that only look for doubtful things
+	lazy    bool // without texts and without checks for doubtful code
 	engine  *engine
 	names   *names
 	program *Program
 	table   *table
 	diags   *Diagnostics
-	usual   finder // of mistakes
+	usual   finder // of common mistakes
 
-	// All that was compiled, with what has an error, for what the policy touches.
+	// Everything compiled, including what has errors, for what the policy uses.
 	operands []*operand
 	texts    []*text
 	paths    []*path
 }
 
-// newCompiler makes the compiler of a policy, with the program that it fills.
+// newCompiler returns the compiler of a policy, with the program to fill.
 func newCompiler(doc *document, l *loading, diags *Diagnostics) *compiler {
 	c := &compiler{
 		load: l, lazy: l.cfg.Lazy, engine: newEngine(l.limits.Patterns), names: newNames(), diags: diags,
@@ -50,8 +49,7 @@ func (c *compiler) head(doc *document) *scope {
 	return sc
 }
 
-// body compiles the rest of a document, with what it includes. The program is nil if there
-// is an error.
+// body compiles the rest of a document, including its includes. It returns nil after an error.
 func (c *compiler) body(doc *document, sc *scope) *Program {
 	p, diags := c.program, c.diags
 	in := &includer{c: c, prefixes: map[string]bool{}}
@@ -86,7 +84,7 @@ func (c *compiler) body(doc *document, sc *scope) *Program {
 	return p
 }
 
-// rest is what a lazily loaded program leaves out.
+// rest is the part of a program that lazy loading defers.
 type rest struct {
 	load func(context.Context) (*Program, Diagnostics)
 
@@ -95,8 +93,8 @@ type rest struct {
 	diags   Diagnostics
 }
 
-// get gives the whole program, loading it at the first call. That the context of a
-// call was done is no answer for the next one.
+// get returns the whole program, which it loads at the first call. A load that failed only because ctx was done is
+// repeated.
 func (r *rest) get(ctx context.Context) (*Program, Diagnostics) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,30 +13,29 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// Program is a policy that was read, checked and compiled. It is immutable and
-// safe for concurrent use. One that was loaded with [Config.Lazy] has no facts, rules
-// and files but its own until an event passed its when.
+// Program is a loaded and compiled policy. It is immutable and safe for concurrent use. If it was loaded with
+// [Config.Lazy], it has only its own facts, rules and files until an event passes its when. The zero Program lets every
+// agent stop.
 type Program struct {
 	Name        string   // file name as it was loaded
-	Description string   // what the policy says of itself
-	Prefix      string   // of log lines, "ralph" if the policy gives none
-	Events      []string // that the policy decides; at UserPromptSubmit its rules only note
+	Description string   // the policy's description
+	Prefix      string   // of log lines; the default is "ralph"
+	Events      []string // that the policy decides; at UserPromptSubmit its rules only take notes
 	Gate        string   // "first": the first rule that holds decides; "all": every continue rule that holds counts
 
-	// Memory lists what the policy keeps in a [Memory], by name: what a value belongs to,
-	// session or project, and what it is before it was remembered. nil if nothing.
+	// Memory lists the values that the policy keeps in a [Memory], by name: their scope, session or project, and their
+	// default. nil if there are none.
 	Memory map[string]struct {
 		Per     string
 		Default any
 	}
 
-	// Run is what the policy sets for ralph run, nil if nothing. Agent is the command line
-	// of the agent, as a fact that needs an approval: with Source and Args; nil if the
-	// policy names none.
+	// Run has the policy's settings for ralph run, or is nil. Agent is the command line of the agent, as a fact that
+	// needs approval, with Source and Args; nil if the policy has none.
 	Run *struct {
 		Agent     *Fact
 		Fresh     bool          // each iteration has a fresh context
-		Iteration time.Duration // how long one may take; 0 if the policy does not say
+		Iteration time.Duration // the time limit of one; 0 if the policy sets none
 	}
 
 	limits   Limits
@@ -44,16 +43,16 @@ type Program struct {
 	files    []File
 	allow    *Capabilities
 	rest     *rest // nil if this is the whole program
-	when     *cond // what the policy is for, nil if for everything
-	loop     *loop // nil if the policy names none
+	when     *cond // nil if the policy applies to everything
+	loop     *loop // nil if the policy has none
 	facts    []*Fact
 	table    *table
 	progress []*cond
-	measure  []*text // done and total, or nothing
+	measure  []*text // done and total, or empty
 	finally  []*finally
 	includes []includeAt // of the policy itself
 
-	// Texts compile when their rule first holds, under this lock.
+	// Texts compile when their rule first holds, with this lock held.
 	mu       *sync.Mutex
 	compiler *compiler
 
@@ -68,18 +67,18 @@ type File struct {
 
 // Rule is one rule of a program.
 type Rule struct {
-	Name   string // with the include's name before a slash: reentry/no-progress
+	Name   string // with the include's name and a slash: reentry/no-progress
 	Pos    Pos
-	Verb   string  // continue, stop or note; "" decides nothing
-	Unless *Unless // nil if it never steps aside
+	Verb   string  // continue, stop or note; "" does not decide
+	Unless *Unless // nil without unless_repeated
 
-	Success bool // of a stop: the work is done
+	Success bool // of a stop: the work is complete
 
-	// Runs are the programs that its effects run, as facts that need an approval: with
-	// Source, Args and Timeout, and the name that [Effect].Fact has.
+	// Runs are the programs that its effects run, as facts that need approval: with Source, Args and Timeout, and the
+	// name in [Effect].Fact.
 	Runs []*Fact
-	// Changes are the facts that its effects change, each once, and Verbs the effects that
-	// the embedding program carries out, with their places.
+	// Changes are the facts that its effects change, each once, and Verbs the effects that the embedding program
+	// carries out, with their positions.
 	Changes []*Fact
 	Verbs   []Use
 
@@ -92,43 +91,42 @@ type Rule struct {
 
 // Fact is one declared fact.
 type Fact struct {
-	Name       string // with the include's name before a slash
+	Name       string // with the include's name and a slash
 	Source     SourceKind
 	Schema     *schema.Schema // nil: open
 	Settle     time.Duration
-	Timeout    time.Duration // 0: the source's own
+	Timeout    time.Duration // 0: the source's default
 	HasDefault bool
 	Default    any // completed by the schema
 	Pos        Pos
 
-	// Options are those of the source that stand fast: int for a count, string for
-	// a word, true for lenient. What has holes is handed to [Facts] with each event.
+	// Options are the source's constant options: int for a count, string for a word, true for lenient. Options with
+	// placeholders are passed to [Facts] with each event.
 	Options map[string]any
-	// File is the file that the fact reads, "" if it reads none or its path has placeholders.
+	// File is the file that the fact reads, "" if it reads none or if its path has placeholders.
 	File string
-	// Args and Texts are for showing: the argument of the source, which is the words of a
-	// list or one text, and the options that are not among Options, as the policy writes
-	// them, with their holes.
+	// Args and Texts are for display, as written, with placeholders: the source's argument, which is the words of a
+	// list or one string, and the options that are not in Options.
 	Args  []string
 	Texts map[string]string
-	// Known are the words of a program as it gets them, each "" where more than params determines it.
+	// Known are the words of a program's command line, each "" unless params alone determine it.
 	Known []string
 
 	sym     *symbol
-	handed  []argument // what the source is handed
-	index   int        // among the facts of the program
+	handed  []argument // passed to the source
+	index   int        // in the facts of the program
 	private *mask      // of its value
-	fixed   []string   // what the source is handed, if it holds no names
+	fixed   []string   // the arguments, if they are constant
 }
 
-// argument is what a source is handed: its arguments, then its options with placeholders.
+// argument is what a source receives: its arguments, then its options with placeholders.
 type argument struct {
-	name string // of an option, "" of an argument
+	name string // of an option, "" for an argument
 	text *text  // nil: a path
 	path *path
 }
 
-// finally is what to do after the verdict was applied.
+// finally is an effect to make after the verdict is applied.
 type finally struct {
 	name   string // for warnings
 	when   *cond
@@ -136,23 +134,22 @@ type finally struct {
 	log    *text
 }
 
-// Facts lists the declared facts in the order of the policy.
+// Facts returns the declared facts in the order of the policy.
 func (p *Program) Facts() []*Fact { return slices.Clone(p.whole().facts) }
 
-// takes is how long gathering the fact may take.
+// takes returns how long gathering the fact may take.
 func (f *Fact) takes() time.Duration { return cmp.Or(f.Timeout, f.Source.Timeout) }
 
-// Rules lists the rules in the order in which they are tried, included ones in place.
+// Rules returns the rules in the order in which they are tried, with included ones in place.
 func (p *Program) Rules() []*Rule { return slices.Clone(p.whole().rules) }
 
-// Files lists the files that the program was made of: the policy first, then what it
-// includes and the schemas that it names.
+// Files returns the files of the program: the policy first, then its includes and the schemas that it names.
 func (p *Program) Files() []File { return slices.Clone(p.whole().files) }
 
-// Limits gives the limits of the policy.
+// Limits returns the limits of the policy.
 func (p *Program) Limits() Limits { return p.whole().limits }
 
-// extended is a copy of the head of a program, for the rest to be added to.
+// extended returns a copy of the head of a program, to which the rest is added.
 func (p *Program) extended() *Program {
 	return &Program{
 		Name: p.Name, Description: p.Description, Prefix: p.Prefix, Events: p.Events, Gate: p.Gate, Memory: maps.Clone(p.Memory),
@@ -161,10 +158,10 @@ func (p *Program) extended() *Program {
 	}
 }
 
-// noPolicy is what is reported of a nil or zero Program.
+// noPolicy is the problem of a nil or zero Program.
 const noPolicy = "there is no policy: get a Program from Load"
 
-// whole is the program with what a lazy one leaves out, once that was loaded.
+// whole returns the fully loaded program, or p until it is loaded.
 func (p *Program) whole() *Program {
 	if p == nil {
 		return &Program{}
@@ -179,13 +176,12 @@ func (p *Program) whole() *Program {
 	return p
 }
 
-// repeated is in how many verdicts a rule with unless_repeated has been that an
-// event counts.
+// repeated returns the number of verdicts with a rule that unless_repeated counts at an event.
 func (r *Rule) repeated(session, project *Memory, now time.Time) int {
 	return memoryFor(r.Unless.Per, session, project).said(r.Name, r.Unless, session.Turn, now)
 }
 
-// line gives the line at pos of a file that the program was made of.
+// line returns the line at pos of a file of the program.
 func (p *Program) line(pos Pos) string {
 	for _, f := range p.files {
 		if f.Name == pos.File {
@@ -195,7 +191,7 @@ func (p *Program) line(pos Pos) string {
 	return ""
 }
 
-// lineEnd is where the line of pos ends, without a comment behind it.
+// lineEnd returns the end of the line of pos, without a comment.
 func (p *Program) lineEnd(pos Pos) Pos {
 	text, _, _ := strings.Cut(p.line(pos), " #")
 	pos.Col = max(pos.Col, utf8.RuneCountInString(strings.TrimRight(text, " \t"))+1)

@@ -8,9 +8,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// accesses finds the paths that a resolved leaf reads from ralph's names and from facts,
-// also those that it reads through lets: a bad field must not become good under another name.
-// parent is nil for the leaf itself.
+// accesses appends the paths that a resolved leaf reads from ralph's names and from facts, also through lets: an
+// unusable field must not become usable under another name. parent is nil for the leaf itself.
 func (r *resolver) accesses(n, parent ast.Node, out, names *[]access) {
 	if s, path := pathIn(n, r.c.table); s != nil {
 		a := access{fact: s, path: path, elements: looksInto(parent, n), whole: comparesWhole(parent, n)}
@@ -33,7 +32,7 @@ func (r *resolver) accesses(n, parent ast.Node, out, names *[]access) {
 				addAccess(out, b)
 			}
 		}
-		for m := n; m != nil; { // an index may read facts itself
+		for m := n; m != nil; { // an index may itself read facts
 			switch t := m.(type) {
 			case *ast.MemberNode:
 				if _, ok := t.Property.(*ast.StringNode); !ok {
@@ -61,7 +60,7 @@ func addAccess(out *[]access, a access) {
 	*out = append(*out, a)
 }
 
-// reads gives what a let reads from facts, itself and through other lets.
+// reads returns what a let reads from facts, also through other lets.
 func (l *let) reads() []access {
 	var out []access
 	l.root.walk(func(o *operand) {
@@ -80,7 +79,7 @@ func (l *let) plain() bool {
 	return l.root != nil && l.root.op == leaf && l.root.operand.plain != nil
 }
 
-// accessName is how a path into a fact is written.
+// accessName returns a path into a fact as it is written.
 func (r *resolver) accessName(s *symbol, path []string) string {
 	name := strings.Join(path, ".")
 	switch {
@@ -92,8 +91,8 @@ func (r *resolver) accessName(s *symbol, path []string) string {
 	return s.name + "." + name
 }
 
-// looksInto reports whether a parent that is given a list looks at its elements:
-// everything does but len, and a predicate that only names their fields.
+// looksInto reports whether parent looks at the elements of a list: everything does except len, and a predicate that
+// only names their fields.
 func looksInto(parent, list ast.Node) bool {
 	switch p := parent.(type) {
 	case nil, *ast.VariableDeclaratorNode:
@@ -111,14 +110,13 @@ func looksInto(parent, list ast.Node) bool {
 	return true
 }
 
-// asksElements reports whether a node asks something about the elements of a list, so that
-// its value holds none of them.
+// asksElements reports whether a node tests the elements of a list, so that its value contains none of them.
 func asksElements(n ast.Node) bool {
 	b, ok := n.(*ast.BuiltinNode)
 	return ok && slices.Contains([]string{"len", "all", "none", "any", "one", "count"}, b.Name)
 }
 
-// usesElement reports whether a predicate uses # itself and not only fields of it.
+// usesElement reports whether a predicate uses # itself, not only its fields.
 func usesElement(n ast.Node) bool {
 	switch t := n.(type) {
 	case *ast.PointerNode:
@@ -133,8 +131,8 @@ func usesElement(n ast.Node) bool {
 	return found
 }
 
-// comparesWhole reports whether a parent compares the value with something that
-// is not nil: [] == [] looks at every element of both.
+// comparesWhole reports whether a parent compares the value to something other than nil: [] == [] reads every element
+// of both.
 func comparesWhole(parent, side ast.Node) bool {
 	b, ok := parent.(*ast.BinaryNode)
 	if !ok {
@@ -149,7 +147,7 @@ func comparesWhole(parent, side ast.Node) bool {
 	return false
 }
 
-// chain gives the fact or let, and the path that a chain of members reads from it.
+// chain returns the fact or let, and the path that a chain of members reads from it.
 func (r *resolver) chain(n ast.Node) (*symbol, []string) {
 	if s, path := pathIn(n, r.c.table); s != nil && (s.kind == factSymbol || s.kind == letSymbol) {
 		return s, path

@@ -12,7 +12,7 @@ func (c *compiler) report(f *file, from, to source.Pos, sev Severity, check, hel
 	c.diags.add(f, from, to, sev, check, message, help)
 }
 
-// errorf reports an error about the whole of a node.
+// errorf reports an error about a whole node.
 func (c *compiler) errorf(sc *scope, n *source.Node, check, help, format string, args ...any) {
 	c.report(sc.file, n.Start, n.End(), Error, check, help, fmt.Sprintf(format, args...))
 }
@@ -21,15 +21,14 @@ func (c *compiler) warnf(sc *scope, n *source.Node, check, help, format string, 
 	c.report(sc.file, n.Start, n.End(), Warning, check, help, fmt.Sprintf(format, args...))
 }
 
-// errorAt reports an error about a name at a place.
+// errorAt reports an error about a name at a position.
 func (c *compiler) errorAt(sc *scope, pos Pos, name, check, help, format string, args ...any) {
 	at := source.Pos{Line: pos.Line, Col: pos.Col}
 	end := source.Pos{Line: pos.Line, Col: pos.Col + len([]rune(name))}
 	c.report(sc.file, at, end, Error, check, help, fmt.Sprintf(format, args...))
 }
 
-// snippet is an expression within a node of a file: all of it, or a part such as
-// the hole of a text.
+// snippet is an expression within a node of a file: all of it, or a part such as a placeholder.
 type snippet struct {
 	scope  *scope
 	src    string
@@ -37,15 +36,15 @@ type snippet struct {
 	offset int // of src in the node's value, in runes
 }
 
-// whole is the snippet of a node that is an expression.
+// whole returns the snippet of a node that is an expression.
 func whole(sc *scope, n *source.Node) snippet { return snippet{scope: sc, src: n.Value, node: n} }
 
-// at is the place in the file of a rune of the snippet.
+// at returns the position in the file of a rune of the snippet.
 func (s *snippet) at(rune int) source.Pos { return s.node.At(s.offset + rune) }
 
 func (s *snippet) pos(rune int) Pos { return s.scope.file.at(s.at(rune)) }
 
-// trimmed gives the runes of the snippet without the white space around it.
+// trimmed returns the runes of the snippet without surrounding white space.
 func (s *snippet) trimmed() (from, to int) {
 	const space = " \t\n\r"
 	left := strings.TrimLeft(s.src, space)

@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// resolver replaces the names of one leaf by the symbols they mean, and notes
-// what the leaf reads. It reports what it cannot resolve at the place of the name.
+// resolver replaces the names of one leaf with their symbols, and records what the leaf reads. It reports names that it
+// cannot resolve.
 type resolver struct {
 	c      *compiler
 	scope  *scope
@@ -21,19 +21,19 @@ type resolver struct {
 	syms   []*symbol
 	props  []string // names of fields
 	calls  []string // functions of the embedding program
-	vars   []string // that expr's own let has bound around the current node
+	vars   []string // bound by expr's own let around the current node
 	loops  int      // predicates around the current node
 	failed bool
 	to     reporter // nil reports nothing
 }
 
-// reporter takes what a resolver has to say about the runes of an expression.
+// reporter receives what a resolver reports about the runes of an expression.
 type reporter interface {
 	fail(from, to int, check, help, message string)
 	warn(from, to int, check, help, message string)
 }
 
-// silentResolver reports nothing: what it resolves was reported on before.
+// silentResolver returns a resolver for what was already reported on.
 func (c *compiler) silentResolver(sc *scope) *resolver { return &resolver{c: c, scope: sc} }
 
 func (r *resolver) fail(n ast.Node, check, help, message string) {
@@ -141,7 +141,7 @@ func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode) {
 		ast.Patch(n, &ast.MemberNode{Node: base, Property: prop})
 		return
 	}
-	if r.scope.open { // perhaps a field of a schema that was reported
+	if r.scope.open { // possibly a field of an invalid schema
 		ast.Patch(n, &ast.NilNode{})
 		r.failed = true
 		return
@@ -150,7 +150,7 @@ func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode) {
 	r.fail(id, check, help, message)
 }
 
-// unknown says what is wrong with a name that nothing has, and what to write.
+// unknown returns the finding on an unknown name, and what to write instead.
 func (r *resolver) unknown(name string) (check, help, message string) {
 	if members, ok := r.c.names.namespaces[name]; ok {
 		help = "write " + name + ".NAME"
@@ -204,7 +204,7 @@ func (r *resolver) unknown(name string) (check, help, message string) {
 	return "unknown-name", help, "unknown name " + quote(name)
 }
 
-// boolWord gives what yes, No and their like mean, or "".
+// boolWord returns the boolean that yes, No and similar words mean, or "".
 func boolWord(name string) string {
 	switch name {
 	case "yes", "Yes", "YES", "on", "On", "ON", "True", "TRUE":
@@ -217,7 +217,7 @@ func boolWord(name string) string {
 	return ""
 }
 
-// member resolves transcript.last, loop.repeats, env.HOME and their like.
+// member resolves transcript.last, loop.repeats, env.HOME and similar names.
 func (r *resolver) member(n *ast.Node, space string, prop *ast.StringNode) {
 	full := space + "." + prop.Value
 	if space != "env" && r.c.names.byName[full] == nil {
@@ -295,7 +295,7 @@ func (r *resolver) call(n *ast.Node, call *ast.CallNode) {
 	}
 }
 
-// isValue reports whether a name stands for something that is no function.
+// isValue reports whether a name is something other than a function.
 func (r *resolver) isValue(name string) bool {
 	_, space := r.c.names.namespaces[name]
 	return r.scope.symbols[name] != nil || r.scope.fields[name] != nil || r.c.names.byName[name] != nil || space

@@ -10,16 +10,15 @@ import (
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
-// Each line of rewordings is what a message of expr, which is terse and speaks of Go, becomes
-// for a user who writes policies: a pattern of the message, a text and a help, with tabs
-// between them. In text and help ${1} is a group of the pattern, ${q1} the same in quotes,
-// ${l1} in lower case, ${t1} the Go type that it names as users do. A line without help leaves
-// it to the lines below, which see its text; a line without text keeps the message.
+// Each line of rewordings maps a message of expr, which is terse and about Go, to one for users who write policies: a
+// pattern of the message, a text and a help, separated by tabs. In text and help ${1} is a group of the pattern, ${q1}
+// the same in quotes, ${l1} in lower case, ${t1} the users' name of a Go type. A line without help passes its text to
+// the lines below; a line without text keeps the message.
 //
 //go:embed rewordings.txt
 var rewordings string
 
-// reworder is made at the first error: a hook has none.
+// reworder is parsed at the first error: a hook has none.
 var reworder = sync.OnceValue(func() (lines []rewording) {
 	for line := range strings.Lines(rewordings) {
 		f := append(strings.Split(strings.TrimSuffix(line, "\n"), "\t"), "", "")
@@ -33,7 +32,7 @@ type rewording struct {
 	text, help string
 }
 
-// reword translates a message of expr. help says what to write, or is "".
+// reword returns a message of expr in users' terms, and what to write or "".
 func reword(message string) (text, help string) {
 	message, _, _ = strings.Cut(message, "\n")
 	message = strings.TrimSpace(strings.TrimPrefix(message, "compilation failed: "))
@@ -71,7 +70,7 @@ func reword(message string) (text, help string) {
 	return text, help
 }
 
-// typeWord names a Go type as users do.
+// typeWord returns the users' name of a Go type.
 func typeWord(t string) string {
 	switch strings.TrimSpace(t) {
 	case "string":
@@ -100,7 +99,7 @@ func typeWord(t string) string {
 	return strings.TrimSpace(t)
 }
 
-// plainTypes replaces what is left of Go in a message.
+// plainTypes replaces remaining Go types in a message.
 func plainTypes(s string) string {
 	return strings.NewReplacer(
 		"interface conversion: interface {} is nil, not ", "expected a value, got nothing where there should be ",
@@ -114,8 +113,8 @@ func plainTypes(s string) string {
 
 const unclosedBracket = "unclosed bracket"
 
-// refine moves a syntax error to where it comes from: the bracket, quote or comment
-// that is never closed, or all of an operator that other languages have.
+// refine moves a syntax error to its cause: the bracket, quote or comment that is never closed, or the whole of an
+// operator from another language.
 func refine(err *exprError, src string) *exprError {
 	runes := []rune(src)
 	switch {
@@ -146,7 +145,7 @@ func refine(err *exprError, src string) *exprError {
 	return err
 }
 
-// unclosed is where the quote or bracket stands, in runes, that is never closed, or -1.
+// unclosed returns the offset, in runes, of the quote or bracket that is never closed, or -1.
 func unclosed(src string) int {
 	if at := source.Unclosed(src); at >= 0 {
 		return utf8.RuneCountInString(src[:at])

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
-// pendingRule is a rule with the scope in which its expressions are read.
+// pendingRule is a rule with the scope of its expressions.
 type pendingRule struct {
 	decl  *ruleDecl
 	scope *scope
@@ -18,7 +18,7 @@ type pendingRule struct {
 func (c *compiler) checkRuleNames(rules []pendingRule) {
 	seen := make(map[string]*source.Node, len(rules))
 	for _, r := range rules {
-		if old := seen[r.name]; old != nil { // rules of one name stand in one file
+		if old := seen[r.name]; old != nil { // rules with equal names are in one file
 			c.errorf(r.scope, r.decl.name, "duplicate-name", "choose another name", "there is a rule %q already, at %s", r.name, r.scope.file.at(old.Start))
 			continue
 		}
@@ -76,7 +76,7 @@ func (c *compiler) finallyEntry(sc *scope, d finallyDecl) *finally {
 	return f
 }
 
-// finish determines what is known only when all rules are compiled.
+// finish determines what depends on all rules being compiled.
 func (c *compiler) finish() {
 	for _, f := range c.program.facts {
 		f.fix()
@@ -97,7 +97,7 @@ func (c *compiler) finish() {
 	}
 }
 
-// judged reports whether the rule names a judge.
+// judged reports whether the rule uses a judge.
 func (r *Rule) judged() (yes bool) {
 	readBy(r.when, map[*symbol]bool{}, func(s *symbol) {
 		yes = yes || (s.kind == factSymbol || s.kind == askSymbol) && s.fact.Source.Returns
@@ -105,7 +105,7 @@ func (r *Rule) judged() (yes bool) {
 	return yes
 }
 
-// readBy calls f for every symbol that a condition reads, itself or through lets.
+// readBy calls f for every symbol that a condition reads, also through lets.
 func readBy(root *cond, seen map[*symbol]bool, f func(*symbol)) {
 	root.walk(func(o *operand) {
 		for _, s := range o.syms {
@@ -121,7 +121,7 @@ func readBy(root *cond, seen map[*symbol]bool, f func(*symbol)) {
 	})
 }
 
-// fix prepares the arguments of a fact that are the same every time.
+// fix evaluates the arguments once if all are constant.
 func (f *Fact) fix() {
 	fixed := make([]string, len(f.handed))
 	for i, a := range f.handed {

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// schemaOf finds and compiles the schema of a fact.
+// schemaOf returns the compiled schema of a fact.
 func (c *compiler) schemaOf(sc *scope, n *source.Node) *schema.Schema {
 	s, err := c.findSchema(sc, n)
 	if err != nil {
@@ -22,7 +22,7 @@ func (c *compiler) schemaOf(sc *scope, n *source.Node) *schema.Schema {
 		return nil
 	}
 	if s != nil {
-		const perValue = 5 // a value of a schema is more work than one of the policy
+		const perValue = 5 // a value of a schema costs more than one of the policy
 		values, instructions := s.Size()
 		if !c.load.affords(perValue*values) || !c.engine.patterns.affords(instructions) {
 			c.errorf(sc, n, "too-big", "write shorter schemas and patterns", "the schemas of the policy are too large together")
@@ -41,8 +41,7 @@ func (c *compiler) schemaOf(sc *scope, n *source.Node) *schema.Schema {
 	return s
 }
 
-// findSchema gives the schema that a node holds or names. It is nil without an
-// error if the problem was reported.
+// findSchema returns the schema in a node or named by it. It is nil without an error if the problem was reported.
 func (c *compiler) findSchema(sc *scope, n *source.Node) (*schema.Schema, error) {
 	if n.Kind == source.Map || n.Tag == "!!bool" {
 		return schema.FromValue(sc.file.name, n.Decode())
@@ -67,7 +66,7 @@ func (c *compiler) findSchema(sc *scope, n *source.Node) (*schema.Schema, error)
 		name, _, _ := strings.Cut(stdpath.Base(at), ".")
 		if src, shipped := schema.Shipped(name); shipped && errors.Is(err, fs.ErrNotExist) {
 			c.errorf(sc, n, "schema", "write ralph:"+name+" for the schema that ships with ralph", "the schema cannot be used: %v", err)
-			return schema.Compile("ralph:"+name, src) // it is the one that is meant
+			return schema.Compile("ralph:"+name, src) // this is the intended one
 		}
 		return nil, err
 	}
@@ -77,8 +76,7 @@ func (c *compiler) findSchema(sc *scope, n *source.Node) (*schema.Schema, error)
 	return schema.Compile(at, f.src)
 }
 
-// schemaProblem says what is wrong with a schema, and at which node of n if it
-// stands in the policy.
+// schemaProblem describes a problem of a schema, and its node if the schema is in the policy.
 func schemaProblem(n *source.Node, err error) (at *source.Node, message, help string) {
 	var ce *schema.CompileError
 	if !errors.As(err, &ce) {
@@ -99,8 +97,7 @@ func schemaProblem(n *source.Node, err error) (at *source.Node, message, help st
 	return at, message, help
 }
 
-// keyAt finds the key that a pointer names in a schema that stands in the policy;
-// n itself if the schema is a file.
+// keyAt returns the key that a pointer names in a schema within the policy; n itself if the schema is a file.
 func keyAt(n *source.Node, pointer string) *source.Node {
 	at, key := n, n
 	for _, step := range schema.SplitPointer(pointer) {

@@ -8,30 +8,30 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// scope is what the expressions of one file can name: ralph's names, and the
-// params, facts and lets of that file. An included file has a scope of its own.
+// scope holds the names for the expressions of one file: ralph's names, and its params, facts and lets. An included
+// file has its own scope.
 type scope struct {
 	file    *file
 	names   *names
 	prefix  string // "" for the policy, "guard/" for an include
 	symbols map[string]*symbol
-	inline  *symbol                   // the fact whose fields are names too
-	fields  map[string]*schema.Schema // those fields: one whose name means something already stays behind the fact
-	open    bool                      // there is such a fact, but its schema cannot be used
-	starts  bool                      // of loop.start: it sees the names of start
+	inline  *symbol                   // the fact whose fields are also names
+	fields  map[string]*schema.Schema // those fields, except for names with another meaning
+	open    bool                      // there is an inline fact with an invalid schema
+	starts  bool                      // of loop.start, which has the names of start
 }
 
-// hides reports whether a declaration takes the place of ralph's own name or group.
+// hides reports whether a declaration replaces ralph's own name or group.
 func (s *scope) hides(name string) bool {
 	return s.names.young[name] && (s.symbols[name] != nil || s.fields[name] != nil)
 }
 
-// declared lists the names of the scope's own, for help.
+// declared returns the names declared in the scope, for help.
 func (s *scope) declared() []string {
 	return slices.AppendSeq(slices.Collect(maps.Keys(s.symbols)), maps.Keys(s.fields))
 }
 
-// named lists the names of the scope's symbols of a kind.
+// named returns the names of the scope's symbols of a kind.
 func (s *scope) named(kind symbolKind) []string {
 	var out []string
 	for name, sym := range s.symbols {
@@ -42,7 +42,7 @@ func (s *scope) named(kind symbolKind) []string {
 	return out
 }
 
-// facts lists the names of the scope's facts that are wanted; nil wants all.
+// facts returns the names of the scope's facts that wanted accepts; nil accepts all.
 func (s *scope) facts(wanted func(*Fact) bool) []string {
 	var out []string
 	for name, sym := range s.symbols {
@@ -53,8 +53,8 @@ func (s *scope) facts(wanted func(*Fact) bool) []string {
 	return out
 }
 
-// fieldOfFact says how to write a field without its fact: the facts that have a field of
-// this name; "" if none has.
+// fieldOfFact returns how to write a field that was used without its fact: with each fact that has such a field; "" if
+// none has.
 func (s *scope) fieldOfFact(name string) string {
 	facts := s.facts(func(f *Fact) bool { return f.sym != nil && f.sym.typ != nil && f.sym.typ.Fields[name] != nil })
 	slices.Sort(facts)

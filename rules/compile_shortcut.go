@@ -2,16 +2,14 @@ package rules
 
 import "github.com/expr-lang/expr/ast"
 
-// comparison is an operand that needs no machine: a path, or two sides and what
-// is between them. It says what expr would say, and nothing where that would take
-// more than a look: evaluate then reports false and the machine is asked.
+// comparison is an operand that needs no machine: a path, or two sides with an operator. It returns what expr would,
+// but reports false in all but simple cases, for which the machine is then used.
 type comparison struct {
 	op          string // "" if there is only a left side
 	left, right term
 }
 
-// comparisonOf gives the comparison that a resolved leaf is, or nil. plain is what
-// it is if it compares nothing.
+// comparisonOf returns a resolved leaf as a comparison, or nil. plain is the leaf if it compares nothing.
 func comparisonOf(n ast.Node, plain *term, t *table) *comparison {
 	if plain != nil {
 		return &comparison{left: *plain}

@@ -8,29 +8,29 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// symbolKind is where the value of a symbol comes from.
+// symbolKind is the origin of a symbol's value.
 type symbolKind uint8
 
 const (
 	factSymbol   symbolKind = iota
-	letSymbol               // evaluated from an expression: let, or a bound param
+	letSymbol               // the value of an expression: let, or a bound param
 	constSymbol             // a param with its value
 	nameSymbol              // one of ralph's names
 	memorySymbol            // a value of the memory
-	askSymbol               // missing(f) and its like
+	askSymbol               // missing(f) and similar
 )
 
-// symbol is one name that operands can read, with its slot in an evaluation.
+// symbol is a name that operands can read, with its slot in an evaluation.
 type symbol struct {
 	slot int
 	kind symbolKind
 	name string // as users write it
-	key  string // under which expressions find it
+	key  string // its name in expressions
 	typ  *schema.Schema
 	pos  Pos
 
 	fact   *Fact        // factSymbol, askSymbol
-	ask    string       // askSymbol: what is asked
+	ask    string       // askSymbol: the test
 	let    *let         // letSymbol
 	value  any          // constSymbol; memorySymbol: the default
 	memory *memoryValue // memorySymbol
@@ -43,13 +43,13 @@ type symbol struct {
 type memoryValue struct {
 	schema *schema.Schema
 	per    string
-	set    atomic.Bool // some effect changes it
+	set    atomic.Bool // some effect sets it
 }
 
 // let is an expression with a name.
 type let struct {
 	decl  letDecl
-	scope *scope // in which its names are looked up
+	scope *scope // the scope of its names
 	root  *cond
 	state letState
 }
@@ -62,8 +62,7 @@ const (
 	letDone
 )
 
-// table holds the symbols of a program. Rules compile in parallel and add names
-// as they meet them, so it is safe for concurrent use.
+// table holds the symbols of a program. It is safe for concurrent use, because rules compile in parallel and add names.
 type table struct {
 	mu      sync.RWMutex
 	byKey   map[string]*symbol
@@ -76,7 +75,7 @@ func (t *table) find(key string) *symbol {
 	return t.byKey[key]
 }
 
-// add gives the symbol with the key of s, which is s if there was none.
+// add returns the symbol with the key of s, and adds s if there was none.
 func (t *table) add(s *symbol) *symbol {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,14 +94,14 @@ func (t *table) size() int {
 	return len(t.symbols)
 }
 
-// all lists the symbols. Those that the policy declares come in its order.
+// all returns the symbols. Those that the policy declares are in its order.
 func (t *table) all() []*symbol {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return slices.Clone(t.symbols)
 }
 
-// nameSymbol gives the symbol of one of ralph's names, made at its first use.
+// nameSymbol returns the symbol of one of ralph's names, and creates it when first used.
 func (c *compiler) nameSymbol(name string) *symbol {
 	key := name
 	if c.names.young[name] {
@@ -126,10 +125,10 @@ func (c *compiler) nameSymbol(name string) *symbol {
 	return s
 }
 
-// nameKey is the key of a name that a policy may declare too, in another file of its own.
+// nameKey returns the key of a name that another file may declare for itself.
 func nameKey(name string) string { return name + "()" }
 
-// askSymbol gives the symbol of missing(fact) or its like, made at its first use.
+// askSymbol returns the symbol of missing(fact) or similar, and creates it when first used.
 func (c *compiler) askSymbol(ask string, fact *symbol) *symbol {
 	fact.used.Store(true)
 	key := ask + "(" + fact.key + ")"

@@ -9,9 +9,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
-// text is a template, or a list of parts. It compiles when it is first rendered,
-// because most texts of a policy are never needed by a hook that runs once; check
-// compiles them all.
+// text is a template, or a list of parts. It compiles when it is first rendered, because a hook that runs once never
+// needs most texts of a policy; check compiles all of them.
 type text struct {
 	scope *scope
 	node  *source.Node
@@ -20,10 +19,9 @@ type text struct {
 	parts []passage
 }
 
-// passage is a part of a text: literal text with ${expr} placeholders. It is left out
-// unless all its conditions are true.
+// passage is a part of a text: a literal with ${expr} placeholders. It is omitted unless all its conditions are true.
 type passage struct {
-	when []*cond // nil is one that cannot be compiled
+	when []*cond // nil is a condition that does not compile
 	segs []segment
 }
 
@@ -49,7 +47,7 @@ func passages(n *source.Node, f func(when []*source.Node, template *source.Node)
 	}
 }
 
-// segments are those of all parts, as far as t is compiled.
+// segments returns those of all parts compiled so far.
 func (t *text) segments() []segment {
 	var out []segment
 	if t != nil {
@@ -60,22 +58,22 @@ func (t *text) segments() []segment {
 	return out
 }
 
-// written is the text as the policy has it, without the conditions of its parts.
+// written returns the text as the policy has it, without the conditions of its parts.
 func (t *text) written() string {
 	var parts []string
 	passages(t.node, func(_ []*source.Node, n *source.Node) { parts = append(parts, strings.TrimRight(n.Value, " \t\r\n")) })
 	return strings.Join(parts, "\n")
 }
 
-// segment is a literal, or a hole if literal is empty and hole or broken is set.
+// segment is a literal, or a placeholder if hole or broken is set.
 type segment struct {
-	literal string // of a text: at most one line, with its end
-	solid   bool   // the literal has something to show
+	literal string // at most one line, with its end
+	solid   bool   // the literal is not blank
 	ends    bool   // the literal ends a line
 	hole    *cond
-	src     string // of the hole
-	broken  bool   // the hole could not be compiled
-	number  bool   // its value is one
+	src     string // of the placeholder
+	broken  bool   // the placeholder does not compile
+	number  bool   // its value must be a number
 }
 
 // constant reports whether params alone determine a segment.
@@ -87,17 +85,17 @@ func (s *segment) constant() bool {
 	return !reads
 }
 
-// hole is where a ${…} stands in a template, in runes of the template.
+// hole is a ${…} in a template, with offsets in runes.
 type hole struct {
-	literal  string // what stands before it, unescaped
+	literal  string // the literal before it, unescaped
 	src      string
 	offset   int // of src
 	unclosed bool
-	last     bool // there is no hole, only the trailing literal
+	last     bool // no placeholder, only the trailing literal
 }
 
-// splitTemplate finds the holes of a template. A hole ends at the brace that
-// matches its first one, outside of quotes. $${ is a literal ${.
+// splitTemplate returns the placeholders of a template. A placeholder ends at the brace that matches its first one,
+// outside of quotes. $${ is a literal ${.
 func splitTemplate(s string) []hole {
 	var holes []hole
 	var lit strings.Builder
@@ -206,7 +204,7 @@ func (c *compiler) fill(t *text) {
 	})
 }
 
-// lines splits the literals among segments at the ends of lines.
+// lines splits the literals of segments at line ends.
 func lines(segs []segment) []segment {
 	out := make([]segment, 0, len(segs))
 	for _, s := range segs {
@@ -220,7 +218,7 @@ func lines(segs []segment) []segment {
 	return out
 }
 
-// findExplained notes the facts whose problem an operand shows.
+// findExplained records the facts whose problem an operand shows.
 func (o *operand) findExplained() {
 	readBy(&cond{op: leaf, operand: o}, map[*symbol]bool{}, func(s *symbol) {
 		if s.kind == askSymbol && s.ask == "problem" {
@@ -229,13 +227,13 @@ func (o *operand) findExplained() {
 	})
 }
 
-// compiled returns the parts of t, compiling them at the first call.
+// compiled returns the parts of t, which it compiles at the first call.
 func (p *Program) compiled(t *text) []passage {
 	t.once.Do(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		reported := p.compiler.diags
-		p.compiler.diags = new(Diagnostics) // check reports them; here the text degrades
+		p.compiler.diags = new(Diagnostics) // check reports the errors; a text works without its invalid parts
 		p.compiler.fill(t)
 		p.compiler.diags = reported
 	})

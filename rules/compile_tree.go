@@ -61,9 +61,8 @@ func children(n ast.Node, f func(*ast.Node)) {
 	}
 }
 
-// spanOf gives the runes of src that n and all below it cover. The location of a
-// node is that of its operator or name, so the ends are found among its children
-// and by closing what brackets they leave open.
+// spanOf returns the runes of src that n and its descendants cover. A node's location is that of its operator or name,
+// so the ends come from its children and from closing the brackets that they leave open.
 func spanOf(src []rune, n ast.Node) (from, to int) {
 	from, to = n.Location().From, n.Location().To
 	eachNode(n, func(within ast.Node) {
@@ -80,8 +79,8 @@ func spanOf(src []rune, n ast.Node) (from, to int) {
 	return from, closeBrackets(src, from, to)
 }
 
-// emptyCall gives where the brackets of a call without arguments end, whose function ends at to;
-// to if there are none.
+// emptyCall returns the end of the brackets of a call without arguments, whose function ends at to; to if there are
+// none.
 func emptyCall(src []rune, to int) int {
 	open := false
 	for i := to; i < len(src); i++ {
@@ -97,7 +96,7 @@ func emptyCall(src []rune, to int) int {
 	return to
 }
 
-// openBrackets gives where the brackets begin that src closes between from and to, and that stand right before from.
+// openBrackets returns the beginning of the brackets right before from that src closes between from and to.
 func openBrackets(src []rune, from, to int) int {
 	missing := 0
 	unquoted(src[:to], from, func(_, depth int) bool {
@@ -116,7 +115,7 @@ func openBrackets(src []rune, from, to int) int {
 	return start
 }
 
-// closeBrackets gives where the brackets end that src opens between from and to, to if all are closed there.
+// closeBrackets returns the end of the brackets that src opens between from and to, or to if all are closed.
 func closeBrackets(src []rune, from, to int) int {
 	end, open := to, 0
 	unquoted(src, from, func(i, depth int) bool {
@@ -132,8 +131,8 @@ func closeBrackets(src []rune, from, to int) int {
 	return end
 }
 
-// unquoted calls visit for each character of an expression from an index on that does not stand within a text, until visit is
-// false. depth is how many brackets are open behind the character; it is negative where more are closed than opened.
+// unquoted calls visit for each character from an index on that is not in a string literal, until visit returns false.
+// depth is the number of brackets open after the character, negative if more are closed than opened.
 func unquoted[T byte | rune](src []T, from int, visit func(i, depth int) bool) {
 	depth := 0
 	var quoted T
@@ -161,13 +160,13 @@ func unquoted[T byte | rune](src []T, from int, visit func(i, depth int) bool) {
 	}
 }
 
-// eachNode calls f with n and all within.
+// eachNode calls f with n and its descendants.
 func eachNode(n ast.Node, f func(ast.Node)) {
 	f(n)
 	children(n, func(c *ast.Node) { eachNode(*c, f) })
 }
 
-// literalCall returns the function and the argument of a call with one literal string, else "".
+// literalCall returns the function and argument of a call with one literal string, or "".
 func literalCall(n ast.Node) (name, argument string) {
 	if call, ok := n.(*ast.CallNode); ok && len(call.Arguments) == 1 {
 		id, _ := call.Callee.(*ast.IdentifierNode)
@@ -178,7 +177,7 @@ func literalCall(n ast.Node) (name, argument string) {
 	return "", ""
 }
 
-// nodesOf counts a node and all within.
+// nodesOf counts a node and its descendants.
 func nodesOf(n ast.Node) (count int) {
 	eachNode(n, func(ast.Node) { count++ })
 	return count

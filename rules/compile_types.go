@@ -11,9 +11,8 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// typeOf gives the schema type of a resolved expression where it is plain: a
-// chain of members, or a builtin that keeps or takes the elements of a list.
-// elems are the element types of the predicates around it. nil means unknown.
+// typeOf returns the schema type of a plain expression: a chain of members, or a builtin that keeps or takes the
+// elements of a list. elems are the element types of the surrounding predicates. nil means unknown.
 func (r *resolver) typeOf(n ast.Node, elems []*schema.Schema) *schema.Schema {
 	switch t := n.(type) {
 	case *ast.IdentifierNode:
@@ -73,8 +72,8 @@ func elementOf(t *schema.Schema) *schema.Schema {
 	return t.Elem
 }
 
-// declares reports whether a field may be named: it is declared, or the type says
-// nothing of its fields, or says what others are like.
+// declares reports whether a field may be named: it is declared, or the type declares no fields, or describes further
+// ones.
 func declares(t *schema.Schema, name string) bool {
 	return t == nil || len(t.Fields) == 0 || t.Extra != nil || t.Fields[name] != nil
 }
@@ -94,8 +93,8 @@ func hasListOf(t *schema.Schema, name string) bool {
 
 func fieldNames(t *schema.Schema) []string { return slices.Collect(maps.Keys(t.Fields)) }
 
-// checkTypes finds what expr's checker does not: fields that are not declared,
-// with the nearest name, and comparisons with a value that an enum never has.
+// checkTypes reports what expr's checker does not: undeclared fields, with the nearest name, and comparisons with a
+// value that an enum never has.
 func (r *resolver) checkTypes(n ast.Node, elems []*schema.Schema) {
 	switch t := n.(type) {
 	case *ast.MemberNode:
@@ -148,7 +147,7 @@ func (r *resolver) checkTypes(n ast.Node, elems []*schema.Schema) {
 	children(n, func(c *ast.Node) { r.checkTypes(*c, elems) })
 }
 
-// meantField guesses which declared field another name stands for.
+// meantField guesses the declared field that a name stands for.
 func meantField(name string, declared []string) string {
 	if other := otherField(name, declared); other != "" {
 		return "did you mean " + quote(other) + "?"
@@ -156,7 +155,7 @@ func meantField(name string, declared []string) string {
 	return nearest.DidYouMean(name, declared)
 }
 
-// checkEnum reports a literal that the other side can never be.
+// checkEnum reports a literal that the other side never equals.
 func (r *resolver) checkEnum(side, literal ast.Node, elems []*schema.Schema) {
 	var v any
 	switch l := literal.(type) {
@@ -175,8 +174,8 @@ func (r *resolver) checkEnum(side, literal ast.Node, elems []*schema.Schema) {
 	}
 }
 
-// checkNil reports a comparison with nil of what is never nil: a fact, or a field
-// with a default. Elements of lists may be out of range, so they are left alone.
+// checkNil reports a comparison with nil of what is never nil: a fact, or a field with a default. It skips elements of
+// lists, which may be out of range.
 func (r *resolver) checkNil(side, other ast.Node) {
 	if _, ok := other.(*ast.NilNode); !ok {
 		return
@@ -187,7 +186,7 @@ func (r *resolver) checkNil(side, other ast.Node) {
 	}
 	t := s.typ
 	for _, step := range path {
-		if step == "*" || isIndex(step) || t != s.typ && maybeNil(t) { // nil because what holds it is
+		if step == "*" || isIndex(step) || t != s.typ && maybeNil(t) { // nil because its container is
 			return
 		}
 		t = fieldOf(t, step)
@@ -213,7 +212,7 @@ func allows(t *schema.Schema, v any) bool {
 	return within && (len(t.Enum) == 0 || slices.Contains(t.Enum, v)) || t.HasDefault && t.Default == v
 }
 
-// rangeOf says which values a type allows.
+// rangeOf describes the values that a type allows.
 func rangeOf(t *schema.Schema) string {
 	switch {
 	case len(t.Enum) > 0:
@@ -236,7 +235,7 @@ func enumWords(t *schema.Schema) []string {
 	return words
 }
 
-// literalText writes a literal as messages show it.
+// literalText returns a literal as messages show it.
 func literalText(v any) string {
 	if s, ok := v.(string); ok {
 		return quote(s)

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// Uses gives everything that the policy can touch, whatever the facts say.
+// Uses returns everything that the policy may touch, independent of the facts.
 func (p *Program) Uses() Uses {
 	if p = p.whole(); p.table == nil {
 		return Uses{}
@@ -40,7 +40,7 @@ func (p *Program) findUses() Uses {
 	}
 	for _, r := range p.rules {
 		for _, e := range r.then {
-			if e.kind != RememberEffect { // it touches nothing
+			if e.kind != RememberEffect { // it touches nothing else
 				u.Effects = append(u.Effects, Use{cmp.Or(e.verb, string(e.kind)), e.pos})
 			}
 		}
@@ -59,12 +59,12 @@ func (p *Program) findUses() Uses {
 	return u
 }
 
-// note adds what an operand touches.
+// note adds what an operand uses.
 func (u *Uses) note(o *operand) {
 	at := o.pos()
 	for _, s := range o.syms {
 		switch {
-		case s.kind != nameSymbol || s.info.Memory || s.name == vocab.Now || strings.HasPrefix(s.name, "start."): // no fact of the world
+		case s.kind != nameSymbol || s.info.Memory || s.name == vocab.Now || strings.HasPrefix(s.name, "start."): // not a fact about the world
 		case s.info.called():
 			u.Functions = append(u.Functions, Use{s.name, at})
 		default:
@@ -79,7 +79,7 @@ func (u *Uses) note(o *operand) {
 	}
 }
 
-// checkAllowed reports what the policy may not touch.
+// checkAllowed reports what the policy uses without permission.
 func (c *compiler) checkAllowed() {
 	p := c.program
 	if p.allow = c.load.cfg.Allow; p.allow == nil {
@@ -92,7 +92,7 @@ func (c *compiler) checkAllowed() {
 				return
 			}
 			if anyMatches(allowed, u.Name) || what == "path" && strings.Contains(u.Name, "${") ||
-				what == "function" && strings.Contains(u.Name, ".") && anyMatches(p.allow.Names, u.Name) { // transcript.passed is a name too
+				what == "function" && strings.Contains(u.Name, ".") && anyMatches(p.allow.Names, u.Name) { // transcript.passed is also a name
 				continue
 			}
 			help := nearest.DidYouMean(u.Name, allowed)
@@ -115,7 +115,7 @@ func (c *compiler) checkAllowed() {
 	check(all.Paths, p.allow.Paths, "path")
 }
 
-// allowsPath reports whether a path that is known now lies within the capabilities.
+// allowsPath reports whether a known path is within the capabilities.
 func (p *Program) allowsPath(path string) bool {
 	return p.allow == nil || anyMatches(p.allow.Paths, path)
 }
@@ -125,7 +125,7 @@ func asksPaths(name string) bool {
 	return name == vocab.Exists || name == vocab.IsDir || name == vocab.AnyFile
 }
 
-// constantPaths gives the paths that a leaf asks about, as far as they are constants.
+// constantPaths returns the constant paths that a leaf tests.
 func constantPaths(n ast.Node) (paths []string) {
 	eachNode(n, func(n ast.Node) {
 		if name, path := literalCall(n); asksPaths(name) {
