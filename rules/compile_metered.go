@@ -22,7 +22,7 @@ const (
 	argumentKey = "argument()" // argument()(meter, value) returns an argument of a method
 )
 
-// meteredFunction is a function that expressions call with the meter before its arguments.
+// meteredFunction returns a function that expressions call with the meter before its arguments.
 func meteredFunction(name string, f func(m *meter, args []any) (any, error), types ...reflect.Type) *builtin.Function {
 	return &builtin.Function{Name: name, Types: types, Func: func(args ...any) (any, error) { return f(args[0].(*meter), args[1:]) }}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/ralph-sdk/ralph/internal/form"
 )
 
-// Pos is a place in a policy file. Line and Col count from 1, Col in runes of
-// the line. The zero Pos means that the place is not known.
+// Pos is a position in a policy file. Line and Col count from 1, Col in runes of the line. The zero Pos is an unknown
+// position.
 type Pos struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Col  int    `json:"col"`
 }
 
-// String gives the compiler form file:line:col.
+// String returns the position as compilers print it: file:line:col.
 func (p Pos) String() string {
 	if p.Line == 0 {
 		return p.File
@@ -28,20 +28,19 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
 }
 
-// Severity reports whether a finding keeps a policy from being loaded.
+// Severity is how serious a finding is: an error keeps a policy from being loaded.
 type Severity uint8
 
-// The severities. The zero Severity is Error, so that a diagnostic that forgets
-// to say is not overlooked.
+// The severities. The zero Severity is Error, so that a diagnostic without a severity is not overlooked.
 const (
 	Error   Severity = iota // the policy cannot be used
-	Warning                 // the policy can be used, but probably does not mean this
-	Info                    // the policy is well, and could be better
+	Warning                 // the policy can be used, but is probably not meant so
+	Info                    // the policy is correct and could be better
 )
 
 var severities = [...]string{Error: "error", Warning: "warning", Info: "info"}
 
-// String gives the name that is printed.
+// String returns the printed name.
 func (s Severity) String() string {
 	if int(s) >= len(severities) {
 		s = Error
@@ -49,7 +48,7 @@ func (s Severity) String() string {
 	return severities[s]
 }
 
-// severityOf is the severity of a check.
+// severityOf returns the severity of a check.
 func severityOf(id string) Severity {
 	for _, c := range form.Checks() {
 		if c.ID == id {
@@ -62,7 +61,7 @@ func severityOf(id string) Severity {
 // MarshalText writes the severity as its name, for JSON.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Related is another place that a diagnostic speaks of.
+// Related is another position that a diagnostic refers to.
 type Related struct {
 	Pos     Pos    `json:"pos"`
 	Message string `json:"message"`
@@ -70,23 +69,23 @@ type Related struct {
 
 // Diagnostic is one finding about a policy.
 type Diagnostic struct {
-	Pos      Pos       `json:"pos"`      // first character of what is meant
-	End      Pos       `json:"end"`      // just behind its last character
+	Pos      Pos       `json:"pos"`      // the first character
+	End      Pos       `json:"end"`      // just after the last character
 	Severity Severity  `json:"severity"` //
-	Check    string    `json:"check"`    // id of the check, such as unknown-key
+	Check    string    `json:"check"`    // ID of the check, such as unknown-key
 	Message  string    `json:"message"`  // what is wrong and what was expected, lower case
 	Help     string    `json:"help,omitempty"`
 	Related  []Related `json:"related,omitempty"`
 	Line     string    `json:"line,omitempty"` // the source line at Pos
 
-	// Witness is a state that shows a finding about the policy as a whole: the JSON
-	// of a [Witness]. nil if there is none to show.
+	// Witness is a state that demonstrates a finding about the policy as a whole: the JSON of a [Witness]. nil if there
+	// is none.
 	Witness json.RawMessage `json:"witness,omitempty"`
 
-	cause error // what Err unwraps to, if anything
+	cause error // for Err to unwrap to; may be nil
 }
 
-// String gives the one-line form: file:line:col: message [check].
+// String returns the diagnostic on one line: file:line:col: message [check].
 func (d Diagnostic) String() string {
 	sev := ""
 	if d.Severity != Error {
@@ -95,13 +94,12 @@ func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s: %s%s [%s]", d.Pos, sev, d.Message, d.Check)
 }
 
-// Diagnostics are all findings of one load, sorted by place; nil means that nothing
-// was found. They are no error: most findings are advice. [Diagnostics.Err] is one.
+// Diagnostics are all findings of one load, sorted by position; nil if there are none. Most findings are advice; use
+// [Diagnostics.Err] to get the errors.
 type Diagnostics []Diagnostic
 
-// Err gives the findings that keep the policy from being used, as one error with a
-// line for each: file:line:col: message. It is nil if there is none, and unwraps to
-// the causes, such as [io/fs.ErrNotExist] and the error of a context.
+// Err returns the findings that are errors as one error with a line for each: file:line:col: message. It returns nil if
+// there are none. The error unwraps to the causes, such as [io/fs.ErrNotExist] or the error of a context.
 func (ds Diagnostics) Err() error {
 	var e loadError
 	for _, d := range ds {
@@ -127,15 +125,15 @@ type loadError struct {
 func (e *loadError) Error() string   { return strings.Join(e.lines, "\n") }
 func (e *loadError) Unwrap() []error { return e.causes }
 
-// bug reports a panic of ralph's own.
+// bug reports a panic in ralph's own code.
 func bug(file string, r any) Diagnostic {
 	return Diagnostic{Pos: Pos{File: file}, Check: "internal", Message: fmt.Sprintf("internal error: %v", r), Help: "please report it, with the policy"}
 }
 
-// maxFindings is how many findings a load reports: more do not help.
+// maxFindings bounds the findings of a load.
 const maxFindings = 250
 
-// full reports whether another finding is left out. One error is kept in any case.
+// full reports whether to drop another finding. The first error is always kept.
 func (ds Diagnostics) full(s Severity) bool {
 	return len(ds) >= maxFindings && (s != Error || ds.hasErrors())
 }
@@ -145,9 +143,9 @@ func (ds Diagnostics) hasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// sorted orders findings by file, place and check, and drops repeated ones.
+// sorted orders findings by file, position and check, and drops duplicates.
 func (ds Diagnostics) sorted() Diagnostics {
-	for i := range ds { // values that messages quote may hold anything
+	for i := range ds { // quoted values may contain anything
 		ds[i].Message = strings.Map(visible, ds[i].Message)
 		ds[i].Help = strings.Map(visible, ds[i].Help)
 	}
@@ -165,8 +163,8 @@ func (ds Diagnostics) sorted() Diagnostics {
 	})
 }
 
-// Format renders the findings as a compiler does: the one-line form, the source
-// line, a line of carets under the span, and the help.
+// Format renders the findings as a compiler does: the one-line form, the source line, carets under the range, and the
+// help.
 //
 //	speckit.yaml:37:17: unknown field "phaze" in state [unknown-field]
 //	   |
@@ -209,7 +207,7 @@ func (d Diagnostic) format(b *strings.Builder) {
 	}
 }
 
-// visible replaces what would move the cursor of a terminal.
+// visible replaces characters that would move a terminal's cursor.
 func visible(r rune) rune {
 	switch {
 	case r == '\t':
@@ -220,8 +218,8 @@ func visible(r rune) rune {
 	return r
 }
 
-// window cuts a long line down to what is around a column, which it gives anew,
-// counted from 1 with the space that precedes the line.
+// window returns the part of a long line around a column, and the new column, counted from 1 with the space that
+// precedes the line.
 func window(line []rune, col int) ([]rune, int) {
 	const before, behind = 60, 100
 	col = max(1, min(col, len(line)+1))

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// display writes a value as texts and paths show it.
+// display returns a value as texts and paths show it.
 func display(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -22,8 +22,7 @@ func display(v any) string {
 	return string(appendDisplay(nil, v))
 }
 
-// appendDisplay writes a value behind b: nil as nothing, a list as one item a
-// line, an object as JSON.
+// appendDisplay appends a value to b: nil as nothing, a list as one item a line, an object as JSON.
 func appendDisplay(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -56,8 +55,7 @@ func appendDisplay(b []byte, v any) []byte {
 	return b
 }
 
-// asJSON writes a value as JSON, with <, > and & as they are: it is for users
-// and agents, not for web pages.
+// asJSON returns a value as JSON, without escaping <, > and &: it is for users and agents, not for web pages.
 func asJSON(v any) string {
 	if b := jsontext.Encode(v); b != nil {
 		return string(b)
@@ -65,7 +63,7 @@ func asJSON(v any) string {
 	return fmt.Sprint(v)
 }
 
-// short cuts a value down to what a trace can show.
+// short truncates a value to what a trace shows.
 func short(v any) any {
 	const most = 120
 	switch v := v.(type) {
@@ -83,7 +81,7 @@ func short(v any) any {
 	case time.Time:
 		return v.Format(time.RFC3339)
 	}
-	head, _ := beginning(v, most+1) // a list may be long, and only its beginning is shown
+	head, _ := beginning(v, most+1) // a list may be long; only its beginning is shown
 	b, err := json.Marshal(head)
 	if err != nil {
 		return fmt.Sprintf("(%T)", v)
@@ -94,8 +92,7 @@ func short(v any) any {
 	return json.RawMessage(b)
 }
 
-// beginning gives v, or as much of it as fills n bytes of JSON where it is longer,
-// and how many of these bytes v leaves.
+// beginning returns v truncated to n bytes of JSON, and how many of these bytes remain.
 func beginning(v any, n int) (head any, left int) {
 	switch v := v.(type) {
 	case string:
@@ -111,7 +108,7 @@ func beginning(v any, n int) (head any, left int) {
 		}
 		return out, n
 	case map[string]any:
-		if len(v) > max(n, 0) { // sorting it would take long, and all of it is not shown anyway
+		if len(v) > max(n, 0) { // sorting it would take long, and not all of it is shown anyway
 			return fmt.Sprintf("(%d fields)", len(v)), -1
 		}
 		out := make(map[string]any)
@@ -126,7 +123,7 @@ func beginning(v any, n int) (head any, left int) {
 	return v, n - 1
 }
 
-// kindOf names the kind of a value for messages.
+// kindOf returns the kind of a value for messages.
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:
@@ -145,7 +142,7 @@ func kindOf(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// elements gives the items of a list of any type; nil has none.
+// elements returns the items of a list of any type; nil has none.
 func elements(v any) ([]any, error) {
 	switch v := v.(type) {
 	case nil:
@@ -172,8 +169,7 @@ func inCode(s string) string {
 	return "`" + cut(s, 60) + "`"
 }
 
-// cut shortens s to n characters, the last of them an ellipsis. Characters are
-// runes: expr's own slices count bytes and would tear letters apart.
+// cut shortens s to n runes including an ellipsis. expr's own slices count bytes and would split characters.
 func cut(s string, n int) string {
 	if n <= 0 {
 		return ""
@@ -182,7 +178,7 @@ func cut(s string, n int) string {
 		return s
 	}
 	count := 0
-	last := 0 // byte offset of the n-th rune
+	last := 0 // byte offset of rune n
 	for i := range s {
 		if count == n-1 {
 			last = i
@@ -195,6 +191,5 @@ func cut(s string, n int) string {
 	return s
 }
 
-// maxText bounds a rendered text, in bytes: a hole can show a whole file, and a
-// text can have many holes.
+// maxText bounds a rendered text, in bytes: one placeholder can show a whole file, and a text can have many.
 const maxText = 1 << 20

@@ -1,9 +1,8 @@
-// Package rules is the policy language: it reads a policy, checks it, and decides by
-// it whether an agent that is about to stop may stop.
+// Package rules implements the policy language: it loads and checks policies, and decides whether an agent that is
+// about to stop must continue.
 //
-// A policy is a YAML file. It names facts, and tries rules over them in order; a rule
-// holds when its expression is true, and the first that says continue or stop
-// decides:
+// A policy is a YAML file. It declares facts and rules. Rules are tried in order; a rule holds if its condition is
+// true, and the first one with continue or stop decides:
 //
 //	ralph: 1
 //	facts:
@@ -20,32 +19,26 @@
 //	    when: done < total
 //	    continue: Go on with task ${done + 1} of ${total}
 //
-// [Load] makes a [Program] of it, and [Program.Eval] a [Verdict]. Over a state.json
-// that holds {"done": 3, "total": 5}, the first rule is tried and does not hold, the
-// second one holds, and the verdict is to continue, with the reason "Go on with task
-// 4 of 5". What Eval knows of the world it asks of a [Facts].
+// [Load] compiles it into a [Program], and [Program.Eval] returns a [Verdict]. If state.json contains {"done": 3,
+// "total": 5}, the first rule does not hold, the second one does, and the verdict is to continue, with the reason "Go
+// on with task 4 of 5". Eval gets facts from the [Facts] that you pass.
 //
 // The package promises that
 //
-//   - Load reports everything that is wrong with a policy, at its file, line and
-//     column, and says what to write instead: names and fields that do not exist,
-//     values that an enum never has, types that do not go together, circles.
-//   - Eval never fails and never panics. What cannot be evaluated is unknown; an
-//     error fails safe and is reported, and a bug lets the agent stop. The zero
-//     Verdict is to stop.
-//   - Eval is one pure step: facts, event, time and [Memory] go in, a verdict and the
-//     next Memory come out. If the memory comes back with the next event, limits,
-//     streaks and unless_repeated hold.
-//   - A fact is gathered at most once, and only when an operand that names it is
-//     reached.
-//   - A policy within the [LoadLimits] loads in bounded time, and each evaluation ends
-//     within its [Budget] or when its context is done.
-//   - A Program is immutable, and safe for use by many goroutines at once.
+//   - Load reports all errors of a policy with file, line and column, and suggests what to write instead: unknown names
+//     and fields, values that an enum never has, mismatched types, cycles.
+//   - Eval never fails and never panics. An expression that cannot be evaluated is unknown or an error; errors are
+//     reported, and on any doubt the agent may stop. The zero Verdict is to stop.
+//   - Eval is a pure function of facts, event, time and [Memory]; the verdict has the next Memory. Limits, streaks and
+//     unless_repeated work if you pass that to the next Eval.
+//   - A fact is gathered at most once, and only when an operand that names it is reached.
+//   - A policy within the [LoadLimits] loads in bounded time, and each evaluation ends within its [Budget] or when its
+//     context is done.
+//   - A Program is immutable, and safe for concurrent use.
 //
-// It leaves out everything that touches the world: it opens no file but the policy's
-// own through an [io/fs.FS], starts nothing, knows no host, and keeps no memory. Package
-// loop stands between the rules and the world; it applies the effects that a verdict
-// only describes.
+// The package reads the policy's files through an [io/fs.FS] and touches nothing else: it starts no process, knows no
+// host, and stores no memory. Package loop does that; it gathers the facts and applies the effects that a verdict only
+// describes.
 //
-// Start with Load, and with [Diagnostics.Format] for what it has to say.
+// Start with [Load], and print its findings with [Diagnostics.Format].
 package rules

@@ -6,8 +6,8 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// workOut makes an Effect of an effect. skip says why it is left out, without
-// harm to the verdict; broken says why the verdict cannot be followed.
+// workOut returns the Effect of an effect. skip says why it is omitted without affecting the verdict; broken says why
+// the verdict cannot be followed.
 func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken sentence) {
 	outer := ev.quoted
 	ev.quoted = false
@@ -41,7 +41,7 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken sentence) {
 	ev.quoted = v.masked
 	out = Effect{Kind: e.kind, Fact: f.Name, Source: f.Source.Name, File: v.Path, Version: v.Version}
 	absent := v.Status == Missing || v.defaulted
-	// Only a file that is not there begins as the default: what cannot be read stays as it is.
+	// Only a missing file starts with the default: one that cannot be read stays unchanged.
 	out.Create = e.kind == SetEffect && v.defaulted && v.Quiet && v.Version == "" && v.Path != "" && f.Source.File
 	switch {
 	case e.kind == SetEffect && absent && !out.Create:
@@ -76,7 +76,7 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken sentence) {
 	return out, skip, broken
 }
 
-// namesIn are the names of fields in a path that was found.
+// namesIn returns the field names of a path.
 func namesIn(path []any) (fields []string) {
 	for _, step := range path {
 		if name, ok := step.(string); ok {
@@ -86,7 +86,7 @@ func namesIn(path []any) (fields []string) {
 	return fields
 }
 
-// valueAt is what stands at a path that was found.
+// valueAt returns the value at an existing path.
 func valueAt(v any, path []any) any {
 	for _, step := range path {
 		switch step := step.(type) {
@@ -100,7 +100,7 @@ func valueAt(v any, path []any) any {
 	return v
 }
 
-// verb makes an effect of the embedding program.
+// verb returns an effect of the embedding program.
 func (ev *evaluation) verb(e *effect) (out Effect, skip, broken sentence) {
 	out = Effect{Kind: VerbEffect, Verb: e.verb}
 	out.Value, _, _ = ev.fill(e.args, func(t *text) (any, bool, error) { return ev.render(t), true, nil })
@@ -115,7 +115,7 @@ func (ev *evaluation) verb(e *effect) (out Effect, skip, broken sentence) {
 	return out, skip, broken
 }
 
-// fill fills in a template; text returns the value of a text, and whether it is left out.
+// fill fills in a template; text returns the value of a string, and whether to keep it.
 func (ev *evaluation) fill(t *template, text func(*text) (any, bool, error)) (value any, ok bool, err error) {
 	ev.meter.charge(1 + keySteps)
 	fields, list := map[string]any{}, []any{}
@@ -186,7 +186,7 @@ func (ev *evaluation) target(e *effect, at any) (path []any, skip, broken senten
 	return path, skip, broken
 }
 
-// indexText says what stands where an index should.
+// indexText returns an invalid index for messages.
 func indexText(v any) string {
 	if f, ok := v.(float64); ok {
 		return display(f)

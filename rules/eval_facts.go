@@ -10,28 +10,24 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// Facts is the one seam between a policy and the world. Real files, literals of
-// a test and a recorded decision all implement it. The evaluator asks for each
-// fact and name at most once, only when an operand that needs it is reached, and
+// Facts is the only connection between a policy and the world. Real files, a test's literals and a recorded decision
+// all implement it. Eval asks for each fact and name at most once, only when it reaches an operand that needs it, and
 // from one goroutine.
 type Facts interface {
-	// Fact gathers one declared fact. args are its rendered arguments: the path
-	// or pattern of a file source, the argument list of exec, one text otherwise.
-	// Behind them stand the options that have holes, see [Fact.Split]. They must not
-	// be changed.
+	// Fact returns the value of a declared fact. args are its arguments with placeholders filled in: the path or
+	// pattern of a file source, the words of exec, otherwise one string. Options with placeholders follow; [Fact.Split]
+	// separates them. Fact must not modify args.
 	Fact(ctx context.Context, decl *Fact, args []string) Value
 
-	// Name gives the value of one of ralph's own names, see docs/reference/names.md. Names with
-	// members are asked for by their whole path ("transcript.last", "env.HOME").
-	// nil stands for the zero value of its type; anything else converts as in
-	// [ValueOf], and a name that is called takes a func of the shape that [Names]
-	// gives. now and the names of loop are not asked for: they are in [Options].
+	// Name returns the value of one of ralph's own names, see docs/reference/names.md. name is the full name of a
+	// member ("transcript.last", "env.HOME"). nil means the zero value of its type; other values convert as in
+	// [ValueOf], and a function needs a func of the type that [Names] lists. now and the names of loop are in [Options]
+	// instead.
 	Name(ctx context.Context, name string) any
 }
 
-// Split takes apart what [Facts] is handed: the arguments of the source, and its
-// options that have holes, rendered, by name. Options that the policy leaves out
-// are not among them.
+// Split splits the args that [Facts] receives into the arguments of the source and its options with placeholders,
+// filled in, by name. options lacks those that the policy omits.
 func (f *Fact) Split(args []string) (arguments []string, options map[string]string) {
 	if f == nil {
 		return args, nil
@@ -49,7 +45,7 @@ func (f *Fact) Split(args []string) (arguments []string, options map[string]stri
 	return args[:n], options
 }
 
-// checkValues reports values that nothing asks for: their keys are misspelt.
+// checkValues reports values that nothing reads: their keys are misspelt.
 func (ev *evaluation) checkValues() {
 	given, ok := ev.facts.(values)
 	if !ok {
@@ -62,8 +58,8 @@ func (ev *evaluation) checkValues() {
 	}
 }
 
-// Takes reports whether [Values] can give a value of this name: a fact of the policy, or one
-// of ralph's own names. now and the names of loop are in [Options].
+// Takes reports whether [Values] can have a value with this name: a fact of the policy, or one of ralph's own names.
+// now and the names of loop are in [Options] instead.
 func (p *Program) Takes(name string) bool {
 	p = p.whole()
 	if strings.HasPrefix(name, "env.") || slices.ContainsFunc(p.facts, func(f *Fact) bool { return f.Name == name }) {

@@ -9,17 +9,17 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// gathered is what an evaluation got for one fact.
+// gathered is the result for one fact.
 type gathered struct {
 	Value
-	defaulted bool               // it is missing, and its default stands in
+	defaulted bool               // it is missing and has its default
 	mark      *mask              // of the value
-	masked    bool               // what its source was handed is private, and with it the path
+	masked    bool               // its arguments, and therefore its path, are private
 	problem   sentence           // the Problem
-	outside   []schema.Violation // values outside their bounds or format; each is reported when it is read
+	outside   []schema.Violation // values outside their bounds or format; each is reported when read
 }
 
-// gather asks the world for a fact. need sees to it that this happens once.
+// gather gathers a fact. need calls it only once.
 func (ev *evaluation) gather(f *Fact) (any, truth) {
 	v := &ev.gotten[f.index].Value
 	var start time.Duration
@@ -28,17 +28,17 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	}
 	args, private, problem, quiet := ev.arguments(f)
 	g := &ev.gotten[f.index]
-	if problem.full == "" && f.Source.Argv && ev.untrusted != "" { // it would run in the project
+	if problem.full == "" && f.Source.Argv && ev.untrusted != "" { // a program would run in the project
 		problem = public("is not run: " + ev.untrusted)
 	}
 	if problem.full == "" {
 		if *v = ev.facts.Fact(ev.meter.ctx, f, args); !v.sound() {
 			*v = ValueOf(f, *v)
 		}
-		if f.Source.Given && v.Quiet { // no value is ordinary that the program forgot
+		if f.Source.Given && v.Quiet { // the program must provide a value
 			v.Quiet, v.Problem = false, "is not given by the program"
 		}
-		ev.meter.look = 0 // it may have taken long
+		ev.meter.look = 0 // the call may have taken long
 		ev.meter.charge(1)
 		if ev.withheld(f, v, args) {
 			*v = Value{Status: Missing, Path: v.Path, Problem: "is not used: " + ev.untrusted}
@@ -48,8 +48,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		*v = Value{Status: Missing, Problem: problem.full, Quiet: quiet}
 	}
 	g.masked, g.problem, g.mark = private, problem, f.private
-	// What a source is handed can come back, but not out of a file; a model's answer is
-	// private where it could hold it.
+	// A source may return its arguments, except for a file; a model's answer is private where it could repeat them.
 	if v.Private || private && !f.Source.File && !f.Source.Returns {
 		g.mark = hidden()
 	}
@@ -82,8 +81,8 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	return nil, unknown
 }
 
-// withheld reports whether a fact holds what a project brings that the user has not trusted: files beneath it, where
-// a policy names no loop that stands for them.
+// withheld reports whether a fact comes from a project that the user has not trusted: from its files, if the policy
+// names no loop that covers them.
 func (ev *evaluation) withheld(f *Fact, v *Value, args []string) bool {
 	if ev.untrusted == "" || ev.program.loop != nil || !f.Source.Path || v.Status == Missing {
 		return false
@@ -92,7 +91,7 @@ func (ev *evaluation) withheld(f *Fact, v *Value, args []string) bool {
 	return !strings.HasPrefix(cmp.Or(v.Path, args[0]), "~/") && (!f.Source.Glob || !ok || len(list) > 0)
 }
 
-// traceFact notes a fact as it was gathered.
+// traceFact records a gathered fact.
 func (ev *evaluation) traceFact(f *Fact, start time.Duration) {
 	g := &ev.gotten[f.index]
 	r := FactRead{
@@ -105,7 +104,7 @@ func (ev *evaluation) traceFact(f *Fact, start time.Duration) {
 	ev.verdict.Trace.Facts = append(ev.verdict.Trace.Facts, r)
 }
 
-// sentence says what is wrong with a fact and where.
+// sentence returns what is wrong with a fact and where.
 func (g *gathered) sentence() sentence {
 	if g.Path == "" {
 		return g.problem
@@ -113,9 +112,8 @@ func (g *gathered) sentence() sentence {
 	return sentencef("%s %s", masked(g.Path, g.masked), g.problem)
 }
 
-// arguments evaluates what a fact's source is handed. Most paths hold no names, so
-// they are the same every time.
-// private reports whether anything private is among it.
+// arguments evaluates the arguments of a fact. Most paths contain no names, so they are always the same. private
+// reports whether any argument is private.
 func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem sentence, quiet bool) {
 	if f.fixed != nil {
 		return f.fixed, false, sentence{}, false
@@ -135,15 +133,15 @@ func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem s
 		}
 		before := ev.quoted
 		args = append(args, ev.render(a.text))
-		if f.Source.Returns { // it is for a model, which is shown more than that
+		if f.Source.Returns { // it is for a model, which sees private values anyway
 			ev.quoted = before
 		}
 	}
 	return args, false, sentence{}, false
 }
 
-// violation says what is wrong with a value of a fact: its file, its field, the value,
-// and what to write. Where a fact has many files, w names the one.
+// violation returns what is wrong with a value of a fact: its file, its field, the value, and what to write. If a fact
+// has several files, w names the one.
 func (g *gathered) violation(f *Fact, w schema.Violation) sentence {
 	text := public(w.Text())
 	if g.mark.at(schema.SplitPointer(w.Pointer)) != nil {
@@ -168,7 +166,7 @@ func (g *gathered) violation(f *Fact, w schema.Violation) sentence {
 	return sentencef("%s: %s %s", masked(g.Path, g.masked), field, text)
 }
 
-// unusable is the value of a wrong type that an operand reads, nil if there is none.
+// unusable returns the value of a wrong type that an operand reads, or nil.
 func (g *gathered) unusable(o *operand, a *access) *schema.Violation {
 	for i := range g.Unusable {
 		if a.spoilt(o.props, schema.SplitPointer(g.Unusable[i].Pointer)) {
@@ -178,7 +176,7 @@ func (g *gathered) unusable(o *operand, a *access) *schema.Violation {
 	return nil
 }
 
-// name asks the world for one of ralph's names.
+// name gets the value of one of ralph's names.
 func (ev *evaluation) name(s *symbol) (any, truth) {
 	switch {
 	case s.info.Memory:
@@ -187,7 +185,7 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 		return ev.now, known
 	}
 	v := ev.facts.Name(ev.meter.ctx, s.name)
-	if s.name == vocab.SessionElapsed && (v == nil || v == time.Duration(0)) { // the session file names no time
+	if s.name == vocab.SessionElapsed && (v == nil || v == time.Duration(0)) { // the session file has no time
 		v = since(ev.verdict.Memory.Began, ev.now)
 	}
 	if v == nil {
@@ -207,7 +205,7 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 	return v, known
 }
 
-// asked answers missing(f) and its like, once the fact is gathered.
+// asked returns the value of missing(f) and similar, once the fact is gathered.
 func (ev *evaluation) asked(s *symbol) (any, *mask) {
 	v := &ev.gotten[s.fact.index]
 	switch s.ask {

@@ -8,17 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// maxInputText is how long a text is kept as an input, in runes, and maxInputJSON
-// how long a list or object, in bytes.
+// Limits on a recorded input: maxInputText in runes of a string, maxInputJSON in bytes of a list or object.
 const (
 	maxInputText = 120
 	maxInputJSON = 400
 )
 
-// noteInputs notes what an operand reads. Its facts are there and usable.
+// noteInputs records what an operand reads. Its facts are present and usable.
 func (ev *evaluation) noteInputs(o *operand) {
 	for i := range o.reads {
-		if a := &o.reads[i]; a.name != "" { // else the let says by itself what it reads
+		if a := &o.reads[i]; a.name != "" { // otherwise the let records what it reads
 			g := &ev.gotten[a.fact.fact.index]
 			v, mark, walked := at(g.V, g.mark, a.path)
 			ev.noteInput(inputName(a.fact.name, walked), v, mark, o.looksInto(a.fact, ev.slots[a.fact.slot].mark))
@@ -41,8 +40,8 @@ func (ev *evaluation) noteInputs(o *operand) {
 	}
 }
 
-// noteInput notes a value that was read. looked says that its private parts were; of a
-// value that is private in part the others are kept if they were not.
+// noteInput records a value that was read. looked says that its private parts were read; otherwise the other parts of a
+// partly private value are kept.
 func (ev *evaluation) noteInput(name string, v any, mark *mask, looked bool) {
 	all := ev.verdict.Trace.Inputs
 	i := slices.IndexFunc(all, func(in Input) bool { return in.Name == name })
@@ -54,7 +53,7 @@ func (ev *evaluation) noteInput(name string, v any, mark *mask, looked bool) {
 		return
 	}
 	in := Input{Name: name, Reported: ev.rendering}
-	// What only texts read is for the agent or the user, and no business of a log.
+	// Values that only texts read do not decide, so they are not logged.
 	switch {
 	case ev.clear():
 		in.Value, in.Cut = held(v)
@@ -70,14 +69,14 @@ func (ev *evaluation) noteInput(name string, v any, mark *mask, looked bool) {
 	ev.verdict.Trace.Inputs = append(all, in)
 }
 
-// maxCalls bounds how many answers of functions are noted, and maxCall how long a
-// question may be: a policy may ask about every word of a list.
+// maxCalls bounds how many results of functions are recorded, and maxCall the length of an argument: a policy may test
+// every word of a list.
 const (
 	maxCalls = 64
 	maxCall  = 200
 )
 
-// noted is one of ralph's functions that notes what it answers, which a replay needs.
+// noted returns one of ralph's functions so that its results are recorded, which a replay needs.
 func (ev *evaluation) noted(name string, v any) any {
 	switch ask := v.(type) {
 	case func(string) bool:
@@ -96,7 +95,7 @@ func noting[T any](ev *evaluation, name string, ask func(string) T) func(string)
 	}
 }
 
-// noteCall notes an answer, unless the question or the answer is made of something private.
+// noteCall records a result, unless the argument or the result is private.
 func (ev *evaluation) noteCall(name, text string, answer any) {
 	t := &ev.verdict.Trace
 	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.at == 0 || !ev.clear() && ev.hides(ev.program.operand(ev.at)) {
@@ -108,7 +107,7 @@ func (ev *evaluation) noteCall(name, text string, answer any) {
 	t.Calls[name+"("+strconv.Quote(text)+")"] = answer
 }
 
-// held gives a value as it is kept, or says that it is too long to be.
+// held returns a value as it is recorded, or reports that it is too long.
 func held(v any) (kept any, cut bool) {
 	switch v := v.(type) {
 	case nil, bool, int, float64:

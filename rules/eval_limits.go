@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// limits are those of the policy as they stand. Those of a session file or a run are
-// among them only if something was read for them.
+// limits returns the policy's limits with their current values. Those on tokens, cost or a run are included only if
+// something was read for them.
 func (ev *evaluation) limits() []Limit {
 	l, m := ev.program.limits, &ev.verdict.Memory
 	all := []Limit{
@@ -35,10 +35,10 @@ func (ev *evaluation) limits() []Limit {
 	return all
 }
 
-// millionths is an amount of dollars as a [Limit] keeps it.
+// millionths returns dollars in the unit of [Limit].
 func millionths(dollars float64) int { return int(math.Round(min(dollars, 1e12) * 1e6)) }
 
-// bound turns a continue into a stop when a limit is reached.
+// bound turns a continue into a stop if a limit is reached.
 func (ev *evaluation) bound() {
 	v, l, m, now := ev.verdict, ev.program.limits, &ev.verdict.Memory, ev.now
 	progress, known := ev.progress()
@@ -75,8 +75,7 @@ func (ev *evaluation) bound() {
 	ev.problems = append(ev.problems, reported{Problem: Problem{Text: "the loop ends here: " + v.Reason}, limit: true})
 }
 
-// account reads what the limits of a session file and of a run are about: whether the
-// turn failed, and where a limit is set what was used.
+// account reads what limits on a session or run need: whether the turn failed, and what was used if a limit is set.
 func (ev *evaluation) account() {
 	l := &ev.program.limits
 	if failed, ok := ev.builtin(vocab.TranscriptFailed, false).(map[string]any); ok {
@@ -106,8 +105,8 @@ func (ev *evaluation) account() {
 	}
 }
 
-// builtin asks for one of ralph's own names, also where the policy declares another
-// thing of that name. always says that a replay needs to know that it was asked for.
+// builtin returns one of ralph's own names, even if the policy declares something else with that name. always records
+// the read for a replay.
 func (ev *evaluation) builtin(name string, always bool) any {
 	i := slices.IndexFunc(ev.builtins, func(s *symbol) bool { return s.name == name })
 	if i < 0 {

@@ -12,9 +12,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// head reports whether the policy is for this event: its own when, and its loop. What is
-// idle here is silent, but for a loop that exists and that the session is not continued
-// in: that is said once in the session.
+// head reports whether the policy applies to this event: its when, and its loop. An idle policy is silent, except if a
+// loop exists that does not continue the session: that is reported once in the session.
 func (ev *evaluation) head() bool {
 	if !ev.isFor() {
 		return false
@@ -42,7 +41,7 @@ func (ev *evaluation) head() bool {
 			off, v.Fault = "it is not known whether the loop is on: "+s.Because, ev.fault(s.Outcome)
 		}
 	}
-	if off != "" && !ev.looking { // who looks learns of the loop that is off
+	if off != "" && !ev.looking { // Look also reports a loop that is off
 		return ev.aside(Off, off)
 	}
 	ev.need(state.sym)
@@ -95,7 +94,7 @@ func (ev *evaluation) head() bool {
 	return true
 }
 
-// called is the policy as commands take it.
+// called returns the policy's name for commands.
 func (ev *evaluation) called() string {
 	return cmp.Or(ev.policy, ev.program.Name)
 }
@@ -108,14 +107,14 @@ func (ev *evaluation) aside(a Aside, why string) bool {
 	return false
 }
 
-// gone reports whether the session's last decision here had the loop, and the very file
-// that it used was removed since, by neither ralph nor a pointer that moved.
+// gone reports whether the session's last decision here had the loop, and its file has since been removed other than by
+// ralph or by a pointer to another file.
 func (ev *evaluation) gone(g *gathered) bool {
 	last := ev.verdict.Memory.Loop
 	return last != nil && ev.decides() && !ev.verdict.Project.Stopped && g.noFile() && g.Path == last.State
 }
 
-// lacks returns the fact whose file a loop needs to exist: its state, or one that the path of the state reads.
+// lacks returns the fact whose missing file means that there is no loop: its state, or one in the path of the state.
 func (ev *evaluation) lacks(state *gathered) *gathered {
 	if state.noFile() {
 		return state
@@ -128,18 +127,18 @@ func (ev *evaluation) lacks(state *gathered) *gathered {
 	return nil
 }
 
-// noFile reports whether a fact is missing since its file is.
+// noFile reports whether a fact is missing because its file is.
 func (g *gathered) noFile() bool { return g.Quiet && g.Version == "" && g.Path != "" }
 
-// decides reports whether something is decided at this event.
+// decides reports whether this event has a decision.
 func (ev *evaluation) decides() bool { return !ev.prompt() && !ev.watches() && !ev.watch }
 
-// missed reports whether a fact is the state of a loop that is gone.
+// missed reports whether a fact is the state of a removed loop.
 func (ev *evaluation) missed(f *Fact) bool {
 	return ev.verdict.Loop != nil && ev.verdict.Loop.Gone && ev.program.loop.info.State == f
 }
 
-// keepLoop notes in the next memory which loop the session was in.
+// keepLoop records in the next memory which loop the session had.
 func (ev *evaluation) keepLoop(m *Memory) (changed bool) {
 	v := ev.verdict
 	if ev.program.loop == nil || !ev.decides() || v.Idle && v.Aside != NoLoop || v.Fault != "" && v.Loop == nil {
@@ -165,20 +164,20 @@ func (ev *evaluation) putsAway() bool {
 	})
 }
 
-// session is the ID of the session, "" if there is none.
+// session returns the ID of the session, or "".
 func (ev *evaluation) session() string {
 	id, _ := ev.builtin(vocab.SessionID, false).(string)
 	return id
 }
 
-// maxSeen is how many texts a session remembers to have seen.
+// maxSeen is how many seen texts a session remembers.
 const maxSeen = 200
 
 // shows reports whether hosts show notices at this event.
 func (ev *evaluation) shows() bool { return ev.decides() && !ev.compacts() }
 
-// once reports whether the session is to see a text now, and remembers that: the first time,
-// where there is a session, and only at events at which notices are shown.
+// once reports whether the session should see a text now, and remembers it: the first time, in a session, and only at
+// events that show notices.
 func (ev *evaluation) once(text string) bool {
 	m, mark := &ev.verdict.Memory, digest(text)
 	switch {
@@ -194,8 +193,8 @@ func (ev *evaluation) once(text string) bool {
 	return true
 }
 
-// lastNotice reports whether the notice of a stop is to be shown: not if it is the same as
-// the session's last one, unless the policy continued the session in between.
+// lastNotice reports whether to show the notice of a stop: not if it equals the session's last one, unless the policy
+// continued the session in between.
 func (ev *evaluation) lastNotice(text string) bool {
 	if text == "" || !ev.shows() || ev.session() == "" {
 		return true
@@ -213,15 +212,14 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// oneLine joins the words of a text on one line, without control characters.
+// oneLine returns the words of a text on one line, without control characters.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }), " ")
 }
 
-// Look returns what a decision would find of the loop, and how far its work is: the head of
-// the policy is evaluated and no rule is tried. The verdict's Loop, Idle, Aside, Reason,
-// Problems and Measure say it; nothing is remembered. For a loop whose state is missing,
-// the trace of [TraceFull] has the file.
+// Look returns what a decision would find of the loop, and its progress: it evaluates the head of the policy and tries
+// no rule. The result is in the verdict's Loop, Idle, Aside, Reason, Problems and Measure; nothing is remembered. For a
+// loop whose state is missing, the trace of [TraceFull] has the file.
 func (p *Program) Look(ctx context.Context, f Facts, o Options) *Verdict {
 	return p.eval(ctx, f, &o, func(ev *evaluation) {
 		ev.looking = true
@@ -231,8 +229,8 @@ func (p *Program) Look(ctx context.Context, f Facts, o Options) *Verdict {
 	})
 }
 
-// HeadFiles returns the files by which a project of the policy is known: those of the
-// facts that its head reads, whose paths need neither an event nor another file.
+// HeadFiles returns the files that identify a project of the policy: those of the facts that its head reads, if their
+// paths depend on neither an event nor another file.
 func (p *Program) HeadFiles() (files []string) {
 	p.eval(context.Background(), values(nil), &Options{}, func(ev *evaluation) {
 		seen := map[*symbol]bool{}

@@ -7,11 +7,11 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// measureShare is the part of a budget that the measure may spend: a tenth of it.
+// measureShare is the divisor for the share of a budget that measure may spend.
 const measureShare = 10
 
-// measure evaluates how far the work is, after the decision and from what the decision
-// read. It changes nothing of the verdict: what cannot be evaluated shows in the trace.
+// measure evaluates the progress, after the decision and from what the decision read. It does not affect the verdict:
+// errors are in the trace.
 func (ev *evaluation) measure() {
 	v := ev.verdict
 	if len(ev.program.measure) == 0 || v.Idle && (!ev.looking || v.Loop == nil) || ev.prompt() {
@@ -38,7 +38,7 @@ func (ev *evaluation) measure() {
 			return
 		}
 		value, state := ev.value(s.hole)
-		if state == unknown { // the decision did not get so far
+		if state == unknown { // the decision did not read it
 			return
 		}
 		if state != known {
@@ -67,7 +67,7 @@ func (ev *evaluation) measure() {
 	}{amounts[0], amounts[1]}
 }
 
-// unread reports whether a symbol would be read for the first time, once all is decided.
+// unread reports whether the settled evaluation would read a symbol for the first time.
 func (ev *evaluation) unread(s *symbol) bool {
 	switch s.kind {
 	case factSymbol:

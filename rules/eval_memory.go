@@ -23,8 +23,7 @@ func (ev *evaluation) remember() {
 		session.continued(v.Progress, ev.failed != "", now)
 		v.Changed = true
 	case v.Bound != "" || v.Fault != "" || v.Idle || ev.compacts():
-		// The streak goes on: a user who raises the limit goes on with it, and what
-		// the policy is not for is none of its business.
+		// The streak continues: a user who raises the limit continues it, and other events do not end it.
 	case session.Streak > 0:
 		session.endStreak()
 		v.Changed = true
@@ -42,7 +41,7 @@ func (ev *evaluation) remember() {
 	v.Changed = v.Changed || mine || ours || kept || moved
 }
 
-// loop gives one of the names that come from the loop memory.
+// loop returns the value of a name that comes from the loop memory.
 func (ev *evaluation) loop(name string) any {
 	m, now := &ev.verdict.Memory, ev.now
 	switch name {
@@ -63,8 +62,7 @@ func (ev *evaluation) loop(name string) any {
 	return m.repeats(ev.progress())
 }
 
-// progress gives the fingerprint of what the policy calls progress; false if it
-// cannot be known.
+// progress returns the fingerprint of what the policy declares as progress; ok is false if it is unknown.
 func (ev *evaluation) progress() (string, bool) {
 	if len(ev.program.progress) == 0 {
 		return "", true
@@ -89,9 +87,8 @@ func (ev *evaluation) progress() (string, bool) {
 	return fingerprint(values, private)
 }
 
-// fingerprint is short for short values, so that a user who reads the loop
-// memory understands it, and a digest for long ones. Of private ones it is only a
-// digest, and says that it is one.
+// fingerprint returns short values as they are, so that a user who reads the loop memory understands them, and a digest
+// of long ones. Private values are always a digest, with a prefix.
 func fingerprint(values []any, private bool) (string, bool) {
 	b, err := json.Marshal(values)
 	if err != nil {
@@ -108,13 +105,11 @@ func fingerprint(values []any, private bool) (string, bool) {
 	return cut(string(b), enough/2) + " " + strconv.Itoa(len(b)) + " " + digest(string(b)), true
 }
 
-// privateProgress begins the fingerprint of private progress; that of any other is a list
-// as JSON.
+// privateProgress is the prefix of a private fingerprint; any other is a list as JSON.
 const privateProgress = "private:"
 
-// say adds a verdict to those of its rules, of the ones that count per project or of
-// the others, and drops what no longer counts. parts are among what rules had to say,
-// in the same order.
+// say adds a verdict to those of its rules, of the ones that count per project or of the others, and drops what no
+// longer counts. parts have the same order as rules.
 func (m *Memory) say(parts []Part, rules []*Rule, project bool, turn string, now time.Time) (changed bool) {
 	for _, r := range rules {
 		if len(parts) == 0 || parts[0].Rule != r.Name {

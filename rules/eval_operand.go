@@ -13,7 +13,7 @@ import (
 // operand gathers what an operand names and evaluates it.
 func (ev *evaluation) operand(o *operand) (v any, state truth) {
 	outer := ev.at
-	ev.at = o.id // stays where a spent budget ends the evaluation
+	ev.at = o.id // stays set when a spent budget ends the evaluation
 	ev.meter.charge(1)
 	if o.branch {
 		ev.ran = append(ev.ran, o)
@@ -37,16 +37,16 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 	if private {
 		mark = ev.markOf(o, v)
 	}
-	if mark != ev.mark { // writing a pointer costs more
+	if mark != ev.mark { // assigning a pointer costs more
 		ev.mark = mark
 	}
-	if ev.step != nil && outer == 0 && ev.in == nil { // lets and texts that are evaluated on the way are shown as values
+	if ev.step != nil && outer == 0 && ev.in == nil { // lets and texts evaluated inside it are shown as values
 		ev.step.Operands = append(ev.step.Operands, ev.traced(o, v, state))
 	}
 	return v, state
 }
 
-// evaluate returns the value of an operand, once all that it names is known.
+// evaluate returns the value of an operand, once everything that it names is known.
 func (ev *evaluation) evaluate(o *operand) (any, truth) {
 	if ev.flawed {
 		if v, state, found := ev.flaw(o); found {
@@ -64,8 +64,8 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 	return ev.compute(o)
 }
 
-// flaw reports what an operand reads and rules cannot use, or not as it is written. found says
-// that this is its value, or why there is none.
+// flaw reports what an operand reads and rules cannot use, or not as it is written. found says that v and state are the
+// operand's.
 func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
 	for i := range o.reads {
 		a := &o.reads[i]
@@ -91,7 +91,7 @@ func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
 	return nil, known, false
 }
 
-// compute lets expr's machine evaluate an operand.
+// compute evaluates an operand with expr's machine.
 func (ev *evaluation) compute(o *operand) (any, truth) {
 	prog, err := ev.program.code(o)
 	if err == nil {
@@ -115,8 +115,8 @@ func (ev *evaluation) compute(o *operand) (any, truth) {
 	return nil, broken
 }
 
-// absentField is a field that an operand reads, that its schema declares and that is missing
-// or null; "" if there is none. What no schema declares may be misspelt: that is an error.
+// absentField returns a declared field that an operand reads and that is missing or null, or "". An undeclared field
+// may be misspelt: that is an error.
 func (ev *evaluation) absentField(o *operand) string {
 	for i := range o.reads {
 		a := &o.reads[i]
@@ -128,7 +128,7 @@ func (ev *evaluation) absentField(o *operand) string {
 	return ""
 }
 
-// asWritten is what a text shows of a field that rules cannot use: what is in the file.
+// asWritten returns what a text shows of a field that rules cannot use: what is in the file.
 func (ev *evaluation) asWritten(o *operand, u *schema.Violation) (v any, ok bool) {
 	if !ev.rendering || o.plain == nil || !slices.Equal(o.plain.path, schema.SplitPointer(u.Pointer)) {
 		return nil, false
@@ -136,7 +136,7 @@ func (ev *evaluation) asWritten(o *operand, u *schema.Violation) (v any, ok bool
 	return u.Value, u.Value != nil
 }
 
-// blame notes the reason of the first symbol of o whose state is this one.
+// blame records the reason of the first symbol of o with this state.
 func (ev *evaluation) blame(o *operand, state truth) {
 	ev.why, ev.bad = sentence{}, false
 	found := false
@@ -149,10 +149,10 @@ func (ev *evaluation) blame(o *operand, state truth) {
 	}
 }
 
-// memoryBudget is expr's own bound. The meter pays for everything that it counts.
+// memoryBudget disables expr's own limit. The meter covers everything that it counts.
 const memoryBudget = math.MaxInt
 
-// run evaluates a compiled leaf over names. machine is reused between calls.
+// run evaluates a compiled leaf with names. machine is reused between calls.
 func run(machine *vm.VM, p *vm.Program, names map[string]any) (any, *exprError) {
 	machine.MemoryBudget = memoryBudget
 	v, err := machine.Run(p, names)
@@ -162,7 +162,7 @@ func run(machine *vm.VM, p *vm.Program, names map[string]any) (any, *exprError) 
 	return v, nil
 }
 
-// runMessage makes a clause of what expr's machine says.
+// runMessage returns a message of expr's machine as a clause.
 func runMessage(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	s = cut(s, 400) // it may quote a whole file

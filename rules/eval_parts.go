@@ -2,12 +2,12 @@ package rules
 
 import "cmp"
 
-// reportParts evaluates what the rules of the verdict say and do.
+// reportParts evaluates the texts and effects of the verdict's rules.
 func (ev *evaluation) reportParts(prompt bool) {
 	v := ev.verdict
 	for _, r := range ev.parts {
 		if v.Bound != "" && (r.Verb == verbContinue || len(r.then) > 0) {
-			continue // its continuation does not happen, nor what belongs to it
+			continue // its continuation does not happen, nor do its parts
 		}
 		ev.rule = r
 		v.Parts = append(v.Parts, Part{Rule: r.Name})
@@ -37,8 +37,7 @@ func (ev *evaluation) reportParts(prompt bool) {
 	}
 }
 
-// effects evaluates what a rule changes. broken says why the verdict cannot be
-// followed.
+// effects evaluates a rule's changes. broken says why the verdict cannot be followed.
 func (ev *evaluation) effects(r *Rule) (out []Effect, broken sentence) {
 	for _, e := range r.then {
 		eff, skip, broken := ev.workOut(e)
@@ -55,8 +54,7 @@ func (ev *evaluation) effects(r *Rule) (out []Effect, broken sentence) {
 	return out, sentence{}
 }
 
-// finish evaluates what is to be done after the verdict was applied. It is best
-// effort: what cannot be evaluated shows in the trace.
+// finish evaluates the effects to make after the verdict is applied. It is best effort: errors are in the trace.
 func (ev *evaluation) finish() {
 	v := ev.verdict
 	for _, f := range ev.program.finally {

@@ -4,12 +4,11 @@ import (
 	"strings"
 )
 
-// argument evaluates one argument of a source. problem says why there is none;
-// quiet reports that the reason is another missing fact, which is reported itself.
-// What is private sets ev.quoted.
+// argument evaluates one argument of a source. problem says why there is none; quiet reports that the reason is another
+// missing fact, which is itself reported. A private value sets ev.quoted.
 func (ev *evaluation) argument(p *path) (value string, problem sentence, quiet bool) {
 	var b strings.Builder
-	var holes []span // of b that came from holes
+	var holes []span // of b that came from placeholders
 	for i := range p.segs {
 		s := &p.segs[i]
 		if s.hole == nil {
@@ -54,7 +53,7 @@ func (ev *evaluation) argument(p *path) (value string, problem sentence, quiet b
 // span is a range of bytes.
 type span struct{ from, to int }
 
-// unfit says why a value may not stand in a path, or "".
+// unfit returns why a value cannot be in a path, or "".
 func unfit(v any, s string) string {
 	switch v.(type) {
 	case string, int, bool:
@@ -76,16 +75,16 @@ func unfit(v any, s string) string {
 	return ""
 }
 
-// climbs reports whether a step of the path is .. and a hole had a part in it:
-// only the policy itself may spell one.
+// climbs reports whether a step of the path is .. and a placeholder contributed to it: only the policy itself may write
+// one.
 func climbs(path string, holes []span) bool {
 	at := 0
-	// \ separates everywhere: a state file may be written on one system and read on another.
+	// \ separates on all systems: a state file may be written on one and read on another.
 	for step := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
 		at += strings.Index(path[at:], step)
 		if step == ".." {
 			for len(holes) > 0 && holes[0].to <= at {
-				holes = holes[1:] // they are in order, and there may be many
+				holes = holes[1:] // they are sorted, and there may be many
 			}
 			if len(holes) > 0 && holes[0].from < at+2 {
 				return true
@@ -96,7 +95,7 @@ func climbs(path string, holes []span) bool {
 	return false
 }
 
-// escapeGlob makes every character of s stand for itself in a pattern.
+// escapeGlob escapes s, so that a pattern matches it literally.
 func escapeGlob(s, chars string) string {
 	if !strings.ContainsAny(s, chars) {
 		return s

@@ -22,19 +22,19 @@ type evaluation struct {
 	vm        vm.VM
 	slots     []slot         // by symbol
 	gotten    []gathered     // by fact
-	names     map[string]any // values by key, as expr's machine finds them
-	builtins  []*symbol      // names that every evaluation asks for
-	parts     []*Rule        // rules that have something to say with the verdict
-	ran       []*operand     // of lets that may leave them out
-	causes    []string       // of broken rules, each is reported once
+	names     map[string]any // values by key, for expr's machine
+	builtins  []*symbol      // names that every evaluation reads
+	parts     []*Rule        // rules with texts for the verdict
+	ran       []*operand     // of lets, evaluated where not all are
+	causes    []string       // of rules with errors, each reported once
 	problems  []reported
-	explained []*Fact // whose problem is part of a text that goes out
-	latest    []*Step // of the trace: the first same of them, then what is left of the latest short one
+	explained []*Fact // facts whose problem a shown text contains
+	latest    []*Step // of the trace: the first same of them, then the rest of the latest short one
 	buf       []byte  // for texts
 }
 
-// current is the part of an evaluation that begins again with each event. The memories are
-// those of the verdict, as this event finds them.
+// current is the part of an evaluation that each event resets. The memories are those of the verdict, initially as the
+// event finds them.
 type current struct {
 	program *Program
 	facts   Facts
@@ -42,7 +42,7 @@ type current struct {
 
 	event     string    // its name
 	now       time.Time // of the event
-	busy      string    // as in Options, with the next ones
+	busy      string    // from Options, as are the next ones
 	untrusted string
 	policy    string
 	trace     TraceLevel
@@ -50,59 +50,57 @@ type current struct {
 	inRun     bool
 
 	start   time.Time // of a full trace
-	scratch meter     // of what only a full trace shows
-	rule    *Rule     // that is tried, or says something
-	at      int       // the operand that is evaluated, 0 if none
-	in      *text     // that is rendered, outside of its holes
-	why     sentence  // of the latest unknown or broken operand
-	mark    *mask     // of the latest value of an operand
-	step    *Step     // that operands are traced into, nil if not
-	failed  string    // how the turn failed, "" if it did not; known once a rule chose to continue, as the next ones
-	repeats int       // latest continuations with the same progress as now, as far as it is known
-	same    int       // how many steps the trace has
+	scratch meter     // for what only a full trace shows
+	rule    *Rule     // that is tried or rendered
+	at      int       // the current operand, 0 if none
+	in      *text     // the current text, outside of its placeholders
+	why     sentence  // for the latest unknown or invalid operand
+	mark    *mask     // of the latest operand's value
+	step    *Step     // where operands are traced, or nil
+	failed  string    // how the turn failed, or ""; known once a rule chose to continue, as are the next ones
+	repeats int       // latest continuations with the current progress, as far as known
+	same    int       // number of steps in the trace
 
 	iteration int // of the run, 0 outside of one
 	tokens    int // used, where there is a limit
 	cost      float64
 
-	bad       bool // the latest unknown operand is more than ordinary: something that exists cannot be used
-	flawed    bool // a fact has a value that cannot be used, or not as it is written
-	doubt     bool // something that could not be used may have kept a rule from continuing
-	looking   bool // a look at the loop, of which no decision comes
-	trying    bool // the condition of the rule is evaluated
-	rendering bool // a text is rendered: what is read now decides nothing
-	settled   bool // all is decided: nothing is read for the first time any more
-	goesOut   bool // the text that is rendered is for the agent or the user
-	quoted    bool // a text shows what traces do not
+	bad       bool // the latest unknown operand is not merely missing: something exists but cannot be used
+	flawed    bool // some value of a fact cannot be used, or not as written
+	doubt     bool // something unusable may have kept a rule from continuing
+	looking   bool // called by Look, which decides nothing
+	trying    bool // a rule's condition is being evaluated
+	rendering bool // a text is being rendered: what it reads does not decide
+	settled   bool // the verdict is final; gather no new facts
+	goesOut   bool // the current text is for the agent or the user
+	quoted    bool // a text contains what traces do not
 	read      bool // anything private was read
 }
 
-// slot is what an evaluation knows of one symbol.
+// slot is the state of one symbol in an evaluation.
 type slot struct {
 	value any
 	mark  *mask
-	why   *sentence // of what is not known
+	why   *sentence // of a missing value
 	state truth
 	bad   bool
 	seen  bool
 	busy  bool
 }
 
-// Eval tries the rules in order and gives what the first one that holds says. It
-// never fails, never panics and never gives nil: what cannot be evaluated fails
-// safe and is reported, and [Verdict.Fault] says what went wrong. f is asked only for
-// what a reached operand names; nil answers nothing. Once ctx is done or the budget
-// is spent the agent may stop, wherever the evaluation is.
+// Eval tries the rules in order and returns the verdict of the first one that decides. It never fails, never panics and
+// never returns nil: what cannot be evaluated is reported, and [Verdict.Fault] says what went wrong. Eval asks f only
+// for what a reached operand names; a nil f has no facts. If ctx is done or the budget is spent, the agent may stop,
+// wherever the evaluation is.
 //
-// Eval keeps nothing: the limits of the policy hold if the memory of the verdict
-// comes back with the next event. The verdict is the caller's own, but for the steps of a
-// short trace, which verdicts share. Eval may be called by many goroutines at once, each
-// with its own f.
+// Eval stores nothing: the limits of the policy hold if you pass the verdict's memory to the next Eval. You may modify
+// the verdict, except the steps of a short trace, which verdicts share. Eval is safe for concurrent use, if each call
+// has its own f.
 func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
 	return p.eval(ctx, f, &o, (*evaluation).decide)
 }
 
-// eval makes a verdict by what a function of an evaluation decides.
+// eval returns the verdict that decide makes.
 func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*evaluation)) *Verdict {
 	if p == nil || p.table == nil {
 		return &Verdict{Fault: FaultRule, Reason: noPolicy, Problems: []Problem{{Text: noPolicy}}, Memory: o.Memory, Project: o.Project}
@@ -123,7 +121,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 		ev.names = map[string]any{meterKey: &ev.meter}
 	}
 	defer p.release(ev)
-	// In one piece, since making it is a good part of a short evaluation.
+	// Allocated together, which is a good part of a short evaluation.
 	room := &struct {
 		Verdict
 		parts [1]Part
@@ -141,8 +139,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 		m.Streak, m.Total, m.Same, m.Failures = max(0, m.Streak), max(0, m.Total), max(0, m.Same), max(0, m.Failures)
 		ev.report(public("a count of the memory is negative, and counts as 0"))
 	}
-	// A turn in which nothing was said needs no memory: most stops of most agents
-	// write nothing.
+	// A turn without continuations needs no memory: most stops of most agents write nothing.
 	said := m.Streak > 0 || len(m.Said) > 0
 	v.Changed = m.begin(o) && said
 	ev.repeats = m.Same
@@ -162,7 +159,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	return v
 }
 
-// run decides, and turns whatever ends the evaluation early into a stop.
+// run decides, and turns a panic that ends the evaluation early into a stop.
 func (ev *evaluation) run(decide func(*evaluation)) {
 	defer func() {
 		r := recover()
@@ -193,7 +190,7 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 		}
 		v.Problems = []Problem{problemOf(problem)}
 	}()
-	ev.meter.charge(1) // looks at the context
+	ev.meter.charge(1) // checks the context
 	decide(ev)
 	ev.settle()
 	if ev.full() && !ev.verdict.Idle {
@@ -204,7 +201,7 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 	ev.measure()
 }
 
-// place is where the evaluation is, in the policy, and what is evaluated there.
+// place returns the current position in the policy, and what is evaluated there.
 func (ev *evaluation) place() (at Pos, what string) {
 	switch {
 	case ev.at != 0:
@@ -231,30 +228,29 @@ func (p *Program) release(ev *evaluation) {
 	}
 	clear(ev.problems)
 	ev.problems, ev.explained, ev.parts, ev.ran, ev.causes = ev.problems[:0], ev.explained[:0], ev.parts[:0], ev.ran[:0], ev.causes[:0]
-	if cap(ev.buf) > maxText/8 { // one large text must not stay for ever
+	if cap(ev.buf) > maxText/8 { // do not keep one large buffer
 		ev.buf = nil
 	}
 	p.pool.Put(ev)
 }
 
-// prompt reports whether nothing is decided at this event.
+// prompt reports whether the event is a prompt, which has no decision.
 func (ev *evaluation) prompt() bool { return ev.event == vocab.UserPromptSubmit }
 
-// own reports whether the event is one of the embedding program.
+// own reports whether the embedding program declares the event.
 func (ev *evaluation) own() bool {
 	return slices.Contains(ev.program.compiler.load.cfg.Events, ev.event)
 }
 
-// watches reports whether the event takes no verb.
+// watches reports whether the event accepts no verb.
 func (ev *evaluation) watches() bool { return vocab.Watched(ev.event) && !ev.own() }
 
-// compacts reports whether the event is a compaction. One that a rule does not stop ends
-// no streak.
+// compacts reports whether the event is a compaction, which ends no streak unless a rule stops it.
 func (ev *evaluation) compacts() bool { return ev.event == vocab.PreCompact && !ev.own() }
 
-// mute reports whether continue and stop say nothing at this event: a prompt, an event
-// that takes no verb, or a compaction that cannot be blocked. Blocking an automatic one can
-// end the session in an overflow, so a policy has to know that there are such.
+// mute reports whether continue and stop have no effect at this event: a prompt, an event that accepts no verb, or a
+// compaction that cannot be blocked. Blocking an automatic one can end the session in an overflow, so a policy must be
+// able to distinguish it.
 func (ev *evaluation) mute() bool {
 	switch {
 	case ev.prompt(), ev.watches(), ev.watch:
@@ -266,10 +262,10 @@ func (ev *evaluation) mute() bool {
 	return trigger != "manual"
 }
 
-// full reports whether operands, facts and durations are noted.
+// full reports whether to record operands, facts and durations.
 func (ev *evaluation) full() bool { return ev.trace > TraceShort }
 
-// decide runs the rules.
+// decide tries the rules.
 func (ev *evaluation) decide() {
 	p, v := ev.program, ev.verdict
 	if !slices.Contains(p.Events, ev.event) {
@@ -284,7 +280,7 @@ func (ev *evaluation) decide() {
 	prompt, mute, watches := ev.prompt(), ev.mute(), ev.watches()
 	var chosen *Rule // the first rule that continues
 	var more []string
-	var undecided Fault // of the first rule that might have decided
+	var undecided Fault // of the first rule that could have decided
 	var because sentence
 rules:
 	for _, r := range p.rules {
@@ -300,8 +296,8 @@ rules:
 		}
 		switch {
 		case outcome == Broken && r.Verb == verbStop:
-			// It may be that the loop should end. With gate: all a stop only ends
-			// the reading, so one that cannot be evaluated does no more.
+			// The loop may have to end. With gate: all a stop only ends the reading, so one that cannot be evaluated
+			// does no more.
 			if chosen == nil {
 				v.Rule, v.Pos, v.Fault = r.Name, r.Pos, FaultRule
 				why := sentencef("its condition could not be evaluated: %s", ev.why)
@@ -348,7 +344,7 @@ rules:
 		v.Reason = "the loop's file is gone: " + v.Loop.State
 	}
 	ev.reportParts(prompt)
-	v.Success = v.Success && !ev.doubt // else a rule above it might have continued
+	v.Success = v.Success && !ev.doubt // otherwise a rule above it might have continued
 	if v.Fault == "" && !prompt {
 		ev.finish()
 	}
@@ -358,8 +354,7 @@ rules:
 	}
 }
 
-// fault is why a condition could not be judged, given its outcome; an ordinary missing
-// fact is no fault.
+// fault returns why a condition could not be evaluated, given its outcome; an ordinary missing fact is no fault.
 func (ev *evaluation) fault(o Outcome) Fault {
 	switch {
 	case o == Broken:
@@ -370,10 +365,10 @@ func (ev *evaluation) fault(o Outcome) Fault {
 	return ""
 }
 
-// decides reports whether the rule says whether the agent may stop.
+// decides reports whether the rule decides if it holds.
 func (r *Rule) decides() bool { return r.Verb == verbContinue || r.Verb == verbStop }
 
-// isFor finds out whether the policy is for this event at all.
+// isFor reports whether the policy applies to this event.
 func (ev *evaluation) isFor() bool {
 	when, v := ev.program.when, ev.verdict
 	if when == nil {
@@ -399,7 +394,7 @@ func (ev *evaluation) isFor() bool {
 	return false
 }
 
-// try finds out whether one rule holds.
+// try evaluates whether a rule holds.
 func (ev *evaluation) try(r *Rule) Outcome {
 	v := ev.verdict
 	ev.rule = r
@@ -428,9 +423,8 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	return ev.tried(s, outcome, because, repeated)
 }
 
-// tried adds the step of the rule to the trace: s, which has its operands, or nil. Verdicts
-// share the steps of the latest evaluation as far as they are equal: most are, and a
-// verdict is small.
+// tried adds the step of the rule to the trace: s, which has its operands, or nil. Verdicts share equal steps with the
+// latest evaluation, which saves most of their memory.
 func (ev *evaluation) tried(s *Step, o Outcome, because string, repeated int) Outcome {
 	r, n := ev.rule, ev.same
 	ev.same++
@@ -448,8 +442,7 @@ func (ev *evaluation) tried(s *Step, o Outcome, because string, repeated int) Ou
 	return o
 }
 
-// test evaluates a condition. because says why it does not hold. A full trace notes the
-// operands in s.
+// test evaluates a condition. because says why it does not hold. A full trace records the operands in s.
 func (ev *evaluation) test(when *cond, s *Step) (o Outcome, because string) {
 	if ev.full() {
 		ev.step = s
@@ -471,8 +464,8 @@ func (ev *evaluation) test(when *cond, s *Step) (o Outcome, because string) {
 	return No, by.shown
 }
 
-// reportBroken reports to the user why a rule could not be evaluated. Rules often
-// share a bad field: it is reported once, under the first of them.
+// reportBroken reports why a rule could not be evaluated. Rules often share an invalid field: it is reported once,
+// under the first of them.
 func (ev *evaluation) reportBroken(r *Rule) {
 	if !slices.Contains(ev.causes, ev.why.full) {
 		ev.causes = append(ev.causes, ev.why.full)
@@ -480,12 +473,12 @@ func (ev *evaluation) reportBroken(r *Rule) {
 	}
 }
 
-// warn notes what only a trace shows.
+// warn records what only a trace shows.
 func (ev *evaluation) warn(message sentence) {
 	ev.verdict.Trace.Warnings = append(ev.verdict.Trace.Warnings, ev.show(message))
 }
 
-// complete continues with the whole of a program of which only the head was loaded.
+// complete continues with the whole program if only its head was loaded.
 func (ev *evaluation) complete() bool {
 	if ev.program.rest == nil {
 		return true

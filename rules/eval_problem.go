@@ -6,28 +6,28 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// reported is a problem with the fact that it is about, nil if there is none.
+// reported is a problem with its fact, nil if there is none.
 type reported struct {
 	Problem
 	of    *Fact
-	limit bool // a limit ends the loop: it is shown as the notice of a rule that stops
+	limit bool // a limit ends the loop: shown like the notice of a stop rule
 }
 
-// report notes what the user should know though no rule says it.
+// report adds a problem for the user that no rule reports.
 func (ev *evaluation) report(message sentence) { ev.reportProblem(problemOf(message), nil) }
 
-// problemOf is a problem that is only a sentence.
+// problemOf returns a problem that is only a sentence.
 func problemOf(r sentence) Problem { return Problem{Text: r.full, Private: r.private()} }
 
 func (ev *evaluation) reportProblem(p Problem, of *Fact) {
-	ev.meter.charge(1 + len(ev.problems)/8 + len(p.Text)/madeBytes) // each is compared with all before it
+	ev.meter.charge(1 + len(ev.problems)/8 + len(p.Text)/madeBytes) // it is compared with all previous ones
 	if !slices.ContainsFunc(ev.problems, func(q reported) bool { return q.Text == p.Text }) {
 		ev.problems = append(ev.problems, reported{Problem: p, of: of})
 	}
 }
 
-// settle adds the problems to the verdict, without those that a text for the agent or the
-// user contains, and marks those that the session saw before.
+// settle adds the problems to the verdict, without those that a shown text contains, and marks those that the session
+// has seen.
 func (ev *evaluation) settle() {
 	ev.reportFacts()
 	for _, p := range ev.problems {
@@ -64,7 +64,7 @@ func (ev *evaluation) reportFact(f *Fact, text sentence) {
 	ev.reportProblem(p, f)
 }
 
-// reportFacts reports facts that could not be used, or not as they are written.
+// reportFacts reports facts that could not be used, or not as written.
 func (ev *evaluation) reportFacts() {
 	for i, f := range ev.program.facts {
 		g := &ev.gotten[i]

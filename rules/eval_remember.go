@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// recall gives a value of the memory. One that does not fit its schema, which has
-// changed since, counts as the default, and that is reported.
+// recall returns a value of memory. If its schema has changed so that it no longer fits, the default counts, and that
+// is reported.
 func (ev *evaluation) recall(s *symbol) (any, *mask) {
 	m := memoryFor(s.memory.per, &ev.verdict.Memory, &ev.verdict.Project)
 	v, ok := m.Values[s.name]
@@ -28,7 +28,7 @@ func (ev *evaluation) recall(s *symbol) (any, *mask) {
 	return r.Value, secret(private)
 }
 
-// toRemember makes the effect that changes a value of the memory.
+// toRemember returns the effect that changes a value of memory.
 func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken sentence) {
 	s := e.memory
 	out = Effect{Kind: RememberEffect, Name: s.name}
@@ -57,8 +57,8 @@ func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken sentence) 
 	return out, skip, broken
 }
 
-// remembers reports whether the memory has the value of an effect already, and no
-// effect of the verdict, the latest of which are out, changes it before.
+// remembers reports whether memory already has the value of an effect, and no earlier effect of the verdict, the latest
+// of which are out, changes it.
 func (ev *evaluation) remembers(eff Effect, out []Effect) bool {
 	same := func(e Effect) bool { return e.Kind == RememberEffect && e.Name == eff.Name }
 	if slices.ContainsFunc(out, same) || slices.ContainsFunc(ev.verdict.Parts, func(p Part) bool { return slices.ContainsFunc(p.Effects, same) }) {
@@ -68,7 +68,7 @@ func (ev *evaluation) remembers(eff Effect, out []Effect) bool {
 	return has
 }
 
-// holds gives the memory that an effect changes, and reports whether it has the value already.
+// holds returns the memory that an effect changes, and whether it already has the value.
 func (p *Program) holds(session, project *Memory, e Effect) (m *Memory, has bool) {
 	of := p.Memory[e.Name]
 	m = memoryFor(of.Per, session, project)
@@ -79,8 +79,7 @@ func (p *Program) holds(session, project *Memory, e Effect) (m *Memory, has bool
 	return m, reflect.DeepEqual(before, e.Value) && e.Private == slices.Contains(m.Private, e.Name)
 }
 
-// keep puts what the verdict remembers into the next memories. Values that the policy
-// does not declare any more are dropped then.
+// keep sets what the verdict remembers in the next memories. It then drops values that the policy no longer declares.
 func (ev *evaluation) keep(session, project *Memory) (changed bool) {
 	for _, part := range ev.verdict.Parts {
 		for _, e := range part.Effects {

@@ -27,7 +27,7 @@ func (c *comparison) evaluate(ev *evaluation) (any, bool) {
 	return nil, false
 }
 
-// value gives what a term stands for; false if a step of its path leads nowhere.
+// value returns the value of a term; ok is false if a step of its path does not exist.
 func (t *term) value(ev *evaluation) (any, bool) {
 	if t.sym == nil {
 		return t.literal, true

@@ -10,26 +10,24 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// StartFile is a file that a loop begins with.
+// StartFile is a file with which a loop starts.
 type StartFile struct {
 	Fact  *Fact
 	Path  string   // from the root of the project
 	Value any      // a string, or an object
-	Keys  []string // the fields of the object, in order: those of the policy, then those with a default
+	Keys  []string // the fields of the object, in order: the policy's, then those with a default
 	Body  string   // the text below front matter
 
-	// Misfit is what does not fit the schema of the fact, and Given the names behind "start."
-	// that made it. Only of the last file, beside an error of [Program.Start].
+	// Misfit is what does not fit the fact's schema, and Given the names after "start." that caused it. They are set
+	// only in the last file, and only with an error of [Program.Start].
 	Misfit *schema.Violation
 	Given  []string
 }
 
-// Start returns the files that a loop of the policy begins with, rendered from top to
-// bottom: each sees the facts as the files above it make them. given are the values of
-// start.NAME; a value whose placeholder reads one that is not given is left out.
-// Whatever else has no value, and a file that does not fit its schema, which is the last one
-// then, is the error, and nothing is to be written. Like Eval, it asks f for what it needs and changes
-// nothing.
+// Start returns the files with which a loop of the policy starts, rendered from top to bottom: each sees the facts as
+// set by the files above it. given has the values of start.NAME; a value whose placeholder reads a missing one is
+// omitted. Any other missing value is an error, and so is a file that does not fit its schema, which is then the last
+// one; on an error, write nothing. Like Eval, Start asks f for what it needs and changes nothing.
 func (p *Program) Start(ctx context.Context, f Facts, o Options, given map[string]any) (files []StartFile, err error) {
 	v := p.eval(ctx, starting{f, given}, &o, func(ev *evaluation) {
 		if ev.complete() {
@@ -45,7 +43,7 @@ func (p *Program) Start(ctx context.Context, f Facts, o Options, given map[strin
 	return files, nil
 }
 
-// starting are facts with the values of start.NAME.
+// starting wraps facts with the values of start.NAME.
 type starting struct {
 	Facts
 	given map[string]any
@@ -58,7 +56,7 @@ func (s starting) Name(ctx context.Context, name string) any {
 	return s.Facts.Name(ctx, name)
 }
 
-// begin renders the files of a start.
+// begin renders the files of a loop's start.
 func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
 	l := ev.program.loop
 	if l == nil || len(l.start) == 0 {
@@ -94,7 +92,7 @@ func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
 	return files, nil
 }
 
-// complete adds the fields that have a default, and compares the object with its schema.
+// complete adds fields that have a default, and validates the object.
 func (f *StartFile) complete(fields map[string]any, order []string) error {
 	if body, ok := fields["body"]; ok && f.Fact.Source.Body {
 		f.Body = display(body)
@@ -124,7 +122,7 @@ func (f *StartFile) complete(fields map[string]any, order []string) error {
 	return nil
 }
 
-// write lets the evaluation see a fact as a file makes it.
+// write sets a fact to what a file will contain.
 func (ev *evaluation) write(f *StartFile) {
 	value := f.Value
 	if fields, ok := value.(map[string]any); ok && f.Fact.Source.Body {
@@ -137,7 +135,7 @@ func (ev *evaluation) write(f *StartFile) {
 	at := ev.need(f.Fact.sym) // so that it has a slot
 	ev.gotten[f.Fact.index] = gathered{Value: got, mark: f.Fact.private}
 	*at = slot{seen: true, value: got.V, mark: f.Fact.private}
-	for _, s := range ev.program.table.all() { // what was read before the file was written
+	for _, s := range ev.program.table.all() { // drop what was read before the file was written
 		if s.slot < len(ev.slots) && (s.kind == letSymbol || s.kind == askSymbol || s.kind == factSymbol && s.fact != f.Fact && len(s.fact.fixed) == 0 && !ev.written(s.fact, f)) {
 			ev.slots[s.slot] = slot{}
 		}
@@ -157,7 +155,7 @@ func (ev *evaluation) written(fact *Fact, f *StartFile) bool {
 	return false
 }
 
-// startText renders a text. One that is a single placeholder keeps the type of its value.
+// startText renders a string. A single placeholder keeps the type of its value.
 func (ev *evaluation) startText(t *text, given map[string]any) (value any, ok bool, err error) {
 	segs := ev.program.compiled(t)[0].segs
 	var b strings.Builder
@@ -194,8 +192,7 @@ func (ev *evaluation) startText(t *text, given map[string]any) (value any, ok bo
 	return b.String(), true, nil
 }
 
-// startNames lists the names behind "start." that a value reads, or the field of it that a
-// pointer leads to.
+// startNames returns the names after "start." in a value, or in its field at pointer.
 func (ev *evaluation) startNames(v *template, pointer string) (names []string) {
 	if v.text != nil {
 		for _, seg := range ev.program.compiled(v.text)[0].segs {
@@ -212,7 +209,7 @@ func (ev *evaluation) startNames(v *template, pointer string) (names []string) {
 	return names
 }
 
-// startNamesOf lists the names behind "start." that a placeholder reads.
+// startNamesOf returns the names after "start." in a placeholder.
 func startNamesOf(hole *cond) (names []string) {
 	hole.walk(func(o *operand) {
 		for _, sym := range o.syms {

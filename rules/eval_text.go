@@ -6,17 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// render writes a text: its parts, each trimmed at the end, with one line end between
-// them. Texts never change a decision.
+// render returns a text: its parts, each trimmed at the end, on separate lines. Texts never change a decision.
 func (ev *evaluation) render(t *text) string {
 	if t == nil {
 		return ""
 	}
 	parts := ev.program.compiled(t)
 	rendering, at, in := ev.rendering, ev.at, ev.in
-	ev.rendering, ev.at, ev.in = true, 0, t // stay where a spent budget ends the evaluation
+	ev.rendering, ev.at, ev.in = true, 0, t // stay set when a spent budget ends the evaluation
 	b := ev.buf[:0]
-	ev.buf = nil // a hole may ask a model, whose question is a text too
+	ev.buf = nil // a placeholder may ask a model, whose question is also a text
 	for i, whole := 0, true; whole && i < len(parts); i++ {
 		if !ev.applies(&parts[i]) {
 			continue
@@ -26,7 +25,7 @@ func (ev *evaluation) render(t *text) string {
 		}
 		b, whole = ev.passage(b, parts[i].segs)
 		for n := len(b) - 1; n >= 0 && (b[n] == '\n' || b[n] == ' ' || b[n] == '\t' || b[n] == '\r'); n-- {
-			b = b[:n] // also the line end before a part that says nothing
+			b = b[:n] // including the line end before a blank part
 		}
 	}
 	ev.buf = b
@@ -34,7 +33,7 @@ func (ev *evaluation) render(t *text) string {
 	return string(b)
 }
 
-// applies reports whether a part of a text is not left out.
+// applies reports whether to include a part of a text.
 func (ev *evaluation) applies(p *passage) bool {
 	for _, when := range p.when {
 		if when == nil {
@@ -52,11 +51,10 @@ func (ev *evaluation) applies(p *passage) bool {
 	return true
 }
 
-// passage writes a part of a text behind b; whole is false if the text is too long. A
-// placeholder that cannot be evaluated is written as (?) and reported in the trace. Lines
-// are dropped that have only placeholders which rendered to nothing.
+// passage appends a part of a text to b; whole is false if the text is too long. A placeholder that cannot be evaluated
+// becomes (?) and is reported in the trace. Lines whose only content is empty placeholders are dropped.
 func (ev *evaluation) passage(b []byte, segs []segment) (out []byte, whole bool) {
-	start, holes, solid := len(b), false, false // of the line: placeholders, and something to show
+	start, holes, solid := len(b), false, false // of the line: has placeholders, has content
 	for i := range segs {
 		s := &segs[i]
 		before := len(b)
@@ -95,8 +93,7 @@ func (ev *evaluation) passage(b []byte, segs []segment) (out []byte, whole bool)
 	return b, true
 }
 
-// shownText renders a text for the agent or the user. A problem of a fact that it shows is
-// not reported beside it.
+// shownText renders a text for the agent or the user. A problem of a fact that it contains is not reported again.
 func (ev *evaluation) shownText(t *text) string {
 	ev.goesOut = true
 	shown := ev.render(t)
@@ -104,10 +101,10 @@ func (ev *evaluation) shownText(t *text) string {
 	return shown
 }
 
-// maxReason bounds a text that an agent gets, in bytes: it would fill its context. Prompts of 100 KB are in use.
+// maxReason bounds a text for an agent, in bytes, because it fills the agent's context. Prompts of 100 KB are in use.
 const maxReason = 128 << 10
 
-// capped is a text for the agent, cut if it is too long. Its end and a problem say so.
+// capped returns a text for the agent, truncated if it is too long, which its end and a problem say.
 func (ev *evaluation) capped(r *Rule, text string) string {
 	if len(text) <= maxReason {
 		return text
@@ -117,7 +114,7 @@ func (ev *evaluation) capped(r *Rule, text string) string {
 	return string(truncate([]byte(text[:maxReason]), maxReason-len(note))) + note
 }
 
-// truncate cuts b to at most n bytes and tears no character apart.
+// truncate cuts b to at most n bytes of whole characters.
 func truncate(b []byte, n int) []byte {
 	for n > 0 && !utf8.RuneStart(b[n]) {
 		n--

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// traced is what the step of an operand shows: its value and what it read.
+// traced returns the trace step of an operand: its value and what it read.
 func (ev *evaluation) traced(o *operand, v any, state truth) OperandStep {
 	t := OperandStep{Text: o.shown}
 	if state == known {
@@ -20,7 +20,7 @@ func (ev *evaluation) traced(o *operand, v any, state truth) OperandStep {
 	return t
 }
 
-// traceReads notes what an operand read.
+// traceReads records what an operand read.
 func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 	for i := range o.reads {
 		a := &o.reads[i]
@@ -63,7 +63,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		defer ev.program.mu.Unlock()
 		o.sides.parts = ev.program.compiler.parts(o)
 	})
-	// What only the trace shows has a budget of its own: it must not change the verdict.
+	// What only the trace shows has its own budget: it must not change the verdict.
 	meter := ev.meter
 	ev.meter, ev.meter.answers = ev.scratch, meter.answers
 	defer func() { ev.meter, ev.scratch = meter, ev.meter }()
@@ -77,8 +77,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 	}
 }
 
-// shown cuts a value down to what a trace shows. Of private texts, lists and
-// objects it only says how much there is.
+// shown truncates a value for a trace. Of private strings, lists and objects it shows only the size.
 func (ev *evaluation) shown(v any, mark *mask) any {
 	if ev.clear() {
 		mark = nil
@@ -86,8 +85,7 @@ func (ev *evaluation) shown(v any, mark *mask) any {
 	return short(mark.masked(v))
 }
 
-// at walks a static path as far as it leads. mark is the mask of v, then of what was
-// found.
+// at follows a static path as far as it exists. mark is the mask of v, of that of found.
 func at(v any, mark *mask, path []string) (found any, of *mask, walked []string) {
 	for n, step := range path {
 		switch t := v.(type) {

@@ -2,8 +2,8 @@ package rules
 
 import "fmt"
 
-// truth is a value of three-valued logic, with the reason for not knowing kept
-// apart: a missing fact is ordinary, an error is reported to the user.
+// truth is a value of three-valued logic, in which unknown and error differ: a missing fact is ordinary, an error is
+// reported to the user.
 type truth uint8
 
 const (
@@ -12,8 +12,8 @@ const (
 	broken               // a field was unusable or an expression failed
 )
 
-// truth evaluates a condition. by is the operand that made it what it is. What is
-// not known leaves its reason in ev.why.
+// truth evaluates a condition. by is the operand that determined the result. The reason for an unknown result is in
+// ev.why.
 func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 	switch c.op {
 	case leaf:
@@ -40,8 +40,8 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 		}
 		return ev.truth(c.kids[2])
 	}
-	// and stops at the first false, or at the first true; unknown ones are
-	// remembered, since a later operand may still decide.
+	// and stops at the first false, or at the first true; unknown ones are kept, since a later operand may still
+	// decide.
 	worst, why, bad := known, sentence{}, false
 	for _, k := range c.kids {
 		holds, state, by := ev.truth(k)
@@ -83,8 +83,7 @@ func (ev *evaluation) value(c *cond) (any, truth) {
 	return holds, state
 }
 
-// need returns the slot of a symbol, with its value or why there is none. It is valid until
-// the next need.
+// need returns the slot of a symbol, with its value or the reason for having none. It is valid until the next need.
 func (ev *evaluation) need(s *symbol) *slot {
 	if s.slot < len(ev.slots) && ev.slots[s.slot].seen {
 		return &ev.slots[s.slot]
@@ -92,16 +91,16 @@ func (ev *evaluation) need(s *symbol) *slot {
 	return ev.fetch(s)
 }
 
-// fetch finds the value of a symbol that was not needed before.
+// fetch gets the value of a symbol when first needed.
 func (ev *evaluation) fetch(s *symbol) *slot {
-	for s.slot >= len(ev.slots) { // a text compiled meanwhile brought new names
+	for s.slot >= len(ev.slots) { // a text compiled in the meantime added symbols
 		ev.slots = append(ev.slots, slot{})
 	}
 	var v any
 	var state truth
 	var mark *mask
 	switch at := &ev.slots[s.slot]; {
-	case at.busy: // only a cycle that Load missed could do this
+	case at.busy: // possible only for a cycle that Load missed
 		state, ev.why = broken, public(s.name+" needs itself")
 	case ev.settled && ev.unread(s):
 		state, ev.why, ev.bad = unknown, public(s.name+" was not read for the decision"), false
@@ -121,7 +120,7 @@ func (ev *evaluation) fetch(s *symbol) *slot {
 	return at
 }
 
-// find asks where the value of a symbol comes from.
+// find gets the value of a symbol from its origin.
 func (ev *evaluation) find(s *symbol) (v any, mark *mask, state truth) {
 	switch s.kind {
 	case constSymbol:

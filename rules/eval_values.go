@@ -9,14 +9,12 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// Values gives facts that are known beforehand. The keys are the names of facts, as
-// [Fact].Name has them, and ralph's own names by their whole path: "state",
-// "transcript.last", "env.HOME". Values convert as in [ValueOf]; names that are
-// called take a func of their shape, such as func(string) bool for "said". What m
-// lacks is missing, or the zero value of its type. A key that is neither a fact of
-// the policy nor one of ralph's names is a problem of the verdict.
+// Values returns facts with fixed values. The keys are names of facts, as in [Fact].Name, and ralph's own names in
+// full: "state", "transcript.last", "env.HOME". Values convert as in [ValueOf]; functions need a func of their type,
+// such as func(string) bool for "said". What m lacks is missing, or the zero value of its type. A key that is neither a
+// fact of the policy nor one of ralph's names is a problem of the verdict.
 //
-// m must not be changed while it is in use.
+// You must not modify m while it is in use.
 func Values(m map[string]any) Facts { return values(m) }
 
 type values map[string]any
@@ -31,14 +29,13 @@ func (m values) Fact(_ context.Context, f *Fact, _ []string) Value {
 
 func (m values) Name(_ context.Context, name string) any { return m[name] }
 
-// ValueOf gives what a source would have given for a Go value: a fact that is
-// present, read by its schema. It takes nil (the fact is missing) and whatever encoding/json
-// writes, but that []byte is a text, a nil slice or map an empty one and a time.Duration a
-// duration; within structs they are what encoding/json writes. Of a [Value] that is OK the V
-// converts, unless ValueOf made it; the rest stays.
+// ValueOf returns the Value of a source for a Go value: a present fact, read with its schema. v is nil (the fact is
+// missing) or anything that encoding/json writes, except that []byte is a string, a nil slice or map is an empty one,
+// and a time.Duration stays a duration; inside structs they are what encoding/json writes. If v is a [Value] that is
+// OK, its V converts, unless ValueOf made it, and the rest stays.
 //
-// A field of a wrong type is unusable, alone: rules that read it report that. What
-// cannot be converted at all makes the fact invalid, with the reason as its problem.
+// A field of the wrong type is unusable by itself: only rules that read it report it. A value that cannot convert makes
+// the fact invalid, with the reason as its problem.
 func ValueOf(f *Fact, v any) Value {
 	if given, ok := v.(Value); ok {
 		switch {
@@ -70,7 +67,7 @@ func ValueOf(f *Fact, v any) Value {
 		if body, hasBody = fields["body"]; !hasBody {
 			body = ""
 		}
-		delete(fields, "body") // plainOf made the map
+		delete(fields, "body") // plainOf created the map
 		hasBody = true
 	}
 	var r schema.Result
@@ -93,8 +90,8 @@ func ValueOf(f *Fact, v any) Value {
 	return out
 }
 
-// sound reports whether a value is as [Value] says, whoever made it: what is foreign inside
-// a list or an object is an error where it is used.
+// sound reports whether the fields of a value are as [Value] documents them; a foreign value inside a list or an object
+// is an error where it is used.
 func (v *Value) sound() bool {
 	switch v.V.(type) {
 	case nil, bool, int, float64, string, time.Duration, []any, map[string]any:

@@ -2,19 +2,17 @@ package rules
 
 import "time"
 
-// languageVersion is the version of the policy language that this package reads, the
-// value of the top-level key ralph.
+// languageVersion is the version of the policy language: the value of the top-level key ralph.
 const languageVersion = 1
 
-// What a rule does when it holds; the keys of the policy language.
+// The verbs of the policy language.
 const (
-	verbContinue = "continue" // the agent goes on
+	verbContinue = "continue" // the agent must continue
 	verbStop     = "stop"     // the agent may stop
-	verbNote     = "note"     // the user is shown a text
+	verbNote     = "note"     // the user sees a text
 )
 
-// gateWords are the words of gate: the first rule that holds decides, or every
-// continue rule that holds counts.
+// gateWords returns the values of gate: the first rule that holds decides, or every continue rule that holds counts.
 func gateWords() []string { return []string{gateFirst, gateAll} }
 
 const (
@@ -22,52 +20,50 @@ const (
 	gateAll   = "all"
 )
 
-// What unless_repeated counts together, and what a value of the memory belongs to.
+// Scopes for counts of unless_repeated and for values of memory.
 const (
 	perSession = "session"
 	perPrompt  = "prompt"
 	perProject = "project"
 )
 
-// perWords are the words of unless_repeated, memoryPer those of a value of the memory.
+// perWords returns the scopes of unless_repeated, memoryPer those of memory.
 func perWords() []string  { return []string{perSession, perPrompt, perProject} }
 func memoryPer() []string { return []string{perSession, perProject} }
 
-// Unless makes a rule step aside after it has been in Times verdicts within
-// Within (0 means ever).
+// Unless makes ralph skip a rule after it has been in Times verdicts within Within (0 means ever).
 type Unless struct {
 	Times  int
 	Within time.Duration
-	Per    string // what is counted together: session, prompt or project
+	Per    string // the scope of the count: session, prompt or project
 }
 
-// Limits end a loop, whatever its rules say. A policy can write others than the
-// defaults, up to ceilings: 10,000 continuations in a streak, 100,000 in a session,
-// 30 days, 10,000 iterations.
+// Limits end a loop, whatever its rules decide. A policy can replace the defaults, up to maximums: 10,000 continuations
+// in a streak, 100,000 in a session, 30 days, 10,000 iterations.
 type Limits struct {
 	Continuations int           `json:"continuations"`        // in a streak
-	Repeats       int           `json:"repeats,omitempty"`    // in a streak without progress; counts if HasRepeats
+	Repeats       int           `json:"repeats,omitempty"`    // in a streak without progress; valid if HasRepeats
 	Elapsed       time.Duration `json:"elapsed_ns"`           // since the first continuation of the streak
 	Total         int           `json:"total"`                // in a session
-	Tokens        int           `json:"tokens,omitempty"`     // of the session, or of the run; 0 is no limit
+	Tokens        int           `json:"tokens,omitempty"`     // of the session or the run; 0 is no limit
 	Failures      int           `json:"failures,omitempty"`   // continuations in a row after a turn that failed
-	Iterations    int           `json:"iterations,omitempty"` // of a run; 0 is no limit, and who runs it has one of its own
+	Iterations    int           `json:"iterations,omitempty"` // of a run; 0 leaves it to the runner's own limit
 	Cost          float64       `json:"cost,omitempty"`       // of a run, in US dollars; 0 is no limit
 	HasRepeats    bool          `json:"has_repeats,omitempty"`
-	Written       bool          `json:"-"` // the policy states limits of its own
+	Written       bool          `json:"-"` // the policy sets limits
 }
 
-// defaultLimits end every loop, also one whose policy forgot to.
+// defaultLimits returns the limits of a policy that sets none.
 func defaultLimits() Limits {
 	return Limits{Continuations: 500, Total: 5000, Elapsed: 24 * time.Hour}
 }
 
-// ceilings are the limits that no policy exceeds.
+// ceilings returns the maximums of limits.
 func ceilings() Limits {
 	return Limits{Continuations: 10_000, Repeats: 10_000, Total: 100_000, Elapsed: 30 * 24 * time.Hour, Failures: 10_000, Iterations: 10_000}
 }
 
-// count gives where a limit that is a whole number is kept, by its key.
+// count returns the field of a limit that is a whole number, by its key.
 func (l *Limits) count(key string) *int {
 	switch key {
 	case "continuations":
@@ -86,7 +82,7 @@ func (l *Limits) count(key string) *int {
 	return nil
 }
 
-// capped is a limit, or its ceiling if it lies above. 0 is no ceiling.
+// capped returns a limit, or its maximum if it is above. 0 is no maximum.
 func capped[T int | time.Duration](value, most T) T {
 	if most > 0 {
 		return min(value, most)

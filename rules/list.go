@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// list joins names for a message: sorted, quoted, and not too many.
+// list returns names joined for a message: sorted, quoted, and shortened.
 func list(names []string) string { return most(16, names) }
 
-// few joins names for a message that a help completes: what a word means is named there.
+// few returns names joined for a message whose help names the right one.
 func few(names []string) string { return most(5, names) }
 
-// most joins so many names for a message.
+// most returns at most n names joined for a message.
 func most(n int, names []string) string {
 	names = slices.Sorted(slices.Values(names))
 	more := ""
@@ -27,7 +27,7 @@ func most(n int, names []string) string {
 
 func quote(s string) string { return `"` + s + `"` }
 
-// theyAre lists names in a sentence that begins with what they are.
+// theyAre returns names in a sentence that begins with what they are.
 func theyAre(what string, names []string) string {
 	if len(names) == 0 {
 		return "there are none"

@@ -7,15 +7,12 @@ import (
 	"strings"
 )
 
-// Load reads the policy name of fsys with everything it includes, checks and
-// compiles it. The program is nil if and only if [Diagnostics.Err] is not. Each
-// problem is reported once, at its place, and reading goes on behind it.
+// Load reads the policy called name in fsys with everything that it includes, checks it and compiles it. The program is
+// nil if and only if [Diagnostics.Err] is not. Load reports each problem once, at its position, and continues after it.
 //
-// Includes and schemas are looked up in fsys, relative to the file that names
-// them; what is written ralph:NAME comes from [Config.Shipped] and
-// [schema.Shipped]. Load keeps nothing of fsys open, unless [Config.Lazy] leaves
-// something to be read. Once ctx is done it gives no program, and Err unwraps to the
-// cause. It may be called by many goroutines at once.
+// Load looks up includes and schemas in fsys, relative to the file that names them; ralph:NAME comes from
+// [Config.Shipped] and [schema.Shipped]. Load keeps nothing of fsys open, unless [Config.Lazy] defers reading. Once ctx
+// is done it returns no program, and Err unwraps to the cause. It is safe for concurrent use.
 func Load(ctx context.Context, fsys fs.FS, name string, cfg Config) (*Program, Diagnostics) {
 	l := newLoading(ctx, cfg)
 	f, err := l.read(includeFS{fsys: fsys}, name)
@@ -25,8 +22,8 @@ func Load(ctx context.Context, fsys fs.FS, name string, cfg Config) (*Program, D
 	return l.program(f)
 }
 
-// LoadBytes is [Load] for a policy that is not in a file: src, which errors call
-// name. It can include shipped files only.
+// LoadBytes is like [Load] for a policy that is not in a file. src is its content, and findings call it name. It can
+// include only shipped files.
 func LoadBytes(ctx context.Context, name string, src []byte, cfg Config) (*Program, Diagnostics) {
 	l := newLoading(ctx, cfg)
 	f, err := l.file(&file{name: name, path: name, src: slices.Clone(src)})
@@ -41,7 +38,7 @@ func unreadable(name string, err error) Diagnostics {
 	return Diagnostics{{Pos: Pos{File: name}, Check: foundBy(err, "read"), Message: message, cause: err}}
 }
 
-// program loads a policy, or its head alone where the rest can wait.
+// program loads a policy, or only its head if the rest can wait.
 func (l *loading) program(f *file) (*Program, Diagnostics) {
 	if l.cfg.Lazy {
 		if head := l.head(f); head != nil {
@@ -62,28 +59,28 @@ func (l *loading) whole(f *file) (p *Program, diags Diagnostics) {
 	return c.finished(c.body(doc, c.head(doc)))
 }
 
-// rescue turns a bug into a finding: nothing that a policy holds may end the process.
+// rescue turns a bug into a finding: no policy may crash the process.
 func rescue(f *file, p **Program, diags *Diagnostics) {
 	if r := recover(); r != nil {
 		*p, *diags = nil, Diagnostics{bug(f.name, r)}
 	}
 }
 
-// finished returns the program, or the findings that are why there is none.
+// finished returns the program, or the findings that prevent it.
 func (c *compiler) finished(p *Program) (*Program, Diagnostics) {
 	diags := c.diags
 	c.diags = nil
 	if err := context.Cause(c.load.ctx); err != nil {
 		return nil, unreadable(c.program.Name, &fileError{message: "loading was interrupted: " + err.Error(), cause: err})
 	}
-	if p != nil && !c.lazy { // a hook has no use for what is only doubtful
+	if p != nil && !c.lazy { // hooks ignore warnings
 		*diags = append(*diags, checkDeclarations(p)...)
 	}
 	return p, diags.sorted()
 }
 
-// head loads a policy as far as an idle event needs it. It is nil if it has no head of
-// its own, or if anything about these lines is unusual: then the whole is loaded at once.
+// head loads the part of a policy that an idle event needs. It returns nil if the policy has no head of its own, or if
+// its lines are unusual in any way: then everything is loaded immediately.
 func (l *loading) head(f *file) (p *Program) {
 	defer func() {
 		if recover() != nil {
@@ -94,7 +91,7 @@ func (l *loading) head(f *file) (p *Program) {
 	if !ok {
 		return nil
 	}
-	var diags Diagnostics // the whole finds them again
+	var diags Diagnostics // loading everything finds them again
 	parser := &parser{file: f, load: l, diags: &diags}
 	root := parser.root(lines)
 	if root == nil {

@@ -11,11 +11,10 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// Memory is what a loop remembers between events. [Program.Eval] takes it and gives
-// the next one in the verdict; the caller of Eval stores it. The zero Memory is that
-// of a loop that has not continued yet.
+// Memory is what a loop remembers between events. [Program.Eval] returns the next one in the verdict; the
+// caller of Eval stores it. The zero Memory is that of a loop that has not continued yet.
 //
-// A Memory may be copied: Eval changes none in place. Its JSON form is
+// A Memory may be copied: Eval does not modify it. Its JSON form is
 //
 //	{"v": 1, "turn": "t1", "streak": 2, "total": 7, "progress": "[3]", "same": 1,
 //	 "since": "2026-01-02T15:04:05Z", "latest": "2026-01-02T15:06:00Z",
@@ -23,58 +22,55 @@ import (
 //	 "notice": "7d793037a0760186", "began": "2026-01-02T13:00:00Z", "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]},
 //	 "values": {"section": "Parser"}, "private": ["section"]}
 //
-// in which zero fields are left out. Another version than 1 is an error.
+// without zero fields. Any version other than 1 is an error.
 type Memory struct {
-	Turn   string    `json:"turn,omitempty"`   // of the latest event, as the host names it, or #1, #2, … where it does not
-	Streak int       `json:"streak,omitempty"` // continuations since the user's last prompt, or since a stop after it that no limit and no error made
+	Turn   string    `json:"turn,omitempty"`   // of the latest event, as the host names it, otherwise #1, #2, …
+	Streak int       `json:"streak,omitempty"` // continuations since the user's last prompt, or since a later stop that no limit and no error caused
 	Total  int       `json:"total,omitempty"`  // continuations in all
 	Since  time.Time `json:"since,omitzero"`   // of the first continuation of the streak
 	Latest time.Time `json:"latest,omitzero"`  // of the latest one
 
-	// Progress is the fingerprint of the policy's progress at the latest continuation, a
-	// digest that begins with "private:" where that is private,
-	// and Same how many latest continuations had it. "=" is equal to any progress: for
-	// tests, which know how often a loop repeated itself and not the fingerprint.
+	// Progress is the fingerprint of the policy's progress at the latest continuation, a digest with the prefix
+	// "private:" if it is private, and Same is how many of the latest continuations had it. "=" equals any progress,
+	// for tests, which know the number of repeats but not the fingerprint.
 	Progress string `json:"progress,omitempty"`
 	Same     int    `json:"same,omitempty"`
 
-	// Reset is when a command started or ended the loop, in the memory of a project: what a
-	// session counted and saw of a loop before does not hold for this one. In the memory of
-	// a session it is the latest one that the session took note of.
+	// Reset is when a command started or ended the loop, in the memory of a project: counts and seen texts from before
+	// do not apply. In the memory of a session it is the latest reset that the session noticed.
 	Reset time.Time `json:"reset,omitzero"`
 
-	// Stopped says that the user stopped the loop, and its state stayed: no session is
-	// continued until a start. Only in the memory of a project.
+	// Stopped says that the user stopped the loop without removing its state: no session is continued until a start. It
+	// is set only in the memory of a project.
 	Stopped bool `json:"stopped,omitempty"`
 
-	// Loop is the loop that the session's last decision had, with Name and State; nil if
-	// there was none.
+	// Loop is the loop of the session's last decision, with Name and State; nil if it had none.
 	Loop *LoopInfo `json:"loop,omitempty"`
 
-	// Seen are marks of the texts that the session was shown once, and Notice that of the
-	// last notice of a rule that stopped it since it was continued.
+	// Seen are digests of texts that the session has seen, and Notice is the digest of the last notice of a rule that
+	// stopped it since it was continued.
 	Seen   []string `json:"seen,omitempty"`
 	Notice string   `json:"notice,omitempty"`
 
-	// Began is when the policy saw the first event of the session, if it asks for session.elapsed.
+	// Began is when the policy saw the session's first event, if it uses session.elapsed.
 	Began time.Time `json:"began,omitzero"`
 
-	// Failures is how many latest continuations followed a turn that failed.
+	// Failures is how many of the latest continuations followed a failed turn.
 	Failures int `json:"failures,omitempty"`
 
-	// Said is when rules with unless_repeated were in a verdict, the oldest first.
+	// Said lists the verdicts of rules with unless_repeated, oldest first.
 	Said map[string][]Said `json:"said,omitempty"`
 
-	// Values are those of the policy's memory that a rule has changed, by name, as JSON
-	// knows them. Private names those that hold something private.
+	// Values has the values of memory that rules have changed, by name, as JSON types. Private names those that contain
+	// something private.
 	Values  map[string]any `json:"values,omitempty"`
 	Private []string       `json:"private,omitempty"`
 }
 
-// sameProgress as the Progress of a memory is equal to any progress.
+// sameProgress is a Progress that equals any other.
 const sameProgress = "="
 
-// Said is one verdict that a rule with unless_repeated was in.
+// Said is one verdict of a rule with unless_repeated.
 type Said struct {
 	At   time.Time `json:"at"`
 	Turn string    `json:"turn,omitempty"`
@@ -83,7 +79,7 @@ type Said struct {
 // memoryVersion is that of the JSON form.
 const memoryVersion = 1
 
-// memoryForm is a memory without its methods.
+// memoryForm is a Memory without its methods.
 type memoryForm Memory
 
 // MarshalJSON writes the documented form, with times in UTC.
@@ -133,11 +129,10 @@ func (m *Memory) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// elapsed is the time since the first continuation of the streak. With a zero now
-// nothing elapses.
+// elapsed returns the time since the first continuation of the streak, 0 for a zero now.
 func (m *Memory) elapsed(now time.Time) time.Duration { return m.ofStreak(m.Since, now) }
 
-// step is the time since the latest continuation of the streak.
+// step returns the time since the latest continuation of the streak.
 func (m *Memory) step(now time.Time) time.Duration { return m.ofStreak(m.Latest, now) }
 
 func (m *Memory) ofStreak(from, now time.Time) time.Duration {
@@ -154,9 +149,8 @@ func since(from, now time.Time) time.Duration {
 	return max(0, now.Sub(from))
 }
 
-// repeats is how many of the latest continuations had the progress that is now.
-// Progress that cannot be known counts as unchanged: a loop must not run on
-// because its measure broke.
+// repeats returns how many of the latest continuations had the current progress. Unknown progress counts as unchanged,
+// so that a loop does not continue because its measure failed.
 func (m *Memory) repeats(now string, known bool) int {
 	if m.Streak == 0 || known && now != m.Progress && m.Progress != sameProgress {
 		return 0
@@ -164,8 +158,7 @@ func (m *Memory) repeats(now string, known bool) int {
 	return m.Same
 }
 
-// begin makes the memory what an event finds that is evaluated with these options: a
-// loop that was started or ended since, and another turn, end the streak.
+// begin updates the memory for an event: a loop that was started or ended since, and a new turn, end the streak.
 func (m *Memory) begin(o *Options) (newTurn bool) {
 	if o.Project.Reset.After(m.Reset) {
 		m.endStreak()
@@ -183,7 +176,7 @@ func (m *Memory) begin(o *Options) (newTurn bool) {
 	return true
 }
 
-// nextTurn names a turn of a host that has no names for them: #1, #2, …
+// nextTurn returns the next name for a turn that the host does not name: #1, #2, …
 func nextTurn(turn string) string {
 	n := 0
 	if count, ok := strings.CutPrefix(turn, "#"); ok {
@@ -192,7 +185,7 @@ func nextTurn(turn string) string {
 	return "#" + strconv.Itoa(n+1)
 }
 
-// endStreak forgets the streak, but neither the total nor what rules have said.
+// endStreak resets the streak, but neither the total nor the verdicts of rules.
 func (m *Memory) endStreak() {
 	m.Streak, m.Progress, m.Same, m.Failures = 0, "", 0, 0
 	m.Since, m.Latest = time.Time{}, time.Time{}
@@ -217,12 +210,12 @@ func (m *Memory) continued(progress string, failed bool, now time.Time) {
 	m.Total++
 }
 
-// counts reports whether a verdict that a rule was in still counts for it.
+// counts reports whether an earlier verdict of a rule still counts for it.
 func (u *Unless) counts(s Said, turn string, now time.Time) bool {
 	return (u.Per != perPrompt || s.Turn == turn) && (u.Within == 0 || now.Sub(s.At) < u.Within)
 }
 
-// memoryFor is the one of two memories that a value belongs to.
+// memoryFor returns the memory that holds a value of this scope.
 func memoryFor(per string, session, project *Memory) *Memory {
 	if per == perProject {
 		return project
@@ -230,7 +223,7 @@ func memoryFor(per string, session, project *Memory) *Memory {
 	return session
 }
 
-// said counts the verdicts that a rule has been in, within its window.
+// said counts the verdicts of a rule within its window.
 func (m *Memory) said(rule string, u *Unless, turn string, now time.Time) int {
 	n := 0
 	for _, s := range m.Said[rule] {
@@ -241,5 +234,5 @@ func (m *Memory) said(rule string, u *Unless, turn string, now time.Time) int {
 	return n
 }
 
-// maxSaid is how many verdicts of one rule are remembered at most.
+// maxSaid bounds the remembered verdicts of one rule.
 const maxSaid = 1000

@@ -8,15 +8,14 @@ import (
 	"reflect"
 )
 
-// Budget bounds what one evaluation may spend, also on texts, effects and
-// fingerprints. A zero field stands for its default: 10 million steps.
+// Budget bounds what one evaluation may spend, including texts, effects and fingerprints. A zero field means its
+// default: 10 million steps.
 //
-// A step is one element visited, 64 bytes of text read, or 8 bytes made: 10 million steps
-// make at most 80 MB. An entry of an object takes five to visit. A predicate takes a step for
-// each element and for every four of its parts. A match costs the instructions of its
-// pattern × the bytes it reads / 8, making a pattern 100 steps an instruction, and asking the
-// world (exists, which, a function of your own) 1,000 steps. Work is charged before it is
-// done, and by what is visited: a list that holds one part twice visits it twice.
+// A step is one element visited, 64 bytes of text read, or 8 bytes written: 10 million steps write at most 80 MB. An
+// entry of an object takes five to visit. A predicate takes a step for each element and for every four of its parts. A
+// match takes the instructions of its pattern × the bytes it reads / 8, compiling a pattern 100 steps an instruction,
+// and a call to the world (exists, which, your own function) 1,000 steps. Work is charged in advance, and by what is
+// visited: a list that contains one part twice visits it twice.
 type Budget struct {
 	Steps int `json:"steps"`
 }
@@ -24,21 +23,21 @@ type Budget struct {
 const (
 	defaultSteps = 10_000_000
 
-	askSteps     = 1_000 // of a question to the world
-	patternSteps = 100   // of an instruction of a pattern that is made
-	matchBytes   = 8     // of a text that one instruction reads in a step
-	readBytes    = 64    // of a text that is read in a step
-	madeBytes    = 8     // that are made in a step
-	itemSteps    = 2     // of an element of a list that is made
-	keySteps     = 8     // of an entry of an object that is made
-	objectSteps  = 36    // of an object that is made, beside its entries
-	visitSteps   = 5     // of an entry of an object that is visited: they are sorted, or looked up
-	printSteps   = 6     // of an element that is written as text, through a buffer
-	floatBytes   = 330   // of a number that is written in full, with all its zeros
+	askSteps     = 1_000 // for a call to the world
+	patternSteps = 100   // for an instruction of a compiled pattern
+	matchBytes   = 8     // of a string that one instruction reads in a step
+	readBytes    = 64    // of a string, read in a step
+	madeBytes    = 8     // written in a step
+	itemSteps    = 2     // for an element of a new list
+	keySteps     = 8     // for an entry of a new object
+	objectSteps  = 36    // for a new object, without its entries
+	visitSteps   = 5     // for visiting an entry of an object: they are sorted or looked up
+	printSteps   = 6     // for an element written as text, through a buffer
+	floatBytes   = 330   // of a number written in full, with all its zeros
 )
 
-// maxNesting bounds lists and objects inside one another. Loops can build deeper
-// ones, which would overflow the stack of a function that walks them.
+// maxNesting bounds nested lists and objects. Loops can build deeper ones, which would overflow the stack of a
+// recursive function.
 const maxNesting = 1_000
 
 var (
@@ -46,39 +45,38 @@ var (
 	errNesting = fmt.Errorf("lists and objects are nested deeper than %d", maxNesting)
 )
 
-// meter counts what one evaluation spends. Its methods panic once the budget is
-// spent or the context is done; over then says which, and Eval turns the panic
-// into a verdict.
+// meter counts what one evaluation spends. Its methods panic once the budget is spent or the context is done; over then
+// has the reason, and Eval turns the panic into a verdict.
 type meter struct {
 	ctx   context.Context
 	limit int // steps
 	spent int
-	look  int   // steps at which the context and the limit are looked at again, 0 for now
-	over  error // why the evaluation ends, nil while it goes on
+	look  int   // the count at which to check context and limit again, 0 for now
+	over  error // why the evaluation ends, nil before
 
 	answers map[string]answer // of functions of the embedding program
 }
 
-// answer is what a function of the embedding program gave.
+// answer is the result of a function of the embedding program.
 type answer struct {
 	value any
 	err   error
 }
 
-// meterKey is the name under which expressions find the meter. No policy can spell it.
+// meterKey is the meter's name in expressions. No policy can spell it.
 const meterKey = "meter()"
 
-// lookEvery is how many steps pass between two looks at the context.
+// lookEvery is how many steps pass between checks of the context.
 const lookEvery = 10_000
 
-// begin sets what a zero meter may spend.
+// begin sets the budget of a zero meter.
 func (m *meter) begin(ctx context.Context, b Budget) {
 	if m.ctx, m.limit = ctx, b.Steps; b.Steps <= 0 {
 		m.limit = defaultSteps
 	}
 }
 
-// charge pays for work that is about to be done.
+// charge counts work that is about to be done.
 func (m *meter) charge(steps int) {
 	if m.spent += steps; uint(m.spent) >= uint(m.look) {
 		m.check()
@@ -104,16 +102,16 @@ func (m *meter) check() {
 	m.look = min(m.spent, m.limit-lookEvery) + lookEvery
 }
 
-// read pays for looking at n bytes of text.
+// read charges for reading n bytes of text.
 func (m *meter) read(n int) { m.charge(1 + n/readBytes) }
 
-// text pays for making a text of n bytes.
+// text charges for writing n bytes of text.
 func (m *meter) text(n int) { m.charge(1 + n/madeBytes) }
 
-// ask pays for a question to the world with an argument of n bytes.
+// ask charges for a call to the world with an argument of n bytes.
 func (m *meter) ask(n int) { m.charge(askSteps + n/madeBytes) }
 
-// print pays for writing a value as text.
+// print charges for writing a value as text.
 func (m *meter) print(v any) {
 	switch v := v.(type) {
 	case nil, bool, int:
@@ -125,35 +123,34 @@ func (m *meter) print(v any) {
 	}
 }
 
-// write pays for writing a value as JSON: each level is indented, and a byte may become six.
+// write charges for writing a value as JSON: each level is indented, and a byte may become six.
 func (m *meter) write(v any) {
 	s := m.sizeOf(v)
 	m.charge(add(add(s.steps(), mul(s.elements, printSteps+s.depth/2)), mul(s.text, 2*6)/madeBytes))
 }
 
-// left is how many steps there are still.
+// left returns how many steps remain.
 func (m *meter) left() int { return m.limit - m.spent }
 
-// size is what a walk through a value visits.
+// size is what visiting a value takes.
 type size struct {
 	elements int // of all lists and objects, and the value itself
 	entries  int // how many of them are entries of objects
-	text     int // bytes of all texts, keys included
+	text     int // bytes of all strings, including keys
 	depth    int // of the deepest element
 }
 
-// steps is what the walk costs.
+// steps returns the cost of the visit.
 func (s size) steps() int { return add(s.elements+(visitSteps-1)*s.entries, s.text/readBytes) }
 
-// sizeOf measures a value. It visits no more than the budget has left: what is
-// larger is as good as endless.
+// sizeOf measures a value. It visits no more than the budget has left: anything larger is too large anyway.
 func (m *meter) sizeOf(v any) size {
 	s := size{}
 	m.walk(v, 1, &s)
 	return s
 }
 
-// copy pays for a value of which all is made again.
+// copy charges for a value that is copied completely.
 func (m *meter) copy(v any) {
 	s := m.sizeOf(v)
 	m.charge(add(s.steps(), mul(s.elements, keySteps)))
@@ -162,7 +159,7 @@ func (m *meter) copy(v any) {
 func (m *meter) walk(v any, depth int, s *size) {
 	s.elements++
 	if s.steps() > m.left() {
-		m.charge(s.steps()) // more than there is: panics
+		m.charge(s.steps()) // more than is left: panics
 	}
 	if depth > maxNesting {
 		m.over = errNesting
@@ -210,7 +207,7 @@ func (m *meter) walk(v any, depth int, s *size) {
 	}
 }
 
-// add and mul stay at the largest number rather than wrap.
+// add and mul saturate instead of overflowing.
 func add(a, b int) int {
 	if a > math.MaxInt-b {
 		return math.MaxInt

@@ -13,15 +13,14 @@ import (
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
-// A mistake is something that users of shells and of other languages write in an
-// expression, and what they mean by it.
+// A mistake is a habit from shells and other languages in an expression, with what the user means by it.
 type mistake struct {
-	pattern string // of the expression, around the place that was reported
-	only    string // part of the report, "" for any
-	message string // in place of the reported one, "" keeps that
+	pattern string // of the expression, around the reported position
+	only    string // part of the reported message, "" for any
+	message string // replaces the reported one, "" keeps it
 	help    string // ${1} is the first group of the pattern
 	fix     func(groups []string) string
-	weak    bool // a better guess counts
+	weak    bool // a better guess replaces it
 }
 
 const (
@@ -29,7 +28,7 @@ const (
 	aText = `"[^"]*"|'[^']*'|` + "`[^`]*`"
 )
 
-// mistakes lists the usual ones. The first that fits counts.
+// mistakes returns the common ones. The first match counts.
 func mistakes() []mistake {
 	const (
 		noShell   = "a condition is not a shell test"
@@ -157,7 +156,7 @@ func asExec(groups []string) string {
 	return "declare a fact such as check: {" + execOf(groups[1]) + "} and read check.stdout or check.code"
 }
 
-// execOf writes a plain command as the source that runs it.
+// execOf returns a plain command as the source that runs it.
 func execOf(command string) string {
 	words := strings.Fields(command)
 	if len(words) == 0 || strings.ContainsAny(command, "|&;<>\"'`$*?()[]{},:#") {
@@ -167,7 +166,7 @@ func execOf(command string) string {
 }
 
 func inFull(groups []string) string {
-	n, _ := strconv.ParseFloat(groups[1], 64) // the pattern admits only numbers
+	n, _ := strconv.ParseFloat(groups[1], 64) // the pattern matches only numbers
 	factor := 1000.0
 	if groups[2] == "M" {
 		factor = 1e6
@@ -194,7 +193,7 @@ func asDuration(groups []string) string {
 	return `write duration("` + n + unit + `")`
 }
 
-// spanHelp says how to write a duration.
+// spanHelp returns how to write a duration.
 func spanHelp(written string) string {
 	if g := regexp.MustCompile(`^\s*(\d+)\s*(millisecond|second|sec|minute|min|hour|hr|day|d|week|w|ms|s|m|h)s?\s*$`).FindStringSubmatch(written); g != nil {
 		return asDuration(g)
@@ -202,8 +201,7 @@ func spanHelp(written string) string {
 	return `write for example duration("45m") or duration("1h30m")`
 }
 
-// plainAssignment says how to write a += 1, a++ and a := 1, whose = stands at an offset, "" if
-// it is none of them.
+// plainAssignment returns how to write a += 1, a++ and a := 1, whose = is at an offset, or "" for anything else.
 func plainAssignment(s string, at int) string {
 	left, right := strings.TrimSpace(s), "1"
 	if at > 0 {
@@ -234,7 +232,7 @@ func asMethod(groups []string) string {
 	return "write " + groups[1] + "." + strings.ToUpper(groups[2][:1]) + groups[2][1:] + "()"
 }
 
-// against writes a comparison with nil, for which a fact has a function.
+// against returns the fix for a comparison with nil that a function about a fact replaces.
 func against(comparison, ask string) func(groups []string) string {
 	return func(groups []string) string {
 		write := groups[1] + " " + comparison + " nil"
@@ -257,15 +255,14 @@ func quotedWord(groups []string) string {
 	return "if it is a string, write " + quote(groups[1])
 }
 
-// finder looks for mistakes. It makes its patterns at the first one: policies
-// without errors need none.
+// finder looks for mistakes. It compiles the patterns when first used: policies without errors need none.
 type finder struct{ patterns []*regexp.Regexp }
 
-// maxMistaken bounds the expressions that are looked at, in bytes.
+// maxMistaken bounds the expressions to examine, in bytes.
 const maxMistaken = 500
 
-// find says what the user of an expression means where an error was reported, from
-// and to in runes. What is no usual mistake comes back as it was reported.
+// find returns what the user means by the part of an expression with an error, from and to in runes. If that is no
+// common mistake, it returns its arguments.
 func (f *finder) find(src string, from, to int, message, help string) (at, end int, said, advice string) {
 	if len(src) > maxMistaken {
 		return from, to, message, help
@@ -312,14 +309,13 @@ func (f *finder) find(src string, from, to int, message, help string) (at, end i
 	return from, to, message, help
 }
 
-// inQuotes reports whether a byte of an expression stands in a text.
+// inQuotes reports whether a byte of an expression is in a string literal.
 func inQuotes(src string, at int) bool {
 	open := source.Unclosed(src[:at])
 	return open >= 0 && strings.IndexByte("\"'`", src[open]) >= 0
 }
 
-// meantSource writes the source that another word usually means, with its argument,
-// or gives "".
+// meantSource returns the source that another word usually means, with its argument, or "".
 func meantSource(word, argument string) string {
 	argument = strings.TrimSpace(argument)
 	for _, meant := range [...]struct{ words, argument, source, example string }{
@@ -346,7 +342,7 @@ func meantSource(word, argument string) string {
 	return ""
 }
 
-// otherField gives the declared field that another word usually means, or "".
+// otherField returns the declared field that another word usually means, or "".
 func otherField(word string, declared []string) string {
 	groups := [][]string{
 		{"done", "finished", "finish", "complete", "completed", "checked", "ticked", "closed", "isDone", "is_done"},

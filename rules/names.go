@@ -8,16 +8,16 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// nameInfo is one of the names that every policy has, with its type.
+// nameInfo is a name that every policy has, with its type.
 type nameInfo struct {
 	*vocab.Entry
 	typ    *schema.Schema // of plain data
 	goType reflect.Type   // of functions, times, durations and the loop memory
-	zero   any            // the value where the world has none
-	mark   *mask          // of the value; nil hides nothing
+	zero   any            // the value if the world has none
+	mark   *mask          // of the value; nil shows all
 }
 
-// knownNames are the names that every policy has, without env.NAME, which is open.
+// knownNames returns the names that every policy has, without env.NAME, which is open.
 func knownNames() []nameInfo {
 	all := vocab.Names()
 	out := make([]nameInfo, len(all))
@@ -32,14 +32,14 @@ func knownNames() []nameInfo {
 	return out
 }
 
-// They are of most names.
+// The types of most names.
 var (
 	textType = &schema.Schema{Kind: schema.String}
 	boolType = &schema.Schema{Kind: schema.Bool}
 	intType  = &schema.Schema{Kind: schema.Int}
 )
 
-// typeOfZero is the type of a name's value in schemas, nil if schemas have none.
+// typeOfZero returns the schema type of a name's value, nil if there is none.
 func typeOfZero(zero any) *schema.Schema {
 	fields := func(of map[string]any) map[string]*schema.Schema {
 		out := make(map[string]*schema.Schema, len(of))
@@ -75,12 +75,12 @@ func typeOfZero(zero any) *schema.Schema {
 	return nil
 }
 
-// called reports whether expressions call the name.
+// called reports whether the name is a function.
 func (n *nameInfo) called() bool {
 	return n.goType != nil && n.goType.Kind() == reflect.Func || n.Name == vocab.Now
 }
 
-// complete sets what follows from the rest, once and not in each evaluation.
+// complete sets what follows from the rest, once instead of in each evaluation.
 func (n *nameInfo) complete() *nameInfo {
 	if n.zero = n.Zero; n.goType == nil {
 		n.zero = n.typ.Zero()
@@ -93,8 +93,8 @@ func (n *nameInfo) complete() *nameInfo {
 	return n
 }
 
-// take brings what the world gave for a name into the type that rules see. Names
-// that are called pay for every call. problem says why it is not of that type.
+// take converts what the world returned for a name to the type in rules. Functions charge for every call. problem says
+// why it does not have that type.
 func (n *nameInfo) take(v any, m *meter) (taken any, problem string) {
 	if n.goType == nil {
 		switch n.typ.Kind {

@@ -82,7 +82,7 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 	return f, f.kind.Given || len(f.args) > 0
 }
 
-// option reads an option that only this kind of source takes.
+// option reads an option that only this kind of source has.
 func (p *parser) option(f *factDecl, o SourceOption, v *source.Node) {
 	switch o.Kind {
 	case optionCount:
@@ -113,8 +113,7 @@ func (f *factDecl) setOption(name string, v any) {
 	f.options[name] = v
 }
 
-// firstKey gives the first key of a map, for messages about the whole of it, or
-// the map if it is empty.
+// firstKey returns the first key of a map, for messages about the whole of it, or the map if it is empty.
 func firstKey(n *source.Node) *source.Node {
 	if len(n.Fields) == 0 {
 		return n
@@ -122,7 +121,7 @@ func firstKey(n *source.Node) *source.Node {
 	return n.Fields[0].Key
 }
 
-// wordsHelp says how to write what should be a list of words.
+// wordsHelp returns how to write what should be a list of words.
 func wordsHelp(n *source.Node) string {
 	if n.Kind == source.Scalar && n.Value != "" {
 		return "write " + strings.TrimPrefix(execOf(n.Value), "exec: ")
@@ -130,7 +129,7 @@ func wordsHelp(n *source.Node) string {
 	return "write [program, argument, …]"
 }
 
-// arguments reads what a source is handed.
+// arguments reads the arguments of a source.
 func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
 	switch {
 	case k.Given: // its schema
@@ -152,7 +151,7 @@ func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
 	for i, item := range n.Items {
 		t := p.scalar(item, "an argument")
 		if t == nil {
-			return nil // reported: without it the others would stand in the wrong place
+			return nil // reported: without it the others would be at the wrong index
 		}
 		if i == 0 && (strings.Contains(t.Value, "${") || strings.TrimSpace(t.Value) == "") {
 			p.errorf(t, "exec-program", "name the program itself; only its arguments have placeholders", "the program of %s is fixed in the policy, whatever the facts are", k.Name)

@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// file is a policy, or what it includes or names, as it was read.
+// file is a policy, or a file that it includes or names.
 type file struct {
 	name string // as diagnostics show it
 	path string // within its file system
@@ -25,10 +25,10 @@ type file struct {
 	fs   includeFS
 }
 
-// at is a position in the file, as diagnostics show it.
+// at returns a position in the file for diagnostics.
 func (f *file) at(p source.Pos) Pos { return Pos{File: f.name, Line: p.Line, Col: p.Col} }
 
-// add adds a finding about a part of a file, unless it is left out.
+// add adds a finding about a part of a file, unless there are too many.
 func (ds *Diagnostics) add(f *file, from, to source.Pos, sev Severity, check, message, help string) {
 	if !ds.full(sev) {
 		*ds = append(*ds, Diagnostic{
@@ -37,18 +37,18 @@ func (ds *Diagnostics) add(f *file, from, to source.Pos, sev Severity, check, me
 	}
 }
 
-// includeFS is where the includes and schemas of a file are looked up.
+// includeFS is where to look up the includes and schemas of a file.
 type includeFS struct {
 	fsys   fs.FS
 	prefix string // "ralph:" for shipped files
 }
 
-// loading is one call of Load: what the policy may say, and what it has spent.
+// loading is one call of Load: what the policy may use, and what it has spent.
 type loading struct {
 	ctx    context.Context
 	cfg    Config
 	kinds  []SourceKind // that the policy may use
-	limits LoadLimits   // filled
+	limits LoadLimits   // with defaults
 
 	bytes, files int          // spent
 	nodes        atomic.Int64 // spent; rules compile in parallel
@@ -61,15 +61,15 @@ func newLoading(ctx context.Context, cfg Config) *loading {
 	return &loading{ctx: ctx, cfg: cfg, kinds: slices.Concat(Sources(), cfg.Sources), limits: cfg.Limits.filled()}
 }
 
-// again is the same call anew, with nothing spent.
+// again returns a copy of the call with nothing spent.
 func (l *loading) again(ctx context.Context) *loading {
 	return &loading{ctx: ctx, cfg: l.cfg, kinds: l.kinds, limits: l.limits}
 }
 
-// events are all events that it may list.
+// events returns all events that the policy may list.
 func (l *loading) events() []string { return slices.Concat(vocab.Events(), l.cfg.Events) }
 
-// verb gives the declaration of an effect of the embedding program.
+// verb returns the declaration of an effect of the embedding program.
 func (l *loading) verb(name string) *EffectDecl {
 	for i := range l.cfg.Effects {
 		if l.cfg.Effects[i].Name == name {
@@ -79,17 +79,17 @@ func (l *loading) verb(name string) *EffectDecl {
 	return nil
 }
 
-// fileError says why a file cannot be used.
+// fileError is why a file cannot be used.
 type fileError struct {
 	message string
 	cause   error
-	check   string // that finds it, "" is that of who reads the file
+	check   string // that reports it; "" is the reader's
 }
 
 func (e *fileError) Error() string { return e.message }
 func (e *fileError) Unwrap() error { return e.cause }
 
-// foundBy returns the check that finds why a file cannot be used.
+// foundBy returns the check that reports why a file cannot be used.
 func foundBy(err error, otherwise string) string {
 	if f := (*fileError)(nil); errors.As(err, &f) {
 		return cmp.Or(f.check, otherwise)
@@ -97,7 +97,7 @@ func foundBy(err error, otherwise string) string {
 	return otherwise
 }
 
-// read reads a file of at most the size that a policy may have.
+// read reads a file of at most the maximum size of a policy.
 func (l *loading) read(at includeFS, name string) (*file, error) {
 	if err := context.Cause(l.ctx); err != nil {
 		return nil, &fileError{message: "loading was interrupted: " + err.Error(), cause: err}
@@ -127,7 +127,7 @@ func (l *loading) read(at includeFS, name string) (*file, error) {
 	return nil, &fileError{message: shown + " cannot be read: " + err.Error(), cause: cause}
 }
 
-// affords counts so many nodes, and reports whether there are not too many.
+// affords counts nodes, and reports whether they are within the limit.
 func (l *loading) affords(nodes int) bool {
 	return l.nodes.Add(int64(nodes)) <= int64(l.limits.Nodes)
 }
@@ -142,8 +142,7 @@ func (l *loading) file(f *file) (*file, error) {
 
 var errTooLarge = errors.New("is too large")
 
-// readCapped reads a regular file no larger than the limit. If it grows while it is
-// read, the parser reports it.
+// readCapped reads a regular file up to the maximum size. If it grows while it is read, the parser reports it.
 func readCapped(fsys fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(fsys, name) // before it is opened: a pipe would block
 	if err != nil {
@@ -165,7 +164,7 @@ func readCapped(fsys fs.FS, name string) ([]byte, error) {
 	return src.Bytes(), err
 }
 
-// beside resolves the name of a file relative to the file that names it.
+// beside returns the name of a file relative to the file that names it.
 func beside(f *file, name string) (string, error) {
 	at := stdpath.Join(stdpath.Dir(f.path), name)
 	switch {

@@ -6,13 +6,12 @@ import (
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
-// behindHead reports whether a key begins what only an event with a loop needs.
+// behindHead reports whether a key begins the part that only an event with a loop needs.
 func behindHead(key string) bool { return key == "rules" || key == "finally" }
 
-// splitHead splits a policy above its rules, if an event can be idle by what stands there. The
-// rest has an empty line for each line of the head. It looks only at the first letters of
-// lines: all that is within a key is indented. ok is false if the policy has neither
-// when nor loop there, or if these lines may not be all of the head.
+// splitHead splits a policy above its rules, if that part can make an event idle. The rest has an empty line for each
+// line of the head. It looks only at the first letters of lines: everything within a key is indented. ok is false if
+// the head has neither when nor loop, or if these lines may not be all of it.
 func splitHead(src []byte) (head, rest []byte, ok bool) {
 	end, has := -1, false
 	for at := 0; at < len(src); {
@@ -43,8 +42,7 @@ func splitHead(src []byte) (head, rest []byte, ok bool) {
 	return src[:end], append(bytes.Repeat([]byte("\n"), bytes.Count(src[:end], []byte("\n"))), src[end:]...), true
 }
 
-// placeOfWhen reports a when of the policy that stands among its rules: it would be
-// taken for that of a rule by everybody who reads the file.
+// placeOfWhen reports a top-level when among the rules: readers would take it for that of a rule.
 func (p *parser) placeOfWhen(root *source.Node) {
 	first := ""
 	for _, f := range root.Fields {

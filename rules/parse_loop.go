@@ -5,7 +5,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
-// loopDecl is what a policy says of its loop.
+// loopDecl is the loop section of a policy.
 type loopDecl struct {
 	key   *source.Node
 	state *source.Node
@@ -15,7 +15,7 @@ type loopDecl struct {
 	start []source.Field // fact → value
 }
 
-// loop reads loop. It is nil if its state cannot be read, which is reported.
+// loop reads the loop section. It is nil if its state is invalid, which is reported.
 func (p *parser) loop(key, n *source.Node) *loopDecl {
 	l := &loopDecl{key: key}
 	start := func(k, v *source.Node) {

@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// parser turns the YAML nodes of one file into a document. It never stops at the
-// first problem: whatever is unusable is reported and left out.
+// parser converts the YAML nodes of one file to a document. It does not stop at the first problem: it reports and omits
+// what is unusable.
 type parser struct {
 	file  *file
 	load  *loading
@@ -34,7 +34,7 @@ func (p *parser) report(n *source.Node, sev Severity, check, help, format string
 	p.diags.add(p.file, n.Start, n.End(), sev, check, fmt.Sprintf(format, args...), help)
 }
 
-// parseFile reads a file. The document is nil if nothing of it can be used.
+// parseFile reads a file. The document is nil if nothing of it is usable.
 func parseFile(f *file, guard bool, l *loading, diags *Diagnostics) *document {
 	p := &parser{file: f, load: l, diags: diags}
 	if root := p.root(f.src); root != nil {
@@ -43,7 +43,7 @@ func parseFile(f *file, guard bool, l *loading, diags *Diagnostics) *document {
 	return nil
 }
 
-// parseMore reads lines of a file into the document of the lines above them.
+// parseMore reads more lines of a file into the document of the lines above them.
 func parseMore(d *document, lines []byte, l *loading, diags *Diagnostics) {
 	p := &parser{file: d.file, load: l, diags: diags}
 	if root := p.root(lines); root != nil {
@@ -51,7 +51,7 @@ func parseMore(d *document, lines []byte, l *loading, diags *Diagnostics) {
 	}
 }
 
-// root parses lines of the file, which begin as the file does.
+// root parses lines from the beginning of the file.
 func (p *parser) root(lines []byte) *source.Node {
 	root, problems := source.Parse(lines)
 	for _, pr := range problems {
@@ -87,7 +87,8 @@ func (p *parser) fields(n *source.Node, what string, ks form.Keys, f func(key *s
 	return true
 }
 
-// A target is where the value of a key goes: a pointer, which says what the value must be, or a function that reads it.
+// A target is the destination of a key's value: a pointer, whose type is that of the value, or a function that reads
+// it.
 type target struct {
 	key string
 	to  any
@@ -101,7 +102,7 @@ type choice struct {
 	words []string
 }
 
-// object reads the keys of n, each into its target. What has no target is read by the caller.
+// object reads the keys of n, each into its target. The caller reads keys without a target.
 func (p *parser) object(n *source.Node, what string, ks form.Keys, ts targets) bool {
 	return p.fields(n, what, ks, func(k, v *source.Node) {
 		i := slices.IndexFunc(ts, func(t target) bool { return t.key == k.Value })
@@ -133,8 +134,8 @@ func (p *parser) object(n *source.Node, what string, ks form.Keys, ts targets) b
 	})
 }
 
-// unknownKeyHelp says what to write for a key that is not known here: the nearest
-// one, what other tools call it, or where it belongs.
+// unknownKeyHelp returns what to write for an unknown key: the nearest one, its name in other tools, or where it
+// belongs.
 func unknownKeyHelp(name string, ks form.Keys) string {
 	if help := nearest.DidYouMean(name, ks.Names()); help != "" {
 		return help
@@ -202,7 +203,7 @@ func (p *parser) keys(d *document, root *source.Node, what string, ks form.Keys)
 		case "facts":
 			p.named(v, "facts", func(key, val *source.Node) {
 				f, ok := p.fact(key, val)
-				if !ok { // reported; rules may name it all the same
+				if !ok { // reported; rules may still name it
 					f = factDecl{name: key.Value, key: key, kind: SourceKind{File: true, Editable: true}}
 				}
 				d.facts = append(d.facts, f)
@@ -236,7 +237,7 @@ func (p *parser) keys(d *document, root *source.Node, what string, ks form.Keys)
 	})
 }
 
-// memory reads a value of memory: its schema, and per beside the words of the schema.
+// memory reads a value of memory: its schema, and per among the schema's keys.
 func (p *parser) memory(key, n *source.Node) memoryDecl {
 	m := memoryDecl{name: key.Value, key: key, schema: n, per: perSession}
 	if per := n.Get("per"); per != nil {
@@ -245,7 +246,7 @@ func (p *parser) memory(key, n *source.Node) memoryDecl {
 	return m
 }
 
-// prefix reads the prefix of log lines, which stands on each of them.
+// prefix reads the prefix of log lines.
 func (p *parser) prefix(n *source.Node) string {
 	s, ok := p.text(n, "prefix")
 	if ok && (strings.TrimSpace(s) == "" || strings.ContainsFunc(s, unicode.IsControl)) {
@@ -254,7 +255,7 @@ func (p *parser) prefix(n *source.Node) string {
 	return s
 }
 
-// each walks a list; a missing value counts as an empty list.
+// each iterates over a list; a missing value is an empty list.
 func (p *parser) each(n *source.Node, what string, f func(*source.Node)) {
 	if n.Kind == source.Scalar && n.Tag == "!!null" {
 		return
@@ -268,7 +269,7 @@ func (p *parser) each(n *source.Node, what string, f func(*source.Node)) {
 	}
 }
 
-// named walks a map from names to anything and checks the names.
+// named iterates over a map and checks its names.
 func (p *parser) named(n *source.Node, what string, f func(key, value *source.Node)) {
 	if n.Kind == source.Scalar && n.Tag == "!!null" {
 		return
@@ -286,8 +287,7 @@ func (p *parser) named(n *source.Node, what string, f func(key, value *source.No
 	}
 }
 
-// limits reads the limits that are numbers into those of the document, and notes the
-// ones that are names of params.
+// limits reads limits that are numbers into those of the document, and records those that are names of params.
 func (p *parser) limits(d *document, n *source.Node) {
 	l, most := &d.limits, ceilings()
 	l.Written = p.fields(n, "limits", form.LimitKeys(), func(k, v *source.Node) {
@@ -310,7 +310,7 @@ func (p *parser) limits(d *document, n *source.Node) {
 	}) && len(n.Fields) > 0
 }
 
-// measure reads how far the work is.
+// measure reads the measure of progress.
 func (p *parser) measure(n *source.Node) *measureDecl {
 	m := &measureDecl{}
 	ok := p.object(n, "measure", form.MeasureKeys(), targets{{"done", &m.done}, {"total", &m.total}})
@@ -323,7 +323,7 @@ func (p *parser) measure(n *source.Node) *measureDecl {
 	return m
 }
 
-// defaultsOfRun reads what the policy sets for ralph run.
+// defaultsOfRun reads the policy's settings for ralph run.
 func (p *parser) defaultsOfRun(n *source.Node) *runDecl {
 	r := &runDecl{at: n.Start, fresh: true}
 	client := func(k, v *source.Node) {
@@ -354,14 +354,14 @@ func (p *parser) defaultsOfRun(n *source.Node) *runDecl {
 	return r
 }
 
-// holes reports a hole in a text that has none.
+// holes reports a placeholder in a text that must have none.
 func (p *parser) holes(n *source.Node) {
 	if strings.Contains(n.Value, "${") {
 		p.errorf(n, "bad-value", "write the value itself", "what the agent is started with stands in the policy: it has no ${…}")
 	}
 }
 
-// capped is a number, or its ceiling if it lies above. 0 is no ceiling.
+// capped returns a number, or its maximum if it is above. 0 is no maximum.
 func (p *parser) capped(n *source.Node, what string, value, most int) int {
 	if most > 0 && value > most {
 		p.ceiling(n, what, strconv.Itoa(most))
@@ -369,7 +369,7 @@ func (p *parser) capped(n *source.Node, what string, value, most int) int {
 	return capped(value, most)
 }
 
-// ceiling reports a limit that does not count as it is written.
+// ceiling reports a limit above its maximum.
 func (p *parser) ceiling(n *source.Node, what, most string) {
 	p.warnf(n, "limit-ceiling", "write "+most+" or less", "%s exceeds the maximum of %s; using %s", what, most, most)
 }

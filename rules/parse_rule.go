@@ -51,7 +51,7 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 	case r.name != nil && !isKebab(r.name.Value):
 		p.errorf(r.name, "rule-name", kebabHelp(r.name.Value), "the rule name %q is not kebab-case", r.name.Value)
 	}
-	if r.name == nil { // reported, and what else is wrong with the rule is too
+	if r.name == nil { // reported, and so are other problems of the rule
 		r.name = &source.Node{Kind: source.Scalar, Tag: "!!str", Value: fmt.Sprintf("line-%d-%d", n.Start.Line, n.Start.Col), Start: n.Start}
 	}
 	return r, true
@@ -70,7 +70,7 @@ func (p *parser) unless(n *source.Node) *Unless {
 	return u
 }
 
-// effectKeys are the keys of an effect, with the verbs of the embedding program.
+// effectKeys returns the keys of an effect, including the verbs of the embedding program.
 func (l *loading) effectKeys() form.Keys {
 	ks := form.EffectKeys()
 	for _, e := range l.cfg.Effects {
@@ -80,8 +80,8 @@ func (l *loading) effectKeys() form.Keys {
 	return ks
 }
 
-// isEffect reports whether ralph itself has an effect of this name. A program may have a
-// run of its own, which takes the place of ralph's.
+// isEffect reports whether ralph itself has an effect of this name. A program may declare its own run, which replaces
+// ralph's.
 func isEffect(name string) bool { return form.EffectKeys().Has(name) && name != "run" || name == "log" }
 
 func (p *parser) effect(n *source.Node) (effectDecl, bool) {
@@ -119,8 +119,7 @@ func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 	return e, ok && e.node != nil
 }
 
-// meantEffect says what to write for a word that other tools have for an effect, "" if the
-// effect is known, or nothing is.
+// meantEffect returns what to write for another tool's name of an effect, or "".
 func meantEffect(f source.Field, ks form.Keys) string {
 	word := f.Key.Value
 	switch {
@@ -148,7 +147,7 @@ func meantEffect(f source.Field, ks form.Keys) string {
 	return ""
 }
 
-// assignment accepts a text such as fact.field = expression.
+// assignment accepts a string such as fact.field = expression.
 func (p *parser) assignment(n *source.Node, what string) *source.Node {
 	if n.Kind == source.Map && len(n.Fields) == 1 && n.Fields[0].Value.Kind == source.Scalar {
 		p.errorf(n, "syntax", fmt.Sprintf("write %s: %s = %s", what, n.Fields[0].Key.Value, n.Fields[0].Value.Value), "%s is a string, this is a map", what)
@@ -157,7 +156,7 @@ func (p *parser) assignment(n *source.Node, what string) *source.Node {
 	return p.scalar(n, what)
 }
 
-// runKind is what a program that an effect runs is to those who approve programs.
+// runKind returns the source of a program that an effect runs, for approvals.
 func runKind() SourceKind {
 	return SourceKind{Name: "run", Doc: "A program that an effect runs.", Argv: true, Trust: "runs a program", Timeout: runTimeout}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
-// The syntax tree of one policy or guard file: what the parser saw, before names
-// are resolved. Every node keeps the YAML node it came from, for its place.
+// The syntax tree of one policy or guard file, before names are resolved. Every node keeps its YAML node, for its
+// position.
 
 type document struct {
 	file        *file
@@ -17,11 +17,11 @@ type document struct {
 	gate        string // one of gateWords
 	params      []paramDecl
 	when        []*source.Node // of the policy itself
-	loop        *loopDecl      // nil if the policy names none
+	loop        *loopDecl      // nil if there is none
 	facts       []factDecl
 	memory      []memoryDecl
 	lets        []letDecl
-	lost        []*source.Node // names of lets that were reported and left out
+	lost        []*source.Node // names of lets that were reported and omitted
 	limits      Limits
 	limitParams []limitParam // limits that are the names of params
 	measure     *measureDecl
@@ -31,7 +31,7 @@ type document struct {
 	finally     []finallyDecl
 }
 
-// paramNames lists the names of the params, in order.
+// paramNames returns the names of the params, in order.
 func (d *document) paramNames() []string {
 	names := make([]string, len(d.params))
 	for i, p := range d.params {
@@ -49,7 +49,7 @@ type paramDecl struct {
 type memoryDecl struct {
 	name   string
 	key    *source.Node
-	schema *source.Node // with per beside the words of a schema
+	schema *source.Node // with per among the keys of a schema
 	per    string
 }
 
@@ -63,23 +63,23 @@ type factDecl struct {
 	settle  time.Duration
 	timeout time.Duration
 	inline  *source.Node            // nil unless true
-	texts   map[string]*source.Node // options that are evaluated for each event
-	options map[string]any          // options that stand fast: int or string
+	texts   map[string]*source.Node // options to evaluate for each event
+	options map[string]any          // constant options: int or string
 }
 
-// limitParam is a limit whose value is that of a param.
+// limitParam is a limit with the value of a param.
 type limitParam struct {
 	key  string
 	node *source.Node
 }
 
-// measureDecl says how far the work is.
+// measureDecl measures progress.
 type measureDecl struct{ done, total *source.Node }
 
-// runDecl is what the policy sets for ralph run.
+// runDecl has the policy's settings for ralph run.
 type runDecl struct {
 	at        source.Pos
-	args      []string // the program first; nil if the policy names none
+	args      []string // the program first; nil if not set
 	fresh     bool
 	iteration time.Duration
 }
@@ -91,13 +91,13 @@ type letDecl struct {
 }
 
 type ruleDecl struct {
-	node *source.Node // the whole item, for its place
+	node *source.Node // the whole item, for its position
 
 	// an include
 	include *source.Node
 	with    []letDecl
-	lost    []string // names in with that were reported and left out
-	blind   bool     // all of with was
+	lost    []string // names in with that were reported and omitted
+	blind   bool     // all of with was omitted
 	as      *source.Node
 
 	// a rule

@@ -21,8 +21,7 @@ func (p *parser) text(n *source.Node, what string) (string, bool) {
 	return n.Value, true
 }
 
-// scalar accepts any one-value node as the source of an expression or template:
-// `when: true` and `limit: 5` are expressions too.
+// scalar accepts any scalar node as an expression or template: `when: true` and `limit: 5` are expressions, too.
 func (p *parser) scalar(n *source.Node, what string) *source.Node {
 	if _, ok := p.text(n, what); !ok {
 		return nil
@@ -30,7 +29,7 @@ func (p *parser) scalar(n *source.Node, what string) *source.Node {
 	return n
 }
 
-// template accepts a text with holes.
+// template accepts a text with placeholders.
 func (p *parser) template(n *source.Node, what string) *source.Node {
 	if n.Kind == source.Scalar && n.Tag == "!!null" {
 		p.errorf(n, "syntax", `write the text, or "" for none`, "%s is a string, this is empty", what)
@@ -46,8 +45,8 @@ func (p *parser) template(n *source.Node, what string) *source.Node {
 	return p.scalar(n, what)
 }
 
-// uncut reports an unquoted text that a # cuts off: a comment after one space. Two
-// spaces show that a comment is meant.
+// uncut reports an unquoted text that a # truncates: a comment after one space. Two spaces show that a comment is
+// intended.
 func (p *parser) uncut(n *source.Node) {
 	if n.Style != source.Plain || n.Comment == "" {
 		return
@@ -103,7 +102,7 @@ func (p *parser) part(n *source.Node, what string) bool {
 		if !p.object(n, "a part", form.PartKeys(), targets{{"when", &when}}) {
 			return false
 		}
-		if text == nil && len(n.Fields) == 1 { // else a key beside it is reported
+		if text == nil && len(n.Fields) == 1 { // otherwise a second key is reported
 			p.errorf(firstKey(n), "syntax", "add text: with what the part says", "a part needs text")
 		}
 		if text == nil || when == nil && n.Get("when") != nil {
@@ -121,7 +120,7 @@ func (p *parser) part(n *source.Node, what string) bool {
 	return false
 }
 
-// word reads one of a few words and gives its index.
+// word reads one of a few words and returns its index.
 func (p *parser) word(n *source.Node, what string, words []string) int {
 	s, ok := p.text(n, what)
 	if !ok {
@@ -144,8 +143,7 @@ func (p *parser) boolean(n *source.Node, what string) bool {
 	return b
 }
 
-// count reads a whole number. It is one that YAML calls a number: "5" in quotes is
-// a text, and the schema of policies says so too.
+// count reads a whole number that is a number in YAML: "5" in quotes is a string, also in the schema of policies.
 func (p *parser) count(n *source.Node, what string) int {
 	i, err := strconv.Atoi(n.Value)
 	if n.Kind != source.Scalar || n.Tag != "!!int" || err != nil || i < 0 {
@@ -155,7 +153,7 @@ func (p *parser) count(n *source.Node, what string) int {
 	return i
 }
 
-// numberHelp says how to write a number that has a unit, or quotes around it; "" if it is none.
+// numberHelp returns how to write a number with a unit or in quotes, or "".
 func numberHelp(n *source.Node) string {
 	if n.Kind != source.Scalar || n.Tag != "!!str" {
 		return ""
@@ -170,7 +168,7 @@ func numberHelp(n *source.Node) string {
 	return "write " + g[1]
 }
 
-// timeHelp says how to write a duration.
+// timeHelp returns how to write a duration.
 func timeHelp(n *source.Node) string {
 	if help := spanHelp(n.Value); n.Kind == source.Scalar && strings.Count(help, `"`) == 2 {
 		return "write " + strings.Split(help, `"`)[1]
@@ -188,7 +186,7 @@ func (p *parser) amount(n *source.Node, what string) float64 {
 	return f
 }
 
-// shown says what a node is, for messages: its text, or its kind.
+// shown returns a node for messages: its text, or its kind.
 func (p *parser) shown(n *source.Node) string {
 	switch {
 	case n.Kind != source.Scalar, n.Tag == "!!null":
@@ -218,7 +216,7 @@ func isIdentifier(s string) bool {
 	return s != ""
 }
 
-// identifierHelp says how to spell a name that expressions can have.
+// identifierHelp returns how to spell a name for expressions.
 func identifierHelp(s string) string {
 	spelt := strings.Map(func(r rune) rune {
 		if r == '-' || r == ' ' || r == '.' {
@@ -232,7 +230,7 @@ func identifierHelp(s string) string {
 	return "use letters, digits and _, and begin with a letter"
 }
 
-// kebabHelp says how to write a name in kebab-case.
+// kebabHelp returns how to write a name in kebab-case.
 func kebabHelp(s string) string {
 	kebab := strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -254,7 +252,7 @@ func isKebab(s string) bool {
 	return true
 }
 
-// oneOrMore reads an expression or a list of them; there is at least one.
+// oneOrMore reads an expression or a nonempty list of them.
 func (p *parser) oneOrMore(n *source.Node, what string) []*source.Node {
 	items := []*source.Node{n}
 	if n.Kind == source.List {
@@ -289,8 +287,7 @@ func isShellTest(n *source.Node) bool {
 	return ok && file != "" && len(flag) == 2 && flag[0] == '-' && strings.Contains("defnrsxz", flag[1:])
 }
 
-// expressions reads a map from names to expressions. lost is called for names
-// whose expression cannot be used.
+// expressions reads a map from names to expressions. It calls lost for names with an unusable expression.
 func (p *parser) expressions(n *source.Node, what string, lost func(key *source.Node)) []letDecl {
 	var out []letDecl
 	p.named(n, what, func(k, v *source.Node) {
@@ -304,7 +301,7 @@ func (p *parser) expressions(n *source.Node, what string, lost func(key *source.
 	return out
 }
 
-// events reads the list of events; one may stand alone.
+// events reads the list of events, or a single one.
 func (p *parser) events(n *source.Node) []string {
 	all := p.load.events()
 	items := n.Items

@@ -12,8 +12,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// zeroed adds the fields to a value that its type declares and that nothing gives:
-// a program that provides a fact leaves out what it does not know.
+// zeroed adds declared fields that a value lacks: a program that provides a fact omits what it does not know.
 func zeroed(t *schema.Schema, v any) any {
 	if t == nil {
 		return v
@@ -35,8 +34,8 @@ func zeroed(t *schema.Schema, v any) any {
 	return v
 }
 
-// plainOf turns a Go value into what JSON knows, in new maps and slices: what encoding/json makes of it, but that []byte is a
-// text, a nil slice or map an empty one, and a duration stays one: rules compare it with duration(…).
+// plainOf converts a Go value to JSON types, in new maps and slices, as encoding/json does, except that []byte is a
+// string, a nil slice or map is an empty one, and a duration stays one, since rules compare it with duration(…).
 func plainOf(v any, depth int) (any, error) {
 	if depth > schema.MaxDepth {
 		return nil, fmt.Errorf("the value is nested deeper than %d levels", schema.MaxDepth)

@@ -7,13 +7,12 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// jsonSchema is a JSON Schema that is being made.
+// jsonSchema is a JSON Schema under construction.
 type jsonSchema = map[string]any
 
-// PolicySchema gives the JSON Schema of policy files, for editors and for programs
-// that write policies. It is made from the tables that the parser uses: a policy
-// that loads satisfies it. sources are the fact sources to describe; nil means
-// those that ralph has.
+// PolicySchema returns the JSON Schema of policy files, for editors and for programs that write policies. It is
+// generated from the parser's tables: every policy that loads satisfies it. sources are the fact sources to include;
+// nil means ralph's own.
 func PolicySchema(sources []SourceKind) []byte {
 	if sources == nil {
 		sources = Sources()
@@ -23,13 +22,13 @@ func PolicySchema(sources []SourceKind) []byte {
 	p["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	p["title"] = "ralph policy"
 	b, err := json.MarshalIndent(p, "", "  ")
-	if err != nil { // it is made of texts, numbers, lists and maps
+	if err != nil { // it contains only strings, numbers, lists and maps
 		panic(err)
 	}
 	return append(b, '\n')
 }
 
-// objectSchema is the schema of an object with these keys and no others.
+// objectSchema returns the schema of an object with only these keys.
 func objectSchema(ks form.Keys, sources []SourceKind) jsonSchema {
 	properties := jsonSchema{}
 	for _, k := range ks {
@@ -40,15 +39,15 @@ func objectSchema(ks form.Keys, sources []SourceKind) jsonSchema {
 	return jsonSchema{"type": "object", "additionalProperties": false, "properties": properties}
 }
 
-// Patterns of texts in policies.
+// Patterns of strings in policies.
 const (
 	namePattern     = `^[a-z0-9]+(-[a-z0-9]+)*$`
 	variablePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
 	durationPattern = `^(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
 )
 
-// plainShapes are the schemas of the shapes that hold no keys of the language. All others but those of shapeSchema are
-// those of a text: a number or a boolean in YAML is its text there.
+// plainShapes returns the schemas of shapes without keys of the language. All others but those of shapeSchema are
+// texts, where a YAML number or boolean counts as its text.
 func plainShapes() map[form.Shape]jsonSchema {
 	scalar := []string{"string", "number", "boolean"}
 	named := func(values jsonSchema) jsonSchema {
@@ -86,7 +85,7 @@ func plainShapes() map[form.Shape]jsonSchema {
 	}
 }
 
-// shapeSchema is the schema of what a key of this shape takes.
+// shapeSchema returns the schema of a key's value.
 func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 	object := func(ks form.Keys, required ...string) jsonSchema {
 		o := objectSchema(ks, sources)
@@ -154,7 +153,7 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 	return text
 }
 
-// jsonSchema is the schema of a fact with this source.
+// jsonSchema returns the schema of a fact with this source.
 func (s SourceKind) jsonSchema(sources []SourceKind) jsonSchema {
 	o := objectSchema(s.keys(), sources)
 	required := []string{s.Name}

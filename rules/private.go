@@ -8,18 +8,17 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// mask says which parts of a value traces and logs do not show: where the value
-// enters, and wherever it goes from there. nil shows all of it. The elements of a list
-// are as private as the list.
+// mask says which parts of a value traces and logs hide: where the value enters, and in everything derived from it. nil
+// shows all of it. The elements of a list are as private as the list.
 type mask struct {
-	shows map[string]*mask // of fields: how far each is shown
-	rest  bool             // all other fields are shown; else none is
+	shows map[string]*mask // of fields: what is shown of each
+	rest  bool             // all other fields are shown; otherwise none
 }
 
-// hidden shows nothing.
+// hidden returns a mask that shows nothing.
 func hidden() *mask { return &mask{} }
 
-// secret is the mask of a value that is private as a whole or not at all.
+// secret returns the mask of a value that is private as a whole or not at all.
 func secret(private bool) *mask {
 	if private {
 		return hidden()
@@ -27,7 +26,7 @@ func secret(private bool) *mask {
 	return nil
 }
 
-// showing shows these fields of an object, and nothing else.
+// showing returns a mask that shows only these fields of an object.
 func showing(fields ...string) *mask {
 	s := &mask{shows: make(map[string]*mask, len(fields))}
 	for _, f := range fields {
@@ -36,12 +35,12 @@ func showing(fields ...string) *mask {
 	return s
 }
 
-// hiding shows all fields of an object but this one.
+// hiding returns a mask that shows all fields of an object except this one.
 func hiding(field string) *mask {
 	return &mask{shows: map[string]*mask{field: hidden()}, rest: true}
 }
 
-// field is the mask of a field.
+// field returns the mask of a field.
 func (s *mask) field(name string) *mask {
 	if s == nil || s.shows == nil {
 		return s
@@ -52,7 +51,7 @@ func (s *mask) field(name string) *mask {
 	return hidden()
 }
 
-// at is the mask of what stands at a path, whose indexes say nothing.
+// at returns the mask at a path, ignoring its indexes.
 func (s *mask) at(path []string) *mask {
 	for _, step := range path {
 		if s != nil && step != "*" && !isIndex(step) {
@@ -70,8 +69,8 @@ func (s *mask) showsAll(fields []string) bool {
 // isIndex reports whether a step of a path is an index of a list.
 func isIndex(step string) bool { return step != "" && step[0] >= '0' && step[0] <= '9' }
 
-// answered is the mask of the answer of a model, which may repeat what it was
-// shown: a text is private unless it is one of a few words.
+// answered returns the mask of a model's answer, which may repeat private input: a string is private unless it is one
+// of a few words.
 func answered(t *schema.Schema) *mask {
 	switch {
 	case t == nil:
@@ -94,8 +93,7 @@ func answered(t *schema.Schema) *mask {
 	return hidden()
 }
 
-// without returns a value with something instead of its private parts, which are left out
-// where that is nil.
+// without returns a value whose private parts are replaced by instead, or omitted if that returns nil.
 func (s *mask) without(v any, instead func(any) any) any {
 	if s == nil || v == nil {
 		return v
@@ -125,8 +123,7 @@ func (s *mask) without(v any, instead func(any) any) any {
 	return instead(v)
 }
 
-// masked is a value without its private parts, of which it says how large they are. An
-// answer gives nothing away.
+// masked returns a value with the sizes of its private parts. Booleans and numbers reveal nothing.
 func (s *mask) masked(v any) any {
 	return s.without(v, func(v any) any {
 		switch v := v.(type) {
@@ -141,17 +138,16 @@ func (s *mask) masked(v any) any {
 	})
 }
 
-// sizeOnly says how much there is of a text, without showing it.
+// sizeOnly returns the size of a text.
 func sizeOnly(text string) string { return fmt.Sprintf("(%d bytes)", len(text)) }
 
-// sentence is one that may quote something private: as the user reads it, and as
-// traces and logs show it.
+// sentence is a message that may quote something private: in full for the user, and as traces and logs show it.
 type sentence struct{ full, shown string }
 
-// public is a sentence that quotes nothing private.
+// public returns a sentence without private parts.
 func public(text string) sentence { return sentence{text, text} }
 
-// masked is a sentence of which only the size is shown if it is private.
+// masked returns a sentence of which traces show only the size if it is private.
 func masked(text string, private bool) sentence {
 	if private && text != "" {
 		return sentence{text, sizeOnly(text)}
@@ -159,10 +155,10 @@ func masked(text string, private bool) sentence {
 	return public(text)
 }
 
-// private reports whether users read more than traces show.
+// private reports whether traces hide a part of the sentence.
 func (r sentence) private() bool { return r.full != r.shown }
 
-// sentencef is Sprintf; what is shown of sentences among the arguments is shown of the whole.
+// sentencef is like Sprintf, for full and shown: sentences among the arguments contribute their part to each.
 func sentencef(format string, args ...any) sentence {
 	full := slices.Clone(args)
 	private := false

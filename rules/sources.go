@@ -10,99 +10,89 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// SourceKind declares a fact source: the key that names it in a policy and what
-// its values are. A program that embeds ralph adds its own kinds to
-// [Config.Sources] and gathers their values itself.
+// SourceKind declares a fact source: its key in a policy, and its arguments and values. A program that embeds ralph
+// adds its own kinds to [Config.Sources] and gathers their values itself.
 type SourceKind struct {
 	Name string // the key, such as json
 	Doc  string // one sentence, for the schema of policies
 
-	// Given says that nothing gathers the value: a program gives it by name, with [Values]
-	// or loop.WithValues, and its argument is the schema of the value. One that is not given
-	// is missing, and that is reported.
+	// Given says that nothing gathers the value: the program provides it by name, with [Values] or loop.WithValues, and
+	// its argument is the schema of the value. A value that is not provided is missing, which is reported.
 	Given bool
-	// Argv says that the argument is a list of words (exec) and not one text.
+	// Argv says that the argument is a list of words (exec) instead of one string.
 	Argv bool
-	// Path says that the argument is a path: holes are literal and must stay
-	// beneath the project root. With File it may be a list of paths; those that can be
-	// evaluated are handed to the source, and the first at which there is a file counts,
-	// else the last.
+	// Path says that the argument is a path: placeholders are literal, and the path must stay below the project root.
+	// With File it may be a list of paths; the source receives those that can be evaluated, and uses the first with an
+	// existing file, otherwise the last.
 	Path bool
-	// Glob says that the argument is a pattern: glob characters in holes are escaped too.
+	// Glob says that the argument is a pattern: glob characters in placeholders are also escaped.
 	Glob bool
 
-	// Text says that the argument is shown to a reader and decides nothing by its
-	// form: a hole that cannot be evaluated is written as (?), as in all texts.
+	// Text says that the argument is for a reader: a placeholder that cannot be evaluated becomes (?), as in all texts.
 	Text bool
-	// Words are the only arguments that there are; nil means any.
+	// Words are the valid arguments; nil means any.
 	Words []string
 
-	Schema bool // takes schema, and with it inline
-	// Returns says that it takes returns, a schema that must be there: a question whose
-	// answer costs. With gate: all, once a rule continues no later one asks it. Free texts
-	// of the answer are private.
+	Schema bool // has schema, and therefore inline
+	// Returns says that it has returns, a required schema: a question whose answer costs something. With gate: all, no
+	// later rule asks it once a rule continues. Free texts of the answer are private.
 	Returns  bool
-	Settle   bool           // takes settle
-	Editable bool           // its value can be changed by set
+	Settle   bool           // has settle
+	Editable bool           // set can change its value
 	File     bool           // it is one file of the project, which can be deleted and archived
-	Body     bool           // its value has a field body, the text below the front matter; takes lenient
-	Session  bool           // it reads what the host keeps of the session, not the project
-	Value    *schema.Schema // of the value of a fact without a schema of its own; nil is anything
+	Body     bool           // its value has a field body, the text below the front matter; has lenient
+	Session  bool           // it reads the host's session data, not the project
+	Value    *schema.Schema // of the value of a fact without a schema; nil is anything
 
-	// Timeout is how long gathering may take where a fact has no timeout; 0 is not known.
+	// Timeout is the default time limit for gathering; 0 is unknown.
 	Timeout time.Duration
 
-	// Trust says what gathering does that a user has to approve first, as the rest
-	// of "it …": "runs a program". "" needs no approval.
+	// Trust is what gathering does that needs a user's approval, completing the sentence "it …": "runs a program". ""
+	// needs no approval.
 	Trust string
-	// Private says that its values are private: traces and logs show only how large they
-	// are, and what is made of them. See [Value].Private for a source that only now and
-	// then gives such a value.
+	// Private says that its values are private: traces and logs show only their sizes, also of everything derived from
+	// them. See [Value].Private for a source with only some private values.
 	Private bool
-	// Once says that it is asked at most once an event, also when a decision is made
-	// again because something changed meanwhile.
+	// Once says to gather it at most once an event, even if a decision is made again after a conflict.
 	Once bool
 
-	// Options are what the source takes beside schema, settle and what every fact
-	// takes.
+	// Options are its options in addition to schema, settle and those of every fact.
 	Options []SourceOption
-	// Around gives the type of the value from that of the document that the schema
-	// declares, where the one holds the other: a glob is a list of such documents.
-	// document is nil if there is no schema. nil means that both are the same.
+	// Around returns the type of the value from that of the document that the schema declares, if the value contains
+	// such documents, as that of glob does. document is nil if there is no schema. If Around is nil, both are the same.
 	Around func(document *schema.Schema) *schema.Schema
-	// Derive fills in the fields of a value that follow from others, where a test
-	// gives only some. nil derives none.
+	// Derive sets fields of a value that follow from others, for tests that set only some. nil derives none.
 	Derive func(fields map[string]any)
 
-	shows *mask // of its value: which parts of it traces and logs show; nil shows all
+	shows *mask // which parts of its value traces and logs show; nil shows all
 }
 
-// mask is that of a value of the source, given its type.
+// mask returns the mask of a value of the source, given its type.
 func (s SourceKind) mask(t *schema.Schema) *mask {
 	switch {
 	case s.Private:
 		return hidden()
 	case s.Returns:
 		return answered(t)
-	case s.Body: // the prompt of a loop
+	case s.Body: // a loop's prompt
 		return hiding("body")
 	}
 	return s.shows
 }
 
-// SourceOption is an option that one kind of source takes.
+// SourceOption is an option of one kind of source.
 type SourceOption struct {
 	Name string
 	Doc  string // one sentence, for the schema of policies
-	// Kind is what it takes: "text" (also if empty) and "argument" are a text with placeholders,
-	// of which one without a value is (?) in a text and makes the fact missing in an argument;
-	// "count" is a whole number from 1, and "word" is one of Words.
+	// Kind is the type of its value: "text" (may be empty) and "argument" are strings with placeholders, where a
+	// missing value becomes (?) in a text and makes the fact missing in an argument; "count" is a whole number from 1,
+	// and "word" is one of Words.
 	Kind string
-	// Words are the values of a word, the first of which is the default, and those that
-	// an argument without holes can have; nil means any.
+	// Words are the values of a word, the first of which is the default, or of an argument without placeholders; nil
+	// means any.
 	Words []string
-	// Needs names another option, a text, that a word cannot do without: without it the
-	// fact is always missing. nil needs none.
+	// Needs names another option, a text, that a word requires: without it the fact is always missing. nil requires
+	// none.
 	Needs map[string]string // by word
 }
 
@@ -124,7 +114,7 @@ func (o SourceOption) shape() form.Shape {
 	return form.Template
 }
 
-// texts lists the options whose values are evaluated for each event.
+// texts returns the options to evaluate for each event.
 func (s SourceKind) texts() []SourceOption {
 	return slices.DeleteFunc(slices.Clone(s.Options), func(o SourceOption) bool {
 		return o.Kind == optionCount || o.Kind == optionWord
@@ -139,7 +129,7 @@ func (s SourceKind) option(name string) (SourceOption, bool) {
 	return s.Options[i], true
 }
 
-// schemaKey is the key under which the source takes its schema.
+// schemaKey returns the key of the source's schema.
 func (s SourceKind) schemaKey() string {
 	switch {
 	case s.Given:
@@ -171,7 +161,7 @@ func (s SourceKind) options() form.Keys {
 	return ks
 }
 
-// Sources gives the sources that ralph has itself.
+// Sources returns ralph's own sources.
 func Sources() []SourceKind {
 	text := &schema.Schema{Kind: schema.String}
 	boolean := &schema.Schema{Kind: schema.Bool}
@@ -181,7 +171,7 @@ func Sources() []SourceKind {
 	object := func(fields map[string]*schema.Schema) *schema.Schema {
 		return &schema.Schema{Kind: schema.Object, Fields: fields}
 	}
-	// within is the type of a document in a field of something larger.
+	// within returns the type of a document with others in a field.
 	within := func(document *schema.Schema) *schema.Schema {
 		if document == nil {
 			return anything
@@ -238,7 +228,7 @@ func Sources() []SourceKind {
 		},
 		{
 			Name: "tasks", Doc: "The task list of the host: claude.", Words: []string{"claude"}, Value: listOf(task), Session: true,
-			shows:   showing("id", "status", "owner", "blocks", "blockedBy"), // the other texts are the agent's words
+			shows:   showing("id", "status", "owner", "blocks", "blockedBy"), // the other strings are the agent's words
 			Options: []SourceOption{{Name: "list", Kind: optionArgument, Doc: "Name of the list; that of the session by default."}},
 		},
 		{
@@ -256,7 +246,7 @@ func Sources() []SourceKind {
 	}
 }
 
-// How long gathering a fact may take, and a program that an effect runs, unless the policy says.
+// The default time limits for gathering a fact, and for a program that an effect runs.
 const (
 	gitTimeout   = 2 * time.Second
 	execTimeout  = 10 * time.Second
@@ -280,7 +270,7 @@ func findSource(kinds []SourceKind, name string) (SourceKind, bool) {
 	return kinds[i], true
 }
 
-// keys are the keys of a fact with this source.
+// keys returns the keys of a fact with this source.
 func (s SourceKind) keys() form.Keys {
 	own := form.Keys{{Name: s.Name, Shape: s.argument(), Doc: s.Doc}}
 	if s.Given { // it takes no time, and has no silent default
@@ -289,7 +279,7 @@ func (s SourceKind) keys() form.Keys {
 	return slices.Concat(own, s.options(), form.FactOptionKeys())
 }
 
-// deriveStatus completes the status of a repository.
+// deriveStatus sets derived fields in the status of a repository.
 func deriveStatus(fields map[string]any) {
 	if _, given := fields["dirty"]; !given {
 		changed, _ := fields["changed"].([]any)
@@ -300,8 +290,7 @@ func deriveStatus(fields map[string]any) {
 	}
 }
 
-// deriveOutput completes the output of a program: of stdout and lines either follows
-// from the other.
+// deriveOutput sets derived fields in the output of a program: stdout and lines follow from each other.
 func deriveOutput(fields map[string]any) {
 	stdout, _ := fields["stdout"].(string)
 	lines, _ := fields["lines"].([]any)

@@ -8,9 +8,8 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// storable makes a value that a file can hold and that its schema allows, or says
-// why there is none. What a file holds is read again by the next event: a wrong
-// type would make the field unusable for ever.
+// storable converts a value to one that a file can contain and that its schema allows, or returns why it cannot. The
+// next event reads the file again: a wrong type would make the field unusable from then on.
 func storable(t *schema.Schema, v any) (out any, problem string) {
 	out, ok := plain(v, 0)
 	if !ok {
@@ -52,12 +51,12 @@ func storable(t *schema.Schema, v any) (out any, problem string) {
 	return out, ""
 }
 
-// plain turns what expressions make into what JSON knows.
+// plain converts values of expressions to JSON types.
 func plain(v any, depth int) (any, bool) {
 	switch v := v.(type) {
 	case nil, bool, string, int:
 		return v, true
-	case int64: // as the methods of times and durations give it
+	case int64: // from methods of times and durations
 		return int(v), int64(int(v)) == v
 	case float64:
 		return v, !math.IsNaN(v) && !math.IsInf(v, 0)

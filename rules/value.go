@@ -6,40 +6,38 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// Status is how a fact stands. The zero Status is OK.
+// Status is the status of a fact. The zero Status is OK.
 type Status string
 
 // The statuses of a fact.
 const (
-	OK      Status = ""        // V holds the value
-	Missing Status = "missing" // there is no document to judge
-	Invalid Status = "invalid" // bytes were read and are not as declared
+	OK      Status = ""        // V has the value
+	Missing Status = "missing" // there is no document
+	Invalid Status = "invalid" // there is a document, but it does not fit its declaration
 )
 
-// Value is what gathering a fact gave. V holds only the types that JSON knows,
-// with integers as int where the schema declares them: nil, bool, int, float64,
-// string, []any, map[string]any. The age of a file in a list is a time.Duration. [ValueOf]
-// makes such a value of any other.
+// Value is the result of gathering a fact. V has only JSON types, with integers as int where the schema declares them:
+// nil, bool, int, float64, string, []any, map[string]any. The age of a file in a list is a time.Duration. [ValueOf]
+// converts other values.
 type Value struct {
 	Status  Status
 	V       any
-	Problem string    // why it is missing or invalid, to be read behind Path; of a value that is OK, what had to be left out or read leniently
-	Quiet   bool      // missing in an ordinary way, such as an absent file, which is not reported
-	Path    string    // the file, as users know it; "" if there is none
+	Problem string    // why it is missing or invalid, to follow Path; if it is OK, what was omitted or read leniently
+	Quiet   bool      // ordinarily missing, such as a missing file, which is not reported
+	Path    string    // the file, as users know it; "" if none
 	Version string    // opaque; equal versions mean equal content
-	ModTime time.Time // zero if there is none
+	ModTime time.Time // zero if none
 
-	// Private says that value and problem are private, whatever the kind of the source
-	// says: traces and logs show only how large they are, and what is made of them.
+	// Private says that value and problem are private, whatever the kind of the source: traces and logs show only their
+	// sizes, also of everything derived from them.
 	Private bool
 
-	// Meta is what else its source has to say of how it was gathered, such as the
-	// tokens that a model took. It is shown in the trace, decides nothing, and holds
-	// only what JSON knows.
+	// Meta describes how the source gathered the value, for example the tokens that a model used. The trace shows it,
+	// and it does not affect decisions. It must have only JSON types.
 	Meta map[string]any
 
 	read bool // ValueOf made it
 
-	Unusable []schema.Violation // fields whose type is wrong: reading one is an error
-	Warnings []schema.Violation // values outside their schema: only the trace shows them, but a number that is Clamped is reported where a rule reads it
+	Unusable []schema.Violation // fields of the wrong type: reading one is an error
+	Warnings []schema.Violation // values outside their schema: only the trace shows them, except that a number that is Clamped is reported when a rule reads it
 }
