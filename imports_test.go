@@ -107,6 +107,7 @@ func TestImports(t *testing.T) {
 		// What ships, and the command.
 		"docs/checks":                 nil,
 		"examples":                    nil,
+		"examples/embed/checklist":    {"./host", "./loop", "log", "os"},
 		"examples/embed/minimal":      {"./loop", "log", "os"},
 		"examples/embed/source":       {"./loop", "./rules", "./schema", "./state", "log", "os"},
 		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "time"},

@@ -1,10 +1,6 @@
 package docs_test
 
 import (
-	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -23,20 +19,8 @@ func TestPictures(t *testing.T) {
 			continue
 		}
 		s.shell(strings.TrimPrefix(b.text, "$ "))
-		got, err := os.ReadFile(filepath.Join(s.dir, picture))
-		if err != nil {
-			t.Fatal(err)
-		}
 		made++
-		file := filepath.Join(root(t), "docs", picture)
-		if update := flag.Lookup("update"); update != nil && update.Value.String() == "true" {
-			if err := os.WriteFile(file, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if want, err := os.ReadFile(file); err != nil || !bytes.Equal(want, got) {
-			t.Errorf("docs/%s differs from what the command draws, or %v; make it with go test ./docs -run TestPictures -update", picture, err)
-		}
+		samePicture(t, "docs/"+picture, s.read(picture))
 	}
 	if made != 2 {
 		t.Errorf("%d pictures were made", made)

@@ -1,0 +1,36 @@
+package docs_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The picture of the README is what ralph graph makes of the policy there.
+func TestReadmePicture(t *testing.T) {
+	d := readDocument(t, "README.md")
+	s := &session{t: t, dir: workspace(t, d), home: t.TempDir()}
+	for _, b := range d.blocks {
+		if b.file != "" {
+			s.write(b.file, b.text)
+		}
+	}
+	s.shell("ralph graph -o picture.svg")
+	samePicture(t, "docs/pictures/checklist.svg", s.read("picture.svg"))
+}
+
+// samePicture compares a committed picture with the one that a command has drawn. With -update it writes it.
+func samePicture(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join(root(t), filepath.FromSlash(name))
+	if update := flag.Lookup("update"); update != nil && update.Value.String() == "true" {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(file); err != nil || !bytes.Equal(want, []byte(got)) {
+		t.Errorf("%s differs from what ralph graph draws, or %v; make it with go test ./docs -run Picture -update", name, err)
+	}
+}
