@@ -52,7 +52,7 @@ func lacks(t *testing.T, name string, words []string) {
 	}
 }
 
-// The page about hosts has the versions that the tests run.
+// The page for contributors has the versions of the hosts that the tests run.
 func TestClientVersions(t *testing.T) {
 	src, err := os.ReadFile(filepath.Join(root(t), "internal", "hosttest", "clients.json"))
 	if err != nil {
@@ -62,13 +62,13 @@ func TestClientVersions(t *testing.T) {
 	if err := json.Unmarshal(src, &clients); err != nil || len(clients.Dependencies) == 0 {
 		t.Fatalf("there are no clients: %v", err)
 	}
-	page, err := os.ReadFile(filepath.Join(root(t), "docs", "hosts.md"))
+	page, err := os.ReadFile(filepath.Join(root(t), "CONTRIBUTING.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, version := range clients.Dependencies {
 		if !strings.Contains(string(page), "| "+version+" |") {
-			t.Errorf("docs/hosts.md does not say that the tests run %s %s", name, version)
+			t.Errorf("CONTRIBUTING.md does not say that the tests run %s %s", name, version)
 		}
 	}
 }
