@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -32,5 +33,19 @@ func samePicture(t *testing.T, name, got string) {
 	}
 	if want, err := os.ReadFile(file); err != nil || !bytes.Equal(want, []byte(got)) {
 		t.Errorf("%s differs from what ralph graph draws, or %v; make it with go test ./docs -run Picture -update", name, err)
+	}
+}
+
+// The start page has a link to every page beside it.
+func TestStartPage(t *testing.T) {
+	start := readDocument(t, "docs/README.md").text
+	pages, err := filepath.Glob(filepath.Join(root(t), "docs", "*.md"))
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("only the pages %q were found, %v", pages, err)
+	}
+	for _, page := range pages {
+		if name := filepath.Base(page); name != "README.md" && !strings.Contains(start, "]("+name+")") {
+			t.Errorf("docs/README.md has no link to %s", name)
+		}
 	}
 }
