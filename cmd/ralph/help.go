@@ -33,9 +33,6 @@ func describe(c *cobra.Command) {
 	c.Example = strings.TrimRight(examples, "\n")
 }
 
-// doctorPage has the checks of doctor.
-const doctorPage = "https://github.com/ralph-sdk/ralph/blob/main/docs/reference/doctor.md"
-
 // What help prints beside commands and checks: the list of checks, JSON Schemas, and the completions of a shell.
 const (
 	allChecks  = "checks"
@@ -139,12 +136,12 @@ func (a *app) listChecks() error {
 	return nil
 }
 
-// aboutCheck returns the page of the check of policies, or what the check of doctor finds; "" if there is neither.
+// aboutCheck returns the page of a check of policies or of doctor; "" if there is neither.
 func aboutCheck(id string) string {
 	about := checks.Page(id)
 	for _, c := range doctorChecks() {
 		if c.id == id {
-			about += fmt.Sprintf("%s, a check of ralph doctor: %s.\n%s\n", c.id, c.doc, doctorPage)
+			about += fmt.Sprintf("# %s\n\nFound by `ralph doctor`: %s.\n\n%s\n\n**Fix**: %s\n", c.id, c.doc, c.cause, c.fix)
 		}
 	}
 	return about
