@@ -9,10 +9,10 @@ function thin(points, most) {
   return Array.from({ length: most }, (_, i) => points[Math.min(points.length - 1, Math.ceil((i + 1) * step) - 1)]);
 }
 
-// niceTop is the first of 1, 2, 5, 10, 20, … that holds a value.
+// niceTop is the first round number that holds a value.
 function niceTop(value) {
   const power = 10 ** Math.floor(Math.log10(value || 1));
-  return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= value) ?? value;
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((n) => n * power).find((n) => n >= value) ?? value;
 }
 
 // chart draws series of {name, kind, at: row → number} over rows.
@@ -50,8 +50,14 @@ function chart(title, rows, series, width, overTime, unit) {
 export function charts(rows, width, overTime) {
   width = Math.max(280, Math.round(width || 720));
   const whole = (n) => count(Math.round(n * 10) / 10);
+  const runs = new Map(), sums = new Map(); // what a row says is the cost of its run so far
   let spent = 0;
-  const sum = new Map(rows.map((row) => [row, row.usd ? (spent += row.usd) : null]));
+  for (const row of rows) {
+    if (!row.usd) continue;
+    spent += row.usd - (runs.get(row.run) ?? 0);
+    runs.set(row.run, row.usd);
+    sums.set(row, spent);
+  }
   const several = new Set(rows.filter((r) => r.measure).map((r) => r.policy + "\n" + (r.loop ?? r.session ?? ""))).size > 1;
   const drawn = [
     chart("Work left", rows, [
@@ -62,7 +68,7 @@ export function charts(rows, width, overTime) {
       { name: "continuations", kind: "continue", at: (r) => (r.limit ? r.continuations ?? 0 : null) },
       ...(rows.some((r) => r.limit && r.limit <= 5 * Math.max(4, r.continuations ?? 0)) ? [{ name: "limit", kind: "stop", dashed: true, at: (r) => r.limit }] : []),
     ], width, overTime, whole),
-    spent > 0 && chart("Cost", rows, [{ name: "dollars", kind: "accent", at: (r) => sum.get(r) }], width, overTime, dollars),
+    spent > 0 && chart("Cost", rows, [{ name: "dollars", kind: "accent", at: (r) => sums.get(r) }], width, overTime, dollars),
     chart("Context", rows, [{ name: "tokens", kind: "note", at: (r) => r.tokens }], width, overTime, whole),
   ].filter(Boolean);
   if (drawn.length === 0) return [el("p", { class: "quiet" }, "None of these decisions says how far the work is or what it costs. A policy says it under measure.")];

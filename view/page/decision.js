@@ -87,8 +87,7 @@ function texts(title, list) {
 }
 
 function verdictOf(record, row) {
-  if (row) return badge(row.kind, row.action === "none" ? row.kind : row.action);
-  return badge(record.error ? "error" : record.command ? "command" : record.success ? "done" : record.bound ? "limit" : record.action ?? "none", record.command ? "ended" : record.action);
+  return badge(row?.kind ?? (record.error ? "error" : record.command ? "command" : record.success ? "done" : record.bound ? "limit" : record.action ?? "none"));
 }
 
 function explained(record, several) {
@@ -97,7 +96,8 @@ function explained(record, several) {
   return el("article", { class: "decision" },
     el("header", { class: "verdict" }, verdictOf(record, row), " by ", record.rule ? sourceLink(record.digest, record.at, bdi(record.rule, "name")) : bdi(record.command || "no rule"),
       several && [" of ", bdi(record.policy)],
-      el("p", { class: "reason" }, bdi(record.error || record.reason || record.skipped || row?.said || "no reason"))),
+      el("p", { class: "reason" }, bdi(record.error || record.reason || record.skipped || row?.said || "no reason"),
+        /^\(\d+ bytes\)$/.test(record.reason) && el("span", { class: "quiet" }, " of text for the agent, of which the log keeps the size"))),
     terms(
       ["policy", record.digest ? el("a", { href: href("policy", record.digest) }, bdi(record.policy)) : bdi(record.policy), record.shadows && " (replaces the shipped one)"],
       ["time", `${day(record.time)} ${hour(record.time)}, ${ago(record.time)}`],

@@ -12,7 +12,7 @@ function kindOf(last) {
 }
 
 function lastWords(last, row) {
-  return [badge(row?.kind ?? kindOf(last), last.action), " by ", row ? decisionLink(row, bdi(last.by)) : bdi(last.by), ", ", when(last.at), last.reason && el("span", { class: "why" }, bdi(last.reason))];
+  return [badge(row?.kind ?? kindOf(last)), " by ", row ? decisionLink(row, bdi(last.by)) : bdi(last.by), ", ", when(last.at), last.reason && el("span", { class: "why" }, bdi(last.reason))];
 }
 
 function findRow(last, policy) {
@@ -59,11 +59,11 @@ function runCard(info, inProject) {
 
 function sessionRows(all) {
   const sessions = [...known.sessions.values()].filter((s) => s.last.session).sort((a, b) => b.last.n - a.last.n);
-  const list = el("ul", { class: "sessions" }, sessions.slice(0, mostSessions).map(({ n, last, first, usd }) => el("li", {},
-    el("a", { class: "id", href: href("timeline", "", { session: last.session, root: all ? last.root : "" }), title: visible(last.session) }, bdi(short(last.session))),
-    el("span", { class: "what" }, badge(last.kind, last.action === "none" ? last.kind : last.action), " ", decisionLink(last, bdi(policyName(last.policy)), " ", bdi(last.by)), " ", el("span", { class: "why" }, bdi(last.said))),
+  const list = el("ul", { class: "sessions" }, sessions.slice(0, mostSessions).map(({ n, last }) => el("li", {},
+    el("a", { class: "id", href: href("timeline", "", { session: last.session, root: all ? last.root : "" }), title: visible(last.session) }, bdi(last.session)),
+    el("span", { class: "what" }, badge(last.kind), " ", decisionLink(last, bdi(policyName(last.policy)), " ", bdi(last.by)), " ", el("span", { class: "why" }, bdi(last.said))),
     el("span", { class: "figures" }, last.measure && [bar(last.measure.done, last.measure.total, "done"), `${last.measure.done}/${last.measure.total}`],
-      el("span", {}, plural(n, "decision")), last.limit && el("span", { title: "streak, and its limit" }, streak(last)), last.tokens && el("span", {}, thousands(last.tokens) + " tokens"), usd > 0 && el("span", {}, dollars(usd)),
+      el("span", {}, plural(n, "decision")), last.limit && el("span", { title: "streak, and its limit" }, streak(last)), last.tokens && el("span", {}, thousands(last.tokens) + " tokens"), last.usd && el("span", {}, dollars(last.usd)),
       el("span", {}, when(last.time)), last.run && el("a", { href: href("run", last.run) }, "run"), all && code(last.root)))));
   const more = sessions.length - mostSessions;
   return [list, more > 0 && el("p", { class: "quiet" }, `${count(more)} older sessions are in the `, el("a", { href: href("timeline") }, "timeline"), ".")];
@@ -102,7 +102,7 @@ function draw(status, page, inProject, live) {
     section("Hints", (s.hints ?? []).map((h) => el("p", { class: "banner k-note" }, badge("note", "hint"), " ", bdi(h.text), el("span", { class: "quiet" }, " for the next continuation", h.policy && [" by ", bdi(h.policy)], h.session && [" of ", bdi(h.session)], ", ", when(h.at))))),
     section("Sessions", known.sessions.size > 0 && sessionRows(page.all)),
     section("Policies", policies.length > 0 && el("ul", { class: "sessions" }, policies.slice(0, 50).map(([name, p]) => el("li", {},
-      el("span", { class: "id" }, policyLink(name)), el("span", { class: "what" }, badge(p.last.kind, p.last.action === "none" ? p.last.kind : p.last.action), " ", decisionLink(p.last, bdi(p.last.by)), " ", el("span", { class: "why" }, bdi(p.last.said))),
+      el("span", { class: "id" }, policyLink(name)), el("span", { class: "what" }, badge(p.last.kind), " ", decisionLink(p.last, bdi(p.last.by)), " ", el("span", { class: "why" }, bdi(p.last.said))),
       el("span", { class: "figures" }, el("a", { href: href("timeline", "", { policy: name }) }, plural(p.n, "decision")), (s.shadows ?? []).includes(name) && el("span", {}, "replaces the shipped one"), when(p.last.time)))))),
     section("Ended", (s.finished ?? []).map((f) => el("p", { class: "ended" }, badge({ done: "done", limit: "limit", ended: "command" }[f.result] ?? "stop", f.result), " ",
       f.run ? el("a", { href: href("run", f.run) }, bdi(f.name || f.policy)) : bdi(f.name || f.policy), ", ", when(f.at), " by ", bdi(f.by), f.reason && [": ", bdi(f.reason)], f.goal && el("span", { class: "why" }, bdi(f.goal)), f.file && [" ", code(f.file)]))),

@@ -2,6 +2,10 @@ import { bdi, code, count, el, markup, plural, table, visible } from "./text.js"
 import { href, replaceRoute } from "./route.js";
 import { place } from "./decision.js";
 
+function cut(s, most) {
+  return s.length > most ? s.slice(0, most) + "…" : s;
+}
+
 // policyView shows a policy as a graph, as a table and as it was written, each lighting up what the others show.
 export async function policyView({ id, query }, { source }) {
   const policy = await source.policy(id);
@@ -63,13 +67,13 @@ export async function policyView({ id, query }, { source }) {
   }
 
   // The table
-  const counted = policy.graph?.counts;
+  const counted = policy.graph?.counts ?? policy.counts;
   const verdictOf = (n) => nodes.find((m) => m.kind === "verdict" && edges.some((e) => e.from === n.id && e.to === m.id));
   const reads = (n) => edges.filter((e) => e.to === n.id && (e.kind === "reads" || e.kind === "shows")).map((e) => nodes.find((m) => m.id === e.from)?.name).filter(Boolean);
   const lines = nodes.filter((n) => n.kind === "rule" || n.kind === "head").map((n) => {
     const v = verdictOf(n), p = place(n.pos);
     const name = p ? el("a", { href: href("policy", id, p), onfocus: () => light(n), onblur: () => light(null), onclick: (e) => { e.preventDefault(); light(n, true); } }, bdi(n.name, "name")) : bdi(n.name, "name");
-    const cells = [name, n.when ? code(n.when) : "always", [v?.verb && el("strong", { class: "k-" + v.verb }, visible(v.verb)), " ", bdi(v?.text ?? "")], bdi([...new Set(reads(n))].join(", ")),
+    const cells = [name, n.when ? code(n.when) : "always", [v?.verb && el("strong", { class: "k-" + v.verb }, visible(v.verb)), " ", bdi(cut(v?.text ?? "", 160))], bdi([...new Set(reads(n))].join(", ")),
       ...(counted ? [n.count ? count(n.count.reached ?? 0) : "", n.count ? count(n.count.held ?? 0) : ""] : [])];
     const row = el("tr", {}, cells.map((c) => el("td", {}, c)));
     rows.set(n.id, row);
@@ -79,14 +83,19 @@ export async function policyView({ id, query }, { source }) {
   const words = counted && `${plural(counted.total, counted.of === "tests" ? "test" : "decision")} of this version` + (counted.older ? `, ${count(counted.older)} of an older one are not counted` : "");
 
   show(at.file);
+  const chosen = nodes.find((n) => n.kind === "rule" && at.line && place(n.pos)?.file === at.file && place(n.pos)?.line === at.line);
   return {
     title: "Policy", note: [bdi(policy.policy ?? policy.graph?.policy ?? ""), " ", el("span", { class: "quiet" }, visible(id.slice(0, 12)))],
     wide: true,
-    content: [policy.graph?.description && el("p", {}, bdi(policy.graph.description)), words && el("p", { class: "quiet" }, words),
+    content: [policy.why && el("p", { class: "banner k-note" }, bdi(policy.why)), policy.graph?.description && el("p", {}, bdi(policy.graph.description)), words && el("p", { class: "quiet" }, words),
       el("p", {}, el("a", { href: href("timeline", "", { policy: policy.policy }) }, "Its decisions")),
-      el("div", { class: "both" }, picture, el("section", { class: "files", "aria-label": "The source" }, tabs, body)),
-      el("h2", {}, "The graph as a table"),
-      table("Rules in order", ["rule", "when", "decides", "reads", ...(counted ? ["tried", "held"] : [])], lines)],
-    shown: () => toLine(at.line, true),
+      el("div", { class: "both" }, policy.svg && picture, files.length > 0 && el("section", { class: "files", "aria-label": "The source" }, tabs, body)),
+      lines.length > 0 && [el("h2", {}, "The graph as a table"), table("Rules in order", ["rule", "when", "decides", "reads", ...(counted ? ["tried", "held"] : [])], lines)]],
+    shown() {
+      if (!chosen) return toLine(at.line, true);
+      light(chosen, true);
+      const box = boxes.get(chosen.id);
+      if (box) picture.scrollTop = box.getBoundingClientRect().top - picture.getBoundingClientRect().top - 40;
+    },
   };
 }

@@ -17,11 +17,9 @@ export function sessionKey(row) {
 
 function countRow(map, key, row, older) {
   if (!key) return;
-  const entry = map.get(key) ?? { n: 0, last: row, first: row, usd: 0 };
+  const entry = map.get(key) ?? { n: 0, last: row };
   entry.n++;
-  entry.usd += row.usd ?? 0;
-  if (older) entry.first = row;
-  else entry.last = row;
+  if (!older) entry.last = row;
   map.set(key, entry);
 }
 

@@ -80,7 +80,7 @@ export function thousands(n) {
   return n < 1000 ? String(n) : n < 1e6 ? (n / 1000).toFixed(n < 1e4 ? 1 : 0) + "k" : (n / 1e6).toFixed(1) + "M";
 }
 
-// ago and duration use the two largest units.
+// duration uses the two largest units, and ago the largest.
 export function duration(ms) {
   if (ms < 1000) return Math.max(0, Math.round(ms)) + " ms";
   let s = Math.round(ms / 1000);
@@ -95,7 +95,7 @@ export const clock = { now: () => Date.now() };
 
 export function ago(time) {
   const ms = clock.now() - Date.parse(time);
-  return ms < 2000 ? "just now" : duration(ms) + " ago";
+  return ms < 2000 ? "just now" : duration(ms).replace(/(min|h) .*/, "$1") + " ago";
 }
 
 const two = (n) => String(n).padStart(2, "0");
@@ -138,8 +138,8 @@ export function shape(kind) {
 }
 
 // badge is a verdict in colour, shape and words.
-export function badge(kind, word = kind) {
-  const known = kind in shapes ? kind : "none";
+export function badge(kind, word = kind === "none" ? "no decision" : kind) {
+  const known = Object.hasOwn(shapes, kind) ? kind : "none";
   return el("span", { class: "badge k-" + known }, shape(known), el("span", {}, visible(word)));
 }
 
@@ -150,7 +150,7 @@ export function bar(part, whole, kind) {
     svg("rect", { class: "track", width: 100, height: 6 }), svg("rect", { class: "part", width: (share * 100).toFixed(2), height: 6 }));
 }
 
-// facts is a list of terms; what has no value is left out.
+// terms is a list of names and what they are; what has no value is left out.
 export function terms(...pairs) {
   const list = el("dl", { class: "terms" });
   for (const [name, ...content] of pairs) {
@@ -163,7 +163,7 @@ export function terms(...pairs) {
 // table makes one that a narrow screen can scroll sideways.
 export function table(caption, heads, rows) {
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
-    el("table", {}, el("caption", { class: "quiet" }, visible(caption)),
+    el("table", {}, el("caption", { class: "hear" }, visible(caption)),
       el("thead", {}, el("tr", {}, heads.map((h) => el("th", { scope: "col" }, h)))),
       el("tbody", {}, rows.map((cells) => (cells instanceof Node ? cells : el("tr", {}, cells.map((c) => el("td", {}, c))))))));
 }

@@ -23,8 +23,8 @@ function drawRow(row, index, items) {
   const m = row.measure;
   return el("div", { role: "listitem" }, decisionLink(row,
     cell("time", hour(row.time)),
-    cell("kind", badge(row.kind, row.action === "none" ? row.kind : row.action)),
-    cell("by", [bdi(policyName(row.policy)), row.by && [" ", bdi(row.by, "by")]], visible(`${row.policy} ${row.by ?? ""}`)),
+    cell("kind", badge(row.kind)),
+    cell("by", [bdi(policyName(row.policy)), " ", bdi(row.by, "by")], visible(`${row.policy} ${row.by}`)),
     cell("said", [bdi(row.said), row.notes && el("span", { class: "quiet" }, ` + ${plural(row.notes, "note")}`)], visible(row.said)),
     cell("session", row.session && bdi(short(row.session)), visible(row.session)),
     cell("streak", streak(row), "streak, and its limit"),
@@ -35,7 +35,7 @@ function drawRow(row, index, items) {
 }
 
 // timelineView shows rows that filters choose, the latest first.
-export function timelineView({ query }, { news }) {
+export function timelineView({ query }) {
   const filters = { ...query };
   let items = [], matches = matcher(filters), turn = 0, rows = 0, seen = 0;
 
@@ -164,7 +164,6 @@ export function timelineView({ query }, { news }) {
 
   refill();
   index();
-  news.quiet = false;
   return {
     title: filters.session ? "Session " + short(filters.session) : filters.run ? "Run " + short(filters.run) : "Timeline",
     wide: true,
