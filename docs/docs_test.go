@@ -161,7 +161,7 @@ func needShell(t *testing.T) {
 func (s *session) shell(command string) string {
 	s.t.Helper()
 	// In the repository programs are run from their source.
-	command = regexp.MustCompile(`go run \./\S*\b(ralph|quickstart|checklist)\b`).ReplaceAllString(command, "$1")
+	command = regexp.MustCompile(`go run \./\S*\b(ralph|quickstart)\b`).ReplaceAllString(command, "$1")
 	where := filepath.Join(s.home, "pwd")
 	cmd := exec.Command("sh", "-c", command+"\npwd -P >"+where)
 	path := s.path

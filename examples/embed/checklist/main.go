@@ -22,5 +22,5 @@ func main() {
 		log.Print(err) // the agent may stop
 	}
 	fmt.Println(d.Verdict.Action, "by", d.Verdict.Rule)
-	fmt.Print(d.Verdict.Reason)
+	fmt.Println(d.Verdict.Reason)
 }
