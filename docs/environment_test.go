@@ -43,62 +43,53 @@ func sections(t *testing.T, name string) (all []section) {
 	return all
 }
 
-// place is a file or folder that ralph reads or writes.
+// place is a file or directory that ralph reads or writes.
 type place struct{ path, use, when string }
 
 func placesInProject() []place {
 	return []place{
-		{".ralph/policy.yaml", "read", "The policy, if no other is named."},
-		{".ralph/NAME.yaml", "read", "A policy that is named on the command line or in a hook. It takes precedence over a shipped one. `ralph init` writes it."},
-		{".ralph/NAME_test.yaml", "read and write", "`ralph test`; `ralph init` writes it, and `ralph test --write` adds to it. Tests and policies that a command names may be anywhere."},
+		{".ralph/policy.yaml, .ralph/NAME.yaml", "read", "Policies; the first is the default. They replace shipped policies of the same name. `ralph init` writes them."},
+		{".ralph/NAME_test.yaml", "read and write", "`ralph test`; `ralph init` and `ralph test --write` write them."},
 		{".ralph/config.yaml", "read", "Values of params, at each event."},
 		{".ralph/off", "read", "At each event; `ralph pause` writes it and `ralph resume` removes it."},
-		{".ralph/archive", "read and write", "The effect `archive`, `ralph stop` and `ralph start --force`; `ralph status` and `ralph log` show goals from it."},
-		{".ralph/archive/.gitignore, .ralph/runs/.gitignore", "write", "With the first archived file, and with a run: `*`, so that git ignores the directory."},
-		{".ralph/runs/ID", "read and write", "`ralph run`: events and what the agent printed."},
-		{"loop files, states of a tool, and the files that name them", "read and write", "`ralph start`, `stop`, `pause` and `resume`; `ralph status` and `ralph doctor` read them. They are the files of the policy's `inline` fact and of the `text` fact in its path."},
-		{"files that facts name", "read", "When a rule needs the fact. `set`, `delete`, `archive` and `prune` change them, and `set` creates one where the fact has a `default` and a schema."},
-		{"programs and scripts that a policy runs", "read", "Those of the project, for their digests: `ralph trust`, and before each start."},
+		{".ralph/archive", "read and write", "The effect `archive`, `ralph stop` and `ralph start --force`; `ralph status` shows goals from it. Has a `.gitignore`."},
+		{".ralph/runs/ID", "read and write", "`ralph run`: events and the agent's output. `.ralph/runs` has a `.gitignore`."},
+		{"files that facts name", "read", "When a rule needs the fact. Effects and `ralph start` write them."},
+		{"programs and scripts that a policy runs", "read", "For their digests: `ralph trust`, and before each start."},
 		{"settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall`; `ralph doctor` and `ralph status` read them."},
-		{".claude/PLUGIN.local.md", "read", "`ralph doctor`: settings of plugins that answer stops too."},
+		{".claude/PLUGIN.local.md", "read", "`ralph doctor`: settings of plugins."},
 	}
 }
 
 func placesElsewhere(stateFile func(name string) string) []place {
 	return []place{
-		{".ralph, .git", "looked for, from the working directory upwards", "Where neither `--project` nor `CLAUDE_PROJECT_DIR` names the project."},
-		{".git, gitdir, .ralph/NAME.yaml, .ralph/config.yaml", "read", "Where a git worktree has no such policy or no such settings: the files that lead to its main tree, and those of the main tree."},
-		{"files named on the command line", "read", "`--policy`, `--input`, `--prompt-file` and the like."},
-		{"the session file of the hook input", "read", "When a rule needs it, from its end."},
-		{"~/.claude/projects/*/SESSION.jsonl", "read", "The session file, if the hook input names none and the host is Claude Code or unknown. With `CLAUDE_CONFIG_DIR`, below that folder, as are the other files of `~/.claude`; with `CODEX_HOME` likewise for `~/.codex`."},
+		{"files named on the command line", "read", "`--policy`, `--input`, `--prompt-file` and others."},
+		{".ralph, .git", "looked for", "From the working directory upwards, to find [the project](../security.md#which-directory-is-the-project)."},
+		{".git, gitdir, .ralph/NAME.yaml, .ralph/config.yaml", "read", "In a git worktree that lacks these files: those of its main tree."},
+		{"the session file of the hook input", "read", "When a rule needs it, from its end. Else `~/.claude/projects/*/SESSION.jsonl`, for Claude Code and unknown hosts."},
 		{"~/.claude/tasks/LIST/*.json", "read", "`tasks` facts."},
 		{"~/…", "read", "Facts whose path begins with `~/` in the policy itself."},
-		{"your own settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall` with `--scope user`; `ralph doctor` and `ralph status` read them."},
-		{"~/.gemini/trustedFolders.json, ~/.qwen/trustedFolders.json, ~/.copilot/config.json", "read", "`ralph install` and `ralph doctor`: whether these hosts trust the folder. For Codex they ask `codex app-server`, if codex is on the PATH."},
+		{"your settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall` with `--scope user`; `ralph doctor` and `ralph status` read them."},
+		{"~/.gemini/trustedFolders.json, ~/.qwen/trustedFolders.json, ~/.copilot/config.json", "read", "`ralph install` and `ralph doctor`: whether the host trusts the directory. For Codex they start `codex app-server`."},
+		{"~/.codex/config.toml, ~/.gemini/extensions/ralph/gemini-extension.json", "read", "`ralph install` and `ralph doctor`: whether ralph's plugin is installed."},
 		{"/etc/claude-code/managed-settings.json", "read", "`ralph doctor` and `ralph status`: settings of the administrator. On macOS `/Library/Application Support/ClaudeCode/managed-settings.json`, on Windows `C:\\Program Files\\ClaudeCode\\managed-settings.json`."},
-		{stateFile("runDir") + "/", "read and write", "How far runs are; `ralph run`, `status` and `stop`. Which of them is under way, for hooks."},
-		{"worktrees/ of ralph's own files", "write", "`ralph run --worktree`."},
-		{"~/.codex/config.toml, ~/.gemini/extensions/ralph/gemini-extension.json", "read", "`ralph install` and `ralph doctor`: whether ralph's own plugin is installed."},
-		{"~/.claude/projects, ~/.codex/sessions, ~/.gemini/tmp, ~/.gemini/projects.json, ~/.qwen/projects, ~/.copilot/session-state", "read", "`ralph run`: the session file of the iteration, which the policy may ask for."},
+		{"~/.claude/projects, ~/.codex/sessions, ~/.gemini/tmp, ~/.gemini/projects.json, ~/.qwen/projects, ~/.copilot/session-state", "read", "`ralph run`: the session file of the iteration."},
 		{"/proc/[0-9]*, on Linux", "read", "`ralph run`, to find the processes that an agent started."},
-		{stateFile("memoryDir") + "/", "read and write", "Memory of loops, at each event that a policy is for."},
-		{stateFile("lockDir") + "/", "read and write", "Locks."},
-		{stateFile("pauseDir") + "/", "read and write", "What `ralph pause` paused, at each event; `ralph pause` and `ralph resume` write it."},
-		{stateFile("trustDir") + "/", "read and write", "Trusted projects and approvals; `ralph trust`, `ralph start` and `ralph init` write them."},
-		{stateFile("hintDir") + "/", "read and write", "Hints that wait; `ralph hint` writes them, and a continuation takes them."},
+		{stateFile("memoryDir") + "/, " + stateFile("lockDir") + "/, " + stateFile("cleanStamp"), "read and write", "Counts and memory of loops, at each event that a policy is for."},
+		{stateFile("pauseDir") + "/, " + stateFile("hintDir") + "/", "read and write", "`ralph pause`, `ralph resume` and `ralph hint`; each event reads them."},
+		{stateFile("trustDir") + "/", "read and write", "Trusted projects and approvals: `ralph trust`, `ralph start` and `ralph init`."},
+		{stateFile("runDir") + "/, STATE/worktrees/", "read and write", "`ralph run`, `status` and `stop`; hooks read which runs are under way."},
 		{stateFile("logName") + ", " + stateFile("logRotated"), "read and write", "The decision log."},
-		{stateFile("cleanStamp"), "write", "When old memory was last removed."},
-		{"ralph-test-* in the directory for temporary files", "write", "`ralph test`, removed at the end."},
-		{"ralph-git-* in the directory for temporary files", "write", "`git` facts and `ralph run --worktree`: what git reads instead of the repository's configuration, removed at the end."},
-		{"what git reads", "read", "`git` facts and `ralph run --worktree`: git reads the repository, and your `~/.config/git/ignore` and `~/.config/git/attributes`, or those below `XDG_CONFIG_HOME`."},
+		{"ralph-test-*, ralph-git-*", "write", "In the directory for temporary files, removed at the end: `ralph test`, and the configuration for git."},
+		{"what git reads", "read", "`git` facts and `ralph run --worktree`: the repository, and your `~/.config/git/ignore` and `~/.config/git/attributes`."},
 	}
 }
 
 // The page names every variable and every file, and the sources name no other.
 func TestEnvironmentPage(t *testing.T) {
 	p := reference.New(t, "environment", "Environment and files")
-	p.Text("Every variable that ralph reads and every file that it reads or writes. Policies can read more variables, as `env.NAME`; " +
-		"[security](../security.md) says what is done with all this.")
+	p.Text("Every variable that ralph reads and every file that it reads or writes. For example, `RALPH_OFF=1` switches every loop off. Policies can read " +
+		"more variables, as `env.NAME`. [Security](../security.md) describes what ralph does with them.")
 	known := map[string]bool{}
 	used := byPolicies(t)
 	for _, section := range sections(t, "environment.txt") {
@@ -120,9 +111,9 @@ func TestEnvironmentPage(t *testing.T) {
 			rows = append(rows, []string{reference.Code(names...), v[1], policies})
 		}
 		if section.title == "What programs get" {
-			p.Text("Programs that a policy runs get the environment of ralph with `RALPH_OFF=1`, and without the variables that lead git "+
-				"to another repository: %s. Of the variables whose names begin with `GIT_`, git gets those of this table, `GIT_AUTHOR_…` and `GIT_COMMITTER_…`; "+
-				"`GIT_CONFIG_…` only where it lists your configuration for ralph.", reference.Code(taken(t)...))
+			p.Text("Programs that a policy runs get ralph's environment with `RALPH_OFF=1` and without the variables that lead git to another repository: %s. "+
+				"git itself gets, of the variables that begin with `GIT_`, only those of this table, `GIT_AUTHOR_…` and `GIT_COMMITTER_…`, and `GIT_CONFIG_…` where it lists your configuration for ralph.",
+				reference.Code(taken(t)...))
 		}
 		if !read {
 			for i := range rows {
@@ -195,7 +186,7 @@ func TestEnvironmentPage(t *testing.T) {
 }
 
 // notFiles look like hidden or absolute files: the endings of names, and a made-up place in the world of a test.
-var notFiles = strings.Fields(".bat .cmd .end .exe .fi .js .json .jsonl .live .lock .md .nf .required .tmp .txt .yaml .yml /usr/bin/")
+var notFiles = strings.Fields(".bat .cmd .css .end .exe .fi .js .json .jsonl .live .lock .md .nf .required .tmp .txt .yaml .yml /usr/bin/")
 
 // named returns the strings of the sources that match, in full or by the first group of the pattern, with a place each.
 func named(t *testing.T, shape *regexp.Regexp, except ...string) map[string]string {
