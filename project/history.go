@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
@@ -80,6 +81,7 @@ func (e Entry) Record() (r loop.Record, err error) {
 
 // Query chooses decisions of the log. Its zero value chooses all.
 type Query struct {
+	ID       string   // or a beginning of it; Entry.Number is then 0, as others are not counted
 	Policies []string // named as for [Project.Find]
 	Session  string
 	Rule     string // also any rule of the include of that name
@@ -100,7 +102,7 @@ func (p *Project) chooses(q Query) func(Decision) bool {
 	}
 	within := p.roots()
 	return func(d Decision) bool {
-		return within(d.Root) && (len(names) == 0 || names[d.Policy]) &&
+		return within(d.Root) && strings.HasPrefix(d.ID, q.ID) && (len(names) == 0 || names[d.Policy]) &&
 			(q.Session == "" || d.Session == q.Session) &&
 			(q.Rule == "" || d.Rule == q.Rule || strings.HasPrefix(d.Rule, q.Rule+"/")) &&
 			!d.Time.Before(q.Since) && (q.Match == nil || q.Match(d))
@@ -121,15 +123,33 @@ func (p *Project) roots() func(root string) bool {
 	return func(root string) bool { return roots[root] }
 }
 
+// decode reads a line of the log. One that another version of ralph wrote may have fields of other types: what can be read of it is
+// returned.
+func decode(line []byte) (d Decision, ok bool) {
+	err := json.Unmarshal(line, &d)
+	return d, err == nil || d.V > 1
+}
+
 // History returns decisions of the project, or without one of all, the oldest first.
 func (p *Project) History(q Query) (entries []Entry, err error) {
 	chosen, within, n := p.chooses(q), p.roots(), 0
+	id, err := json.Marshal(q.ID)
+	if err != nil {
+		return nil, err
+	}
+	id = bytes.TrimSuffix(id, []byte(`"`))
 	lines, err := p.own.ReadLog(func(line []byte) bool {
-		var d Decision
-		if json.Unmarshal(line, &d) != nil || !within(d.Root) {
+		if q.ID != "" && !bytes.Contains(line, id) {
 			return false
 		}
-		if n++; !chosen(d) {
+		d, ok := decode(line)
+		if !ok || !within(d.Root) {
+			return false
+		}
+		if q.ID == "" {
+			n++
+		}
+		if !chosen(d) {
 			return false
 		}
 		entries = append(entries, Entry{Decision: d, Number: n})
@@ -146,13 +166,12 @@ func (p *Project) History(q Query) (entries []Entry, err error) {
 func (p *Project) Follow(ctx context.Context, q Query, take func(Entry)) error {
 	chosen := p.chooses(q)
 	match := func(line []byte) bool {
-		var d Decision
-		return json.Unmarshal(line, &d) == nil && chosen(d)
+		d, ok := decode(line)
+		return ok && chosen(d)
 	}
 	err := p.own.FollowLog(ctx, match, q.Last, func(line []byte) {
-		e := Entry{Line: line}
-		_ = json.Unmarshal(line, &e.Decision) // it matched
-		take(e)
+		d, _ := decode(line) // it matched
+		take(Entry{Decision: d, Line: line})
 	})
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -293,14 +312,28 @@ type history struct {
 	ends   []Decision // of loops, the latest first
 }
 
-// history reads the log.
-func (p *Project) history() (h history, err error) {
+// logged is the history up to the latest decision when the log was read last. A server asks again and again, and a log takes a
+// second to read.
+type logged struct {
+	sync.Mutex
+	history
+	latest identity
+}
+
+// identity distinguishes decisions: policies of one event share its ID.
+type identity struct {
+	id, policy string
+	at         time.Time
+}
+
+// history reads what the log has that it did not have before.
+func (p *Project) history() (history, error) {
+	p.logged.Lock()
+	defer p.logged.Unlock()
+	var h history
+	var first identity
 	seen, ended := map[session]bool{}, map[[2]string]bool{}
-	_, err = p.own.ReadLog(func(line []byte) bool {
-		var d Decision
-		if json.Unmarshal(line, &d) != nil || d.Root != p.dir || d.Command == "" && !Decides(d.Event) {
-			return false
-		}
+	add := func(d Decision) {
 		if d.Command == "" {
 			if key := (session{d.Policy, d.Host, d.Session, d.Agent}); !seen[key] {
 				seen[key] = true
@@ -315,12 +348,34 @@ func (p *Project) history() (h history, err error) {
 			ended[key] = true
 			h.ends = append(h.ends, d)
 		}
-		return false // nothing has to be kept
-	}, 0)
+	}
+	if _, err := p.own.ReadLog(func(line []byte) bool {
+		var d Decision
+		if json.Unmarshal(line, &d) != nil {
+			return false
+		}
+		this := identity{d.ID, d.Policy, d.Time}
+		if first == (identity{}) {
+			first = this
+		}
+		if this == p.logged.latest && this != (identity{}) {
+			return true // all before it is known
+		}
+		if d.Root == p.dir && (d.Command != "" || Decides(d.Event)) {
+			add(d)
+		}
+		return false
+	}, 1); err != nil {
+		return history{}, err
+	}
+	for _, d := range slices.Concat(p.logged.history.latest, p.logged.ends) {
+		add(d)
+	}
 	newestFirst := func(a, b Decision) int { return b.Time.Compare(a.Time) }
 	slices.SortStableFunc(h.latest, newestFirst)
 	slices.SortStableFunc(h.ends, newestFirst)
-	return h, err
+	p.logged.history, p.logged.latest = h, first
+	return history{slices.Clone(h.latest), slices.Clone(h.ends)}, nil
 }
 
 // oneLine returns a text with a blank instead of each run of white space.

@@ -43,6 +43,7 @@ type Project struct {
 	made    []Policy // by the program
 	env     func(string) string
 	now     func() time.Time
+	logged  logged
 }
 
 // Open opens a project. Close it.

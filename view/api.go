@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/project"
@@ -18,8 +20,7 @@ import (
 // data is what both the server and a file show.
 type data struct {
 	Config
-	project *project.Project
-	rows    *rows
+	rows *rows
 }
 
 func newData(c Config) (*data, error) {
@@ -29,7 +30,7 @@ func newData(c Config) (*data, error) {
 		}
 	}
 	rows, err := newRows(c.Project)
-	return &data{Config: c, project: c.Project, rows: rows}, err
+	return &data{Config: c, rows: rows}, err
 }
 
 // about is what the page is about.
@@ -46,11 +47,13 @@ type about struct {
 }
 
 func (s *data) about() about {
-	return about{V: 1, Version: s.Version, Project: s.project.Dir(), All: s.project.Dir() == "", Home: s.Home, Now: time.Now().UTC(), Session: s.Session, Run: s.Run}
+	return about{V: 1, Version: s.Version, Project: s.Project.Dir(), All: s.Project.Dir() == "", Home: s.Home, Now: time.Now().UTC(), Session: s.Session, Run: s.Run}
 }
 
-// errUnknown says that there is no such thing.
-var errUnknown = errors.New("the decision log has no such decision, policy or run")
+// unknownError says that there is no such thing.
+type unknownError string
+
+func (e unknownError) Error() string { return string(e) }
 
 // route answers a request that the guard let pass.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +107,7 @@ func answer(w http.ResponseWriter, value any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
 		status := http.StatusInternalServerError
-		if errors.Is(err, errUnknown) {
+		if errors.As(err, new(unknownError)) {
 			status = http.StatusNotFound
 		}
 		w.WriteHeader(status)
@@ -115,19 +118,19 @@ func answer(w http.ResponseWriter, value any, err error) {
 
 // status returns the loops and runs of the project, nil of all projects.
 func (s *data) status(ctx context.Context) (*project.Status, error) {
-	if s.project.Dir() == "" {
+	if s.Project.Dir() == "" {
 		return nil, nil
 	}
-	return s.project.Status(ctx)
+	return s.Project.Status(ctx)
 }
 
 // records returns the decisions of an ID as the log has them.
 func (s *data) records(id string) ([]json.RawMessage, error) {
 	n := s.rows.count(id)
 	if n == 0 {
-		return nil, errUnknown
+		return nil, unknownError("the decision log has no such decision")
 	}
-	entries, err := s.project.History(project.Query{Last: n, Match: func(d project.Decision) bool { return short(d.ID) == id }})
+	entries, err := s.Project.History(project.Query{ID: strings.TrimSuffix(id, "…"), Last: n, Match: func(d project.Decision) bool { return short(d.ID) == id }})
 	records := []json.RawMessage{}
 	for _, e := range entries {
 		records = append(records, e.Line)
@@ -137,20 +140,17 @@ func (s *data) records(id string) ([]json.RawMessage, error) {
 
 // shownRun is a run with the end of what its agent printed.
 type shownRun struct {
-	Info   run.Info `json:"info"`
-	Output *output  `json:"output,omitempty"`
+	Info   run.Info     `json:"info"`
+	Output *run.Printed `json:"output,omitempty"`
 }
 
-type output struct {
-	Iteration int    `json:"iteration"`
-	Text      string `json:"text"`
-	Cut       int64  `json:"cut"` // bytes before the text
-}
+// maxPrinted is how much of the end of what an agent printed is shown.
+const maxPrinted = 64 << 10
 
 // findRun returns a run of the project by its ID.
 func findRun(p *project.Project, id string) (run.Info, error) {
 	if p.Dir() == "" {
-		return run.Info{}, fmt.Errorf("%w: runs belong to a project", errUnknown)
+		return run.Info{}, unknownError("a run is shown with its project: leave out --all")
 	}
 	all, err := p.Runs()
 	i := slices.IndexFunc(all, func(info run.Info) bool { return info.ID == id })
@@ -158,12 +158,19 @@ func findRun(p *project.Project, id string) (run.Info, error) {
 	case err != nil:
 		return run.Info{}, err
 	case i < 0:
-		return run.Info{}, fmt.Errorf("there is no run %q in the project; ralph run --list prints them: %w", id, errUnknown)
+		return run.Info{}, unknownError(fmt.Sprintf("there is no run %q in this project; ralph run --list prints them", id))
 	}
 	return all[i], nil
 }
 
 func (s *data) run(id string) (shownRun, error) {
-	info, err := findRun(s.project, id)
-	return shownRun{Info: info}, err
+	info, err := findRun(s.Project, id)
+	if err != nil {
+		return shownRun{}, err
+	}
+	printed, err := info.Printed(maxPrinted)
+	if errors.Is(err, fs.ErrNotExist) { // it was removed
+		return shownRun{Info: info}, nil
+	}
+	return shownRun{info, &printed}, err
 }

@@ -32,9 +32,9 @@ type shownFile struct {
 func (s *data) policy(ctx context.Context, digest string) (*shownPolicy, error) {
 	counts := s.rows.counts(digest)
 	if counts == nil {
-		return nil, errUnknown
+		return nil, unknownError("the decision log has no decision of such a policy")
 	}
-	files, err := texts(ctx, s.project, digest)
+	files, err := s.Project.Texts(digest)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *data) policy(ctx context.Context, digest string) (*shownPolicy, error) 
 		kept[f.Name] = f.Src
 		p.Files = append(p.Files, shownFile{f.Name, coloured(i, f.Src)})
 	}
-	cfg := s.project.Language()
+	cfg := s.Project.Language()
 	cfg.Shipped = shippedFiles{kept, cfg.Shipped}
 	program, findings := rules.Load(ctx, kept, files[0].Name, cfg)
 	if program == nil {

@@ -45,9 +45,13 @@ type key struct {
 
 func keyOf(d project.Decision) key { return key{d.ID, d.Policy, d.Time} }
 
+func emptyRows(p *project.Project) *rows {
+	return &rows{all: p.Dir() == "", most: maxRows, used: map[string]*graph.Counts{}, changed: make(chan struct{})}
+}
+
 // newRows reads the latest decisions.
 func newRows(p *project.Project) (*rows, error) {
-	x := &rows{all: p.Dir() == "", most: maxRows, used: map[string]*graph.Counts{}, changed: make(chan struct{})}
+	x := emptyRows(p)
 	entries, err := p.History(project.Query{Last: atFirst})
 	for _, e := range entries {
 		x.add(e.Decision)

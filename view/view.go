@@ -68,7 +68,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		BaseContext: func(net.Listener) context.Context { return ctx }, // streams end with it
 	}
 	s.latest.Store(time.Now().UnixNano())
-	go s.data.rows.read(ctx, s.data.project)
+	go s.data.rows.read(ctx, s.data.Project)
 	go func() {
 		s.wait(ctx)
 		cancel()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ type viewFlags struct {
 	hosts        []string
 	open         string
 	idle         time.Duration
+	out          string
+	withOutput   bool
 }
 
 func (a *app) viewCommand() *cobra.Command {
@@ -43,6 +46,14 @@ func (a *app) viewCommand() *cobra.Command {
 			case f.all && f.run != "":
 				return errors.New("--run is of one project, and --all shows the decisions of all: give one of them")
 			}
+			for _, name := range []string{"port", "allow-host", "open", "idle"} {
+				if f.out != "" && cmd.Flags().Changed(name) {
+					return fmt.Errorf("--%s is for the page that is served, and --out writes a file: give one of them", name)
+				}
+			}
+			if f.withOutput && f.out == "" {
+				return errors.New("--with-output is for the file that --out writes; the page that is served shows the output anyway")
+			}
 			return a.view(cmd.Context(), f)
 		},
 	}
@@ -55,6 +66,8 @@ func (a *app) viewCommand() *cobra.Command {
 	fl.StringVar(&f.open, "open", "auto", "open a browser: auto, which is in a terminal of a desktop, or never")
 	restrict(cmd, "open", &f.open, "auto", "never")
 	durationVar(fl, &f.idle, "idle", 8*time.Hour, "end after this `duration` in which the page was not open; 0 is never")
+	fl.StringVar(&f.out, "out", "", "write the latest 1,000 decisions, or those of --session or --run, as one HTML `file` to send to somebody; serve nothing")
+	fl.BoolVar(&f.withOutput, "with-output", false, "with --out: also the end of what the agents of its runs printed")
 	return cmd
 }
 
@@ -67,6 +80,13 @@ func (a *app) view(ctx context.Context, f viewFlags) error {
 	c := view.Config{Project: p, Version: thisVersion(), Home: home.Dir(a.getenv), Run: f.run, Port: f.port, AllowHosts: f.hosts, Idle: f.idle}
 	if c.Session, err = p.Session(ctx, f.session, false); err != nil {
 		return err
+	}
+	if f.out != "" {
+		return rewrite(ctx, f.out, func([]byte) ([]byte, error) {
+			var out bytes.Buffer
+			err := view.Write(ctx, &out, c, f.withOutput)
+			return out.Bytes(), err
+		})
 	}
 	debug.SetGCPercent(100) // a server stays
 	return a.serve(ctx, c, f.open)
