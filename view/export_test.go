@@ -1,0 +1,7 @@
+package view
+
+// For tests.
+var (
+	WithoutHome = withoutHome
+	Coloured    = coloured
+)
