@@ -121,7 +121,7 @@ func found(t *testing.T, files fs.FS, name string) rules.Diagnostics {
 
 func TestChecksIndex(t *testing.T) {
 	p := reference.New(t, "../checks", "Checks")
-	p.Text("`ralph check` reports all problems of a policy at once; of a file that is not YAML, the first. Each finding ends with the ID of its check, in brackets. " +
+	p.Text("`ralph check` reports all problems of a policy at once; of a file that is not YAML, the first. Each finding ends with the ID of its check, in brackets, such as `[enum]`. " +
 		"`ralph help CHECK` prints the page of a check, with an example and what to write instead. " +
 		"A policy with an **error** cannot be used; a **warning** means that the policy probably does something else than you intend; an " +
 		"**info** suggests an improvement. The exit status is 1 if there is a warning or an error; `--fail-on` changes that.\n\n" +
@@ -142,6 +142,13 @@ func TestChecksIndex(t *testing.T) {
 			"it. Included rules are written for many policies, so a rule of theirs that one policy never needs is not reported."},
 		"bad-ignore": {"Comments"},
 	}
+	var contents []string
+	for _, c := range form.Checks() {
+		if s, begins := sections[c.ID]; begins {
+			contents = append(contents, fmt.Sprintf("[%s](#%s)", s[0], strings.ReplaceAll(strings.ToLower(strings.ReplaceAll(s[0], ",", "")), " ", "-")))
+		}
+	}
+	p.Text("%s", strings.Join(contents, " · "))
 	var rows [][]string
 	for _, c := range form.Checks() {
 		if s, begins := sections[c.ID]; begins {
