@@ -60,12 +60,12 @@ func inner() map[string][]string {
 // be of no interest to users.
 func TestLimitsPage(t *testing.T) {
 	p := reference.New(t, "limits", "Limits")
-	p.Text("What bounds a loop, and what ralph reads, keeps and waits for. Beyond a limit ralph fails safe: the agent may stop, or the fact is missing or invalid.")
+	p.Text("What bounds a loop, and how much ralph reads, keeps and waits for. For example, a streak has at most 500 continuations unless the policy sets another limit. Beyond a limit ralph fails safe: the agent may stop, or the fact is missing or invalid.")
 
 	usual, highest := limitsOf(t, ""), limitsOf(t, "limits: {continuations: 1000000000, repeats: 1000000000, total: 1000000000, elapsed: 1000000h, failures: 1000000000, iterations: 1000000000}\n")
 	p.Section(2, "A loop")
-	p.Text("The keys are those of [`limits`](policy-keys.md#limits) in a policy. No policy exceeds the ceilings.")
-	p.Table([]string{"limit", "if absent", "ceiling"},
+	p.Text("The keys are those of [`limits`](policy-keys.md#limits) in a policy. No policy can exceed the ceilings.")
+	p.Table([]string{"limit", "default", "ceiling"},
 		[]string{"`continuations`", reference.Number(usual.Continuations), reference.Number(highest.Continuations)},
 		[]string{"`repeats`", "no limit", reference.Number(highest.Repeats)},
 		[]string{"`elapsed`", reference.Duration(usual.Elapsed), reference.Duration(highest.Elapsed)},

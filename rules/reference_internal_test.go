@@ -24,32 +24,32 @@ import (
 
 func TestPolicyKeysPage(t *testing.T) {
 	p := reference.New(t, "policy-keys", "Keys of a policy")
-	p.Text("All keys that a policy can have, as [the policy language](../policy.md) explains them. A key that is not here is an error. " +
-		"[Sources](sources.md) has the keys of each kind of fact, [test keys](test-keys.md) those of the tests beside a policy. " +
+	p.Text("All keys that a policy can have; [the policy language](../policy.md) explains them. Any other key is an error. " +
+		"[Sources](sources.md) lists the keys of each kind of fact, [test keys](test-keys.md) those of the tests beside a policy. " +
 		"`ralph help schema` prints the same as JSON Schema, for editors.")
 	section := func(title, about string, ks form.Keys) {
 		p.Section(2, title)
 		p.Text("%s", about)
 		p.Table(keyRows(t, ks)...)
 	}
-	section("The top level", fmt.Sprintf("Only `ralph` must be there. A file that is [included](../policy.md#includes) has %s alone.",
+	section("The top level", fmt.Sprintf("Only `ralph` is required. An [included](../policy.md#includes) file can only have %s.",
 		reference.Code(form.GuardKeys().Names()...)), form.PolicyKeys())
 	section("loop", "`state` is required.", form.LoopKeys())
 	section("A rule", "A rule has a `name` and at most one of `continue`, `stop` and `note`.", form.RuleKeys())
-	section("A part", "A text of a rule can be a list. Each item is a template, or a map with these keys. The parts are trimmed at the end and joined by one line end.", form.PartKeys())
-	section("An include", "Stands among the rules, in the place of one.", form.IncludeKeys())
-	section("An effect", "Stands in the list `then` of a rule, and has one of these keys.", form.EffectKeys())
-	section("run of an effect", "`run` must be there, `timeout` stands beside it.", form.RunKeys())
-	section("prune", "Both keys must be there.", form.PruneKeys())
+	section("A part", "A text of a rule can be a list. Each item is a template, or a map with these keys. Parts are trimmed at the end and joined by a line break.", form.PartKeys())
+	section("An include", "An include is an item of `rules`.", form.IncludeKeys())
+	section("An effect", "An effect is an item of `then` of a rule and has one of these keys.", form.EffectKeys())
+	section("run of an effect", "`run` is required; `timeout` is a key of the same effect.", form.RunKeys())
+	section("prune", "Both keys are required.", form.PruneKeys())
 	section("finally", "An entry of the list `finally` has `prune`, `log` or both.", form.FinallyKeys())
-	section("unless_repeated", fmt.Sprintf("`times` must be there. ralph remembers the latest %s verdicts of a rule: a higher number is the warning [`limit-ceiling`](../checks/limit-ceiling.md), and that one counts.", reference.Number(maxSaid)), form.UnlessKeys())
-	section("measure", "Both keys must be there.", form.MeasureKeys())
-	section("run of the policy", "Defaults of [`ralph run`](../run.md). `client` must be there if `args` is. Flags of the command line go before them.", form.AgentKeys())
+	section("unless_repeated", fmt.Sprintf("`times` is required. ralph remembers the latest %s verdicts of a rule; a higher number is the warning [`limit-ceiling`](../checks/limit-ceiling.md).", reference.Number(maxSaid)), form.UnlessKeys())
+	section("measure", "Both keys are required.", form.MeasureKeys())
+	section("run of the policy", "Defaults of [`ralph run`](../run.md). `client` is required if `args` is set. Command-line flags override both.", form.AgentKeys())
 	section("Every fact", "A fact has one [source](sources.md), the keys of that source, and these.", form.FactOptionKeys())
 
 	p.Section(2, "limits")
-	p.Text("A limit of N allows N. `iterations` and `cost` count in a run only. A limit above its ceiling is the warning [`limit-ceiling`](../checks/limit-ceiling.md), and the ceiling counts.")
-	rows := [][]string{{"key", "value", "if absent", "ceiling", "meaning"}}
+	p.Text("A limit of N allows N. `iterations` and `cost` apply only in a run. A limit above its ceiling is the warning [`limit-ceiling`](../checks/limit-ceiling.md), and ralph uses the ceiling.")
+	rows := [][]string{{"key", "value", "default", "ceiling", "meaning"}}
 	usual, highest := reflect.ValueOf(defaultLimits()), reflect.ValueOf(ceilings())
 	for _, k := range form.LimitKeys() {
 		field := strings.ToUpper(k.Name[:1]) + k.Name[1:]
@@ -60,13 +60,13 @@ func TestPolicyKeysPage(t *testing.T) {
 		if highest.FieldByName(field).IsZero() {
 			ceiling = "none"
 		}
-		meaning, _, _ := strings.Cut(k.Doc, ";") // behind it stands what the table says
+		meaning, _, _ := strings.Cut(k.Doc, ";") // after it comes what the table has
 		rows = append(rows, []string{reference.Code(k.Name), shapeWords(t, k.Shape), absent, ceiling, meaning + "."})
 	}
 	p.Table(rows...)
 
 	p.Section(2, "Values")
-	p.Text("What the second column of the tables means.")
+	p.Text("The second column of the tables has these words.")
 	rows = [][]string{{"value", "what you write"}}
 	for s := range form.Finally + 1 {
 		if words, about := shapeWords(t, s), shapeAbout()[s]; about != "" {
@@ -80,8 +80,8 @@ func TestPolicyKeysPage(t *testing.T) {
 func TestSourcesPage(t *testing.T) {
 	p := reference.New(t, "sources", "Sources of facts")
 	p.Text("Each fact has one source. The first key names it and holds its argument; the other keys are options. "+
-		"[Facts and sources](../policy.md#facts-and-sources) explains how facts are read; how large they may be is in [limits](limits.md). "+
-		"Every other fact than an `input` also takes %s; see [every fact](policy-keys.md#every-fact).", reference.Code(form.FactOptionKeys().Names()...))
+		"[Facts and sources](../policy.md#facts-and-sources) explains how facts are read, and [limits](limits.md) lists how large they can be. "+
+		"Every fact except an `input` also takes %s; see [every fact](policy-keys.md#every-fact).", reference.Code(form.FactOptionKeys().Names()...))
 	for _, s := range Sources() {
 		p.Section(2, s.Name)
 		p.Text("%s", s.Doc+" "+strings.Join(traits(s), " "))
@@ -127,12 +127,12 @@ func TestSourcesPage(t *testing.T) {
 
 func TestNamesPage(t *testing.T) {
 	p := reference.New(t, "names", "Names and functions")
-	p.Text("What expressions can read and call without declaring it. [Names that every policy has](../policy.md#names-that-every-policy-has) " +
-		"explains them. What the host does not send is empty: `\"\"`, `false`, `0` or an empty list.")
+	p.Text("What expressions can read and call without a declaration. [Names that every policy has](../policy.md#names-that-every-policy-has) " +
+		"explains them. What a host does not send is empty: `\"\"`, `false`, `0` or an empty list.")
 	p.Section(2, "Names")
-	p.Text("Values marked *private* are shown in traces and in the decision log only by their size, unless `--log-private` or `--private` asks for them.")
+	p.Text("Traces and the decision log show only the size of values marked *private*, except with `--log-private` or `--private`.")
 	rows := [][]string{{"name", "type", "meaning"}}
-	calls := [][]string{{"function", "gives", "meaning"}}
+	calls := [][]string{{"function", "returns", "meaning"}}
 	for _, n := range knownNames() {
 		private := ""
 		if n.Private {
@@ -156,13 +156,13 @@ func TestNamesPage(t *testing.T) {
 	rows = append(rows, []string{reference.Code(env.Name), typeWords(env.words()), "Variable of the environment; empty if it is not set. *private*"})
 	p.Table(rows...)
 
-	p.Section(2, "Functions that ask the world")
+	p.Section(2, "Functions of the session and project")
 	p.Text("They read the session, the project or the machine.")
 	p.Table(calls...)
 
 	p.Section(2, "Functions about facts")
 	p.Text("Their argument is the name of a fact.")
-	rows = [][]string{{"function", "gives", "meaning"}}
+	rows = [][]string{{"function", "returns", "meaning"}}
 	for _, a := range askForms() {
 		if !isAsk(a.name) {
 			t.Errorf("%s is in the table and no ask", a.name)
@@ -172,8 +172,8 @@ func TestNamesPage(t *testing.T) {
 	p.Table(rows...)
 
 	p.Section(2, "Functions of values")
-	p.Text("They look at their arguments alone. A text that an expression makes has at most %s.", reference.Size(maxString))
-	rows = [][]string{{"function", "gives", "meaning"}}
+	p.Text("Their result depends only on their arguments. A string that an expression makes has at most %s.", reference.Size(maxString))
+	rows = [][]string{{"function", "returns", "meaning"}}
 	own := map[string]bool{}
 	for _, f := range functions() {
 		own[f.Name] = true
@@ -196,12 +196,12 @@ func TestNamesPage(t *testing.T) {
 			others = append(others, f.Name)
 		}
 	}
-	p.Text("Expressions are written in [expr](https://expr-lang.org/docs/language-definition), and these functions are expr's own.")
+	p.Text("Expressions are written in [expr](https://expr-lang.org/docs/language-definition), which has these functions.")
 	p.Text("With a condition about the elements of a list, such as `any(todo, not .done)`: %s.", reference.Code(macros...))
 	p.Text("Others: %s.", reference.Code(others...))
 
 	p.Section(2, "Names that you cannot declare")
-	p.Text("A policy cannot declare a param, fact or let with one of the names above, nor with a word of expressions: %s.", reference.Code(keywords()...))
+	p.Text("A policy cannot declare a param, fact or let with one of the names above, or a keyword of expressions: %s.", reference.Code(keywords()...))
 	var yields []string
 	reserved := newNames()
 	for _, name := range slices.Concat(reserved.flat(), reserved.functions(), builtin.Names) {
@@ -211,7 +211,7 @@ func TestNamesPage(t *testing.T) {
 	}
 	slices.Sort(yields)
 	if yields = slices.Compact(yields); len(yields) > 0 {
-		p.Text("These it can declare, and its own declaration counts then: %s.", reference.Code(yields...))
+		p.Text("It can declare these, and its declaration then has precedence: %s.", reference.Code(yields...))
 	}
 	p.Check()
 }
@@ -248,7 +248,7 @@ func shapeWords(t *testing.T, s form.Shape) string {
 // shapeAbout says what the words mean, where they do not say it themselves.
 func shapeAbout() map[form.Shape]string {
 	return map[form.Shape]string{
-		form.Text:       "Plain text. A number or a truth value counts as its text.",
+		form.Text:       "Plain text. A number or boolean is read as a string.",
 		form.Name:       "Lower-case letters and digits, with `-` between words: `next-task`.",
 		form.Template:   "Text with `${expression}` in it; `$${` is a literal `${`.",
 		form.Parts:      "A template, or a list of [parts](#a-part).",
@@ -259,10 +259,10 @@ func shapeAbout() map[form.Shape]string {
 		form.Count:      "A whole number, 1 or more.",
 		form.Duration:   "As in Go: `500ms`, `30s`, `5m`, `1h30m`.",
 		form.Limit:      "0 or more, or the name of a param with such a value.",
-		form.Span:       "A duration, or the name of a param whose text is one.",
+		form.Span:       "A duration, or the name of a param of type string with one.",
 		form.Amount:     "0 or more, or the name of a param with such a value.",
-		form.Schema:     "[JSON Schema](../policy.md#schemas): written in place, or the name of a file beside the policy, or `ralph:NAME` for one that comes with ralph.",
-		form.Memory:     "A [JSON Schema](../policy.md#schemas) that is written in place and has a `default`. Beside its words stands `per`: `session` (if absent) or `project`.",
+		form.Schema:     "[JSON Schema](../policy.md#schemas): written in place, or the name of a file beside the policy, or `ralph:NAME` for one that ships with ralph.",
+		form.Memory:     "A [JSON Schema](../policy.md#schemas), written in place, with a `default`, and with the key `per`: `session` (the default) or `project`.",
 		form.Starts:     "A string for a string fact, else an object. `${start.NAME}` and every other placeholder are filled in; a value that reads a name of `start` that was not given is left out.",
 		form.Words:      "The program and its arguments, each a template. No shell reads them.",
 	}
@@ -272,10 +272,10 @@ func shapeAbout() map[form.Shape]string {
 func traits(s SourceKind) []string {
 	var out []string
 	if s.Trust != "" {
-		out = append(out, "It "+s.Trust+", so the policy needs [approval](../policy.md#facts-and-sources): `ralph trust`.")
+		out = append(out, "It "+s.Trust+", so the policy needs [approval](../security.md#what-it-runs): `ralph trust`.")
 	}
 	if s.Timeout > 0 {
-		out = append(out, "It may take "+reference.Duration(s.Timeout)+", or what `timeout` says.")
+		out = append(out, "It may take "+reference.Duration(s.Timeout)+", or its `timeout`.")
 	}
 	if s.Editable {
 		out = append(out, "`set` changes its fields.")
