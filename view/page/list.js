@@ -20,7 +20,7 @@ export function windowedList(label, draw) {
       shown.set(item, row);
       space.append(row);
     }
-    row.style.transform = `translateY(${index * height}px)`;
+    row.style.top = index * height + "px";
     row.setAttribute("aria-setsize", items.length);
     row.setAttribute("aria-posinset", index + 1);
   };
@@ -82,6 +82,14 @@ export function windowedList(label, draw) {
       space.style.height = items.length * height + "px";
       if (above && top > 0) node.scrollTop = top + above * height;
       soon();
+    },
+    place: () => ({ top: node.scrollTop, active }),
+    restore(place) {
+      if (!place) return;
+      ({ active } = place);
+      measure();
+      node.scrollTop = place.top;
+      render();
     },
     close() { resized.disconnect(); },
   };

@@ -45,7 +45,7 @@ function loopCard(loop, inProject, paused) {
       ["owner", loop.owner ? el("a", { href: href("timeline", "", { session: loop.owner }) }, bdi(short(loop.owner))) : "none, every session"],
       ["file", code(loop.file), loop.changed && [", ", when(loop.changed)]],
     ),
-    el("p", { class: "commands" }, loop.state === "stopped" || loop.state === "done" ? inProject(["ralph", "start", loop.policy], "Copy start")
+    el("p", { class: "commands" }, loop.state === "stopped" ? inProject(["ralph", "start", loop.policy], "Copy start")
       : inProject(["ralph", paused ? "resume" : "pause", loop.policy], paused ? "Copy resume" : "Copy pause"), loop.state !== "stopped" && inProject(["ralph", "stop", loop.policy], "Copy stop")));
 }
 
@@ -61,7 +61,7 @@ function sessionRows(all) {
   const sessions = [...known.sessions.values()].filter((s) => s.last.session).sort((a, b) => b.last.n - a.last.n);
   const list = el("ul", { class: "sessions" }, sessions.slice(0, mostSessions).map(({ n, last }) => el("li", {},
     el("a", { class: "id", href: href("timeline", "", { session: last.session, root: all ? last.root : "" }), title: visible(last.session) }, bdi(last.session)),
-    el("span", { class: "what" }, badge(last.kind), " ", decisionLink(last, bdi(policyName(last.policy)), " ", bdi(last.by)), " ", el("span", { class: "why" }, bdi(last.said))),
+    el("span", { class: "what" }, badge(last.kind), " ", decisionLink(last, bdi(policyName(last.policy)), " ", last.by !== "-" && bdi(last.by)), " ", el("span", { class: "why" }, bdi(last.said))),
     el("span", { class: "figures" }, last.measure && [bar(last.measure.done, last.measure.total, "done"), `${last.measure.done}/${last.measure.total}`],
       el("span", {}, plural(n, "decision")), last.limit && el("span", { title: "streak, and its limit" }, streak(last)), last.tokens && el("span", {}, thousands(last.tokens) + " tokens"), last.usd && el("span", {}, dollars(last.usd)),
       el("span", {}, when(last.time)), last.run && el("a", { href: href("run", last.run) }, "run"), all && code(last.root)))));
@@ -115,11 +115,14 @@ export async function overviewView(route, { source, page, inProject, onStatus })
   const body = el("div", { class: "overview" });
   const fill = () => {
     timer = undefined;
-    if (body.contains(document.activeElement) || getSelection()?.containsNode?.(body, true) && !getSelection().isCollapsed) {
-      timer = setTimeout(fill, 1000); // not below the reader's hands
+    if (!getSelection().isCollapsed && getSelection().containsNode(body, true)) {
+      timer = setTimeout(fill, 1000); // not while the reader selects something
       return;
     }
+    const name = (node) => node.getAttribute("aria-label") ?? node.getAttribute("href");
+    const held = body.contains(document.activeElement) && name(document.activeElement);
     body.replaceChildren(...draw(status, page, inProject, source.live));
+    if (held) [...body.querySelectorAll("a, button")].find((node) => name(node) === held)?.focus({ preventScroll: true });
   };
   const soon = () => { timer ??= setTimeout(fill, 150); };
   body.replaceChildren(...draw(status, page, inProject, source.live));

@@ -1,4 +1,4 @@
-import { badge, bdi, code, command, count, day, dollars, duration, el, hour, plural, short, terms, text, thousands, when } from "./text.js";
+import { badge, bdi, code, count, day, dollars, duration, el, hour, plural, short, terms, text, thousands, when } from "./text.js";
 import { href } from "./route.js";
 import { watchRows } from "./rows.js";
 
@@ -35,7 +35,7 @@ export async function runView({ id }, { source, inProject }) {
       terms(["policy", bdi(info.policy)], ["agent", code((info.args ?? []).join(" ")), info.client && [" ", bdi(info.client, "quiet")]], ["directory", code(info.root)],
         ["started", `${day(info.started)} ${hour(info.started)}, `, when(info.started)], ["latest", when(info.latest)], ...budget(info), ["outcomes", outcomes],
         ["decisions", el("a", { href: href("timeline", "", { run: id }) }, "Timeline of this run")]),
-      ...(source.live ? [el("p", { class: "commands" }, !info.ended && info.running ? inProject(["ralph", "stop", info.policy]) : info.ended !== "success" && command(["ralph", "run", "--resume=" + id]))] : []));
+      ...(source.live ? [el("p", { class: "commands" }, !info.ended && info.running ? inProject(["ralph", "stop", info.policy]) : info.ended !== "success" && inProject(["ralph", "run", "--resume=" + id]))] : []));
     const end = terminal.scrollTop + terminal.clientHeight >= terminal.scrollHeight - 20;
     text(terminal, output?.text || "");
     above.textContent = output?.text ? `Iteration ${output.iteration}` + (output.cut ? `; ${plural(output.cut, "byte")} before this are left out` : "") : "No output is kept.";

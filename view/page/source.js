@@ -34,7 +34,7 @@ function follow(n, { rows, status, state }) {
     if (document.hidden) return;
     try {
       await get("page");
-      state("lost");
+      if (!events) state("lost");
     } catch (error) {
       state(gone(error) ? "gone" : "lost");
     }

@@ -5,6 +5,7 @@ import { windowedList } from "./list.js";
 import { charts } from "./chart.js";
 
 const batchSize = 2000;
+const places = new Map(); // where the reader was, by address
 
 export function decisionLink(row, ...content) {
   return el("a", { href: href("decision", row.id, row.policy ? { policy: row.policy } : {}) }, content);
@@ -24,7 +25,7 @@ function drawRow(row, index, items) {
   return el("div", { role: "listitem" }, decisionLink(row,
     cell("time", hour(row.time)),
     cell("kind", badge(row.kind)),
-    cell("by", [bdi(policyName(row.policy)), " ", bdi(row.by, "by")], visible(`${row.policy} ${row.by}`)),
+    cell("by", [bdi(policyName(row.policy)), " ", row.by !== "-" && bdi(row.by, "by")], visible(`${row.policy} ${row.by}`)),
     cell("said", [bdi(row.said), row.notes && el("span", { class: "quiet" }, ` + ${plural(row.notes, "note")}`)], visible(row.said)),
     cell("session", row.session && bdi(short(row.session)), visible(row.session)),
     cell("streak", streak(row), "streak, and its limit"),
@@ -54,7 +55,10 @@ export function timelineView({ query }) {
   const addNewer = (row) => {
     const date = day(row.time);
     rows++;
-    if (items[0]?.day === date) return items.splice(1, 0, row).length - items.length + 1;
+    if (items[0]?.day === date) {
+      items.splice(1, 0, row);
+      return 1;
+    }
     items.unshift({ day: date }, row);
     return 2;
   };
@@ -68,16 +72,12 @@ export function timelineView({ query }) {
     text(empty, all ? "No decision is like that. Remove a filter." : "No decision yet. This page shows the first one as soon as it is made.");
   };
 
-  // index goes over all rows again, in steps that leave time for the reader.
-  const index = async () => {
+  // read goes on over the rows that it has not seen, in steps that leave time for the reader.
+  const read = async () => {
     const mine = ++turn;
-    const all = known.rows;
-    items = [];
-    rows = 0;
-    matches = matcher(filters);
-    for (seen = 0; seen < all.length;) {
-      const end = Math.min(all.length, seen + batchSize);
-      for (; seen < end; seen++) {
+    do {
+      const all = known.rows;
+      for (const end = Math.min(all.length, seen + batchSize); seen < end; seen++) {
         const row = all[all.length - 1 - seen];
         if (matches(row)) addOlder(row);
       }
@@ -85,23 +85,23 @@ export function timelineView({ query }) {
       report();
       if (seen < all.length) await new Promise((r) => setTimeout(r));
       if (mine !== turn) return;
-    }
-    list.update(items);
-    report();
+    } while (seen < known.rows.length);
     drawCharts();
   };
+  const again = () => {
+    items = [];
+    rows = seen = 0;
+    matches = matcher(filters);
+    return read();
+  };
   const unwatch = watchRows((fresh, older) => {
-    if (seen < known.rows.length - fresh.length) return void index(); // it was not through yet
+    refill();
+    if (older) return void read();
     let above = 0;
-    for (const row of older ? fresh.slice().reverse() : fresh) {
-      seen++;
-      if (!matches(row)) continue;
-      if (older) addOlder(row);
-      else above += addNewer(row);
-    }
+    for (const row of fresh) if (matches(row)) above += addNewer(row);
+    seen += fresh.length;
     list.update(items, above);
     report();
-    refill();
     drawCharts();
   });
 
@@ -110,7 +110,7 @@ export function timelineView({ query }) {
     if (value) filters[key] = value;
     else delete filters[key];
     replaceRoute("timeline", "", filters);
-    index();
+    again();
   };
   const selects = [["policy", known.policies, "All policies"], ["action", known.kinds, "All actions"], ["rule", known.rules, "All rules"]]
     .map(([key, from, all]) => ({ key, from, all, node: el("select", { "aria-label": key, name: key, onchange: (e) => change(key, e.target.value) }) }));
@@ -163,12 +163,14 @@ export function timelineView({ query }) {
   resized.observe(pictures);
 
   refill();
-  index();
+  const whole = again();
   return {
     title: filters.session ? "Session " + short(filters.session) : filters.run ? "Run " + short(filters.run) : "Timeline",
     wide: true,
+    shown: () => whole.then(() => list.restore(places.get(location.hash))),
     content: [el("form", { class: "filters", role: "search", onsubmit: (e) => e.preventDefault() }, chips, selects.map((s) => s.node), search, status), details, empty, list.node],
     close() {
+      places.set(href("timeline", "", filters), list.place());
       unwatch();
       turn++;
       clearTimeout(drawing);
